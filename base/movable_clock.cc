@@ -53,7 +53,7 @@ void MovableClock::FollowMachine() {
 }
 
 void MovableClock::AdvanceUs(int64_t elapsed_us) {
-  Anchor();
+  if (mode_ != Mode::kFrozen) Anchor();
   monotonic_us_ += elapsed_us;
   wall_us_ += elapsed_us;
   wall_offset_us_ += elapsed_us;

@@ -1,5 +1,5 @@
-// MovableClock: the machine's clock until somebody stops it, moves it or lets it run at another speed. Tests of programs
-// that use the server do (TEST CLOCK). Monotonic time never goes back, whatever is done to it.
+// MovableClock: the machine's clock until somebody stops it, moves it or lets it run at another speed. Tests of
+// programs that use the server do (TEST CLOCK). Monotonic time never goes back, whatever is done to it.
 //
 //   MovableClock clock(machine, pace);
 //   clock.Freeze();              // stands still now
@@ -25,7 +25,7 @@ class MovableClock final : public Clock {
   MovableClock(const Clock& machine, const Pace& pace);
 
   int64_t WallUs() const override;
-  int64_t MonotonicUs() const override { return MonotonicUsAt(pace_.NowUs()); }
+  int64_t MonotonicUs() const override { return mode_ == Mode::kFrozen ? monotonic_us_ : MonotonicUsAt(pace_.NowUs()); }
   int64_t MonotonicUsAt(int64_t pace_us) const override;
   int64_t PaceUsWhen(int64_t monotonic_us) const override;
 

@@ -13,6 +13,8 @@ namespace respite {
 
 namespace {
 
+constexpr char kHexDigits[] = "0123456789abcdef";
+
 __extension__ using Wide = unsigned __int128;
 
 // splitmix64: spreads a poor seed (0, 1, 2 …) over the whole state; it cannot produce the forbidden all-zero state.
@@ -79,6 +81,8 @@ uint64_t SystemSeed() {
   return seed;
 }
 
+uint64_t DerivedSeed(uint64_t seed, uint64_t number) { return Random(Random(seed).Next() + number).Next(); }
+
 std::string RandomHex(size_t digits) {
   std::vector<unsigned char> octets((digits + 1) / 2);
   FillFromKernel(octets.data(), octets.size());
@@ -86,8 +90,15 @@ std::string RandomHex(size_t digits) {
   text.reserve(digits);
   for (size_t i = 0; i < digits; i++) {
     const unsigned nibble = i % 2 == 0 ? octets[i / 2] >> 4U : octets[i / 2] & 15U;
-    text.push_back("0123456789abcdef"[nibble]);
+    text.push_back(kHexDigits[nibble]);
   }
+  return text;
+}
+
+std::string IdSource::Hex(size_t digits) {
+  if (!seeded_) return RandomHex(digits);
+  std::string text(digits, '0');
+  for (char& digit : text) digit = kHexDigits[seeded_->Below(sizeof kHexDigits - 1)];
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace respite {
@@ -32,5 +33,22 @@ uint64_t SystemSeed();
 
 // `digits` lower-case hexadecimal digits from the kernel, suitable for run ids and passwords.
 std::string RandomHex(size_t digits);
+
+// Another seed for each number of the same seed. Seeds of different numbers give unrelated sequences.
+uint64_t DerivedSeed(uint64_t seed, uint64_t number);
+
+// Where run ids, ids of histories and passwords come from: the kernel, or, in tests that must be repeatable, a seed.
+class IdSource {
+ public:
+  IdSource() = default;
+  // Everybody who knows the seed knows all ids and passwords.
+  explicit IdSource(uint64_t seed) : seeded_(seed) {}
+
+  // `digits` lower-case hexadecimal digits.
+  std::string Hex(size_t digits);
+
+ private:
+  std::optional<Random> seeded_;
+};
 
 }  // namespace respite

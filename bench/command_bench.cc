@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "server/config/config.h"
 #include "server/execution/pump.h"
+#include "server/lab/faults/fault_rules.h"
 #include "server/node/node.h"
 #include "server/process/forked_children.h"
 
@@ -37,6 +38,7 @@ class Rig {
     pump_.Run(*session_);
     session_->out.Consume(session_->out.Size());
   }
+  FaultRules& faults() { return server_.lab().faults; }
 
  private:
   SystemClock clock_;
@@ -110,6 +112,31 @@ void Ping(benchmark::State& state) {
   RunCommands(state, "1", [](const std::string&) { return Request{"PING"}; });
 }
 BENCHMARK(Ping)->ArgName("Pipeline")->Arg(1)->Arg(16);
+
+// GET beside rules of TEST FAULT that it never meets.
+enum class RulesFor : uint8_t { kOtherCommands, kOtherKeys };
+void GetWithFaults(benchmark::State& state, RulesFor what) {
+  Rig rig;
+  const bool is_for_keys = what == RulesFor::kOtherKeys;
+  for (int64_t i = 0; i < state.range(0); ++i) {
+    FaultOrder order;
+    order.name = std::to_string(i);
+    order.action = RequestFault{.kind = RequestFault::Kind::kClose};
+    order.filter.command = TextFilter(is_for_keys ? "get" : "set", CaseMode::kIgnore);
+    if (is_for_keys) order.filter.key = TextFilter("user:" + order.name + ":*");
+    rig.faults().Add(std::move(order));
+  }
+  constexpr size_t kPipeline = 16;
+  const auto reads = Reads(kPipeline, [](const std::string& key) { return Request{"GET", key}; });
+  size_t next = 0;
+  for (auto _ : state) {
+    rig.Run(reads[next]);
+    next = next + 1 == reads.size() ? 0 : next + 1;
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kPipeline));
+}
+BENCHMARK_CAPTURE(GetWithFaults, other_commands, RulesFor::kOtherCommands)->ArgName("Rules")->Arg(0)->Arg(1)->Arg(1000);
+BENCHMARK_CAPTURE(GetWithFaults, other_keys, RulesFor::kOtherKeys)->ArgName("Rules")->Arg(1)->Arg(1000);
 
 }  // namespace
 }  // namespace respite

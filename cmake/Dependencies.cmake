@@ -20,6 +20,9 @@ target_compile_definitions(respite_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPREC
 target_include_directories(respite_asio SYSTEM INTERFACE ${RESPITE_ASIO_INCLUDE_DIR})
 target_link_libraries(respite_asio INTERFACE Threads::Threads)
 
+# JSON of fixtures, headers only, for one file of server/lab/.
+find_path(RESPITE_JSON_INCLUDE_DIR nlohmann/json.hpp REQUIRED)
+
 include(cmake/Lua.cmake)
 
 # LZF for RDB files, compiled from the sources in the distribution's package, to avoid loading a library at start.

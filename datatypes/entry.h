@@ -34,6 +34,12 @@ enum class ValueForm : uint8_t { kInt, kEmbedded, kRaw, kBlob, kListpack, kTimed
 
 inline constexpr int64_t kNoDeadline = -1;
 
+// Whether a key or field with this deadline is gone. It lives through the millisecond of its deadline: its time began
+// somewhere within a millisecond, so it would live too short otherwise.
+constexpr bool IsOver(int64_t deadline_ms, int64_t now_ms) {
+  return deadline_ms != kNoDeadline && deadline_ms < now_ms;
+}
+
 // The content of a string that is to be stored. The bytes are borrowed unless they are in `blob`.
 struct StringContent {
   static constexpr size_t kEmbeddedMax = 44;  // Redis: OBJ_ENCODING_EMBSTR_SIZE_LIMIT, visible in OBJECT ENCODING
@@ -104,11 +110,7 @@ class Entry {
 
   int64_t Deadline() const { return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline; }
   bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }
-  bool IsExpired(int64_t now_ms) const {
-    if (!HasDeadlineSlot()) return false;
-    int64_t deadline = Load<int64_t>(Payload());
-    return deadline != kNoDeadline && deadline <= now_ms;
-  }
+  bool IsExpired(int64_t now_ms) const { return HasDeadlineSlot() && IsOver(Load<int64_t>(Payload()), now_ms); }
   // Requires: HasDeadlineSlot().
   void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }
 

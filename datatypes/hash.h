@@ -94,7 +94,7 @@ class Hash : public Collection {
   bool CheckInvariants() const;
 
  private:
-  bool IsOver(int64_t deadline_ms) const { return deadline_ms != kNoDeadline && deadline_ms <= now_ms_; }
+  bool IsOver(int64_t deadline_ms) const { return respite::IsOver(deadline_ms, now_ms_); }
   bool IsTable() const { return slot_.Form() == ValueForm::kObject; }
   bool IsTimed() const { return slot_.Form() == ValueForm::kTimedListpack; }
   HashTable& AsTable() const { return slot_.As<HashTable>(); }

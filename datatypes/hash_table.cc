@@ -210,7 +210,7 @@ void HashTable::RemoveAt(size_t place) {
 template <class Visit>
 void HashTable::VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const {
   // Heap order: everything below a future deadline is later still.
-  if (place >= heap_->size() || (*heap_)[place].deadline_ms > now_ms) return;
+  if (place >= heap_->size() || !IsOver((*heap_)[place].deadline_ms, now_ms)) return;
   visit((*heap_)[place]);
   VisitExpired(2 * place + 1, now_ms, visit);
   VisitExpired(2 * place + 2, now_ms, visit);
@@ -226,7 +226,7 @@ bool HashTable::AllExpired(int64_t now_ms) const {
   if (TimedCount() != Size() || Size() == 0) return false;
   // Searches from the end of the heap, where later deadlines tend to be.
   for (size_t place = heap_->size(); place > 0; --place)
-    if ((*heap_)[place - 1].deadline_ms > now_ms) return false;
+    if (!IsOver((*heap_)[place - 1].deadline_ms, now_ms)) return false;
   return true;
 }
 

@@ -108,7 +108,7 @@ class HashTable final : public Object {
   bool AllExpired(int64_t now_ms) const;
   // Some expired field, or null.
   const HashField* FirstExpired(int64_t now_ms) const {
-    return TimedCount() != 0 && heap_->front().deadline_ms <= now_ms ? heap_->front().field : nullptr;
+    return TimedCount() != 0 && IsOver(heap_->front().deadline_ms, now_ms) ? heap_->front().field : nullptr;
   }
 
   // As in HashIndex; `visit(const HashField*)`.

@@ -42,6 +42,7 @@ ROOM_HEADERS = {  # third-party headers that belong to one room
     re.compile(r"^(lua|lauxlib|lualib)\.(h|hpp)$|^lua5\.4/"): "scripting",
     re.compile(r"^liblzf/"): "persistence",
     re.compile(r"^openssl/ssl\.h$"): "server/net",
+    re.compile(r"^nlohmann/"): "server/lab",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)

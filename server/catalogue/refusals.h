@@ -27,6 +27,9 @@ inline constexpr char kNotLong[] =
     "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
 inline constexpr char kLimitNegative[] = "ERR LIMIT can't be negative";
 inline constexpr char kIsLoading[] = "LOADING Redis is loading the dataset in memory";
+inline constexpr char kNoScript[] = "NOSCRIPT No matching script. Please use EVAL.";
+inline constexpr char kTryAgain[] = "TRYAGAIN Multiple keys request during rehashing of slot";
+inline constexpr char kClusterDown[] = "CLUSTERDOWN The cluster is down";
 inline constexpr char kUnspecified[] = "ERR";
 
 // How many bytes of a client's word an error repeats. Redis: the word is cut at the first NUL.

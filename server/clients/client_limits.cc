@@ -77,9 +77,8 @@ bool ClientLimits::CheckHandshake(Session& session) {
 
 bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
   int64_t timeout_s = parts_.settings.timeout;
-  if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || session.IsBlocked()) {
-    return false;
-  }
+  const bool waits = session.IsBlocked() || session.held != nullptr;  // for us
+  if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || waits) return false;
   if (now_ms - session.usage.last_active_ms <= timeout_s * 1000) return false;
   parts_.log.Verbose("Closing idle client");
   parts_.clients.Close(session);

@@ -15,7 +15,8 @@ struct Progress {
     kBegun,  // partly done (Call::GoOnInNextTurn): does not pass the gates again
   };
   Stage stage = Stage::kNew;
-  int64_t spent_us = 0;  // on finished parts
+  int64_t spent_us = 0;         // on finished parts
+  bool has_met_faults = false;  // it was delayed by TEST FAULT
 };
 
 struct HeldRequest {

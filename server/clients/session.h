@@ -21,6 +21,7 @@
 #include "server/clients/client_usage.h"
 #include "server/clients/cluster_marks.h"
 #include "server/clients/held_request.h"
+#include "server/clients/holdup.h"
 #include "server/clients/queue_marks.h"
 #include "server/clients/replica.h"
 #include "server/clients/reply_state.h"
@@ -100,17 +101,30 @@ struct Session {
   std::unique_ptr<Transaction> transaction;      // from the first MULTI or WATCH on
   std::unique_ptr<TrackingOptions> tracking;     // CLIENT TRACKING; null while it is off
   std::unique_ptr<Replica> replica;              // from the first REPLCONF or PSYNC on
+  std::unique_ptr<Holdup> holdup;                // see Holdups
 
   // Stands for a script instead of a client.
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }
   bool IsBlocked() const {
-    return waiter != nullptr || (held != nullptr && held->progress.stage == Progress::Stage::kAgain);
+    return waiter != nullptr || (held != nullptr && held->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }
+  // Its request waits for a time of Holdups.
+  bool IsDelayed() const { return holdup != nullptr && holdup->has_delayed; }
   bool InTransaction() const { return transaction != nullptr && transaction->Open(); }
   Transaction& EnsureTransaction() {
     if (transaction == nullptr) transaction = std::make_unique<Transaction>();
     return *transaction;
   }
+
+  // How much of `out` may be sent now.
+  size_t Sendable() const { return holdup == nullptr ? out.Size() : holdup->gate.Sendable(out.Size()); }
+  // So much of `out` was sent.
+  void NoteSent(size_t octets) {
+    out.Consume(octets);
+    if (holdup != nullptr) holdup->gate.NoteSent(octets);
+  }
+  // Nothing waits to be sent, or nothing else will be: see OutputGate::AddEnd.
+  bool HasSentAll() const { return out.Empty() || (holdup != nullptr && holdup->gate.HasReachedEnd()); }
 
   // Memory held for this client: itself, its input and output, its request that waits, what it queued, watches,
   // subscribed to and tracks. Cost: O(1), and O(words) while a request waits.
@@ -135,6 +149,7 @@ inline size_t Session::HeldBytes() const {
   if (subscriptions != nullptr) bytes += subscriptions->UsedBytes();
   if (transaction != nullptr) bytes += transaction->HeldBytes();
   if (tracking != nullptr) bytes += tracking->HeldBytes();
+  if (holdup != nullptr) bytes += holdup->HeldBytes();
   if (waiter != nullptr) bytes += sizeof(Waiter) + HeldBytesOf(waiter->words) + waiter->HeldPlaceBytes();
   return bytes;
 }

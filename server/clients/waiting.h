@@ -106,7 +106,7 @@ class Waiting final : public Timers::Source {
   struct WaitDeadline {
     int64_t at_ms;
     uint64_t client;
-    auto operator<=>(const WaitDeadline&) const = default;
+    auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
   static constexpr int kEndedPerTurn = 100;
 

@@ -14,8 +14,6 @@ namespace respite {
 namespace {
 
 constexpr char kCrossSlot[] = "CROSSSLOT Keys in request don't hash to the same slot";
-constexpr char kTryAgain[] = "TRYAGAIN Multiple keys request during rehashing of slot";
-constexpr char kDown[] = "CLUSTERDOWN The cluster is down";
 constexpr char kDownForWrites[] = "CLUSTERDOWN The cluster is down and only accepts read commands";
 constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 
@@ -207,9 +205,9 @@ Refusal ClusterRouter::RefusalOf(const Request& request, const Way& way) const {
     case Verdict::kCross:
       return redirect(kCrossSlot);
     case Verdict::kTryAgain:
-      return redirect(kTryAgain);
+      return redirect(refusals::kTryAgain);
     case Verdict::kDown:
-      return redirect(kDown);
+      return redirect(refusals::kClusterDown);
     case Verdict::kDownForWrites:
       return redirect(kDownForWrites);
     case Verdict::kUnserved:

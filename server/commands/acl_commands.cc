@@ -131,7 +131,7 @@ struct AclGenPass {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax("ACL", call.args.Words()[1]);
     const int64_t bits = call.args.AtEnd() ? 256 : call.args.NextInteger();
     if (bits <= 0 || bits > kMostBits) throw Refusal{refusals::kGenPassBits};
-    call.reply.Bulk(RandomHex(static_cast<size_t>((bits + 3) / 4)));
+    call.reply.Bulk(call.services.data.ids.Hex(static_cast<size_t>((bits + 3) / 4)));
   }
 };
 

@@ -12,6 +12,7 @@
 #include "server/clients/watched_keys.h"
 #include "server/commands/db_index.h"
 #include "server/commands/families.h"
+#include "server/commands/test/world_login.h"
 #include "server/config/usage.h"
 #include "server/execution/call.h"
 #include "server/execution/executor.h"
@@ -70,8 +71,10 @@ struct AuthCommand {
     for (size_t word = 1; word < call.args.Count(); ++word) call.Redact(word);
     if (call.args.Count() == 2 && call.services.users.Default().NeedsNoPassword())
       throw Refusal{refusals::kAuthWithoutPassword};
-    Bytes user = call.args.Count() == 3 ? call.args.Next() : "default";
-    Authenticate(call, user, call.args.Next());
+    const Bytes user = call.args.Count() == 3 ? call.args.Next() : "default";
+    const Bytes password = call.args.Next();
+    if (LogInToWorld(call, user, password, {})) return;
+    Authenticate(call, user, password);
     call.reply.Ok();
   }
 };
@@ -116,6 +119,12 @@ HelloOptions TakeHelloOptions(Call& call) {
   return options;
 }
 
+std::vector<std::string> RequestWithoutLogin(const HelloOptions& options) {
+  std::vector<std::string> words = {"HELLO", options.version == RespVersion::kResp3 ? "3" : "2"};
+  if (options.name) words.insert(words.end(), {"SETNAME", std::string(*options.name)});
+  return words;
+}
+
 struct Hello {
   static constexpr CommandSpec spec = {
       .syntax = "HELLO [arguments{protover:integer [AUTH auth{username password}] [SETNAME clientname]}]",
@@ -129,6 +138,7 @@ struct Hello {
   static void Run(Call& call) {
     Session& session = call.session;
     HelloOptions options = TakeHelloOptions(call);
+    if (options.user && LogInToWorld(call, *options.user, options.password, RequestWithoutLogin(options))) return;
     if (options.user) Authenticate(call, *options.user, options.password);
     if (!session.authenticated) throw Refusal{refusals::kHelloNoAuth};
     if (options.name) session.identity.name = *options.name;

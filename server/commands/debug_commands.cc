@@ -179,7 +179,7 @@ void Replicate(Call& call) {
 
 void ChangeReplId(Call& call) {
   call.services.log.Notice("Changing replication IDs after receiving DEBUG change-repl-id");
-  call.services.data.history.id = RandomHex(History::kIdLength);
+  call.services.data.history.id = call.services.data.ids.Hex(History::kIdLength);
   call.reply.Ok();
 }
 

@@ -17,7 +17,6 @@ namespace respite {
 namespace refusals {
 namespace {
 
-constexpr char kNoScript[] = "NOSCRIPT No matching script. Please use EVAL.";
 constexpr char kScriptFlushMode[] = "ERR SCRIPT FLUSH only support SYNC|ASYNC option";
 constexpr char kScriptDebugMode[] = "ERR Use SCRIPT DEBUG YES/SYNC/NO";
 constexpr char kNoScriptDebugger[] = "ERR Scripts cannot be debugged: there is no debugger";

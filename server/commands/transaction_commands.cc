@@ -87,6 +87,7 @@ struct Exec {
       AclRequest request(command, words);
       const auto verdict = call.services.permissions.Check(call.session, request, AclLogEntry::Context::kMulti);
       if (!verdict.IsAllowed()) return Deny(call, command, words, verdict.denial);
+      if (call.services.executor.AnswersWithFault(call.session, command, words)) return;
       call.services.executor.ExecuteWithin(call.unit, call.session, command, words);
     });
   }

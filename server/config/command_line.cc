@@ -15,6 +15,11 @@ using Outcome = Result<CommandLine, StartupError>;
 
 bool IsOption(Bytes argument) { return argument.starts_with("--"); }
 
+bool IsTestOption(const std::string& argument) {
+  const auto words = SplitQuoted(argument);
+  return words && !words->empty() && EqualsIgnoreCase((*words)[0], "--test");
+}
+
 // The name of the program without its directory.
 Bytes ProgramName(Bytes path) { return path.substr(path.rfind('/') == Bytes::npos ? 0 : path.rfind('/') + 1); }
 
@@ -26,6 +31,14 @@ ServerMode ModeOf(ConfigWords arguments) {
     if (argument == "--sentinel") return ServerMode::kSentinel;
   }
   return ServerMode::kStandalone;
+}
+
+Outcome TestTakesNoValue(const std::string& value) {
+  return Failure(StartupError{StartupError::Channel::kStderr,
+                              "--test takes no value, but is followed by '" + value +
+                                  "'.\n"
+                                  "A configuration file comes first: respite-server FILE --test\n"
+                                  "Parts of --test have options: respite-server --test --port 7000\n\n"});
 }
 
 Outcome MemoryTest(CommandLine line, ConfigWords arguments) {
@@ -84,9 +97,20 @@ class OptionLines {
   bool needs_value_ = false;
 };
 
+// Whether this argument stands for standard input.
+bool IsInput(ConfigWords arguments, size_t i) { return arguments[i] == "-" && (i == 1 || i + 1 == arguments.size()); }
+
 OptionLines::Follower FollowerOf(ConfigWords arguments, size_t i) {
   if (i + 1 == arguments.size()) return OptionLines::Follower::kNothing;
   return IsOption(arguments[i + 1]) ? OptionLines::Follower::kOption : OptionLines::Follower::kOther;
+}
+
+// What looks as if it were meant for `--test`: in the same argument, or in the next one.
+std::optional<std::string> ValueBehindTest(ConfigWords arguments, size_t i) {
+  const auto words = SplitQuoted(arguments[i]);
+  if (words && words->size() > 1) return (*words)[1];
+  const bool has_value = FollowerOf(arguments, i) == OptionLines::Follower::kOther && !IsInput(arguments, i + 1);
+  return has_value ? std::optional(arguments[i + 1]) : std::nullopt;
 }
 
 }  // namespace
@@ -109,8 +133,11 @@ Outcome ParseCommandLine(ConfigWords arguments) {
   if (!arguments[1].starts_with('-')) line.config_file = AbsolutePath(arguments[i++]);
   OptionLines options;
   for (; i < arguments.size(); ++i) {
-    if (arguments[i] == "-" && (i == 1 || i + 1 == arguments.size())) {
+    if (IsInput(arguments, i)) {
       line.reads_standard_input = true;
+    } else if (IsTestOption(arguments[i]) && !options.NeedsValue()) {
+      if (const auto value = ValueBehindTest(arguments, i)) return TestTakesNoValue(*value);
+      line.is_test_run = true;
     } else if (IsOption(arguments[i]) && !options.NeedsValue()) {
       options.Option(arguments[i], FollowerOf(arguments, i));
     } else {

@@ -6,6 +6,7 @@
 //   - An argument with name and value, "--save 3600 1", is one such line; its blanks and quotes are significant.
 //   - Directly after a lone `--name` an argument is its value even if it starts with "--".
 //   - `--save` followed by another option, or last, means `save ""`. `--sentinel` takes no value.
+//   - `--test` (not of Redis) takes no value and is no line: it changes defaults, so all lines win over it.
 //
 // File, standard input and options are read in this order as one text; the last value of a directive wins.
 #pragma once
@@ -33,6 +34,7 @@ struct CommandLine {
   LaunchAction action = LaunchAction::kServe;
   ServerMode mode = ServerMode::kStandalone;
   std::string program;         // argv[0]
+  bool is_test_run = false;    // `--test`
   bool has_arguments = false;  // Redis: logs a warning if there are none
   std::string config_file;     // absolute; empty: none
   bool reads_standard_input = false;

@@ -3,6 +3,7 @@
 #include <locale.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -84,6 +85,14 @@ std::optional<std::string> CheckCollation(const std::string& name) {
   return {};
 }
 
+// What `--test` stands for. As defaults, they give way to whatever files and options say.
+void SetTestDefaults(Settings& settings) {
+  settings.bind = {"127.0.0.1", "-::1"};
+  settings.port = kAutoPort;
+  settings.test_commands = Permission::kLocalConnections;
+  settings.exit_with_parent = true;
+}
+
 Result<std::string, IoError> TextOfOldFile(FileSystem& files, const std::string& path) {
   auto text = ReadFile(files, path, UINT64_MAX);
   if (!text && text.error() == ENOENT) return std::string();
@@ -103,6 +112,7 @@ std::vector<std::string> WordsOfValue(const Directive& directive, const std::str
 Config::Config(Folder& folder) {
   settings_.folder = &folder;
   settings_.dir = folder.Path();
+  settings_.start_dir = settings_.dir;
   OnChange({"locale-collate"}, [this] { return CheckCollation(settings_.locale_collate); });
 }
 
@@ -115,6 +125,7 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
     config->settings_.port = kSentinelPort;
     config->settings_.protected_mode = false;
   }
+  if (line.is_test_run) SetTestDefaults(config->settings_);
   if (!line.has_arguments) return config;
   std::string tail;
   if (line.reads_standard_input) {
@@ -130,7 +141,25 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   std::move(reader.notes().begin(), reader.notes().end(), std::back_inserter(config->notes_));
   config->was_set_ = reader.mentioned();
   config->NoteOddOomScores();
+  config->settings_.starts_empty = line.is_test_run && !config->NamesData();
+  if (auto error = config->CheckEndings()) return Failure(std::move(*error));
   return config;
+}
+
+// A test run starts empty unless it is told where data is: nobody expects what another program left in this folder.
+bool Config::NamesData() const {
+  return std::ranges::any_of(std::array{"dir", "dbfilename", "appendonly"},
+                             [this](Bytes name) { return WasSet(name); });
+}
+
+// A daemon outlives the process that starts it.
+std::optional<StartupError> Config::CheckEndings() {
+  if (!settings_.daemonize || !settings_.exit_with_parent) return std::nullopt;
+  if (WasSet("exit-with-parent")) {
+    return FatalConfigError(nullptr, "exit-with-parent and daemonize exclude each other: a daemon outlives its parent");
+  }
+  settings_.exit_with_parent = false;
+  return std::nullopt;
 }
 
 std::unique_ptr<Config> Config::CopyFor(Folder& folder) const {
@@ -160,6 +189,20 @@ Config::NamesAndValues Config::Get(ConfigWords patterns) const {
     }
   }
   return found.Take();
+}
+
+Config::NamesAndValues Config::Differing(const NamesAndValues& pairs) const {
+  std::unordered_map<std::string_view, const std::string*> wanted;
+  for (const auto& [name, value] : pairs) wanted.emplace(name, &value);
+  NamesAndValues differing;
+  for (const auto subject : DirectivesBySubject()) {
+    for (const Directive& directive : subject) {
+      const auto value = wanted.find(directive.name);
+      if (value == wanted.end() || directive.Has(directive_flags::kImmutable)) continue;
+      if (ValueText(directive, settings_) != *value->second) differing.emplace_back(directive.name, *value->second);
+    }
+  }
+  return differing;
 }
 
 void Config::Set(const NamesAndValues& pairs, SetContext context) {

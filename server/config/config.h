@@ -75,6 +75,9 @@ class Config {
   // CONFIG GET: every directive that a name or pattern matches, once; a plain name is returned as the client wrote it.
   NamesAndValues Get(ConfigWords patterns) const;
 
+  // Those of these pairs that Set would change: each under its primary name, without what is fixed at the start.
+  NamesAndValues Differing(const NamesAndValues& pairs) const;
+
   // CONFIG SET, all or nothing. Throws Refusal with the whole error reply; then all values are the old ones, and hooks
   // that had run have run again with them.
   void Set(const NamesAndValues& pairs, SetContext context);
@@ -108,6 +111,8 @@ class Config {
   void RunHooks(const std::vector<DueHook>& due, const Settings& previous);
   void RestoreFolder(const Settings& previous) const;
   void NoteOddOomScores();
+  bool NamesData() const;
+  std::optional<StartupError> CheckEndings();
 
   Settings settings_;
   std::string file_;

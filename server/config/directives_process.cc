@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/duration_text.h"
 #include "server/config/directive_rows.h"
 #include "server/config/special_directives.h"
 
@@ -88,6 +89,10 @@ Objection CheckProcTitleTemplate(Bytes text) {
   return says_something ? Objection{} : kInvalid;
 }
 
+Objection CheckDuration(Bytes text) {
+  return ParseDurationMs(text) ? Objection() : Objection("argument must be a duration such as 30s, 5m or 2h");
+}
+
 constexpr Directive kProcessDirectives[] = {
     {"acl-pubsub-default", kEffective, Choice<&Settings::acl_pubsub_default>(kAclPubsubDefaultNames)},
     {"aclfile", kEffective, Text<&Settings::aclfile>(), kImmutable},
@@ -105,11 +110,15 @@ constexpr Directive kProcessDirectives[] = {
     {"enable-debug-command", kEffective, Choice<&Settings::enable_debug_command>(kPermissionNames), kImmutable},
     {"enable-module-command", kEffective, Choice<&Settings::enable_module_command>(kPermissionNames), kImmutable},
     {"enable-protected-configs", kEffective, Choice<&Settings::enable_protected_configs>(kPermissionNames), kImmutable},
+    // These and others of the process are hidden for the same reason as port-file.
+    {"exit-on-idle", kEffective, kExitOnIdle, kImmutable | kHidden},
+    {"exit-with-parent", kEffective, YesNo<&Settings::exit_with_parent>(), kImmutable | kHidden},
     {"hz", kEffective, Number<&Settings::hz>(0, kMaxInt)},
     {"ignore-warnings", kMeaningless, Text<&Settings::ignore_warnings>()},
     {"latency-monitor-threshold", kEffective, Number<&Settings::latency_monitor_threshold>(0, kMaxLong)},
     {"latency-tracking", kEffective, YesNo<&Settings::latency_tracking>()},
     {"latency-tracking-info-percentiles", kEffective, kLatencyTrackingInfoPercentiles, kMultiArgument | kVolatile},
+    {"load", kEffective, kLoad, kImmutable | kHidden},
     {"locale-collate", kEffective, Text<&Settings::locale_collate>()},
     {"logfile", kEffective, Text<&Settings::logfile>(), kImmutable},
     {"loglevel", kEffective, Choice<&Settings::loglevel>(kLogLevelNames)},
@@ -119,7 +128,9 @@ constexpr Directive kProcessDirectives[] = {
     {"proc-title-template", kEffective, Text<&Settings::proc_title_template>(CheckProcTitleTemplate)},
     {"propagation-error-behavior", kEffective,
      Choice<&Settings::propagation_error_behavior>(kPropagationErrorBehaviorNames)},
+    {"ready-fd", kEffective, kReadyFd, kImmutable | kHidden},
     {"requirepass", kEffective, OptionalText<&Settings::requirepass>(), kSensitive},
+    {"seed", kEffective, kSeed, kImmutable | kHidden},
     {"server_cpulist", kEffective, OptionalText<&Settings::server_cpulist>(), kImmutable},
     {"set-proc-title", kEffective, YesNo<&Settings::set_proc_title>(), kImmutable},
     {"shutdown-on-sigint", kEffective, Choice<&Settings::shutdown_on_sigint>(kShutdownFlagNames, CheckShutdownFlags),
@@ -133,8 +144,8 @@ constexpr Directive kProcessDirectives[] = {
     {"syslog-enabled", kEffective, YesNo<&Settings::syslog_enabled>(), kImmutable},
     {"syslog-facility", kEffective, Choice<&Settings::syslog_facility>(kSyslogFacilityNames), kImmutable},
     {"syslog-ident", kEffective, Text<&Settings::syslog_ident>(), kImmutable},
-    // Hidden because tests that set everything that CONFIG GET * shows expect Redis' directives only.
     {"test-commands", kEffective, Choice<&Settings::test_commands>(kPermissionNames), kImmutable | kHidden},
+    {"test-world-idle", kEffective, Text<&Settings::test_world_idle>(CheckDuration), kHidden},
     {"use-exit-on-panic", kEffective, YesNo<&Settings::use_exit_on_panic>(), kHidden},
     {"watchdog-period", kEffective, Number<&Settings::watchdog_period>(0, kMaxInt), kHidden},
 };

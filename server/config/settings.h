@@ -116,12 +116,14 @@ struct Settings : EncodingLimits {
   Permission enable_debug_command = Permission::kNever;
   Permission enable_module_command = Permission::kNever;
   Permission enable_protected_configs = Permission::kNever;
-  Permission test_commands = Permission::kNever;
+  int64_t exit_on_idle = 0;  // milliseconds; 0: off
+  bool exit_with_parent = false;
   int hz = 10;  // timer ticks per second, 1-500
   std::string ignore_warnings;
   int64_t latency_monitor_threshold = 0;  // milliseconds; 0: off
   bool latency_tracking = true;
   std::vector<double> latency_tracking_info_percentiles = {50.0, 99.0, 99.9};
+  std::vector<std::string> load;  // absolute paths
   std::string locale_collate;
   std::string logfile;
   LogLevel loglevel = LogLevel::kNotice;
@@ -130,7 +132,9 @@ struct Settings : EncodingLimits {
   std::string pidfile;
   std::string proc_title_template = "{title} {listen-addr} {server-mode}";
   PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;
+  int ready_fd = 0;  // 0: none
   std::string requirepass;
+  std::optional<uint64_t> seed;
   std::string server_cpulist;
   bool set_proc_title = true;
   uint32_t shutdown_on_sigint = kShutdownDefault;
@@ -138,10 +142,14 @@ struct Settings : EncodingLimits {
   int shutdown_timeout = 10;                // seconds
   int64_t slowlog_log_slower_than = 10000;  // microseconds; negative: off
   int64_t slowlog_max_len = 128;
+  bool starts_empty = false;  // reads no data set that lies in `dir`; not a directive
+  std::string start_dir;      // where the server was started; not a directive
   Supervision supervised = Supervision::kNone;
   bool syslog_enabled = false;
   int syslog_facility = 16 << 3;  // a facility of <syslog.h>; this is LOG_LOCAL0
   std::string syslog_ident = "redis";
+  Permission test_commands = Permission::kNever;
+  std::string test_world_idle = "10m";  // a duration
   bool use_exit_on_panic = false;
   int watchdog_period = 0;  // milliseconds
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/duration_text.h"
 #include "base/memory_text.h"
 #include "base/number_text.h"
 #include "server/config/value_text.h"
@@ -346,6 +347,77 @@ std::string LatencyTrackingInfoPercentilesText(const Settings& settings) {
 FileForm LatencyTrackingInfoPercentilesForm(std::string_view name, const Settings& settings) {
   std::string value = LatencyTrackingInfoPercentilesText(settings);
   return OneLine(name, value.empty() ? "\"\"" : value, LinePresence::kAlways);
+}
+
+// --- exit-on-idle ---
+
+Objection AssignExitOnIdle(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  const auto duration = ParseDurationMs(words[0]);
+  if (!duration) return "argument must be a duration, such as 30s, 5m or 250ms";
+  settings.exit_on_idle = *duration;
+  return {};
+}
+
+std::string ExitOnIdleText(const Settings& settings) { return DurationText(settings.exit_on_idle); }
+
+FileForm ExitOnIdleForm(std::string_view name, const Settings& settings) {
+  return OneLine(name, ExitOnIdleText(settings), AlwaysIf(settings.exit_on_idle != 0));
+}
+
+// --- load ---
+
+// The path begins where the server was started, also if `dir` is another folder: so fixtures stay where they are.
+Objection AssignLoad(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  if (words[0].empty()) {
+    settings.load.clear();
+  } else {
+    settings.load.push_back(words[0].starts_with('/') ? words[0] : settings.start_dir + "/" + words[0]);
+  }
+  return {};
+}
+
+std::string LoadText(const Settings& settings) { return Joined(settings.load); }
+
+FileForm LoadForm(std::string_view name, const Settings& settings) {
+  FileForm form;
+  for (const std::string& path : settings.load) {
+    form.push_back({std::string(name) + ' ' + Quoted(path), LinePresence::kAlways});
+  }
+  return form;
+}
+
+// --- ready-fd ---
+
+Objection AssignReadyFd(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  const auto number = ParseInteger(words[0]);
+  if (!number) return "argument couldn't be parsed into an integer";
+  if (*number < 0 || *number > INT_MAX || (*number > 0 && *number <= STDERR_FILENO)) {
+    return "argument must be a file descriptor from 3 on, or 0 for none";
+  }
+  settings.ready_fd = static_cast<int>(*number);
+  return {};
+}
+
+std::string ReadyFdText(const Settings& settings) { return std::to_string(settings.ready_fd); }
+
+// The next process does not inherit it.
+FileForm ReadyFdForm(std::string_view name, const Settings& settings) {
+  return OneLine(name, ReadyFdText(settings), LinePresence::kIfMentioned);
+}
+
+// --- seed ---
+
+Objection AssignSeed(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  const auto number = ParseUnsigned(words[0]);
+  if (!number && !words[0].empty()) return "argument must be a number from 0 to 18446744073709551615";
+  settings.seed = number;
+  return {};
+}
+
+std::string SeedText(const Settings& settings) { return settings.seed ? std::to_string(*settings.seed) : ""; }
+
+FileForm SeedForm(std::string_view name, const Settings& settings) {
+  return OneLine(name, settings.seed ? SeedText(settings) : "\"\"", AlwaysIf(settings.seed.has_value()));
 }
 
 }  // namespace respite::rows

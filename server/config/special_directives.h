@@ -65,4 +65,28 @@ FileForm LatencyTrackingInfoPercentilesForm(std::string_view name, const Setting
 inline constexpr SpecialShape kLatencyTrackingInfoPercentiles{
     AssignLatencyTrackingInfoPercentiles, LatencyTrackingInfoPercentilesText, LatencyTrackingInfoPercentilesForm};
 
+// a duration
+Objection AssignExitOnIdle(Settings& settings, ConfigWords words, ConfigOrigin origin);
+std::string ExitOnIdleText(const Settings& settings);
+FileForm ExitOnIdleForm(std::string_view name, const Settings& settings);
+inline constexpr SpecialShape kExitOnIdle{AssignExitOnIdle, ExitOnIdleText, ExitOnIdleForm};
+
+// a file; each line adds one, and an empty text removes all
+Objection AssignLoad(Settings& settings, ConfigWords words, ConfigOrigin origin);
+std::string LoadText(const Settings& settings);
+FileForm LoadForm(std::string_view name, const Settings& settings);
+inline constexpr SpecialShape kLoad{AssignLoad, LoadText, LoadForm};
+
+// the number of a file descriptor
+Objection AssignReadyFd(Settings& settings, ConfigWords words, ConfigOrigin origin);
+std::string ReadyFdText(const Settings& settings);
+FileForm ReadyFdForm(std::string_view name, const Settings& settings);
+inline constexpr SpecialShape kReadyFd{AssignReadyFd, ReadyFdText, ReadyFdForm};
+
+// a number, or an empty text
+Objection AssignSeed(Settings& settings, ConfigWords words, ConfigOrigin origin);
+std::string SeedText(const Settings& settings);
+FileForm SeedForm(std::string_view name, const Settings& settings);
+inline constexpr SpecialShape kSeed{AssignSeed, SeedText, SeedForm};
+
 }  // namespace respite::rows

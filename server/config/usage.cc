@@ -58,6 +58,9 @@ std::string UsageText(std::string_view program) {
          " --port auto --port-file /tmp/port  take any free port and write it down\n"
          "  " +
          name +
+         " --test --load users.json           start for a test: any free port, no files, with this data\n"
+         "  " +
+         name +
          " /etc/respite.conf --loglevel verbose\n"
          "  " +
          name +

@@ -5,14 +5,14 @@
 namespace respite {
 
 void ActiveExpiry::StartRound(int hz) {
-  if (parts_.removal.Now() != KeyRemoval::Answer::kYes) return;
+  if (sleeps_ || parts_.removal.Now() != KeyRemoval::Answer::kYes) return;
   parts_.expiry.StartRound(parts_.settings, hz);
   GoOn();
 }
 
 void ActiveExpiry::GoOn() {
   const KeyRemoval::Answer may_remove = parts_.removal.Now();
-  if (may_remove == KeyRemoval::Answer::kNo) return;
+  if (sleeps_ || may_remove == KeyRemoval::Answer::kNo) return;
   if (may_remove == KeyRemoval::Answer::kLater) return GoOnInNextTurn();
   const Expiry::Slice slice = parts_.expiry.RunSlice();
   parts_.latency.Note("expire-cycle", slice.elapsed_us);

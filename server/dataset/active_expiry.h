@@ -24,6 +24,9 @@ class ActiveExpiry {
 
   // Called at each tick of the timer, `hz` times a second: begins a round, unless KeyRemoval forbids it now.
   void StartRound(int hz);
+  // Asleep it removes nothing: the clock stands still, and whoever moves it removes what expires.
+  void Sleep() { sleeps_ = true; }
+  void WakeUp() { sleeps_ = false; }
 
  private:
   void GoOn();
@@ -31,6 +34,7 @@ class ActiveExpiry {
 
   Parts parts_;
   bool posted_ = false;  // the next slice waits for its Turn
+  bool sleeps_ = false;
 };
 
 }  // namespace respite

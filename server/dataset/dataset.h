@@ -74,13 +74,17 @@ class Disposal {
 };
 
 struct Dataset {
-  // The settings must outlive it. `random_seed` is for choices that clients see.
-  Dataset(const Settings& settings, const HashKey& hash_key, uint64_t random_seed)
+  // The settings must outlive it. `random_seed` is for choices that clients see, `id_source` for what they must not
+  // guess.
+  Dataset(const Settings& settings, const HashKey& hash_key, uint64_t random_seed,
+          const IdSource& id_source = IdSource())
       : keyspace(settings.cluster_enabled ? settings.cluster_databases : settings.databases, hash_key,
                  settings.cluster_enabled ? Keyspace::Index::kBySlot : Keyspace::Index::kNone),
         random(random_seed),
         usage(settings, random),
-        limits(settings) {}
+        limits(settings),
+        ids(id_source),
+        history{.id = ids.Hex(History::kIdLength)} {}
   Dataset(const Dataset&) = delete;
   Dataset& operator=(const Dataset&) = delete;
 
@@ -93,6 +97,7 @@ struct Dataset {
   ChangeKeeper* keeper = nullptr;      // null: nobody keeps anything
   Disposal* disposal = nullptr;        // null: everything is freed at once
   FunctionStore* functions = nullptr;  // null: there are none
+  IdSource ids;
   History history;
   Journals journals;
   Effects effects;  // of the Units that are under way

@@ -1,8 +1,7 @@
 #include "server/dataset/exact_expiry.h"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
+#include <tuple>
 
 #include "datatypes/hash.h"
 #include "server/dataset/unit.h"
@@ -11,9 +10,47 @@ namespace respite {
 
 void ExactExpiry::Begin(int64_t until_wall_ms) {
   until_wall_ms_ = until_wall_ms;
-  due_.clear();
+  End();
   for (int db = 0; db < data_.keyspace.Count(); ++db) Collect(db);
-  std::ranges::make_heap(due_, std::greater());
+  std::ranges::sort(planned_, [this](const auto& one, const auto& other) { return IsLater(one, other); });
+}
+
+void ExactExpiry::End() {
+  planned_ = {};
+  repeated_ = {};
+  keys_ = {};
+}
+
+bool ExactExpiry::IsLater(const Deadline& one, const Deadline& other) const {
+  if (one.wall_ms != other.wall_ms) return one.wall_ms > other.wall_ms;
+  return std::tuple(one.db, KeyOf(one)) > std::tuple(other.db, KeyOf(other));
+}
+
+bool ExactExpiry::IsNextRepeated() const {
+  if (planned_.empty() || repeated_.empty()) return planned_.empty();
+  return IsLater(planned_.back(), repeated_.front());
+}
+
+ExactExpiry::Deadline ExactExpiry::Take() {
+  const Deadline next = Front();
+  if (!IsNextRepeated()) {
+    planned_.pop_back();
+    Prefetch();
+    return next;
+  }
+  std::ranges::pop_heap(repeated_, [this](const auto& one, const auto& other) { return IsLater(one, other); });
+  repeated_.pop_back();
+  return next;
+}
+
+void ExactExpiry::Prefetch() const {
+  constexpr size_t kBucketAhead = 16, kEntryAhead = 8;
+  if (planned_.size() <= kBucketAhead) return;
+  const Deadline& far = planned_.end()[-static_cast<std::ptrdiff_t>(kBucketAhead)];
+  const Deadline& near = planned_.end()[-static_cast<std::ptrdiff_t>(kEntryAhead)];
+  data_.keyspace[far.db].PrefetchBucket(far.hash);
+  data_.keyspace[near.db].PrefetchEntry(near.hash);
+  __builtin_prefetch(keys_.data() + far.key_begin);
 }
 
 template <class Visit>
@@ -36,7 +73,11 @@ void ExactExpiry::VisitTimed(int db, Visit&& visit) const {
 
 void ExactExpiry::Collect(int db) {
   VisitTimed(db, [&](const Entry& entry, int64_t deadline_ms, bool) {
-    if (IsInTime(deadline_ms)) due_.push_back({deadline_ms, db, std::string(entry.Key())});
+    if (!IsInTime(deadline_ms)) return;
+    const Bytes key = entry.Key();
+    const uint64_t hash = data_.keyspace[db].Hash(key);
+    planned_.push_back({deadline_ms, db, static_cast<uint32_t>(key.size()), keys_.size(), hash});
+    keys_ += key;
   });
 }
 
@@ -55,23 +96,18 @@ std::optional<ExactExpiry::Earliest> ExactExpiry::FindEarliest() const {
 }
 
 int64_t ExactExpiry::NextDueMs() const {
-  if (due_.empty() || removal_.Now() != KeyRemoval::Answer::kYes) return Timers::kNever;
-  return due_.front().wall_ms - (clock_.WallUs() - clock_.MonotonicUs()) / 1000;
+  if (IsEmpty() || removal_.Now() != KeyRemoval::Answer::kYes) return Timers::kNever;
+  return Front().wall_ms - (clock_.WallUs() - clock_.MonotonicUs()) / 1000;
 }
 
 void ExactExpiry::RunDue(int64_t) {
-  const int64_t wall_ms = due_.front().wall_ms;
-  while (!due_.empty() && due_.front().wall_ms == wall_ms) {
-    std::ranges::pop_heap(due_, std::greater());
-    const Deadline deadline = std::move(due_.back());
-    due_.pop_back();
-    Remove(deadline);
-  }
+  const int64_t wall_ms = Front().wall_ms;
+  while (!IsEmpty() && Front().wall_ms == wall_ms) Remove(Take());
 }
 
 void ExactExpiry::Remove(const Deadline& deadline) {
-  Unit unit(data_, clock_.WallMs(), ExpiryRule::kPurge);
-  Entry* entry = data_.keyspace[deadline.db].Find(deadline.key);
+  Unit unit(data_, clock_.WallMs() + 1, ExpiryRule::kPurge);  // a key lives through the millisecond of its deadline
+  Entry* entry = data_.keyspace[deadline.db].Find(KeyOf(deadline), deadline.hash);
   if (entry != nullptr && entry->IsExpired(unit.now_ms())) {
     unit.Purge(deadline.db, entry);
   } else if (entry != nullptr && entry->HasTimedFields()) {
@@ -79,8 +115,9 @@ void ExactExpiry::Remove(const Deadline& deadline) {
     const int64_t next_ms =
         entry == nullptr ? kNoDeadline : Hash({ValueSlot(entry), data_.limits, unit.now_ms()}).NextDeadline();
     if (IsInTime(next_ms)) {
-      due_.push_back({next_ms, deadline.db, deadline.key});
-      std::ranges::push_heap(due_, std::greater());
+      repeated_.push_back(deadline);
+      repeated_.back().wall_ms = next_ms;
+      std::ranges::push_heap(repeated_, [this](const auto& one, const auto& other) { return IsLater(one, other); });
     }
   }
   unit.Close();

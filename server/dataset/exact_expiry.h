@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/clock.h"
@@ -23,7 +22,7 @@ class ExactExpiry final : public Timers::Source {
   // From now on, removes each key and field with a deadline up to this wall time at its deadline. Deadlines that are
   // set later are not known. Cost: O(n log n) for n deadlines.
   void Begin(int64_t until_wall_ms);
-  void End() { due_.clear(); }
+  void End();
 
   struct Earliest {
     int64_t wall_ms;
@@ -38,32 +37,42 @@ class ExactExpiry final : public Timers::Source {
   int64_t NextDueMs() const override;
   // Removes all keys and fields with the next deadline.
   void RunDue(int64_t now_ms) override;
-  std::string WhatIsDue() const override { return "key " + due_.front().key + " expires"; }
+  std::string WhatIsDue() const override { return "key " + std::string(KeyOf(Front())) + " expires"; }
 
  private:
   struct Deadline {
     int64_t wall_ms;
     int db;
-    std::string key;
-    bool operator>(const Deadline& other) const {
-      return std::tie(wall_ms, db, key) > std::tie(other.wall_ms, other.db, other.key);
-    }
+    uint32_t key_size;
+    size_t key_begin;  // in keys_
+    uint64_t hash;     // of the key
   };
 
+  Bytes KeyOf(const Deadline& deadline) const { return Bytes(keys_).substr(deadline.key_begin, deadline.key_size); }
+  bool IsLater(const Deadline& one, const Deadline& other) const;
+  bool IsNextRepeated() const;
+  // The next one. Requires: there are some.
+  const Deadline& Front() const { return IsNextRepeated() ? repeated_.front() : planned_.back(); }
+  Deadline Take();
+  // The keys of deadlines that follow are somewhere in memory: it fetches them while others are removed.
+  void Prefetch() const;
+  bool IsEmpty() const { return planned_.empty() && repeated_.empty(); }
   bool IsInTime(int64_t deadline_ms) const { return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_; }
   // Calls visit(entry, deadline, is_field) for each key and each hash with timed fields of the database.
   template <class Visit>
   void VisitTimed(int db, Visit&& visit) const;
   void Collect(int db);
-  // Removes the key or those of its fields that have expired. A hash with another deadline before the end is queued
-  // again.
+  // Removes the key or those of its fields that have expired. A hash with another deadline before the end is repeated.
   void Remove(const Deadline& deadline);
 
   Dataset& data_;
   const Clock& clock_;
   const KeyRemoval& removal_;
   int64_t until_wall_ms_ = 0;
-  std::vector<Deadline> due_;  // a heap, the next one first
+  // A million keys are sorted once, which is faster than a heap of them.
+  std::vector<Deadline> planned_;   // the next one last
+  std::vector<Deadline> repeated_;  // of hashes with several deadlines: a heap, the next one first
+  std::string keys_;
 };
 
 }  // namespace respite

@@ -28,6 +28,7 @@ struct Call {
   std::span<const BlobRef> blobs = {};  // own the big arguments
   bool failed = false;                  // the reply has an error in it, though the command was not refused
   bool goes_on = false;                 // see GoOnInNextTurn
+  bool is_resumed = false;              // it runs again for that
 
   // Whether a deadline has passed, such as one that the command sets. In a repeated record no deadline has.
   bool HasPassed(int64_t deadline_ms) const { return deadline_ms <= unit.judged_ms(); }

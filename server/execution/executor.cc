@@ -60,9 +60,10 @@ Refusal UnknownCommand(std::span<const Bytes> words) {
 
 // The way of a request. All stations are inlined into the walk along the whole row.
 struct Executor::Row {
-  static constexpr std::array<Station, 11> kStations = {
+  static constexpr std::array<Station, 12> kStations = {
       &Executor::RequireCommand,      // the words name a command, and are no HTTP
       &Executor::KeepLimits,          // makes room: tracking table, memory of clients, keys
+      &Executor::MeetFaults,          // TEST FAULT
       &Executor::PassGates,           // every reason to refuse it
       &Executor::WaitForPause,        // CLIENT PAUSE
       &Executor::QueueInTransaction,  // MULTI
@@ -73,9 +74,9 @@ struct Executor::Row {
       &Executor::TellObservers,       // statistics, SLOWLOG, MONITOR …
       &Executor::ServeWaiting,        // clients that waited for what it has changed
   };
-  static constexpr size_t kPause = 3;
+  static constexpr size_t kPause = 4;
   static_assert(kStations[kPause] == &Executor::WaitForPause);
-  static constexpr size_t kRun = 6;
+  static constexpr size_t kRun = 7;
   static_assert(kStations[kRun] == &Executor::Run);
 
   static Outcome WalkAll(Executor& executor, Passage& passage) {
@@ -170,6 +171,12 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   return std::nullopt;
 }
 
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::MeetFaults(Passage& passage) {
+  if (!parts_.faults) [[likely]]
+    return std::nullopt;
+  return MeetFault(passage);
+}
+
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::PassGates(Passage& passage) {
   passage.flags = EffectiveFlags(parts_.services, passage.session, *passage.command, passage.words);
   parts_.gates.Pass({passage.session, *passage.command, passage.flags, passage.words, passage.progress.stage});
@@ -195,6 +202,7 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   session.transaction->Queue(*passage.command, passage.words, passage.flags);
   session.out.Append("+QUEUED\r\n");
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
+  if (session.holdup != nullptr) EndFaultyReply(session, reply_start);
   return Outcome::kDone;
 }
 
@@ -227,6 +235,7 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
     return Outcome::kWaiting;
   }
   if (!passage.goes_on) return std::nullopt;
+  if (session.holdup != nullptr) SuspendFaultyReply(session, passage.reply_start);
   SendDeferredPushes(session);
   ReadTime();
   Hold(session, passage.words, {.stage = Progress::Stage::kBegun, .spent_us = running_.last_us - passage.started_us});
@@ -237,6 +246,7 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   Session& session = passage.session;
   const size_t reply_start = std::max(passage.reply_start, settled_size_);
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
+  if (session.holdup != nullptr) EndFaultyReply(session, passage.reply_start);
   SendDeferredPushes(session);
   if (session.kind == SessionKind::kReplica) {
     CloseReplicaThatGotReply(session, passage.command, ErrorOf(passage), passage.reply_start);
@@ -285,6 +295,7 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
     parts_.books.CountError(text);
   }
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
+  if (session.holdup != nullptr) EndFaultyReply(session, reply_start);
   const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());
   using Ending = FinishedCall::Ending;
   Tell(FinishedCall{.session = session,
@@ -325,7 +336,8 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
             .effect = Effect(unit.Recorded()),
             .now_ms = unit.now_ms(),
             .random = parts_.data.random,
-            .blobs = passage.blobs};
+            .blobs = passage.blobs,
+            .is_resumed = passage.progress.stage == Progress::Stage::kBegun};
   try {
     command.card->run(call);
     if (unit.Changes() != changes_before) Record(call, passage);
@@ -379,6 +391,7 @@ void Executor::Reject(const Passage& passage, const Refusal& refusal) {
   const size_t reply_start = session.out.Size();
   Reply(session.out, session.resp).Error(told.text);
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
+  if (session.holdup != nullptr) EndFaultyReply(session, reply_start);
   if (session.kind == SessionKind::kReplica) {
     CloseReplicaThatGotReply(session, passage.command, told.text, reply_start);
   }

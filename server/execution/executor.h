@@ -23,6 +23,7 @@
 #include "server/execution/books.h"
 #include "server/execution/call.h"
 #include "server/execution/call_observer.h"
+#include "server/execution/request_faults.h"
 
 namespace respite {
 
@@ -34,6 +35,7 @@ struct Dataset;
 class Durability;
 class Eviction;
 class Gates;
+class Holdups;
 class HttpGuard;
 class MovingKeys;
 class Pace;
@@ -66,6 +68,8 @@ class Executor final : public RequestRunner {
     WatchedKeys& watched_keys;
     Pause& pause;
     MovingKeys& moving_keys;
+    Holdups& holdups;
+    const RequestFaultsPort& faults;
     CommandTable& commands;
     ScriptRunner& scripts;
     const Durability& durability;
@@ -110,6 +114,11 @@ class Executor final : public RequestRunner {
   // A command of the running transaction or script was refused; the caller writes its reply. Null: the words name no
   // command.
   void RefuseWithin(Session& session, const Command* command, std::span<const Bytes> words, Bytes error);
+  // Faults of TEST FAULT within a transaction or a script. What acts on the connection acts on the reply of the whole
+  // request. True: the command of a transaction is not to be run, its reply is written.
+  bool AnswersWithFault(Session& session, const Command& command, std::span<const Bytes> words);
+  // `caller` is the client whose script calls this command, in this database. Throws the error of the fault.
+  void MeetFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> words);
   // Answers a request whose wait ended without it running again.
   void AnswerWaiter(const Waiter& waiter, WaitEnd end) override;
   // False where a command must answer at once: in a transaction, in a script, and in the stream of the primary.
@@ -155,6 +164,7 @@ class Executor final : public RequestRunner {
   // The stations.
   std::optional<Outcome> RequireCommand(Passage& passage);
   std::optional<Outcome> KeepLimits(Passage& passage);
+  std::optional<Outcome> MeetFaults(Passage& passage);
   std::optional<Outcome> PassGates(Passage& passage);
   std::optional<Outcome> WaitForPause(Passage& passage);
   std::optional<Outcome> QueueInTransaction(Passage& passage);
@@ -167,6 +177,13 @@ class Executor final : public RequestRunner {
 
   // Takes the time anew: one command has ended, the next begins.
   void ReadTime();
+  // There are faults; the request may meet one.
+  std::optional<Outcome> MeetFault(Passage& passage);
+  // Sends these octets instead of running the request.
+  void AnswerInstead(const Passage& passage, Bytes reply);
+  // The request has written its reply, or a part of it. Requires: session.holdup exists.
+  void EndFaultyReply(Session& session, size_t reply_start);
+  void SuspendFaultyReply(Session& session, size_t reply_start);
   // Keeps the request for a later Turn.
   void Hold(Session& session, std::span<const Bytes> words, Progress progress);
   void Reject(const Passage& passage, const Refusal& refusal);

@@ -27,12 +27,6 @@ constexpr char kModuleNotAllowed[] =
     "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
 constexpr char kTestCommandsOff[] =
     "ERR TEST commands are off. Start the server with --test, or with --test-commands local";
-constexpr char kSnapshotFailed[] =
-    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that "
-    "may "
-    "modify the data set are disabled, because this instance is configured to report errors during writes if RDB "
-    "snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB "
-    "error.";
 constexpr char kSnapshotFailedForScripts[] =
     "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Writable scripts "
     "are blocked. Use 'no-writes' flag for read only scripts.";

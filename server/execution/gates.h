@@ -12,13 +12,21 @@
 
 namespace respite {
 
-// Scripts say these, too.
+// Scripts, or faults on purpose, say these, too.
 namespace refusals {
 
 inline constexpr char kReadOnlyReplica[] = "READONLY You can't write against a read only replica.";
 inline constexpr char kPrimaryDown[] =
     "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
 inline constexpr char kOutOfMemory[] = "OOM command not allowed when used memory > 'maxmemory'.";
+inline constexpr char kBusyScript[] =
+    "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+inline constexpr char kSnapshotFailed[] =
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that "
+    "may "
+    "modify the data set are disabled, because this instance is configured to report errors during writes if RDB "
+    "snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB "
+    "error.";
 inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to write.";
 
 }  // namespace refusals

@@ -66,7 +66,7 @@ void Pump::QueueReplies(Session& session, bool caused_messages) {
 
 Pump::Outcome Pump::RunAll(Session& session) {
   if (session.closing || session.close_after_reply) return Outcome::kClosing;
-  if (session.waiter != nullptr) return Outcome::kPostponed;
+  if (session.waiter != nullptr || session.IsDelayed()) return Outcome::kPostponed;
   const Outcome outcome = RunHeld(session);
   if (outcome != Outcome::kIdle) return outcome;
   if (session.kind == SessionKind::kPrimary) NoteApplied(session, 0);

@@ -32,7 +32,6 @@ constexpr char kStaleInScript[] = "ERR Can not execute the command on a stale re
 constexpr char kWritingScriptReadOnly[] = "ERR Can not execute a script with write flag using *_ro command.";
 constexpr char kScriptOutOfMemory[] =
     "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'";
-constexpr char kBusyScript[] = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 constexpr char kBusyFunction[] =
     "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
 constexpr char kScriptNotInCluster[] = "ERR Can not run script on cluster, 'no-cluster' flag is set.";
@@ -132,6 +131,7 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> w
   const bool may_use_memory = (current_->request->flags & kScriptAllowOom) != 0 || current_->has_written;
   if (command->Is(kDenyOom) && current_->is_over_memory && !may_use_memory) throw Refusal{refusals::kOutOfMemory};
   if (parts_.router && !current_->call->unit.RepeatsRecord()) CheckNode(*command, words);
+  parts_.executor.MeetFaultInScript(current_->call->session, session_->db, *command, words);
 }
 
 // All keys of a script are in one slot, unless it says otherwise, or says nothing of itself.

@@ -23,7 +23,18 @@ std::optional<ClockControl::Due> ClockControl::Next() const {
   if (source == nullptr) return next;
   const int64_t in_ms = std::max<int64_t>(source->NextDueMs() - clock.MonotonicMs(), 0);
   if (next && next->in_ms <= in_ms) return next;
-  return Due{wall_ms + in_ms, in_ms, source->WhatIsDue()};
+  return Due{wall_ms + std::min(in_ms, INT64_MAX - wall_ms), in_ms, source->WhatIsDue()};
+}
+
+bool ClockControl::MayPass(int64_t elapsed_ms) const {
+  const Clock& clock = *parts_.clock;
+  return elapsed_ms <= kLatestWallMs - clock.WallMs() && elapsed_ms <= kLatestMonotonicMs - clock.MonotonicMs();
+}
+
+std::optional<ClockControl::Due> ClockControl::NextInReach() const {
+  auto next = Next();
+  if (next && !MayPass(next->in_ms)) next.reset();
+  return next;
 }
 
 void ClockControl::Freeze() {
@@ -73,7 +84,8 @@ void ClockControl::Restore(const State& state) {
 // Further requests of this Turn see the new time.
 void ClockControl::Changed() {
   parts_.executor.LetTimePass();
-  parts_.keeper.OnClockChanged();
+  const bool stands = parts_.clock->mode() == MovableClock::Mode::kFrozen;
+  parts_.keeper.OnClockChanged(stands ? TimeKeeper::Motion::kStands : TimeKeeper::Motion::kRuns);
 }
 
 void ClockControl::Pass(int64_t elapsed_ms) {
@@ -82,22 +94,33 @@ void ClockControl::Pass(int64_t elapsed_ms) {
   is_passing_ = false;
 }
 
+ClockControl::Arrival ClockControl::PassIfPossible(int64_t elapsed_ms) {
+  if (!MayPass(elapsed_ms)) return {.is_too_far = true};
+  Pass(elapsed_ms);
+  return {};
+}
+
 std::optional<ClockControl::Due> ClockControl::PassToNext() {
-  auto next = Next();
-  if (next && next->wall_ms > kLatestWallMs) next.reset();
+  auto next = NextInReach();
   if (next) Pass(next->in_ms);
   return next;
 }
 
 void ClockControl::Depart(uint64_t client, int64_t elapsed_ms) {
-  Post(client, [this, elapsed_ms] {
-    Pass(elapsed_ms);
+  Post(client, [this, elapsed_ms] { return PassIfPossible(elapsed_ms); });
+}
+
+void ClockControl::DepartTo(uint64_t client, int64_t wall_ms) {
+  Post(client, [this, wall_ms] {
+    const int64_t elapsed_ms = wall_ms - parts_.clock->WallMs();
+    if (elapsed_ms >= 0) return PassIfPossible(elapsed_ms);
+    SetBack(wall_ms);
     return Arrival{};
   });
 }
 
 void ClockControl::DepartToNext(uint64_t client) {
-  Post(client, [this] { return Arrival{PassToNext()}; });
+  Post(client, [this] { return Arrival{.met = PassToNext()}; });
 }
 
 void ClockControl::Post(uint64_t client, std::function<Arrival()> travel) {
@@ -123,7 +146,7 @@ std::optional<ClockControl::Arrival> ClockControl::TakeArrival(uint64_t client) 
 }
 
 void ClockControl::EndTurn() {
-  if (!is_auto_ || is_passing_ || has_posted_ || !EveryClientWaits() || !Next()) return;
+  if (!is_auto_ || is_passing_ || has_posted_ || !EveryClientWaits() || !NextInReach()) return;
   has_posted_ = true;
   // A Turn later, so that requests which are already there are served first.
   parts_.host->Post([this] {
@@ -136,7 +159,9 @@ bool ClockControl::EveryClientWaits() const {
   bool all = parts_.clients.Count() != 0;
   parts_.clients.ForEach([&](const Session& session) {
     const bool listens = session.subscriptions != nullptr;
-    all = all && (session.closing || session.IsBlocked() || listens || session.kind == SessionKind::kReplica);
+    const bool is_held = session.holdup != nullptr && !session.holdup->gate.IsOpen();
+    all =
+        all && (session.closing || session.IsBlocked() || listens || is_held || session.kind == SessionKind::kReplica);
   });
   return all;
 }

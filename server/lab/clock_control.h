@@ -24,6 +24,8 @@ class ClockControl {
  public:
   // The end of the year 9999: stream IDs, dates in INFO and sums of deadlines stay far from their limits.
   static constexpr int64_t kLatestWallMs = 253'402'300'799'999;
+  // Wall time may be set back and go on again and again; all the time that has passed is limited, too.
+  static constexpr int64_t kLatestMonotonicMs = 4'000'000'000'000'000;
 
   struct Parts {
     MovableClock* clock;  // null: this server has none (test-commands no)
@@ -44,7 +46,7 @@ class ClockControl {
     int64_t in_ms;     // from now on, or from the time before a jump to it
     std::string what;  // for people: "BLPOP of client 5 times out"
   };
-  // What falls due next. Cost: O(n) for n keys and fields with deadlines.
+  // What falls due next, however late. Cost: O(n) for n keys and fields with deadlines.
   std::optional<Due> Next() const;
 
   const MovableClock& clock() const { return *parts_.clock; }
@@ -73,13 +75,17 @@ class ClockControl {
 
   // --- Jumps forward.
 
-  // Lets this time pass in the next Turn. Requires: a host, and the sum is at most kLatestWallMs.
+  // These jump in the next Turn, and not at all beyond the limits. Require: a host.
   void Depart(uint64_t client, int64_t elapsed_ms);
-  // Jumps to what falls due next, if anything does.
+  // To this wall time: if the clock has passed it by then, it is set back.
+  void DepartTo(uint64_t client, int64_t wall_ms);
+  // To what falls due next, if anything does.
   void DepartToNext(uint64_t client);
   struct Arrival {
-    std::optional<Due> met;  // by DepartToNext
+    bool is_too_far = false;      // the clock has not moved
+    std::optional<Due> met = {};  // by DepartToNext
   };
+  bool MayPass(int64_t elapsed_ms) const;
   bool IsUnderWay(uint64_t client) const { return trips_.contains(client); }
   // Nothing: it is still under way. Requires: IsUnderWay.
   std::optional<Arrival> TakeArrival(uint64_t client);
@@ -93,7 +99,11 @@ class ClockControl {
     Arrival arrival = {};
   };
 
+  // Requires: MayPass.
   void Pass(int64_t elapsed_ms);
+  Arrival PassIfPossible(int64_t elapsed_ms);
+  // What falls due next, as far as the clock can get there.
+  std::optional<Due> NextInReach() const;
   std::optional<Due> PassToNext();
   void Post(uint64_t client, std::function<Arrival()> travel);
   bool EveryClientWaits() const;

@@ -31,7 +31,9 @@ std::string ValueDigest(const Entry& entry) {
 
 bool AreEqual(const Entry& one, const Entry& other) {
   if (one.Type() != other.Type() || one.Deadline() != other.Deadline()) return false;
-  if (!one.HasTimedFields() && !other.HasTimedFields()) return ValueDigest(one) == ValueDigest(other);
+  // A digest knows neither consumer groups nor deadlines of fields.
+  const bool has_digest = one.Type() != ValueType::kStream && !one.HasTimedFields() && !other.HasTimedFields();
+  if (has_digest) return ValueDigest(one) == ValueDigest(other);
   return DumpPayload(one, RdbCompression::kOff) == DumpPayload(other, RdbCompression::kOff);
 }
 
@@ -175,6 +177,7 @@ void DataSnapshots::RestoreWhole(Snapshot& snapshot, int db, Unit& unit) {
   std::swap(content, data_.keyspace[db]);
   OnFlushed(db, content);
   disposer_.Free(std::move(content), FreeMode::kLater);
+  unit.Swapped(db, db);  // for those who watch or wait for a key that was absent and has come
   unit.Count(data_.keyspace[db].Size());
   if (!unit.Recorded()) return;
   const Bytes flush[] = {"FLUSHDB"};
@@ -198,6 +201,21 @@ void DataSnapshots::RestoreKeys(Snapshot& snapshot, int db, Unit& unit) {
       unit.Touched(db, key, "del");
       const Bytes removal[] = {"DEL", key};
       if (unit.Recorded()) data_.effects.Add(db, removal);
+    }
+  }
+}
+
+void DataSnapshots::CopyTo(const Snapshot& snapshot, Dataset& target) const {
+  for (size_t place = 0; place < snapshot.parts.size(); ++place) {
+    const Part& part = snapshot.parts[place];
+    if (part.home >= target.keyspace.Count()) continue;
+    Database& database = target.keyspace[part.home];
+    const Database& base = part.whole != nullptr ? *part.whole : data_.keyspace[static_cast<int>(place)];
+    base.ForEach([&](const Entry* entry) {
+      if (!part.delta.contains(entry->Key())) database.Add(CopyOf(*entry));
+    });
+    for (const auto& [key, kept] : part.delta) {
+      if (kept != nullptr) database.Add(CopyOf(**kept));
     }
   }
 }

@@ -36,6 +36,9 @@ class DataSnapshots final : public ChangeKeeper {
   // O(changes since, and in databases that were emptied meanwhile: journals write all their keys). Requires: not lost.
   void Restore(Snapshot& snapshot, Unit& unit);
 
+  // Adds copies of its keys to the databases of an empty Dataset, as far as that has as many. Cost: O(keys).
+  void CopyTo(const Snapshot& snapshot, Dataset& target) const;
+
   // All data was replaced (a replica was synchronised, a file was loaded): only the name is left.
   static bool IsLost(const Snapshot& snapshot);
   // Values and databases that it holds.

@@ -3,13 +3,17 @@
 #pragma once
 
 #include "server/lab/clock_control.h"
+#include "server/lab/faults/fault_rules.h"
 #include "server/lab/named_snapshots.h"
+#include "server/lab/worlds.h"
 
 namespace respite {
 
 struct Lab {
   ClockControl clock;
   NamedSnapshots snapshots;
+  FaultRules faults;
+  Worlds* worlds = nullptr;  // null: this server cannot have any
 };
 
 }  // namespace respite

@@ -33,8 +33,7 @@ NamedSnapshots::~NamedSnapshots() = default;
 NamedSnapshots::Setup NamedSnapshots::CurrentSetup() const {
   return {.directives = Directives(parts_.config),
           .users = UserLines(),
-          .scripts = Scripts(),
-          .functions = Functions(),
+          .programs = CurrentPrograms(),
           .clock = parts_.clock.Save()};
 }
 
@@ -87,8 +86,8 @@ std::vector<NamedSnapshots::Summary> NamedSnapshots::List() const {
   std::vector<Summary> list;
   for (const auto& [name, snapshot] : all_) {
     if (DataSnapshots::IsLost(*snapshot.data)) continue;
-    list.push_back({name, snapshot.saved_wall_ms, data_.CountKeys(*snapshot.data),
-                    DataSnapshots::CountKept(*snapshot.data)});
+    list.push_back(
+        {name, snapshot.saved_wall_ms, data_.CountKeys(*snapshot.data), DataSnapshots::CountKept(*snapshot.data)});
   }
   return list;
 }
@@ -103,23 +102,25 @@ void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   const Snapshot& snapshot = At(name);
   RestoreDirectives(snapshot.setup.directives);
   RestoreUsers(snapshot.setup.users, running);
-  RestoreScripts(snapshot.setup.scripts);
-  RestoreFunctions(snapshot.setup.functions, unit);
+  RestorePrograms(snapshot.setup.programs, unit);
   data_.Restore(*snapshot.data, unit);
   parts_.clock.Restore(snapshot.setup.clock);
 }
 
 // Only what differs is set, with all its hooks.
 void NamedSnapshots::RestoreDirectives(const Config::NamesAndValues& directives) {
-  Config::NamesAndValues changed;
-  const Config::NamesAndValues present = Directives(parts_.config);
-  std::ranges::set_difference(directives, present, std::back_inserter(changed));
+  const Config::NamesAndValues changed = parts_.config.Differing(directives);
   if (!changed.empty()) parts_.config.Set(changed, {.connection_is_local = true});
 }
 
 void NamedSnapshots::RestoreUsers(const std::string& lines, const Session* running) {
   if (lines == UserLines()) return;
   if (auto trouble = parts_.permissions.LoadLines(lines, kSnapshotPath, running)) throw Refusal{"ERR " + *trouble};
+}
+
+void NamedSnapshots::RestorePrograms(const Programs& programs, Unit& unit) {
+  RestoreScripts(programs.scripts);
+  RestoreFunctions(programs.functions, unit);
 }
 
 void NamedSnapshots::RestoreScripts(const Texts& bodies) {
@@ -145,6 +146,14 @@ void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
   }
 }
 
+void NamedSnapshots::CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const {
+  const Snapshot& snapshot = At(name);
+  data_.CopyTo(*snapshot.data, data);
+  [[maybe_unused]] const auto restored =
+      functions.Restore(snapshot.setup.programs.functions, FunctionLibraries::RestorePolicy::kFlush);
+  assert(restored);  // they were accepted before
+}
+
 // --- The state after the start.
 
 void NamedSnapshots::RememberStart() { start_ = CurrentSetup(); }
@@ -153,9 +162,6 @@ void NamedSnapshots::ResetConfig() { RestoreDirectives(start_.directives); }
 
 void NamedSnapshots::ResetUsers(const Session* running) { RestoreUsers(start_.users, running); }
 
-void NamedSnapshots::ResetScripts(Unit& unit) {
-  RestoreScripts({});
-  RestoreFunctions({}, unit);
-}
+void NamedSnapshots::ResetScripts(Unit& unit) { RestorePrograms({}, unit); }
 
 }  // namespace respite

@@ -62,6 +62,18 @@ class NamedSnapshots {
   // From `before` to `after`, or to the present if `after` is empty.
   std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;
 
+  // Copies its data and functions to an empty server. Requires: there is such a snapshot.
+  void CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;
+
+  // For those that need a snapshot without a name: of the data, and of functions and scripts.
+  DataSnapshots& data() { return data_; }
+  struct Programs {
+    std::vector<std::string> scripts;    // sorted
+    std::vector<std::string> functions;  // codes of libraries, by name
+  };
+  Programs CurrentPrograms() const { return {Scripts(), Functions()}; }
+  void RestorePrograms(const Programs& programs, Unit& unit);
+
   // Users and directives as they are now are those that Reset brings back.
   void RememberStart();
   void ResetConfig();
@@ -75,8 +87,7 @@ class NamedSnapshots {
   struct Setup {
     Config::NamesAndValues directives;
     std::string users;  // lines of an ACL file
-    Texts scripts;      // sorted
-    Texts functions;    // codes of libraries, by name
+    Programs programs;
     ClockControl::State clock;
   };
   struct Snapshot {

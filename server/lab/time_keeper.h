@@ -13,7 +13,8 @@ class TimeKeeper {
   // `advance` moves the clock by a number of ms. Requires: no command runs.
   virtual void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) = 0;
   // The clock has another speed, or shows another time: when the next thing is due has to be asked anew.
-  virtual void OnClockChanged() = 0;
+  enum class Motion : uint8_t { kRuns, kStands };
+  virtual void OnClockChanged(Motion motion) = 0;
 };
 
 }  // namespace respite

@@ -48,9 +48,11 @@ Transfer ByteStream::Send(Bytes bytes) {
   return {Transfer::State::kMoved, static_cast<size_t>(sent)};
 }
 
-Transfer ByteStream::Send(const ReplyBuffer& output, size_t most) {
-  if (tls_ != nullptr) return tls_->Send(output);  // limits itself, and must not be given less after kLater
-  if (output.Segments() == 1) {                    // for one segment, this system call is cheaper
+Transfer ByteStream::Send(const ReplyBuffer& output, Portion portion) {
+  // TLS limits itself, and must not be given less after kLater.
+  if (tls_ != nullptr) return tls_->Send(output, portion.allowed);
+  size_t most = std::min(portion.wanted, portion.allowed);
+  if (output.Segments() == 1) {  // for one segment, this system call is cheaper
     Bytes piece;
     output.VisitFront(1, [&](Bytes front) { piece = front; });
     return Send(piece.substr(0, most));

@@ -36,9 +36,13 @@ class ByteStream {
 
   // Cost of a plain stream: one system call.
   Transfer Receive(std::span<char> target);
-  // Sends as much from the front as one call takes, about `most` bytes of it; the caller consumes it. After kLater the
-  // next call must begin with the same bytes.
-  Transfer Send(const ReplyBuffer& output, size_t most);
+  // Sends as much from the front as one call takes, about `wanted` bytes of it, and never more than `allowed`; the
+  // caller consumes it. After kLater the next call must begin with the same bytes, and allow as many.
+  struct Portion {
+    size_t wanted;
+    size_t allowed;
+  };
+  Transfer Send(const ReplyBuffer& output, Portion portion);
   Transfer Send(Bytes bytes);
   // There are bytes to receive, even if the socket never becomes readable again.
   bool HasReceived() const { return tls_ != nullptr && TlsHasReceived(); }

@@ -53,12 +53,12 @@ constexpr int64_t kHandshakeMs = 30'000;
 }  // namespace
 
 Connection::Connection(NodeHost& host, Session& session, ByteStream stream)
-    : host_(host), session_(session), stream_(std::move(stream)), opened_ms_(host.loop().pace().NowMs()) {}
+    : host_(&host), session_(&session), stream_(std::move(stream)), opened_ms_(host.loop().pace().NowMs()) {}
 
 Connection::~Connection() = default;
 
 void Connection::Start() {
-  session_.transport = this;
+  session_->transport = this;
   self_ = shared_from_this();
   if (stream_.InHandshake()) return Want({.read = true});
   Admit();
@@ -72,34 +72,34 @@ void Connection::Want(SocketPoller::Interest wanted) {
 }
 
 void Connection::Register(SocketPoller::Interest interest) {
-  if (host_.loop().poller().Change(stream_.FileDescriptor(), *this, registered_, interest)) {
+  if (host_->loop().poller().Change(stream_.FileDescriptor(), *this, registered_, interest)) {
     registered_ = interest;
   } else {
-    host_.parts().clients.Close(session_);
+    host_->parts().clients.Close(*session_);
   }
 }
 
 void Connection::OnReady(SocketPoller::Interest ready) {
-  host_.Enter();
-  if (session_.closing) return;
+  host_->Enter();
+  if (session_->closing) return;
   if (stream_.InHandshake()) return JoinHandshakes();
   const SocketPoller::Interest allowed = stream_.Allows(ready);
   if (allowed.read && wanted_.read) Receive();
-  if (!allowed.write || !wanted_.write || session_.closing) return;
+  if (!allowed.write || !wanted_.write || session_->closing) return;
   Want({.read = wanted_.read, .write = false});
   // Waits for the end of the Turn: the client's other replies may belong to writes that are not on disk yet.
-  host_.parts().clients.QueueFlush(session_);
+  host_->parts().clients.QueueFlush(*session_);
 }
 
 // Ignores the socket until the line reaches this connection.
 void Connection::JoinHandshakes() {
   Register({});
-  host_.loop().handshakes().Enter([self = shared_from_this()] { self->ContinueHandshake(); });
+  host_->loop().handshakes().Enter([self = shared_from_this()] { self->ContinueHandshake(); });
 }
 
 void Connection::ContinueHandshake() {
   if (self_ == nullptr) return;  // closed; the server may be gone as well
-  host_.Enter();
+  host_->Enter();
   switch (stream_.Handshake().state) {
     case Transfer::State::kMoved:
       return Admit();
@@ -109,44 +109,44 @@ void Connection::ContinueHandshake() {
     case Transfer::State::kFailed:
       break;
   }
-  host_.parts().log.Warning("Error accepting a client connection: " + stream_.ErrorText() +
-                            " (addr=" + session_.addresses.peer + " laddr=" + session_.addresses.local + ")");
-  host_.parts().clients.Close(session_);
+  host_->parts().log.Warning("Error accepting a client connection: " + stream_.ErrorText() +
+                             " (addr=" + session_->addresses.peer + " laddr=" + session_->addresses.local + ")");
+  host_->parts().clients.Close(*session_);
 }
 
 bool Connection::IsHandshakeLate() const {
-  return stream_.InHandshake() && host_.loop().pace().NowMs() - opened_ms_ > kHandshakeMs;
+  return stream_.InHandshake() && host_->loop().pace().NowMs() - opened_ms_ > kHandshakeMs;
 }
 
 void Connection::Admit() {
-  const NodeHost::Parts& server = host_.parts();
-  if (server.settings.protected_mode && !server.users.LoginRequired() && !session_.addresses.loopback) {
+  const NodeHost::Parts& server = host_->parts();
+  if (server.settings.protected_mode && !server.users.LoginRequired() && !session_->addresses.loopback) {
     ++server.stats.rejected_connections;
-    session_.out.Append("-" + std::string(refusals::kProtectedMode) + "\r\n");
-    session_.close_after_reply = true;
-    return server.clients.QueueFlush(session_);
+    session_->out.Append("-" + std::string(refusals::kProtectedMode) + "\r\n");
+    session_->close_after_reply = true;
+    return server.clients.QueueFlush(*session_);
   }
   ++server.stats.connections;
   Want({.read = true});
 }
 
 void Connection::Receive() {
-  if (host_.parts().clients.IsBehindWith(session_)) {
+  if (host_->parts().clients.IsBehindWith(*session_)) {
     if (stream_.HasReceived()) ReceiveInNextTurn();  // else the socket is reported again
     return;
   }
-  if (host_.parts().phase.Holds(session_)) return Want({.read = false, .write = wanted_.write});
-  const Transfer received = stream_.Receive(session_.in.ReadTarget(host_.loop().Scratch()));
+  if (host_->parts().phase.Holds(*session_)) return Want({.read = false, .write = wanted_.write});
+  const Transfer received = stream_.Receive(session_->in.ReadTarget(host_->loop().Scratch()));
   if (received.state != Transfer::State::kMoved) {
     if (received.state != Transfer::State::kLater) return EndOfInput(received.state);
     return Want(wanted_);  // TLS may need room to send
   }
   const size_t bytes = received.bytes;
   sends_much_ = bytes >= kMuchInput;
-  session_.in.Received(bytes);
-  session_.usage.Received(bytes, host_.parts().clock.MonotonicMs());
-  session_.usage.Buffers(session_.in.BufferedBytes());
-  ServerStats& stats = host_.parts().stats;
+  session_->in.Received(bytes);
+  session_->usage.Received(bytes, host_->parts().clock.MonotonicMs());
+  session_->usage.Buffers(session_->in.BufferedBytes());
+  ServerStats& stats = host_->parts().stats;
   stats.net_input_bytes += bytes;
   ++stats.total_reads;
   RunPump();
@@ -154,44 +154,45 @@ void Connection::Receive() {
 
 void Connection::ReceiveInNextTurn() {
   if (std::exchange(receive_posted_, true)) return;
-  host_.Post([self = shared_from_this()] {
+  host_->Post([self = shared_from_this()] {
     self->receive_posted_ = false;
     if (self->self_ != nullptr && self->wanted_.read) self->Receive();
   });
 }
 
 void Connection::EndOfInput(Transfer::State state) {
-  const NodeHost::Parts& server = host_.parts();
+  const NodeHost::Parts& server = host_->parts();
   const bool ended = state == Transfer::State::kEnded;
   if (server.log.Shows(LogLevel::kVerbose)) {
-    server.log.Verbose(ended ? "Client closed connection " + ClientText(session_, server.clock.MonotonicMs())
+    server.log.Verbose(ended ? "Client closed connection " + ClientText(*session_, server.clock.MonotonicMs())
                              : "Reading from client: " + stream_.ErrorText());
   }
-  if (!ended || session_.out.Empty()) return Depart();
+  const bool is_held = session_->Sendable() != session_->out.Size();  // perhaps for ever, and few peers close only half
+  if (!ended || is_held || session_->out.Empty()) return Depart();
   Want({.read = false, .write = wanted_.write});
-  session_.close_after_reply = true;  // half closed: the peer still waits for the replies of this Turn
-  server.clients.QueueFlush(session_);
+  session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this Turn
+  server.clients.QueueFlush(*session_);
 }
 
 // Unsubscribing from a hundred thousand channels takes several Turns. To others it looks as if the client had left
 // later.
 void Connection::Depart() {
-  const NodeHost::Parts& server = host_.parts();
-  if (session_.IsBlocked() || server.departures.LeaveSome(session_)) return server.clients.Close(session_);
+  const NodeHost::Parts& server = host_->parts();
+  if (session_->IsBlocked() || server.departures.LeaveSome(*session_)) return server.clients.Close(*session_);
   is_departing_ = true;
   Want({});
-  host_.Post([self = shared_from_this()] {
+  host_->Post([self = shared_from_this()] {
     if (self->self_ != nullptr) self->Depart();
   });
 }
 
 void Connection::RunPump() {
-  Pump::Outcome outcome = host_.pump().Run(session_);
-  if (session_.closing) return;
+  Pump::Outcome outcome = host_->pump().Run(*session_);
+  if (session_->closing) return;
   switch (outcome) {
     case Pump::Outcome::kIdle:
     case Pump::Outcome::kPostponed:  // whoever ends the pause calls Resume; meanwhile the peer may hang up
-      if (!host_.parts().limits.CheckInput(session_)) Want({.read = true, .write = wanted_.write});
+      if (!host_->parts().limits.CheckInput(*session_)) Want({.read = true, .write = wanted_.write});
       break;
     case Pump::Outcome::kMore:  // the requests that are there come before new input
       Want({.read = false, .write = wanted_.write});
@@ -204,49 +205,49 @@ void Connection::RunPump() {
 }
 
 void Connection::ResumeInNextTurn() {
-  host_.Post([self = shared_from_this()] {
+  host_->Post([self = shared_from_this()] {
     if (self->self_ == nullptr) return;
-    if (self->host_.parts().clients.IsBehindWith(self->session_)) return self->ResumeInNextTurn();
+    if (self->host_->parts().clients.IsBehindWith(*self->session_)) return self->ResumeInNextTurn();
     self->Resume();
   });
 }
 
 void Connection::Resume() {
-  if (!session_.closing && !is_departing_) RunPump();
+  if (!session_->closing && !is_departing_) RunPump();
 }
 
 void Connection::Flush(size_t most_bytes) {
   if (stream_.InHandshake()) return;
-  if (is_departing_) return session_.out.Consume(session_.out.Size());
-  size_t before = session_.out.Size();
-  session_.output_account.NoteOutput(before);
-  const size_t end = before - std::min(before, most_bytes);
-  while (session_.out.Size() > end) {
-    if (!WriteSome(session_.out.Size() - end)) break;
+  if (is_departing_) return session_->out.Consume(session_->out.Size());
+  size_t before = session_->out.Size();
+  session_->output_account.NoteOutput(before);
+  const size_t end = before - std::min(session_->Sendable(), most_bytes);
+  while (session_->out.Size() > end) {
+    if (!WriteSome(session_->out.Size() - end)) break;
   }
-  if (session_.closing || is_departing_) return;
-  if (!session_.out.Empty()) {
-    int64_t now_ms = host_.parts().clock.MonotonicMs();
-    if (session_.out.Size() != before) session_.usage.last_active_ms = now_ms;
-    if (!host_.parts().limits.CheckOutput(session_, now_ms, ClientLimits::Moment::kReply)) {
-      Want({.read = wanted_.read, .write = true});
+  if (session_->closing || is_departing_) return;
+  if (!session_->HasSentAll()) {
+    int64_t now_ms = host_->parts().clock.MonotonicMs();
+    if (session_->out.Size() != before) session_->usage.last_active_ms = now_ms;
+    if (!host_->parts().limits.CheckOutput(*session_, now_ms, ClientLimits::Moment::kReply)) {
+      Want({.read = wanted_.read, .write = session_->Sendable() != 0});
     }
-  } else if (session_.close_after_reply) {
-    host_.parts().clients.Close(session_);
+  } else if (session_->close_after_reply) {
+    host_->parts().clients.Close(*session_);
   }
 }
 
 bool Connection::WriteSome(size_t most_bytes) {
-  const Transfer sent = stream_.Send(session_.out, most_bytes);
+  const Transfer sent = stream_.Send(session_->out, {.wanted = most_bytes, .allowed = session_->Sendable()});
   if (sent.state != Transfer::State::kMoved) {
     if (sent.state == Transfer::State::kLater) return false;
-    host_.parts().log.Verbose("Error writing to client: " + stream_.ErrorText());
+    host_->parts().log.Verbose("Error writing to client: " + stream_.ErrorText());
     Depart();
     return false;
   }
-  session_.out.Consume(sent.bytes);
-  session_.usage.bytes_out += sent.bytes;
-  ServerStats& stats = host_.parts().stats;
+  session_->NoteSent(sent.bytes);
+  session_->usage.bytes_out += sent.bytes;
+  ServerStats& stats = host_->parts().stats;
   stats.net_output_bytes += sent.bytes;
   ++stats.total_writes;
   return true;
@@ -254,9 +255,43 @@ bool Connection::WriteSome(size_t most_bytes) {
 
 void Connection::Close() {
   Register({});
-  host_.loop().closings().Enter([self = self_] { self->stream_.Close(); });
+  host_->loop().closings().Enter([self = self_] { self->stream_.Close(); });
   // The session may be in use right now: it goes in a later Turn, and this connection with it.
-  host_.Post([self = std::move(self_)] { self->host_.parts().clients.Remove(self->session_); });
+  host_->Post([self = std::move(self_)] { self->host_->parts().clients.Remove(*self->session_); });
+}
+
+void Connection::MoveTo(NodeHost& other, Arrival arrival) {
+  NodeHost& left = *host_;
+  Session& old = *session_;
+  Session& session = other.parts().clients.Create(other.parts().clock.MonotonicMs());
+  session.in = std::move(old.in);
+  session.out.Append(old.out.Text());
+  session.addresses = old.addresses;
+  session.identity = old.identity;
+  session.resp = old.resp;
+  session.authenticated = arrival.is_admitted || !other.parts().users.LoginRequired();
+  if (FirstHost() == &left) origin_ = std::make_unique<Origin>(Origin{&left, old.user->name()});
+  if (FirstHost() == &other) ComeBack(session, other);
+  session.transport = this;
+  session.out.Append(arrival.reply);
+  session.held = std::move(arrival.request);
+  host_ = &other;
+  session_ = &session;
+  old.transport = nullptr;
+  left.parts().clients.Close(old);
+  left.Post([&left, &old] { left.parts().clients.Remove(old); });
+  other.Enter();
+  other.parts().clients.QueueFlush(session);
+}
+
+void Connection::ComeBack(Session& session, const NodeHost& origin) const {
+  const Users& users = origin.parts().users;
+  const User* const user = users.Find(origin_->user);
+  if (user != nullptr && user->IsOn()) {
+    session.user = user;
+  } else {
+    session.authenticated = !users.LoginRequired();
+  }
 }
 
 }  // namespace respite

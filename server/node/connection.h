@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "server/clients/held_request.h"
 #include "server/clients/session.h"
 #include "server/net/byte_stream.h"
 #include "server/net/socket_poller.h"
@@ -27,6 +29,22 @@ class Connection final : public Transport,
   bool AwaitsRoom() const override { return wanted_.write; }
   bool IsHandshakeLate() const override;
 
+  // From now on it is a client of another server on the same loop, a new one to it. Requests that have arrived behind
+  // the running one are served there. Requires: no command of this client runs, and the next Turn resumes it.
+  struct Arrival {
+    std::string reply;                     // to the request that led there
+    std::unique_ptr<HeldRequest> request;  // runs there first; null: none
+    bool is_admitted;                      // needs no login there
+  };
+  void MoveTo(NodeHost& other, Arrival arrival);
+  // Whose client it is.
+  const NodeHost& host() const { return *host_; }
+  // Expires when it closes, or soon after that.
+  std::weak_ptr<Connection> Self() const { return self_; }
+  bool IsClosing() const { return session_->closing; }
+  // Whose client it was at first; only to be compared, since that server may be gone.
+  const NodeHost* FirstHost() const { return origin_ == nullptr ? host_ : origin_->host; }
+
   void OnReadable() override { OnReady({.read = true}); }
   void OnWritable() override { OnReady({.write = true}); }
   bool TakesLong() const override { return sends_much_; }
@@ -48,11 +66,20 @@ class Connection final : public Transport,
   // The peer is gone.
   void Depart();
   void RunPump();
+  // It is the user there that it was when it left, or as one that has just connected if that user is gone.
+  void ComeBack(Session& session, const NodeHost& origin) const;
   // One write; false when the socket takes no more for now.
   bool WriteSome(size_t most_bytes);
 
-  NodeHost& host_;
-  Session& session_;  // valid while self_ is set
+  // Where a connection that has moved was accepted, and who it was when it left.
+  struct Origin {
+    const NodeHost* host;
+    std::string user;
+  };
+
+  NodeHost* host_;
+  std::unique_ptr<Origin> origin_;  // null: it has not moved
+  Session* session_;                // valid while self_ is set
   ByteStream stream_;
   int64_t opened_ms_;  // of the Pace
   SocketPoller::Interest wanted_;

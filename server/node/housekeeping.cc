@@ -143,6 +143,11 @@ void Housekeeping::PassTime(int64_t elapsed_ms, const std::function<void(int64_t
   EndTurn();
 }
 
+void Housekeeping::OnClockChanged(Motion motion) {
+  wake_at_ms_ = Timers::kNever;
+  motion == Motion::kStands ? parts_.expiry.Sleep() : parts_.expiry.WakeUp();
+}
+
 void Housekeeping::Tick() {
   if (parts_.phase.IsMidTurn() || parts_.shutdown.Done()) return;
   const int64_t started_us = parts_.pace.NowUs();

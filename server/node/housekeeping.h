@@ -91,7 +91,7 @@ class Housekeeping final : public TimeKeeper {
   // TimeKeeper. Waits, pauses and deadlines of keys and fields on the way are served in a Turn of their own each. Then
   // the timer ticks once. Cost: O(n log n) for n deadlines on the way.
   void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) override;
-  void OnClockChanged() override { wake_at_ms_ = Timers::kNever; }
+  void OnClockChanged(Motion motion) override;
 
  private:
   void SampleStats();

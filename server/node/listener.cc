@@ -22,6 +22,7 @@
 #include "server/config/settings.h"
 #include "server/config/value_text.h"
 #include "server/dataset/stats.h"
+#include "server/lab/faults/fault_rules.h"
 #include "server/net/socket_address.h"
 #include "server/net/tls/tls.h"
 #include "server/net/tls/tls_stream.h"
@@ -70,8 +71,8 @@ struct Listener::Socket {
   Protocol protocol;
 };
 
-Listener::Listener(NodeHost& host) : host_(host) {}
-Listener::~Listener() = default;
+Listener::Listener(NodeHost& host) : host_(host) { host_.parts().faults.Attach(this); }
+Listener::~Listener() { host_.parts().faults.Attach(nullptr); }
 
 std::optional<std::string> Listener::Open() {
   if (auto error = Reopen(Protocol::kTcp)) return error;
@@ -137,11 +138,37 @@ std::optional<std::string> Listener::OpenUnix() {
 }
 
 void Listener::Close() {
+  is_shut_ = false;
+  reservations_.clear();
   tcp_.clear();
   tls_.clear();
   if (!unix_) return;
   unix_.reset();
   RemoveUnixFile();
+}
+
+void Listener::StopListening() {
+  if (std::exchange(is_shut_, true)) return;
+  const Settings& settings = host_.parts().settings;
+  if (!std::exchange(tcp_, {}).empty()) Reserve(settings.bound_port);
+  if (!std::exchange(tls_, {}).empty()) Reserve(settings.tls_port);
+  if (!unix_) return;
+  unix_.reset();
+  RemoveUnixFile();
+}
+
+void Listener::Reserve(int port) {
+  for (const std::string& bound : host_.parts().settings.bind) {
+    auto reserved = ReserveTcp(bound.starts_with('-') ? bound.substr(1) : bound, port);
+    if (reserved.ok()) reservations_.push_back(std::move(reserved.value()));
+  }
+}
+
+void Listener::ListenAgain() {
+  if (!std::exchange(is_shut_, false)) return;
+  const auto error = Open();
+  reservations_.clear();
+  if (error) host_.parts().log.Warning("Listening again after a fault: " + *error);
 }
 
 void Listener::RemoveUnixFile() {
@@ -195,6 +222,10 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   if (server.log.Shows(LogLevel::kVerbose)) {
     server.log.Verbose(names.unix_socket ? "Accepted connection to " + settings.unixsocket
                                          : "Accepted " + WithoutBrackets(names.address));
+  }
+  if (server.faults.RefusesConnection(names.unix_socket ? settings.unixsocket + ":0" : names.address)) {
+    ++server.stats.rejected_connections;
+    return;
   }
   if (server.clients.Count() >= settings.maxclients) {
     ++server.stats.rejected_connections;

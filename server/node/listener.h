@@ -9,16 +9,17 @@
 
 #include "base/descriptor.h"
 #include "base/result.h"
+#include "server/lab/faults/listening_sockets.h"
 #include "server/node/node_host.h"
 
 namespace respite {
 
-class Listener {
+class Listener final : public ListeningSockets {
  public:
   enum class Protocol : uint8_t { kTcp, kTls };  // TLS is over TCP
 
   explicit Listener(NodeHost& host);
-  ~Listener();
+  ~Listener() override;
 
   // Opens the sockets of the settings. Returns why that failed; warnings are logged. With `port auto` the system
   // chooses a free port the first time, which is kept later; settings().bound_port is that port.
@@ -32,6 +33,10 @@ class Listener {
   // Also removes the file of the unix socket, unless it belongs to another server now.
   void Close();
 
+  // ListeningSockets.
+  void StopListening() override;
+  void ListenAgain() override;
+
  private:
   struct Socket;
   using Sockets = std::vector<std::shared_ptr<Socket>>;
@@ -40,6 +45,7 @@ class Listener {
   Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);
   std::optional<std::string> OpenUnix();
   void RemoveUnixFile();
+  void Reserve(int port);
   void Accept(const std::shared_ptr<Socket>& socket);
   void AcceptAll(const std::shared_ptr<Socket>& socket);
   void AcceptLater(const std::shared_ptr<Socket>& socket);
@@ -51,6 +57,8 @@ class Listener {
   Sockets tcp_;
   Sockets tls_;
   std::shared_ptr<Socket> unix_;
+  bool is_shut_ = false;                  // by StopListening
+  std::vector<Descriptor> reservations_;  // of its ports meanwhile
 };
 
 }  // namespace respite

@@ -23,7 +23,8 @@ Node::Parts WithClock(const Node::Parts& outside, const MovableClock* clock) {
           .hash_key = outside.hash_key,
           .random_seed = outside.random_seed,
           .files = outside.files,
-          .forker = outside.forker};
+          .forker = outside.forker,
+          .ids = outside.ids};
 }
 
 }  // namespace
@@ -31,8 +32,9 @@ Node::Parts WithClock(const Node::Parts& outside, const MovableClock* clock) {
 Node::Node(const Parts& outside)
     : movable_clock_(MovableClockFor(outside)),
       parts_(WithClock(outside, movable_clock_.get())),
-      identity_(parts_.clock),
-      data_(parts_.config.settings(), parts_.hash_key, parts_.random_seed),
+      faulty_disk_(parts_.files, disk_faults_),
+      data_(parts_.config.settings(), parts_.hash_key, parts_.random_seed, parts_.ids),
+      identity_(parts_.clock, data_.ids),
       watched_keys_(data_.keyspace, parts_.hash_key),
       moving_keys_(parts_.hash_key),
       waiting_(
@@ -78,6 +80,7 @@ Node::Node(const Parts& outside)
       messages_({.running = running_, .clients = clients_, .limits = limits_}),
       departures_(
           {.waiting = waiting_, .tracking = tracking_, .watched_keys = watched_keys_, .client_memory = client_memory_}),
+      holdups_({.clock = parts_.clock, .clients = clients_}),
       books_({.settings = parts_.config.settings(), .commands = commands_, .stats = stats_}),
       monitors_({.settings = parts_.config.settings(),
                  .running = running_,
@@ -109,7 +112,7 @@ Node::Node(const Parts& outside)
             .clock = parts_.clock,
             .pace = parts_.pace,
             .log = parts_.log,
-            .files = parts_.files,
+            .files = StorageFiles(),
             .data = data_,
             .executor = executor_,
             .nursery = nursery_,
@@ -120,7 +123,7 @@ Node::Node(const Parts& outside)
                   .clock = parts_.clock,
                   .pace = parts_.pace,
                   .log = parts_.log,
-                  .files = parts_.files,
+                  .files = StorageFiles(),
                   .keyspace_stats = data_.stats,
                   .loading = loading_,
                   .nursery = nursery_,
@@ -202,6 +205,8 @@ Node::Node(const Parts& outside)
                  .watched_keys = watched_keys_,
                  .pause = pause_,
                  .moving_keys = moving_keys_,
+                 .holdups = holdups_,
+                 .faults = faults_,
                  .commands = commands_,
                  .scripts = scripts_,
                  .durability = durability_,
@@ -271,7 +276,13 @@ Node::Node(const Parts& outside)
                                         .permissions = permissions_,
                                         .scripts = script_cache_,
                                         .functions = function_libraries_,
-                                        .clock = lab_.clock})},
+                                        .clock = lab_.clock}),
+           .faults = FaultRules({.clock = parts_.clock,
+                                 .commands = commands_,
+                                 .holdups = holdups_,
+                                 .port = faults_,
+                                 .disk = disk_faults_,
+                                 .seed = parts_.random_seed})},
       services_{.settings = parts_.config.settings(),
                 .config = parts_.config,
                 .clock = parts_.clock,
@@ -355,12 +366,15 @@ Node::Node(const Parts& outside)
   clients_.OnClose([this](Session& session) {
     monitors_.Remove(session);
     departures_.Forget(session);
+    holdups_.Forget(session);
     replication_.Forget(session);
     slot_migrations_.Forget(session);
   });
   timers_.Add(exact_expiry_);
   timers_.Add(pause_);
   timers_.Add(waiting_);
+  timers_.Add(holdups_);
+  timers_.Add(lab_.faults);
   timers_.Add(migrations_);
   timers_.Add(sentinel_);
   RegisterConfigHooks(services_);
@@ -403,6 +417,7 @@ NodeHost::Parts Node::host_parts() {
           .departures = departures_,
           .users = users_,
           .tls = tls_,
+          .faults = lab_.faults,
           .pump = pump_parts()};
 }
 

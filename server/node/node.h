@@ -21,6 +21,7 @@
 #include "server/clients/client_memory.h"
 #include "server/clients/clients.h"
 #include "server/clients/departures.h"
+#include "server/clients/holdups.h"
 #include "server/clients/key_notifications.h"
 #include "server/clients/messages.h"
 #include "server/clients/moving_keys.h"
@@ -58,9 +59,11 @@
 #include "server/execution/http_guard.h"
 #include "server/execution/monitors.h"
 #include "server/execution/pump.h"
+#include "server/execution/request_faults.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
 #include "server/execution/slowlog.h"
+#include "server/lab/faults/disk_faults.h"
 #include "server/lab/lab.h"
 #include "server/migration/migrations.h"
 #include "server/net/link.h"
@@ -95,6 +98,7 @@ class Node {
     uint64_t random_seed;  // of random choices, which clients see
     FileSystem& files;
     Forker& forker;
+    IdSource ids = {};  // of ids and passwords
   };
   explicit Node(const Parts& outside);
   ~Node();
@@ -130,7 +134,7 @@ class Node {
   Eviction& eviction() { return eviction_; }
   Executor& executor() { return executor_; }
   const Running& running() const { return running_; }
-  const Phase& phase() const { return phase_; }
+  Phase& phase() { return phase_; }
   Expiry& expiry() { return expiry_; }
   Users& users() { return users_; }
   Permissions& permissions() { return permissions_; }
@@ -166,16 +170,22 @@ class Node {
   const KeyUsage& usage() const { return data_.usage; }
 
  private:
+  // What append-only file and snapshots are written to.
+  FileSystem& StorageFiles() { return movable_clock_ != nullptr ? faulty_disk_ : parts_.files; }
+
   const std::unique_ptr<MovableClock> movable_clock_;  // null: nobody may move it
   const Parts parts_;                                  // with that clock, if there is one
   HostPort host_;
   NetworkPort network_;
   SlotRouterPort router_;
-  Identity identity_;
+  RequestFaultsPort faults_;
+  DiskFaults disk_faults_;
+  FaultyDisk faulty_disk_;
   Running running_;
   Phase phase_;
   Role role_;
   Dataset data_;
+  Identity identity_;
   WatchedKeys watched_keys_;
   MovingKeys moving_keys_;
   Waiting waiting_;
@@ -196,6 +206,7 @@ class Node {
   Messages messages_;
   Departures departures_;
   Pause pause_;
+  Holdups holdups_;
   CallObservers call_observers_;
   Books books_;
   Monitors monitors_;

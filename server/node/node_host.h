@@ -17,6 +17,7 @@ class Clients;
 class Clock;
 class Config;
 class Departures;
+class FaultRules;
 class Housekeeping;
 class Logger;
 class MemoryGauge;
@@ -47,6 +48,7 @@ class NodeHost final : public Host, public EventLoop::Resident {
     Departures& departures;
     Users& users;
     Tls& tls;
+    FaultRules& faults;
     Pump::Parts pump;
   };
   // Both must outlive it.

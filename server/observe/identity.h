@@ -10,8 +10,8 @@
 namespace respite {
 
 struct Identity {
-  explicit Identity(const Clock& clock)
-      : run_id(RandomHex(40)), started_ms(clock.MonotonicMs()), started_wall_ms(clock.WallMs()) {}
+  Identity(const Clock& clock, IdSource& ids)
+      : run_id(ids.Hex(40)), started_ms(clock.MonotonicMs()), started_wall_ms(clock.WallMs()) {}
 
   const std::string run_id;
   const int64_t started_ms;  // monotonic

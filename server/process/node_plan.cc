@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 namespace respite {
 
@@ -32,12 +34,16 @@ bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 }  // namespace
 
+// The sockets of nodes must be where clients can find them.
 NodePlan::NodePlan(const Config& config)
-    : config_(config), layout_(NodeLayout::Parse(config.settings().nodes).value()) {}
+    : config_(config),
+      layout_(NodeLayout::Parse(config.settings().nodes).value()),
+      is_temporary_(config.settings().starts_empty && config.settings().unixsocket.empty()),
+      home_(config.settings().dir) {}
 
 std::string NodePlan::NameOf(int node) { return "node-" + std::to_string(node + 1); }
 
-std::string NodePlan::FolderOf(int node) const { return config_.settings().dir + "/" + NameOf(node); }
+std::string NodePlan::FolderOf(int node) const { return home_ + "/" + NameOf(node); }
 
 std::optional<std::string> NodePlan::Check() const {
   const Settings& settings = config_.settings();
@@ -49,12 +55,18 @@ std::optional<std::string> NodePlan::Check() const {
   if (settings.unixsocket.starts_with('/')) {
     return "With nodes, unixsocket must be a relative path: each node has its own in its directory";
   }
+  if (is_temporary_) return std::nullopt;
   const std::string next = FolderOf(layout_.Count());
   if (!Exists(next + "/" + settings.cluster_config_file)) return std::nullopt;
   return next + " belongs to a cluster of more than " + std::to_string(layout_.Count()) + " nodes";
 }
 
 std::optional<std::string> NodePlan::MakeFolders() {
+  if (is_temporary_) {
+    const char* const place = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): before any thread
+    home_ = std::string(place == nullptr || place[0] == '\0' ? "/tmp" : place) + "/respite-XXXXXX";
+    if (mkdtemp(home_.data()) == nullptr) return "Can't create the directory " + home_ + ": " + std::strerror(errno);
+  }
   for (int i = 0; i < layout_.Count(); ++i) {
     const std::string path = FolderOf(i);
     if (mkdir(path.c_str(), kFolderMode) == 0) {
@@ -69,6 +81,12 @@ std::optional<std::string> NodePlan::MakeFolders() {
 void NodePlan::RemoveFolders() {
   for (const std::string& path : made_) rmdir(path.c_str());
   made_.clear();
+  RemoveTemporary();
+}
+
+void NodePlan::RemoveTemporary() {
+  std::error_code ignored;
+  if (is_temporary_ && home_ != config_.settings().dir) std::filesystem::remove_all(home_, ignored);
 }
 
 std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {

@@ -24,10 +24,13 @@ class NodePlan {
   static std::string NameOf(int node);
   // Returns why these settings cannot hold for several nodes.
   std::optional<std::string> Check() const;
-  // Makes the directories that are not there yet. Returns why that failed.
+  // Makes the directories that are not there yet. Returns why that failed. Those of a test run are in a new temporary
+  // directory, unless it is told where data is: they are of no use to the next one, and several may run at once.
   std::optional<std::string> MakeFolders();
-  // Removes those that it has made and that are still empty.
+  // The start has failed: removes those that it has made and that are still empty.
   void RemoveFolders();
+  // Removes the temporary directory, if there is one, with its content.
+  void RemoveTemporary();
   // Requires: MakeFolders has succeeded. `folder` has entered its place.
   std::unique_ptr<Config> ConfigOf(int node, Folder& folder) const;
   std::string FolderOf(int node) const;
@@ -35,6 +38,8 @@ class NodePlan {
  private:
   const Config& config_;
   const NodeLayout layout_;
+  const bool is_temporary_;
+  std::string home_;  // where the directories are
   std::vector<std::string> made_;
 };
 

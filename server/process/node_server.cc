@@ -6,6 +6,7 @@
 
 #include "server/clients/acl/permissions.h"
 #include "server/cluster/cluster.h"
+#include "server/lab/fixture_loader.h"
 #include "server/net/socket_address.h"
 #include "server/process/banner.h"
 #include "server/process/cpu_list.h"
@@ -18,14 +19,14 @@ namespace respite {
 NodeServer::NodeServer(const Parts& parts)
     : parts_(parts),
       files_(system_files_, *parts.config.settings().folder),
-      children_(parts.pace, parts.log, [this](ChildWork work) { parts_.owner.PrepareChild(*this, work); }) {}
+      children_(parts.pace, parts.log, [this](ChildWork work) { parts_.owner.PrepareChild(*this, work); }),
+      last_client_ms_(parts.pace.NowMs()) {}
 
 NodeServer::~NodeServer() { Discard(); }
 
 NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
   loop_ = &loop;
-  node_ = std::make_unique<Node>(Node::Parts{parts_.config, parts_.clock, parts_.pace, parts_.log,
-                                             HashKey::FromKernel(), SystemSeed(), files_, children_});
+  node_ = std::make_unique<Node>(NodeParts());
   for (const ConfigLine& line : parts_.config.lines().rename_command) {
     node_->commands().Rename(line.words[1], line.words[2]);  // CheckRenames has tried it
   }
@@ -37,6 +38,18 @@ NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
   if (settings().port == kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
   LogMode(config(), log());
   return Step::kDone;
+}
+
+// With `seed`, each server of the process makes the same random choices in each run.
+Node::Parts NodeServer::NodeParts() {
+  Node::Parts node = {parts_.config,         parts_.clock, parts_.pace, parts_.log,
+                      HashKey::FromKernel(), SystemSeed(), files_,      children_};
+  if (!settings().seed) return node;
+  Random seeds(DerivedSeed(*settings().seed, parts_.number));
+  node.hash_key = {.low = seeds.Next(), .high = seeds.Next()};
+  node.random_seed = seeds.Next();
+  node.ids = IdSource(seeds.Next());
+  return node;
 }
 
 void NodeServer::AttachHandlers() {
@@ -51,6 +64,7 @@ void NodeServer::AttachHandlers() {
                      .clients = node_->clients(),
                      .memory = node_->memory(),
                      .phase = node_->phase()});
+    LookForClients();
   });
   host_->OnStop([this](int exit_code) { OnStop(exit_code); });
   node_->shutdown().OnCancelled([this] { parts_.owner.OnShutdownCancelled(); });
@@ -64,6 +78,25 @@ void NodeServer::StartWatchdog() {
   loop_->watchdog.SetPeriod(std::chrono::milliseconds(period_ms));
 }
 
+bool NodeServer::HasClients() const {
+  bool has_some = false;
+  node_->clients().ForEach([&](const Session& session) {
+    has_some = has_some || session.kind == SessionKind::kNormal || session.kind == SessionKind::kPubSub;
+  });
+  const Worlds* const worlds = node_->lab().worlds;
+  return has_some || (worlds != nullptr && worlds->HaveClients());
+}
+
+// A client that came and went between two ticks counts, too.
+void NodeServer::LookForClients() {
+  if (settings().exit_on_idle == 0) return;
+  const int64_t now_ms = parts_.pace.NowMs();
+  const uint64_t before = std::exchange(connections_, node_->stats().connections);
+  if (HasClients() || connections_ != before) last_client_ms_ = now_ms;
+  idle_ms_ = now_ms - last_client_ms_;
+  if (idle_ms_ >= settings().exit_on_idle) parts_.owner.OnIdle();
+}
+
 NodeServer::Step NodeServer::Open() {
   if (auto reason = node_->permissions().LoadConfiguredUsers()) return Fail(*reason);
   if (settings().port != kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
@@ -73,6 +106,7 @@ NodeServer::Step NodeServer::Open() {
 }
 
 NodeServer::Step NodeServer::Listen() {
+  if (parts_.reach == Parts::Reach::kWithin && settings().port == 0) return Step::kDone;
   if (Tls::IsWanted(settings())) {
     if (auto reason = node_->tls().Configure(settings())) {
       log().Warning(*reason);
@@ -146,6 +180,7 @@ NodeServer::Step NodeServer::Load() {
   if (has_stopped_) return Step::kStopped;
   node_->loading().End();
   if (!IsSentinel()) return LoadData();
+  if (!settings().load.empty()) return Fail("load: a Sentinel has no data");
   node_->shutdown().NeverSave();
   host_->Enter();
   node_->sentinel().Start(programs_);
@@ -167,6 +202,7 @@ NodeServer::Step NodeServer::LoadData() {
     case LoadOutcome::kFailed:
       return Step::kFailed;
   }
+  if (auto reason = LoadFixtures(node_->services())) return has_stopped_ ? Step::kStopped : Fail(*reason);
   node_->replication().Start();
   if (auto reason = node_->cluster().Start()) return Fail(*reason);
   reserved_.clear();
@@ -210,6 +246,12 @@ void NodeServer::Signalled(int signal) {
   if (has_stopped_) return;
   host_->Enter();
   node_->shutdown().Signalled(signal);
+}
+
+void NodeServer::Stop() {
+  if (has_stopped_) return;
+  node_->phase().Stop();
+  host_->Stop(0);
 }
 
 void NodeServer::OnStop(int exit_code) {

@@ -53,6 +53,8 @@ class NodeServer {
     virtual void OnTitle(const NodeServer& node) = 0;
     // A directive of the process has changed. Returns why it cannot take effect.
     virtual std::optional<std::string> OnOomScore(NodeServer& node) = 0;
+    // A server has had no client for as long as `exit-on-idle` says. Called at each tick.
+    virtual void OnIdle() = 0;
   };
 
   struct Parts {
@@ -61,7 +63,10 @@ class NodeServer {
     Logger& log;
     const Clock& clock;
     const Pace& pace;
-    uint32_t nodes;  // of the process
+    uint32_t nodes;   // of the process
+    uint64_t number;  // among them, from 0; another one for each server, and the same in each run
+    // kWithin: clients come from another server of the process; it listens only if it has a port.
+    enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;
   };
   explicit NodeServer(const Parts& parts);
   ~NodeServer();
@@ -102,11 +107,17 @@ class NodeServer {
   bool IsSettled() const;
   void LogReady();
 
+  // Ends it at once, and saves nothing: a late script is killed, and no further command runs. Harmless when it has
+  // stopped. Requires: Build was done.
+  void Stop();
   // SIGTERM or SIGINT has arrived.
   void Signalled(int signal);
   bool HasStopped() const { return has_stopped_; }
   int exit_code() const { return exit_code_; }
   bool IsReplica() const { return is_replica_; }
+  // How long it has had no client but replicas and its primary, at the last tick. Counted only if `exit-on-idle` needs
+  // it.
+  int64_t IdleMs() const { return idle_ms_; }
   // Stops listening, and removes the file of the unix socket.
   void CloseListeners();
   // Frees everything but settings and log. Harmless when it is done.
@@ -116,10 +127,17 @@ class NodeServer {
   const Settings& settings() const { return parts_.config.settings(); }
   Logger& log() const { return parts_.log; }
   EventLoop& loop() const { return loop_->loop; }
+  // Requires: Build was done.
+  Node& node() { return *node_; }
+  NodeHost& host() { return *host_; }
 
  private:
+  Node::Parts NodeParts();
   void AttachHandlers();
   void StartWatchdog();
+  // Its own, or those of its worlds; not its replicas and its primary.
+  bool HasClients() const;
+  void LookForClients();
   Step Listen();
   std::optional<std::string> OpenCluster();
   void ShareEmptyHistory();
@@ -148,6 +166,9 @@ class NodeServer {
   std::atomic<bool> has_stopped_ = false;
   std::atomic<int> exit_code_ = 0;
   std::atomic<bool> is_replica_ = false;
+  int64_t last_client_ms_;            // of pace; counted from the start
+  uint64_t connections_ = 0;          // that it has had at the last tick
+  std::atomic<int64_t> idle_ms_ = 0;  // at the last tick
 };
 
 }  // namespace respite

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
+#include "base/duration_text.h"
 #include "base/number_text.h"
 #include "server/cluster/joint_start.h"
 #include "server/commands/collation.h"
@@ -23,6 +25,9 @@ constexpr uint64_t kSuspiciousMaxMemory = uint64_t{1} << 20;
 constexpr int64_t kLookEveryMs = 1;
 // Nodes that cannot be connected for so long must not keep the others from being announced.
 constexpr int64_t kSettleMs = 1000;
+constexpr int64_t kAskParentEveryMs = 500;
+// An end that nobody can ask for again is tried again, for example if the disk was full.
+constexpr int64_t kEndAgainMs = 1000;
 
 }  // namespace
 
@@ -36,13 +41,33 @@ ServerProcess::~ServerProcess() {
   for (Resident& resident : residents_) {
     if (resident.thread != nullptr) resident.thread->Do([&resident] { resident.node->Discard(); });
     resident.thread.reset();
+    resident.worlds.reset();
     resident.node.reset();
   }
 }
 
+// A cluster of one process has none: its nodes know each other, and nobody else.
+void ServerProcess::PrepareWorlds() {
+  const bool is_alone = !plan_ && !IsSentinel() && !config_.settings().cluster_enabled;
+  if (!is_alone || config_.settings().test_commands == Permission::kNever) return;
+  residents_[0].worlds = std::make_unique<NodeWorlds>(NodeWorlds::Parts{.owner = *this,
+                                                                        .server = *residents_[0].node,
+                                                                        .loop = *main_,
+                                                                        .config = config_,
+                                                                        .clock = clock_,
+                                                                        .pace = pace_});
+}
+
 int ServerProcess::Run() {
+  const int ready_fd = config_.settings().ready_fd;
+  const auto objection = ready_fd == 0 ? std::nullopt : ready_fd_.Take(ready_fd);
   OpenLog(log_);
   for (const ConfigNote& note : config_.TakeNotes()) log_.Log(note.level, note.text);
+  if (objection) {
+    log_.Warning(*objection);
+    return 1;
+  }
+  if (FindParent() == Step::kStopped) return 0;
   WarnAboutSystem(config_.settings(), log_);
   GoToBackground();
   LogStarting(line_, log_);
@@ -50,6 +75,7 @@ int ServerProcess::Run() {
   log_.Notice("monotonic clock: POSIX clock_gettime");
   if (RaiseLimits() == Step::kFailed) return 1;
   if (Prepare() == Step::kFailed) return Abandon();
+  PrepareWorlds();
   if (!IsSentinel()) log_.Notice("Server initialized");
   StartServing();
   const int exit_code = has_failed_ ? 1 : main_->loop.Run();
@@ -57,6 +83,7 @@ int ServerProcess::Run() {
 }
 
 int ServerProcess::Leave(int exit_code) {
+  if (plan_) plan_->RemoveTemporary();
   log_.Warning("Redis is now ready to exit, bye bye...");
 #ifdef NDEBUG
   _exit(exit_code);
@@ -103,6 +130,7 @@ ServerProcess::Step ServerProcess::Prepare() {
   main_ = std::make_unique<WatchedLoop>(pace_);
   signals_.emplace();
   WatchSignals();
+  if (parent_.pid() != 0) WatchParent();
   if (MakeResidents() == Step::kFailed || Build() == Step::kFailed) return Step::kFailed;
   WarnAboutBacklog(config_.settings(), log_);
   if (RefuseModules() == Step::kFailed || CheckLocale() == Step::kFailed) return Step::kFailed;
@@ -144,7 +172,8 @@ void ServerProcess::AddResident(Resident resident) {
                                                      .log = resident.log == nullptr ? log_ : *resident.log,
                                                      .clock = clock_,
                                                      .pace = pace_,
-                                                     .nodes = CountNodes()});
+                                                     .nodes = CountNodes(),
+                                                     .number = residents_.size()});
   residents_.push_back(std::move(resident));
   ++living_;
 }
@@ -197,14 +226,17 @@ ServerProcess::Step ServerProcess::PlanCluster() {
     if (!text) return Step::kFailed;
     members.push_back({resident.node->Address(), std::move(*text)});
   }
-  Random random(SystemSeed());
+  const auto& seed = config_.settings().seed;
+  // Nodes have the numbers before it.
+  Random random(seed ? DerivedSeed(*seed, CountNodes()) : SystemSeed());
+  IdSource ids = seed ? IdSource(random.Next()) : IdSource();
   const PortChoice port = config_.settings().tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
   auto start = JointStart::Plan(plan_->layout(), members, port, random);
   if (!start.ok()) return Fail("The cluster cannot start: " + start.error());
   std::vector<std::string> histories;
   for (int i = 0; i < plan_->layout().Count(); ++i) {
     const auto primary = plan_->layout().PrimaryOf(i);
-    histories.push_back(primary ? histories[static_cast<size_t>(*primary)] : RandomHex(History::kIdLength));
+    histories.push_back(primary ? histories[static_cast<size_t>(*primary)] : ids.Hex(History::kIdLength));
   }
   for (size_t i = 0; i < residents_.size(); ++i) {
     const auto belief = start.value().is_agreed ? ClusterMode::Belief::kAgreed : ClusterMode::Belief::kOwn;
@@ -301,6 +333,7 @@ void ServerProcess::BeReady() {
     OnThreadOf(resident, [&node = *resident.node] { node.LogReady(); });
   }
   supervisor_->Ready();
+  TellReady();
   for (const ConfigNote& note : std::exchange(notes_after_ready_, {})) log_.Log(note.level, note.text);
   if (settings.maxmemory > 0 && settings.maxmemory < kSuspiciousMaxMemory) {
     log_.Warning("WARNING: You specified a maxmemory value that is less than 1MB (current value is " +
@@ -308,6 +341,14 @@ void ServerProcess::BeReady() {
   }
   ApplyOomScore(settings);
   daemon_.Release();
+}
+
+void ServerProcess::TellReady() {
+  const ReadyFd::Outcome outcome = ready_fd_.Tell(ports_);
+  if (outcome == ReadyFd::Outcome::kDone) return;
+  log_.Warning("Failed to write the ports to ready-fd " + std::to_string(config_.settings().ready_fd));
+  // Its reader was there when the server started, so the launcher has ended before the server could watch it.
+  if (outcome == ReadyFd::Outcome::kNobodyReads && config_.settings().exit_with_parent) EndAfterParent();
 }
 
 void ServerProcess::OnThreadOf(const Resident& resident, std::function<void()> task) {
@@ -325,13 +366,59 @@ void ServerProcess::Tell(std::function<void()> task) {
 void ServerProcess::WatchSignals() {
   main_->loop.OnReadable(signals_->DescriptorToWatch(), [this] {
     WatchSignals();
-    is_ending_ = true;
-    signal_ = signals_->Take();
-    for (Resident& resident : residents_) {
-      if (!resident.node->IsReplica()) Signal(resident);
-    }
-    SignalOthers();
+    End(signals_->Take());
   });
+}
+
+void ServerProcess::End(int signal) {
+  is_ending_ = true;
+  signal_ = signal;
+  for (Resident& resident : residents_) {
+    if (!resident.node->IsReplica()) Signal(resident);
+  }
+  SignalOthers();
+}
+
+ServerProcess::Step ServerProcess::FindParent() {
+  if (!config_.settings().exit_with_parent) return Step::kDone;
+  switch (parent_.Find()) {
+    case ParentWatch::Finding::kThere:
+      break;
+    case ParentWatch::Finding::kOutside:
+      log_.Notice("exit-with-parent: the parent is outside of this container, so there is nobody to watch");
+      break;
+    case ParentWatch::Finding::kGone:
+      log_.Notice("exit-with-parent: the process that started this server has ended already");
+      return Step::kStopped;
+  }
+  return Step::kDone;
+}
+
+void ServerProcess::WatchParent() {
+  const auto look = [this] { return parent_.HasEnded() ? EndAfterParent() : WatchParent(); };
+  if (parent_.DescriptorToWatch() < 0) return main_->loop.After(kAskParentEveryMs, look);
+  main_->loop.OnReadable(parent_.DescriptorToWatch(), look);
+}
+
+void ServerProcess::EndAfterParent() {
+  log_.Notice("exit-with-parent: the process that started this server has ended. Shutting down.");
+  has_lost_parent_ = true;
+  End(SIGTERM);
+}
+
+void ServerProcess::OnIdle() {
+  const int64_t limit_ms = config_.settings().exit_on_idle;
+  const auto is_needed = [&](const Resident& resident) {
+    return !resident.node->HasStopped() && resident.node->IdleMs() < limit_ms;
+  };
+  if (!is_ending_ && std::ranges::none_of(residents_, is_needed)) Tell([this] { EndIdle(); });
+}
+
+void ServerProcess::EndIdle() {
+  if (is_ending_ || pace_.NowMs() < next_idle_end_ms_) return;
+  next_idle_end_ms_ = pace_.NowMs() + kEndAgainMs;
+  log_.Notice("exit-on-idle: no client for " + DurationText(config_.settings().exit_on_idle) + ". Shutting down.");
+  End(SIGTERM);
 }
 
 void ServerProcess::Signal(Resident& resident) {
@@ -356,6 +443,7 @@ void ServerProcess::OnShutdownCancelled() {
   Tell([this] {
     signal_ = 0;
     for (Resident& resident : residents_) resident.is_signalled = false;
+    if (has_lost_parent_) main_->loop.After(kEndAgainMs, [this] { End(SIGTERM); });
   });
 }
 

@@ -25,7 +25,10 @@
 #include "server/process/limits.h"
 #include "server/process/node_plan.h"
 #include "server/process/node_server.h"
+#include "server/process/node_worlds.h"
+#include "server/process/parent_watch.h"
 #include "server/process/process_title.h"
+#include "server/process/ready_fd.h"
 #include "server/process/signals.h"
 #include "server/process/small_files.h"
 #include "server/process/supervisor.h"
@@ -51,6 +54,7 @@ class ServerProcess final : public NodeServer::Owner {
   void OnRole(NodeServer& node) override;
   void OnTitle(const NodeServer& node) override;
   std::optional<std::string> OnOomScore(NodeServer& node) override;
+  void OnIdle() override;
 
  private:
   using Step = NodeServer::Step;
@@ -63,6 +67,7 @@ class ServerProcess final : public NodeServer::Owner {
     std::unique_ptr<WatchedLoop> loop;   // null: that of the main thread
     std::unique_ptr<TaskThread> thread;  // null: the main thread; the loop is made there
     std::unique_ptr<NodeServer> node;
+    std::unique_ptr<NodeWorlds> worlds;  // null: it may have none
     bool is_signalled = false;
   };
 
@@ -72,6 +77,8 @@ class ServerProcess final : public NodeServer::Owner {
   // All but serving: returns at the first failure.
   Step Prepare();
   uint32_t CountNodes() const;
+  // Lets the only server have worlds, if it allows TEST.
+  void PrepareWorlds();
   Step MakeResidents();
   void MakeSeveral();
   void AddResident(Resident resident);
@@ -91,11 +98,20 @@ class ServerProcess final : public NodeServer::Owner {
   void Settle();
   void AwaitSettled(NodeServer& node, int64_t deadline_ms);
   void BeReady();
+  // Writes the ports to the launcher.
+  void TellReady();
   // Runs `task` on the thread of the server, whose loop runs: at once if this is it.
   static void OnThreadOf(const Resident& resident, std::function<void()> task);
   // Runs `task` on the main thread: at once if this is it.
   void Tell(std::function<void()> task);
   void WatchSignals();
+  // All servers are to end, as if this signal had arrived.
+  void End(int signal);
+  // kStopped: it has ended before the server started.
+  Step FindParent();
+  void WatchParent();
+  void EndAfterParent();
+  void EndIdle();
   void Signal(Resident& resident);
   // Those that the signal has not reached yet, when those that it has reached have stopped.
   void SignalOthers();
@@ -120,6 +136,8 @@ class ServerProcess final : public NodeServer::Owner {
   Daemon daemon_;
   std::optional<Supervisor> supervisor_;
   bool in_background_ = false;
+  ReadyFd ready_fd_;
+  ParentWatch parent_;
   std::vector<ConfigNote> notes_after_ready_;
   AnnouncementFile pidfile_;
   AnnouncementFile port_file_;
@@ -130,9 +148,11 @@ class ServerProcess final : public NodeServer::Owner {
   std::vector<Resident> residents_;
   std::atomic<int> living_ = 0;  // servers that have not stopped
   std::atomic<int> exit_code_ = 0;
-  std::atomic<bool> is_ending_ = false;  // a signal asked for it
-  int signal_ = 0;                       // of the end that is under way; 0: none
-  int awaited_ = 0;                      // servers that have not loaded, or not settled
+  std::atomic<bool> is_ending_ = false;  // a signal, or what counts as one, asked for it
+  bool has_lost_parent_ = false;
+  int64_t next_idle_end_ms_ = 0;  // of pace_; the next try
+  int signal_ = 0;                // of the end that is under way; 0: none
+  int awaited_ = 0;               // servers that have not loaded, or not settled
   bool has_failed_ = false;
 };
 

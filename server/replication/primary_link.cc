@@ -173,7 +173,7 @@ void PrimaryLink::HandleAnswer(Bytes line) {
     case Handshake::Verdict::kOldSync:
       if (AwaitsTakeover()) return parts_.failover.Refused();
       SendNext();
-      return BeginTransfer(RandomHex(History::kIdLength), 0);
+      return BeginTransfer(parts_.services.data.ids.Hex(History::kIdLength), 0);
     case Handshake::Verdict::kFail:
       if (AwaitsTakeover()) return parts_.failover.Refused();
       return Reconnect("The handshake with the master failed");

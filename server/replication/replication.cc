@@ -127,7 +127,7 @@ void Replication::Promote() {
   failover_.Finished();  // nobody is followed any more
   SetRole({});
   History& history = parts_.services.data.history;
-  history.Fork();
+  history.Fork(parts_.services.data.ids.Hex(History::kIdLength));
   parts_.services.log.Notice("Setting secondary replication ID to " + history.former_id + ", valid up to offset: " +
                              std::to_string(history.former_end) + ". New replication ID is " + history.id);
   replicas_.CloseAll();
@@ -220,7 +220,7 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   History& history = parts_.services.data.history;
   if (!stream_.IsKept()) {
     // Replicas of before may be of another history that had the same id, if nobody kept track of it.
-    if (!history.is_shared) history.Adopt(RandomHex(History::kIdLength), history.offset);
+    if (!history.is_shared) history.Adopt(parts_.services.data.ids.Hex(History::kIdLength), history.offset);
     history.is_shared = true;
     stream_.Begin();
     log.Notice("Replication backlog created, my new replication IDs are '" + history.id + "' and '" +
@@ -279,7 +279,7 @@ void Replication::Cron() {
   if (!stream_.IsKept() || parts_.role.is_replica || !replicas_.IsBacklogStale()) return;
   // Who comes back later must not go on from a history of which nobody knows how it went on.
   History& history = parts_.services.data.history;
-  history.Adopt(RandomHex(History::kIdLength), history.offset);
+  history.Adopt(parts_.services.data.ids.Hex(History::kIdLength), history.offset);
   history.is_shared = false;
   stream_.End();
   parts_.services.log.Notice("Replication backlog freed after " +

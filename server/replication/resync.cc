@@ -106,7 +106,7 @@ void Resync::LetGo() {
   has_let_go_ = true;
   services.aof.TurnOff();
   parts_.replicas.CloseAll();
-  services.data.history.Adopt(RandomHex(History::kIdLength), 0);
+  services.data.history.Adopt(services.data.ids.Hex(History::kIdLength), 0);
   services.data.history.is_shared = false;
   parts_.stream.End();
 }

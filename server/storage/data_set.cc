@@ -37,6 +37,7 @@ LoadOutcome OpenAppendOnlyFile(const Services& services) {
 LoadOutcome OpenDataSet(const Services& services) {
   if (services.aof.Prepare() == Step::kFailed) return LoadOutcome::kFailed;
   if (services.settings.appendonly) return OpenAppendOnlyFile(services);
+  if (services.settings.starts_empty) return LoadOutcome::kAbsent;
   const int64_t started_us = services.clock.MonotonicUs();
   // A replica leaves it to its primary to say what has expired.
   const auto expired = services.settings.replicaof ? RdbLoadOptions::Expired::kKeep : RdbLoadOptions::Expired::kDrop;

@@ -30,8 +30,7 @@ KeyspaceSink::KeyspaceSink(const RdbLoadParts& parts, LoadTarget target, const R
     : parts_(parts), target_(target), options_(options), now_ms_(parts.clock.WallMs()) {}
 
 bool KeyspaceSink::IsExpired(const Entry& entry) const {
-  return options_.expired == RdbLoadOptions::Expired::kDrop && entry.Deadline() != kNoDeadline &&
-         entry.Deadline() < now_ms_;
+  return options_.expired == RdbLoadOptions::Expired::kDrop && entry.IsExpired(now_ms_);
 }
 
 void KeyspaceSink::OnEmptyKey(int /*db*/, Bytes key) {

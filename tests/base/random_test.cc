@@ -4,6 +4,7 @@
 
 #include <array>
 #include <limits>
+#include <set>
 
 namespace respite {
 namespace {
@@ -72,6 +73,28 @@ TEST(RandomHex, HasThatManyDigits) {
   }
   EXPECT_NE(RandomHex(40), RandomHex(40));
   EXPECT_GT(RandomHex(1000).find_last_not_of('0'), 900U);
+}
+
+TEST(DerivedSeed, DiffersByNumberAndSeed) {
+  std::set<uint64_t> seeds;
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    for (uint64_t number = 0; number < 30; ++number) seeds.insert(DerivedSeed(seed, number));
+  }
+  EXPECT_EQ(seeds.size(), 900U);
+  EXPECT_EQ(DerivedSeed(1, 2), DerivedSeed(1, 2));
+}
+
+TEST(IdSource, FollowsItsSeed) {
+  IdSource one(5);
+  IdSource same(5);
+  IdSource other(6);
+  const std::string id = one.Hex(41);
+  EXPECT_EQ(id.size(), 41U);
+  EXPECT_EQ(id.find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_EQ(id, same.Hex(41));
+  EXPECT_NE(id, other.Hex(41));
+  EXPECT_NE(id, one.Hex(41));
+  EXPECT_NE(IdSource().Hex(40), IdSource().Hex(40));
 }
 
 }  // namespace

@@ -63,10 +63,10 @@ TEST(EntryTest, IntegersKnowTheLengthOfTheirText) {
   }
 }
 
-TEST(EntryTest, ExpiresAtItsDeadline) {
+TEST(EntryTest, LivesThroughTheMillisecondOfItsDeadline) {
   EntryPtr entry = Make("k", StringContent::Text("v"), 1000);
-  EXPECT_FALSE(entry->IsExpired(999));
-  EXPECT_TRUE(entry->IsExpired(1000));
+  EXPECT_FALSE(entry->IsExpired(1000));
+  EXPECT_TRUE(entry->IsExpired(1001));
   entry->SetDeadline(kNoDeadline);
   EXPECT_TRUE(entry->HasDeadlineSlot());
   EXPECT_FALSE(entry->IsExpired(INT64_MAX));

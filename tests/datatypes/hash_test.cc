@@ -53,7 +53,7 @@ class Model {
     for (const auto& [field, expected] : fields_) {
       if (expected.deadline_ms != kNoDeadline && (next_ms == kNoDeadline || expected.deadline_ms < next_ms))
         next_ms = expected.deadline_ms;
-      if (expected.deadline_ms == kNoDeadline || expected.deadline_ms > now_ms_) alive[field] = expected;
+      if (expected.deadline_ms == kNoDeadline || expected.deadline_ms >= now_ms_) alive[field] = expected;
     }
     ASSERT_EQ(hash.NextDeadline(), next_ms);
     ASSERT_EQ(hash.Size(), alive.size());
@@ -113,7 +113,7 @@ class Model {
     Hash hash = Open();
     std::multiset<int64_t> dead;
     for (const auto& [field, expected] : fields_)
-      if (expected.deadline_ms != kNoDeadline && expected.deadline_ms <= now_ms_) dead.insert(expected.deadline_ms);
+      if (expected.deadline_ms != kNoDeadline && expected.deadline_ms < now_ms_) dead.insert(expected.deadline_ms);
     const size_t limit = random_.Below(3) == 0 ? 2 : SIZE_MAX;
     for (bool more = true; more;) {
       const auto names = hash.RemoveExpired(limit);

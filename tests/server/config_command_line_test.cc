@@ -1,6 +1,7 @@
 // The forms of command line and configuration file that launchers use.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -260,6 +261,56 @@ TEST_F(ConfigCommandLineTest, FreePorts) {
   config.value()->Adjust().bound_port = 4242;
   EXPECT_EQ(config.value()->Get(name).at(0).second, "4242");
   EXPECT_EQ(Value("port", {"--port", "0"}), "0");
+}
+
+TEST_F(ConfigCommandLineTest, TestIsAProfileOfDefaults) {
+  EXPECT_EQ(Value("port", {"--test"}), "auto");
+  EXPECT_EQ(Value("port", {"--test", "--port", "7"}), "7");
+  EXPECT_EQ(Value("port", {"--port", "7", "--TEST"}), "7");
+  EXPECT_EQ(Value("bind", {"--test"}), "127.0.0.1 -::1");
+  EXPECT_EQ(Value("test-commands", {"--save", "--test"}), "local");
+  EXPECT_EQ(Value("exit-with-parent", {"--test", "-"}, "exit-with-parent no"), "no");
+  Write("file", "bind *\n");
+  EXPECT_EQ(Value("bind", {"file", "--test"}), "*");
+  EXPECT_EQ(Value("test-commands", {"--requirepass", "--test"}), "no");
+  EXPECT_EQ(Value("requirepass", {"--requirepass", "--test"}), "--test");
+  EXPECT_EQ(Value("exit-with-parent", {"--test", "--daemonize", "yes"}), "no");
+}
+
+TEST_F(ConfigCommandLineTest, TestTakesNoValue) {
+  for (const Arguments& arguments : std::initializer_list<Arguments>{
+           {"--test", "yes"}, {"--test yes"}, {"--test", "yes", "--port", "7"}, {"--port", "7", "--test", "yes"}}) {
+    Arguments all = {"respite-server"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Result<CommandLine, StartupError> line = ParseCommandLine(all);
+    ASSERT_FALSE(line.ok());
+    EXPECT_EQ(line.error().text.substr(0, 51), "--test takes no value, but is followed by 'yes'.\nA ");
+    EXPECT_EQ(line.error().exit_code, 1);
+  }
+}
+
+TEST_F(ConfigCommandLineTest, WhatATestRunReads) {
+  EXPECT_FALSE(Load({}).value()->settings().starts_empty);
+  EXPECT_TRUE(Load({"--test"}).value()->settings().starts_empty);
+  for (const Arguments& data :
+       std::initializer_list<Arguments>{{"--dir", "."}, {"--dbfilename", "x"}, {"--appendonly", "yes"}}) {
+    Arguments all = {"--test"};
+    all.insert(all.end(), data.begin(), data.end());
+    EXPECT_FALSE(Load(all).value()->settings().starts_empty) << data[0];
+  }
+}
+
+TEST_F(ConfigCommandLineTest, FixturesAreWhereTheServerWasStarted) {
+  EXPECT_EQ(Value("load", {"--load", "x", "--load", "", "--load", "y"}), folder_ + "/y");
+  mkdir("data", 0700);
+  const auto config = Load({"--dir", "data", "--load", "a b.json", "--load", "/c.rdb"});
+  ASSERT_TRUE(config.ok());
+  EXPECT_EQ(config.value()->settings().load, (Arguments{folder_ + "/a b.json", "/c.rdb"}));
+}
+
+TEST_F(ConfigCommandLineTest, DaemonsOutliveTheirParents) {
+  const std::string said = Error({"--daemonize", "yes", "--exit-with-parent", "yes"});
+  EXPECT_NE(said.find("exit-with-parent and daemonize exclude each other"), std::string::npos) << said;
 }
 
 TEST_F(ConfigCommandLineTest, KnowsWhatWasSet) {

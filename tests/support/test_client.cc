@@ -100,9 +100,13 @@ std::string TestClient::Raw(Bytes bytes) {
 }
 
 void TestClient::Send(Bytes line) {
+  Begin(line);
+  server_.EndTurn();
+}
+
+void TestClient::Begin(Bytes line) {
   Deliver(EncodeRequest(SplitQuoted(line).value()));
   RunPump();
-  server_.EndTurn();
 }
 
 void TestClient::Deliver(Bytes bytes) {
@@ -149,14 +153,14 @@ void TestClient::SetReading(Reading reading) {
 
 void TestClient::Flush(size_t /*most_bytes*/) {
   if (reading_ == Reading::kYes) {
-    std::string text = session_->out.Text();
-    session_->out.Consume(text.size());
+    const std::string text = session_->out.Text().substr(0, session_->Sendable());
+    session_->NoteSent(text.size());
     session_->usage.bytes_out += text.size();
     server_->stats().net_output_bytes += text.size();
     ++server_->stats().total_writes;
     received_ += text;
     last_resp_ = session_->resp;
-    if (session_->close_after_reply) server_->clients().Close(*session_);
+    if (session_->close_after_reply && session_->HasSentAll()) server_->clients().Close(*session_);
   } else {
     server_->limits().CheckOutput(*session_, server_.clock().MonotonicMs(), ClientLimits::Moment::kReply);
   }

@@ -47,6 +47,8 @@ class TestClient final : public Transport {
   std::string Raw(Bytes bytes);
   // Sends a command and reads nothing.
   void Send(Bytes line);
+  // The same, but the Turn goes on: others may do something in it. It ends with the next Send, Run or Raw of anybody.
+  void Begin(Bytes line);
   // Bytes arrive without being executed (the Turn of this client comes with the next Send, Run or Raw).
   void Deliver(Bytes bytes);
 

@@ -58,8 +58,13 @@ def same_but_zeros_sign(words, ours, theirs):
     return plain(ours) == plain(theirs)
 
 
+WITH_SCORES = (b"ZRANGE", b"ZREVRANGE", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX", b"ZSCORE",
+               b"ZMSCORE", b"ZINCRBY", b"ZADD", b"ZPOPMIN", b"ZPOPMAX", b"ZMPOP", b"BZPOPMIN", b"BZPOPMAX", b"BZMPOP",
+               b"ZRANDMEMBER", b"ZUNION", b"ZINTER", b"ZDIFF", b"ZRANK", b"ZREVRANK", b"EXEC", b"EVAL")
+
 # (versions, command, whether it allows this of (words, ours, theirs), why)
 REPLIES = [
+    *((("7.0",), name, same_numbers, "shortest digits since 7.2, instead of 17") for name in (*WITH_SCORES, b"ZSCAN")),
     (("7.0",), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs,
      "another way to name the command"),
     (("7.0",), b"XINFO", lambda words, ours, theirs: b"active" in ours and b"active" not in theirs,
@@ -89,9 +94,7 @@ REPLIES = [
     *((("8.0", "valkey 8.1"), name, negative_offset, "in large sets a negative offset is none")
       for name in (b"ZRANGE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE")),
     *((("valkey 8.1",), name, same_but_zeros_sign, "packs fewer sets, and only those that are not packed keep the score -0")
-      for name in (b"ZRANGE", b"ZREVRANGE", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX",
-                   b"ZSCORE", b"ZMSCORE", b"ZINCRBY", b"ZADD", b"ZPOPMIN", b"ZPOPMAX", b"ZMPOP", b"BZPOPMIN", b"BZPOPMAX",
-                   b"BZMPOP", b"ZRANDMEMBER", b"ZUNION", b"ZINTER", b"ZDIFF", b"ZRANK", b"ZREVRANK", b"EXEC", b"EVAL")),
+      for name in WITH_SCORES),
     (("valkey 8.1",), b"ZSCAN", same_numbers, "writes large scores without an exponent"),
     (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$8\r\nlistpack\r\n", b"$8\r\nskiplist\r\n"},
      "what ZADD makes is sized by the number of its words"),

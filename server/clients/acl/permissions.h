@@ -59,8 +59,8 @@ class Permissions {
   std::optional<std::string> LoadConfiguredUsers();
   // Reads the ACL file again. Returns what is wrong with it; then nothing has changed.
   std::optional<std::string> LoadAclFile(const Session* running);
-  // Replaces all users by those of these lines of an ACL file; `path` is for the error. Returns what is wrong with them;
-  // then nothing has changed. Ends the sessions of all users but the default one.
+  // Replaces all users by those of these lines of an ACL file; `path` is for the error. Returns what is wrong with
+  // them; then nothing has changed. Ends the sessions of all users but the default one.
   std::optional<std::string> LoadLines(Bytes text, const std::string& path, const Session* running);
 
  private:

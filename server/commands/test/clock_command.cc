@@ -57,33 +57,36 @@ void Show(Call& call, const ClockControl& control) {
 }
 
 // A jump takes a Turn of its own, in which everything due on the way happens.
-void Depart(Call& call, ClockControl& control, int64_t elapsed_ms) {
-  if (elapsed_ms > ClockControl::kLatestWallMs - control.clock().WallMs()) throw Refusal{kTooFar};
+void RequireJump(const Call& call, const ClockControl& control, int64_t elapsed_ms) {
+  if (!control.MayPass(elapsed_ms)) throw Refusal{kTooFar};
   if (!call.MayGoOnLater()) throw Refusal{kBusyClient};
-  control.Depart(call.session.id, elapsed_ms);
-  call.GoOnInNextTurn();
 }
 
 // The second part of a jump: the handler runs again.
 void Arrive(Call& call, ClockControl& control) {
   const auto arrival = control.TakeArrival(call.session.id);
   if (!arrival) return call.GoOnInNextTurn();
+  if (arrival->is_too_far) return call.reply.Error(kTooFar);
   if (!EqualsIgnoreCase(call.args.Next(), "next")) return call.reply.Ok();
   ReplyDue(call, arrival->met);
 }
 
 void GoTo(Call& call, ClockControl& control, int64_t wall_ms) {
   const int64_t now_ms = control.clock().WallMs();
-  if (wall_ms > now_ms) return Depart(call, control, wall_ms - now_ms);
-  control.SetBack(wall_ms);
-  call.reply.Ok();
+  if (wall_ms <= now_ms) {
+    control.SetBack(wall_ms);
+    return call.reply.Ok();
+  }
+  RequireJump(call, control, wall_ms - now_ms);
+  control.DepartTo(call.session.id, wall_ms);
+  call.GoOnInNextTurn();
 }
 
 void Freeze(Call& call, ClockControl& control) {
   const int64_t now_ms = control.clock().WallMs();
   const int64_t wall_ms = call.args.AtEnd() ? now_ms : TimeMs(call.args.Next());
   call.args.ExpectEnd();
-  if (wall_ms > now_ms && !call.MayGoOnLater()) throw Refusal{kBusyClient};
+  if (wall_ms > now_ms) RequireJump(call, control, wall_ms - now_ms);
   control.Freeze();
   if (wall_ms == now_ms) return call.reply.Ok();
   GoTo(call, control, wall_ms);
@@ -92,7 +95,9 @@ void Freeze(Call& call, ClockControl& control) {
 void Advance(Call& call, ClockControl& control) {
   const int64_t elapsed_ms = DurationMs(call.args.Next());
   call.args.ExpectEnd();
-  Depart(call, control, elapsed_ms);
+  RequireJump(call, control, elapsed_ms);
+  control.Depart(call.session.id, elapsed_ms);
+  call.GoOnInNextTurn();
 }
 
 void Set(Call& call, ClockControl& control) {

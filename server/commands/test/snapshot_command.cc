@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "server/clients/clients.h"
-#include "server/clients/phase.h"
 #include "server/clients/role.h"
 #include "server/commands/test/test_cards.h"
 #include "server/dataset/disposer.h"
@@ -133,10 +132,12 @@ void ResetClients(Call& call) {
   });
 }
 
-// In the order in which they happen: nobody hears of keys that go, nor is hurt by users that do.
+// In the order in which they happen: directives may be refused, so they come before anything has happened; nobody hears
+// of keys that go, nor is hurt by users that do.
 constexpr std::array kResets = {
-    Action{"clients", ResetClients},
     Action{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},
+    Action{"faults", [](Call& call) { call.services.lab.faults.Clear(); }},
+    Action{"clients", ResetClients},
     Action{"users", [](Call& call) { call.services.lab.snapshots.ResetUsers(&call.session); }},
     Action{"scripts", [](Call& call) { call.services.lab.snapshots.ResetScripts(call.unit); }},
     Action{"data", ResetData},
@@ -147,7 +148,6 @@ constexpr std::array kResets = {
 }  // namespace
 
 void TestSnapshot::Run(Call& call) {
-  if (call.services.phase.IsLoading()) throw Refusal{refusals::kIsLoading};
   const Bytes name = call.args.Next();
   for (const Action& action : kActions) {
     if (EqualsIgnoreCase(name, action.name)) return action.run(call);

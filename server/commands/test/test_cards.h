@@ -5,13 +5,14 @@
 
 namespace respite {
 
-// What all of them share. Not in a transaction, nor in a script: most of them act on the server as a whole.
+// What all of them share. Not in a transaction, nor in a script, nor while data is loaded: most of them act on the
+// server as a whole.
 constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary, int arity = 0) {
   return {.syntax = syntax,
           .summary = summary,
           .since = "7.2.0",
           .group = CommandGroup::kServer,
-          .flags = kAdmin | kNoScript | kNoMulti | kLoading | kStale | kProtected | kSkipMonitor | kSkipSlowlog,
+          .flags = kAdmin | kNoScript | kNoMulti | kNoAsyncLoading | kStale | kProtected | kSkipMonitor | kSkipSlowlog,
           .arity = arity,
           .protection = Protection::kTestCommands};
 }
@@ -24,9 +25,45 @@ struct TestClock {
   static void Run(Call& call);
 };
 
+struct TestDrop {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|DROP [CLIENT client-name:pattern] [ID client-id:integer] [USER username:pattern] [ADDR address:pattern] "
+      "[DB "
+      "db:integer] [LIB library:pattern]",
+      "Ends the connections of other clients.");
+  static void Run(Call& call);
+};
+
+struct TestFault {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|FAULT action(add{ADD add-name<name>:string [WHEN condition:string...] DO fault:string... [TIMES "
+      "times:integer] [AFTER after:integer] [PERCENT percent:double] [FOR for-duration<duration>:string]}|LIST|HITS "
+      "hits-name<name>:string|DEL del-name<name>:string|CLEAR)",
+      "Adds, shows and removes faults that requests, connections and the disk meet.");
+  static void Run(Call& call);
+};
+
+struct TestDump {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|DUMP [pattern:pattern]", "Returns the data as commands, the same text for the same data.");
+  static void Run(Call& call);
+};
+
+struct TestLoad {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|LOAD format(REDIS|RESP|JSON) text", "Runs the commands of a fixture, all of them or none.");
+  static void Run(Call& call);
+};
+
+struct TestSeed {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|SEED seed:integer", "Makes random choices the same ones from now on in each run.");
+  static void Run(Call& call);
+};
+
 struct TestReset {
   static constexpr CommandSpec spec =
-      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|CLOCK|CLIENTS)...]",
+      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|CLIENTS)...]",
                "Brings this server, or parts of it, back to its state after the start.");
   static void Run(Call& call);
 };
@@ -36,6 +73,14 @@ struct TestSnapshot {
       "TEST|SNAPSHOT action(SAVE save-name<name>:string|RESTORE restore-name<name>:string|diff{DIFF "
       "before:string [after:string]}|LIST|DEL del-name<name>:string)",
       "Saves, restores, compares and removes snapshots of this server.");
+  static void Run(Call& call);
+};
+
+struct TestWorld {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|WORLD action(create{CREATE create-name<name>:string [PORT port:string] [FROM snapshot:string]}|ENTER "
+      "enter-name<name>:string|LEAVE|LIST|DROP drop-name<name>:string)",
+      "Makes, enters, lists and drops isolated servers behind the port of this one.");
   static void Run(Call& call);
 };
 

@@ -7,40 +7,73 @@ namespace respite {
 
 namespace {
 
+constexpr std::string_view kHelp[] = {
+    "CLOCK",
+    "    Show the clock of this server, and what falls due next.",
+    "CLOCK FREEZE [<time>]",
+    "    Stop it, at that time (Unix milliseconds) if given.",
+    "CLOCK ADVANCE <duration>",
+    "    Let time pass (250, 250ms, 30s, 5m, 2h, 7d). All that falls due happens before the reply.",
+    "CLOCK SET <time>",
+    "    Forwards as ADVANCE; backwards only wall time changes.",
+    "CLOCK NEXT",
+    "    Jump to what falls due next, and reply what that was.",
+    "CLOCK RATE <factor>",
+    "    Let time run so many times as fast (0.1 to 100000).",
+    "CLOCK AUTO ON|OFF",
+    "    Jump to what falls due next whenever all clients wait.",
+    "CLOCK REAL",
+    "    Follow the clock of the machine again.",
+    "DROP [CLIENT|USER|ADDR|LIB <glob>] [ID <id>] [DB <n>]",
+    "    End the connections of other clients, and reply how many.",
+    "DUMP [<pattern>]",
+    "    Return the data as commands, sorted: the same text for the same data.",
+    "FAULT ADD <name> [WHEN <condition> ...] DO <fault> [TIMES <n>] [AFTER <n>] [PERCENT <p>] "
+    "[FOR <duration>]",
+    "    Let requests that meet all conditions fail: COMMAND, KEY, CLIENT, USER, ADDR, LIB <glob>,",
+    "    CATEGORY <@name>, ID, DB <n>, SCRIPT, TRANSACTION yes|no. The faults are:",
+    "    ERROR <text>|<CODE>, REPLY <resp>, DELAY, DELAY-REPLY <duration>, CLOSE, CLOSE-AFTER,",
+    "    CUT <octets>, TRICKLE <octets a second>, SILENCE; for connections REFUSE [LISTEN];",
+    "    for append-only file and snapshots DISK FULL|ERROR|SLOW <duration>.",
+    "FAULT LIST",
+    "    Show all faults, with what they have met.",
+    "FAULT HITS <name>",
+    "    Show how often one has acted.",
+    "FAULT DEL <name>",
+    "    Remove one. What it delays or holds back goes on.",
+    "FAULT CLEAR",
+    "    Remove all.",
+    "LOAD REDIS|RESP|JSON <text>",
+    "    Run the commands of a fixture, all of them or none.",
+    "SEED <n>",
+    "    Make random choices the same ones from now on in each run.",
+    "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|CLIENTS ...]",
+    "    Bring these, or all, back to the state after the start.",
+    "SNAPSHOT SAVE <name>",
+    "    Remember data, functions, scripts, users, directives and clock.",
+    "SNAPSHOT RESTORE <name>",
+    "    Bring them back; the snapshot stays.",
+    "SNAPSHOT DIFF <name> [<other>]",
+    "    Show which keys differ from now, or from the other snapshot.",
+    "SNAPSHOT LIST",
+    "    Show all snapshots.",
+    "SNAPSHOT DEL <name>",
+    "    Remove one.",
+    "WORLD CREATE <name> [PORT auto|<port>] [FROM <snapshot>]",
+    "    Make an isolated server, with a port of its own if wanted.",
+    "WORLD ENTER <name>",
+    "    Make this connection a client of that world, which is made if need be.",
+    "WORLD LEAVE",
+    "    Make it a client of the server that has the worlds again.",
+    "WORLD LIST",
+    "    Show all worlds.",
+    "WORLD DROP <name>",
+    "    End a world, and the connections of its clients.",
+};
+
 struct TestHelp {
   static constexpr CommandSpec spec = TestSpec("TEST|HELP", "Returns helpful text about the different subcommands.");
-  static void Run(Call& call) {
-    WriteHelp(call, {
-                        "CLOCK",
-                        "    Show the clock of this server, and what falls due next.",
-                        "CLOCK FREEZE [<time>]",
-                        "    Stop it, at that time (Unix milliseconds) if given.",
-                        "CLOCK ADVANCE <duration>",
-                        "    Let time pass (250, 250ms, 30s, 5m, 2h, 7d). All that falls due happens before the reply.",
-                        "CLOCK SET <time>",
-                        "    Forwards as ADVANCE; backwards only wall time changes.",
-                        "CLOCK NEXT",
-                        "    Jump to what falls due next, and reply what that was.",
-                        "CLOCK RATE <factor>",
-                        "    Let time run so many times as fast (0.1 to 100000).",
-                        "CLOCK AUTO ON|OFF",
-                        "    Jump to what falls due next whenever all clients wait.",
-                        "CLOCK REAL",
-                        "    Follow the clock of the machine again.",
-                        "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|CLOCK|CLIENTS ...]",
-                        "    Bring these, or all, back to the state after the start.",
-                        "SNAPSHOT SAVE <name>",
-                        "    Remember data, functions, scripts, users, directives and clock.",
-                        "SNAPSHOT RESTORE <name>",
-                        "    Bring them back; the snapshot stays.",
-                        "SNAPSHOT DIFF <name> [<other>]",
-                        "    Show which keys differ from now, or from the other snapshot.",
-                        "SNAPSHOT LIST",
-                        "    Show all snapshots.",
-                        "SNAPSHOT DEL <name>",
-                        "    Remove one.",
-                    });
-  }
+  static void Run(Call& call) { WriteHelp(call, kHelp); }
 };
 
 struct TestContainer {
@@ -51,7 +84,8 @@ struct TestContainer {
                                        .flags = kAdmin | kProtected,
                                        .arity = -2,
                                        .protection = Protection::kTestCommands};
-  static constexpr auto kSubcommands = Family<TestClock, TestHelp, TestReset, TestSnapshot>();
+  static constexpr auto kSubcommands = Family<TestClock, TestDrop, TestDump, TestFault, TestHelp, TestLoad, TestReset,
+                                              TestSeed, TestSnapshot, TestWorld>();
 };
 
 constexpr auto kTestCommands = Family<TestContainer>();

@@ -29,7 +29,8 @@ class TlsStream {
   bool InHandshake() const { return in_handshake_; }
   Transfer Handshake();
   Transfer Receive(std::span<char> target);
-  Transfer Send(const ReplyBuffer& output);
+  // At most so many bytes from the front.
+  Transfer Send(const ReplyBuffer& output, size_t most);
   Transfer Send(Bytes bytes);
   bool HasReceived() const { return has_received_; }
   SocketPoller::Interest Needs(SocketPoller::Interest wanted) const;

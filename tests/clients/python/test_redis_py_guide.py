@@ -1,4 +1,4 @@
-"""The pieces of Python that docs/test_server.md prints, run as they are printed but for the port."""
+"""The pieces of Python that docs/test_server_tasks.md prints, run as they are printed but for the port."""
 import os
 import pathlib
 import re
@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "test_server.md"
+PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "test_server_tasks.md"
 TEST_SERVER = os.environ.get("REDIS_TEST_SERVER")
 
 
 def printed():
     """Each piece of Python, named by the heading it is below."""
     heading = ""
-    for title, code in re.findall(r"^### (.*?)$|^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M):
+    for title, code in re.findall(r"^## (.*?)$|^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M):
         heading = title or heading
         if code:
             yield pytest.param(code, id=heading)

@@ -50,7 +50,7 @@ TEST_P(HashExpiryCommands, FieldsExpire) {
     EXPECT_THAT(Run("HPEXPIRE h 500 FIELDS 3 a b none"), Ints({1, 1, -2}));
     EXPECT_THAT(Run("HPTTL h FIELDS 4 a b c none"), Ints({500, 500, -1, -2}));
     EXPECT_THAT(Run("HTTL h FIELDS 1 a"), Ints({1}));
-    clock().AdvanceMs(499);
+    clock().AdvanceMs(500);
     EXPECT_THAT(Run("HLEN h"), Int(3));
     clock().AdvanceMs(1);
     EXPECT_THAT(Run("HGET h a"), Nil());
@@ -159,7 +159,7 @@ TEST_P(HashExpiryCommands, AReadLeavesTheExpiredToTheUnit) {
     Run("HSET h a 1 b 2 c 3");
     Run("HPEXPIRE h 100 FIELDS 2 a b");
     NewlyJournaled();
-    clock().AdvanceMs(100);
+    clock().AdvanceMs(101);
     EXPECT_THAT(Run("HEXISTS h a"), Int(0));
     const auto lines = NewlyJournaled();
     ASSERT_EQ(lines.size(), 1u);
@@ -173,12 +173,12 @@ TEST_P(HashExpiryCommands, AWritePurgesFirst) {
     Run("HSET h a 1 b 2");
     Run("HPEXPIRE h 100 FIELDS 1 a");
     NewlyJournaled();
-    clock().AdvanceMs(100);
+    clock().AdvanceMs(101);
     EXPECT_THAT(Run("HSETNX h a again"), Int(1));
     EXPECT_THAT(NewlyJournaled(), ElementsAre("0: HDEL h a", "0: HSETNX h a again"));
     Run("HPEXPIRE h 100 FIELDS 1 a");
     NewlyJournaled();
-    clock().AdvanceMs(100);
+    clock().AdvanceMs(101);
     EXPECT_THAT(Run("HINCRBY h a 5"), Int(5));
     EXPECT_THAT(Run("HDEL h a"), Int(1));
     EXPECT_THAT(NewlyJournaled(), ElementsAre("0: HDEL h a", "0: HINCRBY h a 5", "0: HDEL h a"));
@@ -191,7 +191,7 @@ TEST_P(HashExpiryCommands, AHashOfExpiredFieldsIsAbsent) {
       Run("DEL h");
       Run("HSET h a 1 b 2");
       Run("HPEXPIRE h 100 FIELDS 2 a b");
-      clock().AdvanceMs(100);
+      clock().AdvanceMs(101);
     };
     for (const char* read : {"EXISTS h", "HLEN h", "DEL h", "COPY h other"}) {
       expire_all();
@@ -217,7 +217,7 @@ TEST_P(HashExpiryCommands, WalksAndChancePassOverTheExpired) {
   ForBothForms([&] {
     Run("HSET h a 1 b 2 c 3");
     Run("HPEXPIRE h 100 FIELDS 2 a b");
-    clock().AdvanceMs(100);
+    clock().AdvanceMs(101);
     Run("CLIENT PAUSE 1000 WRITE");  // keeps expired fields
     for (int i = 0; i < 20; ++i) EXPECT_THAT(Run("HRANDFIELD h"), Bulk("c"));
     EXPECT_THAT(Run("HRANDFIELD h 3"), Bulks({"c"}));
@@ -242,7 +242,7 @@ TEST_P(HashExpiryCommands, TheCycleRemovesThem) {
       if (i % 2 == 0) Run({"HPEXPIRE", key, "100", "FIELDS", "1", "b"});
     }
     EXPECT_THAT(KeyspaceInfo(), AllOf(testing::HasSubstr("keys=200"), testing::HasSubstr("subexpiry=200")));
-    clock().AdvanceMs(100);
+    clock().AdvanceMs(101);
     server().RunCronFor(2000);
     EXPECT_THAT(KeyspaceInfo(), AllOf(testing::HasSubstr("keys=100"), testing::Not(testing::HasSubstr("subexpiry"))));
   });
@@ -255,7 +255,7 @@ TEST_P(HashExpiryCommands, TheCycleWorksOffALargeHash) {
     Run({"HSETEX", "h", "PX", "100", "FIELDS", "1", field, "v"});
   }
   Run("HSET h stays v");
-  clock().AdvanceMs(100);
+  clock().AdvanceMs(101);
   server().RunCronFor(3000);
   EXPECT_THAT(KeyspaceInfo(), testing::Not(testing::HasSubstr("subexpiry")));
   EXPECT_THAT(Run("HGETALL h"), MapOf({{Bulk("stays"), Bulk("v")}}));
@@ -274,7 +274,7 @@ TEST_P(HashExpiryCommands, DeadlinesMoveWithTheHash) {
     EXPECT_THAT(Run("SET copy text"), Ok());
     EXPECT_THAT(KeyspaceInfo(), testing::HasSubstr("db0:keys=1,expires=0,avg_ttl=0\r\n"));
     Run("SELECT 1");
-    clock().AdvanceMs(100'000);
+    clock().AdvanceMs(100'001);
     EXPECT_THAT(Run("HGETALL renamed"), MapOf({{Bulk("b"), Bulk("2")}}));
     Run("SELECT 0");
   });

@@ -1,4 +1,6 @@
 // TEST CLOCK over the protocol.
+#include "server/lab/clock_control.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -143,6 +145,72 @@ TEST_F(TestClockTest, RefusesWhatItCannotDo) {
   EXPECT_THAT(client_.Run("EXEC"), ErrorStartsWith("EXECABORT"));
   EXPECT_THAT(client_.Run("EVAL \"return redis.call('TEST', 'CLOCK', 'NEXT')\" 0"), ErrorStartsWith("ERR "));
   EXPECT_EQ(NowMs(), server_.clock().WallMs());
+}
+
+// Requests of one Turn, each of which would be possible alone.
+TEST_F(TestClockTest, JumpsThatAddUpEndAtTheirLimits) {
+  client_.Run("TEST CLOCK FREEZE " + std::string(kNoon));
+  TestClient others[3] = {TestClient(server_), TestClient(server_), TestClient(server_)};
+  for (TestClient& other : others) other.Begin("TEST CLOCK SET 253402300799999");
+  server_.EndTurn();
+  for (TestClient& other : others) EXPECT_THAT(other.Read(), Ok());
+  EXPECT_EQ(NowMs(), 253'402'300'799'999);
+  client_.Run("TEST CLOCK SET " + std::string(kNoon));
+  for (TestClient& other : others) other.Begin("TEST CLOCK ADVANCE 2000000d");
+  server_.EndTurn();
+  EXPECT_THAT(others[0].Read(), Ok());
+  EXPECT_THAT(others[1].Read(), Error("ERR the clock cannot go beyond the end of the year 9999"));
+  // Monotonic time never goes back, so it meets its own limit.
+  int passed = 0;
+  for (; passed < 100 && client_.Run("TEST CLOCK SET 253402300799999").Text() == "OK"; ++passed) {
+    client_.Run("TEST CLOCK SET 0");
+  }
+  EXPECT_GT(passed, 10);
+  EXPECT_LT(passed, 20);
+  EXPECT_LE(server_->clock().MonotonicMs(), ClockControl::kLatestMonotonicMs);
+}
+
+TEST_F(TestClockTest, AutoDoesNotTurnForWhatItCannotReach) {
+  client_.Run("TEST CLOCK FREEZE " + std::string(kNoon));
+  client_.Run("SET k v PXAT 9223372036854770000");
+  client_.Run("TEST CLOCK AUTO ON");
+  client_.Run("SUBSCRIBE news");
+  server_.EndTurn();  // would have no end
+  EXPECT_EQ(NowMs(), 1'700'000'000'000);
+}
+
+TEST_F(TestClockTest, AClientWaitsForItsJumpHoweverLongItIs) {
+  client_.Run("CONFIG SET timeout 10");
+  EXPECT_THAT(client_.Run("TEST CLOCK ADVANCE 1h"), Ok());
+  EXPECT_FALSE(client_.Closed());
+}
+
+// A clock that runs by itself is that of Redis: a key lives through the millisecond of its deadline, since its time
+// began somewhere within a millisecond. A clock that is moved by hand removes it exactly at its deadline.
+TEST_F(TestClockTest, OnlyAMovedClockEndsAKeyWithinTheMillisecondOfItsDeadline) {
+  client_.Run("TEST CLOCK FREEZE " + std::string(kNoon));
+  client_.Run("SET k v PX 20");
+  client_.Run("HSET h f 1 g 2");
+  client_.Run("HPEXPIRE h 20 FIELDS 1 f");
+  client_.Run("TEST CLOCK ADVANCE 19");
+  EXPECT_EQ(server_->keyspace()[0].Size(), 2u);
+  client_.Run("TEST CLOCK ADVANCE 1");
+  EXPECT_EQ(server_->keyspace()[0].Size(), 1u);
+  EXPECT_THAT(client_.Run("HLEN h"), Int(1));
+}
+
+// Ticks of the timer come at real times, so what they remove would differ from run to run.
+TEST_F(TestClockTest, NothingIsRemovedWhileTheClockStands) {
+  client_.Run("TEST CLOCK FREEZE " + std::string(kNoon));
+  client_.Run("SET k v PXAT 1");
+  server_.RunCronFor(1'000);
+  EXPECT_EQ(server_->keyspace()[0].Size(), 1u);
+  client_.Run("TEST CLOCK ADVANCE 1");
+  EXPECT_EQ(server_->keyspace()[0].Size(), 0u);
+  client_.Run("SET k v PXAT 1");
+  client_.Run("TEST CLOCK RATE 1");
+  server_.RunCronFor(1'000);
+  EXPECT_EQ(server_->keyspace()[0].Size(), 0u);
 }
 
 TEST_F(TestClockTest, AClientThatLeavesDuringAJumpLeavesNothingBehind) {

@@ -91,6 +91,51 @@ TEST_F(TestSnapshotTest, TellsWatchersAndBlockedClients) {
   EXPECT_THAT(waits.Read(), Bulks({"queue", "job"}));
 }
 
+TEST_F(TestSnapshotTest, TellsOfKeysThatComeWithAWholeDatabase) {
+  TestClient watches(server_), waits(server_);
+  client_.Run("RPUSH queue job");
+  client_.Run("SET k 1");
+  client_.Run("TEST SNAPSHOT SAVE s");
+  client_.Run("FLUSHALL");
+  watches.Run("WATCH k");
+  watches.Run("MULTI");
+  watches.Run("PING");
+  waits.Run("BLPOP queue 0");
+  client_.Run("TEST SNAPSHOT RESTORE s");
+  EXPECT_THAT(watches.Run("EXEC"), NilArray());
+  EXPECT_THAT(waits.Read(), Bulks({"queue", "job"}));
+}
+
+TEST_F(TestSnapshotTest, DiffSeesConsumerGroups) {
+  client_.Run("XADD s 1-1 f v");
+  client_.Run("TEST SNAPSHOT SAVE before");
+  client_.Run("XGROUP CREATE s g 0");
+  EXPECT_THAT(Diff("before"), ElementsAre("0 changed s"));
+  client_.Run("TEST SNAPSHOT SAVE group");
+  EXPECT_THAT(Diff("group"), ElementsAre());
+  client_.Run("XREADGROUP GROUP g ann STREAMS s >");
+  EXPECT_THAT(Diff("group"), ElementsAre("0 changed s"));
+}
+
+// Directives in no particular order, some of which are fixed at the start or change with the role.
+TEST_F(TestSnapshotTest, BringsBackDirectivesThatCanBeSet) {
+  TestClient other(server_);
+  client_.Run("TEST SNAPSHOT SAVE s");
+  for (const char* change : {"stop-writes-on-bgsave-error no", "zset-max-listpack-entries 7", "appendfsync always",
+                             "slave-priority 7", "timeout 0", "busy-reply-threshold 1"}) {
+    EXPECT_THAT(client_.Run("CONFIG SET " + std::string(change)), Ok()) << change;
+  }
+  EXPECT_THAT(client_.Run("TEST SNAPSHOT RESTORE s"), Ok());
+  EXPECT_EQ(client_.Run("CONFIG GET stop-writes-on-bgsave-error")[1].Text(), "yes");
+  EXPECT_EQ(client_.Run("CONFIG GET replica-priority")[1].Text(), "100");
+  client_.Run("CONFIG SET stop-writes-on-bgsave-error no");
+  client_.Run("REPLICAOF 127.0.0.1 1");
+  client_.Run("REPLICAOF NO ONE");
+  EXPECT_THAT(client_.Run("TEST RESET CONFIG"), Ok());
+  EXPECT_EQ(client_.Run("CONFIG GET busy-reply-threshold")[1].Text(), "5000");
+  EXPECT_FALSE(other.Closed());
+}
+
 TEST_F(TestSnapshotTest, BringsBackEverythingElse) {
   client_.Run("TEST CLOCK FREEZE 1700000000000");
   client_.Run("SET k v EX 60");

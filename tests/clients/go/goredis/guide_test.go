@@ -12,15 +12,15 @@ import (
 	. "clients/redistest"
 )
 
-// pieceOfThePage is a piece of Go that docs/test_server.md prints, named by the heading it is below.
+// pieceOfThePage is a piece of Go that docs/test_server_tasks.md prints, named by the heading it is below.
 type pieceOfThePage struct{ heading, code string }
 
 func piecesOfThePage(t *testing.T) []pieceOfThePage {
 	t.Helper()
-	page := string(Must(os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "test_server.md"))))
+	page := string(Must(os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "test_server_tasks.md"))))
 	var pieces []pieceOfThePage
 	heading := ""
-	for _, found := range regexp.MustCompile("(?ms)^### (.*?)$|^```go\n(.*?)^```").FindAllStringSubmatch(page, -1) {
+	for _, found := range regexp.MustCompile("(?ms)^## (.*?)$|^```go\n(.*?)^```").FindAllStringSubmatch(page, -1) {
 		if found[2] == "" {
 			heading = found[1]
 		} else {

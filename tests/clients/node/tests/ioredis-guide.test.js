@@ -1,4 +1,4 @@
-// The pieces of JavaScript that docs/test_server.md prints, run as they are printed but for the port.
+// The pieces of JavaScript that docs/test_server_tasks.md prints, run as they are printed but for the port.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { test, testServer } from '../support.js';
 
 /** Each piece, named by the heading it is below. */
 function* printed() {
-  const page = readFileSync(new URL('../test_server.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../test_server_tasks.md', import.meta.url), 'utf8');
   let heading = '';
-  for (const [, title, code] of page.matchAll(/^### (.*?)$|^```js\n(.*?)^```/gms)) {
+  for (const [, title, code] of page.matchAll(/^## (.*?)$|^```js\n(.*?)^```/gms)) {
     heading = title ?? heading;
     if (code) yield { heading, code };
   }

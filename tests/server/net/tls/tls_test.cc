@@ -204,6 +204,25 @@ TEST_F(TlsStreamTest, HasReceivedReportsBufferedBytes) {
   EXPECT_EQ(text, "012345678901234567890123456789");
 }
 
+constexpr ByteStream::Portion kAll = {.wanted = SIZE_MAX, .allowed = SIZE_MAX};
+
+TEST_F(TlsStreamTest, NoMoreIsSentThanAllowed) {
+  Greet();
+  BlockPool pool;
+  ReplyBuffer output(pool);
+  output.Append(std::string(50'000, 'x'));  // several segments
+  for (const size_t allowed : {size_t{3}, size_t{20'000}}) {
+    size_t left = allowed;
+    while (left != 0) {
+      const Transfer sent = server_->Send(output, {.wanted = SIZE_MAX, .allowed = left});
+      ASSERT_EQ(sent.state, State::kMoved);
+      output.Consume(sent.bytes);
+      left -= sent.bytes;
+    }
+    EXPECT_EQ(ReceiveAll(*client_).size(), allowed);
+  }
+}
+
 TEST_F(TlsStreamTest, AReplyThatGrewMeanwhileGoesOnWhereItStopped) {
   Greet();
   BlockPool pool;
@@ -217,8 +236,8 @@ TEST_F(TlsStreamTest, AReplyThatGrewMeanwhileGoesOnWhereItStopped) {
   char letter = 'a';
   for (int rounds = 0; rounds < 2000 && (letter <= 'z' || !output.Empty()); ++rounds) {
     if (letter <= 'z') write(letter++);
-    Transfer sent = server_->Send(output, SIZE_MAX);
-    for (; sent.state == State::kMoved && !output.Empty(); sent = server_->Send(output, SIZE_MAX)) {
+    Transfer sent = server_->Send(output, kAll);
+    for (; sent.state == State::kMoved && !output.Empty(); sent = server_->Send(output, kAll)) {
       output.Consume(sent.bytes);
       if (output.Empty()) break;
     }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import clients.support.Await;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -35,12 +36,24 @@ class NewerLockTest extends RedissonTest {
     for (int i = 0; i < 4; i++) {
       readers.add(inThread(() -> lock.readLock().tryLock(30, 60, TimeUnit.SECONDS)));
     }
-    Await.await("the readers subscribe", () -> subscribers("redisson_rwlock:{book}") == 1);
+    // One that has asked for the lock but does not wait yet would miss the message of the writer, and wait for 30 s.
+    Await.await("the readers wait", () -> waitingForMessages() == 4);
     lock.writeLock().unlock();
     for (Future<Boolean> reader : readers) {
       assertTrue(reader.get(10, TimeUnit.SECONDS));
     }
     assertEquals("5", plain.call("HLEN", "book"));
+  }
+
+  private static long waitingForMessages() {
+    return Thread.getAllStackTraces().values().stream()
+        .filter(trace -> hasFrame(trace, "java.util.concurrent.Semaphore"))
+        .filter(trace -> hasFrame(trace, "org.redisson.RedissonLock"))
+        .count();
+  }
+
+  private static boolean hasFrame(StackTraceElement[] trace, String name) {
+    return Arrays.stream(trace).anyMatch(frame -> frame.getClassName().equals(name));
   }
 
   @Test

@@ -14,7 +14,7 @@ import javax.tools.ToolProvider;
 
 /** A class that a page of the project prints, named by the heading it is below. */
 public record PrintedClass(String heading, String code) {
-  private static final Pattern HEADING_OR_CLASS = Pattern.compile("(?ms)^### (.*?)$|^```java\\n(.*?)^```");
+  private static final Pattern HEADING_OR_CLASS = Pattern.compile("(?ms)^## (.*?)$|^```java\\n(.*?)^```");
   private static final Pattern NAME = Pattern.compile("(?m)^class (\\w+)");
 
   public static List<PrintedClass> of(String page) throws IOException {

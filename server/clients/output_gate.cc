@@ -1,0 +1,96 @@
+#include "server/clients/output_gate.h"
+
+#include <algorithm>
+
+namespace respite {
+
+namespace {
+
+constexpr uint64_t kMsPerSecond = 1000;
+
+// The time that so many octets take, rounded up. Requires: less than 2^53 octets.
+int64_t TimeFor(uint64_t octets, int64_t per_second) {
+  const uint64_t rate = static_cast<uint64_t>(per_second);
+  return static_cast<int64_t>((octets * kMsPerSecond + rate - 1) / rate);
+}
+
+}  // namespace
+
+void OutputGate::Add(Barrier barrier, int64_t now_ms) {
+  barriers_.push_back(barrier);
+  Advance(now_ms);
+}
+
+void OutputGate::AddHold(size_t place, Hold hold, int64_t now_ms) {
+  Add({.kind = Kind::kHold, .owner = hold.owner, .at = sent_ + place, .due_ms = hold.until_ms}, now_ms);
+}
+
+void OutputGate::AddTrickle(size_t place, Trickle trickle, int64_t now_ms) {
+  Add({.kind = Kind::kTrickle,
+       .owner = trickle.owner,
+       .at = sent_ + place,
+       .octets = trickle.octets,
+       .per_second = trickle.per_second},
+      now_ms);
+}
+
+void OutputGate::AddEnd(size_t place) { barriers_.push_back({.kind = Kind::kEnd, .at = sent_ + place}); }
+
+void OutputGate::Begin(size_t place) {
+  barriers_.push_back({.kind = Kind::kHold, .at = sent_ + place});
+  has_begun_ = true;
+}
+
+size_t OutputGate::TakeBegun() {
+  const size_t place = barriers_.back().at - sent_;
+  barriers_.pop_back();
+  has_begun_ = false;
+  return place;
+}
+
+size_t OutputGate::Sendable(size_t size) const {
+  if (barriers_.empty()) return size;
+  const Barrier& front = barriers_.front();
+  return std::min<uint64_t>(size, front.at + front.passed - std::min(sent_, front.at + front.passed));
+}
+
+// A barrier behind another begins to count when that is gone.
+void OutputGate::Advance(int64_t now_ms) {
+  while (!barriers_.empty() && Pass(barriers_.front(), now_ms)) barriers_.pop_front();
+}
+
+bool OutputGate::Pass(Barrier& barrier, int64_t now_ms) {
+  if (barrier.kind == Kind::kEnd) return false;
+  if (barrier.kind == Kind::kHold) return barrier.due_ms <= now_ms;
+  if (barrier.since_ms == kNotYet) barrier.since_ms = now_ms;
+  const int64_t elapsed_ms = now_ms - barrier.since_ms;
+  if (elapsed_ms >= TimeFor(barrier.octets, barrier.per_second)) return true;
+  barrier.passed = static_cast<uint64_t>(elapsed_ms) * static_cast<uint64_t>(barrier.per_second) / kMsPerSecond;
+  const int64_t next_ms = barrier.since_ms + TimeFor(barrier.passed + 1, barrier.per_second);
+  const int64_t all_ms = barrier.since_ms + TimeFor(barrier.octets, barrier.per_second);
+  barrier.due_ms = std::min(std::max(next_ms, now_ms + kTrickleStepMs), all_ms);
+  return false;
+}
+
+int64_t OutputGate::NextDueMs() const { return barriers_.empty() ? kNever : barriers_.front().due_ms; }
+
+template <class IsMeant>
+void OutputGate::OpenSome(IsMeant&& is_meant, int64_t now_ms) {
+  std::erase_if(barriers_, is_meant);
+  Advance(now_ms);
+}
+
+void OutputGate::Open(uint64_t owner, int64_t now_ms) {
+  OpenSome([owner](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.owner == owner; }, now_ms);
+}
+
+void OutputGate::OpenAll(int64_t now_ms) {
+  // Owner 0 is a reply that is still being written.
+  OpenSome([](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.owner != 0; }, now_ms);
+}
+
+bool OutputGate::HasReachedEnd() const {
+  return !barriers_.empty() && barriers_.front().kind == Kind::kEnd && barriers_.front().at <= sent_;
+}
+
+}  // namespace respite

@@ -1,0 +1,124 @@
+// TEST FAULT and TEST DROP.
+#include <array>
+
+#include "server/clients/clients.h"
+#include "server/commands/test/fault_words.h"
+#include "server/commands/test/test_cards.h"
+#include "server/config/settings.h"
+#include "server/dataset/eviction.h"
+#include "server/execution/gates.h"
+#include "server/execution/services.h"
+#include "server/lab/lab.h"
+
+namespace respite {
+
+namespace {
+
+FaultRules& Rules(Call& call) { return call.services.lab.faults; }
+
+Refusal NoSuchFault(Bytes name) {
+  return {"ERR no fault '" + std::string(refusals::ShownPart(name)) + "'. TEST FAULT LIST shows them"};
+}
+
+void Add(Call& call) {
+  const Services& services = call.services;
+  FaultOrder order = TakeFaultOrder(call.args, services.commands);
+  if (services.settings.maxmemory != 0 && services.eviction.LacksMemory()) throw Refusal{refusals::kOutOfMemory};
+  if (Rules(call).Has(order.name)) {
+    throw Refusal{"ERR there is a fault '" + std::string(refusals::ShownPart(order.name)) +
+                  "' already. TEST FAULT DEL removes it"};
+  }
+  if (Rules(call).Count() >= FaultRules::kMost) {
+    throw Refusal{"ERR there are " + std::to_string(FaultRules::kMost) + " faults already. Delete one first"};
+  }
+  Rules(call).Add(std::move(order));
+  call.reply.Ok();
+}
+
+Bytes NameOf(FaultRules::Summary::State state) {
+  using State = FaultRules::Summary::State;
+  if (state == State::kActive) return "active";
+  return state == State::kSpent ? "spent" : "over";
+}
+
+void Show(Call& call, const FaultRules::Summary& summary) {
+  call.reply.Map(6);
+  call.reply.Bulk("name");
+  call.reply.Bulk(summary.order.name);
+  call.reply.Bulk("rule");
+  call.reply.Array(summary.order.words.size());
+  for (const std::string& word : summary.order.words) call.reply.Bulk(word);
+  call.reply.Bulk("state");
+  call.reply.Bulk(NameOf(summary.state));
+  call.reply.Bulk("matches");
+  call.reply.Integer(static_cast<int64_t>(summary.matches));
+  call.reply.Bulk("hits");
+  call.reply.Integer(static_cast<int64_t>(summary.hits));
+  call.reply.Bulk("left");
+  summary.left_ms ? call.reply.Integer(*summary.left_ms) : call.reply.Null();
+}
+
+void List(Call& call) {
+  call.args.ExpectEnd();
+  const auto list = Rules(call).List();
+  call.reply.Array(list.size());
+  for (const auto& summary : list) Show(call, summary);
+}
+
+void Hits(Call& call) {
+  const Bytes name = call.args.Next();
+  call.args.ExpectEnd();
+  const auto hits = Rules(call).Hits(name);
+  if (!hits) throw NoSuchFault(name);
+  call.reply.Integer(static_cast<int64_t>(*hits));
+}
+
+void Delete(Call& call) {
+  const Bytes name = call.args.Next();
+  call.args.ExpectEnd();
+  if (!Rules(call).Delete(name)) throw NoSuchFault(name);
+  call.reply.Ok();
+}
+
+void Clear(Call& call) {
+  call.args.ExpectEnd();
+  Rules(call).Clear();
+  call.reply.Ok();
+}
+
+struct Action {
+  Bytes name;
+  void (*run)(Call&);
+};
+constexpr std::array kActions = {Action{"add", Add}, Action{"list", List}, Action{"hits", Hits}, Action{"del", Delete},
+                                 Action{"clear", Clear}};
+
+// Not the caller, and no server.
+bool MayBeDropped(const Call& call, const Session& session) {
+  const bool is_server =
+      session.kind == SessionKind::kPrimary || session.replica != nullptr || session.cluster_marks.imports != nullptr;
+  return &session != &call.session && !session.closing && !is_server && session.transport != nullptr;
+}
+
+}  // namespace
+
+void TestFault::Run(Call& call) {
+  const Bytes name = call.args.Next();
+  for (const Action& action : kActions) {
+    if (EqualsIgnoreCase(name, action.name)) return action.run(call);
+  }
+  throw refusals::SubcommandSyntax("TEST", name);
+}
+
+void TestDrop::Run(Call& call) {
+  const ClientFilter filter = TakeClientFilter(call.args);
+  int64_t dropped = 0;
+  call.services.clients.ForEach([&](Session& session) {
+    if (!MayBeDropped(call, session) || !filter.Matches(session, session.db)) return;
+    call.services.clients.Close(session);
+    ++dropped;
+  });
+  call.reply.Integer(dropped);
+}
+
+}  // namespace respite

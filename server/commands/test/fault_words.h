@@ -1,0 +1,17 @@
+// The words of TEST FAULT ADD and TEST DROP.
+#pragma once
+
+#include "server/execution/args.h"
+#include "server/lab/faults/fault_rules.h"
+
+namespace respite {
+
+class CommandTable;
+
+// `name [WHEN …] DO … [TIMES n] [AFTER n] [PERCENT p] [FOR duration]`. Throws a refusal that says what would be right.
+FaultOrder TakeFaultOrder(Args& args, const CommandTable& commands);
+
+// All words that are left are conditions for clients: CLIENT, ID, USER, ADDR, DB, LIB.
+ClientFilter TakeClientFilter(Args& args);
+
+}  // namespace respite

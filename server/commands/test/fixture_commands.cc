@@ -1,0 +1,89 @@
+// TEST LOAD, TEST DUMP and TEST SEED.
+#include "server/clients/acl/users.h"
+#include "server/clients/clients.h"
+#include "server/clients/role.h"
+#include "server/commands/test/test_cards.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
+#include "server/lab/fixture_formats.h"
+#include "server/lab/fixture_loader.h"
+#include "server/lab/fixture_text.h"
+#include "server/lab/lab.h"
+#include "server/replication/replication.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kLoadOnReplica[] = "ERR this server is a replica, which has the data of its primary. Load it there";
+
+Fixture ReadFixture(Bytes format, Bytes text) {
+  const auto known = FixtureFormatOf(format);
+  if (!known || *known == FixtureFormat::kRdb || *known == FixtureFormat::kAof) {
+    throw Refusal{"ERR the format is REDIS, RESP or JSON, not '" + std::string(refusals::ShownPart(format)) + "'"};
+  }
+  auto fixture = ReadFixtureText(text, *known);
+  if (!fixture) throw Refusal{"ERR " + fixture.error()};
+  return std::move(fixture).value();
+}
+
+// Runs one command of a fixture as a transaction runs one of its own. Returns why it cannot be run.
+std::optional<std::string> RunWithin(Call& call, Session& session, const std::vector<std::string>& request) {
+  const std::vector<Bytes> words(request.begin(), request.end());
+  Executor& executor = call.services.executor;
+  const Command* const command = executor.Resolve(words);
+  if (command == nullptr) return "unknown command " + Quoted(words[0]);
+  const TransactionRole role = command->Spec().transaction;
+  if (role == TransactionRole::kBegins || role == TransactionRole::kExecutes) return std::nullopt;
+  if (!MakesData(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
+  if (!command->FitsArity(words.size())) return refusals::WrongArity(command->full_name).text;
+  executor.ExecuteWithin(call.unit, session, *command, words);
+  const std::string reply = session.out.Text();
+  session.out.Clear();
+  if (!reply.starts_with('-')) return std::nullopt;
+  return command->full_name + ": " + reply.substr(1, reply.find('\r') - 1);
+}
+
+std::optional<std::string> RunAll(Call& call, const Fixture& fixture) {
+  const User user = call.services.users.Unlimited();
+  const std::unique_ptr<Session> session = call.services.clients.CreateDetached();
+  session->user = &user;
+  for (const Fixture::Request& request : fixture.requests) {
+    if (auto reason = RunWithin(call, *session, request.words)) return request.place + ": " + *reason;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// All of it or nothing: what the first commands have done is taken back if a later one fails.
+void TestLoad::Run(Call& call) {
+  if (call.services.replication.role().is_replica) throw Refusal{kLoadOnReplica};
+  const Bytes format = call.args.Next();
+  const Fixture fixture = ReadFixture(format, call.args.Next());
+  call.effect.Replace();  // its commands are recorded, not this one
+  NamedSnapshots& snapshots = call.services.lab.snapshots;
+  const auto before = snapshots.data().Save();
+  const auto programs = snapshots.CurrentPrograms();
+  if (const auto reason = RunAll(call, fixture)) {
+    snapshots.RestorePrograms(programs, call.unit);
+    snapshots.data().Restore(*before, call.unit);
+    call.failed = true;
+    return call.reply.Error("ERR " + *reason);
+  }
+  call.reply.Integer(static_cast<int64_t>(fixture.requests.size()));
+}
+
+void TestDump::Run(Call& call) {
+  const Bytes pattern = call.args.AtEnd() ? Bytes("*") : call.args.Next();
+  call.reply.Verbatim(RedisFixtureOf(call.services.keyspace, pattern, call.now_ms), "txt");
+}
+
+void TestSeed::Run(Call& call) {
+  const int64_t seed = call.args.NextInteger();
+  call.services.data.random = Random(static_cast<uint64_t>(seed));
+  call.services.lab.faults.Seed(static_cast<uint64_t>(seed));
+  call.reply.Ok();
+}
+
+}  // namespace respite

@@ -1,0 +1,164 @@
+// TEST WORLD, and users world.NAME of AUTH and HELLO.
+#include <array>
+#include <optional>
+
+#include "base/number_text.h"
+#include "server/clients/acl/permissions.h"
+#include "server/clients/acl/users.h"
+#include "server/commands/test/test_cards.h"
+#include "server/commands/test/world_login.h"
+#include "server/config/settings.h"
+#include "server/dataset/eviction.h"
+#include "server/execution/gates.h"
+#include "server/execution/services.h"
+#include "server/lab/lab.h"
+
+namespace respite {
+
+namespace {
+
+constexpr Bytes kUserPrefix = "world.";
+constexpr char kNoWorlds[] = "ERR this server has no worlds: it is a node of a cluster, or one of several nodes";
+constexpr char kCannotMove[] = "ERR this connection cannot go to another world here";
+constexpr char kGone[] = "ERR the world was dropped meanwhile";
+constexpr char kWrongPass[] =
+    "WRONGPASS a server with a password admits to its worlds with that of its default user only";
+
+Worlds& RequireWorlds(const Call& call) {
+  if (call.services.lab.worlds == nullptr) throw Refusal{kNoWorlds};
+  return *call.services.lab.worlds;
+}
+
+void CheckName(Bytes name) {
+  if (!name.empty() && name.size() <= Worlds::kLongestName) return;
+  throw Refusal{"ERR the name of a world has 1 to " + std::to_string(Worlds::kLongestName) + " octets"};
+}
+
+Bytes NameOfExisting(Call& call) {
+  const Bytes name = call.args.Next();
+  if (RequireWorlds(call).Has(name)) return name;
+  throw Refusal{"ERR no world '" + std::string(refusals::ShownPart(name)) + "'. TEST WORLD LIST shows them"};
+}
+
+void Make(Call& call, Bytes name, const Worlds::Order& order) {
+  const Services& services = call.services;
+  Worlds& worlds = RequireWorlds(call);
+  CheckName(name);
+  if (services.settings.maxmemory != 0 && services.eviction.LacksMemory()) throw Refusal{refusals::kOutOfMemory};
+  if (worlds.Count() >= Worlds::kMost) {
+    throw Refusal{"ERR there are " + std::to_string(Worlds::kMost) + " worlds already. Drop one first"};
+  }
+  if (const auto trouble = worlds.Create(name, order)) throw Refusal{"ERR " + *trouble};
+}
+
+// 0: any.
+int PortNumber(Bytes word) {
+  if (EqualsIgnoreCase(word, "auto")) return 0;
+  const auto port = ParseInteger(word);
+  if (port && *port > 0 && *port < 65536) return static_cast<int>(*port);
+  throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no port. Write AUTO or a number up to 65535"};
+}
+
+void Create(Call& call) {
+  const Bytes name = call.args.Next();
+  Worlds::Order order;
+  while (!call.args.AtEnd()) {
+    if (call.args.TakeTokenWith("PORT", 1)) {
+      order.port = PortNumber(call.args.Next());
+    } else if (call.args.TakeTokenWith("FROM", 1)) {
+      order.snapshot = call.args.Next();
+      order.snapshots = &call.services.lab.snapshots;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  if (RequireWorlds(call).Has(name)) {
+    throw Refusal{"ERR there is a world '" + std::string(refusals::ShownPart(name)) + "' already"};
+  }
+  if (order.snapshots != nullptr && !order.snapshots->Has(order.snapshot)) {
+    throw Refusal{"ERR no snapshot '" + order.snapshot + "'. TEST SNAPSHOT LIST shows them"};
+  }
+  Make(call, name, order);
+  if (!order.port) return call.reply.Ok();
+  call.reply.Integer(RequireWorlds(call).PortOf(name));
+}
+
+// Moves the connection in the next Turn. If the handler runs again, that has failed.
+void Go(Call& call, Worlds::Entry entry) {
+  if (call.is_resumed) return call.reply.Error(kGone);
+  if (!call.MayGoOnLater() || !RequireWorlds(call).Enter(call.session, std::move(entry))) throw Refusal{kCannotMove};
+  call.GoOnInNextTurn();
+}
+
+void EnterWorld(Call& call, Bytes name, std::vector<std::string> request) {
+  if (!call.is_resumed && !RequireWorlds(call).Has(name)) Make(call, name, {});
+  Go(call, {.world = std::string(name), .request = std::move(request)});
+}
+
+void Enter(Call& call) {
+  const Bytes name = call.args.Next();
+  call.args.ExpectEnd();
+  EnterWorld(call, name, {});
+}
+
+void Leave(Call& call) {
+  call.args.ExpectEnd();
+  Go(call, {.world = {}});
+}
+
+void List(Call& call) {
+  call.args.ExpectEnd();
+  const auto list = RequireWorlds(call).List();
+  call.reply.Array(list.size());
+  for (const auto& world : list) {
+    call.reply.Map(4);
+    call.reply.Bulk("name");
+    call.reply.Bulk(world.name);
+    call.reply.Bulk("clients");
+    call.reply.Integer(static_cast<int64_t>(world.clients));
+    call.reply.Bulk("keys");
+    call.reply.Integer(static_cast<int64_t>(world.keys));
+    call.reply.Bulk("port");
+    world.port == 0 ? call.reply.Null() : call.reply.Integer(world.port);
+  }
+}
+
+void Drop(Call& call) {
+  const Bytes name = NameOfExisting(call);
+  call.args.ExpectEnd();
+  RequireWorlds(call).Drop(name);
+  call.reply.Ok();
+}
+
+struct Action {
+  Bytes name;
+  void (*run)(Call&);
+};
+constexpr std::array kActions = {Action{"create", Create}, Action{"enter", Enter}, Action{"leave", Leave},
+                                 Action{"list", List}, Action{"drop", Drop}};
+
+}  // namespace
+
+void TestWorld::Run(Call& call) {
+  const Bytes name = call.args.Next();
+  for (const Action& action : kActions) {
+    if (EqualsIgnoreCase(name, action.name)) return action.run(call);
+  }
+  throw refusals::SubcommandSyntax("TEST", name);
+}
+
+bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request) {
+  const Services& services = call.services;
+  if (services.lab.worlds == nullptr || !user.starts_with(kUserPrefix)) return false;
+  const Permission permission = services.settings.test_commands;
+  if (permission == Permission::kLocalConnections && !call.session.addresses.IsLocal()) return false;
+  const bool is_open = !services.users.LoginRequired() || services.users.LogIn("default", password) != nullptr;
+  if (!is_open) {
+    services.permissions.NoteFailedLogin(call.session, call.args.Words()[0], user);
+    throw Refusal{kWrongPass};
+  }
+  EnterWorld(call, user.substr(kUserPrefix.size()), std::move(request));
+  return true;
+}
+
+}  // namespace respite

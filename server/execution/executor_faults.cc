@@ -1,0 +1,133 @@
+// Faults on purpose (TEST FAULT), on the way of a request.
+#include <utility>
+
+#include "server/clients/held_request.h"
+#include "server/clients/holdups.h"
+#include "server/clients/watched_keys.h"
+#include "server/execution/executor.h"
+#include "server/execution/script_runner.h"
+
+namespace respite {
+
+namespace {
+
+using Kind = RequestFault::Kind;
+using Place = RequestFaults::Place;
+
+// What acts on the connection, as it acts on the reply of a request that has begun to run.
+ReplyFault ReplyFaultOf(const RequestFault& fault) {
+  const auto make = [&](ReplyFault::Kind kind, int64_t amount) {
+    return ReplyFault{.kind = kind, .amount = amount, .text = fault.text, .owner = fault.owner};
+  };
+  switch (fault.kind) {
+    case Kind::kDelay:
+    case Kind::kDelayReply:
+      return make(ReplyFault::Kind::kHold, fault.amount);
+    case Kind::kClose:
+    case Kind::kCut:
+      return make(ReplyFault::Kind::kCut, fault.amount);
+    case Kind::kTrickle:
+      return make(ReplyFault::Kind::kTrickle, fault.amount);
+    case Kind::kSilence:
+      return make(ReplyFault::Kind::kSilence, 0);
+    case Kind::kError:
+    case Kind::kReply:
+      break;
+  }
+  return make(ReplyFault::Kind::kReplace, 0);
+}
+
+}  // namespace
+
+std::optional<Executor::Outcome> Executor::MeetFault(Passage& passage) {
+  Session& session = passage.session;
+  const Command& command = *passage.command;
+  const bool is_new = passage.progress.stage == Progress::Stage::kNew && !passage.progress.has_met_faults;
+  if (!is_new || !command.FitsArity(passage.words.size())) return std::nullopt;
+  const bool is_queued = session.InTransaction() && command.Spec().transaction == TransactionRole::kQueued;
+  const RequestFault* const fault = parts_.faults->Meet({.client = session,
+                                                         .db = session.db,
+                                                         .command = command,
+                                                         .words = passage.words,
+                                                         .place = is_queued ? Place::kQueued : Place::kSent,
+                                                         .is_in_transaction = is_queued});
+  if (fault == nullptr) return std::nullopt;
+  switch (fault->kind) {
+    case Kind::kError:
+      throw Refusal{.text = fault->text, .is_redirect = true};  // EXEC does not change the text either
+    case Kind::kReply:
+      AnswerInstead(passage, fault->text);
+      return Outcome::kDone;
+    case Kind::kDelay:
+      // While a script is late, no delay ends; so a request that may end the script must not wait for that.
+      if (parts_.scripts.Busy()) break;
+      Hold(session, passage.words, {.has_met_faults = true});
+      parts_.holdups.DelayRequest(session, fault->amount, fault->owner);
+      return Outcome::kPostponed;
+    case Kind::kClose:
+      parts_.holdups.EndConnection(session);
+      return Outcome::kDone;
+    case Kind::kDelayReply:
+    case Kind::kCut:
+    case Kind::kTrickle:
+    case Kind::kSilence:
+      break;
+  }
+  parts_.holdups.ExpectReply(session, ReplyFaultOf(*fault));
+  return std::nullopt;
+}
+
+// An EXEC that does not run ends its transaction nevertheless, as one that is refused.
+void Executor::AnswerInstead(const Passage& passage, Bytes reply) {
+  Session& session = passage.session;
+  if (passage.command->Spec().transaction == TransactionRole::kExecutes) EndTransaction(parts_.watched_keys, session);
+  const size_t reply_start = session.out.Size();
+  session.out.Append(reply);
+  if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
+}
+
+bool Executor::AnswersWithFault(Session& session, const Command& command, std::span<const Bytes> words) {
+  if (!parts_.faults) return false;
+  const RequestFault* const fault = parts_.faults->Meet({.client = session,
+                                                         .db = session.db,
+                                                         .command = command,
+                                                         .words = words,
+                                                         .place = Place::kInTransaction,
+                                                         .is_in_transaction = true});
+  if (fault == nullptr) return false;
+  const bool is_answer = fault->kind == Kind::kError || fault->kind == Kind::kReply;
+  if (!is_answer) {
+    parts_.holdups.ExpectReply(session, ReplyFaultOf(*fault));
+    return false;
+  }
+  const size_t reply_start = session.out.Size();
+  if (fault->kind == Kind::kError) {
+    RefuseWithin(session, &command, words, fault->text);
+    Reply(session.out, session.resp).Error(fault->text);
+  } else {
+    session.out.Append(fault->text);
+  }
+  SettleReply(session, reply_start);
+  return true;
+}
+
+void Executor::MeetFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> words) {
+  if (!parts_.faults) return;
+  const RequestFault* const fault = parts_.faults->Meet({.client = caller,
+                                                         .db = db,
+                                                         .command = command,
+                                                         .words = words,
+                                                         .place = Place::kInScript,
+                                                         .is_in_transaction = caller.InTransaction()});
+  if (fault == nullptr) return;
+  if (fault->kind == Kind::kError) throw Refusal{fault->text};
+  parts_.holdups.ExpectReply(caller, ReplyFaultOf(*fault));
+}
+
+void Executor::EndFaultyReply(Session& session, size_t reply_start) { parts_.holdups.EndReply(session, reply_start); }
+
+void Executor::SuspendFaultyReply(Session& session, size_t reply_start) {
+  parts_.holdups.SuspendReply(session, reply_start);
+}
+
+}  // namespace respite

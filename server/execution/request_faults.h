@@ -1,0 +1,61 @@
+// RequestFaults: faults on purpose that a request meets (TEST FAULT). server/lab/ implements it; a server without rules
+// has none.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+#include "server/catalogue/command_table.h"
+#include "server/clients/session.h"
+
+namespace respite {
+
+struct RequestFault {
+  enum class Kind : uint8_t {
+    kError,       // `text` is its error
+    kReply,       // `text` is its reply, raw
+    kDelay,       // it runs `amount` ms later
+    kDelayReply,  // its reply leaves `amount` ms later
+    kClose,       // the connection ends before it runs
+    kCut,         // the connection ends behind `amount` octets of its reply
+    kTrickle,     // its reply leaves with `amount` octets a second
+    kSilence,     // its reply never leaves
+  };
+  Kind kind;
+  std::string text = {};
+  int64_t amount = 0;
+  uint64_t owner = 0;  // of what Holdups holds back for it
+};
+
+class RequestFaults {
+ public:
+  // kQueued: it is not run, but queued in a transaction. kInTransaction: EXEC runs it.
+  enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };
+  struct Request {
+    const Session& client;
+    int db;
+    const Command& command;
+    std::span<const Bytes> words;
+    Place place;
+    bool is_in_transaction;  // also of a script that EXEC runs
+  };
+  virtual ~RequestFaults() = default;
+
+  // The fault that the request meets, valid until rules change; null: none.
+  virtual const RequestFault* Meet(const Request& request) = 0;
+};
+
+// Where a server finds its faults, if there are any.
+class RequestFaultsPort {
+ public:
+  void Attach(RequestFaults* faults) { faults_ = faults; }
+  explicit operator bool() const { return faults_ != nullptr; }
+  RequestFaults* operator->() const { return faults_; }
+
+ private:
+  RequestFaults* faults_ = nullptr;
+};
+
+}  // namespace respite

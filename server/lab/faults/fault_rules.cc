@@ -1,0 +1,216 @@
+#include "server/lab/faults/fault_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/refusal.h"
+#include "server/catalogue/command_table.h"
+#include "server/clients/holdups.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kNoSockets[] = "ERR this server has no sockets on which it listens";
+
+// TEST would lock itself out. The others are the talk of replicas.
+bool IsExempt(const Command& command) {
+  constexpr std::array<std::string_view, 3> kOfReplicas = {"psync", "replconf", "sync"};
+  const bool is_test = command.Is(kProtected) && command.Spec().protection == Protection::kTestCommands;
+  return is_test || std::ranges::find(kOfReplicas, command.full_name) != kOfReplicas.end();
+}
+
+// Not a server, nor a file that is loaded.
+bool IsClient(const Session& session) {
+  const bool is_server =
+      session.kind == SessionKind::kPrimary || session.replica != nullptr || session.cluster_marks.imports != nullptr;
+  return session.id != 0 && !is_server;
+}
+
+}  // namespace
+
+struct FaultRules::Rule {
+  Rule(FaultOrder what, uint64_t number) : order(std::move(what)), serial(number) {}
+
+  FaultOrder order;
+  uint64_t serial;
+  int64_t ends_ms = Timers::kNever;
+  bool is_over = false;
+  TurnCounts counts = {};      // of requests and connections
+  uint64_t final_matches = 0;  // of a rule of the disk that is over
+  uint64_t final_hits = 0;
+
+  bool Takes() { return !is_over && counts.Take(order.turns); }
+  template <class Action>
+  const Action* As() const {
+    return std::get_if<Action>(&order.action);
+  }
+};
+
+FaultRules::FaultRules(const Parts& parts) : parts_(parts), seed_(parts.seed) {}
+FaultRules::~FaultRules() { parts_.port.Attach(nullptr); }
+
+// --- The rules.
+
+void FaultRules::Add(FaultOrder order) {
+  const uint64_t serial = last_serial_ + 1;
+  order.turns.seed = SeedFor(order.name);
+  const bool shuts = std::get_if<RefusedConnections>(&order.action) != nullptr &&
+                     std::get<RefusedConnections>(order.action) == RefusedConnections::kNotAccepted;
+  if (shuts && sockets_ == nullptr) throw Refusal{kNoSockets};
+  const auto* const disk = std::get_if<DiskFault>(&order.action);
+  if (disk != nullptr && !parts_.disk.Add(serial, *disk, order.turns)) {
+    throw Refusal{"ERR there are " + std::to_string(DiskFaults::kMost) +
+                  " faults of the disk already. Delete one first"};
+  }
+  last_serial_ = serial;
+  Rule& rule = rules_.emplace_back(std::move(order), serial);
+  names_.emplace(rule.order.name, std::prev(rules_.end()));
+  if (auto* fault = std::get_if<RequestFault>(&rule.order.action)) fault->owner = serial;
+  if (rule.order.for_ms) {
+    rule.ends_ms = parts_.clock.MonotonicMs() + *rule.order.for_ms;
+    ends_.emplace(std::pair(rule.ends_ms, serial), &rule);
+  }
+  AfterChange();
+}
+
+bool FaultRules::Delete(Bytes name) {
+  const auto found = names_.find(name);
+  if (found == names_.end()) return false;
+  Stop(*found->second);
+  const uint64_t owner = found->second->serial;
+  rules_.erase(found->second);
+  names_.erase(found);
+  AfterChange();
+  parts_.holdups.Release(owner);
+  return true;
+}
+
+void FaultRules::Clear() {
+  for (Rule& rule : rules_) Stop(rule);
+  names_.clear();
+  rules_.clear();
+  AfterChange();
+  parts_.holdups.ReleaseAll();
+}
+
+void FaultRules::Stop(Rule& rule) {
+  if (std::exchange(rule.is_over, true)) return;
+  ends_.erase({rule.ends_ms, rule.serial});
+  if (rule.As<DiskFault>() == nullptr) return;
+  if (const TurnCounts* counts = parts_.disk.CountsOf(rule.serial)) {
+    rule.final_matches = counts->Matches();
+    rule.final_hits = counts->Hits();
+  }
+  parts_.disk.Remove(rule.serial);
+}
+
+// Everything that is derived from the rules.
+void FaultRules::AfterChange() {
+  ++version_;
+  of_connections_.clear();
+  bool has_requests = false;
+  for (Rule& rule : rules_) {
+    if (rule.is_over) continue;
+    has_requests = has_requests || rule.As<RequestFault>() != nullptr;
+    if (rule.As<RefusedConnections>() != nullptr) of_connections_.push_back(&rule);
+  }
+  parts_.port.Attach(has_requests ? this : nullptr);
+  if (sockets_ != nullptr) ShutsSockets() ? sockets_->StopListening() : sockets_->ListenAgain();
+}
+
+bool FaultRules::ShutsSockets() const {
+  return std::ranges::any_of(of_connections_, [](const Rule* rule) {
+    return *rule->As<RefusedConnections>() == RefusedConnections::kNotAccepted;
+  });
+}
+
+// The same for the same seed and name, whatever other rules there are.
+uint64_t FaultRules::SeedFor(Bytes name) const { return DerivedSeed(seed_, HashBytes(name, HashKey())); }
+
+void FaultRules::Seed(uint64_t seed) {
+  seed_ = seed;
+  for (Rule& rule : rules_) {
+    rule.order.turns.seed = SeedFor(rule.order.name);
+    parts_.disk.Seed(rule.serial, rule.order.turns.seed);
+  }
+}
+
+// --- Looking.
+
+std::vector<FaultRules::Summary> FaultRules::List() const {
+  using State = Summary::State;
+  std::vector<Summary> list;
+  const int64_t now_ms = parts_.clock.MonotonicMs();
+  for (const Rule& rule : rules_) {
+    const TurnCounts* const shared = parts_.disk.CountsOf(rule.serial);
+    const TurnCounts& counts = shared != nullptr ? *shared : rule.counts;
+    const uint64_t hits = std::max(counts.Hits(), rule.final_hits);
+    const bool is_spent = hits >= rule.order.turns.times;
+    list.push_back({.order = rule.order,
+                    .matches = std::max(counts.Matches(), rule.final_matches),
+                    .hits = hits,
+                    .state = rule.is_over ? State::kOver
+                             : is_spent   ? State::kSpent
+                                          : State::kActive,
+                    .left_ms = {}});
+    if (rule.order.for_ms) list.back().left_ms = rule.is_over ? 0 : std::max<int64_t>(rule.ends_ms - now_ms, 0);
+  }
+  return list;
+}
+
+std::optional<uint64_t> FaultRules::Hits(Bytes name) const {
+  const auto found = names_.find(name);
+  if (found == names_.end()) return std::nullopt;
+  const Rule& rule = *found->second;
+  const TurnCounts* const shared = parts_.disk.CountsOf(rule.serial);
+  return std::max(shared != nullptr ? shared->Hits() : rule.counts.Hits(), rule.final_hits);
+}
+
+// --- Acting.
+
+const RequestFault* FaultRules::Meet(const Request& request) {
+  const std::vector<Rule*>& candidates = CandidatesFor(request.command);
+  if (candidates.empty() || !IsClient(request.client)) return nullptr;
+  RequestFilter::Facts facts(request);
+  for (Rule* rule : candidates) {
+    if (rule->counts.IsSpent(rule->order.turns) || !rule->order.filter.Matches(facts)) continue;
+    if (rule->Takes()) return rule->As<RequestFault>();
+  }
+  return nullptr;
+}
+
+const std::vector<FaultRules::Rule*>& FaultRules::CandidatesFor(const Command& command) {
+  if (candidates_.size() <= command.id) candidates_.resize(std::max<size_t>(parts_.commands.Size(), command.id + 1));
+  Candidates& candidates = candidates_[command.id];
+  if (candidates.version == version_) return candidates.rules;
+  candidates.version = version_;
+  candidates.rules.clear();
+  if (IsExempt(command)) return candidates.rules;
+  for (Rule& rule : rules_) {
+    const bool may_act = !rule.is_over && rule.As<RequestFault>() != nullptr;
+    if (may_act && rule.order.filter.MayMatch(command)) candidates.rules.push_back(&rule);
+  }
+  return candidates.rules;
+}
+
+bool FaultRules::RefusesConnection(Bytes address) {
+  for (Rule* rule : of_connections_) {
+    const auto& filter = rule->order.filter.client.address;
+    if ((!filter || filter->Matches(address)) && rule->Takes()) return true;
+  }
+  return false;
+}
+
+void FaultRules::RunDue(int64_t now_ms) {
+  while (NextDueMs() <= now_ms) Stop(*ends_.begin()->second);
+  AfterChange();
+}
+
+std::string FaultRules::WhatIsDue() const { return "fault " + Quoted(ends_.begin()->second->order.name) + " ends"; }
+
+}  // namespace respite

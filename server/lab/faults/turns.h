@@ -1,0 +1,52 @@
+// Turns: how often a fault acts among the requests that it fits (TIMES, AFTER and PERCENT of TEST FAULT).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/random.h"
+
+namespace respite {
+
+struct Turns {
+  static constexpr uint64_t kAlways = UINT64_MAX;
+
+  uint64_t times = kAlways;   // acts so often at most
+  uint64_t after = 0;         // lets so many pass first
+  uint64_t chance = kAlways;  // of 2^64: acts on this share of the rest
+  uint64_t seed = 0;          // of that choice; it depends on nothing else but the number of the match
+};
+
+// Counts that another thread or process may share.
+class TurnCounts {
+ public:
+  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }
+  uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }
+  bool IsSpent(const Turns& turns) const { return Hits() >= turns.times; }
+  void Reset();
+  // One more match; whether the fault acts on it.
+  bool Take(const Turns& turns);
+
+ private:
+  std::atomic<uint64_t> matches_ = 0;
+  std::atomic<uint64_t> hits_ = 0;
+};
+
+inline void TurnCounts::Reset() {
+  matches_.store(0, std::memory_order_relaxed);
+  hits_.store(0, std::memory_order_relaxed);
+}
+
+inline bool TurnCounts::Take(const Turns& turns) {
+  if (IsSpent(turns)) return false;
+  const uint64_t number = matches_.fetch_add(1, std::memory_order_relaxed);
+  if (number < turns.after) return false;
+  if (turns.chance != Turns::kAlways && DerivedSeed(turns.seed, number) >= turns.chance) return false;
+  uint64_t hits = Hits();
+  do {
+    if (hits >= turns.times) return false;
+  } while (!hits_.compare_exchange_weak(hits, hits + 1, std::memory_order_relaxed));
+  return true;
+}
+
+}  // namespace respite

@@ -1,0 +1,188 @@
+#include "server/lab/fixture_loader.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "persistence/aof_manifest.h"
+#include "persistence/file_system.h"
+#include "server/catalogue/command_table.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/clients.h"
+#include "server/config/settings.h"
+#include "server/dataset/unit.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
+#include "server/lab/fixture_formats.h"
+#include "server/storage/append_only_file.h"
+#include "server/storage/loading.h"
+#include "server/storage/rdb_loader.h"
+
+namespace respite {
+
+namespace {
+
+using Reason = std::optional<std::string>;
+
+constexpr Bytes kSnapshotSignature = "REDIS";
+constexpr size_t kServeOthersEvery = 4096;  // requests
+
+constexpr char kKinds[] =
+    "the name must end in .rdb, .aof, .resp, .redis or .json, or be that of the folder of an append-only file";
+
+class FixtureLoader {
+ public:
+  explicit FixtureLoader(const Services& services) : services_(services), user_(services.users.Unlimited()) {}
+
+  Reason Load(const std::string& path);
+
+ private:
+  Reason LoadText(const std::string& path, FixtureFormat format);
+  Reason LoadSnapshot(const std::string& path);
+  Reason LoadAppendOnlyFile(const std::string& path);
+  Reason LoadFolder(const std::string& path);
+  // Each begins in database 0. `rule`: an append-only file says itself when keys go.
+  Reason Run(const Fixture& fixture, ExpiryRule rule);
+  Reason RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule);
+
+  const Services& services_;
+  const User user_;  // with all permissions
+};
+
+Bytes ExtensionOf(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string::npos || path.find('/', dot) != std::string::npos ? Bytes() : Bytes(path).substr(dot + 1);
+}
+
+Reason FixtureLoader::Load(const std::string& path) {
+  const FileSystem::Kind kind = services_.files.KindOf(path);
+  if (kind == FileSystem::Kind::kDirectory) return LoadFolder(path);
+  const auto format = FixtureFormatOf(ExtensionOf(path));
+  if (!format) return kKinds;
+  if (*format == FixtureFormat::kRdb) return LoadSnapshot(path);
+  return *format == FixtureFormat::kAof ? LoadAppendOnlyFile(path) : LoadText(path, *format);
+}
+
+Reason FixtureLoader::LoadText(const std::string& path, FixtureFormat format) {
+  const auto text = ReadFile(services_.files, path, UINT64_MAX);
+  if (!text) return IoErrorText(text.error());
+  const auto fixture = ReadFixtureText(text.value(), format);
+  return fixture ? Run(fixture.value(), ExpiryRule::kPurge) : Reason(fixture.error());
+}
+
+Reason FixtureLoader::LoadSnapshot(const std::string& path) {
+  auto file = services_.files.Open(path, FileSystem::Mode::kRead);
+  if (!file) return IoErrorText(file.error());
+  const auto end = LoadRdb(services_, *file.value(), path, 0, {.duplicates = RdbLoadOptions::Duplicates::kReplace});
+  if (end.outcome != LoadOutcome::kLoaded) return "this snapshot cannot be loaded; the lines above say why";
+  return std::nullopt;
+}
+
+Reason FixtureLoader::LoadAppendOnlyFile(const std::string& path) {
+  auto file = services_.files.Open(path, FileSystem::Mode::kRead);
+  if (!file) return IoErrorText(file.error());
+  std::array<char, kSnapshotSignature.size()> head;
+  uint64_t offset = 0;
+  if (Bytes(head.data(), file.value()->ReadAt(0, head).octets) == kSnapshotSignature) {
+    const RdbLoadOptions options = {.expired = RdbLoadOptions::Expired::kKeep,
+                                    .duplicates = RdbLoadOptions::Duplicates::kReplace};
+    const auto end = LoadRdb(services_, *file.value(), path, 0, options);
+    if (end.outcome != LoadOutcome::kLoaded) return "its snapshot cannot be loaded; the lines above say why";
+    offset = end.offset;
+  }
+  const auto fixture = ReadRespFixture(*file.value(), offset);
+  return fixture ? Run(fixture.value(), ExpiryRule::kBelieve) : Reason(fixture.error());
+}
+
+Reason FixtureLoader::LoadFolder(const std::string& path) {
+  auto names = services_.files.List(path);
+  if (!names) return IoErrorText(names.error());
+  std::erase_if(names.value(), [](const std::string& name) { return !name.ends_with(".manifest"); });
+  if (names.value().size() != 1) {
+    return "there are " + std::to_string(names.value().size()) + " files *.manifest in this folder instead of one";
+  }
+  const std::string& name = names.value()[0];
+  const auto text = ReadFile(services_.files, path + "/" + name, UINT64_MAX);
+  if (!text) return name + ": " + IoErrorText(text.error());
+  const auto manifest = AofManifest::Parse(text.value());
+  if (!manifest) return name + ": " + manifest.error().why;
+  std::vector<AofManifest::Part> parts = manifest.value().incrementals();
+  if (manifest.value().base()) parts.insert(parts.begin(), *manifest.value().base());
+  for (const AofManifest::Part& part : parts) {
+    if (auto reason = LoadAppendOnlyFile(path + "/" + part.name)) return part.name + ": " + *reason;
+  }
+  return std::nullopt;
+}
+
+Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
+  const std::unique_ptr<Session> session = services_.clients.CreateDetached();
+  session->user = &user_;
+  size_t done = 0;
+  for (const Fixture::Request& request : fixture.requests) {
+    if (auto reason = RunOne(*session, request, rule)) return request.place + ": " + *reason;
+    if (++done % kServeOthersEvery == 0 && services_.loading.Advance(done) == Loading::Order::kStop) {
+      return "the server was stopped meanwhile";
+    }
+  }
+  return std::nullopt;
+}
+
+// Nobody is served between two requests of a file, so it makes no difference that a transaction ends.
+Reason FixtureLoader::RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule) {
+  const std::vector<Bytes> words(request.words.begin(), request.words.end());
+  const Command* const command = services_.executor.Resolve(words);
+  if (command == nullptr) return "unknown command " + Quoted(words[0]);
+  const TransactionRole role = command->Spec().transaction;
+  if (role == TransactionRole::kBegins || role == TransactionRole::kExecutes) return std::nullopt;
+  if (!MakesData(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
+  Unit unit(services_.data, services_.clock.WallMs(), rule, Unit::Origin::kRecord);
+  const auto done = services_.executor.Replay(unit, session, *command, words);
+  return done ? Reason() : command->full_name + ": " + done.error();
+}
+
+Reason Check(const Settings& settings) {
+  if (settings.cluster_enabled)
+    return "a node of a cluster loads no fixtures: a client can send them where they belong";
+  if (settings.replicaof) return "a replica loads no fixtures, since it has the data of its primary";
+  return std::nullopt;
+}
+
+Reason LoadAll(const Services& services) {
+  FixtureLoader loader(services);
+  for (const std::string& path : services.settings.load) {
+    if (auto reason = loader.Load(path)) return "load: " + path + ": " + *reason;
+    services.log.Notice("Fixture loaded from " + path);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool MakesData(const Command& command) {
+  const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate) || (command.categories & kAclScripting) != 0;
+  return has_effect || !command.Is(kNoScript);
+}
+
+std::optional<std::string> LoadFixtures(const Services& services) {
+  if (services.settings.load.empty()) return std::nullopt;
+  if (auto reason = Check(services.settings)) return "load: " + *reason;
+  services.loading.Begin(0);
+  Reason reason;
+  {
+    const Journals::Silence silence(services.data.journals);
+    reason = LoadAll(services);
+  }
+  services.loading.End();
+  // The data is no longer that of any history that a snapshot names.
+  services.loading.file_history() = {};
+  services.loading.TakeLeftOut();
+  if (!reason && services.aof.IsOn()) services.aof.Rewrite();
+  return reason;
+}
+
+}  // namespace respite

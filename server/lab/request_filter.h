@@ -1,0 +1,65 @@
+// RequestFilter: which requests and clients a test means: the words behind WHEN of TEST FAULT ADD, and those of TEST
+// DROP. All that is given must hold.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/glob.h"
+#include "server/catalogue/key_finder.h"
+#include "server/execution/request_faults.h"
+
+namespace respite {
+
+// A glob. Plain text is compared at once, and a plain beginning first: most of many patterns fit nothing.
+class TextFilter {
+ public:
+  explicit TextFilter(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
+  bool Matches(Bytes text) const { return text.starts_with(beginning_) && (is_plain_ ? EndsWith(text) : Fits(text)); }
+
+ private:
+  bool EndsWith(Bytes text) const { return text.size() == beginning_.size(); }
+  bool Fits(Bytes text) const { return glob_.Matches(text); }
+
+  std::string beginning_;  // before the first special octet; empty if case is ignored
+  bool is_plain_;
+  Glob glob_;
+};
+
+struct ClientFilter {
+  std::optional<TextFilter> name;
+  std::optional<uint64_t> id;
+  std::optional<TextFilter> user;
+  std::optional<TextFilter> address;
+  std::optional<TextFilter> library;
+  std::optional<int> db;
+
+  // `in_db` is the database of the request; of a client that sends none, its own.
+  bool Matches(const Session& client, int in_db) const;
+};
+
+struct RequestFilter {
+  std::optional<TextFilter> command;  // of full names; a container stands for its subcommands
+  uint32_t category = 0;              // an AclCategory bit; 0: any
+  std::optional<TextFilter> key;      // one of the request's keys
+  ClientFilter client;
+  std::optional<bool> is_in_script;
+  std::optional<bool> is_in_transaction;  // EXEC runs it; not given: it is met when the client sends it
+
+  // What depends on the command alone.
+  bool MayMatch(const Command& tried) const;
+  // The rest. Requires: MayMatch.
+  struct Facts {
+    explicit Facts(const RequestFaults::Request& asked) : request(asked) {}
+    const RequestFaults::Request& request;
+    std::optional<KeyList> keys = {};  // once somebody asks
+  };
+  bool Matches(Facts& facts) const;
+
+ private:
+  bool FitsPlace(const RequestFaults::Request& request) const;
+  bool FitsKey(Facts& facts) const;
+};
+
+}  // namespace respite

@@ -1,0 +1,46 @@
+#include "server/process/ready_fd.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+// A launcher that left its pipe full must not keep the server from serving.
+constexpr int kMostWaitMs = 1000;
+
+bool MayBeWritten(int fd) {
+  pollfd writable{fd, POLLOUT, 0};
+  return poll(&writable, 1, kMostWaitMs) > 0;
+}
+
+}  // namespace
+
+std::optional<std::string> ReadyFd::Take(int number) {
+  const std::string name = "ready-fd " + std::to_string(number);
+  const int flags = fcntl(number, F_GETFL);
+  if (flags < 0) return name + ": the launcher has not passed an open file descriptor of this number";
+  if ((flags & O_ACCMODE) == O_RDONLY) return name + ": this file descriptor is not open for writing";
+  fcntl(number, F_SETFD, FD_CLOEXEC);
+  descriptor_ = Descriptor(number);
+  return std::nullopt;
+}
+
+ReadyFd::Outcome ReadyFd::Tell(std::string_view text) {
+  const Descriptor own = std::exchange(descriptor_, Descriptor());
+  while (own.Get() >= 0 && !text.empty()) {
+    if (!MayBeWritten(own.Get())) return Outcome::kFailed;
+    const ssize_t written = write(own.Get(), text.data(), text.size());
+    if (written < 0 && errno == EPIPE) return Outcome::kNobodyReads;
+    if (written < 0 && errno != EINTR && errno != EAGAIN) return Outcome::kFailed;
+    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
+  }
+  return Outcome::kDone;
+}
+
+}  // namespace respite

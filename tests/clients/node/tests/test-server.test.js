@@ -1,0 +1,121 @@
+// The powers of a test server through ioredis and node-redis: time that the test moves, snapshots, worlds. No test sleeps.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { after, before } from 'node:test';
+import Redis from 'ioredis';
+import { createClient } from 'redis';
+import { OwnServer, host, serverProgram, test as limited } from '../support.js';
+
+// A Redis has no test commands.
+const { stdout, stderr } = spawnSync(serverProgram, ['--help'], { encoding: 'utf8' });
+const hasTest = (stdout + stderr).includes('--test ');
+const test = hasTest ? limited : limited.skip;
+
+let server, client;
+const cleanups = [];
+
+before(async () => {
+  if (!hasTest) return;
+  server = await OwnServer.start({ after: (cleanup) => cleanups.push(cleanup) }, '--test-commands', 'local');
+  client = new Redis(server.port, host);
+});
+after(async () => {
+  client?.disconnect();
+  for (const cleanup of cleanups) await cleanup();
+});
+
+async function freeze() {
+  await client.call('TEST', 'RESET', 'DATA', 'CONFIG', 'CLOCK');
+  await client.call('TEST', 'CLOCK', 'FREEZE', '1700000000000');
+}
+const advance = async (duration) => assert.equal(await client.call('TEST', 'CLOCK', 'ADVANCE', duration), 'OK');
+
+test('a watchdog keeps a lock of 30 s, and nobody else gets it before that', async () => {
+  await freeze();
+  const take = (owner) => client.set('lock', owner, 'PX', 30_000, 'NX');
+  const renew = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], 30000) end return 0";
+  assert.equal(await take('ann'), 'OK');
+  for (let tick = 0; tick < 6; tick++) {
+    await advance('10s');
+    assert.equal(await client.eval(renew, 1, 'lock', 'ann'), 1);
+    assert.equal(await take('bob'), null);
+  }
+  await advance('30s');
+  assert.equal(await take('bob'), 'OK');
+  assert.equal(await client.eval(renew, 1, 'lock', 'ann'), 0);
+});
+
+test('a delayed queue delivers in time', async () => {
+  await freeze();
+  const now = async () => Number((await client.time())[0]) * 1000;
+  await client.zadd('delayed', (await now()) + 3_600_000, 'mail');
+  const due = async () => client.zrangebyscore('delayed', '-inf', await now());
+  assert.deepEqual(await due(), []);
+  await advance('1h');
+  assert.deepEqual(await due(), ['mail']);
+});
+
+test('pending entries are claimed after an hour', async () => {
+  await freeze();
+  await client.xgroup('CREATE', 'orders', 'workers', '0', 'MKSTREAM');
+  const id = await client.xadd('orders', '*', 'n', '1');
+  await client.xreadgroup('GROUP', 'workers', 'dies', 'STREAMS', 'orders', '>');
+  await advance('59m');
+  assert.deepEqual((await client.xautoclaim('orders', 'workers', 'lives', 3_600_000, '0'))[1], []);
+  await advance('1m');
+  assert.equal((await client.xautoclaim('orders', 'workers', 'lives', 3_600_000, '0'))[1][0][0], id);
+});
+
+test('a rate limiter allows a hundred a minute', async () => {
+  await freeze();
+  const allowed = async () => {
+    const count = await client.incr('rate');
+    if (count === 1) await client.expire('rate', 60);
+    return count <= 100;
+  };
+  const count = async () => (await Promise.all(Array.from({ length: 150 }, allowed))).filter(Boolean).length;
+  assert.equal(await count(), 100);
+  await advance('1m');
+  assert.equal(await count(), 100);
+});
+
+test('a session expires, and a cache with jitter key by key', async () => {
+  await freeze();
+  await client.config('SET', 'notify-keyspace-events', 'Ex');
+  const listener = new Redis(server.port, host);
+  const expired = [];
+  const all = new Promise((resolve) => {
+    listener.on('pmessage', (_pattern, _channel, key) => expired.push(key) === 4 && resolve());
+  });
+  await listener.psubscribe('__keyevent@*__:expired');
+  await client.set('session', 'ann', 'EX', 1800);
+  for (const [key, jitter] of [['a', 7], ['b', 3], ['c', 5]]) await client.set(key, 'html', 'EX', 60 + jitter);
+  await advance('30m');
+  await all;
+  listener.disconnect();
+  assert.deepEqual(expired, ['b', 'c', 'a', 'session']);
+});
+
+test('node-redis begins each test with the same data', async () => {
+  const redis = await createClient({ socket: { host, port: server.port } }).connect();
+  await redis.sendCommand(['TEST', 'RESET', 'DATA', 'SNAPSHOTS', 'CLOCK']);
+  await redis.set('stock:1', '100');
+  await redis.sendCommand(['TEST', 'SNAPSHOT', 'SAVE', 'shop']);
+  for (let number = 0; number < 20; number++) {
+    await redis.sendCommand(['TEST', 'SNAPSHOT', 'RESTORE', 'shop']);
+    assert.equal(await redis.get('stock:1'), '100');
+    await (number % 2 ? redis.flushAll() : redis.decrBy('stock:1', number));
+  }
+  await redis.close();
+});
+
+test('workers share a server but no data', async () => {
+  const workers = Array.from({ length: 4 }, (_, n) => new Redis(`redis://world.w${n}:any@${host}:${server.port}/0`));
+  await Promise.all(workers.map((worker, n) => worker.set('worker', n)));
+  await workers[0].flushall();
+  assert.deepEqual(await Promise.all(workers.map((worker) => worker.get('worker'))), [null, '1', '2', '3']);
+  for (const worker of workers) worker.disconnect();
+  const other = await createClient({ url: `redis://world.w1:any@${host}:${server.port}/0` }).connect();
+  assert.equal(await other.get('worker'), '1');
+  await other.close();
+});

@@ -1,0 +1,176 @@
+"""The powers of a test server through redis-py: time that the test moves, snapshots, worlds, faults. No test sleeps."""
+import subprocess
+
+import pytest
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+import servers
+
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server with test commands; a Redis has none."""
+    if "--test " not in subprocess.run([servers.PROGRAM, "--help"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                     text=True, check=False).stdout:
+        pytest.skip("this server has no TEST")
+    server = servers.Server("--test-commands", "local")
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def frozen(server):
+    """A client of a server that has just been reset, and whose clock stands still."""
+    with server.client() as client:
+        client.execute_command("TEST", "RESET")
+        client.execute_command("TEST", "CLOCK", "FREEZE", "1700000000000")
+        yield client
+
+
+def advance(client, duration):
+    assert client.execute_command("TEST", "CLOCK", "ADVANCE", duration) in ("OK", b"OK", True)
+
+
+def test_a_watchdog_keeps_a_lock(frozen, server):
+    lock = frozen.lock("lock:order", timeout=30)
+    assert lock.acquire(blocking=False)
+    with server.client() as other:
+        second = other.lock("lock:order", timeout=30)
+        for _ in range(6):  # a minute of a watchdog that renews every 10 s
+            advance(frozen, "10s")
+            assert lock.reacquire()
+            assert not second.acquire(blocking=False)
+        advance(frozen, "30s")  # it has died
+        assert second.acquire(blocking=False)
+        with pytest.raises(redis.exceptions.LockNotOwnedError):
+            lock.release()
+
+
+def test_a_delayed_queue_delivers_in_time(frozen):
+    def now():
+        seconds, micros = frozen.time()
+        return seconds * 1000 + micros // 1000
+
+    def due():
+        return frozen.zrange("delayed", "-inf", now(), byscore=True)
+
+    frozen.zadd("delayed", {"mail": now() + HOUR_MS, "reminder": now() + 2 * HOUR_MS})
+    assert due() == []
+    advance(frozen, "1h")
+    assert due() == ["mail"]
+    advance(frozen, "1h")
+    assert due() == ["mail", "reminder"]
+
+
+def test_entries_of_a_dead_consumer_are_claimed_after_an_hour(frozen):
+    frozen.xgroup_create("orders", "workers", mkstream=True)
+    entry = frozen.xadd("orders", {"id": 1})
+    frozen.xreadgroup("workers", "dies", {"orders": ">"})
+    advance(frozen, "59m")
+    assert frozen.xautoclaim("orders", "workers", "lives", HOUR_MS)[1] == []
+    advance(frozen, "1m")
+    assert frozen.xpending_range("orders", "workers", "-", "+", 1)[0]["time_since_delivered"] == HOUR_MS
+    assert [claimed[0] for claimed in frozen.xautoclaim("orders", "workers", "lives", HOUR_MS)[1]] == [entry]
+
+
+def test_a_rate_limiter_allows_a_hundred_a_minute(frozen):
+    def allowed():
+        count = frozen.incr("rate:ann")
+        if count == 1:
+            frozen.expire("rate:ann", 60)
+        return count <= 100
+
+    assert sum(allowed() for _ in range(150)) == 100
+    advance(frozen, "59s")
+    assert not allowed()
+    advance(frozen, "1s")
+    assert sum(allowed() for _ in range(150)) == 100
+
+
+def test_a_session_expires_unless_it_is_used(frozen):
+    frozen.hset("session:1", mapping={"user": "ann"})
+    frozen.expire("session:1", 1800)
+    advance(frozen, "29m")
+    assert frozen.expire("session:1", 1800)
+    advance(frozen, "29m")
+    assert frozen.hget("session:1", "user") == "ann"
+    advance(frozen, "1m")
+    assert frozen.exists("session:1") == 0
+
+
+def test_a_cache_with_jitter_expires_key_by_key(frozen, server):
+    frozen.config_set("notify-keyspace-events", "Ex")
+    with server.client() as other, other.pubsub() as listener:
+        listener.psubscribe("__keyevent@*__:expired")
+        listener.get_message(timeout=5)
+        for number, jitter in enumerate([7, 3, 9, 1, 5]):
+            frozen.set(f"page:{number}", "html", ex=60 + jitter)
+        advance(frozen, "2m")
+        expired = [listener.get_message(timeout=5)["data"] for _ in range(5)]
+    assert expired == ["page:3", "page:1", "page:4", "page:0", "page:2"]
+
+
+def test_a_blocked_client_times_out_when_told(frozen, server):
+    with server.client(single_connection_client=True) as waits:
+        connection = waits.connection
+        connection.send_command("BLPOP", "queue", "0.1")
+        while frozen.info("clients")["blocked_clients"] == 0:
+            pass
+        advance(frozen, "99ms")
+        assert not connection.can_read(timeout=0)
+        advance(frozen, "1ms")
+        assert connection.read_response() is None
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_fixture_comes_back_before_each_test(server, number):
+    with server.client() as client:
+        if "shop" not in str(client.execute_command("TEST", "SNAPSHOT", "LIST")):
+            client.execute_command("TEST", "RESET")
+            client.execute_command("TEST", "LOAD", "JSON", '{"stock:1": 100, "cart:ann": {"list": ["1", "2"]}}')
+            client.execute_command("TEST", "SNAPSHOT", "SAVE", "shop")
+        client.execute_command("TEST", "SNAPSHOT", "RESTORE", "shop")
+        assert client.execute_command("TEST", "DUMP") == "RPUSH cart:ann 1 2\nSET stock:1 100\n"
+        client.decrby("stock:1", number + 1)
+        client.flushall() if number % 2 else client.delete("cart:ann")
+
+
+def test_workers_share_a_server_but_no_data(server):
+    urls = [f"redis://world.gw{n}:any@{servers.HOST}:{server.port}/0?decode_responses=True" for n in range(8)]
+    clients = [redis.from_url(url) for url in urls]
+    for n, client in enumerate(clients):
+        assert client.dbsize() == 0
+        client.set("worker", n)
+        assert len(client.client_list()) == 1
+    clients[0].flushall()
+    assert [client.get("worker") for client in clients] == [None, *map(str, range(1, 8))]
+    for client in clients:
+        client.close()
+
+
+def test_a_retry_after_a_lost_reply_runs_incr_twice(frozen, server):
+    frozen.execute_command("TEST", "FAULT", "ADD", "lost", "WHEN", "COMMAND", "INCR*", "DO", "CLOSE-AFTER", "TIMES", 1)
+    with server.client(retry=Retry(NoBackoff(), 1), retry_on_error=[redis.exceptions.ConnectionError]) as client:
+        assert client.incr("orders") == 2
+    assert frozen.execute_command("TEST", "FAULT", "HITS", "lost") == 1
+    assert frozen.get("orders") == "2"
+
+
+def test_a_retry_survives_a_server_that_loads(frozen, server):
+    frozen.execute_command("TEST", "FAULT", "ADD", "loads", "WHEN", "COMMAND", "GET", "DO", "ERROR", "LOADING", "TIMES", 2)
+    with server.client(retry=Retry(NoBackoff(), 3), retry_on_error=[redis.exceptions.BusyLoadingError]) as client:
+        assert client.get("k") is None
+    assert frozen.execute_command("TEST", "FAULT", "HITS", "loads") == 2
+
+
+def test_a_timeout_leaves_no_reply_for_the_next_request(frozen, server):
+    frozen.execute_command("TEST", "FAULT", "ADD", "hangs", "WHEN", "COMMAND", "GET", "DO", "SILENCE", "TIMES", 1)
+    frozen.set("a", "1")
+    with server.client(socket_timeout=0.1, retry=None) as client:
+        with pytest.raises(redis.exceptions.TimeoutError):
+            client.get("a")
+        assert client.echo("mine") == "mine"

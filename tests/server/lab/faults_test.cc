@@ -1,0 +1,746 @@
+// TEST FAULT and TEST DROP over the protocol: what stands on the socket, to the octet.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "server/lab/faults/disk_faults.h"
+#include "server/lab/faults/fault_rules.h"
+#include "tests/support/reply_matchers.h"
+#include "tests/support/server_life.h"
+#include "tests/support/test_client.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class FaultsTest : public testing::Test {
+ protected:
+  explicit FaultsTest(std::vector<std::string> directives = {})
+      : server_({.directives = WithTest(std::move(directives))}) {}
+
+  static std::vector<std::string> WithTest(std::vector<std::string> directives) {
+    directives.emplace_back("test-commands yes");
+    return directives;
+  }
+
+  void Add(const std::string& rule) { EXPECT_THAT(admin_.Run("TEST FAULT ADD " + rule), Ok()) << rule; }
+  void Delete(const std::string& name) { EXPECT_THAT(admin_.Run("TEST FAULT DEL " + name), Ok()); }
+  int64_t Hits(const std::string& name) { return admin_.Run("TEST FAULT HITS " + name).Integer(); }
+  std::string Refused(const std::string& rule) { return admin_.Run("TEST FAULT ADD " + rule).Text(); }
+  // The octets that come back for requests that are sent at once, each one line.
+  static std::string Talk(TestClient& client, const std::vector<std::string>& lines) {
+    std::string requests;
+    for (const std::string& line : lines) {
+      std::vector<std::string> words;
+      for (size_t at = 0; at <= line.size();) {
+        const size_t end = std::min(line.find(' ', at), line.size());
+        words.push_back(line.substr(at, end - at));
+        at = end + 1;
+      }
+      requests += EncodeRequest(words);
+    }
+    return client.Raw(requests);
+  }
+  std::string Talk(const std::vector<std::string>& lines) { return Talk(client_, lines); }
+  // What has come since.
+  std::string Come() { return client_.Raw(""); }
+  void Pass(int64_t elapsed_ms) {
+    server_.AdvanceMs(elapsed_ms);
+    server_.Cron();
+  }
+  std::string ComeAfter(int64_t elapsed_ms) {
+    Pass(elapsed_ms);
+    return Come();
+  }
+
+  TestServer server_;
+  TestClient admin_{server_, RespVersion::kResp3};
+  TestClient client_{server_};
+};
+
+// --- Each action.
+
+TEST_F(FaultsTest, AnErrorComesInsteadOfTheCommand) {
+  Add("e WHEN COMMAND INCR DO ERROR \"ERR broken on purpose\"");
+  EXPECT_EQ(Talk({"INCR n", "GET n", "incr n", "INCRBY n 2"}),
+            "-ERR broken on purpose\r\n$-1\r\n-ERR broken on purpose\r\n:2\r\n");
+  EXPECT_EQ(Hits("e"), 2);
+  Delete("e");
+  EXPECT_EQ(Talk({"INCR n"}), ":3\r\n");
+}
+
+TEST_F(FaultsTest, ErrorsHaveRedisTexts) {
+  const std::vector<std::pair<std::string, std::string>> known = {
+      {"LOADING", "LOADING Redis is loading the dataset in memory"},
+      {"oom", "OOM command not allowed when used memory > 'maxmemory'."},
+      {"READONLY", "READONLY You can't write against a read only replica."},
+      {"MASTERDOWN", "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."},
+      {"BUSY", "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."},
+      {"NOREPLICAS", "NOREPLICAS Not enough good replicas to write."},
+      {"MISCONF",
+       "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that "
+       "may modify the data set are disabled, because this instance is configured to report errors during writes if "
+       "RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the "
+       "RDB error."},
+      {"NOSCRIPT", "NOSCRIPT No matching script. Please use EVAL."},
+      {"CLUSTERDOWN", "CLUSTERDOWN The cluster is down"},
+      {"TRYAGAIN", "TRYAGAIN Multiple keys request during rehashing of slot"},
+      {"MOVED 3999 127.0.0.1:6381", "MOVED 3999 127.0.0.1:6381"},
+      {"ask 0 [::1]:1", "ASK 0 [::1]:1"},
+  };
+  for (const auto& [word, text] : known) {
+    Add("e WHEN COMMAND GET DO ERROR " + word);
+    EXPECT_EQ(Talk({"GET k"}), "-" + text + "\r\n");
+    Delete("e");
+  }
+}
+
+TEST_F(FaultsTest, AReplyIsSentAsItIs) {
+  Add("r WHEN COMMAND GET DO REPLY \"$5\\r\\nbro\"");
+  EXPECT_EQ(Talk({"SET k v", "GET k", "PING"}), "+OK\r\n$5\r\nbro+PONG\r\n");
+  Delete("r");
+  Add("r WHEN COMMAND GET DO REPLY \"\"");
+  EXPECT_EQ(Talk({"GET k", "PING"}), "+PONG\r\n");
+}
+
+TEST_F(FaultsTest, ADelayedCommandRunsLaterAndOthersRunMeanwhile) {
+  Add("d WHEN COMMAND INCR CLIENT slow DO DELAY 100ms");
+  EXPECT_EQ(Talk({"CLIENT SETNAME slow", "INCR n", "GET n"}), "+OK\r\n");
+  EXPECT_EQ(Talk({"SET later 1"}), "") << "nothing of this client runs before it";
+  EXPECT_THAT(admin_.Run("INCR n"), Int(1));
+  EXPECT_EQ(ComeAfter(99), "");
+  EXPECT_THAT(admin_.Run("INCR n"), Int(2));
+  EXPECT_EQ(ComeAfter(1), ":3\r\n$1\r\n3\r\n+OK\r\n");
+  EXPECT_EQ(Hits("d"), 1);
+}
+
+TEST_F(FaultsTest, ADelayedReplyKeepsTheOrderOfRepliesAndMessages) {
+  Add("d WHEN COMMAND INCR DO DELAY-REPLY 100ms");
+  EXPECT_EQ(Talk({"HELLO 3 SETNAME me"}).substr(0, 2), "%7");
+  EXPECT_THAT(Talk({"SUBSCRIBE news"}), StartsWith(">3"));
+  EXPECT_EQ(Talk({"PING", "INCR n", "GET n"}), "+PONG\r\n");
+  EXPECT_THAT(admin_.Run("GET n"), Bulk("1")) << "it has run";
+  admin_.Run("PUBLISH news flash");
+  EXPECT_EQ(Talk({"ECHO x"}), "");
+  EXPECT_EQ(ComeAfter(99), "");
+  EXPECT_EQ(ComeAfter(1), ":1\r\n$1\r\n1\r\n>3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$5\r\nflash\r\n$1\r\nx\r\n");
+}
+
+TEST_F(FaultsTest, CloseEndsTheConnectionBeforeTheCommandRuns) {
+  Add("c WHEN COMMAND INCR DO CLOSE");
+  EXPECT_EQ(Talk({"SET n 5", "INCR n", "INCR n"}), "+OK\r\n");
+  EXPECT_TRUE(client_.Closed());
+  EXPECT_THAT(admin_.Run("GET n"), Bulk("5"));
+  EXPECT_EQ(Hits("c"), 1);
+}
+
+TEST_F(FaultsTest, CloseAfterLosesTheReplyOfACommandThatRan) {
+  Add("c WHEN COMMAND INCR DO CLOSE-AFTER");
+  EXPECT_EQ(Talk({"SET n 5", "INCR n", "INCR n"}), "+OK\r\n");
+  EXPECT_TRUE(client_.Closed());
+  EXPECT_THAT(admin_.Run("GET n"), Bulk("6"));
+}
+
+TEST_F(FaultsTest, CutSendsSoMuchOfTheReply) {
+  for (const auto& [octets, sent] : std::vector<std::pair<std::string, std::string>>{
+           {"0", ""}, {"3", "$3\r"}, {"9", "$3\r\nabc\r\n"}, {"1000000", "$3\r\nabc\r\n"}}) {
+    Add("c WHEN COMMAND GET DO CUT " + octets);
+    TestClient client(server_);
+    EXPECT_EQ(Talk(client, {"SET k abc", "GET k", "PING"}), "+OK\r\n" + sent);
+    EXPECT_TRUE(client.Closed());
+    Delete("c");
+  }
+}
+
+TEST_F(FaultsTest, NothingFollowsACutReply) {
+  Add("c WHEN COMMAND SET DO CUT 2");
+  Talk({"HELLO 3"});
+  Talk({"CLIENT TRACKING on", "GET k"});
+  EXPECT_EQ(Talk({"SET k v"}), "+O") << "the invalidation stands behind the reply";
+  EXPECT_TRUE(client_.Closed());
+}
+
+TEST_F(FaultsTest, ATrickleSendsTheReplySlowly) {
+  Add("t WHEN COMMAND GET DO TRICKLE 10");
+  EXPECT_EQ(Talk({"SET k abcd", "GET k", "PING"}), "+OK\r\n");
+  EXPECT_EQ(ComeAfter(99), "");
+  EXPECT_EQ(ComeAfter(1), "$");
+  EXPECT_EQ(ComeAfter(350), "4\r\n");
+  EXPECT_EQ(ComeAfter(549), "abcd\r");
+  EXPECT_EQ(ComeAfter(1), "\n+PONG\r\n");
+}
+
+TEST_F(FaultsTest, SilenceIsNeverBroken) {
+  Add("s WHEN COMMAND INCR DO SILENCE TIMES 1");
+  EXPECT_EQ(Talk({"PING", "INCR n", "PING", "INCR n"}), "+PONG\r\n");
+  EXPECT_EQ(ComeAfter(int64_t{365} * 86'400'000), "");
+  EXPECT_EQ(Talk({"PING"}), "");
+  EXPECT_FALSE(client_.Closed());
+  EXPECT_THAT(admin_.Run("GET n"), Bulk("2"));
+  Delete("s");
+  EXPECT_EQ(Come(), ":1\r\n+PONG\r\n:2\r\n+PONG\r\n") << "the network works again";
+}
+
+TEST_F(FaultsTest, RemovedRulesLetGoWhatTheyHold) {
+  TestClient other(server_);
+  Add("a WHEN COMMAND INCR DO DELAY 36500d");
+  Add("b WHEN COMMAND GET DO DELAY-REPLY 36500d");
+  EXPECT_EQ(Talk({"GET k", "INCR n"}), "");
+  EXPECT_EQ(Talk(other, {"GET k"}), "");
+  EXPECT_THAT(admin_.Run("EXISTS n"), Int(0));
+  Delete("a");
+  EXPECT_THAT(admin_.Run("EXISTS n"), Int(1));
+  EXPECT_EQ(Come(), "") << "behind the reply to GET";
+  EXPECT_THAT(admin_.Run("TEST RESET FAULTS"), Ok());
+  EXPECT_EQ(Come(), "$-1\r\n:1\r\n");
+  EXPECT_EQ(other.Raw(""), "$-1\r\n");
+}
+
+// --- Time.
+
+TEST_F(FaultsTest, DelaysFollowTheClockOfTheServer) {
+  admin_.Run("TEST CLOCK FREEZE 1700000000000");
+  Add("d WHEN COMMAND GET DO DELAY 1h");
+  Add("r WHEN COMMAND SET DO DELAY-REPLY 2h");
+  TestClient other(server_);
+  EXPECT_EQ(Talk({"GET k"}), "");
+  EXPECT_EQ(Talk(other, {"SET k v"}), "");
+  server_.AdvanceMs(86'400'000);
+  EXPECT_EQ(Come(), "");
+  EXPECT_EQ(admin_.Run("TEST CLOCK")[11][5].Text(), "a delayed request of client 2 goes on");
+  EXPECT_THAT(admin_.Run("TEST CLOCK ADVANCE 1h"), Ok());
+  EXPECT_EQ(Come(), "$1\r\nv\r\n");
+  EXPECT_EQ(admin_.Run("TEST CLOCK NEXT")[5].Text(), "a reply of client 3 goes on");
+  EXPECT_EQ(other.Raw(""), "+OK\r\n");
+}
+
+TEST_F(FaultsTest, AutoJumpsOverDelays) {
+  Add("d WHEN COMMAND GET DO DELAY-REPLY 1h");
+  admin_.Run("TEST CLOCK FREEZE 1700000000000");
+  admin_.Run("TEST CLOCK AUTO ON");
+  EXPECT_EQ(Talk({"GET k"}), "");
+  EXPECT_THAT(admin_.Run("BLPOP nothing 7200"), testing::_);
+  server_.EndTurn();
+  EXPECT_EQ(Come(), "$-1\r\n");
+}
+
+TEST_F(FaultsTest, ForEndsARule) {
+  admin_.Run("TEST CLOCK FREEZE");
+  Add("f WHEN COMMAND GET DO ERROR OOM FOR 1m");
+  admin_.Run("TEST CLOCK ADVANCE 59999ms");
+  EXPECT_THAT(Talk({"GET k"}), StartsWith("-OOM"));
+  EXPECT_EQ(admin_.Run("TEST CLOCK NEXT")[5].Text(), "fault \"f\" ends");
+  EXPECT_EQ(Talk({"GET k"}), "$-1\r\n");
+  EXPECT_EQ(Hits("f"), 1);
+  EXPECT_EQ(admin_.Run("TEST FAULT LIST")[0][5].Text(), "over");
+}
+
+// --- TIMES, AFTER, PERCENT.
+
+TEST_F(FaultsTest, AfterAndTimesCountTheMatches) {
+  Add("f WHEN COMMAND GET DO ERROR x AFTER 2 TIMES 3");
+  EXPECT_EQ(Talk({"GET k", "GET k", "PING", "GET k", "GET k", "GET k", "GET k"}),
+            "$-1\r\n$-1\r\n+PONG\r\n-x\r\n-x\r\n-x\r\n$-1\r\n");
+  EXPECT_EQ(Hits("f"), 3);
+  EXPECT_EQ(admin_.Run("TEST FAULT LIST")[0][5].Text(), "spent");
+}
+
+TEST_F(FaultsTest, TheFirstRuleWhoseTurnItIsActs) {
+  Add("one WHEN COMMAND GET DO ERROR one TIMES 1");
+  Add("two WHEN COMMAND G* DO ERROR two AFTER 1");
+  Add("three DO ERROR three");
+  EXPECT_EQ(Talk({"GET k", "GET k", "GET k", "PING"}), "-one\r\n-three\r\n-two\r\n-three\r\n");
+}
+
+std::string PatternOfPercent(uint64_t seed, const std::string& percent) {
+  TestServer server({.directives = {"test-commands yes"}, .seed = seed});
+  TestClient admin(server);
+  TestClient client(server);
+  admin.Run("TEST FAULT ADD p WHEN COMMAND GET DO ERROR x PERCENT " + percent);
+  std::string pattern;
+  for (int i = 0; i < 400; ++i) pattern += client.Raw("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n")[0];
+  EXPECT_EQ(admin.Run("TEST FAULT HITS p").Integer(), std::ranges::count(pattern, '-'));
+  return pattern;
+}
+
+TEST(FaultChanceTest, TheSameSeedHasTheSameHits) {
+  const std::string pattern = PatternOfPercent(7, "30");
+  EXPECT_EQ(pattern, PatternOfPercent(7, "30"));
+  EXPECT_NE(pattern, PatternOfPercent(8, "30"));
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(pattern, '-')), 120, 40);
+  EXPECT_EQ(std::ranges::count(PatternOfPercent(7, "100"), '-'), 400);
+  EXPECT_EQ(std::ranges::count(PatternOfPercent(7, "0"), '-'), 0);
+}
+
+TEST_F(FaultsTest, TestSeedDecidesTheHits) {
+  const auto pattern = [&] {
+    std::string hits;
+    for (int i = 0; i < 64; ++i) hits += Talk({"GET k"})[0];
+    return hits;
+  };
+  const auto seeded = [&](const std::string& seed) {
+    admin_.Run("TEST RESET FAULTS");
+    Add("p WHEN COMMAND GET DO ERROR x PERCENT 50");
+    admin_.Run("TEST SEED " + seed);
+    return pattern();
+  };
+  const std::string first = seeded("1");
+  EXPECT_NE(first, seeded("2"));
+  EXPECT_EQ(first, seeded("1"));
+}
+
+// --- WHEN.
+
+TEST_F(FaultsTest, FiltersMeanRequestsAndClients) {
+  TestClient other(server_);
+  Talk({"CLIENT SETNAME worker-1", "CLIENT SETINFO LIB-NAME jedis", "SELECT 3"});
+  admin_.Run("ACL SETUSER ann on nopass ~* &* +@all");
+  Talk({"AUTH ann x"});
+  struct Case {
+    std::string when;
+    std::string hit;
+    std::string missed;
+  };
+  const std::vector<Case> cases = {
+      {"COMMAND config|get", "CONFIG GET port", "CONFIG RESETSTAT"},
+      {"COMMAND CONFIG", "CONFIG RESETSTAT", "GET k"},
+      {"COMMAND h*", "HGET k f", "GET k"},
+      {"CATEGORY @write", "SET k v", "GET k"},
+      {"CATEGORY hash", "HGET k f", "SET k v"},
+      {"KEY user:*", "MGET a user:1", "MGET a b"},
+      {"KEY user:1", "SET user:1 v", "SET user:12 v"},
+      {"KEY user:*", "EVAL return{} 1 user:1", "EVAL return{} 0 user:1"},
+      {"COMMAND GET KEY u* DB 3", "GET u", "SET u v"},
+  };
+  for (const Case& one : cases) {
+    Add("f WHEN " + one.when + " DO ERROR x");
+    EXPECT_EQ(Talk({one.hit}), "-x\r\n") << one.when;
+    EXPECT_NE(Talk({one.missed}), "-x\r\n") << one.when;
+    Delete("f");
+  }
+  const std::string id = std::to_string(client_.session().id);
+  for (const std::string& when : {std::string("CLIENT worker-?"), std::string("USER an[n]"), "ID " + id,
+                                  "ADDR 127.0.0.1:5000" + id, std::string("DB 3"), std::string("LIB jedis")}) {
+    Add("f WHEN " + when + " DO ERROR x");
+    EXPECT_EQ(Talk({"GET k"}), "-x\r\n") << when;
+    EXPECT_EQ(Talk(other, {"GET k"}), "$-1\r\n") << when;
+    Delete("f");
+  }
+}
+
+TEST_F(FaultsTest, AWrongNumberOfArgumentsIsNoMatch) {
+  Add("f WHEN COMMAND GET DO CLOSE");
+  EXPECT_EQ(Talk({"GET"}), "-ERR wrong number of arguments for 'get' command\r\n");
+  EXPECT_EQ(Hits("f"), 0);
+}
+
+TEST_F(FaultsTest, TestCommandsNeverMeetAFault) {
+  Add("all DO CLOSE");
+  EXPECT_THAT(admin_.Run("TEST CLOCK").Size(), testing::Gt(0u));
+  EXPECT_THAT(admin_.Run("TEST FAULT CLEAR"), Ok());
+  EXPECT_EQ(Talk({"PING"}), "+PONG\r\n");
+}
+
+TEST_F(FaultsTest, LinksOfReplicasAreNoClients) {
+  EXPECT_EQ(Talk({"REPLCONF listening-port 1"}), "+OK\r\n");
+  Add("all DO CLOSE");
+  EXPECT_EQ(Talk({"PING"}), "+PONG\r\n") << "it has said that it is a replica";
+  EXPECT_EQ(Hits("all"), 0);
+}
+
+// --- Transactions and scripts.
+
+TEST_F(FaultsTest, ACommandIsMetWhenItIsQueuedUnlessTheRuleSaysOtherwise) {
+  Add("f WHEN COMMAND INCR DO ERROR OOM");
+  EXPECT_EQ(Talk({"MULTI", "INCR n", "EXEC"}),
+            "+OK\r\n-OOM command not allowed when used memory > 'maxmemory'.\r\n"
+            "-EXECABORT Transaction discarded because of previous errors.\r\n");
+  Delete("f");
+  Add("f WHEN COMMAND INCR TRANSACTION no DO ERROR x");
+  EXPECT_EQ(Talk({"MULTI", "INCR n", "EXEC", "INCR n"}), "+OK\r\n+QUEUED\r\n*1\r\n:1\r\n-x\r\n");
+  Delete("f");
+  Add("f WHEN COMMAND INCR TRANSACTION yes DO ERROR x");
+  EXPECT_EQ(Talk({"MULTI", "INCR n", "GET n", "EXEC", "INCR n"}),
+            "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n-x\r\n$1\r\n1\r\n:2\r\n");
+  Delete("f");
+  Add("f WHEN COMMAND INCR TRANSACTION yes DO REPLY \":x\"");
+  EXPECT_EQ(Talk({"MULTI", "INCR n", "EXEC"}), "+OK\r\n+QUEUED\r\n*1\r\n:x");
+}
+
+TEST_F(FaultsTest, AFaultOfExecEndsTheTransaction) {
+  Add("f WHEN COMMAND EXEC DO ERROR \"EXECABORT on purpose\" TIMES 1");
+  EXPECT_EQ(Talk({"MULTI", "INCR n", "EXEC", "INCR n"}), "+OK\r\n+QUEUED\r\n-EXECABORT on purpose\r\n:1\r\n");
+  Delete("f");
+  Add("f WHEN COMMAND EXEC DO REPLY \"*-1\\r\\n\" TIMES 1");
+  EXPECT_EQ(Talk({"MULTI", "INCR n", "EXEC", "INCR n"}), "+OK\r\n+QUEUED\r\n*-1\r\n:2\r\n");
+  Delete("f");
+  Add("f WHEN COMMAND EXEC DO DELAY 5");
+  EXPECT_EQ(Talk({"MULTI", "INCR n", "EXEC"}), "+OK\r\n+QUEUED\r\n");
+  EXPECT_EQ(ComeAfter(5), "*1\r\n:3\r\n");
+}
+
+TEST_F(FaultsTest, WhatActsOnTheConnectionActsOnTheReplyOfTheWholeRequest) {
+  const std::vector<std::string> transaction = {"MULTI", "INCR n", "EXEC", "PING"};
+  const std::vector<std::string> script = {"EVAL return{redis.call('INCR',KEYS[1])} 1 n", "PING"};
+  for (const bool is_script : {false, true}) {
+    const std::string begun = is_script ? "" : "+OK\r\n+QUEUED\r\n";
+    const std::string when =
+        is_script ? "f WHEN COMMAND INCR SCRIPT yes DO " : "f WHEN COMMAND INCR TRANSACTION yes DO ";
+    const auto& requests = is_script ? script : transaction;
+    admin_.Run("SET n 0");
+    for (const std::string action : {"CLOSE", "CLOSE-AFTER", "CUT 0"}) {
+      Add(when + action);
+      TestClient client(server_);
+      EXPECT_EQ(Talk(client, requests), begun) << action;
+      EXPECT_TRUE(client.Closed());
+      Delete("f");
+    }
+    EXPECT_THAT(admin_.Run("GET n"), Bulk("3")) << "it has run each time";
+    for (const std::string action : {"DELAY 50", "DELAY-REPLY 50"}) {
+      Add(when + action);
+      EXPECT_EQ(Talk(requests), begun) << action;
+      EXPECT_THAT(ComeAfter(50), testing::AllOf(StartsWith("*1\r\n:"), HasSubstr("+PONG"))) << action;
+      Delete("f");
+    }
+  }
+  Add("f WHEN COMMAND INCR SCRIPT yes DO REPLY !");
+  EXPECT_EQ(Talk(script), "!+PONG\r\n");
+}
+
+TEST_F(FaultsTest, AScriptSeesTheErrorOfItsCommand) {
+  Add("f WHEN COMMAND INCR SCRIPT yes DO ERROR OOM");
+  EXPECT_EQ(Talk({"INCR n"}), ":1\r\n");
+  EXPECT_THAT(Talk({"EVAL return{redis.pcall('INCR','n').err} 0"}),
+              HasSubstr("\r\nOOM command not allowed when used memory > 'maxmemory'.\r\n"));
+  Delete("f");
+  Add("f WHEN COMMAND INCR SCRIPT no DO ERROR x");
+  EXPECT_EQ(Talk({"EVAL return{redis.call('INCR','n')} 0", "INCR n"}), "*1\r\n:2\r\n-x\r\n");
+}
+
+// --- Clients that do something special.
+
+TEST_F(FaultsTest, ABlockedClientMeetsItWhenItsReplyComes) {
+  Add("f WHEN COMMAND BLPOP DO DELAY-REPLY 100ms");
+  EXPECT_EQ(Talk({"BLPOP q 0"}), "");
+  Pass(1000);
+  admin_.Run("RPUSH q x");
+  EXPECT_EQ(ComeAfter(99), "");
+  EXPECT_EQ(ComeAfter(1), "*2\r\n$1\r\nq\r\n$1\r\nx\r\n");
+  EXPECT_EQ(Talk({"BLPOP q 0.05"}), "");
+  EXPECT_EQ(ComeAfter(50), "");
+  EXPECT_EQ(ComeAfter(99), "");
+  EXPECT_EQ(ComeAfter(1), "*-1\r\n");
+  Delete("f");
+  Add("f WHEN COMMAND BLPOP DO CLOSE-AFTER");
+  Talk({"BLPOP q 0"});
+  EXPECT_FALSE(client_.Closed());
+  admin_.Run("RPUSH q lost");
+  EXPECT_EQ(Come(), "");
+  EXPECT_TRUE(client_.Closed());
+  EXPECT_THAT(admin_.Run("LLEN q"), Int(0)) << "the element is lost with the reply";
+}
+
+TEST_F(FaultsTest, ADelayedBlockingCommandBlocksAfterItsDelay) {
+  Add("f WHEN COMMAND BLPOP DO DELAY 100ms TIMES 1");
+  Talk({"BLPOP q 1"});
+  EXPECT_EQ(ComeAfter(100), "");
+  EXPECT_EQ(ComeAfter(999), "");
+  EXPECT_EQ(ComeAfter(1), "*-1\r\n");
+}
+
+TEST_F(FaultsTest, SilentRepliesStaySilent) {
+  Add("f WHEN COMMAND GET DO DELAY-REPLY 1h");
+  EXPECT_EQ(Talk({"CLIENT REPLY OFF", "GET k", "CLIENT REPLY ON", "PING"}), "+OK\r\n+PONG\r\n");
+  EXPECT_EQ(Talk({"CLIENT REPLY SKIP", "GET k", "PING"}), "+PONG\r\n");
+  Delete("f");
+  Add("f WHEN COMMAND GET DO REPLY x");
+  EXPECT_EQ(Talk({"CLIENT REPLY SKIP", "GET k", "PING"}), "+PONG\r\n");
+  Delete("f");
+  Add("f WHEN COMMAND GET DO CUT 5");
+  EXPECT_EQ(Talk({"CLIENT REPLY SKIP", "GET k", "PING"}), "");
+  EXPECT_TRUE(client_.Closed());
+}
+
+TEST_F(FaultsTest, AMonitorIsShownADelayedCommandWhenItRuns) {
+  TestClient monitor(server_);
+  monitor.Run("MONITOR");
+  Add("f WHEN COMMAND GET DO DELAY 10");
+  Talk({"GET k"});
+  EXPECT_EQ(monitor.Raw(""), "");
+  Pass(10);
+  EXPECT_THAT(monitor.Raw(""), HasSubstr("\"GET\" \"k\""));
+}
+
+TEST_F(FaultsTest, ADelayDoesNotKeepALateScriptAlive) {
+  Add("f WHEN COMMAND SCRIPT DO DELAY 1h");
+  TestClient killer(server_);
+  int rounds = 0;
+  server_.Besides([&] {
+    if (rounds++ == 0) killer.Send("SCRIPT KILL");
+  });
+  server_.clock().PassWithEachLook(1000);
+  EXPECT_THAT(client_.Run({"EVAL", "while true do end", "0"}), ErrorStartsWith("ERR Script killed by user"));
+  server_.clock().PassWithEachLook(0);
+  EXPECT_EQ(killer.Raw(""), "") << "its reply is held back instead";
+  server_.AdvanceMs(3'600'000);
+  server_.Cron();
+  EXPECT_EQ(killer.Raw(""), "+OK\r\n");
+}
+
+TEST_F(FaultsTest, AClientMayLeaveWhileItIsHeldBack) {
+  Add("d WHEN COMMAND GET DO DELAY 1h");
+  Add("r WHEN COMMAND SET DO DELAY-REPLY 1h");
+  {
+    TestClient one(server_), two(server_);
+    one.Raw("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n");
+    Talk(two, {"SET k v", "GET k"});
+  }
+  EXPECT_EQ(server_->clients().Count(), 2u);
+  Pass(7'200'000);
+  EXPECT_THAT(admin_.Run("TEST CLOCK")[11], Nil());
+}
+
+TEST_F(FaultsTest, AProtocolErrorBehindAHeldReplyStaysThere) {
+  Add("f WHEN COMMAND GET DO DELAY-REPLY 10");
+  EXPECT_EQ(client_.Raw("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n*x\r\n"), "");
+  EXPECT_FALSE(client_.Closed());
+  EXPECT_THAT(ComeAfter(10), StartsWith("$-1\r\n-ERR Protocol error"));
+  EXPECT_TRUE(client_.Closed());
+}
+
+TEST_F(FaultsTest, ManyHeldRepliesLeaveInTheirOrder) {
+  Add("f WHEN COMMAND ECHO DO DELAY-REPLY 10");
+  std::string requests, expected;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string word = std::to_string(i);
+    requests += EncodeRequest({"ECHO", word});
+    expected += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  }
+  EXPECT_EQ(client_.Raw(requests), "");
+  EXPECT_EQ(ComeAfter(10), expected);
+}
+
+// --- The disk.
+
+TEST_F(FaultsTest, AFullDiskFailsASnapshotAndStopsWrites) {
+  admin_.Run("CONFIG SET save \"3600 1\"");
+  Add("d DO DISK FULL");
+  EXPECT_THAT(admin_.Run("SAVE"), Error("ERR"));
+  admin_.Run("BGSAVE");
+  server_.Cron();
+  EXPECT_THAT(admin_.Run("INFO persistence").Text(), HasSubstr("rdb_last_bgsave_status:err"));
+  EXPECT_THAT(admin_.Run("SET k v"), ErrorStartsWith("MISCONF Redis is configured to save RDB snapshots"));
+  EXPECT_GE(Hits("d"), 2);
+  EXPECT_THAT(admin_.Run("TEST RESET FAULTS"), Ok());
+  EXPECT_THAT(admin_.Run("SAVE"), Ok());
+  EXPECT_THAT(admin_.Run("SET k v"), Ok());
+}
+
+TEST(FaultyJournalTest, WritesAreRefusedUntilTheDiskTakesThem) {
+  for (const auto& [fault, text] : std::vector<std::pair<std::string, std::string>>{{"FULL", "No space left on device"},
+                                                                                    {"ERROR", "Input/output error"}}) {
+    FaultyFiles files;
+    ServerLife life(files, {"appendonly yes", "appendfsync everysec", "test-commands yes"});
+    EXPECT_THAT(life.Run("TEST FAULT ADD d DO DISK " + fault), Ok());
+    life.Run("SET a 1");
+    EXPECT_THAT(life.Run("SET b 2"), Error("MISCONF Errors writing to the AOF file: " + text));
+    EXPECT_THAT(life.Run("INFO persistence").Text(), HasSubstr("aof_last_write_status:err"));
+    EXPECT_GE(life.Run("TEST FAULT HITS d").Integer(), 1);
+    EXPECT_THAT(life.Run("TEST FAULT DEL d"), Ok());
+    life.server().Cron();
+    EXPECT_THAT(life.Run("SET b 2"), Ok());
+    EXPECT_THAT(life.Run("INFO persistence").Text(), HasSubstr("aof_last_write_status:ok"));
+  }
+}
+
+TEST(DiskFaultsTest, OperationsMeetTheirRulesInOrder) {
+  using Operation = DiskFaults::Operation;
+  DiskFaults faults;
+  EXPECT_EQ(faults.Meet(Operation::kWrite).error, kNoError);
+  EXPECT_TRUE(faults.Add(1, {.kind = DiskFault::Kind::kFull}, {.times = 1}));
+  EXPECT_TRUE(faults.Add(2, {.kind = DiskFault::Kind::kError}, {.times = 2}));
+  EXPECT_TRUE(faults.Add(3, {.kind = DiskFault::Kind::kSlow, .slow_ms = 7}, {}));
+  EXPECT_EQ(faults.Meet(Operation::kSync).error, EIO) << "a full disk syncs";
+  EXPECT_EQ(faults.Meet(Operation::kWrite).error, ENOSPC);
+  EXPECT_EQ(faults.Meet(Operation::kWrite).error, EIO);
+  EXPECT_EQ(faults.Meet(Operation::kWrite).slow_ms, 7);
+  EXPECT_EQ(faults.CountsOf(2)->Hits(), 2u);
+  faults.Remove(3);
+  EXPECT_EQ(faults.Meet(Operation::kSync).slow_ms, 0);
+  for (uint64_t serial = 4; faults.Add(serial, {.kind = DiskFault::Kind::kFull}, {}); ++serial) {
+    ASSERT_LE(serial, DiskFaults::kMost + 4);
+  }
+}
+
+TEST(DiskFaultsTest, AFaultyDiskFailsAndWaitsAtItsFiles) {
+  FaultyFiles files;
+  DiskFaults faults;
+  std::vector<int64_t> sleeps;
+  FaultyDisk disk(files, faults, [&](int64_t ms) { sleeps.push_back(ms); });
+  auto file = disk.Open("f", FileSystem::Mode::kCreate);
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE(faults.Add(1, {.kind = DiskFault::Kind::kSlow, .slow_ms = 20}, {.times = 2}));
+  EXPECT_TRUE(faults.Add(2, {.kind = DiskFault::Kind::kError}, {}));
+  EXPECT_EQ(file.value()->Write("abc").error, kNoError);
+  EXPECT_EQ(file.value()->Sync(), kNoError);
+  EXPECT_THAT(sleeps, ElementsAre(20, 20));
+  EXPECT_EQ(file.value()->Write("def").error, EIO);
+  EXPECT_EQ(file.value()->Sync(), EIO);
+  EXPECT_EQ(files.Content("f"), "abc");
+}
+
+// --- New connections. tests/system/faults_test.py makes them.
+
+TEST_F(FaultsTest, ConnectionsFromAnAddressAreRefused) {
+  FaultRules& faults = server_->lab().faults;
+  Add("r WHEN ADDR 10.* DO REFUSE AFTER 1 TIMES 2");
+  EXPECT_FALSE(faults.RefusesConnection("127.0.0.1:5"));
+  EXPECT_FALSE(faults.RefusesConnection("10.0.0.1:5"));
+  EXPECT_TRUE(faults.RefusesConnection("10.0.0.1:5"));
+  EXPECT_TRUE(faults.RefusesConnection("10.0.0.1:5"));
+  EXPECT_FALSE(faults.RefusesConnection("10.0.0.1:5"));
+  EXPECT_EQ(Hits("r"), 2);
+  EXPECT_EQ(Talk({"PING"}), "+PONG\r\n");
+}
+
+TEST_F(FaultsTest, SocketsListenAgainWhenTheRuleIsOver) {
+  struct Sockets final : ListeningSockets {
+    void StopListening() override { listen = false; }
+    void ListenAgain() override { listen = true; }
+    bool listen = true;
+  } sockets;
+  server_->lab().faults.Attach(&sockets);
+  admin_.Run("TEST CLOCK FREEZE");
+  Add("a DO REFUSE LISTEN FOR 1s");
+  Add("b DO REFUSE LISTEN");
+  EXPECT_FALSE(sockets.listen);
+  Delete("b");
+  EXPECT_FALSE(sockets.listen);
+  admin_.Run("TEST CLOCK ADVANCE 1s");
+  EXPECT_TRUE(sockets.listen);
+  server_->lab().faults.Attach(nullptr);
+}
+
+// --- The list, and what is refused.
+
+TEST_F(FaultsTest, TheListShowsRulesAsTheyWereGiven) {
+  admin_.Run("TEST CLOCK FREEZE");
+  Add("\"a b\\x00\" WHEN COMMAND GET KEY x* DO CUT 3 TIMES 2 FOR 1h");
+  Talk({"GET k", "GET x"});
+  const TestReply list = admin_.Run("TEST FAULT LIST");
+  ASSERT_EQ(list.Size(), 1u);
+  EXPECT_EQ(list[0][1].Text(), std::string("a b\0", 4));
+  EXPECT_EQ(list[0][3].Texts(), (std::vector<std::string>{"WHEN", "COMMAND", "GET", "KEY", "x*", "DO", "CUT", "3",
+                                                          "TIMES", "2", "FOR", "1h"}));
+  EXPECT_EQ(list[0][5].Text(), "active");
+  EXPECT_EQ(list[0][7].Integer(), 1);
+  EXPECT_EQ(list[0][9].Integer(), 1);
+  EXPECT_EQ(list[0][11].Integer(), 3'600'000);
+}
+
+TEST_F(FaultsTest, RefusalsSayWhatWouldBeRight) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"x", "DO is missing"},
+      {"x DO", "DO needs a value"},
+      {"x DO EXPLODE", "There are ERROR, REPLY"},
+      {"x WHEN", "DO is missing"},
+      {"x WHEN DO CLOSE", "'DO' is no condition"},
+      {"x WHEN COLOUR red DO CLOSE", "There are COMMAND, CATEGORY"},
+      {"x WHEN COMMAND gte DO CLOSE", "'gte' is no command of this server"},
+      {"x WHEN COMMAND", "COMMAND needs a value"},
+      {"x WHEN COMMAND GET COMMAND SET DO CLOSE", "COMMAND is given twice"},
+      {"x WHEN CATEGORY @wrong DO CLOSE", "ACL CAT"},
+      {"x WHEN ID 0 DO CLOSE", "a number from 1"},
+      {"x WHEN DB -1 DO CLOSE", "a number from 0"},
+      {"x WHEN SCRIPT maybe DO CLOSE", "neither YES nor NO"},
+      {"x DO ERROR \"\"", "one line"},
+      {"x DO ERROR \"a\\r\\n+OK\"", "DO REPLY"},
+      {"x DO ERROR MOVED 16384 a:1", "16383"},
+      {"x DO ERROR MOVED 1 nowhere", "host:port"},
+      {"x DO DELAY soon", "is no duration"},
+      {"x DO DELAY 106751991167d", "36500d at most"},
+      {"x DO DELAY 99999999999999999999d", "is no duration"},
+      {"x DO CUT -1", "a number from 0"},
+      {"x DO TRICKLE 0", "a number from 1"},
+      {"x DO TRICKLE 9223372036854775807", "a number from 1"},
+      {"x DO DISK broken", "FULL, ERROR, or SLOW"},
+      {"x DO DISK SLOW 2m", "1m at most"},
+      {"x WHEN COMMAND SET DO DISK FULL", "has no WHEN"},
+      {"x WHEN COMMAND SET DO REFUSE", "no condition but ADDR"},
+      {"x WHEN ADDR 127.* ID 1 DO REFUSE", "no condition but ADDR"},
+      {"x DO REFUSE LISTEN", "no sockets"},
+      {"x DO REFUSE LISTEN TIMES 1", "FOR says how long"},
+      {"x DO CLOSE TIMES 0", "a number from 1"},
+      {"x DO CLOSE AFTER x", "a number from 0"},
+      {"x DO CLOSE PERCENT 101", "from 0 to 100"},
+      {"x DO CLOSE PERCENT nan", "from 0 to 100"},
+      {"x DO CLOSE FOR", "FOR needs a value"},
+      {"x DO CLOSE FOR ever", "is no duration"},
+      {"x DO CLOSE GENTLY", "TIMES, AFTER, PERCENT and FOR"},
+  };
+  for (const auto& [rule, reason] : wrong) EXPECT_THAT(Refused(rule), HasSubstr(reason)) << rule;
+  Add("x DO CLOSE");
+  EXPECT_THAT(Refused("x DO CLOSE"), HasSubstr("TEST FAULT DEL"));
+  EXPECT_THAT(admin_.Run("TEST FAULT HITS y"), ErrorStartsWith("ERR no fault 'y'. TEST FAULT LIST"));
+  EXPECT_THAT(admin_.Run("TEST FAULT DEL y"), ErrorStartsWith("ERR no fault 'y'"));
+  EXPECT_THAT(admin_.Run("TEST FAULT SHOW"), ErrorStartsWith("ERR unknown subcommand"));
+  EXPECT_EQ(admin_.Run("TEST FAULT LIST").Size(), 1u);
+}
+
+TEST_F(FaultsTest, ThereIsALimitOfRules) {
+  for (size_t i = 0; i < FaultRules::kMost; ++i) {
+    admin_.Run("TEST FAULT ADD " + std::to_string(i) + " WHEN COMMAND GET KEY k" + std::to_string(i) + " DO CLOSE");
+  }
+  EXPECT_THAT(Refused("more DO CLOSE"), HasSubstr("10000 faults already"));
+  EXPECT_EQ(Talk({"GET nothing", "PING"}), "$-1\r\n+PONG\r\n");
+  EXPECT_THAT(admin_.Run("TEST FAULT CLEAR"), Ok());
+  EXPECT_EQ(Talk({"GET k1"}), "$-1\r\n");
+}
+
+// --- TEST DROP.
+
+TEST_F(FaultsTest, DropEndsTheConnectionsThatFit) {
+  TestClient one(server_), two(server_);
+  one.Run("CLIENT SETNAME worker-1");
+  two.Run("SELECT 2");
+  EXPECT_THAT(admin_.Run("TEST DROP CLIENT nobody"), Int(0));
+  EXPECT_THAT(admin_.Run("TEST DROP CLIENT worker-*"), Int(1));
+  EXPECT_TRUE(one.Closed());
+  EXPECT_THAT(admin_.Run("TEST DROP DB 2 USER default"), Int(1));
+  EXPECT_TRUE(two.Closed());
+  EXPECT_FALSE(client_.Closed());
+  EXPECT_THAT(admin_.Run("TEST DROP COMMAND get"), ErrorStartsWith("ERR 'COMMAND' is no condition for clients"));
+  EXPECT_THAT(admin_.Run("TEST DROP"), Int(1));
+  EXPECT_TRUE(client_.Closed());
+  EXPECT_FALSE(admin_.Closed());
+}
+
+TEST_F(FaultsTest, DroppedClientsMayBeBlockedOrHeldBack) {
+  TestClient blocked(server_), held(server_);
+  Add("d WHEN COMMAND GET DO DELAY 1h");
+  blocked.Run("BLPOP q 0");
+  held.Run("GET k");
+  EXPECT_THAT(admin_.Run("TEST DROP"), Int(3));
+  EXPECT_THAT(admin_.Run("TEST FAULT CLEAR"), Ok());
+  EXPECT_EQ(server_->clients().Count(), 1u);
+}
+
+// --- RESET.
+
+TEST_F(FaultsTest, ResetRemovesFaults) {
+  Add("d WHEN COMMAND GET DO DELAY 1h");
+  EXPECT_EQ(Talk({"GET k"}), "");
+  EXPECT_THAT(admin_.Run("TEST RESET DATA"), Ok());
+  EXPECT_EQ(admin_.Run("TEST FAULT LIST").Size(), 1u);
+  EXPECT_THAT(admin_.Run("TEST RESET FAULTS"), Ok());
+  EXPECT_EQ(admin_.Run("TEST FAULT LIST").Size(), 0u);
+  EXPECT_EQ(Come(), "$-1\r\n");
+}
+
+}  // namespace
+}  // namespace respite
