@@ -105,6 +105,39 @@ class SuiteTest(unittest.TestCase):
         suite.launcher.wait_until(lambda: not suite.launcher.exists(pid), "the end of the process")
 
 
+class TestServerTest(unittest.TestCase):
+    """Which suite is given the server with the command TEST."""
+
+    class Program:
+        def __init__(self, is_ours):
+            self.is_ours, self.path, self.started, self.ended = is_ours, "/bin/true", [], 0
+
+        def start(self, _folder, *more):
+            self.started.append(more)
+            return self, 4711
+
+        def kill(self):
+            self.ended += 1
+
+    def given(self, program, needs):
+        made = suite.Suite.__new__(suite.Suite)
+        made.name, made.facts = "made-up", {"needs": needs}
+        with made._test_server(program) as variables:
+            self.assertEqual(0, program.ended)
+            return variables
+
+    def test_it_has_the_test_commands_and_ends_with_the_suite(self):
+        program = self.Program(is_ours=True)
+        self.assertEqual({"REDIS_TEST_SERVER": "127.0.0.1:4711"}, self.given(program, {"test_server": True}))
+        self.assertEqual([("--test-commands", "local")], program.started)
+        self.assertEqual(1, program.ended)
+
+    def test_only_who_asks_has_one_and_no_redis_has(self):
+        for program, needs in ((self.Program(is_ours=True), {}), (self.Program(is_ours=False), {"test_server": True})):
+            self.assertEqual({}, self.given(program, needs))
+            self.assertEqual([], program.started)
+
+
 class TableTest(unittest.TestCase):
     def test_a_client_is_counted_by_its_patterns(self):
         client = {"tests": ["a.*", "b.One.*"]}

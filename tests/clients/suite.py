@@ -41,13 +41,14 @@ class Program:
         self.version = said.split(" v=")[1].split()[0] if " v=" in said else said.strip()
         self.label = "respite" if self.is_ours else "redis-server"
 
-    def start(self, folder):
-        """Starts a server with an empty data set in this directory; returns it and its port."""
+    def start(self, folder, *more):
+        """Starts a server with an empty data set in this directory, and more arguments; returns it and its port."""
         if self.is_ours:
             chosen = ["--port", "auto", "--port-file", os.path.join(folder, "port")]
         else:
             chosen = ["--port", launcher.free_port()]
-        server = launcher.Launched(*chosen, "--bind", "127.0.0.1", "--save", "", "--dir", folder, program=self.path, cwd=folder)
+        server = launcher.Launched(*chosen, "--bind", "127.0.0.1", "--save", "", "--dir", folder, *more, program=self.path,
+                                   cwd=folder)
         server.ready()
         if not self.is_ours:
             return server, chosen[1]
@@ -78,12 +79,25 @@ class Suite:
         results_folder = self.work / "results" / program.label
         shutil.rmtree(results_folder, ignore_errors=True)
         results_folder.mkdir(parents=True)
-        with tempfile.TemporaryDirectory(prefix=f"clients-{self.name}-") as folder, \
+        with tempfile.TemporaryDirectory(prefix=f"clients-{self.name}-") as folder, self._test_server(program) as with_test, \
                 self._cluster(program) as nodes, self._sentinels(program) as watched:
             server, port = program.start(folder)
             try:
-                variables = {"REDIS_HOST": "127.0.0.1", "REDIS_PORT": str(port), **nodes, **watched}
+                variables = {"REDIS_HOST": "127.0.0.1", "REDIS_PORT": str(port), **with_test, **nodes, **watched}
                 return self._run_against(server, variables, program, scope, results_folder)
+            finally:
+                server.kill()
+
+    @contextlib.contextmanager
+    def _test_server(self, program):
+        """For a `with`: the variable that names a server with the command TEST, if the suite wants one. Redis has none."""
+        if not program.is_ours or not self.facts.get("needs", {}).get("test_server"):
+            yield {}
+            return
+        with tempfile.TemporaryDirectory(prefix=f"clients-{self.name}-test-") as folder:
+            server, port = program.start(folder, "--test-commands", "local")
+            try:
+                yield {"REDIS_TEST_SERVER": f"127.0.0.1:{port}"}
             finally:
                 server.kill()
 

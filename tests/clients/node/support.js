@@ -14,6 +14,9 @@ export const port = Number(process.env.REDIS_PORT ?? 6379);
 export const url = `redis://${host}:${port}`;
 export const serverProgram = process.env.REDIS_SERVER ?? 'redis-server';
 
+/** `host:port` of the server with the command TEST; undefined if the server under test has no such command. */
+export const testServer = process.env.REDIS_TEST_SERVER;
+
 /** True when everything is asked for, not the part that every change runs. */
 export const everything = process.env.CLIENTS_SCOPE === 'all';
 
@@ -22,6 +25,8 @@ export const test = (name, body) => unlimited(name, { timeout: 40_000 }, body);
 test.skip = (name, body) => unlimited(name, { skip: true }, body);
 /** One that is too slow for the part. */
 test.onlyAll = everything ? test : test.skip;
+/** One for the server with the command TEST. */
+test.onTestServer = testServer ? test : test.skip;
 
 export async function freePort() {
   const listener = createServer().listen(0, '127.0.0.1');

@@ -24,6 +24,16 @@ func Addr() string {
 	return net.JoinHostPort(os.Getenv("REDIS_HOST"), os.Getenv("REDIS_PORT"))
 }
 
+// TestAddr is the address of the server with the command TEST; without one the test is skipped.
+func TestAddr(t testing.TB) string {
+	t.Helper()
+	addr := os.Getenv("REDIS_TEST_SERVER")
+	if addr == "" {
+		t.Skip("the server has no test commands")
+	}
+	return addr
+}
+
 // Lua is one of the scripts in tests/clients/scripts; a test runs in the folder of its package.
 func Lua(name string) string {
 	return string(Must(os.ReadFile(filepath.Join("..", "..", "scripts", name))))

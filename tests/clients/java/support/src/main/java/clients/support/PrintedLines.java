@@ -63,7 +63,8 @@ public final class PrintedLines {
     }
   }
 
-  private static Path root() {
+  /** The folder of the project. */
+  static Path root() {
     Path folder = Path.of("").toAbsolutePath();
     while (!Files.exists(folder.resolve("docs/clients.md"))) folder = folder.getParent();
     return folder;

@@ -12,7 +12,16 @@ public final class Servers {
   public static final String ADDRESS = "redis://" + HOST + ":" + PORT;
   public static final String BINARY = setting("REDIS_SERVER", "redis-server");
 
+  /** The variable with host:port of the server that has the command TEST; not set if the server under test has none. */
+  public static final String TEST_SERVER = "REDIS_TEST_SERVER";
+
   private Servers() {}
+
+  /** The port of the server that has the command TEST. It is on HOST, too. */
+  public static int testPort() {
+    String address = System.getenv(TEST_SERVER);
+    return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+  }
 
   /** The version the suite's server reports, as one number: 7.0.15 is 70015. For tests of what came later than 7.0. */
   public static int version() {

@@ -1,0 +1,39 @@
+"""The pieces of Python that docs/test_server_tasks.md prints, run as they are printed but for the port."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "test_server_tasks.md"
+TEST_SERVER = os.environ.get("REDIS_TEST_SERVER")
+
+
+def printed():
+    """Each piece of Python, named by the heading it is below."""
+    heading = ""
+    for title, code in re.findall(r"^## (.*?)$|^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M):
+        heading = title or heading
+        if code:
+            yield pytest.param(code, id=heading)
+
+
+PRINTED = list(printed())
+
+
+def test_the_page_prints_some():
+    assert len(PRINTED) >= 2
+
+
+@pytest.mark.skipif(not TEST_SERVER, reason="the server has no test commands")
+@pytest.mark.parametrize("code", PRINTED)
+def test_a_piece_of_the_page_passes(code, tmp_path):
+    assert "6379" in code
+    file = tmp_path / "test_printed.py"
+    file.write_text(code.replace("6379", TEST_SERVER.split(":")[1]), encoding="utf-8")
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:pytest_redis", "--rootdir", str(tmp_path), str(file)]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"[1-9]\d* passed", done.stdout)
