@@ -1,6 +1,7 @@
 #include "server/lab/request_filter.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "server/clients/acl/user.h"
 
@@ -19,6 +20,13 @@ TextFilter::TextFilter(Bytes pattern, CaseMode mode)
       is_plain_(mode != CaseMode::kIgnore && beginning_.size() == pattern.size()),
       glob_(pattern, mode) {}
 
+TextStart::TextStart(Bytes text) {
+  const size_t size = std::min(text.size(), sizeof octets_);
+  if (size == 0) return;
+  std::memcpy(&octets_, text.data(), size);
+  std::memset(&mask_, 0xff, size);
+}
+
 bool ClientFilter::Matches(const Session& client, int in_db) const {
   if ((id && *id != client.id) || (db && *db != in_db)) return false;
   return Fits(name, client.identity.name) && Fits(library, client.identity.lib_name) &&
@@ -29,6 +37,12 @@ bool RequestFilter::MayMatch(const Command& tried) const {
   if (category != 0 && (tried.categories & category) == 0) return false;
   if (Fits(command, tried.full_name)) return true;
   return tried.parent != nullptr && command->Matches(tried.parent->full_name);
+}
+
+void RequestFilter::Facts::FindKeys() {
+  if (keys) return;
+  keys = NamedKeys(request.command.Spec(), request.words);
+  for (const KeyRef& found : *keys) key_starts.emplace_back(request.words[found.index]);
 }
 
 bool RequestFilter::Matches(Facts& facts) const {
@@ -46,7 +60,7 @@ bool RequestFilter::FitsPlace(const RequestFaults::Request& request) const {
 bool RequestFilter::FitsKey(Facts& facts) const {
   if (!key) return true;
   const RequestFaults::Request& request = facts.request;
-  if (!facts.keys) facts.keys = NamedKeys(request.command.Spec(), request.words);
+  facts.FindKeys();
   return std::any_of(facts.keys->begin(), facts.keys->end(),
                      [&](const KeyRef& found) { return key->Matches(request.words[found.index]); });
 }

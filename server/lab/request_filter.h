@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/glob.h"
 #include "server/catalogue/key_finder.h"
@@ -17,6 +18,8 @@ class TextFilter {
  public:
   explicit TextFilter(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
   bool Matches(Bytes text) const { return text.starts_with(beginning_) && (is_plain_ ? EndsWith(text) : Fits(text)); }
+  // What all texts that match begin with; perhaps nothing.
+  Bytes Beginning() const { return beginning_; }
 
  private:
   bool EndsWith(Bytes text) const { return text.size() == beginning_.size(); }
@@ -25,6 +28,18 @@ class TextFilter {
   std::string beginning_;  // before the first special octet; empty if case is ignored
   bool is_plain_;
   Glob glob_;
+};
+
+// The first octets of a text, as far as they fit into a word: says quickly that most texts do not begin so.
+class TextStart {
+ public:
+  explicit TextStart(Bytes text);
+  // False: no text with this start begins with all of `beginning`, of which this is the start.
+  bool MayBegin(const TextStart& beginning) const { return ((octets_ ^ beginning.octets_) & beginning.mask_) == 0; }
+
+ private:
+  uint64_t octets_ = 0;
+  uint64_t mask_ = 0;  // of the octets that there are
 };
 
 struct ClientFilter {
@@ -53,7 +68,11 @@ struct RequestFilter {
   struct Facts {
     explicit Facts(const RequestFaults::Request& asked) : request(asked) {}
     const RequestFaults::Request& request;
-    std::optional<KeyList> keys = {};  // once somebody asks
+    // Both are there once somebody asks.
+    std::optional<KeyList> keys = {};
+    std::vector<TextStart> key_starts = {};
+
+    void FindKeys();
   };
   bool Matches(Facts& facts) const;
 

@@ -152,7 +152,9 @@ std::optional<std::string> NodeWorlds::NameOf(const NodeHost& host) const {
 
 bool NodeWorlds::Enter(const Session& session, Entry entry) {
   auto* const connection = dynamic_cast<Connection*>(session.transport);
-  if (connection == nullptr || session.kind == SessionKind::kReplica || !NameOf(connection->host())) return false;
+  const bool is_client = connection != nullptr && session.kind != SessionKind::kReplica;
+  const bool is_held = session.Sendable() != session.out.Size();  // TEST FAULT holds back what it has to hear first
+  if (!is_client || is_held || !NameOf(connection->host())) return false;
   parts_.loop.loop.Post(nullptr, [this, weak = connection->Self(), entry = std::move(entry)] {
     const auto moving = weak.lock();
     const bool leads_somewhere = entry.world.empty() || Has(entry.world);

@@ -130,6 +130,15 @@ class WorldsTest(LaunchTest):
         self.assertIn(b"Script killed", client.read_to_end())
         self.assertEqual([b"v"], [world[1] for world in self.admin.value("TEST", "WORLD", "LIST")])
 
+    def test_a_client_whose_replies_are_held_back_stays(self):
+        client = self.client()
+        self.admin.value("TEST", "FAULT", "ADD", "late", "WHEN", "COMMAND", "get", "DO", "DELAY-REPLY", "1h")
+        client.send(encode(["GET", "k"]) + encode(["TEST", "WORLD", "ENTER", "w"]))
+        wait_until(lambda: b"cmd=test|world" in self.admin.value("CLIENT", "LIST"), "the second request")
+        self.admin.value("TEST", "FAULT", "CLEAR")
+        self.assertEqual(b"$-1\r\n", client.read())
+        self.assertEqual(b"-ERR this connection cannot go to another world here\r\n", client.read())
+
     def test_a_user_comes_back_as_who_it_was(self):
         self.admin.value("ACL", "SETUSER", "app", "on", ">p", "~app:*", "+@all")
         client = self.client()

@@ -174,28 +174,38 @@ std::optional<uint64_t> FaultRules::Hits(Bytes name) const {
 // --- Acting.
 
 const RequestFault* FaultRules::Meet(const Request& request) {
-  const std::vector<Rule*>& candidates = CandidatesFor(request.command);
-  if (candidates.empty() || !IsClient(request.client)) return nullptr;
+  const Candidates& candidates = CandidatesFor(request.command);
+  if (candidates.rules.empty() || !IsClient(request.client)) return nullptr;
   RequestFilter::Facts facts(request);
-  for (Rule* rule : candidates) {
-    if (rule->counts.IsSpent(rule->order.turns) || !rule->order.filter.Matches(facts)) continue;
-    if (rule->Takes()) return rule->As<RequestFault>();
+  if (candidates.need_keys) facts.FindKeys();
+  for (const Candidate& candidate : candidates.rules) {
+    const auto may_fit = [&](const TextStart& key) { return key.MayBegin(candidate.key); };
+    if (candidate.needs_key && std::ranges::none_of(facts.key_starts, may_fit)) continue;
+    Rule& rule = *candidate.rule;
+    if (rule.counts.IsSpent(rule.order.turns) || !rule.order.filter.Matches(facts)) continue;
+    if (rule.Takes()) return rule.As<RequestFault>();
   }
   return nullptr;
 }
 
-const std::vector<FaultRules::Rule*>& FaultRules::CandidatesFor(const Command& command) {
+FaultRules::Candidate FaultRules::CandidateOf(Rule& rule) {
+  const auto& key = rule.order.filter.key;
+  return {.rule = &rule, .key = TextStart(key ? key->Beginning() : Bytes()), .needs_key = key.has_value()};
+}
+
+const FaultRules::Candidates& FaultRules::CandidatesFor(const Command& command) {
   if (candidates_.size() <= command.id) candidates_.resize(std::max<size_t>(parts_.commands.Size(), command.id + 1));
   Candidates& candidates = candidates_[command.id];
-  if (candidates.version == version_) return candidates.rules;
-  candidates.version = version_;
-  candidates.rules.clear();
-  if (IsExempt(command)) return candidates.rules;
+  if (candidates.version == version_) return candidates;
+  candidates = {.version = version_, .need_keys = false, .rules = {}};
+  if (IsExempt(command)) return candidates;
   for (Rule& rule : rules_) {
     const bool may_act = !rule.is_over && rule.As<RequestFault>() != nullptr;
-    if (may_act && rule.order.filter.MayMatch(command)) candidates.rules.push_back(&rule);
+    if (!may_act || !rule.order.filter.MayMatch(command)) continue;
+    candidates.rules.push_back(CandidateOf(rule));
+    candidates.need_keys = candidates.need_keys || candidates.rules.back().needs_key;
   }
-  return candidates.rules;
+  return candidates;
 }
 
 bool FaultRules::RefusesConnection(Bytes address) {

@@ -97,13 +97,21 @@ class FaultRules final : public RequestFaults, public Timers::Source {
  private:
   struct Rule;
   using Rules = std::list<Rule>;
+  // A rule that may act on a command. A thousand of them fit into the nearest cache; their rules do not.
+  struct Candidate {
+    Rule* rule;
+    TextStart key;  // what its condition KEY begins with
+    bool needs_key;
+  };
   // Of one command; made anew when it is older than the rules.
   struct Candidates {
     uint64_t version = 0;
-    std::vector<Rule*> rules;
+    bool need_keys = false;
+    std::vector<Candidate> rules;
   };
 
-  const std::vector<Rule*>& CandidatesFor(const Command& command);
+  const Candidates& CandidatesFor(const Command& command);
+  static Candidate CandidateOf(Rule& rule);
   // Takes the rule out of force; it stays in the list.
   void Stop(Rule& rule);
   void AfterChange();
