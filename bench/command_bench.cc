@@ -122,8 +122,8 @@ void GetWithFaults(benchmark::State& state, RulesFor what) {
     FaultOrder order;
     order.name = std::to_string(i);
     order.action = RequestFault{.kind = RequestFault::Kind::kClose};
-    order.filter.command = TextFilter(is_for_keys ? "get" : "set", CaseMode::kIgnore);
-    if (is_for_keys) order.filter.key = TextFilter("user:" + order.name + ":*");
+    order.filter.command = TextPattern(is_for_keys ? "get" : "set", CaseMode::kIgnore);
+    if (is_for_keys) order.filter.key = TextPattern("user:" + order.name + ":*");
     rig.faults().Add(std::move(order));
   }
   constexpr size_t kPipeline = 16;

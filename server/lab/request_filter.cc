@@ -11,11 +11,11 @@ namespace {
 
 constexpr Bytes kSpecial = "*?[\\";
 
-bool Fits(const std::optional<TextFilter>& filter, Bytes text) { return !filter || filter->Matches(text); }
+bool Fits(const std::optional<TextPattern>& filter, Bytes text) { return !filter || filter->Matches(text); }
 
 }  // namespace
 
-TextFilter::TextFilter(Bytes pattern, CaseMode mode)
+TextPattern::TextPattern(Bytes pattern, CaseMode mode)
     : beginning_(mode == CaseMode::kIgnore ? Bytes() : pattern.substr(0, pattern.find_first_of(kSpecial))),
       is_plain_(mode != CaseMode::kIgnore && beginning_.size() == pattern.size()),
       glob_(pattern, mode) {}

@@ -14,9 +14,9 @@
 namespace respite {
 
 // A glob. Plain text is compared at once, and a plain beginning first: most of many patterns fit nothing.
-class TextFilter {
+class TextPattern {
  public:
-  explicit TextFilter(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
+  explicit TextPattern(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
   bool Matches(Bytes text) const { return text.starts_with(beginning_) && (is_plain_ ? EndsWith(text) : Fits(text)); }
   // What all texts that match begin with; perhaps nothing.
   Bytes Beginning() const { return beginning_; }
@@ -43,11 +43,11 @@ class TextStart {
 };
 
 struct ClientFilter {
-  std::optional<TextFilter> name;
+  std::optional<TextPattern> name;
   std::optional<uint64_t> id;
-  std::optional<TextFilter> user;
-  std::optional<TextFilter> address;
-  std::optional<TextFilter> library;
+  std::optional<TextPattern> user;
+  std::optional<TextPattern> address;
+  std::optional<TextPattern> library;
   std::optional<int> db;
 
   // `in_db` is the database of the request; of a client that sends none, its own.
@@ -55,9 +55,9 @@ struct ClientFilter {
 };
 
 struct RequestFilter {
-  std::optional<TextFilter> command;  // of full names; a container stands for its subcommands
-  uint32_t category = 0;              // an AclCategory bit; 0: any
-  std::optional<TextFilter> key;      // one of the request's keys
+  std::optional<TextPattern> command;  // of full names; a container stands for its subcommands
+  uint32_t category = 0;               // an AclCategory bit; 0: any
+  std::optional<TextPattern> key;      // one of the request's keys
   ClientFilter client;
   std::optional<bool> is_in_script;
   std::optional<bool> is_in_transaction;  // EXEC runs it; not given: it is met when the client sends it

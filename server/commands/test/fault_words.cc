@@ -66,7 +66,7 @@ void SetOnce(std::optional<Value>& place, Bytes word, Value value) {
 
 bool TakeClientCondition(Args& args, Bytes word, ClientFilter& filter) {
   const auto is = [word](Bytes name) { return EqualsIgnoreCase(word, name); };
-  const auto text = [&] { return TextFilter(ValueOf(args, word)); };
+  const auto text = [&] { return TextPattern(ValueOf(args, word)); };
   if (is("client")) {
     SetOnce(filter.name, word, text());
   } else if (is("user")) {
@@ -93,9 +93,9 @@ uint32_t Category(Bytes word) {
 }
 
 // A pattern that no command fits is a slip of the pen.
-TextFilter CommandFilter(Bytes pattern, const CommandTable& commands) {
+TextPattern CommandFilter(Bytes pattern, const CommandTable& commands) {
   RequestFilter filter;
-  filter.command = TextFilter(pattern, CaseMode::kIgnore);
+  filter.command = TextPattern(pattern, CaseMode::kIgnore);
   bool has_any = false;
   commands.ForEach([&](const Command& command) { has_any = has_any || filter.MayMatch(command); });
   if (has_any) return *filter.command;
@@ -111,7 +111,7 @@ void TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filt
     if (filter.category != 0) throw Refusal{"ERR CATEGORY is given twice"};
     filter.category = Category(ValueOf(args, word));
   } else if (is("key")) {
-    SetOnce(filter.key, word, TextFilter(ValueOf(args, word)));
+    SetOnce(filter.key, word, TextPattern(ValueOf(args, word)));
   } else if (is("script")) {
     SetOnce(filter.is_in_script, word, YesOrNo(ValueOf(args, word)));
   } else if (is("transaction")) {
