@@ -28,8 +28,7 @@ constexpr std::string_view kHelp[] = {
     "    End the connections of other clients, and reply how many.",
     "DUMP [<pattern>]",
     "    Return the data as commands, sorted: the same text for the same data.",
-    "FAULT ADD <name> [WHEN <condition> ...] DO <fault> [TIMES <n>] [AFTER <n>] [PERCENT <p>] "
-    "[FOR <duration>]",
+    "FAULT ADD <name> [WHEN <condition> ...] DO <fault> [TIMES <n>] [AFTER <n>] [PERCENT <p>] [FOR <duration>]",
     "    Let requests that meet all conditions fail: COMMAND, KEY, CLIENT, USER, ADDR, LIB <glob>,",
     "    CATEGORY <@name>, ID, DB <n>, SCRIPT, TRANSACTION yes|no. The faults are:",
     "    ERROR <text>|<CODE>, REPLY <resp>, DELAY, DELAY-REPLY <duration>, CLOSE, CLOSE-AFTER,",
