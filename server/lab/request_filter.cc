@@ -42,6 +42,7 @@ bool RequestFilter::MayMatch(const Command& tried) const {
 void RequestFilter::Facts::FindKeys() {
   if (keys) return;
   keys = NamedKeys(request.command.Spec(), request.words);
+  if (keys->begin() != keys->end()) key_starts.clear();
   for (const KeyRef& found : *keys) key_starts.emplace_back(request.words[found.index]);
 }
 

@@ -68,9 +68,8 @@ struct RequestFilter {
   struct Facts {
     explicit Facts(const RequestFaults::Request& asked) : request(asked) {}
     const RequestFaults::Request& request;
-    // Both are there once somebody asks.
-    std::optional<KeyList> keys = {};
-    std::vector<TextStart> key_starts = {};
+    std::optional<KeyList> keys = {};                          // from FindKeys on
+    std::vector<TextStart> key_starts = {TextStart(Bytes())};  // of these; that of no key if there is none
 
     void FindKeys();
   };

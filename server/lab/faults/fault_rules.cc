@@ -180,7 +180,7 @@ const RequestFault* FaultRules::Meet(const Request& request) {
   if (candidates.need_keys) facts.FindKeys();
   for (const Candidate& candidate : candidates.rules) {
     const auto may_fit = [&](const TextStart& key) { return key.MayBegin(candidate.key); };
-    if (candidate.needs_key && std::ranges::none_of(facts.key_starts, may_fit)) continue;
+    if (std::ranges::none_of(facts.key_starts, may_fit)) continue;
     Rule& rule = *candidate.rule;
     if (rule.counts.IsSpent(rule.order.turns) || !rule.order.filter.Matches(facts)) continue;
     if (rule.Takes()) return rule.As<RequestFault>();
@@ -190,7 +190,7 @@ const RequestFault* FaultRules::Meet(const Request& request) {
 
 FaultRules::Candidate FaultRules::CandidateOf(Rule& rule) {
   const auto& key = rule.order.filter.key;
-  return {.rule = &rule, .key = TextStart(key ? key->Beginning() : Bytes()), .needs_key = key.has_value()};
+  return {.rule = &rule, .key = TextStart(key ? key->Beginning() : Bytes())};
 }
 
 const FaultRules::Candidates& FaultRules::CandidatesFor(const Command& command) {
@@ -203,7 +203,7 @@ const FaultRules::Candidates& FaultRules::CandidatesFor(const Command& command) 
     const bool may_act = !rule.is_over && rule.As<RequestFault>() != nullptr;
     if (!may_act || !rule.order.filter.MayMatch(command)) continue;
     candidates.rules.push_back(CandidateOf(rule));
-    candidates.need_keys = candidates.need_keys || candidates.rules.back().needs_key;
+    candidates.need_keys = candidates.need_keys || rule.order.filter.key.has_value();
   }
   return candidates;
 }

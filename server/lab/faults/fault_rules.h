@@ -100,8 +100,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {
   // A rule that may act on a command. A thousand of them fit into the nearest cache; their rules do not.
   struct Candidate {
     Rule* rule;
-    TextStart key;  // what its condition KEY begins with
-    bool needs_key;
+    TextStart key;  // what its condition KEY begins with; nothing without one
   };
   // Of one command; made anew when it is older than the rules.
   struct Candidates {
