@@ -114,9 +114,11 @@ class Suite:
         return sentinels.Served(program.path, self.work / f"{program.label}-sentinels.log")
 
     def _run_against(self, server, variables, program, scope, results_folder):
-        environment = dict(os.environ, **variables, REDIS_SERVER=program.path,
-                           CLIENTS_SCOPE=scope, CLIENTS_WORK=str(self.work), CLIENTS_RESULTS=str(results_folder))
-        with open(self.log(program), "wb") as log:
+        # A session of pytest that keeps no folders removes those of all others in the same root when it ends. The name
+        # is short because paths of sockets are.
+        with tempfile.TemporaryDirectory(prefix="t", ignore_cleanup_errors=True) as root, open(self.log(program), "wb") as log:
+            environment = dict(os.environ, **variables, REDIS_SERVER=program.path, PYTEST_DEBUG_TEMPROOT=root,
+                               CLIENTS_SCOPE=scope, CLIENTS_WORK=str(self.work), CLIENTS_RESULTS=str(results_folder))
             process = subprocess.Popen([self.folder / "run"], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
                                        stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
             trouble = wait_for(process, LIMIT_S[scope])

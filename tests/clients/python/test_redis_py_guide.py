@@ -33,7 +33,8 @@ def test_a_piece_of_the_page_passes(code, tmp_path):
     assert "6379" in code
     file = tmp_path / "test_printed.py"
     file.write_text(code.replace("6379", TEST_SERVER.split(":")[1]), encoding="utf-8")
-    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:pytest_redis", "--rootdir", str(tmp_path), str(file)]
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:pytest_redis", "--rootdir", str(tmp_path),
+             "--basetemp", str(tmp_path / "base"), str(file)]
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"[1-9]\d* passed", done.stdout)
