@@ -3,6 +3,7 @@
 
 #include "server/clients/clients.h"
 #include "server/commands/test/fault_words.h"
+#include "server/commands/test/test_actions.h"
 #include "server/commands/test/test_cards.h"
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
@@ -86,12 +87,8 @@ void Clear(Call& call) {
   call.reply.Ok();
 }
 
-struct Action {
-  Bytes name;
-  void (*run)(Call&);
-};
-constexpr std::array kActions = {Action{"add", Add}, Action{"list", List}, Action{"hits", Hits}, Action{"del", Delete},
-                                 Action{"clear", Clear}};
+constexpr std::array kActions = {TestAction{"add", Add}, TestAction{"list", List}, TestAction{"hits", Hits},
+                                 TestAction{"del", Delete}, TestAction{"clear", Clear}};
 
 // Not the caller, and no server.
 bool MayBeDropped(const Call& call, const Session& session) {
@@ -102,13 +99,7 @@ bool MayBeDropped(const Call& call, const Session& session) {
 
 }  // namespace
 
-void TestFault::Run(Call& call) {
-  const Bytes name = call.args.Next();
-  for (const Action& action : kActions) {
-    if (EqualsIgnoreCase(name, action.name)) return action.run(call);
-  }
-  throw refusals::SubcommandSyntax("TEST", name);
-}
+void TestFault::Run(Call& call) { RunTestAction(call, kActions); }
 
 void TestDrop::Run(Call& call) {
   const ClientFilter filter = TakeClientFilter(call.args);

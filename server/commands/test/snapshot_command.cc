@@ -6,6 +6,7 @@
 
 #include "server/clients/clients.h"
 #include "server/clients/role.h"
+#include "server/commands/test/test_actions.h"
 #include "server/commands/test/test_cards.h"
 #include "server/dataset/disposer.h"
 #include "server/dataset/eviction.h"
@@ -106,12 +107,8 @@ void Delete(Call& call) {
   call.reply.Ok();
 }
 
-struct Action {
-  Bytes name;
-  void (*run)(Call&);
-};
-constexpr std::array kActions = {Action{"save", Save}, Action{"restore", Restore}, Action{"diff", Diff},
-                                 Action{"list", List}, Action{"del", Delete}};
+constexpr std::array kActions = {TestAction{"save", Save}, TestAction{"restore", Restore}, TestAction{"diff", Diff},
+                                 TestAction{"list", List}, TestAction{"del", Delete}};
 
 // --- TEST RESET
 
@@ -135,25 +132,19 @@ void ResetClients(Call& call) {
 // In the order in which they happen: directives may be refused, so they come before anything has happened; nobody hears
 // of keys that go, nor is hurt by users that do.
 constexpr std::array kResets = {
-    Action{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},
-    Action{"faults", [](Call& call) { call.services.lab.faults.Clear(); }},
-    Action{"clients", ResetClients},
-    Action{"users", [](Call& call) { call.services.lab.snapshots.ResetUsers(&call.session); }},
-    Action{"scripts", [](Call& call) { call.services.lab.snapshots.ResetScripts(call.unit); }},
-    Action{"data", ResetData},
-    Action{"snapshots", [](Call& call) { call.services.lab.snapshots.Clear(); }},
-    Action{"clock", [](Call& call) { call.services.lab.clock.FollowMachine(); }},
+    TestAction{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},
+    TestAction{"faults", [](Call& call) { call.services.lab.faults.Clear(); }},
+    TestAction{"clients", ResetClients},
+    TestAction{"users", [](Call& call) { call.services.lab.snapshots.ResetUsers(&call.session); }},
+    TestAction{"scripts", [](Call& call) { call.services.lab.snapshots.ResetScripts(call.unit); }},
+    TestAction{"data", ResetData},
+    TestAction{"snapshots", [](Call& call) { call.services.lab.snapshots.Clear(); }},
+    TestAction{"clock", [](Call& call) { call.services.lab.clock.FollowMachine(); }},
 };
 
 }  // namespace
 
-void TestSnapshot::Run(Call& call) {
-  const Bytes name = call.args.Next();
-  for (const Action& action : kActions) {
-    if (EqualsIgnoreCase(name, action.name)) return action.run(call);
-  }
-  throw refusals::SubcommandSyntax("TEST", name);
-}
+void TestSnapshot::Run(Call& call) { RunTestAction(call, kActions); }
 
 void TestReset::Run(Call& call) {
   call.effect.Replace();  // its parts record what they do
@@ -161,7 +152,7 @@ void TestReset::Run(Call& call) {
   while (!call.args.AtEnd()) {
     const Bytes word = call.args.Next();
     const auto named =
-        std::ranges::find_if(kResets, [&](const Action& one) { return EqualsIgnoreCase(word, one.name); });
+        std::ranges::find_if(kResets, [&](const TestAction& one) { return EqualsIgnoreCase(word, one.name); });
     if (named == kResets.end()) throw refusals::SubcommandSyntax("TEST", word);
     wanted |= 1U << (named - kResets.begin());
   }

@@ -5,6 +5,7 @@
 #include "base/number_text.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
+#include "server/commands/test/test_actions.h"
 #include "server/commands/test/test_cards.h"
 #include "server/commands/test/world_login.h"
 #include "server/config/settings.h"
@@ -130,22 +131,12 @@ void Drop(Call& call) {
   call.reply.Ok();
 }
 
-struct Action {
-  Bytes name;
-  void (*run)(Call&);
-};
-constexpr std::array kActions = {Action{"create", Create}, Action{"enter", Enter}, Action{"leave", Leave},
-                                 Action{"list", List}, Action{"drop", Drop}};
+constexpr std::array kActions = {TestAction{"create", Create}, TestAction{"enter", Enter}, TestAction{"leave", Leave},
+                                 TestAction{"list", List}, TestAction{"drop", Drop}};
 
 }  // namespace
 
-void TestWorld::Run(Call& call) {
-  const Bytes name = call.args.Next();
-  for (const Action& action : kActions) {
-    if (EqualsIgnoreCase(name, action.name)) return action.run(call);
-  }
-  throw refusals::SubcommandSyntax("TEST", name);
-}
+void TestWorld::Run(Call& call) { RunTestAction(call, kActions); }
 
 bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request) {
   const Services& services = call.services;

@@ -1,0 +1,19 @@
+// The words behind TEST SNAPSHOT, TEST WORLD and TEST FAULT that say what to do.
+#pragma once
+
+#include <span>
+
+#include "base/bytes.h"
+#include "server/execution/call.h"
+
+namespace respite {
+
+struct TestAction {
+  Bytes name;
+  void (*run)(Call&);
+};
+
+// Runs the action that the next argument names, or refuses it.
+void RunTestAction(Call& call, std::span<const TestAction> actions);
+
+}  // namespace respite
