@@ -13,84 +13,33 @@ import threading
 import unittest
 
 import oracles
-from generators import Generator
+import replicating
 from launcher import free_port, wait_until
+from replicating import ReplicationCase
 from two_servers import RESPITE, Closed, RawClient, Server, value_of
 
 COMMANDS = 400
 
 
-class Node:
+class Node(replicating.Node):
     def __init__(self, program, *options):
-        self.program, self.port = program, free_port()
-        self.server = Server(program, "--port", str(self.port), "--repl-diskless-sync-delay", "0", "--hz", "50", *options)
-        self.client = self.server.client()
-
-    def stop(self):
-        self.client.close()
-        if self.server.process.poll() is None:
-            self.server.process.kill()
-        self.server.stop()
-
-    def ask(self, *words):
-        return value_of(self.client.run(*words))
-
-    def info(self, field, section="replication"):
-        for line in self.ask("INFO", section).decode().splitlines():
-            if line.startswith(field + ":"):
-                return line.split(":", 1)[1]
-        return None
-
-    def follow(self, primary):
-        self.ask("REPLICAOF", "127.0.0.1", primary.port)
-        wait_until(lambda: self.info("master_link_status") == "up", f"the link of {self.program}")
-
-    def offset(self):
-        return int(self.info("master_repl_offset"))
+        port = free_port()
+        super().__init__(program, port, ("--port", str(port)), *options)
 
 
-class Replication(unittest.TestCase):
+class Replication(ReplicationCase):
     def node(self, program, *options):
         node = Node(program, *options)
         self.addCleanup(node.stop)
         return node
 
-    def wait_equal(self, *nodes):
-        wait_until(lambda: len({node.offset() for node in nodes}) == 1, "equal offsets")
-        digests = {node.ask("DEBUG", "DIGEST") for node in nodes}
-        if len(digests) != 1:
-            self.fail(self.difference(*nodes[:2]))
-        self.oracle.count()
-
-    def difference(self, one, other):
-        for db in range(16):
-            for node in (one, other):
-                node.ask("SELECT", db)
-            keys = sorted(set(one.ask("KEYS", "*")) | set(other.ask("KEYS", "*")))
-            for key in keys:
-                values = [node.ask("DEBUG", "DIGEST-VALUE", key) for node in (one, other)]
-                if values[0] != values[1]:
-                    return f"db {db} key {key!r} differs: {one.ask('DUMP', key)!r} {other.ask('DUMP', key)!r}"
-        return "the digests differ, no key does"
-
-    def write(self, node, seed, commands=COMMANDS):
-        generator = Generator(random.Random(seed), min(node.server.version, self.oracle.version))
-        for _ in range(commands):
-            words = generator.command()
-            if words[0].upper() in (b"DEBUG", b"CONFIG", b"SHUTDOWN", b"REPLICAOF"):
-                continue
-            # It may make a string longer and write nothing; Redis then does not tell its replicas.
-            if words[0].upper() == b"BITFIELD" and b"FAIL" in words and not node.server.is_ours:
-                continue
-            node.client.run(*words)
-
     def check_pair(self, primary_program, replica_program):
         seed = random.SystemRandom().randrange(10**9)
         print(f"{primary_program} -> {replica_program}: seed {seed}", file=sys.stderr)
         primary, replica = self.node(primary_program), self.node(replica_program)
-        self.write(primary, seed)
+        self.write(primary, seed, COMMANDS)
         replica.follow(primary)
-        self.write(primary, seed + 1)
+        self.write(primary, seed + 1, COMMANDS)
         self.wait_equal(primary, replica)
 
     def test_we_are_the_primary(self):

@@ -9,46 +9,25 @@ import tempfile
 import unittest
 
 import oracles
+import replicating
 from certificates import Authority
-from generators import Generator
 from launcher import free_port, wait_until
-from two_servers import RESPITE, Server, speaks_tls, value_of
+from replicating import ReplicationCase
+from two_servers import RESPITE, speaks_tls
 
 COMMANDS = 200
 
 
-class Node:
-    """A server with a TLS port alone; the test talks to it over its socket."""
+class Node(replicating.Node):
+    """A server with a TLS port alone."""
 
     def __init__(self, program, pair, authority, *options):
-        self.program, self.port = program, free_port()
-        self.server = Server(program, "--tls-port", str(self.port), "--tls-replication", "yes", "--tls-cert-file", pair.cert,
-                             "--tls-key-file", pair.key, "--tls-ca-cert-file", authority.cert, "--repl-diskless-sync-delay", "0",
-                             "--hz", "50", *options)
-        self.client = self.server.client()
-
-    def stop(self):
-        self.client.close()
-        self.server.stop()
-
-    def ask(self, *words):
-        return value_of(self.client.run(*words))
-
-    def info(self, field):
-        for line in self.ask("INFO", "replication").decode().splitlines():
-            if line.startswith(field + ":"):
-                return line.split(":", 1)[1]
-        return None
-
-    def is_linked(self):
-        return self.info("master_link_status") == "up"
-
-    def follow(self, primary):
-        self.ask("REPLICAOF", "127.0.0.1", primary.port)
-        wait_until(self.is_linked, f"the link of {self.program}")
+        port = free_port()
+        super().__init__(program, port, ("--tls-port", str(port)), "--tls-replication", "yes", "--tls-cert-file", pair.cert,
+                         "--tls-key-file", pair.key, "--tls-ca-cert-file", authority.cert, *options)
 
 
-class TlsReplication(unittest.TestCase):
+class TlsReplication(ReplicationCase):
     @classmethod
     def setUpClass(cls):
         if not speaks_tls(cls.oracle.program):
@@ -71,27 +50,15 @@ class TlsReplication(unittest.TestCase):
         yield RESPITE, self.oracle.program
         yield self.oracle.program, RESPITE
 
-    def write(self, node, seed):
-        generator = Generator(random.Random(seed), min(node.server.version, self.oracle.version))
-        for _ in range(COMMANDS):
-            words = generator.command()
-            if words[0].upper() not in (b"DEBUG", b"CONFIG", b"SHUTDOWN", b"REPLICAOF"):
-                node.client.run(*words)
-
-    def check_equal(self, primary, replica):
-        wait_until(lambda: primary.info("master_repl_offset") == replica.info("master_repl_offset"), "equal offsets")
-        self.assertEqual(primary.ask("DEBUG", "DIGEST"), replica.ask("DEBUG", "DIGEST"))
-        self.oracle.count()
-
     def check_link(self, primary, replica):
         seed = random.SystemRandom().randrange(10**9)
         print(f"{primary.program} -> {replica.program}: seed {seed}", file=sys.stderr)
-        self.write(primary, seed)
+        self.write(primary, seed, COMMANDS)
         primary.ask("SET", "big", os.urandom(300_000))
         replica.follow(primary)
-        self.write(primary, seed + 1)
+        self.write(primary, seed + 1, COMMANDS)
         primary.ask("SET", "bigger", os.urandom(1_000_000))
-        self.check_equal(primary, replica)
+        self.wait_equal(primary, replica)
 
     def test_a_snapshot_and_the_stream_from_a_pipe_and_from_a_file(self):
         for programs in self.pairs():
@@ -155,7 +122,7 @@ class TlsReplication(unittest.TestCase):
                 self.assertEqual(b"+OK", primary.ask("FAILOVER", "TIMEOUT", 10000))
                 wait_until(lambda: replica.info("role") == "master" and primary.is_linked(), "the failover")
                 replica.ask("SET", "k", 2)
-                self.check_equal(replica, primary)
+                self.wait_equal(replica, primary)
 
     def test_without_tls_replication_nothing_is_understood(self):
         primary = self.node(RESPITE)
@@ -167,7 +134,7 @@ class TlsReplication(unittest.TestCase):
             self.assertFalse(replica.is_linked())
             self.assertEqual(b"+OK", replica.ask("CONFIG", "SET", "tls-replication", "yes"))
             wait_until(replica.is_linked, "the link over TLS")
-            self.check_equal(primary, replica)
+            self.wait_equal(primary, replica)
 
 
 oracles.multiply(globals(), TlsReplication)

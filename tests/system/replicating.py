@@ -1,0 +1,74 @@
+"""What the suites of replication share: a server process as a node, random writes to it, and the comparison of data."""
+import random
+import unittest
+
+from generators import Generator
+from launcher import wait_until
+from two_servers import Server, value_of
+
+
+class Node:
+    """A server at a port of its own; the test talks to it over its unix socket. `link` are the options of its port."""
+
+    def __init__(self, program, port, link, *options):
+        self.program, self.port = program, port
+        self.server = Server(program, *link, "--repl-diskless-sync-delay", "0", "--hz", "50", *options)
+        self.client = self.server.client()
+
+    def stop(self):
+        self.client.close()
+        if self.server.process.poll() is None:
+            self.server.process.kill()
+        self.server.stop()
+
+    def ask(self, *words):
+        return value_of(self.client.run(*words))
+
+    def info(self, field, section="replication"):
+        for line in self.ask("INFO", section).decode().splitlines():
+            if line.startswith(field + ":"):
+                return line.split(":", 1)[1]
+        return None
+
+    def is_linked(self):
+        return self.info("master_link_status") == "up"
+
+    def follow(self, primary):
+        self.ask("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(self.is_linked, f"the link of {self.program}")
+
+    def offset(self):
+        return int(self.info("master_repl_offset"))
+
+
+class ReplicationCase(unittest.TestCase):
+    """Run with each oracle, as `self.oracle` (oracles.multiply)."""
+
+    def wait_equal(self, *nodes):
+        wait_until(lambda: len({node.offset() for node in nodes}) == 1, "equal offsets")
+        digests = {node.ask("DEBUG", "DIGEST") for node in nodes}
+        if len(digests) != 1:
+            self.fail(self.difference(*nodes[:2]))
+        self.oracle.count()
+
+    def difference(self, one, other):
+        for db in range(16):
+            for node in (one, other):
+                node.ask("SELECT", db)
+            keys = sorted(set(one.ask("KEYS", "*")) | set(other.ask("KEYS", "*")))
+            for key in keys:
+                values = [node.ask("DEBUG", "DIGEST-VALUE", key) for node in (one, other)]
+                if values[0] != values[1]:
+                    return f"db {db} key {key!r} differs: {one.ask('DUMP', key)!r} {other.ask('DUMP', key)!r}"
+        return "the digests differ, no key does"
+
+    def write(self, node, seed, commands):
+        generator = Generator(random.Random(seed), min(node.server.version, self.oracle.version))
+        for _ in range(commands):
+            words = generator.command()
+            if words[0].upper() in (b"DEBUG", b"CONFIG", b"SHUTDOWN", b"REPLICAOF"):
+                continue
+            # It may make a string longer and write nothing; Redis then does not tell its replicas.
+            if words[0].upper() == b"BITFIELD" and b"FAIL" in (word.upper() for word in words) and not node.server.is_ours:
+                continue
+            node.client.run(*words)
