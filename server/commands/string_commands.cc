@@ -70,7 +70,8 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   text.Touched("set");
   if (options.HasTime()) {
     text.AlsoTouched("expire");
-    call.effect.Replace("SET", key, value, "PXAT", deadline_ms);
+    // Redis: what says the deadline in milliseconds already is recorded as the client wrote it.
+    if (options.expiry != ExpiryOption::kUnixMilliseconds) call.effect.Replace("SET", key, value, "PXAT", deadline_ms);
   } else if (options.returns_old) {
     keeps_deadline ? call.effect.Replace("SET", key, value, "KEEPTTL") : call.effect.Replace("SET", key, value);
   }

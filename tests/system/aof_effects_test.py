@@ -71,6 +71,7 @@ def normal(records):
     return lines
 
 
+FAR_MS = 33177117420000  # 3021
 KEYWORDS = {b"PXAT", b"PX", b"EX", b"EXAT", b"NX", b"XX", b"GET", b"KEEPTTL", b"MKSTREAM", b"LEFT", b"RIGHT", b"ASYNC", b"SYNC"}
 
 
@@ -92,6 +93,21 @@ class AofEffects(unittest.TestCase):
             with self.subTest(line):
                 ours, theirs = (normal(server.journaled()) for server in servers)
                 self.assertEqual(known, ours != theirs, (ours, theirs))
+                self.oracle.count()
+
+    def test_the_words_of_a_set_with_a_deadline(self):
+        """A deadline in milliseconds is recorded as the client wrote it; the others become one, in capitals."""
+        for line in (f"set k v pxat {FAR_MS}", f"Set k v xx get PxAt {FAR_MS}", f"set k v exat {FAR_MS // 1000}",
+                     "set k v keepttl"):
+            with self.subTest(line):
+                records = []
+                for program in (RESPITE, self.oracle.program):
+                    server = Journaling(program)
+                    self.addCleanup(server.stop)
+                    server.run([["SET", "k", "old"], line.split()])
+                    records.append(server.journaled())
+                ours, theirs = records
+                self.assertEqual(known_differences.effects_line(self.oracle.mark, line), ours != theirs, records)
                 self.oracle.count()
 
 

@@ -1,4 +1,6 @@
 """Faults on purpose (TEST FAULT) with real sockets: what a client of a broken server sees, to the octet."""
+import os
+import re
 import socket
 import time
 import unittest
@@ -143,6 +145,34 @@ class FaultsTest(LaunchTest):
             client.value("CLIENT", "SETNAME", "worker")
         self.assertEqual(5, self.admin.value("TEST", "DROP", "CLIENT", "work*"))
         self.assertEqual([b""] * 5, [client.read_to_end() for client in clients])
+
+    def test_the_lines_that_the_page_prints(self):
+        path = os.path.join(os.environ.get("RESPITE_SOURCE_DIR", "."), "docs/test_server.md")
+        with open(path, encoding="utf-8") as page:
+            lines = re.findall(r"^    (TEST .*)$", page.read(), re.M)
+        self.assertEqual(4, len(lines))
+        for line in lines:
+            with self.subTest(line):
+                self.assertIn(self.admin.run(*line.split()), (b"+OK\r\n", b":0\r\n"))
+        worker = self.client()
+        worker.value("CLIENT", "SETNAME", "worker-1")
+        self.assertEqual(b"-READONLY You can't write against a read only replica.\r\n", worker.run("SET", "k", "v"))
+        self.admin.value("TEST", "FAULT", "DEL", "failover")
+        worker.send(encode(["INCR", "n"]))
+        self.assertEqual(b"", worker.read_to_end())
+        self.assertEqual([1, b"1"], [self.admin.value("TEST", "FAULT", "HITS", "lost"), self.admin.value("GET", "n")])
+
+    def test_a_login_that_leads_to_a_world(self):
+        self.add("late WHEN COMMAND AUTH DO CLOSE-AFTER")
+        client = self.client()
+        self.assertEqual(b"+OK\r\n", client.run("AUTH", "world.w", "x"))
+        self.assertEqual(b"+PONG\r\n", client.run("PING"))
+        self.admin.value("TEST", "FAULT", "CLEAR")
+        self.add("never WHEN COMMAND AUTH DO ERROR LOADING")
+        self.assertTrue(self.client().run("AUTH", "world.w", "x").startswith(b"-LOADING "))
+        self.admin.value("TEST", "FAULT", "CLEAR")
+        self.add("gone WHEN COMMAND HELLO DO CLOSE")
+        self.assertEqual(b"", self.talk("HELLO 3 AUTH world.w x"))
 
     def test_worlds_have_faults_of_their_own(self):
         inside = self.client()

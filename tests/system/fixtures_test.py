@@ -1,4 +1,4 @@
-"""Fixtures: --load, and what docs/test_server.md prints about starting a server for tests."""
+"""Fixtures: --load, and what docs/test_server.md and docs/test_server_tasks.md print about starting a server for tests."""
 import os
 import re
 import shutil
@@ -13,6 +13,11 @@ ROOT = os.environ.get("RESPITE_SOURCE_DIR", ".")
 def page():
     with open(os.path.join(ROOT, "docs/test_server.md"), encoding="utf-8") as file:
         return file.read().split("## Starting a server for tests\n", 1)[1].split("\n## ", 1)[0]
+
+
+def page_of_tasks():
+    with open(os.path.join(ROOT, "docs/test_server_tasks.md"), encoding="utf-8") as file:
+        return file.read()
 
 
 def block(heading):
@@ -185,11 +190,12 @@ class PageTest(FixturesTest):
         self.environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}")
 
     def test_lines_of_the_shell(self):
-        lines = re.findall(r"^    (respite-server .*)$", page(), re.M)
-        self.assertEqual(5, len(lines))
+        lines = re.findall(r"^    (respite-server .*)$", page() + page_of_tasks(), re.M)
+        self.assertEqual(6, len(lines))
         for line in lines:
             with self.subTest(line):
-                server = self.launch("-c", f"exec {line.replace('7000', 'auto')}", program="bash", env=self.environment)
+                elsewhere = line.replace("7000", "auto") + ("" if "--test " in line + " " else " --port auto --bind 127.0.0.1")
+                server = self.launch("-c", f"exec {elsewhere}", program="bash", env=self.environment)
                 server.ready()
                 for option, value in re.findall(r'--(port|save|nodes|seed|exit-on-idle) ("[^"]*"|\S+)', line):
                     if option != "port":

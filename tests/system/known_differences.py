@@ -127,6 +127,8 @@ EVENT_LINES = [
 
 # And those with other commands in an append-only file.
 EFFECTS_LINES = [
+    *((("7.0",), line, "writes a deadline in capitals whatever the client wrote")
+      for line in ("set k v pxat", "Set k v xx get PxAt")),
     (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
 ]
 

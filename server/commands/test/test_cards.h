@@ -28,8 +28,7 @@ struct TestClock {
 struct TestDrop {
   static constexpr CommandSpec spec = TestSpec(
       "TEST|DROP [CLIENT client-name:pattern] [ID client-id:integer] [USER username:pattern] [ADDR address:pattern] "
-      "[DB "
-      "db:integer] [LIB library:pattern]",
+      "[DB db:integer] [LIB library:pattern]",
       "Ends the connections of other clients.");
   static void Run(Call& call);
 };

@@ -75,35 +75,23 @@ TEST_F(TestSnapshotTest, AFlushedDatabaseMovesIntoItAndBack) {
   EXPECT_THAT(client_.Run("MGET a b c later"), ArrayOf(Bulk("1"), Bulk("2"), Bulk("3"), Nil()));
 }
 
+// Keys that are brought back one by one, and those that come with a whole database.
 TEST_F(TestSnapshotTest, TellsWatchersAndBlockedClients) {
-  TestClient watches(server_), waits(server_);
-  client_.Run("RPUSH queue job");
-  client_.Run("SET k 1");
-  client_.Run("TEST SNAPSHOT SAVE s");
-  client_.Run("DEL queue");
-  client_.Run("SET k 2");
-  watches.Run("WATCH k");
-  watches.Run("MULTI");
-  watches.Run("PING");
-  waits.Run("BLPOP queue 0");
-  client_.Run("TEST SNAPSHOT RESTORE s");
-  EXPECT_THAT(watches.Run("EXEC"), NilArray());
-  EXPECT_THAT(waits.Read(), Bulks({"queue", "job"}));
-}
-
-TEST_F(TestSnapshotTest, TellsOfKeysThatComeWithAWholeDatabase) {
-  TestClient watches(server_), waits(server_);
-  client_.Run("RPUSH queue job");
-  client_.Run("SET k 1");
-  client_.Run("TEST SNAPSHOT SAVE s");
-  client_.Run("FLUSHALL");
-  watches.Run("WATCH k");
-  watches.Run("MULTI");
-  watches.Run("PING");
-  waits.Run("BLPOP queue 0");
-  client_.Run("TEST SNAPSHOT RESTORE s");
-  EXPECT_THAT(watches.Run("EXEC"), NilArray());
-  EXPECT_THAT(waits.Read(), Bulks({"queue", "job"}));
+  for (const std::vector<std::string>& changes : {std::vector<std::string>{"DEL queue", "SET k 2"}, {"FLUSHALL"}}) {
+    TestClient watches(server_), waits(server_);
+    client_.Run("FLUSHALL");
+    client_.Run("RPUSH queue job");
+    client_.Run("SET k 1");
+    client_.Run("TEST SNAPSHOT SAVE s");
+    for (const std::string& change : changes) client_.Run(change);
+    watches.Run("WATCH k");
+    watches.Run("MULTI");
+    watches.Run("PING");
+    waits.Run("BLPOP queue 0");
+    client_.Run("TEST SNAPSHOT RESTORE s");
+    EXPECT_THAT(watches.Run("EXEC"), NilArray()) << changes[0];
+    EXPECT_THAT(waits.Read(), Bulks({"queue", "job"})) << changes[0];
+  }
 }
 
 TEST_F(TestSnapshotTest, DiffSeesConsumerGroups) {
