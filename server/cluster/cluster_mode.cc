@@ -35,6 +35,7 @@ void ClusterMode::Close() {
   slot_stats_.reset();
   router_.reset();
   cluster_.reset();
+  host_.reset();
 }
 
 std::optional<std::string> ClusterMode::Open() {

@@ -49,7 +49,7 @@ class ClusterMode {
   // Takes up the role of the file, and connects to the others, when the data was loaded. Returns why that failed.
   std::optional<std::string> Start();
 
-  // The server ends: leaves the bus, before the event loop goes.
+  // The server ends: leaves the bus, before the event loop goes, and nodes.conf to others.
   void Close();
 
   // Dials the others at once, not at the next tick.

@@ -113,6 +113,10 @@ Config::Config(Folder& folder) {
   settings_.folder = &folder;
   settings_.dir = folder.Path();
   settings_.start_dir = settings_.dir;
+  AddOwnHooks();
+}
+
+void Config::AddOwnHooks() {
   OnChange({"locale-collate"}, [this] { return CheckCollation(settings_.locale_collate); });
 }
 
@@ -172,6 +176,15 @@ std::unique_ptr<Config> Config::CopyFor(Folder& folder) const {
   copy->lines_ = lines_;
   copy->was_set_ = was_set_;
   return copy;
+}
+
+void Config::BeginAgain(const Config& start) {
+  RestoreFolder(start.settings_);
+  settings_ = start.settings_;
+  lines_ = start.lines_;
+  was_set_ = start.was_set_;
+  hooks_.clear();
+  AddOwnHooks();
 }
 
 bool Config::WasSet(Bytes name) const {

@@ -56,6 +56,9 @@ class Config {
   // cannot be rewritten, and no hooks. The folder must outlive it.
   std::unique_ptr<Config> CopyFor(Folder& folder) const;
 
+  // The server begins again: settings and lines are those of `start`, a copy for the same folder; hooks are gone.
+  void BeginAgain(const Config& start);
+
   const Settings& settings() const { return settings_; }
 
   // For values that the server sets itself: the bound port, a lowered maxclients, the pidfile of a daemon. Runs no
@@ -110,6 +113,7 @@ class Config {
   std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;
   void RunHooks(const std::vector<DueHook>& due, const Settings& previous);
   void RestoreFolder(const Settings& previous) const;
+  void AddOwnHooks();
   void NoteOddOomScores();
   bool NamesData() const;
   std::optional<StartupError> CheckEndings();

@@ -5,6 +5,8 @@
 #include "server/lab/clock_control.h"
 #include "server/lab/faults/fault_rules.h"
 #include "server/lab/named_snapshots.h"
+#include "server/lab/node_group.h"
+#include "server/lab/restarts.h"
 #include "server/lab/worlds.h"
 
 namespace respite {
@@ -13,7 +15,9 @@ struct Lab {
   ClockControl clock;
   NamedSnapshots snapshots;
   FaultRules faults;
-  Worlds* worlds = nullptr;  // null: this server cannot have any
+  Worlds* worlds = nullptr;      // null: this server cannot have any
+  Restarts* restarts = nullptr;  // null: it can only end
+  NodeGroup* group = nullptr;    // null: it is alone, or has a thread of its own
 };
 
 }  // namespace respite

@@ -43,7 +43,9 @@ bool BindTo(int descriptor, int family, const std::string& source) {
 }
 
 // The connection behind a LoopLink: dialed, or accepted. It lives until the last of its callbacks has returned.
-class Wire final : public SocketPoller::Watcher, public std::enable_shared_from_this<Wire> {
+class Wire final : public SocketPoller::Watcher,
+                   public LoopNetwork::Dialed,
+                   public std::enable_shared_from_this<Wire> {
  public:
   struct Parts {
     EventLoop& loop;
@@ -70,6 +72,9 @@ class Wire final : public SocketPoller::Watcher, public std::enable_shared_from_
   void OnReadable() override { OnReady({.read = true}); }
   void OnWritable() override { OnReady({.write = true}); }
   bool TakesLong() const override { return false; }
+
+  const Link::Target& target() const override { return target_; }
+  void SetCut(bool is_cut) override;
 
  private:
   using Stage = Link::Stage;
@@ -105,6 +110,8 @@ class Wire final : public SocketPoller::Watcher, public std::enable_shared_from_
   std::unique_ptr<ByteStream> stream_;
   SocketPoller::Interest registered_;
   bool reads_ = true;
+  bool is_cut_ = false;     // nothing comes or goes
+  bool dials_late_ = false;  // it was cut before it dialed
   bool receive_posted_ = false;
   std::string unsent_;
   size_t sent_ = 0;  // of unsent_
@@ -147,7 +154,24 @@ void Wire::Stop() {
   stream_->Close();
 }
 
+// What has been received already, or waits in the socket, comes when the link is whole again.
+void Wire::SetCut(bool is_cut) {
+  if (user_ == nullptr || is_cut == is_cut_) return;
+  is_cut_ = is_cut;
+  if (is_cut) return Unwatch();
+  Later([](Wire& wire) {
+    if (std::exchange(wire.dials_late_, false)) return wire.TryNextAddress();
+    if (wire.stream_ == nullptr) return;
+    wire.SendMore();
+    if (wire.user_ != nullptr && wire.stage_ == Stage::kOpen) wire.ReceiveLater();
+  });
+}
+
 void Wire::TryNextAddress() {
+  if (is_cut_) {
+    dials_late_ = true;
+    return;
+  }
   while (next_address_ < addresses_.size()) {
     const auto& endpoint = addresses_[next_address_++];
     const int family = endpoint.data()->sa_family;
@@ -213,7 +237,7 @@ void Wire::Open() {
 }
 
 void Wire::OnReady(SocketPoller::Interest ready) {
-  if (user_ == nullptr) return;
+  if (user_ == nullptr || is_cut_) return;
   const auto self = shared_from_this();
   parts_.loop.Enter(parts_.resident);
   if (stage_ == Stage::kConnecting) return FinishConnecting();
@@ -226,7 +250,7 @@ void Wire::OnReady(SocketPoller::Interest ready) {
 void Wire::Receive() {
   // The scratch buffer is the loop's: whoever gets the bytes may receive others' meanwhile (ServeBesides), with another
   // scratch buffer.
-  for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_; ++i) {
+  for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !is_cut_; ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();
     const Transfer got = stream_->Receive(scratch);
     if (got.state == Transfer::State::kLater) return Watch();
@@ -244,7 +268,7 @@ void Wire::ReceiveLater() {
   if (std::exchange(receive_posted_, true)) return;
   Later([](Wire& wire) {
     wire.receive_posted_ = false;
-    if (wire.reads_) wire.Receive();
+    if (wire.reads_ && !wire.is_cut_) wire.Receive();
   });
 }
 
@@ -256,7 +280,7 @@ void Wire::Send(Bytes bytes) {
     sent_ = 0;
   }
   unsent_.append(bytes);
-  if (!was_idle) return;
+  if (!was_idle || is_cut_) return;
   // At once, since a Turn may last long. What goes wrong is told later: the caller does not expect the end of the link.
   const Transfer sent = stream_->Send(unsent_);
   if (sent.state == Transfer::State::kMoved) sent_ += sent.bytes;
@@ -264,6 +288,7 @@ void Wire::Send(Bytes bytes) {
 }
 
 void Wire::SendMore() {
+  if (is_cut_) return;
   while (UnsentBytes() != 0) {
     const Transfer sent = stream_->Send(Bytes(unsent_).substr(sent_));
     if (sent.state == Transfer::State::kLater) return Watch();
@@ -282,6 +307,7 @@ void Wire::SetReading(Link::Reading reading) {
 
 // What the socket is watched for follows from the stage, and from what there is to send.
 void Wire::Watch() {
+  if (is_cut_) return Unwatch();
   SocketPoller::Interest wanted;
   if (stage_ == Stage::kConnecting) {
     wanted.write = true;
@@ -499,8 +525,18 @@ Result<std::unique_ptr<Network::Listening>, std::string> LoopNetwork::Listen(con
 std::unique_ptr<Link> LoopNetwork::Dial(const Link::Target& target, Link::User& user) {
   const int keepalive_s = static_cast<int>(settings_.tcp_keepalive);
   auto wire = std::make_shared<Wire>(Wire::Parts{loop_, resident_, tls_, keepalive_s}, target, user);
+  if (is_cut_ && is_cut_(target)) wire->SetCut(true);
+  std::erase_if(dialed_, [](const auto& one) { return one.expired(); });
+  dialed_.emplace_back(wire);
   wire->Start();
   return std::make_unique<LoopLink>(std::move(wire));
+}
+
+void LoopNetwork::Cut(IsCut is_cut) {
+  is_cut_ = std::move(is_cut);
+  for (const auto& one : dialed_) {
+    if (const auto wire = one.lock()) wire->SetCut(is_cut_ && is_cut_(wire->target()));
+  }
 }
 
 }  // namespace respite

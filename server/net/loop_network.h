@@ -1,7 +1,9 @@
 // LoopNetwork: links over TCP, with or without TLS, and pipes of children, on an event loop.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "server/net/event_loop.h"
 #include "server/net/link.h"
@@ -21,11 +23,26 @@ class LoopNetwork final : public Network {
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) override;
   std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;
 
+  // Links that are dialed to such targets carry nothing, in both directions, and stay open, as if packets were lost.
+  // Replaces the rule of before; links that it does not cut go on. Null: none is cut. Cost: O(links).
+  using IsCut = std::function<bool(const Link::Target&)>;
+  void Cut(IsCut is_cut);
+
+  // A connection that was dialed.
+  class Dialed {
+   public:
+    virtual ~Dialed() = default;
+    virtual const Link::Target& target() const = 0;
+    virtual void SetCut(bool is_cut) = 0;
+  };
+
  private:
   EventLoop& loop_;
   EventLoop::Resident& resident_;
   const Settings& settings_;
   const Tls& tls_;
+  IsCut is_cut_;
+  std::vector<std::weak_ptr<Dialed>> dialed_;  // some have ended
 };
 
 }  // namespace respite

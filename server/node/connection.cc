@@ -261,6 +261,30 @@ void Connection::Close() {
 }
 
 void Connection::MoveTo(NodeHost& other, Arrival arrival) {
+  if (FirstHost() == host_) origin_ = std::make_unique<Origin>(Origin{host_, session_->user->name()});
+  Session& session = BecomeClientOf(other);
+  session.authenticated = arrival.is_admitted || !other.parts().users.LoginRequired();
+  if (FirstHost() == &other) ComeBack(session, other);
+  session.out.Append(arrival.reply);
+  session.held = std::move(arrival.request);
+  other.parts().clients.QueueFlush(session);
+}
+
+void Connection::Rejoin(NodeHost& restarted, Bytes reply) {
+  origin_.reset();
+  Session& session = BecomeClientOf(restarted);
+  session.authenticated = !restarted.parts().users.LoginRequired();
+  session.out.Append(reply);
+  restarted.parts().clients.QueueFlush(session);
+}
+
+Connection* Connection::Movable(const Session& session) {
+  const bool is_held = session.Sendable() != session.out.Size();
+  if (session.kind == SessionKind::kReplica || is_held) return nullptr;
+  return dynamic_cast<Connection*>(session.transport);
+}
+
+Session& Connection::BecomeClientOf(NodeHost& other) {
   NodeHost& left = *host_;
   Session& old = *session_;
   Session& session = other.parts().clients.Create(other.parts().clock.MonotonicMs());
@@ -269,19 +293,14 @@ void Connection::MoveTo(NodeHost& other, Arrival arrival) {
   session.addresses = old.addresses;
   session.identity = old.identity;
   session.resp = old.resp;
-  session.authenticated = arrival.is_admitted || !other.parts().users.LoginRequired();
-  if (FirstHost() == &left) origin_ = std::make_unique<Origin>(Origin{&left, old.user->name()});
-  if (FirstHost() == &other) ComeBack(session, other);
   session.transport = this;
-  session.out.Append(arrival.reply);
-  session.held = std::move(arrival.request);
   host_ = &other;
   session_ = &session;
   old.transport = nullptr;
   left.parts().clients.Close(old);
   left.Post([&left, &old] { left.parts().clients.Remove(old); });
   other.Enter();
-  other.parts().clients.QueueFlush(session);
+  return session;
 }
 
 void Connection::ComeBack(Session& session, const NodeHost& origin) const {

@@ -37,8 +37,14 @@ class Connection final : public Transport,
     bool is_admitted;                      // needs no login there
   };
   void MoveTo(NodeHost& other, Arrival arrival);
+  // The same for the server that has taken the place of its own, to which it is a stranger.
+  void Rejoin(NodeHost& restarted, Bytes reply);
+  // The connection of this client. Null: it has none that could move to another server, because it is a replica, say,
+  // or because TEST FAULT holds back what it has to hear first.
+  static Connection* Movable(const Session& session);
   // Whose client it is.
   const NodeHost& host() const { return *host_; }
+  const Session& session() const { return *session_; }
   // Expires when it closes, or soon after that.
   std::weak_ptr<Connection> Self() const { return self_; }
   bool IsClosing() const { return session_->closing; }
@@ -66,6 +72,8 @@ class Connection final : public Transport,
   // The peer is gone.
   void Depart();
   void RunPump();
+  // Makes it a client of another server, without a login. Its session of before is closed.
+  Session& BecomeClientOf(NodeHost& other);
   // It is the user there that it was when it left, or as one that has just connected if that user is gone.
   void ComeBack(Session& session, const NodeHost& origin) const;
   // One write; false when the socket takes no more for now.

@@ -69,6 +69,7 @@ class NodeHost final : public Host, public EventLoop::Resident {
   void Enter() { loop_.Enter(*this); }
   Pump& pump();
   EventLoop& loop() { return loop_; }
+  LoopNetwork& network() { return network_; }
   const Parts& parts() const { return parts_; }
 
   // Host.

@@ -16,6 +16,12 @@
 
 namespace respite {
 
+namespace {
+
+constexpr Bytes kCopied = "copied to the server that begins again";
+
+}  // namespace
+
 NodeServer::NodeServer(const Parts& parts)
     : parts_(parts),
       files_(system_files_, *parts.config.settings().folder),
@@ -191,7 +197,7 @@ NodeServer::Step NodeServer::Load() {
 NodeServer::Step NodeServer::LoadData() {
   if (auto reason = OpenCluster()) return Fail(*reason);
   if (auto reason = node_->snapshots().Claim()) return Fail(*reason);
-  switch (OpenDataSet(node_->services())) {
+  switch (ReadData()) {
     case LoadOutcome::kAbsent:
       ShareEmptyHistory();
       break;
@@ -211,6 +217,18 @@ NodeServer::Step NodeServer::LoadData() {
   host_->Start();
   return Step::kDone;
 }
+
+// As an append-only file would bring it back, and not what else is in files.
+LoadOutcome NodeServer::ReadData() {
+  if (data_of_ == nullptr) return OpenDataSet(node_->services());
+  Node& before = *std::exchange(data_of_, nullptr)->node_;
+  NamedSnapshots& snapshots = before.lab().snapshots;
+  snapshots.Save(kCopied);
+  snapshots.CopyTo(kCopied, node_->data(), node_->function_libraries());
+  return LoadOutcome::kLoaded;
+}
+
+void NodeServer::TakeClockOf(const NodeServer& before) { node_->lab().clock.Restore(before.node_->lab().clock.Save()); }
 
 void NodeServer::Reach() {
   if (has_stopped_) return;
@@ -254,6 +272,26 @@ void NodeServer::Stop() {
   host_->Stop(0);
 }
 
+void NodeServer::Crash(AppendFsync policy, const Session* spared) {
+  node_->nursery().Kill();
+  Stop();
+  if (node_->aof().IsOn()) {
+    const IoError error = node_->aof().Crash(policy);
+    if (error != kNoError) log().Warning("Failed to cut the append-only file: " + IoErrorText(error));
+  }
+  node_->clients().ForEach([&](Session& session) {
+    if (&session != spared) node_->clients().Close(session);
+  });
+  LetGo();
+}
+
+void NodeServer::LetGo() {
+  LeaveCrashReport(node_->services());
+  node_->slot_migrations().Close();
+  node_->cluster().Close();
+  node_->sentinel().Close();
+}
+
 void NodeServer::OnStop(int exit_code) {
   if (has_stopped_.exchange(true)) return;
   exit_code_ = exit_code;
@@ -268,10 +306,7 @@ void NodeServer::CloseListeners() {
 
 void NodeServer::Discard() {
   if (node_ == nullptr) return;
-  LeaveCrashReport(node_->services());
-  node_->slot_migrations().Close();
-  node_->cluster().Close();
-  node_->sentinel().Close();
+  LetGo();
   listener_.reset();
   host_.reset();
   node_.reset();

@@ -24,6 +24,7 @@
 #include "server/process/started_programs.h"
 #include "server/process/state_log.h"
 #include "server/process/watchdog.h"
+#include "server/storage/data_set.h"
 #include "server/storage/folder_files.h"
 
 namespace respite {
@@ -97,6 +98,13 @@ class NodeServer {
   };
   void SetClusterStart(ClusterStart start) { cluster_start_ = std::move(start); }
 
+  // --- One that takes the place of another. These require that Build was done, and that `before` is still there.
+
+  // Its clock goes on where the other one's was.
+  void TakeClockOf(const NodeServer& before);
+  // Load copies the data and the functions of the other one, instead of reading files.
+  void SetDataOf(const NodeServer& before) { data_of_ = &before; }
+
   // ---
 
   // Loads the data set while clients are served, and takes up its role.
@@ -110,6 +118,9 @@ class NodeServer {
   // Ends it at once, and saves nothing: a late script is killed, and no further command runs. Harmless when it has
   // stopped. Requires: Build was done.
   void Stop();
+  // The same for a server that was killed: its append-only file keeps what this policy promises, its clients but for
+  // `spared` lose their connections, and what it has locked is free. Its data is still there.
+  void Crash(AppendFsync policy, const Session* spared);
   // SIGTERM or SIGINT has arrived.
   void Signalled(int signal);
   bool HasStopped() const { return has_stopped_; }
@@ -127,7 +138,9 @@ class NodeServer {
   const Settings& settings() const { return parts_.config.settings(); }
   Logger& log() const { return parts_.log; }
   EventLoop& loop() const { return loop_->loop; }
-  // Requires: Build was done.
+  // Not any more when it is discarded.
+  bool IsBuilt() const { return node_ != nullptr; }
+  // These require it.
   Node& node() { return *node_; }
   NodeHost& host() { return *host_; }
 
@@ -142,6 +155,9 @@ class NodeServer {
   std::optional<std::string> OpenCluster();
   void ShareEmptyHistory();
   Step LoadData();
+  LoadOutcome ReadData();
+  // Ends its work with others; harmless when that is done.
+  void LetGo();
   bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }
   void NoteRole();
   void OnStop(int exit_code);
@@ -163,6 +179,7 @@ class NodeServer {
   std::unique_ptr<Listener> listener_;
   std::vector<Descriptor> reserved_;  // hold the port of the bus
   std::optional<ClusterStart> cluster_start_;
+  const NodeServer* data_of_ = nullptr;
   std::atomic<bool> has_stopped_ = false;
   std::atomic<int> exit_code_ = 0;
   std::atomic<bool> is_replica_ = false;

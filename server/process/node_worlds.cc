@@ -48,7 +48,7 @@ std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder
   return config;
 }
 
-std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
+NodeWorlds::World NodeWorlds::Prepared(Bytes name, const Order& order) {
   World world;
   world.folder = std::make_unique<OwnFolder>(kNowhere);
   world.config = ConfigFor(order, *world.folder);
@@ -64,17 +64,33 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
                                                               .nodes = 1,
                                                               .number = HashBytes(name, HashKey()),
                                                               .reach = NodeServer::Parts::Reach::kWithin});
-  NodeServer& node = *world.node;
-  const bool is_made = node.Build(parts_.loop) == NodeServer::Step::kDone && node.Open() == NodeServer::Step::kDone &&
-                       node.Load() == NodeServer::Step::kDone;
-  if (!is_made) return "the world could not be made; the server's log says why";
+  return world;
+}
+
+bool NodeWorlds::Begin(NodeServer& node, const Before& before) {
+  if (node.Build(parts_.loop) != NodeServer::Step::kDone) return false;
+  if (before.server != nullptr) node.TakeClockOf(*before.server);
+  if (before.has_data) node.SetDataOf(*before.server);
+  if (node.Open() != NodeServer::Step::kDone || node.Load() != NodeServer::Step::kDone) return false;
   node.node().lab().worlds = this;
-  if (order.snapshots != nullptr) {
-    order.snapshots->CopyTo(order.snapshot, node.node().data(), node.node().function_libraries());
-  }
+  node.node().lab().restarts = this;
+  return true;
+}
+
+void NodeWorlds::Add(Bytes name, World world) {
   world.used_ms = parts_.pace.NowMs();
   worlds_.emplace(name, std::move(world));
   AwaitIdle();
+}
+
+std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
+  World world = Prepared(name, order);
+  if (!Begin(*world.node, {})) return "the world could not be made; the server's log says why";
+  if (order.snapshots != nullptr) {
+    Node& node = world.node->node();
+    order.snapshots->CopyTo(order.snapshot, node.data(), node.function_libraries());
+  }
+  Add(name, std::move(world));
   return std::nullopt;
 }
 
@@ -118,6 +134,31 @@ void NodeWorlds::DropIdle() {
   for (const std::string& name : idle) Drop(name);
 }
 
+// --- Ending as if killed.
+
+bool NodeWorlds::Crash(const Session& caller, Remains remains) {
+  Connection* const connection = Connection::Movable(caller);
+  if (connection == nullptr || !NameOf(connection->host())) return false;
+  parts_.loop.loop.Post(nullptr, [this, weak = connection->Self(), remains] {
+    const auto staying = weak.lock();
+    const auto name = staying == nullptr || staying->IsClosing() ? std::nullopt : NameOf(staying->host());
+    if (name && !name->empty()) Restart(*name, *staying, remains);
+  });
+  return true;
+}
+
+void NodeWorlds::Restart(const std::string& name, Connection& connection, const Remains& remains) {
+  auto crashed = worlds_.extract(worlds_.find(name));
+  NodeServer& before = *dropped_.emplace_back(std::move(crashed.mapped())).node;
+  parts_.loop.loop.Post(nullptr, [this] { dropped_.clear(); });
+  before.Crash(remains.policy, &connection.session());
+  const int port = before.settings().bound_port;
+  World world = Prepared(name, {.port = port == 0 ? std::nullopt : std::optional<int>(port)});
+  if (!Begin(*world.node, {&before, remains.from == Remains::From::kAll})) return;  // it is gone
+  connection.Rejoin(world.node->host(), "+OK\r\n");
+  Add(name, std::move(world));
+}
+
 // --- Looking.
 
 std::vector<Worlds::Summary> NodeWorlds::List() const {
@@ -151,10 +192,8 @@ std::optional<std::string> NodeWorlds::NameOf(const NodeHost& host) const {
 // --- Going there.
 
 bool NodeWorlds::Enter(const Session& session, Entry entry) {
-  auto* const connection = dynamic_cast<Connection*>(session.transport);
-  const bool is_client = connection != nullptr && session.kind != SessionKind::kReplica;
-  const bool is_held = session.Sendable() != session.out.Size();  // TEST FAULT holds back what it has to hear first
-  if (!is_client || is_held || !NameOf(connection->host())) return false;
+  Connection* const connection = Connection::Movable(session);
+  if (connection == nullptr || !NameOf(connection->host())) return false;
   parts_.loop.loop.Post(nullptr, [this, weak = connection->Self(), entry = std::move(entry)] {
     const auto moving = weak.lock();
     const bool leads_somewhere = entry.world.empty() || Has(entry.world);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "server/config/config.h"
 #include "server/config/folder.h"
+#include "server/lab/restarts.h"
 #include "server/lab/worlds.h"
 #include "server/process/node_server.h"
 
@@ -19,7 +20,7 @@ namespace respite {
 
 class Connection;
 
-class NodeWorlds final : public Worlds, public NodeServer::Owner {
+class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owner {
  public:
   struct Parts {
     NodeServer::Owner& owner;  // of the server that has the worlds
@@ -42,6 +43,9 @@ class NodeWorlds final : public Worlds, public NodeServer::Owner {
   int PortOf(Bytes name) const override;
   bool Enter(const Session& session, Entry entry) override;
 
+  // Restarts, for the worlds
+  bool Crash(const Session& caller, Remains remains) override;
+
   // NodeServer::Owner
   void PrepareChild(const NodeServer& node, ChildWork work) override { parts_.owner.PrepareChild(node, work); }
   void OnStop(NodeServer& node) override;
@@ -63,6 +67,17 @@ class NodeWorlds final : public Worlds, public NodeServer::Owner {
 
   std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;
   NodeServer& ServerOf(Bytes world) const;
+  // A world that has not begun.
+  World Prepared(Bytes name, const Order& order);
+  // Whose place a world takes.
+  struct Before {
+    const NodeServer* server = nullptr;  // null: it is a new one
+    bool has_data = false;               // which goes on
+  };
+  // False: it cannot; the reason is logged.
+  bool Begin(NodeServer& node, const Before& before);
+  void Add(Bytes name, World world);
+  void Restart(const std::string& name, Connection& connection, const Remains& remains);
   // Requires: the connection is open, and there is such a world.
   void Move(Connection& connection, const Entry& entry);
   // Empty: the server that has the worlds. Nothing: a world that was dropped.

@@ -58,6 +58,33 @@ void ServerProcess::PrepareWorlds() {
                                                                         .pace = pace_});
 }
 
+// A server with a thread of its own is made and freed there, while the main thread knows it.
+void ServerProcess::PrepareLives() {
+  const bool has_threads = plan_ && config_.settings().node_threads;
+  if (IsSentinel() || has_threads || config_.settings().test_commands == Permission::kNever) return;
+  lives_ = std::make_unique<NodeLives>(*this, residents_, *main_);
+  if (plan_) members_ = std::make_unique<NodeMembers>(*lives_, residents_, pace_);
+}
+
+void ServerProcess::OnKilled(Resident&) { --living_; }
+
+void ServerProcess::OnReviving(Resident&) { ++living_; }
+
+void ServerProcess::OnBack(Resident& resident) {
+  if (&resident == residents_.data()) PrepareWorlds();
+  if (members_ != nullptr) members_->OnBack(resident);
+}
+
+void ServerProcess::OnLost(Resident& resident) {
+  resident.node->log().Warning("The server cannot begin again.");
+  resident.is_killed = true;
+  resident.node->Discard();
+  exit_code_ = 1;
+  if (living_.fetch_sub(1) != 1) return;
+  RemoveFiles();
+  main_->loop.Stop(exit_code_);
+}
+
 int ServerProcess::Run() {
   const int ready_fd = config_.settings().ready_fd;
   const auto objection = ready_fd == 0 ? std::nullopt : ready_fd_.Take(ready_fd);
@@ -76,6 +103,7 @@ int ServerProcess::Run() {
   if (RaiseLimits() == Step::kFailed) return 1;
   if (Prepare() == Step::kFailed) return Abandon();
   PrepareWorlds();
+  PrepareLives();
   if (!IsSentinel()) log_.Notice("Server initialized");
   StartServing();
   const int exit_code = has_failed_ ? 1 : main_->loop.Run();
@@ -166,16 +194,21 @@ void ServerProcess::MakeSeveral() {
 }
 
 void ServerProcess::AddResident(Resident resident) {
-  resident.node =
-      std::make_unique<NodeServer>(NodeServer::Parts{.owner = *this,
-                                                     .config = resident.config == nullptr ? config_ : *resident.config,
-                                                     .log = resident.log == nullptr ? log_ : *resident.log,
-                                                     .clock = clock_,
-                                                     .pace = pace_,
-                                                     .nodes = CountNodes(),
-                                                     .number = residents_.size()});
   residents_.push_back(std::move(resident));
+  residents_.back().node = MakeServer(residents_.back());
   ++living_;
+}
+
+std::unique_ptr<NodeServer> ServerProcess::MakeServer(const Resident& resident) {
+  const auto number = static_cast<uint64_t>(&resident - residents_.data());
+  return std::make_unique<NodeServer>(
+      NodeServer::Parts{.owner = *this,
+                        .config = resident.config == nullptr ? config_ : *resident.config,
+                        .log = resident.log == nullptr ? log_ : *resident.log,
+                        .clock = clock_,
+                        .pace = pace_,
+                        .nodes = CountNodes(),
+                        .number = number});
 }
 
 ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>& work) {
@@ -374,7 +407,7 @@ void ServerProcess::End(int signal) {
   is_ending_ = true;
   signal_ = signal;
   for (Resident& resident : residents_) {
-    if (!resident.node->IsReplica()) Signal(resident);
+    if (resident.Lives() && !resident.node->IsReplica()) Signal(resident);
   }
   SignalOthers();
 }
@@ -409,7 +442,7 @@ void ServerProcess::EndAfterParent() {
 void ServerProcess::OnIdle() {
   const int64_t limit_ms = config_.settings().exit_on_idle;
   const auto is_needed = [&](const Resident& resident) {
-    return !resident.node->HasStopped() && resident.node->IdleMs() < limit_ms;
+    return resident.Lives() && resident.node->IdleMs() < limit_ms;
   };
   if (!is_ending_ && std::ranges::none_of(residents_, is_needed)) Tell([this] { EndIdle(); });
 }
@@ -428,12 +461,10 @@ void ServerProcess::Signal(Resident& resident) {
 
 // A primary that ends gives its replicas everything, so they are there until it has ended.
 void ServerProcess::SignalOthers() {
-  const auto is_awaited = [](const Resident& resident) {
-    return resident.is_signalled && !resident.node->HasStopped();
-  };
+  const auto is_awaited = [](const Resident& resident) { return resident.is_signalled && resident.Lives(); };
   if (signal_ == 0 || std::ranges::any_of(residents_, is_awaited)) return;
   for (Resident& resident : residents_) {
-    if (!resident.node->HasStopped()) Signal(resident);
+    if (resident.Lives()) Signal(resident);
   }
 }
 
@@ -454,6 +485,8 @@ void ServerProcess::OnShutdownStatus(const std::string& status) {
 
 // A server that others outlive is freed when its Turn is over.
 void ServerProcess::OnStop(NodeServer& node) {
+  const auto is_its = [&](const Resident& resident) { return resident.node.get() == &node && resident.is_killed; };
+  if (std::ranges::any_of(residents_, is_its)) return;
   if (node.exit_code() != 0) exit_code_ = node.exit_code();
   const bool is_last = living_.fetch_sub(1) == 1;
   if (is_last) RemoveFiles();

@@ -23,20 +23,21 @@
 #include "server/config/folder.h"
 #include "server/process/daemon.h"
 #include "server/process/limits.h"
+#include "server/process/node_lives.h"
+#include "server/process/node_members.h"
 #include "server/process/node_plan.h"
 #include "server/process/node_server.h"
-#include "server/process/node_worlds.h"
 #include "server/process/parent_watch.h"
 #include "server/process/process_title.h"
 #include "server/process/ready_fd.h"
+#include "server/process/resident.h"
 #include "server/process/signals.h"
 #include "server/process/small_files.h"
 #include "server/process/supervisor.h"
-#include "server/process/task_thread.h"
 
 namespace respite {
 
-class ServerProcess final : public NodeServer::Owner {
+class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
  public:
   // All must outlive this object.
   ServerProcess(Config& config, const CommandLine& line, ProcessTitle& title);
@@ -56,20 +57,15 @@ class ServerProcess final : public NodeServer::Owner {
   std::optional<std::string> OnOomScore(NodeServer& node) override;
   void OnIdle() override;
 
+  // NodeLives::Owner
+  std::unique_ptr<NodeServer> MakeServer(const Resident& resident) override;
+  void OnKilled(Resident& resident) override;
+  void OnReviving(Resident& resident) override;
+  void OnBack(Resident& resident) override;
+  void OnLost(Resident& resident) override;
+
  private:
   using Step = NodeServer::Step;
-
-  // A server, and what it has of its own.
-  struct Resident {
-    std::unique_ptr<OwnFolder> folder;   // null: that of the process
-    std::unique_ptr<Config> config;      // null: that of the process
-    std::unique_ptr<Logger> log;         // null: that of the process
-    std::unique_ptr<WatchedLoop> loop;   // null: that of the main thread
-    std::unique_ptr<TaskThread> thread;  // null: the main thread; the loop is made there
-    std::unique_ptr<NodeServer> node;
-    std::unique_ptr<NodeWorlds> worlds;  // null: it may have none
-    bool is_signalled = false;
-  };
 
   void OpenLog(Logger& log);
   void GoToBackground();
@@ -77,8 +73,9 @@ class ServerProcess final : public NodeServer::Owner {
   // All but serving: returns at the first failure.
   Step Prepare();
   uint32_t CountNodes() const;
-  // Lets the only server have worlds, if it allows TEST.
+  // Lets the only server have worlds, and all of them begin again, if they allow TEST.
   void PrepareWorlds();
+  void PrepareLives();
   Step MakeResidents();
   void MakeSeveral();
   void AddResident(Resident resident);
@@ -146,7 +143,9 @@ class ServerProcess final : public NodeServer::Owner {
   std::optional<NodePlan> plan_;  // nothing: one server
   std::unique_ptr<WatchedLoop> main_;
   std::vector<Resident> residents_;
-  std::atomic<int> living_ = 0;  // servers that have not stopped
+  std::unique_ptr<NodeLives> lives_;      // null: who ends does not begin again
+  std::unique_ptr<NodeMembers> members_;  // null: there is one server, or they have threads
+  std::atomic<int> living_ = 0;           // servers that have not stopped
   std::atomic<int> exit_code_ = 0;
   std::atomic<bool> is_ending_ = false;  // a signal, or what counts as one, asked for it
   bool has_lost_parent_ = false;

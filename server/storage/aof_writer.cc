@@ -40,6 +40,7 @@ void AofWriter::Open(std::unique_ptr<File> file, uint64_t octets) {
   }
   file_ = std::move(file);
   octets_ = octets;
+  promise_.Begin();
   selected_db_ = -1;
   timestamp_s_ = 0;
   synced_at_ms_ = parts_.pace.NowMs();
@@ -55,6 +56,15 @@ void AofWriter::Close() {
   file_.reset();
   buffer_ = {};
   write_error_ = kNoError;
+}
+
+IoError AofWriter::Crash(AppendFsync policy) {
+  Flush(Urgency::kNow, Child::kNone);
+  AwaitSync();
+  const IoError error = file_->Truncate(promise_.Kept(policy, parts_.clock.MonotonicMs(), octets_));
+  file_.reset();
+  buffer_ = {};
+  return error;
 }
 
 void AofWriter::Append(const UnitEffects& effects) {
@@ -124,6 +134,7 @@ void AofWriter::Write(Child child) {
     write_error_ = kNoError;
     parts_.log.Warning("AOF write error looks solved. The server can write again.");
   }
+  if (parts_.settings.test_commands != Permission::kNever) promise_.NoteWrite(parts_.clock.MonotonicMs(), octets_);
   octets_ += buffer_.size();
   written_ += buffer_.size();
   buffer_.clear();

@@ -24,6 +24,7 @@
 #include "server/config/settings.h"
 #include "server/dataset/journal.h"
 #include "server/dataset/latency.h"
+#include "server/storage/sync_promise.h"
 
 namespace respite {
 
@@ -56,6 +57,9 @@ class AofWriter {
   // Writes, syncs and closes. Data that cannot be written is lost, which is logged.
   void Close();
   bool IsOpen() const { return file_ != nullptr; }
+  // Leaves in the file what this policy promises to keep when the machine stops, and closes it. Requires: IsOpen, and
+  // the server allows TEST.
+  IoError Crash(AppendFsync policy);
 
   void Append(const UnitEffects& effects);
   // To be called at the end of each Turn. Cost: a comparison when there is nothing to do.
@@ -110,6 +114,7 @@ class AofWriter {
   std::shared_ptr<File> file_;
   std::string buffer_;
   uint64_t octets_ = 0;      // size of the file
+  SyncPromise promise_;      // used only if the server allows TEST
   int selected_db_ = -1;     // by the data appended to this file; -1: none yet
   int64_t timestamp_s_ = 0;  // of the last annotation
   uint64_t appended_ = 0;

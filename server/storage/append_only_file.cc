@@ -144,6 +144,15 @@ IoError AppendOnlyFile::FlushAndSync() {
   return writer_.SyncNow();
 }
 
+// While the first base is not there yet, its incremental file is not part of the whole.
+IoError AppendOnlyFile::Crash(AppendFsync policy) {
+  const State before = std::exchange(state_, State::kOff);
+  parts_.data.journals.Detach(*this);
+  const IoError error = before == State::kOn && writer_.IsOpen() ? writer_.Crash(policy) : kNoError;
+  directory_.Unlock();
+  return error;
+}
+
 // --- Changes while the server runs
 
 Step AppendOnlyFile::TurnOn() {

@@ -75,6 +75,10 @@ class AppendOnlyFile final : public Journal {
   // Writes and syncs everything (before DEBUG LOADAOF, and when the server stops).
   IoError FlushAndSync();
 
+  // The server stops as if the machine had: the file keeps what this policy promises, and nothing is appended from now
+  // on. Requires: IsOn, and the server allows TEST.
+  IoError Crash(AppendFsync policy);
+
   // --- Changes while the server runs.
 
   // CONFIG SET appendonly. After kFailed nothing has changed; the reason is logged.

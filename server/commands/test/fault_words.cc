@@ -44,12 +44,6 @@ int64_t NumberIn(Bytes word, const std::string& what, Range range) {
   RefuseWord(word, what, "a number from " + std::to_string(range.least) + " to " + std::to_string(range.most));
 }
 
-int64_t DelayMs(Bytes word) {
-  const int64_t duration_ms = DurationMs(word);
-  if (duration_ms <= kLongestMs) return duration_ms;
-  throw Refusal{"ERR " + Shown(word) + " is too long. Write 36500d at most"};
-}
-
 bool YesOrNo(Bytes word) {
   if (EqualsIgnoreCase(word, "yes")) return true;
   if (EqualsIgnoreCase(word, "no")) return false;
@@ -277,6 +271,12 @@ void CheckFilter(const FaultOrder& order, Bytes conditions) {
 }
 
 }  // namespace
+
+int64_t DelayMs(Bytes word) {
+  const int64_t duration_ms = DurationMs(word);
+  if (duration_ms <= kLongestMs) return duration_ms;
+  throw Refusal{"ERR " + Shown(word) + " is too long. Write 36500d at most"};
+}
 
 FaultOrder TakeFaultOrder(Args& args, const CommandTable& commands) {
   FaultOrder order;

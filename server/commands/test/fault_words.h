@@ -6,6 +6,9 @@
 
 namespace respite {
 
+// A duration that a reply may be held back. Throws a refusal.
+int64_t DelayMs(Bytes word);
+
 class CommandTable;
 
 // `name [WHEN …] DO … [TIMES n] [AFTER n] [PERCENT p] [FOR duration]`. Throws a refusal that says what would be right.

@@ -25,6 +25,22 @@ struct TestClock {
   static void Run(Call& call);
 };
 
+struct TestCluster {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|CLUSTER action(LIST|KILL kill-node<node>:string|REVIVE revive-node<node>:string|move{MOVE slot:integer "
+      "move-node<node>:string}|FAILOVER failover-node<node>:string|PARTITION sides:string|HEAL|lag{LAG "
+      "lag-node<node>:string duration:string})",
+      "Kills, revives, promotes and separates the nodes of this process, and moves slots between them.");
+  static void Run(Call& call);
+};
+
+struct TestCrash {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|CRASH [AOF policy(ALWAYS|EVERYSEC|NO)]",
+               "Ends this server as if it was killed, and lets it begin again with what is on the disk.");
+  static void Run(Call& call);
+};
+
 struct TestDrop {
   static constexpr CommandSpec spec = TestSpec(
       "TEST|DROP [CLIENT client-name:pattern] [ID client-id:integer] [USER username:pattern] [ADDR address:pattern] "
@@ -51,6 +67,16 @@ struct TestDump {
 struct TestLoad {
   static constexpr CommandSpec spec =
       TestSpec("TEST|LOAD format(REDIS|RESP|JSON) text", "Runs the commands of a fixture, all of them or none.");
+  static void Run(Call& call);
+};
+
+struct TestPush {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|PUSH client:pattern message(moving{MOVING number:integer seconds:integer [endpoint:string]}|migrating"
+      "{MIGRATING number:integer seconds:integer shards:string}|migrated{MIGRATED number:integer shards:string}|"
+      "failing-over{FAILING_OVER number:integer seconds:integer shards:string}|failed-over{FAILED_OVER number:integer "
+      "shards:string}|resp:string)",
+      "Sends a push message to clients that speak RESP3.");
   static void Run(Call& call);
 };
 

@@ -24,6 +24,23 @@ constexpr std::string_view kHelp[] = {
     "    Jump to what falls due next whenever all clients wait.",
     "CLOCK REAL",
     "    Follow the clock of the machine again.",
+    "CLUSTER LIST",
+    "    Show the nodes of this process.",
+    "CLUSTER KILL|REVIVE <node>",
+    "    End a node as if its machine had stopped; let it begin again with what is on its disk.",
+    "CLUSTER MOVE <slot> <node>",
+    "    Give a slot with its keys to a primary, and wait until all nodes know.",
+    "CLUSTER FAILOVER <node>",
+    "    Make a replica the primary, and wait until all nodes know.",
+    "CLUSTER PARTITION <node>,<node>|<node>...",
+    "    Let nodes on different sides not hear each other.",
+    "CLUSTER HEAL",
+    "    Let all nodes hear each other again.",
+    "CLUSTER LAG <node> <duration>",
+    "    Let the replies of a node be late; 0 ends that.",
+    "CRASH [AOF ALWAYS|EVERYSEC|NO]",
+    "    End as if killed, and begin again with what is on the disk. The end of the append-only file is lost",
+    "    as `appendfsync`, or this policy, allows.",
     "DROP [CLIENT|USER|ADDR|LIB <glob>] [ID <id>] [DB <n>]",
     "    End the connections of other clients, and reply how many.",
     "DUMP [<pattern>]",
@@ -44,6 +61,11 @@ constexpr std::string_view kHelp[] = {
     "    Remove all.",
     "LOAD REDIS|RESP|JSON <text>",
     "    Run the commands of a fixture, all of them or none.",
+    "PUSH <client id>|<client name> MOVING <number> <seconds> [<host>:<port>]",
+    "PUSH <client id>|<client name> MIGRATING|FAILING_OVER <number> <seconds> <shards>",
+    "PUSH <client id>|<client name> MIGRATED|FAILED_OVER <number> <shards>",
+    "PUSH <client id>|<client name> <resp>",
+    "    Send a push message to clients that speak RESP3, and reply how many.",
     "SEED <n>",
     "    Make random choices the same ones from now on in each run.",
     "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|CLIENTS ...]",
@@ -83,8 +105,9 @@ struct TestContainer {
                                        .flags = kAdmin | kProtected,
                                        .arity = -2,
                                        .protection = Protection::kTestCommands};
-  static constexpr auto kSubcommands = Family<TestClock, TestDrop, TestDump, TestFault, TestHelp, TestLoad, TestReset,
-                                              TestSeed, TestSnapshot, TestWorld>();
+  static constexpr auto kSubcommands =
+      Family<TestClock, TestCluster, TestCrash, TestDrop, TestDump, TestFault, TestHelp, TestLoad, TestPush, TestReset,
+             TestSeed, TestSnapshot, TestWorld>();
 };
 
 constexpr auto kTestCommands = Family<TestContainer>();

@@ -1,0 +1,145 @@
+// TEST CLUSTER: what happens to the nodes of a process that was started with `nodes`.
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/key_slot.h"
+#include "base/number_text.h"
+#include "server/commands/test/fault_words.h"
+#include "server/commands/test/test_actions.h"
+#include "server/commands/test/test_cards.h"
+#include "server/execution/services.h"
+#include "server/lab/lab.h"
+
+namespace respite {
+
+namespace {
+
+using Kind = NodeGroup::Task::Kind;
+
+constexpr char kAlone[] =
+    "ERR this server is alone, or has a thread of its own. Start several with --nodes 3x1, without node-threads";
+constexpr char kOneSide[] = "ERR there is one side only. Separate sides by '|': 1,2|3";
+constexpr char kOnTwoSides[] = "ERR a node can be on one side only";
+constexpr char kDead[] = "ERR the node is dead";
+
+NodeGroup& RequireGroup(const Call& call) {
+  if (call.services.lab.group == nullptr) throw Refusal{kAlone};
+  return *call.services.lab.group;
+}
+
+// By its name, number, port or id.
+size_t NodeNamed(const NodeGroup& group, Bytes word) {
+  const auto members = group.List();
+  const auto number = ParseInteger(word);
+  for (size_t i = 0; i < members.size(); ++i) {
+    const NodeGroup::Member& member = members[i];
+    const bool is_number = number && (*number == static_cast<int64_t>(i + 1) || *number == member.port);
+    if (is_number || EqualsIgnoreCase(word, member.name) || (!member.id.empty() && word == member.id)) return i;
+  }
+  throw Refusal{"ERR no node '" + std::string(refusals::ShownPart(word)) + "'. TEST CLUSTER LIST shows them"};
+}
+
+// Runs again in each Turn until the task is over.
+void Do(Call& call, const NodeGroup::Task& task) {
+  NodeGroup& group = RequireGroup(call);
+  if (!call.is_resumed) {
+    if (!call.MayGoOnLater()) throw Refusal{"ERR this connection cannot wait here"};
+    if (const auto refusal = group.Begin(call.services, call.session.id, task)) throw Refusal{"ERR " + *refusal};
+    return call.GoOnInNextTurn();
+  }
+  const auto outcome = group.TakeOutcome(call.session.id);
+  if (!outcome) return call.GoOnInNextTurn();
+  outcome->trouble ? call.reply.Error("ERR " + *outcome->trouble) : call.reply.Ok();
+}
+
+template <Kind kKind>
+void DoToNode(Call& call) {
+  const size_t member = NodeNamed(RequireGroup(call), call.args.Next());
+  call.args.ExpectEnd();
+  Do(call, {.kind = kKind, .member = member});
+}
+
+void Move(Call& call) {
+  const Bytes word = call.args.Next();
+  const auto slot = ParseInteger(word);
+  if (!slot || *slot < 0 || *slot >= kSlotCount) {
+    throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no slot. Write a number from 0 to " +
+                  std::to_string(kSlotCount - 1)};
+  }
+  const size_t member = NodeNamed(RequireGroup(call), call.args.Next());
+  call.args.ExpectEnd();
+  Do(call, {.kind = Kind::kMove, .member = member, .slot = static_cast<int>(*slot)});
+}
+
+void List(Call& call) {
+  call.args.ExpectEnd();
+  const auto members = RequireGroup(call).List();
+  call.reply.Array(members.size());
+  for (const NodeGroup::Member& member : members) {
+    call.reply.Map(4);
+    call.reply.Bulk("name");
+    call.reply.Bulk(member.name);
+    call.reply.Bulk("id");
+    member.id.empty() ? call.reply.Null() : call.reply.Bulk(member.id);
+    call.reply.Bulk("port");
+    call.reply.Integer(member.port);
+    call.reply.Bulk("role");
+    call.reply.Bulk(!member.lives ? "dead" : member.is_replica ? "replica" : "primary");
+  }
+}
+
+NodeGroup::Sides SidesIn(const NodeGroup& group, Bytes text) {
+  NodeGroup::Sides sides;
+  std::set<size_t> placed;
+  for (const Bytes side : SplitOn(text, '|')) {
+    auto& members = sides.emplace_back();
+    for (const Bytes word : SplitOn(side, ',')) {
+      members.push_back(NodeNamed(group, word));
+      if (!placed.insert(members.back()).second) throw Refusal{kOnTwoSides};
+    }
+  }
+  if (sides.size() < 2) throw Refusal{kOneSide};
+  return sides;
+}
+
+void Partition(Call& call) {
+  NodeGroup& group = RequireGroup(call);
+  auto sides = SidesIn(group, call.args.Next());
+  call.args.ExpectEnd();
+  group.Partition(std::move(sides));
+  call.reply.Ok();
+}
+
+void Heal(Call& call) {
+  call.args.ExpectEnd();
+  RequireGroup(call).Partition({});
+  call.reply.Ok();
+}
+
+void Lag(Call& call) {
+  NodeGroup& group = RequireGroup(call);
+  const size_t member = NodeNamed(group, call.args.Next());
+  const int64_t delay_ms = DelayMs(call.args.Next());
+  call.args.ExpectEnd();
+  if (!group.List()[member].lives) throw Refusal{kDead};
+  group.Lag(member, delay_ms);
+  call.reply.Ok();
+}
+
+constexpr std::array kActions = {TestAction{"list", List},
+                                 TestAction{"kill", DoToNode<Kind::kKill>},
+                                 TestAction{"revive", DoToNode<Kind::kRevive>},
+                                 TestAction{"move", Move},
+                                 TestAction{"failover", DoToNode<Kind::kFailOver>},
+                                 TestAction{"partition", Partition},
+                                 TestAction{"heal", Heal},
+                                 TestAction{"lag", Lag}};
+
+}  // namespace
+
+void TestCluster::Run(Call& call) { RunTestAction(call, kActions); }
+
+}  // namespace respite

@@ -1,0 +1,75 @@
+// TEST PUSH: push messages of RESP3, among them those with which servers announce maintenance.
+#include <array>
+#include <optional>
+#include <string>
+
+#include "base/number_text.h"
+#include "server/clients/clients.h"
+#include "server/clients/messages.h"
+#include "server/commands/test/test_cards.h"
+#include "server/execution/services.h"
+#include "server/lab/request_filter.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kNoPush[] =
+    "ERR a message is MOVING, MIGRATING, MIGRATED, FAILING_OVER or FAILED_OVER with its values, or a whole push of "
+    "RESP "
+    "(>1\\r\\n+hello\\r\\n)";
+
+// The parts behind the name: a number in sequence, perhaps seconds, perhaps a text.
+struct Announcement {
+  Bytes name;
+  bool has_seconds;
+  bool may_lack_text;
+};
+constexpr std::array kAnnouncements = {
+    Announcement{"MOVING", true, true}, Announcement{"MIGRATING", true, false}, Announcement{"MIGRATED", false, false},
+    Announcement{"FAILING_OVER", true, false}, Announcement{"FAILED_OVER", false, false}};
+
+std::string BulkOf(Bytes text) { return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n"; }
+
+std::string NumberOf(Bytes word) {
+  const auto number = ParseInteger(word);
+  if (!number) throw Refusal{refusals::kNotInteger};
+  return ":" + std::to_string(*number) + "\r\n";
+}
+
+std::string TakeAnnouncement(Args& args, const Announcement& kind) {
+  std::string text = BulkOf(kind.name) + NumberOf(args.Next());
+  if (kind.has_seconds) text += NumberOf(args.Next());
+  text += args.AtEnd() && kind.may_lack_text ? "_\r\n" : BulkOf(args.Next());
+  return (kind.has_seconds ? ">4\r\n" : ">3\r\n") + text;
+}
+
+std::string TakeMessage(Args& args) {
+  const Bytes word = args.Next();
+  for (const Announcement& kind : kAnnouncements) {
+    if (EqualsIgnoreCase(word, kind.name)) return TakeAnnouncement(args, kind);
+  }
+  if (!word.starts_with('>') || !word.ends_with("\r\n")) throw Refusal{kNoPush};
+  return std::string(word);
+}
+
+}  // namespace
+
+void TestPush::Run(Call& call) {
+  const Bytes client = call.args.Next();
+  const auto id = ParseInteger(client);
+  const TextPattern name(client);
+  const std::string message = TakeMessage(call.args);
+  call.args.ExpectEnd();
+  int64_t reached = 0;
+  call.services.clients.ForEach([&](Session& session) {
+    const bool is_meant = id ? session.id == static_cast<uint64_t>(*id) : name.Matches(session.identity.name);
+    const bool hears = session.resp == RespVersion::kResp3 && !session.closing && session.transport != nullptr;
+    if (!is_meant || !hears || session.kind == SessionKind::kReplica) return;
+    call.services.messages.Push(session, message);
+    ++reached;
+  });
+  call.reply.Integer(reached);
+}
+
+}  // namespace respite

@@ -1,0 +1,53 @@
+// NodeGroup: the nodes of a process that was started with `nodes`, as TEST CLUSTER acts on them: killed, moved and cut
+// off from each other as real machines, operators and networks would do it.
+//
+// This is what commands ask of them. Whoever makes servers (the process) has them, and is above this room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace respite {
+
+struct Services;
+
+class NodeGroup {
+ public:
+  struct Member {
+    std::string name;  // "node-1"
+    std::string id;    // in the cluster; empty: it is in none, or is dead
+    int port;
+    bool lives;
+    bool is_replica;
+  };
+  // What takes some time. It has succeeded when all nodes that live know of it.
+  struct Task {
+    enum class Kind : uint8_t { kKill, kRevive, kMove, kFailOver } kind;
+    size_t member;
+    int slot = 0;  // of kMove
+  };
+  struct Outcome {
+    std::optional<std::string> trouble;
+  };
+  using Sides = std::vector<std::vector<size_t>>;
+
+  virtual ~NodeGroup() = default;
+
+  virtual std::vector<Member> List() const = 0;
+
+  // `client` of the node `asker` asks for it. Returns why it cannot be done.
+  virtual std::optional<std::string> Begin(const Services& asker, uint64_t client, const Task& task) = 0;
+  // Nothing: the last task of this client goes on. Requires: its outcome was not taken yet.
+  virtual std::optional<Outcome> TakeOutcome(uint64_t client) = 0;
+
+  // What nodes of different sides send each other is held back while connections stay open, as if the network lost it.
+  // Nodes on no side reach all others. Replaces what was before; without sides, what was held back goes on.
+  virtual void Partition(Sides sides) = 0;
+  // All replies of the node to clients leave so much later; 0: at once again. Requires: it lives.
+  virtual void Lag(size_t member, int64_t delay_ms) = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,244 @@
+#include "server/process/node_members.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/duration_text.h"
+#include "server/cluster/bus.h"
+#include "server/process/node_plan.h"
+#include "server/slot_migration/slot_migrations.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kMostMs = 5000;
+constexpr char kLagRule[] = "TEST CLUSTER LAG";
+
+constexpr char kNoCluster[] = "these nodes are no cluster";
+constexpr char kDead[] = "the node is dead. TEST CLUSTER REVIVE lets it begin again";
+constexpr char kAlive[] = "the node is alive";
+constexpr char kOwnEnd[] = "a node cannot kill itself so that it stays dead. Ask another one, or use TEST CRASH";
+constexpr char kUnowned[] = "no node that is alive owns the slot";
+constexpr char kNoPrimary[] = "the node is a replica. Only primaries own slots";
+constexpr char kNoReplica[] = "the node is a primary already";
+constexpr char kOnTheMove[] = "the slot is on its way already";
+constexpr char kDisagreement[] = "not all nodes that are alive knew of it after 5 seconds";
+constexpr char kNotMoved[] = "the slot did not move. CLUSTER GETSLOTMIGRATIONS, sent to its owner, says why";
+constexpr char kNotBack[] = "the node cannot begin again; its log says why";
+
+// Whether others of this process reach the server there.
+bool IsAt(const Settings& settings, const Link::Target& target) {
+  const auto bus = BusPortOf(settings);
+  const bool is_port = target.port == settings.MainPort() ||
+                       (settings.tls_port != 0 && target.port == settings.tls_port) ||
+                       (settings.cluster_enabled && bus.ok() && target.port == bus.value());
+  const bool is_loopback = target.host == "127.0.0.1" || target.host == "::1" || target.host == "localhost";
+  return is_port && (is_loopback || target.host == settings.cluster_announce_ip ||
+                     std::ranges::find(settings.bind, target.host) != settings.bind.end());
+}
+
+}  // namespace
+
+NodeMembers::NodeMembers(NodeLives& lives, std::vector<Resident>& residents, const Pace& pace)
+    : lives_(lives), residents_(residents), pace_(pace) {
+  for (Resident& resident : residents_) resident.node->node().lab().group = this;
+}
+
+void NodeMembers::OnBack(Resident& resident) {
+  resident.node->node().lab().group = this;
+  for (size_t i = 0; i < residents_.size(); ++i) Apply(i);
+}
+
+// --- Looking.
+
+bool NodeMembers::Lives(size_t member) const { return residents_[member].Lives(); }
+
+Cluster* NodeMembers::ClusterOf(size_t member) const {
+  return Lives(member) ? residents_[member].node->node().cluster().cluster() : nullptr;
+}
+
+std::optional<size_t> NodeMembers::MemberWithId(const NodeId& id) const {
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    const Cluster* const cluster = ClusterOf(i);
+    if (cluster != nullptr && cluster->view().me().id == id) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<NodeGroup::Member> NodeMembers::List() const {
+  std::vector<Member> list;
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    const NodeServer& node = *residents_[i].node;
+    const Cluster* const cluster = ClusterOf(i);
+    list.push_back({.name = NodePlan::NameOf(static_cast<int>(i)),
+                    .id = cluster == nullptr ? std::string() : cluster->view().me().id.String(),
+                    .port = node.settings().MainPort(),
+                    .lives = Lives(i),
+                    .is_replica = Lives(i) && node.IsReplica()});
+  }
+  return list;
+}
+
+// --- What takes some time.
+
+std::optional<std::string> NodeMembers::Begin(const Services& asker, uint64_t client, const Task& task) {
+  Pending pending{.task = task, .until_ms = pace_.NowMs() + kMostMs};
+  std::optional<std::string> refusal;
+  switch (task.kind) {
+    case Task::Kind::kKill:
+      refusal = BeginKill(asker, client, task.member);
+      break;
+    case Task::Kind::kRevive:
+      refusal = BeginRevive(client, task.member);
+      break;
+    case Task::Kind::kMove:
+      refusal = BeginMove(pending);
+      break;
+    case Task::Kind::kFailOver:
+      refusal = BeginFailOver(task.member);
+      break;
+  }
+  if (!refusal) pending_.insert_or_assign(client, pending);
+  return refusal;
+}
+
+std::optional<std::string> NodeMembers::BeginKill(const Services& asker, uint64_t client, size_t member) {
+  if (!Lives(member)) return kDead;
+  Resident& resident = residents_[member];
+  if (&resident.node->node().services() == &asker) return kOwnEnd;
+  lives_.Later([this, client, member] {
+    if (Lives(member)) lives_.Kill(residents_[member]);
+    End(client, {});
+  });
+  return std::nullopt;
+}
+
+std::optional<std::string> NodeMembers::BeginRevive(uint64_t client, size_t member) {
+  if (Lives(member)) return kAlive;
+  lives_.Later([this, client, member] {
+    const bool is_back = Lives(member) || lives_.Revive(residents_[member]);
+    End(client, {is_back ? std::nullopt : std::optional<std::string>(kNotBack)});
+  });
+  return std::nullopt;
+}
+
+std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
+  const auto& [kind, member, slot] = pending.task;
+  if (!Lives(member)) return kDead;
+  const Cluster* const target = ClusterOf(member);
+  if (target == nullptr) return kNoCluster;
+  if (target->view().me().IsReplica()) return kNoPrimary;
+  const ClusterNode* const owner = target->view().Owner(slot);
+  pending.giver = owner == nullptr ? std::nullopt : MemberWithId(owner->id);
+  if (!pending.giver) return kUnowned;
+  if (*pending.giver == member) return std::nullopt;
+  NodeServer& giver = *residents_[*pending.giver].node;
+  SlotSet slots;
+  slots.Add(slot);
+  if (giver.node().slot_migrations().FindExported(slots)) return kOnTheMove;
+  giver.host().Enter();
+  giver.node().slot_migrations().Export(slots, target->view().me().id);
+  return std::nullopt;
+}
+
+// Without its primary a replica needs the votes of the other primaries only.
+std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
+  if (!Lives(member)) return kDead;
+  Cluster* const cluster = ClusterOf(member);
+  if (cluster == nullptr) return kNoCluster;
+  const ClusterNode& me = cluster->view().me();
+  if (me.IsPrimary() || me.primary == nullptr) return kNoReplica;
+  const bool has_primary = MemberWithId(me.primary->id).has_value() && me.primary->link != nullptr;
+  residents_[member].node->host().Enter();
+  cluster->FailOver(has_primary ? Cluster::FailoverMode::kAsk : Cluster::FailoverMode::kForce);
+  return std::nullopt;
+}
+
+void NodeMembers::End(uint64_t client, Outcome outcome) {
+  const auto found = pending_.find(client);
+  if (found != pending_.end()) found->second.outcome = std::move(outcome);
+}
+
+std::optional<NodeGroup::Outcome> NodeMembers::TakeOutcome(uint64_t client) {
+  const auto found = pending_.find(client);
+  auto outcome = found->second.outcome ? found->second.outcome : Look(found->second);
+  if (outcome) pending_.erase(found);
+  return outcome;
+}
+
+std::optional<NodeGroup::Outcome> NodeMembers::Look(const Pending& pending) const {
+  const Task& task = pending.task;
+  if (task.kind == Task::Kind::kKill || task.kind == Task::Kind::kRevive) return std::nullopt;
+  if (!Lives(task.member)) return Outcome{kDead};
+  if (AllKnow(task)) return Outcome{};
+  if (task.kind == Task::Kind::kMove && *pending.giver != task.member) {
+    if (!Lives(*pending.giver)) return Outcome{kUnowned};
+    const NodeId own = ClusterOf(*pending.giver)->view().me().id;
+    const ClusterNode* const owner = ClusterOf(*pending.giver)->view().Owner(task.slot);
+    const bool is_given = owner == nullptr || owner->id != own;
+    if (!is_given && !residents_[*pending.giver].node->node().slot_migrations().IsExporting())
+      return Outcome{kNotMoved};
+  }
+  return pace_.NowMs() < pending.until_ms ? std::nullopt : std::optional(Outcome{kDisagreement});
+}
+
+bool NodeMembers::AllKnow(const Task& task) const {
+  const NodeId id = ClusterOf(task.member)->view().me().id;
+  const auto knows = [&](const ClusterView& view) {
+    if (task.kind == Task::Kind::kMove) {
+      const ClusterNode* const owner = view.Owner(task.slot);
+      return owner != nullptr && owner->id == id;
+    }
+    const ClusterNode* const node = view.Find(id);
+    return node != nullptr && node->IsPrimary();
+  };
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    const Cluster* const cluster = ClusterOf(i);
+    if (cluster != nullptr && !knows(cluster->view())) return false;
+  }
+  return true;
+}
+
+// --- The network.
+
+void NodeMembers::Partition(Sides sides) {
+  sides_ = std::move(sides);
+  for (size_t i = 0; i < residents_.size(); ++i) Apply(i);
+}
+
+bool NodeMembers::AreApart(size_t one, size_t other) const {
+  const auto side_of = [&](size_t member) {
+    return std::ranges::find_if(sides_,
+                                [&](const auto& side) { return std::ranges::find(side, member) != side.end(); });
+  };
+  const auto side = side_of(one);
+  const auto others_side = side_of(other);
+  return side != sides_.end() && others_side != sides_.end() && side != others_side;
+}
+
+void NodeMembers::Apply(size_t member) {
+  if (!Lives(member)) return;
+  std::vector<const Settings*> unreachable;
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    if (AreApart(member, i)) unreachable.push_back(&residents_[i].node->settings());
+  }
+  LoopNetwork& network = residents_[member].node->host().network();
+  if (unreachable.empty()) return network.Cut(nullptr);
+  network.Cut([unreachable](const Link::Target& target) {
+    return std::ranges::any_of(unreachable, [&](const Settings* settings) { return IsAt(*settings, target); });
+  });
+}
+
+void NodeMembers::Lag(size_t member, int64_t delay_ms) {
+  FaultRules& faults = residents_[member].node->node().lab().faults;
+  faults.Delete(kLagRule);
+  if (delay_ms == 0) return;
+  FaultOrder order;
+  order.name = kLagRule;
+  order.words = {"DO", "DELAY-REPLY", DurationText(delay_ms)};
+  order.action = RequestFault{.kind = RequestFault::Kind::kDelayReply, .amount = delay_ms};
+  faults.Add(std::move(order));
+}
+
+}  // namespace respite

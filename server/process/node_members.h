@@ -1,0 +1,63 @@
+// NodeMembers: the nodes of this process as a NodeGroup. All live on one loop.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/pace.h"
+#include "server/cluster/cluster.h"
+#include "server/lab/node_group.h"
+#include "server/process/node_lives.h"
+#include "server/process/resident.h"
+
+namespace respite {
+
+class NodeMembers final : public NodeGroup {
+ public:
+  // All must outlive it.
+  NodeMembers(NodeLives& lives, std::vector<Resident>& residents, const Pace& pace);
+
+  std::vector<Member> List() const override;
+  std::optional<std::string> Begin(const Services& asker, uint64_t client, const Task& task) override;
+  std::optional<Outcome> TakeOutcome(uint64_t client) override;
+  void Partition(Sides sides) override;
+  void Lag(size_t member, int64_t delay_ms) override;
+
+  // A node has begun again.
+  void OnBack(Resident& resident);
+
+ private:
+  struct Pending {
+    Task task;
+    int64_t until_ms;                     // of the Pace
+    std::optional<size_t> giver = {};     // of a slot
+    std::optional<Outcome> outcome = {};  // nothing: to be found out
+  };
+
+  bool Lives(size_t member) const;
+  Cluster* ClusterOf(size_t member) const;
+  std::optional<size_t> MemberWithId(const NodeId& id) const;
+  // Each returns why it cannot be done.
+  std::optional<std::string> BeginKill(const Services& asker, uint64_t client, size_t member);
+  std::optional<std::string> BeginRevive(uint64_t client, size_t member);
+  std::optional<std::string> BeginMove(Pending& pending);
+  std::optional<std::string> BeginFailOver(size_t member);
+  void End(uint64_t client, Outcome outcome);
+  // Nothing: it goes on.
+  std::optional<Outcome> Look(const Pending& pending) const;
+  bool AllKnow(const Task& task) const;
+  // Cuts the links of this node as the sides say.
+  void Apply(size_t member);
+  bool AreApart(size_t one, size_t other) const;
+
+  NodeLives& lives_;
+  std::vector<Resident>& residents_;
+  const Pace& pace_;
+  std::map<uint64_t, Pending> pending_;  // by client
+  Sides sides_;
+};
+
+}  // namespace respite
