@@ -189,6 +189,8 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   const uint8_t ignored = passage.session.cluster_marks.imports != nullptr ? Pause::kSlotMigration : 0;
   const bool is_paused = parts_.pause.Holds(passage.flags, ignored) && !parts_.scripts.Busy();
   if (!is_paused || passage.session.monitor) return std::nullopt;
+  // Only TEST can move a clock that stands, and so end a pause.
+  if (passage.command->Spec().protection == Protection::kTestCommands) return std::nullopt;
   Hold(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
   parts_.clients.AddPostponed(passage.session);
   return Outcome::kPostponed;

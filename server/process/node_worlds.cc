@@ -31,6 +31,14 @@ NodeWorlds::NodeWorlds(const Parts& parts) : parts_(parts), nowhere_(kNowhere), 
 
 NodeWorlds::~NodeWorlds() = default;
 
+void NodeWorlds::Later(std::function<void()> task) { parts_.loop.loop.Post(nullptr, IfThere(std::move(task))); }
+
+std::function<void()> NodeWorlds::IfThere(std::function<void()> task) const {
+  return [life = std::weak_ptr(life_), run = std::move(task)] {
+    if (!life.expired()) run();
+  };
+}
+
 // --- Making and dropping.
 
 std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder) const {
@@ -101,7 +109,7 @@ void NodeWorlds::Drop(Bytes name) {
   NodeServer& server = *dropped.mapped().node;
   dropped_.push_back(std::move(dropped.mapped()));
   server.Stop();
-  parts_.loop.loop.Post(nullptr, [this] { dropped_.clear(); });
+  Later([this] { dropped_.clear(); });
 }
 
 // SHUTDOWN in a world ends that world.
@@ -116,11 +124,11 @@ std::optional<std::string> NodeWorlds::OnOomScore(NodeServer&) {
 
 void NodeWorlds::AwaitIdle() {
   if (std::exchange(awaits_idle_, true)) return;
-  parts_.loop.loop.After(kIdleCheckMs, [this] {
-    awaits_idle_ = false;
-    DropIdle();
-    if (!worlds_.empty()) AwaitIdle();
-  });
+  parts_.loop.loop.After(kIdleCheckMs, IfThere([this] {
+                           awaits_idle_ = false;
+                           DropIdle();
+                           if (!worlds_.empty()) AwaitIdle();
+                         }));
 }
 
 void NodeWorlds::DropIdle() {
@@ -139,7 +147,7 @@ void NodeWorlds::DropIdle() {
 bool NodeWorlds::Crash(const Session& caller, Remains remains) {
   Connection* const connection = Connection::Movable(caller);
   if (connection == nullptr || !NameOf(connection->host())) return false;
-  parts_.loop.loop.Post(nullptr, [this, weak = connection->Self(), remains] {
+  Later([this, weak = connection->Self(), remains] {
     const auto staying = weak.lock();
     const auto name = staying == nullptr || staying->IsClosing() ? std::nullopt : NameOf(staying->host());
     if (name && !name->empty()) Restart(*name, *staying, remains);
@@ -150,7 +158,7 @@ bool NodeWorlds::Crash(const Session& caller, Remains remains) {
 void NodeWorlds::Restart(const std::string& name, Connection& connection, const Remains& remains) {
   auto crashed = worlds_.extract(worlds_.find(name));
   NodeServer& before = *dropped_.emplace_back(std::move(crashed.mapped())).node;
-  parts_.loop.loop.Post(nullptr, [this] { dropped_.clear(); });
+  Later([this] { dropped_.clear(); });
   before.Crash(remains.policy, &connection.session());
   const int port = before.settings().bound_port;
   World world = Prepared(name, {.port = port == 0 ? std::nullopt : std::optional<int>(port)});
@@ -194,7 +202,7 @@ std::optional<std::string> NodeWorlds::NameOf(const NodeHost& host) const {
 bool NodeWorlds::Enter(const Session& session, Entry entry) {
   Connection* const connection = Connection::Movable(session);
   if (connection == nullptr || !NameOf(connection->host())) return false;
-  parts_.loop.loop.Post(nullptr, [this, weak = connection->Self(), entry = std::move(entry)] {
+  Later([this, weak = connection->Self(), entry = std::move(entry)] {
     const auto moving = weak.lock();
     const bool leads_somewhere = entry.world.empty() || Has(entry.world);
     if (moving != nullptr && !moving->IsClosing() && leads_somewhere) Move(*moving, entry);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,6 +66,9 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     int64_t used_ms = 0;               // of the Pace
   };
 
+  // Runs it when the loop is free, unless the worlds are gone by then: the server that has them may crash.
+  void Later(std::function<void()> task);
+  std::function<void()> IfThere(std::function<void()> task) const;
   std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;
   NodeServer& ServerOf(Bytes world) const;
   // A world that has not begun.
@@ -91,6 +95,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   std::map<std::string, World, std::less<>> worlds_;
   std::vector<World> dropped_;  // freed in the next Turn
   bool awaits_idle_ = false;
+  const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // ends with the worlds
 };
 
 }  // namespace respite

@@ -89,6 +89,17 @@ TEST_F(TestClockTest, ABlockedClientWaitsUntilTold) {
   EXPECT_TRUE(waits.Read().HasValue());
 }
 
+TEST_F(TestClockTest, APauseEndsAtItsTimeAndDoesNotHoldTest) {
+  TestClient paused(server_);
+  client_.Run("TEST CLOCK FREEZE");
+  EXPECT_THAT(client_.Run("CLIENT PAUSE 100"), Ok());
+  EXPECT_FALSE(paused.Run("PING").HasValue());
+  EXPECT_THAT(client_.Run("TEST CLOCK ADVANCE 99ms"), Ok());
+  EXPECT_FALSE(paused.Read().HasValue());
+  EXPECT_THAT(client_.Run("TEST CLOCK ADVANCE 1ms"), Ok());
+  EXPECT_EQ(paused.Read().Text(), "PONG");
+}
+
 TEST_F(TestClockTest, SetGoesForwardThroughTimeAndBackwardWithoutIt) {
   client_.Run("TEST CLOCK FREEZE " + std::string(kNoon));
   client_.Run("SET k v EX 60");
