@@ -29,7 +29,7 @@ namespace {
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kDirectoryMode = 0755;
 
-class SystemFile final : public File {
+class SystemFile : public File {
  public:
   explicit SystemFile(int descriptor) : descriptor_(descriptor) {}
   ~SystemFile() override { close(descriptor_); }
@@ -135,12 +135,29 @@ FileSystem::Kind SystemFiles::KindOf(const std::string& path) {
   return S_ISDIR(status.st_mode) ? Kind::kDirectory : Kind::kFile;
 }
 
+namespace {
+
+// Without its unlocking a lock lasts until the last child that has inherited the descriptor has closed it.
+class LockedFile final : public SystemFile {
+ public:
+  explicit LockedFile(int descriptor) : SystemFile(descriptor), locked_(descriptor) {}
+  ~LockedFile() override { flock(locked_, LOCK_UN); }
+  LockedFile(const LockedFile&) = delete;
+  LockedFile& operator=(const LockedFile&) = delete;
+
+ private:
+  const int locked_;
+};
+
+}  // namespace
+
 Result<std::unique_ptr<File>, IoError> SystemFiles::Lock(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return Failure(IoError{errno});
-  auto file = std::make_unique<SystemFile>(descriptor);
-  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return Failure(IoError{errno});
-  return file;
+  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return std::unique_ptr<File>(std::make_unique<LockedFile>(descriptor));
+  const IoError error = errno;
+  close(descriptor);
+  return Failure(error);
 }
 
 void SystemFiles::Later(FileTask& task) {

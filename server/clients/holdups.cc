@@ -75,12 +75,13 @@ void Holdups::Apply(Session& session, const ReplyFault& fault, size_t reply_star
       session.close_after_reply = true;
       return gate.AddEnd(reply_start + std::min(octets, static_cast<size_t>(fault.amount)));
     case Kind::kReplace:
+      if (octets == 0) return;  // CLIENT REPLY OFF; requests that meet this have a reply
       session.out.RollBack(reply_start);
       return session.out.Append(fault.text);
     case Kind::kSilence:
       return gate.AddHold(reply_start, {.owner = fault.owner}, now_ms);
     case Kind::kHold:
-      if (octets == 0) return;  // CLIENT REPLY OFF
+      if (octets == 0) return;
       return gate.AddHold(reply_start, {.owner = fault.owner, .until_ms = DueAfter(fault.amount)}, now_ms);
     case Kind::kTrickle:
       if (octets == 0) return;

@@ -4,6 +4,7 @@
 // This is what commands ask of them. Whoever makes servers (the process) has them, and is above this room.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,10 +39,16 @@ class NodeGroup {
 
   virtual std::vector<Member> List() const = 0;
 
-  // `client` of the node `asker` asks for it. Returns why it cannot be done.
-  virtual std::optional<std::string> Begin(const Services& asker, uint64_t client, const Task& task) = 0;
-  // Nothing: the last task of this client goes on. Requires: its outcome was not taken yet.
-  virtual std::optional<Outcome> TakeOutcome(uint64_t client) = 0;
+  // Of one of the nodes; ids of clients are those of their node.
+  struct Asker {
+    const Services* node;
+    uint64_t client;
+    auto operator<=>(const Asker&) const = default;
+  };
+  // Returns why it cannot be done.
+  virtual std::optional<std::string> Begin(const Asker& asker, const Task& task) = 0;
+  // Nothing: the last task of this client goes on.
+  virtual std::optional<Outcome> TakeOutcome(const Asker& asker) = 0;
 
   // What nodes of different sides send each other is held back while connections stay open, as if the network lost it.
   // Nodes on no side reach all others. Replaces what was before; without sides, what was held back goes on.

@@ -108,9 +108,7 @@ bool EventLoop::ServeBesides() {
   for (size_t i = 0; i < active_.size(); ++i)
     if (active_[i] != nullptr) active_[i]->EndTurnBesides();
   if (!running_) StartTasks();
-  if (--besides_ == 0) {
-    for (; put_off_ > 0; --put_off_) asio::post(asio_->context, [this] { RunNextTask(); });
-  }
+  --besides_;
   spare_scratches_.push_back(std::exchange(scratch_, std::move(own)));
   return !stopped_;
 }
@@ -135,7 +133,10 @@ void EventLoop::EndTurn(int64_t turn_us) {
   StartTasks();
 }
 
+// Outside of all handlers: what a handler posts, asio counts only when the handler returns. Were that run besides it
+// again and again, asio would believe that nothing is left to wait for, and stop for ever.
 void EventLoop::StartTasks() {
+  for (; put_off_ > 0; --put_off_) asio::post(asio_->context, [this] { RunNextTask(); });
   for (Task& task : posted_) {
     due_.push_back(std::move(task));
     asio::post(asio_->context, [this] { RunNextTask(); });

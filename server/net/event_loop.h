@@ -97,7 +97,7 @@ class EventLoop {
   std::vector<Task> posted_;       // for the next Turn; may own connections, so they go before asio_
   std::deque<Task> due_;           // one call of RunNextTask is under way for each
   int besides_ = 0;                // calls of ServeBesides that are under way
-  size_t put_off_ = 0;             // calls of RunNextTask that came meanwhile
+  size_t put_off_ = 0;             // calls of RunNextTask that came meanwhile; they come again behind the Turn
   std::vector<char> scratch_;
   std::vector<std::vector<char>> spare_scratches_;  // for ServeBesides
   std::function<void()> withdraw_;

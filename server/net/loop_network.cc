@@ -7,7 +7,6 @@
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
-#include <asio/post.hpp>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -123,7 +122,7 @@ void Wire::Start() {
   const asio::ip::address address = asio::ip::make_address(target_.host, is_name);
   if (!is_name) {
     addresses_.emplace_back(address, static_cast<uint16_t>(target_.port));
-    return asio::post(resolver_.get_executor(), [self = shared_from_this()] {
+    return parts_.loop.After(0, [self = shared_from_this()] {
       if (self->user_ == nullptr) return;
       self->parts_.loop.Enter(self->parts_.resident);
       self->TryNextAddress();
@@ -375,7 +374,10 @@ class LoopListening final : public Network::Listening {
     Door(LoopListening& owner, Descriptor socket) : owner_(owner), socket_(std::move(socket)) {
       owner_.parts_.wire.loop.poller().Change(socket_.Get(), *this, {}, {.read = true});
     }
-    ~Door() override { owner_.parts_.wire.loop.poller().Change(socket_.Get(), *this, {.read = true}, {}); }
+    ~Door() override {
+      owner_.parts_.wire.loop.poller().Change(socket_.Get(), *this, {.read = true}, {});
+      StopListening(socket_.Get());
+    }
     Door(const Door&) = delete;
     Door& operator=(const Door&) = delete;
 

@@ -93,6 +93,8 @@ Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOption
   });
 }
 
+void StopListening(int descriptor) { shutdown(descriptor, SHUT_RDWR); }
+
 Result<Descriptor, OpenError> ReserveTcp(const std::string& host, int port) {
   return OnFirstAddress(host, port, [&](const addrinfo& address) { return BindTo(address, {.port = port}); });
 }

@@ -25,6 +25,8 @@ struct OpenError {
 // Returns a listening, non-blocking socket. `host` is an address of either family; "*" means every IPv4 address, "::*"
 // every IPv6 address.
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);
+// Nobody arrives at a listening socket any more, also not at the copy that a new child has until it closes it.
+void StopListening(int descriptor);
 // Returns a socket that is bound, but does not listen. While it is open no other process gets the port, and ListenTcp
 // in this one does. Port 0: the system chooses a free one.
 Result<Descriptor, OpenError> ReserveTcp(const std::string& host, int port);

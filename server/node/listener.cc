@@ -66,6 +66,10 @@ void SendError(const Descriptor& socket, Bytes error) {
 struct Listener::Socket {
   Socket(asio::io_context& context, Descriptor opened, Protocol spoken)
       : descriptor(context, opened.Release()), retry(context), protocol(spoken) {}
+  ~Socket() { respite::StopListening(descriptor.native_handle()); }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
   asio::posix::stream_descriptor descriptor;
   asio::steady_timer retry;
   Protocol protocol;

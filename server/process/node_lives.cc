@@ -25,13 +25,13 @@ bool NodeLives::Crash(const Session& caller, Remains remains) {
   loop_.loop.Post(nullptr, [this, weak = connection->Self(), remains] {
     const auto staying = weak.lock();
     Resident* const home = staying == nullptr || staying->IsClosing() ? nullptr : HomeOf(staying->host());
-    if (home != nullptr && !home->node->HasStopped()) Restart(*home, *staying, remains);
+    if (home != nullptr) Restart(*home, *staying, remains);
   });
   return true;
 }
 
 Resident* NodeLives::HomeOf(const NodeHost& host) {
-  const auto is_its = [&](const Resident& resident) { return !resident.is_killed && &resident.node->host() == &host; };
+  const auto is_its = [&](const Resident& resident) { return resident.Lives() && &resident.node->host() == &host; };
   const auto found = std::ranges::find_if(residents_, is_its);
   return found == residents_.end() ? nullptr : &*found;
 }
@@ -40,6 +40,7 @@ void NodeLives::End(Resident& resident, const Remains& remains, const Session* s
   resident.is_killed = true;
   resident.worlds.reset();
   resident.node->Crash(remains.policy, spared);
+  resident.ports = resident.node->HoldPorts();
   owner_.OnKilled(resident);
 }
 
@@ -60,8 +61,10 @@ NodeServer::Step NodeLives::Begin(Resident& resident, NodeServer& before, const 
   if (remains.from == Remains::From::kAll) node.SetDataOf(before);
   if (node.Open() == kFailed) return kFailed;
   const NodeServer::Step outcome = node.Load();
-  if (outcome == kDone) node.Reach();
-  return outcome;
+  if (outcome != kDone) return outcome;
+  resident.ports.clear();
+  node.Reach();
+  return kDone;
 }
 
 void NodeLives::Restart(Resident& resident, Connection& connection, const Remains& remains) {

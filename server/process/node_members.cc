@@ -82,15 +82,17 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
 
 // --- What takes some time.
 
-std::optional<std::string> NodeMembers::Begin(const Services& asker, uint64_t client, const Task& task) {
+std::optional<std::string> NodeMembers::Begin(const Asker& asker, const Task& task) {
+  // Of clients that have left.
+  std::erase_if(pending_, [&](const auto& one) { return pace_.NowMs() > one.second.until_ms + kMostMs; });
   Pending pending{.task = task, .until_ms = pace_.NowMs() + kMostMs};
   std::optional<std::string> refusal;
   switch (task.kind) {
     case Task::Kind::kKill:
-      refusal = BeginKill(asker, client, task.member);
+      refusal = BeginKill(asker, task.member);
       break;
     case Task::Kind::kRevive:
-      refusal = BeginRevive(client, task.member);
+      refusal = BeginRevive(asker, task.member);
       break;
     case Task::Kind::kMove:
       refusal = BeginMove(pending);
@@ -99,26 +101,26 @@ std::optional<std::string> NodeMembers::Begin(const Services& asker, uint64_t cl
       refusal = BeginFailOver(task.member);
       break;
   }
-  if (!refusal) pending_.insert_or_assign(client, pending);
+  if (!refusal) pending_.insert_or_assign(asker, pending);
   return refusal;
 }
 
-std::optional<std::string> NodeMembers::BeginKill(const Services& asker, uint64_t client, size_t member) {
+std::optional<std::string> NodeMembers::BeginKill(const Asker& asker, size_t member) {
   if (!Lives(member)) return kDead;
   Resident& resident = residents_[member];
-  if (&resident.node->node().services() == &asker) return kOwnEnd;
-  lives_.Later([this, client, member] {
+  if (&resident.node->node().services() == asker.node) return kOwnEnd;
+  lives_.Later([this, asker, member] {
     if (Lives(member)) lives_.Kill(residents_[member]);
-    End(client, {});
+    End(asker, {});
   });
   return std::nullopt;
 }
 
-std::optional<std::string> NodeMembers::BeginRevive(uint64_t client, size_t member) {
+std::optional<std::string> NodeMembers::BeginRevive(const Asker& asker, size_t member) {
   if (Lives(member)) return kAlive;
-  lives_.Later([this, client, member] {
+  lives_.Later([this, asker, member] {
     const bool is_back = Lives(member) || lives_.Revive(residents_[member]);
-    End(client, {is_back ? std::nullopt : std::optional<std::string>(kNotBack)});
+    End(asker, {is_back ? std::nullopt : std::optional<std::string>(kNotBack)});
   });
   return std::nullopt;
 }
@@ -155,13 +157,14 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   return std::nullopt;
 }
 
-void NodeMembers::End(uint64_t client, Outcome outcome) {
-  const auto found = pending_.find(client);
+void NodeMembers::End(const Asker& asker, Outcome outcome) {
+  const auto found = pending_.find(asker);
   if (found != pending_.end()) found->second.outcome = std::move(outcome);
 }
 
-std::optional<NodeGroup::Outcome> NodeMembers::TakeOutcome(uint64_t client) {
-  const auto found = pending_.find(client);
+std::optional<NodeGroup::Outcome> NodeMembers::TakeOutcome(const Asker& asker) {
+  const auto found = pending_.find(asker);
+  if (found == pending_.end()) return Outcome{kDisagreement};
   auto outcome = found->second.outcome ? found->second.outcome : Look(found->second);
   if (outcome) pending_.erase(found);
   return outcome;

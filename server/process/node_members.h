@@ -21,8 +21,8 @@ class NodeMembers final : public NodeGroup {
   NodeMembers(NodeLives& lives, std::vector<Resident>& residents, const Pace& pace);
 
   std::vector<Member> List() const override;
-  std::optional<std::string> Begin(const Services& asker, uint64_t client, const Task& task) override;
-  std::optional<Outcome> TakeOutcome(uint64_t client) override;
+  std::optional<std::string> Begin(const Asker& asker, const Task& task) override;
+  std::optional<Outcome> TakeOutcome(const Asker& asker) override;
   void Partition(Sides sides) override;
   void Lag(size_t member, int64_t delay_ms) override;
 
@@ -41,11 +41,11 @@ class NodeMembers final : public NodeGroup {
   Cluster* ClusterOf(size_t member) const;
   std::optional<size_t> MemberWithId(const NodeId& id) const;
   // Each returns why it cannot be done.
-  std::optional<std::string> BeginKill(const Services& asker, uint64_t client, size_t member);
-  std::optional<std::string> BeginRevive(uint64_t client, size_t member);
+  std::optional<std::string> BeginKill(const Asker& asker, size_t member);
+  std::optional<std::string> BeginRevive(const Asker& asker, size_t member);
   std::optional<std::string> BeginMove(Pending& pending);
   std::optional<std::string> BeginFailOver(size_t member);
-  void End(uint64_t client, Outcome outcome);
+  void End(const Asker& asker, Outcome outcome);
   // Nothing: it goes on.
   std::optional<Outcome> Look(const Pending& pending) const;
   bool AllKnow(const Task& task) const;
@@ -56,7 +56,7 @@ class NodeMembers final : public NodeGroup {
   NodeLives& lives_;
   std::vector<Resident>& residents_;
   const Pace& pace_;
-  std::map<uint64_t, Pending> pending_;  // by client
+  std::map<Asker, Pending> pending_;
   Sides sides_;
 };
 

@@ -285,6 +285,22 @@ void NodeServer::Crash(AppendFsync policy, const Session* spared) {
   LetGo();
 }
 
+// A port that somebody has taken meanwhile is not held.
+std::vector<Descriptor> NodeServer::HoldPorts() const {
+  std::vector<int> ports = {settings().bound_port, settings().tls_port};
+  const auto bus = BusPortOf(settings());
+  if (settings().cluster_enabled && bus.ok()) ports.push_back(bus.value());
+  std::vector<Descriptor> held;
+  for (const std::string& bound : settings().bind) {
+    for (const int port : ports) {
+      if (port <= 0) continue;
+      auto reserved = ReserveTcp(bound.starts_with('-') ? bound.substr(1) : bound, port);
+      if (reserved.ok()) held.push_back(std::move(reserved).value());
+    }
+  }
+  return held;
+}
+
 void NodeServer::LetGo() {
   LeaveCrashReport(node_->services());
   node_->slot_migrations().Close();

@@ -121,6 +121,9 @@ class NodeServer {
   // The same for a server that was killed: its append-only file keeps what this policy promises, its clients but for
   // `spared` lose their connections, and what it has locked is free. Its data is still there.
   void Crash(AppendFsync policy, const Session* spared);
+  // While these are there, nobody else gets its ports, not even for the near end of a connection. Requires: it does not
+  // listen any more.
+  std::vector<Descriptor> HoldPorts() const;
   // SIGTERM or SIGINT has arrived.
   void Signalled(int signal);
   bool HasStopped() const { return has_stopped_; }

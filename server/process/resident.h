@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "server/config/config.h"
 #include "server/config/folder.h"
@@ -21,6 +23,7 @@ struct Resident {
   std::unique_ptr<NodeServer> node;
   std::unique_ptr<NodeWorlds> worlds;   // null: it may have none
   std::unique_ptr<const Config> start;  // what it begins again with; null: it cannot
+  std::vector<Descriptor> ports;        // of a server that was killed
   bool is_signalled = false;
   bool is_killed = false;  // its end is not that of the service
 

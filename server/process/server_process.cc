@@ -79,8 +79,8 @@ void ServerProcess::OnLost(Resident& resident) {
   resident.node->log().Warning("The server cannot begin again.");
   resident.is_killed = true;
   resident.node->Discard();
-  exit_code_ = 1;
   if (living_.fetch_sub(1) != 1) return;
+  exit_code_ = 1;
   RemoveFiles();
   main_->loop.Stop(exit_code_);
 }

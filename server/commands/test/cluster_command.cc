@@ -45,12 +45,13 @@ size_t NodeNamed(const NodeGroup& group, Bytes word) {
 // Runs again in each Turn until the task is over.
 void Do(Call& call, const NodeGroup::Task& task) {
   NodeGroup& group = RequireGroup(call);
+  const NodeGroup::Asker asker{&call.services, call.session.id};
   if (!call.is_resumed) {
     if (!call.MayGoOnLater()) throw Refusal{"ERR this connection cannot wait here"};
-    if (const auto refusal = group.Begin(call.services, call.session.id, task)) throw Refusal{"ERR " + *refusal};
+    if (const auto refusal = group.Begin(asker, task)) throw Refusal{"ERR " + *refusal};
     return call.GoOnInNextTurn();
   }
-  const auto outcome = group.TakeOutcome(call.session.id);
+  const auto outcome = group.TakeOutcome(asker);
   if (!outcome) return call.GoOnInNextTurn();
   outcome->trouble ? call.reply.Error("ERR " + *outcome->trouble) : call.reply.Ok();
 }

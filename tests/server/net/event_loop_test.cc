@@ -86,6 +86,24 @@ TEST(EventLoopTest, ATaskOfTheSameTurnWaitsWhileOthersAreServedBesides) {
   EXPECT_THAT(log, testing::ElementsAre("first begins", "first ends", "second"));
 }
 
+// Asio must not believe that there is nothing left to wait for.
+TEST(EventLoopTest, ALongTaskWithOthersBehindItDoesNotEndTheLoop) {
+  const SystemPace pace;
+  EventLoop loop(pace);
+  std::vector<std::string> log;
+  loop.Post(nullptr, [&] {
+    for (int i = 0; i < 100; ++i) loop.ServeBesides();
+    log.emplace_back("long");
+  });
+  for (int i = 0; i < 5; ++i) loop.Post(nullptr, [&] { log.emplace_back("behind"); });
+  loop.After(1, [&] {
+    log.emplace_back("timer");
+    loop.Post(nullptr, [&] { loop.Stop(7); });
+  });
+  EXPECT_EQ(loop.Run(), 7);
+  EXPECT_THAT(log, testing::IsSupersetOf({"long", "behind", "behind", "behind", "behind", "behind", "timer"}));
+}
+
 TEST(EventLoopTest, AResidentMayLeaveWhileOthersAreServedBesides) {
   const SystemPace pace;
   EventLoop loop(pace);
