@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "server/catalogue/command_table.h"
@@ -122,11 +123,23 @@ void Holdups::RunDue(int64_t now_ms) {
   for (int left = kPerTurn; left > 0 && !dues_.empty() && dues_.begin()->at_ms <= now_ms; --left) {
     Session& session = *parts_.clients.Find(dues_.begin()->client);
     Alter(session, [&](Holdup& holdup) {
-      holdup.gate.Advance(now_ms);
+      holdup.gate.Advance(now_ms, steps_);
       if (!holdup.has_delayed || holdup.delayed_until_ms > now_ms) return;
       holdup.has_delayed = false;
       parts_.clients.Continue(session);
     });
+    parts_.clients.QueueFlush(session);
+  }
+}
+
+// Trickles go on octet by octet from here.
+void Holdups::EndJump(int64_t now_ms) {
+  steps_ = OutputGate::Steps::kSmall;
+  std::vector<uint64_t> clients;
+  for (const Due& due : dues_) clients.push_back(due.client);
+  for (const uint64_t client : clients) {
+    Session& session = *parts_.clients.Find(client);
+    Alter(session, [&](Holdup& holdup) { holdup.gate.Advance(now_ms); });
     parts_.clients.QueueFlush(session);
   }
 }

@@ -45,6 +45,8 @@ class Holdups final : public Timers::Source {
   int64_t NextDueMs() const override { return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms; }
   void RunDue(int64_t now_ms) override;
   std::string WhatIsDue() const override;
+  void BeginJump() override { steps_ = OutputGate::Steps::kNone; }
+  void EndJump(int64_t now_ms) override;
 
  private:
   struct Due {
@@ -64,6 +66,7 @@ class Holdups final : public Timers::Source {
 
   const Parts parts_;
   std::set<Due> dues_;
+  OutputGate::Steps steps_ = OutputGate::Steps::kSmall;
 };
 
 }  // namespace respite

@@ -55,11 +55,11 @@ size_t OutputGate::Sendable(size_t size) const {
 }
 
 // A barrier behind another begins to count when that is gone.
-void OutputGate::Advance(int64_t now_ms) {
-  while (!barriers_.empty() && Pass(barriers_.front(), now_ms)) barriers_.pop_front();
+void OutputGate::Advance(int64_t now_ms, Steps steps) {
+  while (!barriers_.empty() && Pass(barriers_.front(), now_ms, steps)) barriers_.pop_front();
 }
 
-bool OutputGate::Pass(Barrier& barrier, int64_t now_ms) {
+bool OutputGate::Pass(Barrier& barrier, int64_t now_ms, Steps steps) {
   if (barrier.kind == Kind::kEnd) return false;
   if (barrier.kind == Kind::kHold) return barrier.due_ms <= now_ms;
   if (barrier.since_ms == kNotYet) barrier.since_ms = now_ms;
@@ -68,7 +68,7 @@ bool OutputGate::Pass(Barrier& barrier, int64_t now_ms) {
   barrier.passed = static_cast<uint64_t>(elapsed_ms) * static_cast<uint64_t>(barrier.per_second) / kMsPerSecond;
   const int64_t next_ms = barrier.since_ms + TimeFor(barrier.passed + 1, barrier.per_second);
   const int64_t all_ms = barrier.since_ms + TimeFor(barrier.octets, barrier.per_second);
-  barrier.due_ms = std::min(std::max(next_ms, now_ms + kTrickleStepMs), all_ms);
+  barrier.due_ms = steps == Steps::kNone ? all_ms : std::min(std::max(next_ms, now_ms + kTrickleStepMs), all_ms);
   return false;
 }
 

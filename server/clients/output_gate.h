@@ -45,8 +45,10 @@ class OutputGate {
   size_t Sendable(size_t size) const;
   // So many waiting octets are gone from the front.
   void NoteSent(size_t octets) { sent_ += octets; }
-  // Opens what is due. Cost: O(barriers that open).
-  void Advance(int64_t now_ms);
+  // Opens what is due. A trickle is due again when some more octets may pass, or, with kNone, all of them. Cost:
+  // O(barriers that open).
+  enum class Steps : uint8_t { kSmall, kNone };
+  void Advance(int64_t now_ms, Steps steps = Steps::kSmall);
   // When Advance has something to do; kNever if it has not.
   int64_t NextDueMs() const;
   // Opens the barriers of one owner, or of all, but no end.
@@ -76,7 +78,7 @@ class OutputGate {
 
   void Add(Barrier barrier, int64_t now_ms);
   // False: it is not open yet.
-  static bool Pass(Barrier& barrier, int64_t now_ms);
+  static bool Pass(Barrier& barrier, int64_t now_ms, Steps steps);
   template <class IsMeant>
   void OpenSome(IsMeant&& is_meant, int64_t now_ms);
 

@@ -20,6 +20,9 @@ class Timers {
     virtual int64_t NextDueMs() const = 0;
     // Does the work that is due now, or as much of it as one Turn may take.
     virtual void RunDue(int64_t now_ms) = 0;
+    // Until the jump ends nobody sees what happens in between: only what changes the order of things need be due.
+    virtual void BeginJump() {}
+    virtual void EndJump(int64_t /*now_ms*/) {}
     // What will happen at NextDueMs, for people: "CLIENT PAUSE ends". Requires: something will.
     virtual std::string WhatIsDue() const = 0;
   };
@@ -36,6 +39,13 @@ class Timers {
   const Source* Next() const {
     const auto next = std::ranges::min_element(sources_, {}, &Source::NextDueMs);
     return next != sources_.end() && (*next)->NextDueMs() != kNever ? *next : nullptr;
+  }
+  // The clock is about to go over what is due at once, and has done so.
+  void BeginJump() {
+    for (Source* source : sources_) source->BeginJump();
+  }
+  void EndJump(int64_t now_ms) {
+    for (Source* source : sources_) source->EndJump(now_ms);
   }
   // Calls each source that is due once.
   void RunDue(int64_t now_ms) {

@@ -52,6 +52,8 @@ class Worlds {
     std::string reply = "+OK\r\n";
     std::vector<std::string> request = {};  // runs there instead of a reply, if not empty
   };
+  // Whether this client could go to a world.
+  virtual bool MayMove(const Session& session) const = 0;
   // Moves the connection of a client in the next Turn; its running request must go on then (Call::GoOnInNextTurn), and
   // runs again only if this has failed. False: this client has no connection that could move.
   virtual bool Enter(const Session& session, Entry entry) = 0;

@@ -42,9 +42,7 @@ bool BindTo(int descriptor, int family, const std::string& source) {
 }
 
 // The connection behind a LoopLink: dialed, or accepted. It lives until the last of its callbacks has returned.
-class Wire final : public SocketPoller::Watcher,
-                   public LoopNetwork::Dialed,
-                   public std::enable_shared_from_this<Wire> {
+class Wire final : public SocketPoller::Watcher, public LoopNetwork::Dialed, public std::enable_shared_from_this<Wire> {
  public:
   struct Parts {
     EventLoop& loop;
@@ -109,7 +107,7 @@ class Wire final : public SocketPoller::Watcher,
   std::unique_ptr<ByteStream> stream_;
   SocketPoller::Interest registered_;
   bool reads_ = true;
-  bool is_cut_ = false;     // nothing comes or goes
+  bool is_cut_ = false;      // nothing comes or goes
   bool dials_late_ = false;  // it was cut before it dialed
   bool receive_posted_ = false;
   std::string unsent_;

@@ -131,6 +131,7 @@ void Housekeeping::PassTime(int64_t elapsed_ms, const std::function<void(int64_t
     if (monotonic_ms > now_ms) advance(monotonic_ms - now_ms);
   };
   parts_.exact_expiry.Begin(parts_.clock.WallMs() + elapsed_ms);
+  parts_.timers.BeginJump();
   for (int64_t due_ms = parts_.timers.NextDueMs(); due_ms <= until_ms; due_ms = parts_.timers.NextDueMs()) {
     advance_to(due_ms);
     parts_.timers.RunDue(parts_.clock.MonotonicMs());
@@ -138,6 +139,7 @@ void Housekeeping::PassTime(int64_t elapsed_ms, const std::function<void(int64_t
   }
   parts_.exact_expiry.End();
   advance_to(until_ms);
+  parts_.timers.EndJump(parts_.clock.MonotonicMs());
   Tick();
   wake_at_ms_ = Timers::kNever;  // the time that the host was asked for may have passed
   EndTurn();

@@ -101,6 +101,9 @@ std::optional<std::string> Listener::Reopen(Protocol protocol) {
     sockets = std::move(opened).value();
     if (!sockets.empty()) settings.bound_port = PortOf(sockets[0]->descriptor.native_handle());
   }
+  if (is_shut_ && !std::exchange(sockets, {}).empty()) {
+    Reserve(protocol == Protocol::kTcp ? settings.bound_port : settings.tls_port);
+  }
   for (auto& socket : sockets) Accept(socket);
   return std::nullopt;
 }

@@ -199,9 +199,14 @@ std::optional<std::string> NodeWorlds::NameOf(const NodeHost& host) const {
 
 // --- Going there.
 
-bool NodeWorlds::Enter(const Session& session, Entry entry) {
+bool NodeWorlds::MayMove(const Session& session) const {
   Connection* const connection = Connection::Movable(session);
-  if (connection == nullptr || !NameOf(connection->host())) return false;
+  return connection != nullptr && NameOf(connection->host());
+}
+
+bool NodeWorlds::Enter(const Session& session, Entry entry) {
+  if (!MayMove(session)) return false;
+  Connection* const connection = Connection::Movable(session);
   Later([this, weak = connection->Self(), entry = std::move(entry)] {
     const auto moving = weak.lock();
     const bool leads_somewhere = entry.world.empty() || Has(entry.world);

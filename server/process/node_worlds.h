@@ -42,6 +42,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   size_t Count() const override { return worlds_.size(); }
   bool HaveClients() const override;
   int PortOf(Bytes name) const override;
+  bool MayMove(const Session& session) const override;
   bool Enter(const Session& session, Entry entry) override;
 
   // Restarts, for the worlds

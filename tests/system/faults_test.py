@@ -1,12 +1,11 @@
 """Faults on purpose (TEST FAULT) with real sockets: what a client of a broken server sees, to the octet."""
-import os
-import re
 import socket
 import time
 import unittest
 
 from hostile import Raw
 from launcher import LaunchTest, wait_until
+from test_server_page import lines_of_page
 from two_servers import encode
 
 
@@ -107,6 +106,8 @@ class FaultsTest(LaunchTest):
         with socket.socket() as thief, self.assertRaises(OSError):  # the port stays ours
             thief.bind(("127.0.0.1", self.server.port))
         self.assertEqual(b"+OK", self.admin.value("SET", "k", "v"))
+        self.assertEqual(b"+OK", self.admin.value("CONFIG", "SET", "bind", "127.0.0.1"))  # which opens the sockets anew
+        self.assertFalse(self.is_open())
         self.admin.value("TEST", "FAULT", "DEL", "f")
         self.assertEqual(b"v", self.client().value("GET", "k"))
         self.add("g DO REFUSE LISTEN FOR 20ms")
@@ -147,9 +148,7 @@ class FaultsTest(LaunchTest):
         self.assertEqual([b""] * 5, [client.read_to_end() for client in clients])
 
     def test_the_lines_that_the_page_prints(self):
-        path = os.path.join(os.environ.get("RESPITE_SOURCE_DIR", "."), "docs/test_server.md")
-        with open(path, encoding="utf-8") as page:
-            lines = re.findall(r"^    (TEST .*)$", page.read(), re.M)
+        lines = lines_of_page("Faults on purpose")
         self.assertEqual(4, len(lines))
         for line in lines:
             with self.subTest(line):

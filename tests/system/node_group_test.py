@@ -8,6 +8,7 @@ import unittest
 
 from hostile import Raw
 from launcher import LaunchTest, wait_until
+from test_server_page import lines_of_page
 
 SLOT_OF_FOO = 12182
 LIMIT_S = 30
@@ -208,6 +209,12 @@ class PushTest(LaunchTest):
         self.assertEqual(0, self.admin.value("TEST", "PUSH", self.admin.value("CLIENT", "ID"), "MIGRATED", "1", "1"))
         self.assertEqual(b":1\r\n", self.client.run("TEST", "PUSH", "app", "MIGRATED", "1", "1"))  # behind its own reply
         self.assertEqual(b">3\r\n$8\r\nMIGRATED\r\n:1\r\n$1\r\n1\r\n", self.client.read())
+
+    def test_the_lines_that_the_page_prints(self):
+        lines = lines_of_page("Push messages")
+        self.assertEqual(2, len(lines))
+        for line in lines:
+            self.assertEqual(b":0\r\n", self.admin.run(*line.split()), line)
 
     def test_what_is_no_message(self):
         for words in (["MOVED", "1"], ["+OK\r\n"], [">1\r\n+x"], ["MOVING"], ["MOVING", "x", "1"], ["MIGRATED", "1", "1", "1"]):

@@ -6,6 +6,7 @@ import unittest
 
 from hostile import Raw
 from launcher import LaunchTest, wait_until
+from test_server_page import lines_of_page
 from two_servers import encode
 
 SHA_OF_RETURN_1 = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"
@@ -70,6 +71,14 @@ class RestartsTest(LaunchTest):
                 self.crash(*(["AOF", policy] if policy else []))
                 left = {b"old", b"late", b"last"} - set(lost.split())
                 self.assertEqual(left, set(self.admin.value("KEYS", "*")))
+
+    def test_the_lines_that_the_page_prints(self):
+        self.serve("--appendonly", "yes")
+        lines = lines_of_page("A server that is killed")
+        self.assertEqual(7, len(lines))
+        for line in lines:
+            self.assertEqual(b"+OK\r\n", self.admin.run(*line.split()), line)
+        self.assertEqual([b"kept"], self.admin.value("KEYS", "*"))
 
     def test_the_clock_stays(self):
         self.serve("--appendonly", "yes")

@@ -109,6 +109,14 @@ class WorldsTest(LaunchTest):
         self.assertEqual([], self.admin.value("TEST", "WORLD", "LIST"))
         self.assertEqual(b"+OK", stranger.value("AUTH", "world.w", "secret"))
 
+    def test_a_login_that_cannot_be_makes_no_world(self):
+        client = self.client()
+        client.send(b"".join(map(encode, (["MULTI"], ["AUTH", "world.w", "x"], ["EXEC"]))))
+        self.assertIn(b"cannot go to another world", b"".join(client.read() for _ in range(3)))
+        client.send(encode(["CLIENT", "REPLY", "SKIP"]) + encode(["AUTH", "world.w", "x"]) + encode(["PING"]))
+        self.assertEqual(b"+PONG\r\n", client.read())
+        self.assertEqual([], self.admin.value("TEST", "WORLD", "LIST"))
+
     def test_a_dropped_world_is_gone_at_once(self):
         client = self.client("world.w", "x")
         client.value("SET", "k", "old")

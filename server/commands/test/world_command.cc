@@ -92,7 +92,10 @@ void Go(Call& call, Worlds::Entry entry) {
 }
 
 void EnterWorld(Call& call, Bytes name, std::vector<std::string> request) {
-  if (!call.is_resumed && !RequireWorlds(call).Has(name)) Make(call, name, {});
+  if (!call.is_resumed && !RequireWorlds(call).Has(name)) {
+    if (!call.MayGoOnLater() || !RequireWorlds(call).MayMove(call.session)) throw Refusal{kCannotMove};
+    Make(call, name, {});
+  }
   Go(call, {.world = std::string(name), .request = std::move(request)});
 }
 

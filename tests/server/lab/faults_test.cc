@@ -120,6 +120,20 @@ TEST_F(FaultsTest, ATrickleSendsTheReplySlowly) {
   EXPECT_EQ(ComeAfter(1), "\n+PONG\r\n");
 }
 
+// A jump does not stop at each piece of a reply, which would take it hours.
+TEST_F(FaultsTest, ATrickleDoesNotHoldUpAJump) {
+  Add("t WHEN COMMAND GET DO TRICKLE 1");
+  admin_.Run("TEST CLOCK FREEZE");
+  admin_.Run("SETRANGE k 9999999 x");
+  Talk({"GET k"});
+  const uint64_t turns = server_->stats().turns;
+  EXPECT_THAT(admin_.Run("TEST CLOCK ADVANCE 100d"), Ok());
+  EXPECT_LT(server_->stats().turns - turns, 1000U);
+  EXPECT_EQ(Come().size(), 8'640'000U);
+  EXPECT_THAT(admin_.Run("TEST CLOCK ADVANCE 10s"), Ok());
+  EXPECT_EQ(Come().size(), 10U);
+}
+
 TEST_F(FaultsTest, SilenceIsNeverBroken) {
   Add("s WHEN COMMAND INCR DO SILENCE TIMES 1");
   EXPECT_EQ(Talk({"PING", "INCR n", "PING", "INCR n"}), "+PONG\r\n");
@@ -405,6 +419,10 @@ TEST_F(FaultsTest, SilentRepliesStaySilent) {
   Delete("f");
   Add("f WHEN COMMAND GET DO REPLY x");
   EXPECT_EQ(Talk({"CLIENT REPLY SKIP", "GET k", "PING"}), "+PONG\r\n");
+  TestClient scripts(server_);
+  scripts.Run({"CLIENT", "REPLY", "SKIP"});
+  scripts.Run({"EVAL", "return redis.call('GET', 'k')", "0"});
+  EXPECT_EQ(scripts.Run("PING").Text(), "PONG");
   Delete("f");
   Add("f WHEN COMMAND GET DO CUT 5");
   EXPECT_EQ(Talk({"CLIENT REPLY SKIP", "GET k", "PING"}), "");
