@@ -43,7 +43,7 @@ class NodeGroup {
   struct Asker {
     const Services* node;
     uint64_t client;
-    auto operator<=>(const Asker&) const = default;
+    auto operator<=>(const Asker&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
   // Returns why it cannot be done.
   virtual std::optional<std::string> Begin(const Asker& asker, const Task& task) = 0;
