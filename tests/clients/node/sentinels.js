@@ -53,10 +53,14 @@ export async function failoverByHandUnderLoad(client, isAllowed) {
 export async function primaryDiesUnderLoad(client, isAllowed) {
   await keep(client);
   const load = new Load((key) => client.incr(key), { isAllowed });
-  await load.goesOn();
-  const dead = await control('kill');
-  await load.goesOn(AFTER_A_CRASH_MS);
-  await load.stop();
+  let dead;
+  try {
+    await load.goesOn();
+    dead = await control('kill');
+    await load.goesOn(AFTER_A_CRASH_MS);
+  } finally {
+    await load.stop(); // else it would leave no time for the report of the failure
+  }
   assert.notEqual(await control('primary'), dead);
   await writesReachThePrimary(client, AFTER_A_CRASH_MS);
   await checkKept(client);

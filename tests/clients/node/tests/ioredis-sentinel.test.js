@@ -55,4 +55,7 @@ test('messages', async (t) => {
 });
 
 test('a failover by hand under load', async (t) => failoverByHandUnderLoad(await connect(t, await fresh()), isOutage));
-test('a primary dies under load', async (t) => primaryDiesUnderLoad(await connect(t, await fresh()), isOutage));
+// Without the detector, which is not needed when the connection ends: under load ioredis 6.0.0 may wait for its subscription for
+// ever then, with redis-server and redis-sentinel as well.
+test('a primary dies under load', async (t) =>
+  primaryDiesUnderLoad(await connect(t, await fresh(), { failoverDetector: false }), isOutage));
