@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # The rooms of server/, lowest first: each may include those before it.
 SERVER_ROOMS = ["catalogue", "config", "net", "dataset", "clients", "execution", "storage", "replication", "migration",
-                "cluster", "slot_migration", "sentinel", "lab", "observe", "commands", "node", "process"]
+                "cluster", "slot_migration", "sentinel", "lab", "recording", "observe", "commands", "node", "process"]
 # Lower rooms that a room of server/ must not include.
 WITHOUT = {
     "catalogue": {"persistence", "scripting", "datatypes"},

@@ -56,6 +56,7 @@ LaunchAction FirstArgumentAction(Bytes argument) {
   if (argument == "-v" || argument == "--version") return LaunchAction::kPrintVersion;
   if (argument == "-h" || argument == "--help") return LaunchAction::kPrintUsage;
   if (argument == "--test-memory") return LaunchAction::kTestMemory;
+  if (argument == "--replay") return LaunchAction::kReplay;
   if (argument == "--check-system") return LaunchAction::kCheckSystem;
   return LaunchAction::kServe;
 }

@@ -28,6 +28,7 @@ enum class LaunchAction : uint8_t {
   kCheckSystem,
   kCheckRdb,  // started under the name of redis-check-rdb …
   kCheckAof,  // … or redis-check-aof, which parse the arguments themselves
+  kReplay,    // the same
 };
 
 struct CommandLine {

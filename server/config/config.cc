@@ -147,6 +147,7 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   config->NoteOddOomScores();
   config->settings_.starts_empty = line.is_test_run && !config->NamesData();
   if (auto error = config->CheckEndings()) return Failure(std::move(*error));
+  if (auto error = config->CheckSentinels(line)) return Failure(std::move(*error));
   return config;
 }
 
@@ -163,6 +164,36 @@ std::optional<StartupError> Config::CheckEndings() {
     return FatalConfigError(nullptr, "exit-with-parent and daemonize exclude each other: a daemon outlives its parent");
   }
   settings_.exit_with_parent = false;
+  return std::nullopt;
+}
+
+// The roles of servers that Sentinels watch change, and only the Sentinels' files say how, with ports that may be taken
+// next time. So they begin anew each time, and what they have is of use to a test only.
+std::optional<StartupError> Config::CheckSentinels(const CommandLine& line) const {
+  if (settings_.sentinels == 0) return std::nullopt;
+  if (!line.is_test_run) return FatalConfigError(nullptr, "sentinels needs --test: its servers begin empty each time");
+  if (WasSet("dir")) return FatalConfigError(nullptr, "sentinels and dir exclude each other: all files are temporary");
+  if (settings_.exit_on_idle != 0) {
+    return FatalConfigError(nullptr, "sentinels and exit-on-idle exclude each other: Sentinels are clients");
+  }
+  if (settings_.unixsocket.empty()) return std::nullopt;
+  return FatalConfigError(nullptr, "sentinels and unixsocket exclude each other: all directories are temporary");
+}
+
+void Config::BecomeSentinel(std::string file) {
+  mode_ = ServerMode::kSentinel;
+  file_ = std::move(file);
+  settings_.nodes.clear();
+  settings_.sentinels = 0;
+  settings_.load.clear();
+}
+
+std::optional<StartupError> Config::ReadSentinelLines() {
+  Settings ignored = settings_;
+  ConfigReader reader(ignored, mode_);
+  auto outcome = reader.ReadFile(file_);
+  if (!outcome) return std::move(outcome).error();
+  lines_.sentinel = std::move(reader.lines().sentinel);
   return std::nullopt;
 }
 

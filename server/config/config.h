@@ -61,6 +61,11 @@ class Config {
 
   const Settings& settings() const { return settings_; }
 
+  // Makes this the configuration of a Sentinel of this process, which keeps what it knows in `file`, an absolute path.
+  void BecomeSentinel(std::string file);
+  // A Sentinel takes its lines from its file as that is now. Returns what is wrong with it.
+  std::optional<StartupError> ReadSentinelLines();
+
   // For values that the server sets itself: the bound port, a lowered maxclients, the pidfile of a daemon. Runs no
   // checks and no hooks.
   Settings& Adjust() { return settings_; }
@@ -117,6 +122,7 @@ class Config {
   void NoteOddOomScores();
   bool NamesData() const;
   std::optional<StartupError> CheckEndings();
+  std::optional<StartupError> CheckSentinels(const CommandLine& line) const;
 
   Settings settings_;
   std::string file_;

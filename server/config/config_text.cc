@@ -20,6 +20,7 @@ namespace respite {
 namespace {
 
 constexpr int kMaxIncludeDepth = 64;
+constexpr char kNodesOfSentinels[] = "1x2";
 
 // Redis: accepted with one value and ignored.
 constexpr std::array<Bytes, 3> kForgottenDirectives = {"list-max-ziplist-entries", "list-max-ziplist-value",
@@ -179,17 +180,34 @@ ConfigReader::Outcome ConfigReader::CheckWhole() {
   if (!settings_.logfile.empty()) {
     if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
   }
-  if (!settings_.nodes.empty()) {
-    if (mentioned_.contains("cluster-enabled") && !settings_.cluster_enabled) {
-      return Failure(FatalConfigError(nullptr, "nodes makes a cluster, but cluster-enabled is no"));
-    }
-    settings_.cluster_enabled = true;
-  }
+  if (Outcome outcome = CheckNodes(); !outcome) return outcome;
   if (settings_.cluster_enabled && settings_.replicaof) {
     return Failure(FatalConfigError(nullptr, "replicaof directive not allowed in cluster mode"));
   }
   if (settings_.cluster_enabled) settings_.databases = settings_.cluster_databases;
   settings_.hz = std::clamp(settings_.hz, kMinHz, kMaxHz);
+  return Done{};
+}
+
+// What `nodes` and `sentinels` make of the rest.
+ConfigReader::Outcome ConfigReader::CheckNodes() {
+  const auto refuse = [](Bytes reason) { return Failure(FatalConfigError(nullptr, reason)); };
+  const bool is_cluster = settings_.cluster_enabled;
+  if (!settings_.record.empty() && (settings_.sentinels > 0 || !settings_.nodes.empty())) {
+    return refuse("record writes down one server, not several nodes");
+  }
+  if (settings_.sentinels > 0) {
+    if (mode_ == ServerMode::kSentinel)
+      return refuse("sentinels starts several Sentinels, and --sentinel makes this server one: choose one of them");
+    if (is_cluster) return refuse("Sentinels watch no cluster, but cluster-enabled is yes");
+    if (settings_.replicaof) return refuse("sentinels makes primaries and replicas, but there is a replicaof");
+    if (settings_.nodes.empty()) settings_.nodes = kNodesOfSentinels;
+  } else if (!settings_.nodes.empty()) {
+    if (mentioned_.contains("cluster-enabled") && !is_cluster) {
+      return refuse("nodes makes a cluster, but cluster-enabled is no");
+    }
+    settings_.cluster_enabled = true;
+  }
   return Done{};
 }
 

@@ -74,6 +74,7 @@ class ConfigReader {
   Outcome ReadSentinel(ConfigLine& line);
   Outcome Include(const ConfigLine& line);
   Outcome CheckWhole();
+  Outcome CheckNodes();
 
   Settings& settings_;
   ServerMode mode_;

@@ -14,6 +14,8 @@ Objection CheckNodes(Bytes text) {
   return layout.ok() ? Objection{} : Objection{layout.error()};
 }
 
+constexpr int kMostSentinels = 32;
+
 constexpr Directive kNetworkDirectives[] = {
     {"bind", kEffective, kBind, kMultiArgument | kVolatile},
     {"bind-source-addr", kEffective, OptionalText<&Settings::bind_source_addr>()},
@@ -32,6 +34,7 @@ constexpr Directive kNetworkDirectives[] = {
     {"port-file", kEffective, OptionalText<&Settings::port_file>(), kImmutable | kHidden},
     {"protected-mode", kEffective, YesNo<&Settings::protected_mode>()},
     {"proto-max-bulk-len", kEffective, Memory<&Settings::proto_max_bulk_len>(1024 * 1024, kMaxLong), kDebug},
+    {"sentinels", kEffective, Number<&Settings::sentinels>(0, kMostSentinels), kImmutable | kHidden},
     {"socket-mark-id", kEffective, Number<&Settings::socket_mark_id>(0, kMaxUint), kImmutable},
     {"tcp-backlog", kEffective, Number<&Settings::tcp_backlog>(0, kMaxInt), kImmutable},
     {"tcp-keepalive", kEffective, Number<&Settings::tcp_keepalive>(0, kMaxInt)},

@@ -128,6 +128,7 @@ constexpr Directive kProcessDirectives[] = {
     {"proc-title-template", kEffective, Text<&Settings::proc_title_template>(CheckProcTitleTemplate)},
     {"propagation-error-behavior", kEffective,
      Choice<&Settings::propagation_error_behavior>(kPropagationErrorBehaviorNames)},
+    {"record", kEffective, OptionalText<&Settings::record>(), kImmutable | kHidden},
     {"ready-fd", kEffective, kReadyFd, kImmutable | kHidden},
     {"requirepass", kEffective, OptionalText<&Settings::requirepass>(), kSensitive},
     {"seed", kEffective, kSeed, kImmutable | kHidden},

@@ -91,6 +91,7 @@ struct Settings : EncodingLimits {
   std::string port_file;
   bool protected_mode = true;
   int64_t proto_max_bulk_len = int64_t{512} << 20;  // bytes
+  int sentinels = 0;                                // that watch `nodes`, in this process
   uint32_t socket_mark_id = 0;
   int tcp_backlog = 511;
   int tcp_keepalive = 300;  // seconds; 0: off
@@ -134,6 +135,7 @@ struct Settings : EncodingLimits {
   PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;
   int ready_fd = 0;  // 0: none
   std::string requirepass;
+  std::string record;  // a file for what connections send and get; empty: none
   std::optional<uint64_t> seed;
   std::string server_cpulist;
   bool set_proc_title = true;

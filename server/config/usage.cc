@@ -45,6 +45,7 @@ std::string UsageText(std::string_view program) {
          "  -h, --help             print this\n"
          "  --check-system         check whether this system suits the server\n"
          "  --test-memory <MB>     test that much memory\n"
+         "  --replay <file> ...    send again what --record <file> wrote down, and compare the replies\n"
          "\n"
          "Examples:\n"
          "  " +

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/glob.h"
+#include "base/word_text.h"
 #include "persistence/value_commands.h"
 #include "server/lab/fixture_formats.h"
 
@@ -69,18 +70,7 @@ std::vector<Words> SortedCommands(std::vector<Words> commands) {
   return sorted;
 }
 
-bool IsPlain(Bytes word) {
-  const auto is_plain = [](char c) { return IsPrintable(c) && c != ' ' && c != '"' && c != '\'' && c != '\\'; };
-  return !word.empty() && word.front() != '#' && std::ranges::all_of(word, is_plain);
-}
-
-void AppendLine(std::string& text, const Words& words) {
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i != 0) text += ' ';
-    IsPlain(words[i]) ? void(text += words[i]) : AppendQuoted(text, words[i]);
-  }
-  text += '\n';
-}
+void AppendLine(std::string& text, const Words& words) { text.append(LineText(words)) += '\n'; }
 
 // As KEYS: a star alone also matches the empty key.
 bool MatchesKey(Bytes pattern, Bytes key) { return pattern == "*" || GlobMatch(pattern, key); }

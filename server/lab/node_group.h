@@ -1,5 +1,5 @@
-// NodeGroup: the nodes of a process that was started with `nodes`, as TEST CLUSTER acts on them: killed, moved and cut
-// off from each other as real machines, operators and networks would do it.
+// NodeGroup: the nodes of a process that was started with `nodes` or `sentinels`, as TEST CLUSTER acts on them: killed,
+// moved and cut off from each other as real machines, operators and networks would do it.
 //
 // This is what commands ask of them. Whoever makes servers (the process) has them, and is above this room.
 #pragma once
@@ -17,12 +17,13 @@ struct Services;
 
 class NodeGroup {
  public:
+  enum class Role : uint8_t { kPrimary, kReplica, kSentinel };
   struct Member {
     std::string name;  // "node-1"
     std::string id;    // in the cluster; empty: it is in none, or is dead
     int port;
     bool lives;
-    bool is_replica;
+    Role role;
   };
   // What takes some time. It has succeeded when all nodes that live know of it.
   struct Task {

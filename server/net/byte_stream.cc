@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "server/net/stream_tap.h"
 #include "server/net/tls/tls_stream.h"
 
 namespace respite {
@@ -25,7 +26,12 @@ ByteStream::ByteStream(Descriptor socket, std::unique_ptr<TlsStream> tls)
 ByteStream::ByteStream(ByteStream&&) noexcept = default;
 ByteStream::~ByteStream() = default;
 
-Transfer ByteStream::Handshake() { return tls_ == nullptr ? Transfer{Transfer::State::kMoved} : tls_->Handshake(); }
+Transfer ByteStream::Handshake() {
+  if (tls_ == nullptr) return {Transfer::State::kMoved};
+  const Transfer step = tls_->Handshake();
+  if (tap_ != nullptr) TellEnd(step);
+  return step;
+}
 
 Transfer ByteStream::Failed() {
   if (errno == EAGAIN || errno == EINTR) return {Transfer::State::kLater};
@@ -33,7 +39,50 @@ Transfer ByteStream::Failed() {
   return {Transfer::State::kFailed};
 }
 
+void ByteStream::SetTap(std::unique_ptr<StreamTap> tap) { tap_ = std::move(tap); }
+
 Transfer ByteStream::Receive(std::span<char> target) {
+  const Transfer received = ReceiveSome(target);
+  if (tap_ != nullptr) TellReceived({target.data(), received.bytes}, received);
+  return received;
+}
+
+Transfer ByteStream::Send(Bytes bytes) {
+  const Transfer sent = SendSome(bytes);
+  if (tap_ == nullptr) return sent;
+  if (sent.state == Transfer::State::kMoved) tap_->OnSent(bytes.substr(0, sent.bytes));
+  TellEnd(sent);
+  return sent;
+}
+
+Transfer ByteStream::Send(const ReplyBuffer& output, Portion portion) {
+  const Transfer sent = SendSome(output, portion);
+  if (tap_ != nullptr) TellSent(output, sent);
+  return sent;
+}
+
+void ByteStream::TellReceived(Bytes bytes, Transfer received) {
+  if (received.state == Transfer::State::kMoved) tap_->OnReceived(bytes);
+  TellEnd(received);
+}
+
+void ByteStream::TellEnd(Transfer transfer) {
+  const bool is_end = transfer.state == Transfer::State::kEnded || transfer.state == Transfer::State::kFailed;
+  if (is_end) tap_->OnPeerEnded();
+}
+
+void ByteStream::TellSent(const ReplyBuffer& output, Transfer sent) {
+  TellEnd(sent);
+  if (sent.state != Transfer::State::kMoved) return;
+  size_t rest = sent.bytes;
+  output.VisitFront(output.Segments(), [&](Bytes piece) {
+    const Bytes part = piece.substr(0, rest);
+    if (!part.empty()) tap_->OnSent(part);
+    rest -= part.size();
+  });
+}
+
+Transfer ByteStream::ReceiveSome(std::span<char> target) {
   if (tls_ != nullptr) return tls_->Receive(target);
   const ssize_t received = recv(socket_.Get(), target.data(), target.size(), 0);
   if (received < 0) return Failed();
@@ -41,21 +90,21 @@ Transfer ByteStream::Receive(std::span<char> target) {
   return {Transfer::State::kMoved, static_cast<size_t>(received)};
 }
 
-Transfer ByteStream::Send(Bytes bytes) {
+Transfer ByteStream::SendSome(Bytes bytes) {
   if (tls_ != nullptr) return tls_->Send(bytes);
   const ssize_t sent = send(socket_.Get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (sent < 0) return Failed();
   return {Transfer::State::kMoved, static_cast<size_t>(sent)};
 }
 
-Transfer ByteStream::Send(const ReplyBuffer& output, Portion portion) {
+Transfer ByteStream::SendSome(const ReplyBuffer& output, Portion portion) {
   // TLS limits itself, and must not be given less after kLater.
   if (tls_ != nullptr) return tls_->Send(output, portion.allowed);
   size_t most = std::min(portion.wanted, portion.allowed);
   if (output.Segments() == 1) {  // for one segment, this system call is cheaper
     Bytes piece;
     output.VisitFront(1, [&](Bytes front) { piece = front; });
-    return Send(piece.substr(0, most));
+    return SendSome(piece.substr(0, most));
   }
   std::array<iovec, kPiecesPerWrite> pieces;
   msghdr message{};
@@ -81,6 +130,7 @@ std::string ByteStream::ErrorText() const { return tls_ == nullptr ? std::strerr
 void ByteStream::Close() {
   if (tls_ != nullptr) tls_->SayGoodbye();
   tls_.reset();
+  tap_.reset();
   socket_ = Descriptor();
 }
 

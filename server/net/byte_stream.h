@@ -17,6 +17,7 @@
 
 namespace respite {
 
+class StreamTap;
 class TlsStream;
 
 class ByteStream {
@@ -56,6 +57,9 @@ class ByteStream {
     return tls_ == nullptr ? ready : TlsAllows(ready);
   }
 
+  // Hears what is received and sent from now on, until the stream is closed.
+  void SetTap(std::unique_ptr<StreamTap> tap);
+
   // Why the last attempt failed.
   std::string ErrorText() const;
   // Sends TLS' close_notify, if any, and closes the socket.
@@ -67,10 +71,17 @@ class ByteStream {
   SocketPoller::Interest TlsNeeds(SocketPoller::Interest wanted) const;
   SocketPoller::Interest TlsAllows(SocketPoller::Interest ready) const;
   Transfer Failed();
+  Transfer ReceiveSome(std::span<char> target);
+  Transfer SendSome(Bytes bytes);
+  Transfer SendSome(const ReplyBuffer& output, Portion portion);
+  void TellReceived(Bytes bytes, Transfer received);
+  void TellEnd(Transfer transfer);
+  void TellSent(const ReplyBuffer& output, Transfer sent);
 
   Descriptor socket_;
   int error_ = 0;                   // errno of a plain one
   std::unique_ptr<TlsStream> tls_;  // null: plain
+  std::unique_ptr<StreamTap> tap_;  // null: nobody
 };
 
 }  // namespace respite

@@ -27,6 +27,7 @@
 #include "server/net/tls/tls.h"
 #include "server/net/tls/tls_stream.h"
 #include "server/node/connection.h"
+#include "server/recording/recorder.h"
 
 namespace respite {
 
@@ -75,7 +76,9 @@ struct Listener::Socket {
   Protocol protocol;
 };
 
-Listener::Listener(NodeHost& host) : host_(host) { host_.parts().faults.Attach(this); }
+Listener::Listener(NodeHost& host, Recorder* recorder) : host_(host), recorder_(recorder) {
+  host_.parts().faults.Attach(this);
+}
 Listener::~Listener() { host_.parts().faults.Attach(nullptr); }
 
 std::optional<std::string> Listener::Open() {
@@ -252,7 +255,9 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   session.addresses.loopback = names.loopback;
   session.addresses.encrypted = tls != nullptr;
   session.authenticated = !server.users.LoginRequired();
-  std::make_shared<Connection>(host_, session, ByteStream(std::move(accepted), std::move(tls)))->Start();
+  ByteStream stream(std::move(accepted), std::move(tls));
+  if (recorder_ != nullptr) stream.SetTap(recorder_->NewTap());
+  std::make_shared<Connection>(host_, session, std::move(stream))->Start();
 }
 
 }  // namespace respite

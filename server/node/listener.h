@@ -14,11 +14,14 @@
 
 namespace respite {
 
+class Recorder;
+
 class Listener final : public ListeningSockets {
  public:
   enum class Protocol : uint8_t { kTcp, kTls };  // TLS is over TCP
 
-  explicit Listener(NodeHost& host);
+  // `recorder` (null: none) writes down the connections. Both must outlive it and its connections.
+  explicit Listener(NodeHost& host, Recorder* recorder = nullptr);
   ~Listener() override;
 
   // Opens the sockets of the settings. Returns why that failed; warnings are logged. With `port auto` the system
@@ -52,6 +55,7 @@ class Listener final : public ListeningSockets {
   void Welcome(Descriptor accepted, Protocol protocol);
 
   NodeHost& host_;
+  Recorder* const recorder_;
   std::string unix_path_;  // absolute
   uint64_t unix_inode_ = 0;
   Sockets tcp_;

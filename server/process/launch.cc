@@ -12,6 +12,7 @@
 #include "server/process/check_tools.h"
 #include "server/process/memory_check.h"
 #include "server/process/out_of_memory_ending.h"
+#include "server/process/replay_tool.h"
 #include "server/process/server_process.h"
 #include "server/process/system_checks.h"
 #include "server/sentinel/sentinel_mode.h"
@@ -100,6 +101,8 @@ int Launch(int argc, char** argv) {
       return RunRdbCheck(arguments);
     case LaunchAction::kCheckAof:
       return RunAofCheck(arguments);
+    case LaunchAction::kReplay:
+      return RunReplay(arguments);
   }
   return 1;
 }

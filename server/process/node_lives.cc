@@ -55,6 +55,12 @@ NodeServer::Step NodeLives::Begin(Resident& resident, NodeServer& before, const 
   node.config().BeginAgain(*resident.start);
   resident.is_killed = false;
   owner_.OnReviving(resident);
+  if (node.config().mode() == ServerMode::kSentinel) {
+    if (const auto error = node.config().ReadSentinelLines()) {
+      node.log().Warning(error->text);
+      return kFailed;
+    }
+  }
   if (node.Build(loop_) == kFailed) return kFailed;
   node.node().lab().restarts = this;
   if (before.IsBuilt()) node.TakeClockOf(before);

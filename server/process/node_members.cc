@@ -5,7 +5,6 @@
 
 #include "base/duration_text.h"
 #include "server/cluster/bus.h"
-#include "server/process/node_plan.h"
 #include "server/slot_migration/slot_migrations.h"
 
 namespace respite {
@@ -15,7 +14,8 @@ namespace {
 constexpr int64_t kMostMs = 5000;
 constexpr char kLagRule[] = "TEST CLUSTER LAG";
 
-constexpr char kNoCluster[] = "these nodes are no cluster";
+constexpr char kNoCluster[] =
+    "these nodes are no cluster. SENTINEL FAILOVER, sent to a Sentinel, makes another one the primary";
 constexpr char kDead[] = "the node is dead. TEST CLUSTER REVIVE lets it begin again";
 constexpr char kAlive[] = "the node is alive";
 constexpr char kOwnEnd[] = "a node cannot kill itself so that it stays dead. Ask another one, or use TEST CRASH";
@@ -36,6 +36,11 @@ bool IsAt(const Settings& settings, const Link::Target& target) {
   const bool is_loopback = target.host == "127.0.0.1" || target.host == "::1" || target.host == "localhost";
   return is_port && (is_loopback || target.host == settings.cluster_announce_ip ||
                      std::ranges::find(settings.bind, target.host) != settings.bind.end());
+}
+
+NodeGroup::Role RoleOf(const NodeServer& node) {
+  if (node.config().mode() == ServerMode::kSentinel) return NodeGroup::Role::kSentinel;
+  return node.IsReplica() ? NodeGroup::Role::kReplica : NodeGroup::Role::kPrimary;
 }
 
 }  // namespace
@@ -71,11 +76,11 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
   for (size_t i = 0; i < residents_.size(); ++i) {
     const NodeServer& node = *residents_[i].node;
     const Cluster* const cluster = ClusterOf(i);
-    list.push_back({.name = NodePlan::NameOf(static_cast<int>(i)),
+    list.push_back({.name = residents_[i].name,
                     .id = cluster == nullptr ? std::string() : cluster->view().me().id.String(),
                     .port = node.settings().MainPort(),
                     .lives = Lives(i),
-                    .is_replica = Lives(i) && node.IsReplica()});
+                    .role = RoleOf(node)});
   }
   return list;
 }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kHighestPort = 65535;
 constexpr mode_t kFolderMode = 0755;
+constexpr char kSentinelFile[] = "/sentinel.conf";
 
 // Files that all nodes read. Relative paths begin in the directory of the process, not of the node.
 constexpr std::array kSharedFiles = {&Settings::tls_ca_cert_dir,     &Settings::tls_ca_cert_file,
@@ -32,31 +33,40 @@ constexpr std::array kPorts = {&Settings::port,
 
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
+std::string NameOfNode(int node) { return "node-" + std::to_string(node + 1); }
+
+bool IsTemporary(const Settings& settings) {
+  // The sockets of nodes must be where clients can find them.
+  return settings.sentinels > 0 || (settings.starts_empty && settings.unixsocket.empty());
+}
+
 }  // namespace
 
-// The sockets of nodes must be where clients can find them.
 NodePlan::NodePlan(const Config& config)
     : config_(config),
       layout_(NodeLayout::Parse(config.settings().nodes).value()),
-      is_temporary_(config.settings().starts_empty && config.settings().unixsocket.empty()),
+      sentinels_(config.settings().sentinels),
+      is_temporary_(IsTemporary(config.settings())),
       home_(config.settings().dir) {}
 
-std::string NodePlan::NameOf(int node) { return "node-" + std::to_string(node + 1); }
+std::string NodePlan::NameOf(int node) const {
+  return IsSentinel(node) ? "sentinel-" + std::to_string(node - layout_.Count() + 1) : NameOfNode(node);
+}
 
 std::string NodePlan::FolderOf(int node) const { return home_ + "/" + NameOf(node); }
 
 std::optional<std::string> NodePlan::Check() const {
   const Settings& settings = config_.settings();
   for (const auto port : kPorts) {
-    if (settings.*port <= 0 || settings.*port + layout_.Count() - 1 <= kHighestPort) continue;
-    return "There are not " + std::to_string(layout_.Count()) + " ports from " + std::to_string(settings.*port) +
+    if (settings.*port <= 0 || settings.*port + Count() - 1 <= kHighestPort) continue;
+    return "There are not " + std::to_string(Count()) + " ports from " + std::to_string(settings.*port) +
            " on, one for each of the nodes";
   }
   if (settings.unixsocket.starts_with('/')) {
     return "With nodes, unixsocket must be a relative path: each node has its own in its directory";
   }
   if (is_temporary_) return std::nullopt;
-  const std::string next = FolderOf(layout_.Count());
+  const std::string next = home_ + "/" + NameOfNode(layout_.Count());
   if (!Exists(next + "/" + settings.cluster_config_file)) return std::nullopt;
   return next + " belongs to a cluster of more than " + std::to_string(layout_.Count()) + " nodes";
 }
@@ -67,7 +77,7 @@ std::optional<std::string> NodePlan::MakeFolders() {
     home_ = std::string(place == nullptr || place[0] == '\0' ? "/tmp" : place) + "/respite-XXXXXX";
     if (mkdtemp(home_.data()) == nullptr) return "Can't create the directory " + home_ + ": " + std::strerror(errno);
   }
-  for (int i = 0; i < layout_.Count(); ++i) {
+  for (int i = 0; i < Count(); ++i) {
     const std::string path = FolderOf(i);
     if (mkdir(path.c_str(), kFolderMode) == 0) {
       made_.push_back(path);
@@ -99,8 +109,10 @@ std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {
     std::string& file = settings.*path;
     if (!file.empty() && !file.starts_with('/')) file = config_.settings().dir + "/" + file;
   }
+  if (HasSentinels() && layout_.PrimaryOf(node)) settings.load.clear();  // it has what its primary loads
   // All replicas of a primary are here: it need not wait for more of them.
   if (!config->WasSet("repl-diskless-sync-max-replicas")) settings.repl_diskless_sync_max_replicas = layout_.replicas;
+  if (IsSentinel(node)) config->BecomeSentinel(FolderOf(node) + kSentinelFile);
   return config;
 }
 

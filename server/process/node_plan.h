@@ -1,5 +1,5 @@
-// NodePlan: what the directive `nodes` makes of the settings of the process: a directory, ports and settings for each
-// node.
+// NodePlan: what the directives `nodes` and `sentinels` make of the settings of the process: a directory, ports and
+// settings for each node. Sentinels are counted behind the nodes that they watch.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,13 @@ class NodePlan {
   // Requires: config.settings().nodes is not empty.
   explicit NodePlan(const Config& config);
 
+  // Of the nodes with data.
   const NodeLayout& layout() const { return layout_; }
-  // "node-1" is the first. The directory of the node and its lines in the log are called so.
-  static std::string NameOf(int node);
+  int Count() const { return layout_.Count() + sentinels_; }
+  bool HasSentinels() const { return sentinels_ > 0; }
+  bool IsSentinel(int node) const { return node >= layout_.Count(); }
+  // "node-1" and "sentinel-1" are the first. The directory of the node and its lines in the log are called so.
+  std::string NameOf(int node) const;
   // Returns why these settings cannot hold for several nodes.
   std::optional<std::string> Check() const;
   // Makes the directories that are not there yet. Returns why that failed. Those of a test run are in a new temporary
@@ -38,6 +42,7 @@ class NodePlan {
  private:
   const Config& config_;
   const NodeLayout layout_;
+  const int sentinels_;
   const bool is_temporary_;
   std::string home_;  // where the directories are
   std::vector<std::string> made_;

@@ -12,6 +12,8 @@
 #include "server/process/cpu_list.h"
 #include "server/process/crash_report.h"
 #include "server/process/limits.h"
+#include "server/recording/recorder.h"
+#include "server/sentinel/sentinel.h"
 #include "server/storage/data_set.h"
 
 namespace respite {
@@ -37,7 +39,7 @@ NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
     node_->commands().Rename(line.words[1], line.words[2]);  // CheckRenames has tried it
   }
   host_ = std::make_unique<NodeHost>(loop_->loop, node_->host_parts());
-  listener_ = std::make_unique<Listener>(*host_);
+  listener_ = std::make_unique<Listener>(*host_, parts_.recorder);
   node_->loading().Begin(0);  // the loop may serve others before this server has loaded
   AttachHandlers();
   StartWatchdog();
@@ -71,6 +73,7 @@ void NodeServer::AttachHandlers() {
                      .memory = node_->memory(),
                      .phase = node_->phase()});
     LookForClients();
+    if (parts_.recorder != nullptr) parts_.recorder->Flush();
   });
   host_->OnStop([this](int exit_code) { OnStop(exit_code); });
   node_->shutdown().OnCancelled([this] { parts_.owner.OnShutdownCancelled(); });
@@ -149,15 +152,16 @@ NodeServer::Step NodeServer::ReserveBusPort() {
   return Step::kDone;
 }
 
-// The address of `bind`, if that names one.
+std::string NodeServer::BoundAddress() const {
+  const auto is_address = [](const std::string& bound) { return bound.find('*') == std::string::npos; };
+  const auto bound = std::ranges::find_if(settings().bind, is_address);
+  return bound == settings().bind.end() ? "127.0.0.1" : bound->substr(bound->starts_with('-') ? 1 : 0);
+}
+
 NodeAddress NodeServer::Address() const {
   const Settings& own = settings();
   const auto choose = [](int announced, int used) { return static_cast<uint16_t>(announced != 0 ? announced : used); };
-  const auto is_address = [](const std::string& bound) { return bound.find('*') == std::string::npos; };
-  const auto bound = std::ranges::find_if(own.bind, is_address);
-  std::string ip = bound == own.bind.end() ? "127.0.0.1" : bound->substr(bound->starts_with('-') ? 1 : 0);
-  if (!own.cluster_announce_ip.empty()) ip = own.cluster_announce_ip;
-  return {.ip = ip,
+  return {.ip = own.cluster_announce_ip.empty() ? BoundAddress() : own.cluster_announce_ip,
           .tcp_port = choose(own.cluster_announce_port, own.bound_port),
           .tls_port = choose(own.cluster_announce_tls_port, own.tls_port),
           .bus_port = choose(own.cluster_announce_bus_port, PortOf(reserved_[0].Get()))};
@@ -176,8 +180,7 @@ std::optional<std::string> NodeServer::OpenCluster() {
 }
 
 void NodeServer::ShareEmptyHistory() {
-  if (!cluster_start_ || cluster_start_->history.empty()) return;
-  node_->replication().ShareEmptyHistory(cluster_start_->history);
+  if (!empty_history_.empty()) node_->replication().ShareEmptyHistory(empty_history_);
 }
 
 // --- Start.
@@ -234,13 +237,16 @@ void NodeServer::Reach() {
   if (has_stopped_) return;
   host_->Enter();
   node_->cluster().ReachAll();
+  node_->sentinel().ReachAll();
 }
 
 bool NodeServer::IsSettled() const {
   if (has_stopped_) return true;
   const Role& role = node_->replication().role();
   const Cluster* cluster = node_->cluster().cluster();
-  return (!role.is_replica || role.is_linked) && (cluster == nullptr || cluster->HasReachedAll());
+  const Sentinel* sentinel = node_->sentinel().sentinel();
+  return (!role.is_replica || role.is_linked) && (cluster == nullptr || cluster->HasReachedAll()) &&
+         (sentinel == nullptr || sentinel->HasHeardAll());
 }
 
 void NodeServer::LogReady() {

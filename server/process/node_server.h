@@ -68,6 +68,7 @@ class NodeServer {
     uint64_t number;  // among them, from 0; another one for each server, and the same in each run
     // kWithin: clients come from another server of the process; it listens only if it has a port.
     enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;
+    Recorder* recorder = nullptr;  // null: connections are not written down
   };
   explicit NodeServer(const Parts& parts);
   ~NodeServer();
@@ -86,6 +87,8 @@ class NodeServer {
 
   // Finds a port for the bus that is free, and keeps it until Load. Requires: Open was done.
   Step ReserveBusPort();
+  // That of `bind`, if it names one.
+  std::string BoundAddress() const;
   // Where the others reach it. Requires: ReserveBusPort was done.
   NodeAddress Address() const;
   // What is in nodes.conf: empty if there is none. Nothing: it cannot be read; the reason is logged.
@@ -94,9 +97,13 @@ class NodeServer {
   struct ClusterStart {
     std::string text;  // of nodes.conf
     ClusterMode::Belief belief = ClusterMode::Belief::kOwn;
-    std::string history;  // of an empty data set; empty: its own
   };
   void SetClusterStart(ClusterStart start) { cluster_start_ = std::move(start); }
+
+  // --- One that has replicas, or a primary, in this process.
+
+  // If it has no data, this is its history, as it is that of the others: a replica need not load from its primary.
+  void SetEmptyHistory(std::string id) { empty_history_ = std::move(id); }
 
   // --- One that takes the place of another. These require that Build was done, and that `before` is still there.
 
@@ -109,9 +116,10 @@ class NodeServer {
 
   // Loads the data set while clients are served, and takes up its role.
   Step Load();
-  // Connects to the other nodes of the cluster at once. Requires: all of them have loaded.
+  // Connects to those whom it knows at once: to the other nodes of the cluster, or to all that a Sentinel watches.
+  // Requires: all of them have loaded.
   void Reach();
-  // Whether a replica follows its primary, and the links between nodes are open.
+  // Whether a replica follows its primary, the links between nodes are open, and a Sentinel has heard of everybody.
   bool IsSettled() const;
   void LogReady();
 
@@ -182,6 +190,7 @@ class NodeServer {
   std::unique_ptr<Listener> listener_;
   std::vector<Descriptor> reserved_;  // hold the port of the bus
   std::optional<ClusterStart> cluster_start_;
+  std::string empty_history_;  // empty: its own
   const NodeServer* data_of_ = nullptr;
   std::atomic<bool> has_stopped_ = false;
   std::atomic<int> exit_code_ = 0;

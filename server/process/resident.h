@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/descriptor.h"
@@ -15,6 +16,7 @@
 namespace respite {
 
 struct Resident {
+  std::string name;                    // among several: "node-1"
   std::unique_ptr<OwnFolder> folder;   // null: that of the process
   std::unique_ptr<Config> config;      // null: that of the process
   std::unique_ptr<Logger> log;         // null: that of the process

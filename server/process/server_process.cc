@@ -8,11 +8,11 @@
 
 #include "base/duration_text.h"
 #include "base/number_text.h"
-#include "server/cluster/joint_start.h"
 #include "server/commands/collation.h"
 #include "server/config/value_text.h"
 #include "server/process/banner.h"
 #include "server/process/cpu_list.h"
+#include "server/process/group_start.h"
 #include "server/process/signal_log.h"
 #include "server/process/system_checks.h"
 
@@ -111,6 +111,7 @@ int ServerProcess::Run() {
 }
 
 int ServerProcess::Leave(int exit_code) {
+  if (recorder_ != nullptr) recorder_->End();
   if (plan_) plan_->RemoveTemporary();
   log_.Warning("Redis is now ready to exit, bye bye...");
 #ifdef NDEBUG
@@ -151,7 +152,7 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
 
 // --- The servers.
 
-uint32_t ServerProcess::CountNodes() const { return plan_ ? static_cast<uint32_t>(plan_->layout().Count()) : 1; }
+uint32_t ServerProcess::CountNodes() const { return plan_ ? static_cast<uint32_t>(plan_->Count()) : 1; }
 
 ServerProcess::Step ServerProcess::Prepare() {
   BindToProcessors(config_.settings().server_cpulist);  // later threads inherit it
@@ -159,12 +160,23 @@ ServerProcess::Step ServerProcess::Prepare() {
   signals_.emplace();
   WatchSignals();
   if (parent_.pid() != 0) WatchParent();
+  if (!config_.settings().record.empty()) {
+    recorder_ = std::make_unique<Recorder>(Recorder::Parts{.files = files_, .pace = pace_, .log = log_});
+  }
   if (MakeResidents() == Step::kFailed || Build() == Step::kFailed) return Step::kFailed;
   WarnAboutBacklog(config_.settings(), log_);
   if (RefuseModules() == Step::kFailed || CheckLocale() == Step::kFailed) return Step::kFailed;
   if (OnEach([](NodeServer& node) { return node.Open(); }) == Step::kFailed) return Step::kFailed;
-  if (plan_ && PlanCluster() == Step::kFailed) return Step::kFailed;
+  if (OpenRecording() == Step::kFailed) return Step::kFailed;
+  if (plan_ && FormGroup() == Step::kFailed) return Step::kFailed;
   return Announce();
+}
+
+// The listeners are open: a second server that finds the port taken does not overwrite the recording of the first.
+ServerProcess::Step ServerProcess::OpenRecording() {
+  if (recorder_ == nullptr) return Step::kDone;
+  const auto objection = recorder_->Open(config_.settings().record, clock_.WallUs());
+  return objection ? Fail(*objection) : Step::kDone;
 }
 
 ServerProcess::Step ServerProcess::MakeResidents() {
@@ -180,15 +192,16 @@ ServerProcess::Step ServerProcess::MakeResidents() {
 }
 
 void ServerProcess::MakeSeveral() {
-  for (int i = 0; i < plan_->layout().Count(); ++i) {
+  for (int i = 0; i < plan_->Count(); ++i) {
     Resident resident;
+    resident.name = plan_->NameOf(i);
     resident.folder = std::make_unique<OwnFolder>(plan_->FolderOf(i));
     resident.config = plan_->ConfigOf(i, *resident.folder);
     resident.log = std::make_unique<Logger>(clock_);
     OpenLog(*resident.log);
-    resident.log->SetName(NodePlan::NameOf(i));
-    resident.log->SetRole('M');
-    if (config_.settings().node_threads) resident.thread = std::make_unique<TaskThread>(NodePlan::NameOf(i));
+    resident.log->SetName(resident.name);
+    resident.log->SetRole(plan_->IsSentinel(i) ? 'X' : 'M');
+    if (config_.settings().node_threads) resident.thread = std::make_unique<TaskThread>(resident.name);
     AddResident(std::move(resident));
   }
 }
@@ -208,7 +221,8 @@ std::unique_ptr<NodeServer> ServerProcess::MakeServer(const Resident& resident) 
                         .clock = clock_,
                         .pace = pace_,
                         .nodes = CountNodes(),
-                        .number = number});
+                        .number = number,
+                        .recorder = recorder_.get()});
 }
 
 ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>& work) {
@@ -251,32 +265,17 @@ ServerProcess::Step ServerProcess::CheckLocale() {
   return Fail("Failed to configure LOCALE for invalid locale name.");
 }
 
-ServerProcess::Step ServerProcess::PlanCluster() {
-  if (OnEach([](NodeServer& node) { return node.ReserveBusPort(); }) == Step::kFailed) return Step::kFailed;
-  std::vector<JointStart::Member> members;
-  for (const Resident& resident : residents_) {
-    auto text = resident.node->ReadNodesFile();
-    if (!text) return Step::kFailed;
-    members.push_back({resident.node->Address(), std::move(*text)});
+ServerProcess::Step ServerProcess::FormGroup() {
+  GroupStart start(config_, *plan_, residents_);
+  std::optional<std::string> reason;
+  if (plan_->HasSentinels()) {
+    reason = start.FormService();
+  } else {
+    if (OnEach([](NodeServer& node) { return node.ReserveBusPort(); }) == Step::kFailed) return Step::kFailed;
+    reason = start.FormCluster();
   }
-  const auto& seed = config_.settings().seed;
-  // Nodes have the numbers before it.
-  Random random(seed ? DerivedSeed(*seed, CountNodes()) : SystemSeed());
-  IdSource ids = seed ? IdSource(random.Next()) : IdSource();
-  const PortChoice port = config_.settings().tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
-  auto start = JointStart::Plan(plan_->layout(), members, port, random);
-  if (!start.ok()) return Fail("The cluster cannot start: " + start.error());
-  std::vector<std::string> histories;
-  for (int i = 0; i < plan_->layout().Count(); ++i) {
-    const auto primary = plan_->layout().PrimaryOf(i);
-    histories.push_back(primary ? histories[static_cast<size_t>(*primary)] : ids.Hex(History::kIdLength));
-  }
-  for (size_t i = 0; i < residents_.size(); ++i) {
-    const auto belief = start.value().is_agreed ? ClusterMode::Belief::kAgreed : ClusterMode::Belief::kOwn;
-    residents_[i].node->SetClusterStart(
-        {start.value().texts[i], belief, start.value().is_new ? histories[i] : std::string()});
-  }
-  return Step::kDone;
+  if (!reason) return Step::kDone;
+  return reason->empty() ? Step::kFailed : Fail(*reason);
 }
 
 // Writes the files after opening the listeners, so that a second server that finds the port taken does not overwrite
@@ -330,14 +329,15 @@ void ServerProcess::OnLoaded(const NodeServer& node, Step outcome) {
     return;
   }
   if (outcome == Step::kStopped && !node.HasStopped()) main_->loop.Stop(0);
-  if (--awaited_ == 0 && living_ != 0) Settle();
+  if (--awaited_ == 0 && living_ != 0) plan_ ? Settle(ServerMode::kStandalone) : BeReady();
 }
 
-void ServerProcess::Settle() {
-  if (!plan_) return BeReady();
+void ServerProcess::Settle(ServerMode mode) {
+  const auto settles = [&](const Resident& resident) { return resident.node->config().mode() == mode; };
   const int64_t deadline_ms = pace_.NowMs() + kSettleMs;
-  awaited_ = static_cast<int>(residents_.size());
+  awaited_ = static_cast<int>(std::ranges::count_if(residents_, settles));
   for (Resident& resident : residents_) {
+    if (!settles(resident)) continue;
     NodeServer& node = *resident.node;
     node.loop().PostFromOutside([this, &node, deadline_ms] {
       node.Reach();
@@ -350,12 +350,17 @@ void ServerProcess::AwaitSettled(NodeServer& node, int64_t deadline_ms) {
   if (!node.IsSettled() && pace_.NowMs() < deadline_ms) {
     return node.loop().After(kLookEveryMs, [this, &node, deadline_ms] { AwaitSettled(node, deadline_ms); });
   }
-  Tell([this] {
-    if (--awaited_ != 0) return;
-    if (WritePortFile() == Step::kDone) return BeReady();
-    has_failed_ = true;
-    main_->loop.Stop(1);
+  Tell([this, mode = node.config().mode()] {
+    if (--awaited_ == 0) OnSettled(mode);
   });
+}
+
+// Sentinels come last: they keep for seconds what servers have told them at first.
+void ServerProcess::OnSettled(ServerMode mode) {
+  if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return Settle(ServerMode::kSentinel);
+  if (WritePortFile() == Step::kDone) return BeReady();
+  has_failed_ = true;
+  main_->loop.Stop(1);
 }
 
 void ServerProcess::BeReady() {

@@ -4,9 +4,9 @@
 // It starts in this order: checks of the system, background, first log lines, limits, servers, listeners, pidfile and
 // port file, data sets, readiness. It ends when its last server has stopped. It leaves memory to the system.
 //
-// Without the directive `nodes` there is one server, with the settings and the directory of the process. With it there
-// are several (NodePlan), all on the loop of the main thread, or, with `node-threads yes`, each on a loop and a thread
-// of its own.
+// Without the directives `nodes` and `sentinels` there is one server, with the settings and the directory of the
+// process. With them there are several (NodePlan), all on the loop of the main thread, or, with `node-threads yes`,
+// each on a loop and a thread of its own.
 #pragma once
 
 #include <atomic>
@@ -34,6 +34,7 @@
 #include "server/process/signals.h"
 #include "server/process/small_files.h"
 #include "server/process/supervisor.h"
+#include "server/recording/recorder.h"
 
 namespace respite {
 
@@ -76,6 +77,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
   // Lets the only server have worlds, and all of them begin again, if they allow TEST.
   void PrepareWorlds();
   void PrepareLives();
+  Step OpenRecording();
   Step MakeResidents();
   void MakeSeveral();
   void AddResident(Resident resident);
@@ -84,15 +86,16 @@ class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
   Step Build();
   Step RefuseModules();
   Step CheckLocale();
-  // The nodes of a cluster agree on who is what.
-  Step PlanCluster();
+  // The nodes agree on who is what.
+  Step FormGroup();
   Step Announce();
   Step WritePortFile();
   // Has all servers load, and those with a thread of their own serve.
   void StartServing();
   void OnLoaded(const NodeServer& node, Step outcome);
-  // All have loaded: waits until the nodes of a cluster are connected.
-  void Settle();
+  // All have loaded: waits until these are connected.
+  void Settle(ServerMode mode);
+  void OnSettled(ServerMode mode);
   void AwaitSettled(NodeServer& node, int64_t deadline_ms);
   void BeReady();
   // Writes the ports to the launcher.
@@ -138,7 +141,9 @@ class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
   std::vector<ConfigNote> notes_after_ready_;
   AnnouncementFile pidfile_;
   AnnouncementFile port_file_;
-  std::string ports_;  // one on a line, for the port file
+  SystemFiles files_;
+  std::unique_ptr<Recorder> recorder_;  // null: nothing is written down
+  std::string ports_;                   // one on a line, for the port file
   std::optional<ShutdownSignals> signals_;
   std::optional<NodePlan> plan_;  // nothing: one server
   std::unique_ptr<WatchedLoop> main_;

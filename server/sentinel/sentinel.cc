@@ -1,5 +1,6 @@
 #include "server/sentinel/sentinel.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace respite {
@@ -63,6 +64,19 @@ void Sentinel::Tick() {
   for (Primary* primary : switching) failover_.SwitchToPromoted(*primary);
   scripts_.GoOn(events_);
   if (state_.wants_save) core_.Save();
+}
+
+bool Sentinel::HasHeardAll() const {
+  const auto answers = [](const Instance& instance) {
+    return !instance.link->IsDisconnected() && instance.link->ping_waits_since_ms == 0;
+  };
+  return std::ranges::all_of(state_.primaries, [&](const auto& watched) {
+    const Primary& primary = *watched.second;
+    return primary.info && answers(primary) &&
+           std::ranges::all_of(primary.replicas,
+                               [&](const auto& one) { return one.second->info && answers(*one.second); }) &&
+           std::ranges::all_of(primary.sentinels, [&](const auto& one) { return answers(*one.second); });
+  });
 }
 
 // A Sentinel that did not run for a while, or not fast enough, must not take its own silence for that of others. It

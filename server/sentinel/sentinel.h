@@ -51,6 +51,9 @@ class Sentinel {
   // When the next tick is due: not the same for all Sentinels, so that they do not all act at the same moment.
   int64_t RandomTickMs();
 
+  // Whether all servers that it knows have told about themselves, and all other Sentinels have answered.
+  bool HasHeardAll() const;
+
   const SentinelCore& core() const { return core_; }
   SentinelState& state() { return state_; }
   InstanceList& list() { return list_; }

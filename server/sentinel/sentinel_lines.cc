@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/word_text.h"
+
 namespace respite {
 
 namespace {
@@ -29,12 +31,6 @@ constexpr std::array<Bytes, 14> kPrimarySubjects = {"down-after-milliseconds",
                                                     "rename-command"};
 
 // --- Writing.
-
-// As SplitQuoted reads it.
-std::string WordText(const std::string& word) {
-  const auto is_plain = [](char c) { return IsPrintable(c) && c != ' ' && c != '"' && c != '\'' && c != '\\'; };
-  return !word.empty() && std::ranges::all_of(word, is_plain) ? word : Quoted(word);
-}
 
 class LineWriter {
  public:

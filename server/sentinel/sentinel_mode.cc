@@ -87,6 +87,10 @@ void SentinelMode::Start(ProgramStarter& programs) {
   next_tick_ms_ = services.clock.MonotonicMs() + sentinel_->RandomTickMs();
 }
 
+void SentinelMode::ReachAll() {
+  if (sentinel_ != nullptr) sentinel_->Tick();
+}
+
 void SentinelMode::RunDue(int64_t now_ms) {
   next_tick_ms_ = now_ms + sentinel_->RandomTickMs();
   sentinel_->Tick();

@@ -30,6 +30,8 @@ class SentinelMode final : public Timers::Source {
 
   // Begins to watch. Requires: the server was started as a Sentinel, its file is sound (CheckSentinelFile), it listens.
   void Start(ProgramStarter& programs);
+  // Looks at once, instead of at the next tick. Harmless before Start.
+  void ReachAll();
   // The server ends: leaves its links, before the event loop goes.
   void Close();
 

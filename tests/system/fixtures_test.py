@@ -191,13 +191,13 @@ class PageTest(FixturesTest):
 
     def test_lines_of_the_shell(self):
         lines = re.findall(r"^    (respite-server .*)$", page() + page_of_tasks(), re.M)
-        self.assertEqual(6, len(lines))
+        self.assertEqual(8, len(lines))
         for line in lines:
             with self.subTest(line):
                 elsewhere = line.replace("7000", "auto") + ("" if "--test " in line + " " else " --port auto --bind 127.0.0.1")
                 server = self.launch("-c", f"exec {elsewhere}", program="bash", env=self.environment)
                 server.ready()
-                for option, value in re.findall(r'--(port|save|nodes|seed|exit-on-idle) ("[^"]*"|\S+)', line):
+                for option, value in re.findall(r'--(port|save|nodes|sentinels|record|seed|exit-on-idle) ("[^"]*"|\S+)', line):
                     if option != "port":
                         self.assertEqual(value.strip('"'), call(server.port, "CONFIG", "GET", option)[1])
                 server.kill()

@@ -323,7 +323,8 @@ class Refusals(Nodes):
         done = subprocess.run([SERVER, "--dir", folder, "--bind", "127.0.0.1", "--save", "", *map(str, options)],
                               capture_output=True, text=True, timeout=WAIT_S)
         self.assertEqual(done.returncode, 1, done.stdout)
-        return done.stdout + done.stderr, os.listdir(folder)
+        left = [os.path.join(place, name) for place, folders, files in os.walk(folder) for name in folders + files]
+        return done.stdout + done.stderr, left
 
     def test_arguments(self):
         for text in ("3y1", "x", "0", "257", "3x1x1"):

@@ -75,6 +75,18 @@ void Move(Call& call) {
   Do(call, {.kind = Kind::kMove, .member = member, .slot = static_cast<int>(*slot)});
 }
 
+const char* NameOf(NodeGroup::Role role) {
+  switch (role) {
+    case NodeGroup::Role::kPrimary:
+      return "primary";
+    case NodeGroup::Role::kReplica:
+      return "replica";
+    case NodeGroup::Role::kSentinel:
+      break;
+  }
+  return "sentinel";
+}
+
 void List(Call& call) {
   call.args.ExpectEnd();
   const auto members = RequireGroup(call).List();
@@ -88,7 +100,7 @@ void List(Call& call) {
     call.reply.Bulk("port");
     call.reply.Integer(member.port);
     call.reply.Bulk("role");
-    call.reply.Bulk(!member.lives ? "dead" : member.is_replica ? "replica" : "primary");
+    call.reply.Bulk(member.lives ? NameOf(member.role) : "dead");
   }
 }
 

@@ -7,13 +7,13 @@ namespace respite {
 
 // What all of them share. Not in a transaction, nor in a script, nor while data is loaded: most of them act on the
 // server as a whole.
-constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary, int arity = 0) {
+constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary, Where where = Where::kDataServers) {
   return {.syntax = syntax,
+          .where = where,
           .summary = summary,
           .since = "7.2.0",
           .group = CommandGroup::kServer,
           .flags = kAdmin | kNoScript | kNoMulti | kNoAsyncLoading | kStale | kProtected | kSkipMonitor | kSkipSlowlog,
-          .arity = arity,
           .protection = Protection::kTestCommands};
 }
 
@@ -30,7 +30,8 @@ struct TestCluster {
       "TEST|CLUSTER action(LIST|KILL kill-node<node>:string|REVIVE revive-node<node>:string|move{MOVE slot:integer "
       "move-node<node>:string}|FAILOVER failover-node<node>:string|PARTITION sides:string|HEAL|lag{LAG "
       "lag-node<node>:string duration:string})",
-      "Kills, revives, promotes and separates the nodes of this process, and moves slots between them.");
+      "Kills, revives, promotes and separates the nodes of this process, and moves slots between them.",
+      Where::kEverywhere);
   static void Run(Call& call);
 };
 
@@ -45,7 +46,7 @@ struct TestDrop {
   static constexpr CommandSpec spec = TestSpec(
       "TEST|DROP [CLIENT client-name:pattern] [ID client-id:integer] [USER username:pattern] [ADDR address:pattern] "
       "[DB db:integer] [LIB library:pattern]",
-      "Ends the connections of other clients.");
+      "Ends the connections of other clients.", Where::kEverywhere);
   static void Run(Call& call);
 };
 
@@ -54,7 +55,7 @@ struct TestFault {
       "TEST|FAULT action(add{ADD add-name<name>:string [WHEN condition:string...] DO fault:string... [TIMES "
       "times:integer] [AFTER after:integer] [PERCENT percent:double] [FOR for-duration<duration>:string]}|LIST|HITS "
       "hits-name<name>:string|DEL del-name<name>:string|CLEAR)",
-      "Adds, shows and removes faults that requests, connections and the disk meet.");
+      "Adds, shows and removes faults that requests, connections and the disk meet.", Where::kEverywhere);
   static void Run(Call& call);
 };
 
@@ -76,7 +77,7 @@ struct TestPush {
       "{MIGRATING number:integer seconds:integer shards:string}|migrated{MIGRATED number:integer shards:string}|"
       "failing-over{FAILING_OVER number:integer seconds:integer shards:string}|failed-over{FAILED_OVER number:integer "
       "shards:string}|resp:string)",
-      "Sends a push message to clients that speak RESP3.");
+      "Sends a push message to clients that speak RESP3.", Where::kEverywhere);
   static void Run(Call& call);
 };
 

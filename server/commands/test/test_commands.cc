@@ -93,12 +93,14 @@ constexpr std::string_view kHelp[] = {
 };
 
 struct TestHelp {
-  static constexpr CommandSpec spec = TestSpec("TEST|HELP", "Returns helpful text about the different subcommands.");
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|HELP", "Returns helpful text about the different subcommands.", Where::kEverywhere);
   static void Run(Call& call) { WriteHelp(call, kHelp); }
 };
 
 struct TestContainer {
   static constexpr CommandSpec spec = {.syntax = "TEST",
+                                       .where = Where::kEverywhere,
                                        .summary = "Contains the subcommands for tests of programs that use the server.",
                                        .since = "7.2.0",
                                        .group = CommandGroup::kServer,

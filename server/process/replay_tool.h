@@ -1,0 +1,14 @@
+// The server as a program that replays a recording: respite-server --replay FILE [--to HOST:PORT] [--speed X]
+// [--ignore PATTERN]…
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace respite {
+
+// `arguments` is argv including the program's name. Exit codes: 0: all replies are as recorded; 1: some differ; 2: the
+// arguments are wrong, or the recording could not be replayed.
+int RunReplay(std::span<const std::string> arguments);
+
+}  // namespace respite

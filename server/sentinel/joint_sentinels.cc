@@ -1,0 +1,37 @@
+#include "server/sentinel/joint_sentinels.h"
+
+#include "base/bytes.h"
+
+namespace respite {
+
+namespace {
+
+// All of them are on one machine: who does not answer within a second is down.
+constexpr char kDownAfterMs[] = "1000";
+constexpr char kFailoverTimeoutMs[] = "10000";
+
+std::string Words(const JointSentinels::Place& place) { return place.host + " " + std::to_string(place.port); }
+
+}  // namespace
+
+std::string JointSentinels::LinesOf(size_t member) const {
+  const std::string quorum = std::to_string(members.size() / 2 + 1);
+  std::string text = "sentinel myid " + members[member].id + "\n";
+  for (const Service& service : services) {
+    const auto add = [&](const std::string& subject, const std::string& rest) {
+      text.append("sentinel ").append(subject).append(" ").append(service.name).append(" ").append(rest).append("\n");
+    };
+    add("monitor", Words(service.primary) + " " + quorum);
+    add("down-after-milliseconds", kDownAfterMs);
+    add("failover-timeout", kFailoverTimeoutMs);
+    if (!user.empty()) add("auth-user", Quoted(user));
+    if (!password.empty()) add("auth-pass", Quoted(password));
+    for (const Place& replica : service.replicas) add("known-replica", Words(replica));
+    for (size_t i = 0; i < members.size(); ++i) {
+      if (i != member) add("known-sentinel", Words(members[i].place) + " " + members[i].id);
+    }
+  }
+  return text;
+}
+
+}  // namespace respite
