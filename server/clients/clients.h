@@ -81,6 +81,7 @@ class Clients {
   void Continue(Session& session);
   // Returns and empties the list.
   std::vector<Session*> TakeContinued();
+  bool HasContinued() const { return !continued_.empty(); }
 
  private:
   static constexpr int64_t kMessagesUs = 1000;  // per Turn; at least one session is flushed

@@ -19,6 +19,8 @@ class Host {
   // Calls Housekeeping::Wake once the monotonic clock has reached this time, or earlier if it is far away. Replaces an
   // earlier call.
   virtual void WakeAt(int64_t monotonic_ms) = 0;
+  // Causes a Turn once the Pace has reached this time, whatever the clock says. Replaces an earlier call.
+  virtual void TurnAt(int64_t pace_us) = 0;
 };
 
 // Where the parts of a Node find its host, which is attached after they are made. Without a host no client waits and no

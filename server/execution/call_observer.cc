@@ -57,6 +57,10 @@ void CallObservers::OnWait(const WaitingCall& call) {
   ForEach([&call](const Listener& listener) { listener.observer->OnWait(call); });
 }
 
+void CallObservers::OnQueued(const WaitingCall& call) {
+  ForEach([&call](const Listener& listener) { listener.observer->OnQueued(call); });
+}
+
 std::vector<Bytes> ShownWords(const Session& session, std::span<const Bytes> words) {
   std::vector<Bytes> shown(words.begin(), words.end());
   for (size_t index : session.redacted_words) shown[index] = "(redacted)";

@@ -49,7 +49,8 @@ struct RefusedCall {
   int depth = 0;
 };
 
-// A command that found nothing and waits for its keys. OnCall follows when its wait is over, if the client stays.
+// A command that found nothing and waits for its keys, or is queued in a transaction. OnCall follows when its wait is
+// over, or when EXEC runs it, if the client stays.
 struct WaitingCall {
   Session& session;
   const Command& command;
@@ -65,6 +66,7 @@ class CallObserver {
   virtual void OnCall(const FinishedCall& call) = 0;
   virtual void OnRefusal(const RefusedCall& /*call*/) {}
   virtual void OnWait(const WaitingCall& /*call*/) {}
+  virtual void OnQueued(const WaitingCall& /*call*/) {}
 };
 
 class CallObservers {
@@ -83,6 +85,7 @@ class CallObservers {
   }
   void OnRefusal(const RefusedCall& call);
   void OnWait(const WaitingCall& call);
+  void OnQueued(const WaitingCall& call);
 
  private:
   static constexpr int64_t kNoCall = std::numeric_limits<int64_t>::max();

@@ -203,6 +203,7 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   const size_t reply_start = session.out.Size();
   session.transaction->Queue(*passage.command, passage.words, passage.flags);
   session.out.Append("+QUEUED\r\n");
+  parts_.observers.OnQueued({session, *passage.command, passage.words});
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
   if (session.holdup != nullptr) EndFaultyReply(session, reply_start);
   return Outcome::kDone;
@@ -345,7 +346,10 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
     if (unit.Changes() != changes_before) Record(call, passage);
     if (session.tracking != nullptr) NoteReads(passage);
     passage.goes_on = call.goes_on;
-    if (call.failed) passage.ending = FinishedCall::Ending::kFailed;
+    if (call.failed) {
+      passage.ending = FinishedCall::Ending::kFailed;
+      last_error_.clear();  // the error stands in the reply
+    }
   } catch (const Refusal& refusal) {
     // A script keeps what its commands did before it failed.
     assert((unit.Changes() == changes_before || command.Is(kNoMandatoryKeys)) && "a refused command had an effect");

@@ -2,10 +2,12 @@
 // test-commands allows it.
 #pragma once
 
+#include "server/lab/awaits.h"
 #include "server/lab/clock_control.h"
 #include "server/lab/faults/fault_rules.h"
 #include "server/lab/named_snapshots.h"
 #include "server/lab/node_group.h"
+#include "server/lab/request_journal.h"
 #include "server/lab/restarts.h"
 #include "server/lab/worlds.h"
 
@@ -14,6 +16,8 @@ namespace respite {
 struct Lab {
   ClockControl clock;
   NamedSnapshots snapshots;
+  RequestJournal journal;
+  Awaits awaits;
   FaultRules faults;
   Worlds* worlds = nullptr;      // null: this server cannot have any
   Restarts* restarts = nullptr;  // null: it can only end

@@ -27,10 +27,18 @@ TextStart::TextStart(Bytes text) {
   std::memset(&mask_, 0xff, size);
 }
 
-bool ClientFilter::Matches(const Session& client, int in_db) const {
+ClientView ClientView::Of(const Session& client) {
+  return {.id = client.id,
+          .name = client.identity.name,
+          .user = client.user->name(),
+          .address = client.addresses.peer,
+          .library = client.identity.lib_name};
+}
+
+bool ClientFilter::Matches(const ClientView& client, int in_db) const {
   if ((id && *id != client.id) || (db && *db != in_db)) return false;
-  return Fits(name, client.identity.name) && Fits(library, client.identity.lib_name) &&
-         Fits(address, client.addresses.peer) && Fits(user, client.user->name());
+  return Fits(name, client.name) && Fits(library, client.library) && Fits(address, client.address) &&
+         Fits(user, client.user);
 }
 
 bool RequestFilter::MayMatch(const Command& tried) const {
@@ -39,31 +47,43 @@ bool RequestFilter::MayMatch(const Command& tried) const {
   return tried.parent != nullptr && command->Matches(tried.parent->full_name);
 }
 
+RequestFilter::Facts RequestFilter::Facts::Of(const RequestFaults::Request& request) {
+  return {.client = ClientView::Of(request.client),
+          .db = request.db,
+          .command = &request.command,
+          .words = request.words,
+          .place = request.place,
+          .is_in_transaction = request.is_in_transaction};
+}
+
 void RequestFilter::Facts::FindKeys() {
   if (keys) return;
-  keys = NamedKeys(request.command.Spec(), request.words);
+  keys = NamedKeys(command->Spec(), words);
   if (keys->begin() != keys->end()) key_starts.clear();
-  for (const KeyRef& found : *keys) key_starts.emplace_back(request.words[found.index]);
+  for (const KeyRef& found : *keys) key_starts.emplace_back(words[found.index]);
 }
 
 bool RequestFilter::Matches(Facts& facts) const {
-  const RequestFaults::Request& request = facts.request;
-  return FitsPlace(request) && client.Matches(request.client, request.db) && FitsKey(facts);
+  return FitsPlace(facts) && client.Matches(facts.client, facts.db) && FitsKey(facts);
 }
 
-bool RequestFilter::FitsPlace(const RequestFaults::Request& request) const {
+bool RequestFilter::FitsPlace(const Facts& facts) const {
   using Place = RequestFaults::Place;
-  if (is_in_script && *is_in_script != (request.place == Place::kInScript)) return false;
-  if (!is_in_transaction) return request.place != Place::kInTransaction;
-  return request.place != Place::kQueued && *is_in_transaction == request.is_in_transaction;
+  if (is_in_script && *is_in_script != (facts.place == Place::kInScript)) return false;
+  if (!is_in_transaction) return facts.place != Place::kInTransaction;
+  return facts.place != Place::kQueued && *is_in_transaction == facts.is_in_transaction;
 }
 
 bool RequestFilter::FitsKey(Facts& facts) const {
   if (!key) return true;
-  const RequestFaults::Request& request = facts.request;
   facts.FindKeys();
   return std::any_of(facts.keys->begin(), facts.keys->end(),
-                     [&](const KeyRef& found) { return key->Matches(request.words[found.index]); });
+                     [&](const KeyRef& found) { return key->Matches(facts.words[found.index]); });
+}
+
+bool IsOfServer(const Session& session) {
+  return session.kind == SessionKind::kPrimary || session.replica != nullptr ||
+         session.cluster_marks.imports != nullptr;
 }
 
 }  // namespace respite

@@ -1,5 +1,5 @@
 // RequestFilter: which requests and clients a test means: the words behind WHEN of TEST FAULT ADD, and those of TEST
-// DROP. All that is given must hold.
+// DROP, TEST JOURNAL, TEST EXPECT and TEST AWAIT. All that is given must hold.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,17 @@ class TextStart {
   uint64_t mask_ = 0;  // of the octets that there are
 };
 
+// What filters know of a client.
+struct ClientView {
+  uint64_t id;
+  Bytes name;
+  Bytes user;
+  Bytes address;
+  Bytes library;
+
+  static ClientView Of(const Session& client);
+};
+
 struct ClientFilter {
   std::optional<TextPattern> name;
   std::optional<uint64_t> id;
@@ -51,7 +62,7 @@ struct ClientFilter {
   std::optional<int> db;
 
   // `in_db` is the database of the request; of a client that sends none, its own.
-  bool Matches(const Session& client, int in_db) const;
+  bool Matches(const ClientView& client, int in_db) const;
 };
 
 struct RequestFilter {
@@ -64,20 +75,29 @@ struct RequestFilter {
 
   // What depends on the command alone.
   bool MayMatch(const Command& tried) const;
-  // The rest. Requires: MayMatch.
+  bool MayMatchUnknown() const { return !command && category == 0 && !key; }
+  // The rest. Requires: MayMatch, or MayMatchUnknown without a command.
   struct Facts {
-    explicit Facts(const RequestFaults::Request& asked) : request(asked) {}
-    const RequestFaults::Request& request;
+    ClientView client;
+    int db;
+    const Command* command;  // null: the words name none
+    std::span<const Bytes> words;
+    RequestFaults::Place place;
+    bool is_in_transaction;
     std::optional<KeyList> keys = {};                          // from FindKeys on
     std::vector<TextStart> key_starts = {TextStart(Bytes())};  // of these; that of no key if there is none
 
+    static Facts Of(const RequestFaults::Request& request);
     void FindKeys();
   };
   bool Matches(Facts& facts) const;
 
  private:
-  bool FitsPlace(const RequestFaults::Request& request) const;
+  bool FitsPlace(const Facts& facts) const;
   bool FitsKey(Facts& facts) const;
 };
+
+// The end of another server instead of a client: its primary, a replica, a node that sends slots.
+bool IsOfServer(const Session& session);
 
 }  // namespace respite

@@ -65,6 +65,7 @@ void Housekeeping::EndTurn() {
   }
   if (parts_.clients.PostponedCount() != 0 && !parts_.pause.IsOn()) ResumePostponed();
   ResumeContinued();
+  if (!parts_.lab.awaits.Empty()) EndAwaits();
   parts_.tracking.Broadcast();
   parts_.slot_migrations.EndTurn();
   if (!Journaled()) return;
@@ -93,7 +94,9 @@ void Housekeeping::AskForWake() {
 // Work that takes many Turns must not wait until a client causes the next one.
 void Housekeeping::GoOnInNextTurn() {
   parts_.watched_keys.DropSome(kWatchesPerTurn);
-  const bool continues = parts_.clients.PostponedCount() != 0 && !parts_.pause.IsOn();
+  // Also requests behind those that went on late in this Turn.
+  const bool continues =
+      parts_.clients.HasContinued() || (parts_.clients.PostponedCount() != 0 && !parts_.pause.IsOn());
   if ((continues || parts_.watched_keys.HasDropped()) && parts_.host) parts_.host->Post([] {});
 }
 
@@ -192,6 +195,11 @@ void Housekeeping::CheckClients() {
     parts_.limits.Check(session, now_ms);
     if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
   });
+}
+
+void Housekeeping::EndAwaits() {
+  parts_.executor.StartRun();
+  parts_.lab.awaits.Look();
 }
 
 void Housekeeping::ResumePostponed() { Resume(parts_.clients, parts_.clients.TakePostponed()); }

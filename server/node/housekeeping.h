@@ -104,6 +104,7 @@ class Housekeeping final : public TimeKeeper {
   void GoOnInNextTurn();
   void ResumePostponed();
   void ResumeContinued();
+  void EndAwaits();
 
   const Parts parts_;
   int64_t wake_at_ms_ = Timers::kNever;  // the time that the Host was asked for

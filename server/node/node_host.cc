@@ -26,9 +26,10 @@ constexpr int64_t kLongestSleepMs = 24 * 3'600'000;
 
 // A timer that has expired calls its handler even if it was destroyed in the same Turn.
 struct NodeHost::Timers {
-  explicit Timers(asio::io_context& context) : tick(context), wake(context) {}
+  explicit Timers(asio::io_context& context) : tick(context), wake(context), turn(context) {}
   asio::steady_timer tick;
   asio::steady_timer wake;
+  asio::steady_timer turn;
 };
 
 NodeHost::NodeHost(EventLoop& loop, const Parts& parts)
@@ -99,6 +100,13 @@ void NodeHost::WakeAt(int64_t monotonic_ms) {
     if (error || weak.expired()) return;
     Enter();
     parts_.housekeeping.Wake();
+  });
+}
+
+void NodeHost::TurnAt(int64_t pace_us) {
+  timers_->turn.expires_after(std::chrono::microseconds(pace_us - loop_.pace().NowUs()));
+  timers_->turn.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
+    if (!error && !weak.expired()) Enter();
   });
 }
 

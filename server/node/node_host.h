@@ -77,6 +77,7 @@ class NodeHost final : public Host, public EventLoop::Resident {
   void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }
   bool ServeBesides() override;
   void WakeAt(int64_t monotonic_ms) override;
+  void TurnAt(int64_t pace_us) override;
 
   // Resident.
   void EndTurn(int64_t turn_us) override;

@@ -63,7 +63,7 @@ NodeServer::Step NodeLives::Begin(Resident& resident, NodeServer& before, const 
   }
   if (node.Build(loop_) == kFailed) return kFailed;
   node.node().lab().restarts = this;
-  if (before.IsBuilt()) node.TakeClockOf(before);
+  if (before.IsBuilt()) node.Inherit(before);
   if (remains.from == Remains::From::kAll) node.SetDataOf(before);
   if (node.Open() == kFailed) return kFailed;
   const NodeServer::Step outcome = node.Load();

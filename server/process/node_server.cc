@@ -231,7 +231,11 @@ LoadOutcome NodeServer::ReadData() {
   return LoadOutcome::kLoaded;
 }
 
-void NodeServer::TakeClockOf(const NodeServer& before) { node_->lab().clock.Restore(before.node_->lab().clock.Save()); }
+void NodeServer::Inherit(const NodeServer& before) {
+  Lab& lab = before.node_->lab();
+  node_->lab().clock.Restore(lab.clock.Save());
+  node_->lab().journal.Continue(lab.journal);
+}
 
 void NodeServer::Reach() {
   if (has_stopped_) return;

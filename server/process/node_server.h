@@ -107,8 +107,8 @@ class NodeServer {
 
   // --- One that takes the place of another. These require that Build was done, and that `before` is still there.
 
-  // Its clock goes on where the other one's was.
-  void TakeClockOf(const NodeServer& before);
+  // Its clock goes on where the other one's was, and so does the journal of requests.
+  void Inherit(const NodeServer& before);
   // Load copies the data and the functions of the other one, instead of reading files.
   void SetDataOf(const NodeServer& before) { data_of_ = &before; }
 

@@ -77,7 +77,7 @@ NodeWorlds::World NodeWorlds::Prepared(Bytes name, const Order& order) {
 
 bool NodeWorlds::Begin(NodeServer& node, const Before& before) {
   if (node.Build(parts_.loop) != NodeServer::Step::kDone) return false;
-  if (before.server != nullptr) node.TakeClockOf(*before.server);
+  if (before.server != nullptr) node.Inherit(*before.server);
   if (before.has_data) node.SetDataOf(*before.server);
   if (node.Open() != NodeServer::Step::kDone || node.Load() != NodeServer::Step::kDone) return false;
   node.node().lab().worlds = this;

@@ -93,6 +93,7 @@ class Sink final : public Transport, public Host {
   void Stop(int) override {}
   void Post(std::function<void()> task) override { posted_.push_back(std::move(task)); }
   void WakeAt(int64_t /*monotonic_ms*/) override {}  // time does not pass here
+  void TurnAt(int64_t /*pace_us*/) override {}
   // There are no other clients: a script that takes long ends as if the server stopped.
   bool ServeBesides() override { return false; }
 

@@ -123,6 +123,7 @@ class FuzzedReplica final : public Host {
   void Stop(int /*exit_code*/) override {}
   void Post(std::function<void()> task) override { posted_.push_back(std::move(task)); }
   void WakeAt(int64_t /*monotonic_ms*/) override {}
+  void TurnAt(int64_t /*pace_us*/) override {}
   // Loading goes on; a script that takes long ends as if the server stopped.
   bool ServeBesides() override { return server_.phase().IsLoading(); }
 

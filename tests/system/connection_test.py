@@ -60,6 +60,20 @@ class ConnectionTest(OneServer):
         self.assert_serves()
         self.assertTrue(self.read(client, 1000 * REPLY + 7).endswith(b"+PONG\r\n"))
 
+    def test_what_stands_behind_a_wait_for_the_disk_runs_when_that_is_over(self):
+        """It once ran when the timer ticked, here once a second."""
+        client = self.connect()
+        client.sendall(b"CONFIG SET appendfsync everysec\r\nCONFIG SET appendonly yes\r\nCONFIG SET hz 1\r\n")
+        self.assertEqual(b"+OK\r\n" * 3, self.read(client, 15))
+        client.sendall(b"SET k v\r\nWAITAOF 1 0 0\r\nPING\r\n")
+        waited = b"+OK\r\n*2\r\n:1\r\n:0\r\n"
+        replies = client.makefile("rb")
+        self.addCleanup(replies.close)
+        self.assertEqual(waited, replies.read(len(waited)))
+        over = time.monotonic()
+        self.assertEqual(b"+PONG\r\n", replies.read(7))
+        self.assertLess(time.monotonic() - over, 0.5)
+
     def test_a_half_closed_client_gets_all_replies(self):
         client = self.connect()
         client.sendall(b"INCR n\r\n" * 5000)

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "server/clients/clients.h"
+#include "server/commands/test/condition_words.h"
 #include "server/commands/test/fault_words.h"
 #include "server/commands/test/test_actions.h"
 #include "server/commands/test/test_cards.h"
@@ -92,9 +93,7 @@ constexpr std::array kActions = {TestAction{"add", Add}, TestAction{"list", List
 
 // Not the caller, and no server.
 bool MayBeDropped(const Call& call, const Session& session) {
-  const bool is_server =
-      session.kind == SessionKind::kPrimary || session.replica != nullptr || session.cluster_marks.imports != nullptr;
-  return &session != &call.session && !session.closing && !is_server && session.transport != nullptr;
+  return &session != &call.session && !session.closing && !IsOfServer(session) && session.transport != nullptr;
 }
 
 }  // namespace
@@ -105,7 +104,7 @@ void TestDrop::Run(Call& call) {
   const ClientFilter filter = TakeClientFilter(call.args);
   int64_t dropped = 0;
   call.services.clients.ForEach([&](Session& session) {
-    if (!MayBeDropped(call, session) || !filter.Matches(session, session.db)) return;
+    if (!MayBeDropped(call, session) || !filter.Matches(ClientView::Of(session), session.db)) return;
     call.services.clients.Close(session);
     ++dropped;
   });

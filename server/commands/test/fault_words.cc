@@ -6,6 +6,7 @@
 
 #include "base/number_text.h"
 #include "server/catalogue/command_table.h"
+#include "server/commands/test/condition_words.h"
 #include "server/commands/test/test_words.h"
 #include "server/execution/gates.h"
 
@@ -13,8 +14,6 @@ namespace respite {
 
 namespace {
 
-constexpr char kConditions[] = "COMMAND, CATEGORY, KEY, CLIENT, ID, USER, ADDR, DB, LIB, SCRIPT and TRANSACTION";
-constexpr char kClientConditions[] = "CLIENT, ID, USER, ADDR, DB and LIB";
 constexpr char kActions[] =
     "ERROR, REPLY, DELAY, DELAY-REPLY, CLOSE, CLOSE-AFTER, CUT, TRICKLE, SILENCE, REFUSE and DISK";
 constexpr int64_t kLongestMs = int64_t{36'500} * 86'400'000;
@@ -22,105 +21,16 @@ constexpr int64_t kMostOctets = int64_t{1} << 40;
 constexpr int64_t kMostPerSecond = 1'000'000'000;
 constexpr int64_t kSlots = 16'384;
 
-std::string Shown(Bytes word) { return "'" + std::string(refusals::ShownPart(word)) + "'"; }
-
-[[noreturn]] void RefuseWord(Bytes word, const std::string& what, const std::string& instead) {
-  throw Refusal{"ERR " + Shown(word) + " is no " + what + ". Write " + instead};
-}
-
-// The value of a word like COMMAND or TIMES.
-Bytes ValueOf(Args& args, Bytes word) {
-  if (args.AtEnd()) throw Refusal{"ERR " + ToUpper(word) + " needs a value behind it"};
-  return args.Next();
-}
-
-struct Range {
-  int64_t least;
-  int64_t most;
-};
-int64_t NumberIn(Bytes word, const std::string& what, Range range) {
-  const auto number = ParseInteger(word);
-  if (number && *number >= range.least && *number <= range.most) return *number;
-  RefuseWord(word, what, "a number from " + std::to_string(range.least) + " to " + std::to_string(range.most));
-}
-
-bool YesOrNo(Bytes word) {
-  if (EqualsIgnoreCase(word, "yes")) return true;
-  if (EqualsIgnoreCase(word, "no")) return false;
-  throw Refusal{"ERR " + Shown(word) + " is neither YES nor NO"};
-}
-
 // --- WHEN
-
-template <class Value>
-void SetOnce(std::optional<Value>& place, Bytes word, Value value) {
-  if (place) throw Refusal{"ERR " + ToUpper(word) + " is given twice"};
-  place = std::move(value);
-}
-
-bool TakeClientCondition(Args& args, Bytes word, ClientFilter& filter) {
-  const auto is = [word](Bytes name) { return EqualsIgnoreCase(word, name); };
-  const auto text = [&] { return TextPattern(ValueOf(args, word)); };
-  if (is("client")) {
-    SetOnce(filter.name, word, text());
-  } else if (is("user")) {
-    SetOnce(filter.user, word, text());
-  } else if (is("addr")) {
-    SetOnce(filter.address, word, text());
-  } else if (is("lib")) {
-    SetOnce(filter.library, word, text());
-  } else if (is("id")) {
-    const int64_t id = NumberIn(ValueOf(args, word), "client id", {1, INT64_MAX});
-    SetOnce(filter.id, word, static_cast<uint64_t>(id));
-  } else if (is("db")) {
-    SetOnce(filter.db, word, static_cast<int>(NumberIn(ValueOf(args, word), "database", {0, INT32_MAX})));
-  } else {
-    return false;
-  }
-  return true;
-}
-
-uint32_t Category(Bytes word) {
-  const uint32_t category = AclCategoryByName(word.starts_with('@') ? word.substr(1) : word);
-  if (category != 0) return category;
-  RefuseWord(word, "category of commands", "@write or another that ACL CAT shows");
-}
-
-// A pattern that no command fits is a slip of the pen.
-TextPattern CommandFilter(Bytes pattern, const CommandTable& commands) {
-  RequestFilter filter;
-  filter.command = TextPattern(pattern, CaseMode::kIgnore);
-  bool has_any = false;
-  commands.ForEach([&](const Command& command) { has_any = has_any || filter.MayMatch(command); });
-  if (has_any) return *filter.command;
-  RefuseWord(pattern, "command of this server", "a name or a glob, a subcommand as CLIENT|LIST");
-}
-
-void TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter) {
-  const Bytes word = args.Next();
-  const auto is = [word](Bytes name) { return EqualsIgnoreCase(word, name); };
-  if (is("command")) {
-    SetOnce(filter.command, word, CommandFilter(ValueOf(args, word), commands));
-  } else if (is("category")) {
-    if (filter.category != 0) throw Refusal{"ERR CATEGORY is given twice"};
-    filter.category = Category(ValueOf(args, word));
-  } else if (is("key")) {
-    SetOnce(filter.key, word, TextPattern(ValueOf(args, word)));
-  } else if (is("script")) {
-    SetOnce(filter.is_in_script, word, YesOrNo(ValueOf(args, word)));
-  } else if (is("transaction")) {
-    SetOnce(filter.is_in_transaction, word, YesOrNo(ValueOf(args, word)));
-  } else if (!TakeClientCondition(args, word, filter.client)) {
-    throw Refusal{"ERR " + Shown(word) + " is no condition. There are " + kConditions + "; DO ends them"};
-  }
-}
 
 RequestFilter TakeRequestFilter(Args& args, const CommandTable& commands) {
   RequestFilter filter;
   if (!args.TakeToken("WHEN")) return filter;
   do {
     if (args.AtEnd()) break;
-    TakeCondition(args, commands, filter);
+    const Bytes word = args.Rest()[0];
+    if (TakeCondition(args, commands, filter)) continue;
+    throw Refusal{"ERR " + Shown(word) + " is no condition. There are " + kConditions + "; DO ends them"};
   } while (!args.AtEnd() && !EqualsIgnoreCase(args.Rest()[0], "do"));
   return filter;
 }
@@ -297,16 +207,6 @@ FaultOrder TakeFaultOrder(Args& args, const CommandTable& commands) {
     throw Refusal{"ERR REFUSE LISTEN counts nothing, since nobody is heard. FOR says how long"};
   }
   return order;
-}
-
-ClientFilter TakeClientFilter(Args& args) {
-  ClientFilter filter;
-  while (!args.AtEnd()) {
-    const Bytes word = args.Next();
-    if (TakeClientCondition(args, word, filter)) continue;
-    throw Refusal{"ERR " + Shown(word) + " is no condition for clients. There are " + kClientConditions};
-  }
-  return filter;
 }
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// The words of TEST FAULT ADD and TEST DROP.
+// The words of TEST FAULT ADD.
 #pragma once
 
 #include "server/execution/args.h"
@@ -13,8 +13,5 @@ class CommandTable;
 
 // `name [WHEN …] DO … [TIMES n] [AFTER n] [PERCENT p] [FOR duration]`. Throws a refusal that says what would be right.
 FaultOrder TakeFaultOrder(Args& args, const CommandTable& commands);
-
-// All words that are left are conditions for clients: CLIENT, ID, USER, ADDR, DB, LIB.
-ClientFilter TakeClientFilter(Args& args);
 
 }  // namespace respite

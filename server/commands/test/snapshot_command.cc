@@ -138,6 +138,7 @@ constexpr std::array kResets = {
     TestAction{"users", [](Call& call) { call.services.lab.snapshots.ResetUsers(&call.session); }},
     TestAction{"scripts", [](Call& call) { call.services.lab.snapshots.ResetScripts(call.unit); }},
     TestAction{"data", ResetData},
+    TestAction{"journal", [](Call& call) { call.services.lab.journal.Forget(); }},
     TestAction{"snapshots", [](Call& call) { call.services.lab.snapshots.Clear(); }},
     TestAction{"clock", [](Call& call) { call.services.lab.clock.FollowMachine(); }},
 };

@@ -17,6 +17,18 @@ constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary
           .protection = Protection::kTestCommands};
 }
 
+struct TestAwait {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|AWAIT condition(blocked{BLOCKED blocked:integer [KEY blocked-key<key>:string]}|subscribers{SUBSCRIBERS "
+      "channel:string subscribers:integer}|clients{CLIENTS clients:integer [NAME "
+      "client-name:pattern]}|commands{COMMAND "
+      "command:pattern [filter:string...] TIMES times:integer}|key{KEY awaited-key<key>:string "
+      "state(EXISTS|ABSENT|TYPE "
+      "type:string)}|REPLICAS replicas:integer|QUIET quiet-for<duration>:string) [TIMEOUT timeout<duration>:string]",
+      "Waits until the server is in that state, in real time; five seconds unless told otherwise.");
+  static void Run(Call& call);
+};
+
 struct TestClock {
   static constexpr CommandSpec spec = TestSpec(
       "TEST|CLOCK [change(FREEZE|FREEZE freeze-time:unix-time|ADVANCE duration|SET set-time:unix-time|NEXT|RATE "
@@ -50,6 +62,13 @@ struct TestDrop {
   static void Run(Call& call);
 };
 
+struct TestExpect {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|EXPECT expectation:string...",
+               "Replies OK if the journal shows what is expected, otherwise an error with what it shows instead.");
+  static void Run(Call& call);
+};
+
 struct TestFault {
   static constexpr CommandSpec spec = TestSpec(
       "TEST|FAULT action(add{ADD add-name<name>:string [WHEN condition:string...] DO fault:string... [TIMES "
@@ -62,6 +81,14 @@ struct TestFault {
 struct TestDump {
   static constexpr CommandSpec spec =
       TestSpec("TEST|DUMP [pattern:pattern]", "Returns the data as commands, the same text for the same data.");
+  static void Run(Call& call);
+};
+
+struct TestJournal {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|JOURNAL action(start{START [LAST entries:integer]}|get{GET [get-filter<filter>:string...] [COUNT "
+      "count:integer]}|count-of{COUNT [count-filter<filter>:string...]}|CLEAR|STOP)",
+      "Writes down all requests as they run, and shows and counts them.");
   static void Run(Call& call);
 };
 
@@ -89,7 +116,7 @@ struct TestSeed {
 
 struct TestReset {
   static constexpr CommandSpec spec =
-      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|CLIENTS)...]",
+      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|CLIENTS)...]",
                "Brings this server, or parts of it, back to its state after the start.");
   static void Run(Call& call);
 };

@@ -8,6 +8,15 @@ namespace respite {
 namespace {
 
 constexpr std::string_view kHelp[] = {
+    "AWAIT BLOCKED <n> [KEY <key>]|SUBSCRIBERS <channel> <n>|CLIENTS <n> [NAME <glob>]|REPLICAS <n> [TIMEOUT "
+    "<duration>]",
+    "    Wait until there are at least so many; with 0, until there is none. All limits are real time, 5s by default.",
+    "AWAIT COMMAND <glob> [<condition> ...] TIMES <n> [TIMEOUT <duration>]",
+    "    Wait until the journal has so many entries of that kind.",
+    "AWAIT KEY <key> EXISTS|ABSENT|TYPE <type> [TIMEOUT <duration>]",
+    "    Wait until a key is there, is not there, has that type.",
+    "AWAIT QUIET <duration> [TIMEOUT <duration>]",
+    "    Wait until nobody has sent anything for so long.",
     "CLOCK",
     "    Show the clock of this server, and what falls due next.",
     "CLOCK FREEZE [<time>]",
@@ -45,6 +54,12 @@ constexpr std::string_view kHelp[] = {
     "    End the connections of other clients, and reply how many.",
     "DUMP [<pattern>]",
     "    Return the data as commands, sorted: the same text for the same data.",
+    "EXPECT [<condition> ...] TIMES <n>|NONE|AT-LEAST <n>|AT-MOST <n>",
+    "    OK if the journal has so many entries of that kind; otherwise an error that shows them.",
+    "EXPECT SEQUENCE <condition> ... THEN <condition> ... [THEN ...]",
+    "    OK if it has such entries one after the other, others may be between them.",
+    "EXPECT ROUNDTRIPS AT-MOST <n> [<condition of clients> ...]",
+    "    OK if these clients have not waited for replies more often.",
     "FAULT ADD <name> [WHEN <condition> ...] DO <fault> [TIMES <n>] [AFTER <n>] [PERCENT <p>] [FOR <duration>]",
     "    Let requests that meet all conditions fail: COMMAND, KEY, CLIENT, USER, ADDR, LIB <glob>,",
     "    CATEGORY <@name>, ID, DB <n>, SCRIPT, TRANSACTION yes|no. The faults are:",
@@ -59,6 +74,17 @@ constexpr std::string_view kHelp[] = {
     "    Remove one. What it delays or holds back goes on.",
     "FAULT CLEAR",
     "    Remove all.",
+    "JOURNAL START [LAST <n>]",
+    "    Write down each request as it runs, and keep the last 10000, or so many.",
+    "JOURNAL GET [<condition> ...] [COUNT <n>]",
+    "    Show entries: all that fit the conditions of FAULT ADD, OUTCOME <glob> and SINCE <seq>, or the last n of "
+    "them.",
+    "JOURNAL COUNT [<condition> ...]",
+    "    Count them.",
+    "JOURNAL CLEAR",
+    "    Remove all entries.",
+    "JOURNAL STOP",
+    "    Write down no more. The entries stay.",
     "LOAD REDIS|RESP|JSON <text>",
     "    Run the commands of a fixture, all of them or none.",
     "PUSH <client id>|<client name> MOVING <number> <seconds> [<host>:<port>]",
@@ -68,7 +94,7 @@ constexpr std::string_view kHelp[] = {
     "    Send a push message to clients that speak RESP3, and reply how many.",
     "SEED <n>",
     "    Make random choices the same ones from now on in each run.",
-    "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|CLIENTS ...]",
+    "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|CLIENTS ...]",
     "    Bring these, or all, back to the state after the start.",
     "SNAPSHOT SAVE <name>",
     "    Remember data, functions, scripts, users, directives and clock.",
@@ -108,8 +134,8 @@ struct TestContainer {
                                        .arity = -2,
                                        .protection = Protection::kTestCommands};
   static constexpr auto kSubcommands =
-      Family<TestClock, TestCluster, TestCrash, TestDrop, TestDump, TestFault, TestHelp, TestLoad, TestPush, TestReset,
-             TestSeed, TestSnapshot, TestWorld>();
+      Family<TestAwait, TestClock, TestCluster, TestCrash, TestDrop, TestDump, TestExpect, TestFault, TestHelp,
+             TestJournal, TestLoad, TestPush, TestReset, TestSeed, TestSnapshot, TestWorld>();
 };
 
 constexpr auto kTestCommands = Family<TestContainer>();

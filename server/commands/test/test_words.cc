@@ -26,4 +26,28 @@ bool OnOrOff(Bytes word) {
   throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is neither ON nor OFF"};
 }
 
+bool YesOrNo(Bytes word) {
+  if (EqualsIgnoreCase(word, "yes")) return true;
+  if (EqualsIgnoreCase(word, "no")) return false;
+  throw Refusal{"ERR " + Shown(word) + " is neither YES nor NO"};
+}
+
+std::string Shown(Bytes word) { return "'" + std::string(refusals::ShownPart(word)) + "'"; }
+
+[[noreturn]] void RefuseWord(Bytes word, const std::string& what, const std::string& instead) {
+  throw Refusal{"ERR " + Shown(word) + " is no " + what + ". Write " + instead};
+}
+
+// The value of a word like COMMAND or TIMES.
+Bytes ValueOf(Args& args, Bytes word) {
+  if (args.AtEnd()) throw Refusal{"ERR " + ToUpper(word) + " needs a value behind it"};
+  return args.Next();
+}
+
+int64_t NumberIn(Bytes word, const std::string& what, Range range) {
+  const auto number = ParseInteger(word);
+  if (number && *number >= range.least && *number <= range.most) return *number;
+  RefuseWord(word, what, "a number from " + std::to_string(range.least) + " to " + std::to_string(range.most));
+}
+
 }  // namespace respite

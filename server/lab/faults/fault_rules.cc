@@ -10,6 +10,7 @@
 #include "base/refusal.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/holdups.h"
+#include "server/lab/request_journal.h"
 
 namespace respite {
 
@@ -22,13 +23,6 @@ bool IsExempt(const Command& command) {
   constexpr std::array<std::string_view, 3> kOfReplicas = {"psync", "replconf", "sync"};
   const bool is_test = command.Is(kProtected) && command.Spec().protection == Protection::kTestCommands;
   return is_test || std::ranges::find(kOfReplicas, command.full_name) != kOfReplicas.end();
-}
-
-// Not a server, nor a file that is loaded.
-bool IsClient(const Session& session) {
-  const bool is_server =
-      session.kind == SessionKind::kPrimary || session.replica != nullptr || session.cluster_marks.imports != nullptr;
-  return session.id != 0 && !is_server;
 }
 
 }  // namespace
@@ -175,15 +169,19 @@ std::optional<uint64_t> FaultRules::Hits(Bytes name) const {
 
 const RequestFault* FaultRules::Meet(const Request& request) {
   const Candidates& candidates = CandidatesFor(request.command);
-  if (candidates.rules.empty() || !IsClient(request.client)) return nullptr;
-  RequestFilter::Facts facts(request);
+  const bool is_client = request.client.id != 0 && !IsOfServer(request.client);  // 0: a file that is loaded
+  if (candidates.rules.empty() || !is_client) return nullptr;
+  RequestFilter::Facts facts = RequestFilter::Facts::Of(request);
   if (candidates.need_keys) facts.FindKeys();
   for (const Candidate& candidate : candidates.rules) {
     const auto may_fit = [&](const TextStart& key) { return key.MayBegin(candidate.key); };
     if (std::ranges::none_of(facts.key_starts, may_fit)) continue;
     Rule& rule = *candidate.rule;
     if (rule.counts.IsSpent(rule.order.turns) || !rule.order.filter.Matches(facts)) continue;
-    if (rule.Takes()) return rule.As<RequestFault>();
+    if (!rule.Takes()) continue;
+    const RequestFault& fault = *rule.As<RequestFault>();
+    parts_.journal.NoteFault(request, fault, rule.order.name);
+    return &fault;
   }
   return nullptr;
 }

@@ -27,6 +27,7 @@ namespace respite {
 class Clock;
 class CommandTable;
 class Holdups;
+class RequestJournal;
 
 // New connections are closed, or not accepted at all.
 enum class RefusedConnections : uint8_t { kClosed, kNotAccepted };
@@ -53,6 +54,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {
     Holdups& holdups;
     RequestFaultsPort& port;
     DiskFaults& disk;
+    RequestJournal& journal;
     uint64_t seed;
   };
   explicit FaultRules(const Parts& parts);

@@ -1,5 +1,7 @@
 """The powers of a test server through redis-py: time that the test moves, snapshots, worlds, faults. No test sleeps."""
+import re
 import subprocess
+import threading
 
 import pytest
 import redis
@@ -174,3 +176,55 @@ def test_a_timeout_leaves_no_reply_for_the_next_request(frozen, server):
         with pytest.raises(redis.exceptions.TimeoutError):
             client.get("a")
         assert client.echo("mine") == "mine"
+
+
+@pytest.fixture
+def journal(server):
+    """A client of a server that has just been reset, and writes down what it is sent."""
+    with server.client() as client:
+        client.execute_command("TEST", "RESET")
+        client.execute_command("TEST", "JOURNAL", "START")
+        yield client
+
+
+def test_the_journal_shows_a_lock_that_is_taken_in_two_steps(journal, server):
+    with server.client(client_name="app") as app:
+        app.setnx("lock", "me")
+        app.expire("lock", 30)
+    unsafe = ("COMMAND", "setnx", "KEY", "lock", "THEN", "COMMAND", "expire", "KEY", "lock")
+    assert journal.execute_command("TEST", "EXPECT", "SEQUENCE", *unsafe) in ("OK", b"OK")
+    with pytest.raises(redis.ResponseError) as failure:
+        journal.execute_command("TEST", "EXPECT", "COMMAND", "setnx", "CLIENT", "app", "NONE")
+    assert re.fullmatch(r"EXPECT wanted none of \[COMMAND setnx CLIENT app\], saw 1: \| #\d+ app: SETNX lock me -> ok",
+                        str(failure.value))
+
+
+def test_a_pipeline_is_one_round_trip(journal, server):
+    with server.client(client_name="app") as app:
+        app.ping()
+        journal.execute_command("TEST", "JOURNAL", "CLEAR")
+        pipeline = app.pipeline(transaction=True)
+        for number in range(20):
+            pipeline.set(f"k{number}", number)
+        pipeline.execute()
+        journal.execute_command("TEST", "EXPECT", "ROUNDTRIPS", "AT-MOST", 1, "CLIENT", "app")
+        for number in range(3):
+            app.get(f"k{number}")
+        with pytest.raises(redis.ResponseError, match="wanted at most 3 round trips of .CLIENT app., saw 4"):
+            journal.execute_command("TEST", "EXPECT", "ROUNDTRIPS", "AT-MOST", 3, "CLIENT", "app")
+
+
+def test_a_worker_is_awaited_instead_of_a_sleep(journal, server):
+    def work():
+        with server.client() as worker:
+            worker.blpop("jobs")
+            worker.set("done", 1)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    journal.execute_command("TEST", "AWAIT", "BLOCKED", 1, "KEY", "jobs")
+    journal.rpush("jobs", "job")
+    journal.execute_command("TEST", "AWAIT", "KEY", "done", "EXISTS")
+    thread.join()
+    with pytest.raises(redis.ResponseError, match='AWAIT wanted key "done" to be absent, saw a string'):
+        journal.execute_command("TEST", "AWAIT", "KEY", "done", "ABSENT", "TIMEOUT", 0)

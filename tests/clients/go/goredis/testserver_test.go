@@ -142,3 +142,39 @@ func TestWorkersShareAServerButNoData(t *testing.T) {
 		})
 	}
 }
+
+func TestTheJournalShowsRoundTripsAndWhatWasSent(t *testing.T) {
+	server, rdb := testServer(t)
+	NoError(t, rdb.Do(ctx, "TEST", "JOURNAL", "START").Err())
+	app := redis.NewClient(&redis.Options{Addr: server.Addr, ClientName: "app"})
+	defer app.Close()
+	// Pipelines may have a connection of their own, whose greeting takes round trips, too.
+	_, err := app.Pipelined(ctx, func(pipe redis.Pipeliner) error { return pipe.Ping(ctx).Err() })
+	NoError(t, err)
+	NoError(t, rdb.Do(ctx, "TEST", "JOURNAL", "CLEAR").Err())
+	_, err = app.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.SetNX(ctx, "lock", "me", 0)
+		pipe.Expire(ctx, "lock", seconds(30))
+		return nil
+	})
+	NoError(t, err)
+	NoError(t, rdb.Do(ctx, "TEST", "EXPECT", "ROUNDTRIPS", "AT-MOST", 1, "CLIENT", "app").Err())
+	NoError(t, rdb.Do(ctx, "TEST", "EXPECT", "SEQUENCE", "COMMAND", "set", "THEN", "COMMAND", "expire").Err())
+	err = rdb.Do(ctx, "TEST", "EXPECT", "COMMAND", "set", "NONE").Err()
+	if err == nil || !strings.HasPrefix(err.Error(), "EXPECT wanted none of [COMMAND set], saw 1: | #") ||
+		!strings.HasSuffix(err.Error(), " app: set lock me nx -> ok") {
+		t.Fatal(err)
+	}
+}
+
+func TestAWorkerIsAwaitedInsteadOfASleep(t *testing.T) {
+	server, rdb := testServer(t)
+	worker := redis.NewClient(&redis.Options{Addr: server.Addr})
+	defer worker.Close()
+	popped := make(chan []string)
+	go func() { popped <- worker.BLPop(ctx, 0, "jobs").Val() }()
+	NoError(t, rdb.Do(ctx, "TEST", "AWAIT", "BLOCKED", 1, "KEY", "jobs").Err())
+	NoError(t, rdb.RPush(ctx, "jobs", "job").Err())
+	Equal(t, (<-popped)[1], "job")
+	NoError(t, rdb.Do(ctx, "TEST", "AWAIT", "BLOCKED", 0).Err())
+}

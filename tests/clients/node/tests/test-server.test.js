@@ -119,3 +119,38 @@ test('workers share a server but no data', async () => {
   assert.equal(await other.get('worker'), '1');
   await other.close();
 });
+
+test('the journal shows round trips, and a lock that is taken in two steps', async () => {
+  await client.call('TEST', 'RESET', 'DATA', 'CLOCK', 'JOURNAL');
+  await client.call('TEST', 'JOURNAL', 'START');
+  const app = new Redis(server.port, host, { connectionName: 'app' });
+  try {
+    await app.ping();
+    await client.call('TEST', 'JOURNAL', 'CLEAR');
+    await app.pipeline().setnx('lock', 'me').expire('lock', 30).exec();
+    assert.equal(await client.call('TEST', 'EXPECT', 'ROUNDTRIPS', 'AT-MOST', 1, 'CLIENT', 'app'), 'OK');
+    assert.equal(
+      await client.call('TEST', 'EXPECT', 'SEQUENCE', 'COMMAND', 'setnx', 'THEN', 'COMMAND', 'expire', 'KEY', 'lock'), 'OK');
+    await assert.rejects(client.call('TEST', 'EXPECT', 'COMMAND', 'setnx', 'NONE'), {
+      message: /^EXPECT wanted none of \[COMMAND setnx\], saw 1: \| #\d+ app: setnx lock me -> ok$/,
+    });
+  } finally {
+    app.disconnect();
+  }
+});
+
+test('a worker is awaited instead of a sleep', async () => {
+  await client.call('TEST', 'RESET', 'DATA', 'CLOCK');
+  const worker = new Redis(server.port, host);
+  try {
+    const popped = worker.blpop('jobs', 0);
+    assert.equal(await client.call('TEST', 'AWAIT', 'BLOCKED', 1, 'KEY', 'jobs'), 'OK');
+    await client.rpush('jobs', 'job');
+    assert.deepEqual(await popped, ['jobs', 'job']);
+    await assert.rejects(client.call('TEST', 'AWAIT', 'BLOCKED', 1, 'TIMEOUT', '20ms'), {
+      message: 'AWAIT wanted at least 1 blocked clients, saw 0 after 20ms',
+    });
+  } finally {
+    worker.disconnect();
+  }
+});

@@ -1,0 +1,239 @@
+// TEST AWAIT.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/duration_text.h"
+#include "base/pace.h"
+#include "base/word_text.h"
+#include "server/clients/clients.h"
+#include "server/clients/pubsub.h"
+#include "server/clients/replica.h"
+#include "server/clients/running.h"
+#include "server/clients/waiter.h"
+#include "server/commands/test/condition_words.h"
+#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_words.h"
+#include "server/dataset/stats.h"
+#include "server/dataset/value_names.h"
+#include "server/execution/services.h"
+#include "server/lab/lab.h"
+
+namespace respite {
+
+namespace {
+
+using Sight = Awaits::Sight;
+
+constexpr char kWhat[] = "BLOCKED, SUBSCRIBERS, CLIENTS, COMMAND, KEY, REPLICAS and QUIET";
+constexpr int64_t kUsualTimeoutMs = 5000;
+constexpr int64_t kLongestMs = int64_t{24} * 3'600'000;
+
+// What is awaited, for people, and how it is seen.
+struct Wanted {
+  std::string wanted;
+  Awaits::Condition look;
+};
+
+// Real time: nobody waits for a day.
+int64_t RealMs(Bytes word) {
+  const int64_t duration_ms = DurationMs(word);
+  if (duration_ms <= kLongestMs) return duration_ms;
+  throw Refusal{"ERR " + Shown(word) + " is too long. Write 24h at most, since this is real time"};
+}
+
+// At least so many; 0: none.
+struct Number {
+  uint64_t wanted;
+
+  bool IsMet(uint64_t seen) const { return wanted == 0 ? seen == 0 : seen >= wanted; }
+  std::string Text() const { return wanted == 0 ? "no" : "at least " + std::to_string(wanted); }
+};
+
+Number TakeNumber(Args& args, Bytes word) {
+  return {static_cast<uint64_t>(NumberIn(ValueOf(args, word), "number", {0, INT64_MAX}))};
+}
+
+Wanted Counted(Number number, const std::string& what, std::function<uint64_t()> count) {
+  return {.wanted = number.Text() + " " + what, .look = [number, count = std::move(count)] {
+            const uint64_t seen = count();
+            return Sight{.is_met = number.IsMet(seen), .seen = std::to_string(seen)};
+          }};
+}
+
+// Those that AWAIT themselves are not meant.
+bool IsBlockedElsewhere(const Session& session, const Command& await) {
+  return !session.closing && session.waiter != nullptr && session.waiter->command != &await;
+}
+
+bool WaitsForKey(const Waiter& waiter, const KeyName& wanted) {
+  return std::ranges::any_of(waiter.places, [&](const auto& place) { return place.Name() == wanted; });
+}
+
+Wanted TakeBlocked(Call& call) {
+  const Number number = TakeNumber(call.args, "BLOCKED");
+  std::optional<KeyName> key;
+  if (call.args.TakeToken("KEY")) key = KeyName{call.session.db, std::string(ValueOf(call.args, "KEY"))};
+  const std::string at = key ? " at " + Quoted(key->key) : "";
+  return Counted(number, "blocked clients" + at, [&services = call.services, &command = call.command, key] {
+    uint64_t count = 0;
+    services.clients.ForEach([&](const Session& session) {
+      if (!IsBlockedElsewhere(session, command)) return;
+      if (!key || WaitsForKey(*session.waiter, *key)) ++count;
+    });
+    return count;
+  });
+}
+
+Wanted TakeSubscribers(Call& call) {
+  const std::string channel(ValueOf(call.args, "SUBSCRIBERS"));
+  const Number number = TakeNumber(call.args, "SUBSCRIBERS");
+  return Counted(number, "subscribers of " + Quoted(channel), [&services = call.services, channel] {
+    const PubSub& pubsub = services.pubsub;
+    return pubsub.SubscriberCount(TopicKind::kChannel, channel) +
+           pubsub.SubscriberCount(TopicKind::kShardChannel, channel);
+  });
+}
+
+Wanted TakeClients(Call& call) {
+  const Number number = TakeNumber(call.args, "CLIENTS");
+  std::optional<TextPattern> name;
+  std::string named;
+  if (call.args.TakeToken("NAME")) {
+    const Bytes pattern = ValueOf(call.args, "NAME");
+    name = TextPattern(pattern);
+    named = " named " + Quoted(pattern);
+  }
+  return Counted(number, "other clients" + named, [&services = call.services, own = call.session.id, name] {
+    uint64_t count = 0;
+    services.clients.ForEach([&](const Session& session) {
+      const bool is_other = session.id != own && !session.closing && !IsOfServer(session);
+      if (is_other && (!name || name->Matches(session.identity.name))) ++count;
+    });
+    return count;
+  });
+}
+
+Wanted TakeReplicas(Call& call) {
+  const Number number = TakeNumber(call.args, "REPLICAS");
+  return Counted(number, "replicas that are online", [&services = call.services] {
+    uint64_t count = 0;
+    services.clients.ForEach([&count](const Session& session) {
+      const bool is_online = session.replica != nullptr && session.replica->state == Replica::State::kOnline;
+      if (is_online && !session.closing) ++count;
+    });
+    return count;
+  });
+}
+
+Wanted TakeCommand(Call& call) {
+  JournalFilter filter;
+  const auto before = call.args.Rest();
+  while (TakeCondition(call.args, call.services.commands, filter)) {
+  }
+  const size_t taken = before.size() - call.args.Left();
+  if (!call.args.TakeToken("TIMES")) {
+    throw Refusal{std::string("ERR TIMES n is missing. Before it stand ") + kConditions + ", OUTCOME and SINCE"};
+  }
+  const Number number = TakeNumber(call.args, "TIMES");
+  if (!call.services.lab.journal.HasBegun()) {
+    throw Refusal{"ERR commands are counted in the journal. TEST JOURNAL START begins it"};
+  }
+  return Counted(number, "of [" + LineText(before.first(taken)) + "]",
+                 [&services = call.services, filter] { return services.lab.journal.Count(filter); });
+}
+
+// Its type; empty: it is not there.
+std::string TypeOf(const Services& services, const KeyName& name) {
+  const Entry* const entry = services.keyspace[name.db].Find(name.key);
+  const bool is_there = entry != nullptr && !entry->IsExpired(services.running.WallMs());
+  return is_there ? std::string(TypeName(entry->Type())) : std::string();
+}
+
+Wanted TakeKey(Call& call) {
+  const KeyName name{call.session.db, std::string(ValueOf(call.args, "KEY"))};
+  const Bytes state = ValueOf(call.args, "KEY");
+  const std::string key = "key " + Quoted(name.key);
+  const auto make = [&](const std::string& wanted, std::function<bool(const std::string&)> fits) {
+    return Wanted{.wanted = key + " " + wanted, .look = [&services = call.services, name, fits = std::move(fits)] {
+                    const std::string type = TypeOf(services, name);
+                    return Sight{.is_met = fits(type), .seen = type.empty() ? "no such key" : "a " + type};
+                  }};
+  };
+  if (EqualsIgnoreCase(state, "exists")) return make("to exist", [](const std::string& type) { return !type.empty(); });
+  if (EqualsIgnoreCase(state, "absent")) {
+    return make("to be absent", [](const std::string& type) { return type.empty(); });
+  }
+  if (!EqualsIgnoreCase(state, "type")) RefuseWord(state, "state of a key", "EXISTS, ABSENT or TYPE");
+  const std::string wanted(ValueOf(call.args, "TYPE"));
+  constexpr std::array<Bytes, 6> kTypes = {"string", "list", "set", "zset", "hash", "stream"};
+  if (std::ranges::find(kTypes, Bytes(wanted)) == kTypes.end()) {
+    RefuseWord(wanted, "type", "string, list, set, zset, hash or stream");
+  }
+  return make("to be a " + wanted, [wanted](const std::string& type) { return type == wanted; });
+}
+
+Wanted TakeQuiet(Call& call) {
+  struct Activity {
+    uint64_t commands;
+    int64_t since_us;
+  };
+  const Bytes word = ValueOf(call.args, "QUIET");
+  const int64_t quiet_us = RealMs(word) * 1000;
+  const auto activity = std::make_shared<Activity>(Activity{call.services.stats.commands, call.services.pace.NowUs()});
+  return {.wanted = DurationText(quiet_us / 1000) + " without a request",
+          .look = [&services = call.services, activity, quiet_us] {
+            const int64_t now_us = services.pace.NowUs();
+            if (activity->commands != services.stats.commands) *activity = {services.stats.commands, now_us};
+            const int64_t quiet_for_us = now_us - activity->since_us;
+            return Sight{.is_met = quiet_for_us >= quiet_us,
+                         .seen = DurationText(quiet_for_us / 1000),
+                         .look_again_us = activity->since_us + quiet_us};
+          }};
+}
+
+Wanted TakeAwaited(Call& call) {
+  struct Kind {
+    Bytes name;
+    Wanted (*take)(Call& call);
+  };
+  constexpr std::array kKinds = {Kind{"blocked", TakeBlocked},   Kind{"subscribers", TakeSubscribers},
+                                 Kind{"clients", TakeClients},   Kind{"key", TakeKey},
+                                 Kind{"replicas", TakeReplicas}, Kind{"quiet", TakeQuiet}};
+  const Bytes word = call.args.Rest()[0];
+  if (EqualsIgnoreCase(word, "command")) return TakeCommand(call);
+  for (const Kind& kind : kKinds) {
+    if (call.args.TakeToken(kind.name)) return kind.take(call);
+  }
+  throw Refusal{"ERR " + Shown(word) + " cannot be awaited. There are " + kWhat};
+}
+
+void Fail(Call& call, const Wanted& awaited, const Sight& sight, int64_t timeout_ms) {
+  std::string text = "AWAIT wanted " + awaited.wanted + ", saw " + sight.seen;
+  if (timeout_ms != 0) text += " after " + DurationText(timeout_ms);
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\r' || c == '\n'; }, ' ');
+  call.reply.Error(text);
+}
+
+}  // namespace
+
+void TestAwait::Run(Call& call) {
+  const Wanted awaited = TakeAwaited(call);
+  int64_t timeout_ms = kUsualTimeoutMs;
+  if (call.args.TakeToken("TIMEOUT")) timeout_ms = RealMs(ValueOf(call.args, "TIMEOUT"));
+  if (!call.args.AtEnd()) {
+    throw Refusal{"ERR " + Shown(call.args.Rest()[0]) + " is not understood here. TIMEOUT may stand at the end"};
+  }
+  Awaits& awaits = call.services.lab.awaits;
+  Sight sight = call.is_resumed ? awaits.Take(call.session).value_or(awaited.look()) : awaited.look();
+  if (sight.is_met) return call.reply.Ok();
+  if (call.is_resumed || timeout_ms == 0 || !call.MayGoOnLater()) return Fail(call, awaited, sight, timeout_ms);
+  awaits.Begin(call.session, call.command, awaited.look, timeout_ms);
+  call.Wait({.can_be_unblocked = false});
+}
+
+}  // namespace respite

@@ -1,0 +1,150 @@
+#include "server/commands/test/condition_words.h"
+
+#include <array>
+
+#include "server/catalogue/command_table.h"
+#include "server/commands/test/test_words.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kClientConditions[] = "CLIENT, ID, USER, ADDR, DB and LIB";
+
+// A word with a value behind it.
+struct Condition {
+  Bytes word;
+  Bytes value;
+};
+
+// --- Of clients.
+
+struct ClientCondition {
+  Bytes name;
+  void (*take)(const Condition& given, ClientFilter& filter);
+};
+
+template <std::optional<TextPattern> ClientFilter::*kPart>
+void TakeText(const Condition& given, ClientFilter& filter) {
+  SetOnce(filter.*kPart, given.word, TextPattern(given.value));
+}
+
+constexpr std::array kOfClients = {
+    ClientCondition{"client", TakeText<&ClientFilter::name>},
+    ClientCondition{"user", TakeText<&ClientFilter::user>},
+    ClientCondition{"addr", TakeText<&ClientFilter::address>},
+    ClientCondition{"lib", TakeText<&ClientFilter::library>},
+    ClientCondition{"id",
+                    [](const Condition& given, ClientFilter& filter) {
+                      const int64_t id = NumberIn(given.value, "client id", {1, INT64_MAX});
+                      SetOnce(filter.id, given.word, static_cast<uint64_t>(id));
+                    }},
+    ClientCondition{"db",
+                    [](const Condition& given, ClientFilter& filter) {
+                      const int64_t db = NumberIn(given.value, "database", {0, INT32_MAX});
+                      SetOnce(filter.db, given.word, static_cast<int>(db));
+                    }},
+};
+
+// --- Of requests.
+
+uint32_t Category(Bytes word) {
+  const uint32_t category = AclCategoryByName(word.starts_with('@') ? word.substr(1) : word);
+  if (category != 0) return category;
+  RefuseWord(word, "category of commands", "@write or another that ACL CAT shows");
+}
+
+// A pattern that no command fits is a slip of the pen.
+TextPattern CommandFilter(Bytes pattern, const CommandTable& commands) {
+  RequestFilter filter;
+  filter.command = TextPattern(pattern, CaseMode::kIgnore);
+  bool has_any = false;
+  commands.ForEach([&](const Command& command) { has_any = has_any || filter.MayMatch(command); });
+  if (has_any) return *filter.command;
+  RefuseWord(pattern, "command of this server", "a name or a glob, a subcommand as CLIENT|LIST");
+}
+
+struct RequestCondition {
+  Bytes name;
+  void (*take)(const Condition& given, const CommandTable& commands, RequestFilter& filter);
+};
+
+constexpr std::array kOfRequests = {
+    RequestCondition{"command",
+                     [](const Condition& given, const CommandTable& commands, RequestFilter& filter) {
+                       SetOnce(filter.command, given.word, CommandFilter(given.value, commands));
+                     }},
+    RequestCondition{"category",
+                     [](const Condition& given, const CommandTable&, RequestFilter& filter) {
+                       if (filter.category != 0) throw Refusal{"ERR CATEGORY is given twice"};
+                       filter.category = Category(given.value);
+                     }},
+    RequestCondition{"key", [](const Condition& given, const CommandTable&,
+                               RequestFilter& filter) { SetOnce(filter.key, given.word, TextPattern(given.value)); }},
+    RequestCondition{"script",
+                     [](const Condition& given, const CommandTable&, RequestFilter& filter) {
+                       SetOnce(filter.is_in_script, given.word, YesOrNo(given.value));
+                     }},
+    RequestCondition{"transaction",
+                     [](const Condition& given, const CommandTable&, RequestFilter& filter) {
+                       SetOnce(filter.is_in_transaction, given.word, YesOrNo(given.value));
+                     }},
+};
+
+// --- Taking them.
+
+// The row for the next word; null: there is none.
+template <class Rows>
+const typename Rows::value_type* RowFor(const Args& args, const Rows& rows) {
+  if (args.AtEnd()) return nullptr;
+  for (const auto& row : rows) {
+    if (EqualsIgnoreCase(args.Rest()[0], row.name)) return &row;
+  }
+  return nullptr;
+}
+
+Condition Take(Args& args) {
+  const Bytes word = args.Next();
+  return {word, ValueOf(args, word)};
+}
+
+bool TakeClientCondition(Args& args, ClientFilter& filter) {
+  const ClientCondition* const row = RowFor(args, kOfClients);
+  if (row == nullptr) return false;
+  row->take(Take(args), filter);
+  return true;
+}
+
+}  // namespace
+
+bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter) {
+  const RequestCondition* const row = RowFor(args, kOfRequests);
+  if (row == nullptr) return TakeClientCondition(args, filter.client);
+  row->take(Take(args), commands, filter);
+  return true;
+}
+
+bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter) {
+  const auto is_next = [&args](Bytes name) { return !args.AtEnd() && EqualsIgnoreCase(args.Rest()[0], name); };
+  if (is_next("outcome")) {
+    const Condition given = Take(args);
+    SetOnce(filter.outcome, given.word, TextPattern(given.value));
+    return true;
+  }
+  if (!is_next("since")) return TakeCondition(args, commands, filter.request);
+  const Condition given = Take(args);
+  const int64_t since = NumberIn(given.value, "number of an entry", {0, INT64_MAX});
+  SetOnce(filter.since, given.word, static_cast<uint64_t>(since));
+  return true;
+}
+
+ClientFilter TakeClientFilter(Args& args) {
+  ClientFilter filter;
+  while (!args.AtEnd()) {
+    if (TakeClientCondition(args, filter)) continue;
+    throw Refusal{"ERR " + Shown(args.Rest()[0]) + " is no condition for clients. There are " + kClientConditions};
+  }
+  return filter;
+}
+
+}  // namespace respite

@@ -1,0 +1,281 @@
+// TEST JOURNAL and TEST EXPECT.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/word_text.h"
+#include "server/commands/test/condition_words.h"
+#include "server/commands/test/test_actions.h"
+#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_words.h"
+#include "server/config/settings.h"
+#include "server/dataset/eviction.h"
+#include "server/execution/gates.h"
+#include "server/execution/services.h"
+#include "server/lab/lab.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kOff[] = "ERR there is no journal. TEST JOURNAL START begins one";
+constexpr size_t kShownMost = 10;  // entries in the text of a failure
+
+RequestJournal& Journal(Call& call) { return call.services.lab.journal; }
+
+RequestJournal& Begun(Call& call) {
+  if (!Journal(call).HasBegun()) throw Refusal{kOff};
+  return Journal(call);
+}
+
+JournalFilter TakeFilter(Call& call) {
+  JournalFilter filter;
+  while (TakeCondition(call.args, call.services.commands, filter)) {
+  }
+  return filter;
+}
+
+void ExpectNoMore(const Args& args, const std::string& expected) {
+  if (args.AtEnd()) return;
+  throw Refusal{"ERR " + Shown(args.Rest()[0]) + " is not understood here. There are " + kConditions +
+                ", OUTCOME and SINCE" + expected};
+}
+
+// --- TEST JOURNAL
+
+void Start(Call& call) {
+  size_t last = RequestJournal::kUsualLast;
+  if (call.args.TakeToken("LAST")) {
+    const Bytes word = ValueOf(call.args, "LAST");
+    last = static_cast<size_t>(NumberIn(word, "number of entries", {1, int64_t{RequestJournal::kMostLast}}));
+  }
+  call.args.ExpectEnd();
+  const Services& services = call.services;
+  if (services.settings.maxmemory != 0 && services.eviction.LacksMemory()) throw Refusal{refusals::kOutOfMemory};
+  Journal(call).Start(last);
+  call.reply.Ok();
+}
+
+const char* WithinOf(const RequestEntry& entry) {
+  if (entry.place == RequestFaults::Place::kInScript) return entry.is_in_transaction ? "script, transaction" : "script";
+  return entry.is_in_transaction ? "transaction" : "";
+}
+
+void ShowKeys(Call& call, const RequestEntry& entry, std::span<const Bytes> words) {
+  if (entry.command == nullptr) return call.reply.Array(0);
+  const KeyList keys = NamedKeys(entry.command->Spec(), words);
+  call.reply.Array(keys.Size());
+  for (const KeyRef& key : keys) call.reply.Bulk(words[key.index]);
+}
+
+void Show(Call& call, const RequestEntry& entry) {
+  const auto number = [&call](Bytes name, int64_t value) {
+    call.reply.Bulk(name);
+    call.reply.Integer(value);
+  };
+  const auto text = [&call](Bytes name, Bytes value) {
+    call.reply.Bulk(name);
+    call.reply.Bulk(value);
+  };
+  const std::vector<Bytes> words = entry.Words();
+  call.reply.Map(14);
+  number("seq", static_cast<int64_t>(entry.seq));
+  number("time", entry.wall_us / 1000);
+  number("duration", entry.duration_us);
+  number("id", static_cast<int64_t>(entry.client->id));
+  text("name", entry.client->name);
+  text("lib", entry.client->library);
+  text("addr", entry.client->address);
+  text("user", entry.client->user);
+  number("db", entry.db);
+  text("command", entry.command == nullptr ? "" : entry.command->full_name);
+  call.reply.Bulk("words");
+  call.reply.Array(words.size());
+  for (const Bytes word : words) call.reply.Bulk(word);
+  call.reply.Bulk("keys");
+  ShowKeys(call, entry, words);
+  text("outcome", entry.OutcomeText());
+  text("within", WithinOf(entry));
+}
+
+void Get(Call& call) {
+  const JournalFilter filter = TakeFilter(call);
+  size_t most = RequestJournal::kMostLast;
+  if (call.args.TakeToken("COUNT")) {
+    const Bytes word = ValueOf(call.args, "COUNT");
+    most = static_cast<size_t>(NumberIn(word, "number of entries", {0, int64_t{RequestJournal::kMostLast}}));
+  }
+  ExpectNoMore(call.args, ", and COUNT behind them");
+  std::vector<const RequestEntry*> found;
+  Begun(call).ForEach(filter, [&found](const RequestEntry& entry) { found.push_back(&entry); });
+  const size_t shown = std::min(found.size(), most);
+  call.reply.Array(shown);
+  for (const RequestEntry* entry : std::span(found).last(shown)) Show(call, *entry);
+}
+
+void Count(Call& call) {
+  const JournalFilter filter = TakeFilter(call);
+  ExpectNoMore(call.args, "");
+  call.reply.Integer(static_cast<int64_t>(Begun(call).Count(filter)));
+}
+
+void Clear(Call& call) {
+  call.args.ExpectEnd();
+  Begun(call).Clear();
+  call.reply.Ok();
+}
+
+void Stop(Call& call) {
+  call.args.ExpectEnd();
+  Begun(call).Stop();
+  call.reply.Ok();
+}
+
+constexpr std::array kActions = {TestAction{"start", Start}, TestAction{"get", Get}, TestAction{"count", Count},
+                                 TestAction{"clear", Clear}, TestAction{"stop", Stop}};
+
+// --- TEST EXPECT
+
+// A line for each entry, on one line, since the errors of the protocol have but one.
+std::string Listed(const std::vector<const RequestEntry*>& entries) {
+  std::string text;
+  const size_t skipped = entries.size() - std::min(entries.size(), kShownMost);
+  if (skipped != 0) text += " | ... " + std::to_string(skipped) + " before them";
+  for (const RequestEntry* entry : std::span(entries).subspan(skipped)) text += " | " + entry->Line();
+  return text;
+}
+
+std::string LastOnes(const RequestJournal& journal, uint64_t from) {
+  std::vector<const RequestEntry*> all;
+  for (uint64_t seq = std::max(from, journal.FirstSeq()); seq < journal.NextSeq(); ++seq)
+    all.push_back(&journal.At(seq));
+  return all.empty() ? std::string(" nothing") : Listed(all);
+}
+
+// One line, whatever octets the words have.
+void Fail(Call& call, std::string text) {
+  for (char& c : text) {
+    if (c == '\r' || c == '\n') c = ' ';
+  }
+  call.reply.Error("EXPECT " + text);
+}
+
+// What was dropped might have counted.
+void RequireWhole(const RequestJournal& journal, const JournalFilter& filter) {
+  if (journal.Lost() == 0 || filter.since.value_or(0) >= journal.FirstSeq()) return;
+  throw Refusal{"ERR the journal has lost its first " + std::to_string(journal.Lost()) +
+                " entries. Keep more with TEST JOURNAL START LAST n, or ask SINCE " +
+                std::to_string(journal.FirstSeq())};
+}
+
+struct Bounds {
+  uint64_t least = 0;
+  uint64_t most = UINT64_MAX;
+  std::string text;
+};
+
+std::optional<Bounds> TakeBounds(Args& args) {
+  const auto number = [&args](Bytes word) {
+    return static_cast<uint64_t>(NumberIn(ValueOf(args, word), "number of times", {0, INT64_MAX}));
+  };
+  if (args.TakeToken("NONE")) return Bounds{0, 0, "none"};
+  if (args.TakeToken("TIMES")) {
+    const uint64_t times = number("TIMES");
+    return Bounds{times, times, "exactly " + std::to_string(times)};
+  }
+  if (args.TakeToken("AT-LEAST")) {
+    const uint64_t least = number("AT-LEAST");
+    return Bounds{least, UINT64_MAX, "at least " + std::to_string(least)};
+  }
+  if (!args.TakeToken("AT-MOST")) return std::nullopt;
+  const uint64_t most = number("AT-MOST");
+  return Bounds{0, most, "at most " + std::to_string(most)};
+}
+
+void ExpectCount(Call& call) {
+  const auto before = call.args.Rest();
+  const JournalFilter filter = TakeFilter(call);
+  const std::string what = LineText(before.first(before.size() - call.args.Left()));
+  const auto bounds = TakeBounds(call.args);
+  ExpectNoMore(call.args, "; behind them TIMES n, NONE, AT-LEAST n or AT-MOST n");
+  if (!bounds) throw Refusal{"ERR how often is missing. Write TIMES n, NONE, AT-LEAST n or AT-MOST n"};
+  const RequestJournal& journal = Begun(call);
+  std::vector<const RequestEntry*> found;
+  journal.ForEach(filter, [&found](const RequestEntry& entry) { found.push_back(&entry); });
+  // More than enough is so whatever was lost.
+  const bool is_surely_too_much = found.size() > bounds->most;
+  const bool is_surely_enough = bounds->most == UINT64_MAX && found.size() >= bounds->least;
+  if (!is_surely_too_much && !is_surely_enough) RequireWhole(journal, filter);
+  if (found.size() >= bounds->least && found.size() <= bounds->most) return call.reply.Ok();
+  const std::string wanted = "wanted " + bounds->text + " of [" + what + "], saw " + std::to_string(found.size());
+  if (!found.empty()) return Fail(call, wanted + ":" + Listed(found));
+  Fail(call, wanted + ". The journal has:" + LastOnes(journal, filter.since.value_or(0)));
+}
+
+void ExpectSequence(Call& call) {
+  struct Step {
+    JournalFilter filter;
+    std::string text;
+  };
+  std::vector<Step> steps;
+  do {
+    const auto before = call.args.Rest();
+    JournalFilter filter = TakeFilter(call);
+    const auto taken = before.first(before.size() - call.args.Left());
+    if (taken.empty()) throw Refusal{std::string("ERR a step of SEQUENCE needs a condition. There are ") + kConditions};
+    steps.push_back({std::move(filter), LineText(taken)});
+  } while (call.args.TakeToken("THEN"));
+  ExpectNoMore(call.args, "; THEN begins the next step");
+  const RequestJournal& journal = Begun(call);
+  RequireWhole(journal, steps.front().filter);
+  std::vector<const RequestEntry*> found;
+  uint64_t seq = journal.FirstSeq();
+  for (const Step& step : steps) {
+    while (seq < journal.NextSeq() && !step.filter.Matches(journal.At(seq))) ++seq;
+    if (seq < journal.NextSeq()) {
+      found.push_back(&journal.At(seq++));
+      continue;
+    }
+    const std::string number = std::to_string(found.size() + 1);
+    const uint64_t behind = found.empty() ? 0 : found.back()->seq + 1;
+    return Fail(call, "wanted step " + number + " of " + std::to_string(steps.size()) + " [" + step.text + "]" +
+                          (found.empty() ? ". The journal has:" : " behind" + Listed(found) + " . Behind it came:") +
+                          LastOnes(journal, behind));
+  }
+  call.reply.Ok();
+}
+
+void ExpectRoundTrips(Call& call) {
+  if (!call.args.TakeToken("AT-MOST")) throw Refusal{"ERR write ROUNDTRIPS AT-MOST n"};
+  const auto most =
+      static_cast<uint64_t>(NumberIn(ValueOf(call.args, "AT-MOST"), "number of round trips", {0, INT64_MAX}));
+  const auto conditions = call.args.Rest();
+  JournalFilter filter;
+  filter.request.client = TakeClientFilter(call.args);
+  const RequestJournal& journal = Begun(call);
+  uint64_t trips = 0;
+  std::vector<const RequestEntry*> found;
+  journal.ForEach(filter, [&](const RequestEntry& entry) {
+    trips += entry.trips;
+    if (entry.trips != 0) found.push_back(&entry);
+  });
+  if (trips <= most) RequireWhole(journal, filter);
+  if (trips <= most) return call.reply.Ok();
+  const std::string clients = conditions.empty() ? "" : " of [" + LineText(conditions) + "]";
+  Fail(call, "wanted at most " + std::to_string(most) + " round trips" + clients + ", saw " + std::to_string(trips) +
+                 ", which began with:" + Listed(found));
+}
+
+}  // namespace
+
+void TestJournal::Run(Call& call) { RunTestAction(call, kActions); }
+
+void TestExpect::Run(Call& call) {
+  if (call.args.TakeToken("SEQUENCE")) return ExpectSequence(call);
+  if (call.args.TakeToken("ROUNDTRIPS")) return ExpectRoundTrips(call);
+  ExpectCount(call);
+}
+
+}  // namespace respite

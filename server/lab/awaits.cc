@@ -1,0 +1,61 @@
+#include "server/lab/awaits.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/pace.h"
+#include "server/clients/clients.h"
+#include "server/clients/waiting.h"
+#include "server/dataset/host.h"
+
+namespace respite {
+
+void Awaits::Begin(const Session& session, const Command& command, Condition condition, int64_t timeout_ms) {
+  const int64_t now_us = parts_.pace.NowUs();
+  const int64_t look_again_us = condition().look_again_us;
+  const int64_t deadline_us = now_us + timeout_ms * 1000;
+  awaits_.insert_or_assign(session.id,
+                           Await{.command = &command, .condition = std::move(condition), .deadline_us = deadline_us});
+  AskForTurn(std::min(look_again_us, deadline_us));
+}
+
+std::optional<Awaits::Sight> Awaits::Take(const Session& session) {
+  const auto found = awaits_.find(session.id);
+  if (found == awaits_.end()) return std::nullopt;
+  std::optional<Sight> end = std::move(found->second.end);
+  awaits_.erase(found);
+  return end;
+}
+
+void Awaits::Look() {
+  const int64_t now_us = parts_.pace.NowUs();
+  if (turn_at_us_ <= now_us) turn_at_us_ = kNever;
+  int64_t next_us = kNever;
+  std::vector<std::pair<uint64_t, const Command*>> over;
+  for (auto& [id, await] : awaits_) {
+    Sight sight = await.condition();
+    if (sight.is_met || await.deadline_us <= now_us) {
+      await.end = std::move(sight);
+      over.emplace_back(id, await.command);
+    } else {
+      next_us = std::min({next_us, sight.look_again_us, await.deadline_us});
+    }
+  }
+  for (const auto& [id, command] : over) {
+    // It may have left, or wait for something else, since another way has ended this wait.
+    Session* const session = parts_.clients.Find(id);
+    const bool still_waits = session != nullptr && session->waiter != nullptr && session->waiter->command == command;
+    if (still_waits) parts_.waiting.GoOn(*session);
+    awaits_.erase(id);
+  }
+  if (next_us != kNever) AskForTurn(next_us);
+}
+
+void Awaits::AskForTurn(int64_t pace_us) {
+  if (pace_us >= turn_at_us_ || !parts_.host) return;
+  turn_at_us_ = pace_us;
+  parts_.host->TurnAt(pace_us);
+}
+
+}  // namespace respite

@@ -1,0 +1,327 @@
+#include "server/lab/request_journal.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/word_text.h"
+#include "server/catalogue/command_table.h"
+#include "server/clients/acl/user.h"
+#include "server/clients/clients.h"
+#include "server/clients/running.h"
+#include "server/clients/session.h"
+#include "server/dataset/stats.h"
+
+namespace respite {
+
+namespace {
+
+using Outcome = RequestEntry::Outcome;
+using Place = RequestFaults::Place;
+
+constexpr size_t kShownWordMost = 48;
+constexpr size_t kShownWordsMost = 12;
+
+// As it would be typed.
+void AppendWord(std::string& line, Bytes word) {
+  const Bytes shown = word.substr(0, kShownWordMost);
+  line += WordText(shown);
+  if (shown.size() < word.size()) line += "...";
+}
+
+Bytes FirstWord(Bytes text) { return text.substr(0, text.find(' ')); }
+
+}  // namespace
+
+// --- Entries.
+
+std::vector<Bytes> RequestEntry::Words() const {
+  std::vector<Bytes> result;
+  result.reserve(ends.size());
+  size_t begin = 0;
+  for (const uint32_t end : ends) {
+    result.push_back(Bytes(words).substr(begin, end - begin));
+    begin = end;
+  }
+  return result;
+}
+
+std::string RequestEntry::OutcomeText() const {
+  switch (outcome) {
+    case Outcome::kOk:
+      return "ok";
+    case Outcome::kError:
+      return detail.empty() ? "error" : "error " + detail;
+    case Outcome::kBlocked:
+      return "blocked";
+    case Outcome::kFault:
+      break;
+  }
+  return "fault " + detail;
+}
+
+std::string RequestEntry::Line() const {
+  std::string line = "#" + std::to_string(seq) + " ";
+  if (client->name.empty()) {
+    line += "id=" + std::to_string(client->id);
+  } else {
+    AppendWord(line, client->name);
+  }
+  line += ":";
+  const std::vector<Bytes> all = Words();
+  for (size_t i = 0; i < std::min(all.size(), kShownWordsMost); ++i) {
+    line += ' ';
+    AppendWord(line, all[i]);
+  }
+  if (all.size() > kShownWordsMost) line += " ... (" + std::to_string(all.size() - kShownWordsMost) + " more words)";
+  if (place == Place::kInScript) line += " (in a script)";
+  if (place == Place::kInTransaction) line += " (in a transaction)";
+  return line + " -> " + OutcomeText();
+}
+
+bool JournalFilter::Matches(const RequestEntry& entry) const {
+  if (since && entry.seq < *since) return false;
+  if (entry.command == nullptr ? !request.MayMatchUnknown() : !request.MayMatch(*entry.command)) return false;
+  if (outcome) {
+    const std::string text = entry.OutcomeText();
+    if (!outcome->Matches(text) && !outcome->Matches(FirstWord(text))) return false;
+  }
+  std::vector<Bytes> words;
+  if (request.key) words = entry.Words();
+  // An entry stands for itself wherever it ran, so without a condition TRANSACTION those of transactions count, too.
+  const bool is_in_script = entry.place == Place::kInScript;
+  RequestFilter::Facts facts{.client = entry.client->View(),
+                             .db = entry.db,
+                             .command = entry.command,
+                             .words = words,
+                             .place = is_in_script ? Place::kInScript : Place::kSent,
+                             .is_in_transaction = entry.is_in_transaction};
+  return request.Matches(facts);
+}
+
+// --- The ring.
+
+void RequestJournal::Start(size_t last) {
+  Forget();
+  capacity_ = last;
+  is_on_ = true;
+  parts_.observers.Attach(*this);
+}
+
+void RequestJournal::Stop() {
+  is_on_ = false;
+  parts_.observers.Detach(*this);
+}
+
+void RequestJournal::Clear() {
+  entries_.clear();
+  first_ = next_;
+  lost_ = bytes_ = 0;
+  for (auto& [id, sender] : senders_) sender.trips = 0;
+}
+
+void RequestJournal::Forget() {
+  Stop();
+  Clear();
+  senders_.clear();
+  last_sender_ = nullptr;
+  last_sender_id_ = 0;
+  capacity_ = 0;
+  first_ = next_ = 1;
+}
+
+void RequestJournal::Continue(RequestJournal& before) {
+  Forget();
+  capacity_ = before.capacity_;
+  entries_ = std::move(before.entries_);
+  bytes_ = before.bytes_;
+  first_ = before.first_;
+  next_ = before.next_;
+  lost_ = before.lost_;
+  for (RequestEntry& entry : entries_) {
+    if (entry.command != nullptr) entry.command = parts_.commands.FindFull(entry.command->full_name);
+  }
+  if (before.is_on_) {
+    is_on_ = true;
+    parts_.observers.Attach(*this);
+  }
+  before.Forget();
+}
+
+uint64_t RequestJournal::Count(const JournalFilter& filter) const {
+  uint64_t count = 0;
+  ForEach(filter, [&count](const RequestEntry&) { ++count; });
+  return count;
+}
+
+RequestEntry RequestJournal::TakeOldest() {
+  bytes_ -= entries_.front().HeldBytes();
+  RequestEntry oldest = std::move(entries_.front());
+  entries_.pop_front();
+  ++first_;
+  ++lost_;
+  return oldest;
+}
+
+void RequestJournal::MakeRoom() {
+  while (bytes_ > kMostBytes && entries_.size() > 1) TakeOldest();
+}
+
+RequestEntry& RequestJournal::Append(const Request& request, const Session& client, Sender& sender) {
+  RequestEntry& entry = entries_.emplace_back(entries_.size() == capacity_ ? TakeOldest() : RequestEntry());
+  entry.seq = next_++;
+  entry.client = sender.client;
+  entry.command = request.command;
+  entry.db = request.session.db;
+  entry.trips = std::exchange(sender.trips, 0);
+  const bool is_in_script = request.session.IsScript();
+  entry.place = is_in_script ? Place::kInScript : request.depth == 0 ? Place::kSent : Place::kInTransaction;
+  entry.is_in_transaction = entry.place == Place::kInTransaction || (is_in_script && client.InTransaction());
+  Keep(entry, request.session, request.words);
+  bytes_ += entry.HeldBytes();
+  return entry;
+}
+
+void RequestJournal::Keep(RequestEntry& entry, const Session& session, std::span<const Bytes> words) {
+  entry.words.clear();
+  entry.ends.clear();
+  const auto add = [&entry](Bytes word) {
+    entry.words += word.substr(0, kWordMost);
+    if (word.size() > kWordMost) entry.words += "... (" + std::to_string(word.size() - kWordMost) + " more bytes)";
+    entry.ends.push_back(static_cast<uint32_t>(entry.words.size()));
+  };
+  const auto kept = words.first(std::min(words.size(), kWordsMost));
+  if (session.redacted_words.empty()) {
+    for (const Bytes word : kept) add(word);
+    return;
+  }
+  for (const Bytes word : ShownWords(session, words)) {
+    if (entry.ends.size() < kept.size()) add(word);
+  }
+}
+
+// --- Who sent it.
+
+// TEST itself, and what servers tell each other.
+bool RequestJournal::IsOwnTalk(const Session& client, const Command* command) {
+  const bool is_test = command != nullptr && command->Spec().protection == Protection::kTestCommands;
+  return is_test || client.id == 0 || IsOfServer(client);
+}
+
+const Session& RequestJournal::ClientOf(const Session& session) const {
+  return session.IsScript() && parts_.running.session != nullptr ? *parts_.running.session : session;
+}
+
+RequestJournal::Sender& RequestJournal::SenderOf(const Session& client) {
+  if (client.id != last_sender_id_ || last_sender_ == nullptr) {
+    if (!senders_.contains(client.id)) ForgetOldSenders();
+    last_sender_ = &senders_[client.id];
+    last_sender_id_ = client.id;
+  }
+  Sender& sender = *last_sender_;
+  const ClientView now = ClientView::Of(client);
+  const bool is_same = sender.client != nullptr && sender.client->name == now.name && sender.client->user == now.user &&
+                       sender.client->library == now.library && sender.client->address == now.address;
+  if (!is_same) {
+    sender.client = std::make_shared<const RequestOwner>(RequestOwner{.id = now.id,
+                                                                      .name = std::string(now.name),
+                                                                      .user = std::string(now.user),
+                                                                      .address = std::string(now.address),
+                                                                      .library = std::string(now.library)});
+  }
+  return sender;
+}
+
+// Most of many senders have left. Cost: O(1) amortised.
+void RequestJournal::ForgetOldSenders() {
+  constexpr size_t kFew = 1000;
+  if (senders_.size() < kFew + 2 * parts_.clients.Count()) return;
+  std::erase_if(senders_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
+}
+
+// Replies leave at the end of a Turn. So requests of one Turn were sent without waiting for each other's replies.
+void RequestJournal::CountTrip(Sender& sender, int depth) {
+  if (depth != 0 || std::exchange(sender.turn, parts_.stats.turns + 1) == parts_.stats.turns + 1) return;
+  ++sender.trips;
+}
+
+// --- What happens.
+
+void RequestJournal::Finish(RequestEntry& entry, Sender& sender, const End& end) {
+  const size_t held = entry.HeldBytes();
+  entry.outcome = end.outcome;
+  entry.detail = end.detail.substr(0, kWordMost);
+  if (!sender.fault.empty()) {
+    entry.outcome = Outcome::kFault;
+    entry.detail = std::exchange(sender.fault, {});
+  }
+  const int64_t now_us = parts_.running.wall_base_us + parts_.running.last_us;
+  if (sender.waiting_entry == entry.seq) {
+    sender.waiting_entry = 0;
+    entry.duration_us = std::max<int64_t>(now_us - entry.wall_us, 0);
+  } else {
+    entry.duration_us = end.duration_us;
+    entry.wall_us = now_us - end.duration_us;
+  }
+  bytes_ += entry.HeldBytes() - held;
+  MakeRoom();
+}
+
+void RequestJournal::OnCall(const FinishedCall& call) {
+  const Session& client = ClientOf(call.session);
+  if (IsOwnTalk(client, &call.command)) return;
+  Sender& sender = SenderOf(client);
+  const End end{.outcome = call.ending == FinishedCall::Ending::kFailed ? Outcome::kError : Outcome::kOk,
+                .detail = call.error,
+                .duration_us = call.duration_us};
+  const bool has_waited = call.stage != Progress::Stage::kNew && call.depth == 0 && sender.waiting_entry >= first_;
+  if (has_waited) return Finish(At(sender.waiting_entry), sender, end);
+  if (call.stage == Progress::Stage::kNew) CountTrip(sender, call.depth);
+  Finish(Append({call.session, &call.command, call.words, call.depth}, client, sender), sender, end);
+}
+
+void RequestJournal::OnRefusal(const RefusedCall& call) {
+  const Session& client = ClientOf(call.session);
+  if (IsOwnTalk(client, call.command)) return;
+  Sender& sender = SenderOf(client);
+  CountTrip(sender, call.depth);
+  Finish(Append({call.session, call.command, call.words, call.depth}, client, sender), sender,
+         {.outcome = Outcome::kError, .detail = call.error});
+}
+
+void RequestJournal::OnWait(const WaitingCall& call) {
+  if (IsOwnTalk(call.session, &call.command)) return;
+  Sender& sender = SenderOf(call.session);
+  CountTrip(sender, 0);
+  RequestEntry& entry = Append({call.session, &call.command, call.words}, call.session, sender);
+  entry.wall_us = parts_.running.wall_base_us + parts_.running.last_us;
+  entry.duration_us = 0;
+  entry.outcome = Outcome::kBlocked;
+  entry.detail.clear();
+  sender.waiting_entry = entry.seq;
+  MakeRoom();
+}
+
+void RequestJournal::OnQueued(const WaitingCall& call) {
+  if (!IsOwnTalk(call.session, &call.command)) CountTrip(SenderOf(call.session), 0);
+}
+
+void RequestJournal::NoteFault(const RequestFaults::Request& request, const RequestFault& fault, Bytes name) {
+  if (!is_on_) return;
+  using Kind = RequestFault::Kind;
+  Sender& sender = SenderOf(request.client);
+  const bool is_queued = request.place == Place::kQueued;
+  const bool is_answered = fault.kind == Kind::kReply && request.place != Place::kInScript;
+  const bool is_closed = fault.kind == Kind::kClose && (is_queued || request.place == Place::kSent);
+  if (!is_answered && !is_closed) {
+    // The reply that it acts on is +QUEUED; the command runs later, and meets nothing more of it.
+    if (!is_queued || fault.kind == Kind::kError) sender.fault = name;
+    return;
+  }
+  // Nobody else hears of a request that ends here.
+  const int depth = request.place == Place::kInTransaction ? 1 : 0;
+  CountTrip(sender, depth);
+  sender.fault = name;
+  Finish(Append({request.client, &request.command, request.words, depth}, request.client, sender), sender, {});
+}
+
+}  // namespace respite
