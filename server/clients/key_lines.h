@@ -1,6 +1,7 @@
 // KeyLines: a queue of members for each key of each database, first come, first served.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -18,7 +19,7 @@ namespace respite {
 struct KeyName {
   int db;
   std::string key;
-  bool operator==(const KeyName&) const = default;
+  auto operator<=>(const KeyName&) const = default;
 };
 
 template <class Member>

@@ -2,9 +2,11 @@
 // has none.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "server/catalogue/command_table.h"
@@ -50,12 +52,27 @@ class RequestFaults {
 // Where a server finds its faults, if there are any.
 class RequestFaultsPort {
  public:
-  void Attach(RequestFaults* faults) { faults_ = faults; }
-  explicit operator bool() const { return faults_ != nullptr; }
-  RequestFaults* operator->() const { return faults_; }
+  // It is asked before, or behind, all others, unless it is attached already.
+  void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }
+  void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }
+  // Does nothing if it is not attached.
+  void Detach(RequestFaults& faults) { std::erase(all_, &faults); }
+
+  explicit operator bool() const { return !all_.empty(); }
+  // The first fault that the request meets, see RequestFaults; null: none.
+  const RequestFault* Meet(const RequestFaults::Request& request) const {
+    for (RequestFaults* faults : all_) {
+      if (const RequestFault* fault = faults->Meet(request)) return fault;
+    }
+    return nullptr;
+  }
 
  private:
-  RequestFaults* faults_ = nullptr;
+  void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {
+    if (std::ranges::find(all_, &faults) == all_.end()) all_.insert(before, &faults);
+  }
+
+  std::vector<RequestFaults*> all_;
 };
 
 }  // namespace respite

@@ -5,6 +5,7 @@
 #include "server/lab/awaits.h"
 #include "server/lab/clock_control.h"
 #include "server/lab/faults/fault_rules.h"
+#include "server/lab/lint/lint.h"
 #include "server/lab/named_snapshots.h"
 #include "server/lab/node_group.h"
 #include "server/lab/request_journal.h"
@@ -19,6 +20,7 @@ struct Lab {
   RequestJournal journal;
   Awaits awaits;
   FaultRules faults;
+  Lint lint;
   Worlds* worlds = nullptr;      // null: this server cannot have any
   Restarts* restarts = nullptr;  // null: it can only end
   NodeGroup* group = nullptr;    // null: it is alone, or has a thread of its own

@@ -5,7 +5,6 @@
 
 #include "base/word_text.h"
 #include "server/catalogue/command_table.h"
-#include "server/clients/acl/user.h"
 #include "server/clients/clients.h"
 #include "server/clients/running.h"
 #include "server/clients/session.h"
@@ -201,12 +200,6 @@ void RequestJournal::Keep(RequestEntry& entry, const Session& session, std::span
 
 // --- Who sent it.
 
-// TEST itself, and what servers tell each other.
-bool RequestJournal::IsOwnTalk(const Session& client, const Command* command) {
-  const bool is_test = command != nullptr && command->Spec().protection == Protection::kTestCommands;
-  return is_test || client.id == 0 || IsOfServer(client);
-}
-
 const Session& RequestJournal::ClientOf(const Session& session) const {
   return session.IsScript() && parts_.running.session != nullptr ? *parts_.running.session : session;
 }
@@ -218,16 +211,7 @@ RequestJournal::Sender& RequestJournal::SenderOf(const Session& client) {
     last_sender_id_ = client.id;
   }
   Sender& sender = *last_sender_;
-  const ClientView now = ClientView::Of(client);
-  const bool is_same = sender.client != nullptr && sender.client->name == now.name && sender.client->user == now.user &&
-                       sender.client->library == now.library && sender.client->address == now.address;
-  if (!is_same) {
-    sender.client = std::make_shared<const RequestOwner>(RequestOwner{.id = now.id,
-                                                                      .name = std::string(now.name),
-                                                                      .user = std::string(now.user),
-                                                                      .address = std::string(now.address),
-                                                                      .library = std::string(now.library)});
-  }
+  if (sender.client == nullptr || !sender.client->IsStill(client)) sender.client = RequestOwner::Of(client);
   return sender;
 }
 

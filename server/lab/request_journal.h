@@ -18,6 +18,7 @@
 #include "server/execution/call_observer.h"
 #include "server/execution/request_faults.h"
 #include "server/lab/request_filter.h"
+#include "server/lab/request_owner.h"
 
 namespace respite {
 
@@ -26,25 +27,14 @@ class CommandTable;
 struct Running;
 struct ServerStats;
 
-// Who sent a request, as it was then. Shared by the entries of a client.
-struct RequestOwner {
-  uint64_t id = 0;
-  std::string name;
-  std::string user;
-  std::string address;
-  std::string library;
-
-  ClientView View() const { return {.id = id, .name = name, .user = user, .address = address, .library = library}; }
-};
-
 struct RequestEntry {
   enum class Outcome : uint8_t { kOk, kError, kBlocked, kFault };
 
   uint64_t seq = 0;  // from 1; 0: no entry
   int64_t wall_us = 0;
-  int64_t duration_us = 0;  // from its begin until it was answered, as the server's clock tells
-  std::shared_ptr<const RequestOwner> client;
-  const Command* command = nullptr;  // null: the words name none
+  int64_t duration_us = 0;                     // from its begin until it was answered, as the server's clock tells
+  std::shared_ptr<const RequestOwner> client;  // shared by the entries of a client
+  const Command* command = nullptr;            // null: the words name none
   int db = 0;
   uint32_t trips = 0;  // round trips of this client that began since its entry before
   Outcome outcome = Outcome::kOk;
@@ -144,7 +134,6 @@ class RequestJournal final : public CallObserver {
     int64_t duration_us = 0;
   };
 
-  static bool IsOwnTalk(const Session& client, const Command* command);
   // The client that has sent it: for a script the one that called that.
   const Session& ClientOf(const Session& session) const;
   Sender& SenderOf(const Session& client);

@@ -235,6 +235,7 @@ void NodeServer::Inherit(const NodeServer& before) {
   Lab& lab = before.node_->lab();
   node_->lab().clock.Restore(lab.clock.Save());
   node_->lab().journal.Continue(lab.journal);
+  node_->lab().lint.Continue(lab.lint);
 }
 
 void NodeServer::Reach() {

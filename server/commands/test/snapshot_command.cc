@@ -139,6 +139,7 @@ constexpr std::array kResets = {
     TestAction{"scripts", [](Call& call) { call.services.lab.snapshots.ResetScripts(call.unit); }},
     TestAction{"data", ResetData},
     TestAction{"journal", [](Call& call) { call.services.lab.journal.Forget(); }},
+    TestAction{"lint", [](Call& call) { call.services.lab.lint.Forget(); }},
     TestAction{"snapshots", [](Call& call) { call.services.lab.snapshots.Clear(); }},
     TestAction{"clock", [](Call& call) { call.services.lab.clock.FollowMachine(); }},
 };

@@ -92,6 +92,15 @@ struct TestJournal {
   static void Run(Call& call);
 };
 
+struct TestLint {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|LINT action(on{ON [on-rule<rule[=value]>:string...]}|strict{STRICT "
+      "strict-rule<rule[=value]>:string...}|off{OFF "
+      "[off-rule<rule>:string...]}|report{REPORT [shown-rule<rule>:string...]}|CLEAR|RULES)",
+      "Finds requests that work in a test and hurt in production, or refuses them.");
+  static void Run(Call& call);
+};
+
 struct TestLoad {
   static constexpr CommandSpec spec =
       TestSpec("TEST|LOAD format(REDIS|RESP|JSON) text", "Runs the commands of a fixture, all of them or none.");
@@ -116,7 +125,7 @@ struct TestSeed {
 
 struct TestReset {
   static constexpr CommandSpec spec =
-      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|CLIENTS)...]",
+      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|LINT|CLIENTS)...]",
                "Brings this server, or parts of it, back to its state after the start.");
   static void Run(Call& call);
 };

@@ -85,6 +85,18 @@ constexpr std::string_view kHelp[] = {
     "    Remove all entries.",
     "JOURNAL STOP",
     "    Write down no more. The entries stay.",
+    "LINT ON [<rule>[=<value>] ...]",
+    "    Look for requests that hurt in production, by all rules, or by these.",
+    "LINT STRICT <rule>[=<value>] ...",
+    "    Refuse requests that break these rules.",
+    "LINT REPORT [<rule> ...]",
+    "    Show what was found, and what to do instead.",
+    "LINT RULES",
+    "    Show all rules.",
+    "LINT CLEAR",
+    "    Forget what was found.",
+    "LINT OFF [<rule> ...]",
+    "    Stop looking. What was found can still be read.",
     "LOAD REDIS|RESP|JSON <text>",
     "    Run the commands of a fixture, all of them or none.",
     "PUSH <client id>|<client name> MOVING <number> <seconds> [<host>:<port>]",
@@ -94,7 +106,7 @@ constexpr std::string_view kHelp[] = {
     "    Send a push message to clients that speak RESP3, and reply how many.",
     "SEED <n>",
     "    Make random choices the same ones from now on in each run.",
-    "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|CLIENTS ...]",
+    "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|LINT|CLIENTS ...]",
     "    Bring these, or all, back to the state after the start.",
     "SNAPSHOT SAVE <name>",
     "    Remember data, functions, scripts, users, directives and clock.",
@@ -135,7 +147,7 @@ struct TestContainer {
                                        .protection = Protection::kTestCommands};
   static constexpr auto kSubcommands =
       Family<TestAwait, TestClock, TestCluster, TestCrash, TestDrop, TestDump, TestExpect, TestFault, TestHelp,
-             TestJournal, TestLoad, TestPush, TestReset, TestSeed, TestSnapshot, TestWorld>();
+             TestJournal, TestLint, TestLoad, TestPush, TestReset, TestSeed, TestSnapshot, TestWorld>();
 };
 
 constexpr auto kTestCommands = Family<TestContainer>();

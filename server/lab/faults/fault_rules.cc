@@ -46,7 +46,7 @@ struct FaultRules::Rule {
 };
 
 FaultRules::FaultRules(const Parts& parts) : parts_(parts), seed_(parts.seed) {}
-FaultRules::~FaultRules() { parts_.port.Attach(nullptr); }
+FaultRules::~FaultRules() { parts_.port.Detach(*this); }
 
 // --- The rules.
 
@@ -113,7 +113,7 @@ void FaultRules::AfterChange() {
     has_requests = has_requests || rule.As<RequestFault>() != nullptr;
     if (rule.As<RefusedConnections>() != nullptr) of_connections_.push_back(&rule);
   }
-  parts_.port.Attach(has_requests ? this : nullptr);
+  has_requests ? parts_.port.AttachLast(*this) : parts_.port.Detach(*this);
   if (sockets_ != nullptr) ShutsSockets() ? sockets_->StopListening() : sockets_->ListenAgain();
 }
 

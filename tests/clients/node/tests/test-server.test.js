@@ -154,3 +154,48 @@ test('a worker is awaited instead of a sleep', async () => {
     worker.disconnect();
   }
 });
+
+const findings = async () =>
+  (await client.call('TEST', 'LINT', 'REPORT')).map((row) => {
+    const finding = Object.fromEntries(Array.from({ length: row.length / 2 }, (_, i) => [row[2 * i], row[2 * i + 1]]));
+    return `${finding.rule} ${finding.name} ${finding.request}`;
+  });
+
+test('wrong locks and lost updates are found, and their mended twins are not', async () => {
+  await client.call('TEST', 'RESET', 'DATA', 'CLOCK', 'LINT');
+  await client.call('TEST', 'LINT', 'ON', 'lock-without-ttl', 'foreign-unlock', 'lost-update', 'cross-slot');
+  const anna = new Redis(server.port, host, { connectionName: 'anna' });
+  const bob = createClient({ url: `redis://${host}:${server.port}`, name: 'bob' });
+  await bob.connect();
+  try {
+    const unlock = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+    await anna.set('lock', 'a', 'PX', 100, 'NX');
+    assert.equal(await anna.eval(unlock, 1, 'lock', 'a'), 1);
+    await bob.set('stock', '10');
+    await anna.incr('stock');
+    await anna.mget('{cart}:1', '{cart}:2');
+    assert.deepEqual(await findings(), []);
+
+    await anna.setnx('lock', 'a');
+    await anna.pexpire('lock', 100);
+    await client.call('TEST', 'CLOCK', 'ADVANCE', '1s');
+    await bob.set('lock', 'b', { NX: true, PX: 1000 });
+    await anna.del('lock');
+    const stock = Number(await anna.get('stock'));
+    await bob.decr('stock');
+    await anna.set('stock', stock + 1);
+    await bob.mGet(['cart:1', 'cart:2']);
+    assert.deepEqual(await findings(), [
+      'lock-without-ttl anna setnx lock a',
+      'foreign-unlock anna del lock',
+      'lost-update anna set stock 12',
+      'cross-slot bob MGET cart:1 cart:2',
+    ]);
+    await client.call('TEST', 'LINT', 'STRICT', 'lock-without-ttl');
+    await assert.rejects(anna.setnx('other', 'a'), /^ReplyError: LINT lock-without-ttl: other is set without a deadline/);
+  } finally {
+    anna.disconnect();
+    bob.destroy?.();
+    await client.call('TEST', 'RESET', 'LINT');
+  }
+});

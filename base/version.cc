@@ -1,0 +1,27 @@
+#include "base/version.h"
+
+#include <array>
+
+#include "base/number_text.h"
+
+namespace respite {
+
+std::string Version::Text() const {
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+std::optional<Version> ParseVersion(Bytes text) {
+  constexpr int64_t kMost = 999;
+  std::array<int, 3> parts{};
+  for (int& part : parts) {
+    const size_t dot = text.find('.');
+    const auto number = ParseInteger(text.substr(0, dot));
+    if (!number || *number < 0 || *number > kMost) return std::nullopt;
+    part = static_cast<int>(*number);
+    if (dot == Bytes::npos) return Version{parts[0], parts[1], parts[2]};
+    text.remove_prefix(dot + 1);
+  }
+  return std::nullopt;
+}
+
+}  // namespace respite

@@ -1,0 +1,24 @@
+// Versions as Redis writes them: "7.2.4"; "7.2" and "7" stand for "7.2.0" and "7.0.0".
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+struct Version {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+
+  auto operator<=>(const Version&) const = default;
+  std::string Text() const;
+};
+
+// Nothing: it is no version. Each part is 999 at most.
+std::optional<Version> ParseVersion(Bytes text);
+
+}  // namespace respite

@@ -1,0 +1,176 @@
+// TEST LINT.
+#include <array>
+#include <string>
+#include <vector>
+
+#include "server/commands/test/test_actions.h"
+#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_words.h"
+#include "server/execution/services.h"
+#include "server/lab/lab.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kAllRules[] =
+    "one of cross-slot, undeclared-key, lock-without-ttl, foreign-unlock, lost-update, expired-lock-work, "
+    "lost-message, "
+    "slow-shape, chatty, no-ttl, deprecated, newer, big-value, hot-key, watch-without-exec and select-in-cluster";
+
+Lint& TheLint(Call& call) { return call.services.lab.lint; }
+
+LintRule RuleNamed(Bytes name) {
+  const auto rule = LintRuleByName(name);
+  if (!rule) RefuseWord(name, "rule", kAllRules);
+  return *rule;
+}
+
+// `big-value=100kb`. The value counts from now on, once all words are known to be right.
+struct RuleOrder {
+  LintRule rule;
+  Bytes value;
+};
+
+RuleOrder TakeOrder(Bytes word, LintLimits& limits) {
+  const size_t sign = word.find('=');
+  const RuleOrder order{RuleNamed(word.substr(0, sign)), sign == Bytes::npos ? Bytes() : word.substr(sign + 1)};
+  const LintRuleInfo& info = InfoOf(order.rule);
+  const std::string name(info.name);
+  if (sign == Bytes::npos) {
+    if (info.NeedsValue()) {
+      throw Refusal{"ERR " + name + " needs a " + std::string(info.value) + ". Write " + name + "=" +
+                    std::string(info.example)};
+    }
+    return order;
+  }
+  if (info.value.empty()) throw Refusal{"ERR " + name + " has no value"};
+  if (!SetLintLimit(order.rule, order.value, limits))
+    RefuseWord(order.value, std::string(info.value), std::string(info.example));
+  return order;
+}
+
+std::vector<LintRule> TakeRules(Call& call, LintLimits& limits) {
+  std::vector<LintRule> rules;
+  while (!call.args.AtEnd()) rules.push_back(TakeOrder(call.args.Next(), limits).rule);
+  return rules;
+}
+
+void SetMode(Call& call, const std::vector<LintRule>& rules, LintMode mode, const LintLimits& limits) {
+  TheLint(call).limits() = limits;
+  TheLint(call).SetMode(rules, mode);
+  call.reply.Ok();
+}
+
+// Without names: all rules that need no value.
+void On(Call& call) {
+  LintLimits limits = TheLint(call).limits();
+  std::vector<LintRule> rules = TakeRules(call, limits);
+  if (rules.empty()) {
+    for (size_t i = 0; i < kLintRules; ++i) {
+      if (!AllLintRules()[i].NeedsValue()) rules.push_back(static_cast<LintRule>(i));
+    }
+  }
+  SetMode(call, rules, LintMode::kOn, limits);
+}
+
+void Strict(Call& call) {
+  LintLimits limits = TheLint(call).limits();
+  const std::vector<LintRule> rules = TakeRules(call, limits);
+  if (rules.empty())
+    throw Refusal{"ERR name the rules that are to refuse requests. " + ("There is " + std::string(kAllRules))};
+  SetMode(call, rules, LintMode::kStrict, limits);
+}
+
+void Off(Call& call) {
+  std::vector<LintRule> rules;
+  while (!call.args.AtEnd()) rules.push_back(RuleNamed(call.args.Next()));
+  if (rules.empty()) {
+    TheLint(call).Stop();
+  } else {
+    TheLint(call).SetMode(rules, LintMode::kOff);
+  }
+  call.reply.Ok();
+}
+
+void Clear(Call& call) {
+  call.args.ExpectEnd();
+  TheLint(call).Clear();
+  call.reply.Ok();
+}
+
+class Rows {
+ public:
+  Rows(Call& call, size_t rows) : reply_(call.reply) { reply_.Map(rows); }
+  Rows& Text(Bytes name, Bytes value) {
+    reply_.Bulk(name);
+    reply_.Bulk(value);
+    return *this;
+  }
+  Rows& Number(Bytes name, int64_t value) {
+    reply_.Bulk(name);
+    reply_.Integer(value);
+    return *this;
+  }
+
+ private:
+  Reply& reply_;
+};
+
+void Show(Call& call, const LintFinding& finding) {
+  const LintRuleInfo& info = InfoOf(finding.rule);
+  Rows(call, 14)
+      .Text("rule", info.name)
+      .Text("why", finding.why)
+      .Text("instead", info.instead)
+      .Text("command", finding.command)
+      .Text("request", finding.request)
+      .Text("key", finding.key)
+      .Number("id", static_cast<int64_t>(finding.client->id))
+      .Text("name", finding.client->name)
+      .Text("lib", finding.client->library)
+      .Text("addr", finding.client->address)
+      .Text("user", finding.client->user)
+      .Number("count", static_cast<int64_t>(finding.count))
+      .Number("first", finding.first_ms)
+      .Number("last", finding.last_ms);
+}
+
+void Report(Call& call) {
+  std::vector<LintRule> rules;
+  while (!call.args.AtEnd()) rules.push_back(RuleNamed(call.args.Next()));
+  if (!TheLint(call).HasBegun()) throw Refusal{"ERR no rule has been on. TEST LINT ON begins"};
+  std::vector<const LintFinding*> shown = TheLint(call).Report();
+  if (!rules.empty()) {
+    std::erase_if(shown,
+                  [&](const LintFinding* finding) { return std::ranges::find(rules, finding->rule) == rules.end(); });
+  }
+  call.reply.Array(shown.size());
+  for (const LintFinding* finding : shown) Show(call, *finding);
+}
+
+void ShowRules(Call& call) {
+  call.args.ExpectEnd();
+  constexpr std::array<Bytes, 3> kModes = {"off", "on", "strict"};
+  call.reply.Array(kLintRules);
+  for (size_t i = 0; i < kLintRules; ++i) {
+    const LintRuleInfo& info = AllLintRules()[i];
+    const auto rule = static_cast<LintRule>(i);
+    Rows(call, 5)
+        .Text("rule", info.name)
+        .Text("mode", kModes[static_cast<size_t>(TheLint(call).ModeOf(rule))])
+        .Text("value", info.value.empty() ? "" : LintLimitText(rule, TheLint(call).limits()))
+        .Text("finds", info.finds)
+        .Text("instead", info.instead);
+  }
+}
+
+constexpr std::array kActions = {TestAction{"on", On},       TestAction{"strict", Strict},
+                                 TestAction{"off", Off},     TestAction{"report", Report},
+                                 TestAction{"clear", Clear}, TestAction{"rules", ShowRules}};
+
+}  // namespace
+
+void TestLint::Run(Call& call) { RunTestAction(call, kActions); }
+
+}  // namespace respite

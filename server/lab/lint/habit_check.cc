@@ -1,0 +1,166 @@
+#include "server/lab/lint/habit_check.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/glob.h"
+#include "base/word_text.h"
+#include "server/catalogue/command_syntax.h"
+#include "server/clients/clients.h"
+#include "server/clients/session.h"
+
+namespace respite {
+
+namespace {
+
+using Place = RequestFaults::Place;
+
+constexpr size_t kMostClients = 10'000;
+constexpr size_t kMostWritten = 10'000;
+constexpr uint64_t kLongWatch = 50;  // requests behind a WATCH without EXEC
+constexpr std::array<Bytes, 5> kDeadlines = {"EX", "PX", "EXAT", "PXAT", "KEEPTTL"};
+constexpr std::array<Bytes, 3> kOverwriting = {"set", "getset", "mset"};  // without the deadline that was there
+constexpr std::array<Bytes, 3> kWithDeadline = {"setex", "psetex", "restore"};
+
+template <class Names>
+bool IsOneOf(const LintRequest& request, const Names& names) {
+  return std::ranges::any_of(names, [&](Bytes name) { return request.Is(name); });
+}
+
+bool IsAtMost(Bytes version, const Version& most) {
+  const auto parsed = ParseVersion(version);
+  return parsed && *parsed <= most;
+}
+
+bool CreatesKeys(const KeyRef& key) { return (key.flags & (kKeyInsert | kKeyUpdate | kKeyOW | kKeyRW)) != 0; }
+
+std::string WithoutDeadline(const KeyName& key) { return WordText(key.key) + " has no deadline"; }
+
+// An option that some versions do not have, or should not be used in.
+bool HasMarks(const SyntaxArgument& argument) {
+  return argument.HasToken() && (!argument.since.empty() || !argument.deprecated_since.empty());
+}
+
+// The marked option that a word is; a value that reads like one is taken for it.
+const SyntaxArgument* OptionOf(std::span<const SyntaxArgument> arguments, Bytes word) {
+  const auto found = std::ranges::find_if(arguments, [&](const SyntaxArgument& argument) {
+    return HasMarks(argument) && EqualsIgnoreCase(argument.token, word);
+  });
+  return found == arguments.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void HabitCheck::Before(const LintRequest& request, LintRemarks& remarks) {
+  if (request.place == Place::kSent) written_.clear();
+  if (request.place == Place::kQueued) return;
+  JudgeDeadline(request, remarks);
+  JudgeVersions(request, remarks);
+  JudgeWatch(request, remarks);
+}
+
+// --- no-ttl
+
+void HabitCheck::JudgeDeadline(const LintRequest& request, LintRemarks& remarks) {
+  if (!request.command.Is(kWrite)) return;
+  const bool sets_deadline = IsOneOf(request, kWithDeadline) || std::ranges::any_of(kDeadlines, [&](Bytes word) {
+                               return request.Is("set") && request.HasOption(3, word);
+                             });
+  const Glob pattern(parts_.limits.timed_keys);
+  for (const KeyRef& ref : request.keys) {
+    KeyName key = request.Key(ref);
+    if (!CreatesKeys(ref) || !pattern.Matches(key.key)) continue;
+    if (request.place != Place::kSent) {
+      // A transaction or a script may set the deadline with a command of its own.
+      if (written_.size() < kMostWritten) written_.insert(std::move(key));
+      continue;
+    }
+    const Entry* const entry = Present(parts_, key);
+    const bool keeps = entry != nullptr && entry->Deadline() != kNoDeadline && !IsOneOf(request, kOverwriting);
+    if (sets_deadline || keeps) continue;
+    // SET NX and similar commands may leave the key as it is.
+    if (entry == nullptr || IsOneOf(request, kOverwriting)) {
+      remarks.push_back({.rule = LintRule::kNoTtl, .why = WithoutDeadline(key), .key = key.key});
+    }
+  }
+}
+
+// --- deprecated, newer
+
+void HabitCheck::JudgeVersions(const LintRequest& request, LintRemarks& remarks) const {
+  const CommandSpec& spec = request.command.Spec();
+  const std::string name = ToUpper(request.command.full_name);
+  const auto say = [&](LintRule rule, std::string why) { remarks.push_back({.rule = rule, .why = std::move(why)}); };
+  const Version& newest = parts_.limits.newest;
+  const Version& deprecated_in = parts_.limits.deprecated_in;
+  const std::string missing = " is not in " + newest.Text() + ": it came with ";
+  const std::string deprecated = " is deprecated since ";
+  if (!spec.since.empty() && !IsAtMost(spec.since, newest)) {
+    say(LintRule::kNewer, name + missing + std::string(spec.since));
+  }
+  if (!spec.deprecated_since.empty() && IsAtMost(spec.deprecated_since, deprecated_in)) {
+    say(LintRule::kDeprecated, name + deprecated + std::string(spec.deprecated_since) +
+                                   (spec.replaced_by.empty() ? "" : ". Instead: " + std::string(spec.replaced_by)));
+  }
+  const CommandSyntax syntax = ParseSyntax(spec.syntax);
+  if (std::ranges::none_of(syntax.Arguments(), HasMarks)) return;
+  for (size_t i = 1; i < request.words.size(); ++i) {
+    const SyntaxArgument* const option = OptionOf(syntax.Arguments(), request.words[i]);
+    if (option == nullptr) continue;
+    if (std::ranges::any_of(request.keys, [i](const KeyRef& key) { return key.index == i; })) continue;
+    const std::string shown = name + " " + std::string(option->token);
+    if (!option->since.empty() && !IsAtMost(option->since, newest)) {
+      say(LintRule::kNewer, shown + missing + std::string(option->since));
+    }
+    if (!option->deprecated_since.empty() && IsAtMost(option->deprecated_since, deprecated_in)) {
+      say(LintRule::kDeprecated, shown + deprecated + std::string(option->deprecated_since));
+    }
+  }
+}
+
+// --- watch-without-exec
+
+void HabitCheck::JudgeWatch(const LintRequest& request, LintRemarks& remarks) {
+  if (request.place != Place::kSent) return;
+  const auto found = watching_.find(request.client.id);
+  if (found == watching_.end()) return;
+  if (request.number - found->second.number != kLongWatch) return;
+  remarks.push_back({.rule = LintRule::kWatchWithoutExec,
+                     .why = WordText(found->second.key) + " is watched since " + std::to_string(kLongWatch) +
+                            " requests, without EXEC, DISCARD or UNWATCH",
+                     .key = found->second.key});
+}
+
+void HabitCheck::After(const LintRequest& request, LintRemarks& remarks) {
+  if (request.place != Place::kSent) return;
+  for (const KeyName& key : std::exchange(written_, {})) {
+    const Entry* const entry = Present(parts_, key);
+    if (entry == nullptr || entry->Deadline() != kNoDeadline) continue;
+    remarks.push_back({.rule = LintRule::kNoTtl, .why = WithoutDeadline(key), .key = key.key});
+  }
+  const uint64_t id = request.client.id;
+  if (request.Is("watch")) {
+    MakeRoomIn(watching_, kMostClients);
+    const std::string first(request.words[request.keys[0].index]);
+    watching_.try_emplace(id, Watching{.client = request.owner, .key = first, .number = request.number});
+  } else if (request.command.Spec().transaction == TransactionRole::kExecutes || request.Is("discard") ||
+             request.Is("unwatch") || request.Is("reset")) {
+    watching_.erase(id);
+  }
+}
+
+void HabitCheck::Conclude(LintRemarks& remarks) {
+  std::erase_if(watching_, [&](const auto& row) {
+    const Watching& watching = row.second;
+    if (parts_.clients.Find(watching.client->id) != nullptr) return false;
+    remarks.push_back({.rule = LintRule::kWatchWithoutExec,
+                       .why = Shown(watching.client) + " has left while it watched " + WordText(watching.key) +
+                              ", without EXEC, DISCARD or UNWATCH",
+                       .key = watching.key,
+                       .client = watching.client});
+    return true;
+  });
+}
+
+}  // namespace respite

@@ -1,0 +1,36 @@
+// HabitCheck: the rules no-ttl, deprecated, newer and watch-without-exec.
+#pragma once
+
+#include <set>
+#include <unordered_map>
+
+#include "base/version.h"
+#include "server/lab/lint/lint_check.h"
+
+namespace respite {
+
+class HabitCheck final : public LintCheck {
+ public:
+  explicit HabitCheck(const Parts& parts) : parts_(parts) {}
+
+  void Before(const LintRequest& request, LintRemarks& remarks) override;
+  void After(const LintRequest& request, LintRemarks& remarks) override;
+  void Conclude(LintRemarks& remarks) override;
+
+ private:
+  struct Watching {
+    LintClient client;
+    std::string key;  // the first one
+    uint64_t number;  // of the request
+  };
+
+  void JudgeDeadline(const LintRequest& request, LintRemarks& remarks);
+  void JudgeVersions(const LintRequest& request, LintRemarks& remarks) const;
+  void JudgeWatch(const LintRequest& request, LintRemarks& remarks);
+
+  const Parts parts_;
+  std::set<KeyName> written_;                        // by the transaction or script that runs
+  std::unordered_map<uint64_t, Watching> watching_;  // by client
+};
+
+}  // namespace respite

@@ -1,0 +1,265 @@
+#include "server/lab/lint/lint.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/word_text.h"
+#include "server/clients/clients.h"
+#include "server/clients/running.h"
+#include "server/clients/session.h"
+#include "server/lab/lint/habit_check.h"
+#include "server/lab/lint/lock_check.h"
+#include "server/lab/lint/message_check.h"
+#include "server/lab/lint/shape_check.h"
+#include "server/lab/lint/slot_check.h"
+#include "server/lab/lint/update_check.h"
+
+namespace respite {
+
+namespace {
+
+using Place = RequestFaults::Place;
+using Rule = LintRule;
+
+constexpr size_t kShownWords = 12;
+constexpr size_t kShownOctets = 64;  // of a word
+
+struct CheckKind {
+  std::vector<Rule> rules;
+  std::unique_ptr<LintCheck> (*make)(const LintCheck::Parts& parts);
+};
+
+template <class Check>
+std::unique_ptr<LintCheck> Make(const LintCheck::Parts& parts) {
+  return std::make_unique<Check>(parts);
+}
+
+const std::vector<CheckKind>& CheckKinds() {
+  static const std::vector<CheckKind> kinds = {
+      {{Rule::kCrossSlot, Rule::kUndeclaredKey, Rule::kSelectInCluster}, Make<SlotCheck>},
+      {{Rule::kLockWithoutTtl, Rule::kForeignUnlock, Rule::kExpiredLockWork}, Make<LockCheck>},
+      {{Rule::kLostUpdate}, Make<UpdateCheck>},
+      {{Rule::kLostMessage}, Make<MessageCheck>},
+      {{Rule::kSlowShape, Rule::kChatty, Rule::kBigValue, Rule::kHotKey}, Make<ShapeCheck>},
+      {{Rule::kNoTtl, Rule::kDeprecated, Rule::kNewer, Rule::kWatchWithoutExec}, Make<HabitCheck>},
+  };
+  return kinds;
+}
+
+// Before a command has run it has redacted nothing; its card says which words cannot be secrets.
+std::string Line(const LintRequest& request) {
+  const auto& words = request.words;
+  const size_t harmless = request.command.Spec().harmless_words;
+  std::string line;
+  for (size_t i = 0; i < std::min(words.size(), kShownWords); ++i) {
+    if (i != 0) line += ' ';
+    if (i >= harmless) {
+      line += "(redacted)";
+      continue;
+    }
+    line += WordText(words[i].substr(0, kShownOctets));
+    if (words[i].size() > kShownOctets) line += "...";
+  }
+  if (words.size() > kShownWords) line += " ... (" + std::to_string(words.size() - kShownWords) + " more words)";
+  return line;
+}
+
+// Keys that differ in numbers only have one shape: lock:17 and lock:4711.
+std::string ShapeOf(Bytes key) {
+  std::string shape;
+  for (const char c : key.substr(0, kShownOctets)) {
+    const char octet = IsDigit(c) ? '0' : c;
+    if (octet != '0' || !shape.ends_with('0')) shape += octet;
+  }
+  return shape;
+}
+
+}  // namespace
+
+Lint::Lint(const Parts& parts) : parts_(parts) {}
+
+Lint::~Lint() {
+  parts_.port.Detach(*this);
+  parts_.observers.Detach(*this);
+}
+
+// --- What is on.
+
+void Lint::SetMode(std::span<const LintRule> rules, LintMode mode) {
+  has_begun_ = true;
+  for (const LintRule rule : rules) modes_[static_cast<size_t>(rule)] = mode;
+  ChooseChecks();
+}
+
+void Lint::ChooseChecks() {
+  const LintCheck::Parts parts{.clock = parts_.clock,
+                               .data = parts_.data,
+                               .clients = parts_.clients,
+                               .pubsub = parts_.pubsub,
+                               .stats = parts_.stats,
+                               .settings = parts_.settings,
+                               .limits = limits_};
+  const auto& kinds = CheckKinds();
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    if (std::ranges::all_of(kinds[i].rules, [this](Rule rule) { return ModeOf(rule) == LintMode::kOff; })) {
+      checks_.erase(i);
+    } else if (!checks_.contains(i)) {
+      checks_.emplace(i, kinds[i].make(parts));
+    }
+  }
+  if (checks_.empty()) {
+    parts_.port.Detach(*this);
+    parts_.observers.Detach(*this);
+    senders_.clear();
+  } else {
+    parts_.port.AttachFirst(*this);
+    parts_.observers.Attach(*this);
+  }
+}
+
+void Lint::Stop() {
+  Note(nullptr, Leftovers());
+  modes_.fill(LintMode::kOff);
+  ChooseChecks();
+}
+
+void Lint::Clear() {
+  findings_.clear();
+  in_order_.clear();
+  lost_ = 0;
+}
+
+void Lint::Forget() {
+  Stop();
+  Clear();
+  limits_ = {};
+  has_begun_ = false;
+}
+
+void Lint::Continue(Lint& before) {
+  const auto modes = before.modes_;
+  before.Stop();
+  limits_ = before.limits_;
+  has_begun_ = before.has_begun_;
+  findings_ = std::move(before.findings_);
+  in_order_ = std::move(before.in_order_);
+  lost_ = before.lost_;
+  modes_ = modes;
+  ChooseChecks();
+}
+
+// --- What happens.
+
+Lint::Sender& Lint::SenderOf(const Session& client) {
+  constexpr size_t kFew = 1000;
+  if (!senders_.contains(client.id) && senders_.size() >= kFew + 2 * parts_.clients.Count()) {
+    std::erase_if(senders_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
+  }
+  Sender& sender = senders_[client.id];
+  if (sender.owner == nullptr || !sender.owner->IsStill(client)) sender.owner = RequestOwner::Of(client);
+  return sender;
+}
+
+LintRequest Lint::RequestOf(const Request& request) {
+  Sender& sender = SenderOf(request.client);
+  return {.client = request.client,
+          .owner = sender.owner,
+          .db = request.db,
+          .command = request.command,
+          .words = request.words,
+          .keys = NamedKeys(request.command.Spec(), request.words),
+          .place = request.place,
+          .number = sender.requests};
+}
+
+const RequestFault* Lint::Meet(const Request& request) {
+  if (IsOwnTalk(request.client, &request.command)) return nullptr;
+  if (request.place == Place::kSent || request.place == Place::kQueued) ++SenderOf(request.client).requests;
+  const LintRequest judged = RequestOf(request);
+  LintRemarks remarks;
+  for (const auto& [kind, check] : checks_) check->Before(judged, remarks);
+  const auto refused = Note(&judged, std::move(remarks));
+  if (!refused) return nullptr;
+  const LintRuleInfo& info = InfoOf(refused->rule);
+  refusal_.text = "LINT " + std::string(info.name) + ": " + refused->why + ". Instead: " + std::string(info.instead);
+  return &refusal_;
+}
+
+void Lint::OnCall(const FinishedCall& call) {
+  const bool is_in_script = call.session.IsScript();
+  if (is_in_script && parts_.running.session == nullptr) return;
+  const Session& client = is_in_script ? *parts_.running.session : call.session;
+  if (call.ending != FinishedCall::Ending::kSucceeded || IsOwnTalk(client, &call.command)) return;
+  const Place place = is_in_script ? Place::kInScript : call.depth != 0 ? Place::kInTransaction : Place::kSent;
+  LintRequest request = RequestOf({.client = client,
+                                   .db = call.session.db,
+                                   .command = call.command,
+                                   .words = call.words,
+                                   .place = place,
+                                   .is_in_transaction = client.InTransaction()});
+  request.reply_octets = call.reply_octets;
+  LintRemarks remarks;
+  for (const auto& [kind, check] : checks_) check->After(request, remarks);
+  Note(&request, std::move(remarks));
+}
+
+// --- Findings.
+
+std::optional<LintRemark> Lint::Note(const LintRequest* request, LintRemarks remarks) {
+  std::optional<LintRemark> refused;
+  for (LintRemark& remark : remarks) {
+    const LintMode mode = ModeOf(remark.rule);
+    if (mode == LintMode::kOff) continue;
+    Add(request, remark);
+    const bool is_about_request = remark.client == nullptr;
+    if (mode == LintMode::kStrict && is_about_request && !refused) refused = std::move(remark);
+  }
+  return refused;
+}
+
+void Lint::Add(const LintRequest* request, const LintRemark& remark) {
+  const bool is_of_request = request != nullptr && remark.client == nullptr;
+  const LintClient& client = is_of_request ? request->owner : remark.client;
+  const std::string command = is_of_request ? request->command.full_name : "";
+  std::string same(InfoOf(remark.rule).name);
+  for (const std::string& part : {command, client->name, client->library, client->user, ShapeOf(remark.key)}) {
+    same += '\n';
+    same += part;
+  }
+  const int64_t now_ms = parts_.clock.WallMs();
+  const auto found = findings_.find(same);
+  if (found != findings_.end()) {
+    ++found->second.count;
+    found->second.last_ms = now_ms;
+    return;
+  }
+  if (findings_.size() >= kMost) {
+    ++lost_;
+    return;
+  }
+  std::string line = is_of_request ? Line(*request) : "";
+  LintFinding finding{.rule = remark.rule,
+                      .client = client,
+                      .command = command,
+                      .request = std::move(line),
+                      .key = remark.key,
+                      .why = remark.why,
+                      .count = 1,
+                      .first_ms = now_ms,
+                      .last_ms = now_ms};
+  in_order_.push_back(&findings_.emplace(std::move(same), std::move(finding)).first->second);
+}
+
+std::vector<const LintFinding*> Lint::Report() {
+  Note(nullptr, Leftovers());
+  return in_order_;
+}
+
+LintRemarks Lint::Leftovers() {
+  LintRemarks remarks;
+  for (const auto& [kind, check] : checks_) check->Conclude(remarks);
+  return remarks;
+}
+
+}  // namespace respite

@@ -1,0 +1,25 @@
+#include "server/lab/lint/lint_check.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/word_text.h"
+#include "server/dataset/dataset.h"
+
+namespace respite {
+
+bool LintRequest::HasOption(size_t from, Bytes option) const {
+  if (from >= words.size()) return false;
+  return std::ranges::any_of(words.subspan(from), [&](Bytes word) { return EqualsIgnoreCase(word, option); });
+}
+
+std::string Shown(const LintClient& client) {
+  return "client " + (client->name.empty() ? "id=" + std::to_string(client->id) : WordText(client->name));
+}
+
+const Entry* Present(const LintCheck::Parts& parts, const KeyName& key) {
+  const Entry* const entry = parts.data.keyspace[key.db].Find(key.key);
+  return entry == nullptr || entry->IsExpired(parts.clock.WallMs()) ? nullptr : entry;
+}
+
+}  // namespace respite

@@ -1,0 +1,98 @@
+// LintCheck: finds mistakes of a few related rules in the requests of a server.
+//
+// It sees each request twice: before it runs, when what it is about to do can still be judged (and refused), and when
+// it has succeeded. Findings go into a list of remarks; those of rules that are off are dropped there.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "datatypes/entry.h"
+#include "server/catalogue/command_table.h"
+#include "server/catalogue/key_finder.h"
+#include "server/clients/key_lines.h"
+#include "server/execution/request_faults.h"
+#include "server/lab/lint/lint_rules.h"
+#include "server/lab/request_owner.h"
+
+namespace respite {
+
+class Clients;
+class Clock;
+class PubSub;
+struct Dataset;
+struct ServerStats;
+struct Settings;
+
+// A client as remarks name it.
+using LintClient = std::shared_ptr<const RequestOwner>;
+
+struct LintRequest {
+  using Place = RequestFaults::Place;
+
+  const Session& client;
+  LintClient owner;
+  int db;
+  const Command& command;
+  std::span<const Bytes> words;
+  KeyList keys;
+  Place place;
+  uint64_t number;          // of the requests that this client has sent
+  size_t reply_octets = 0;  // behind it, with kSent
+
+  bool Is(Bytes full_name) const { return Bytes(command.full_name) == full_name; }
+  // EVAL, FCALL and their kin.
+  bool RunsScript() const { return command.Is(kNoMandatoryKeys); }
+  KeyName Key(const KeyRef& key) const { return {db, std::string(words[key.index])}; }
+  // A word behind the first ones, in any case.
+  bool HasOption(size_t from, Bytes option) const;
+};
+
+struct LintRemark {
+  LintRule rule;
+  std::string why;
+  std::string key = {};    // that it is about, if it is about one
+  LintClient client = {};  // null: that of the request
+};
+using LintRemarks = std::vector<LintRemark>;
+
+class LintCheck {
+ public:
+  struct Parts {
+    const Clock& clock;
+    const Dataset& data;
+    const Clients& clients;
+    const PubSub& pubsub;
+    const ServerStats& stats;
+    const Settings& settings;
+    const LintLimits& limits;
+  };
+
+  virtual ~LintCheck() = default;
+  // It is about to run; or, with kQueued, to be queued.
+  virtual void Before(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}
+  // It has succeeded.
+  virtual void After(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}
+  // What clients have left behind that are gone.
+  virtual void Conclude(LintRemarks& /*remarks*/) {}
+};
+
+// "client worker-1", or "client id=7" if it has no name.
+std::string Shown(const LintClient& client);
+
+// Null: it is absent, or has expired. Cost: O(1).
+const Entry* Present(const LintCheck::Parts& parts, const KeyName& key);
+
+// A check does not grow with the load: when the table is full, it begins anew.
+template <class Table>
+void MakeRoomIn(Table& table, size_t most) {
+  if (table.size() >= most) table.clear();
+}
+
+}  // namespace respite

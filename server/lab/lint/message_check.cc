@@ -1,0 +1,87 @@
+#include "server/lab/lint/message_check.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/glob.h"
+#include "base/word_text.h"
+#include "datatypes/stream.h"
+#include "datatypes/stream_group.h"
+#include "server/clients/clients.h"
+#include "server/clients/pubsub.h"
+#include "server/config/settings.h"
+
+namespace respite {
+
+namespace {
+
+using Place = RequestFaults::Place;
+
+constexpr size_t kMostConsumers = 10'000;
+constexpr std::array<Bytes, 6> kPops = {"lpop", "rpop", "blpop", "brpop", "lmpop", "blmpop"};
+
+}  // namespace
+
+void MessageCheck::Before(const LintRequest& request, LintRemarks& remarks) {
+  if (request.place == Place::kQueued) return;
+  if (request.Is("publish") || request.Is("spublish")) return JudgePublish(request, remarks);
+  const bool pops = std::ranges::any_of(kPops, [&](Bytes name) { return request.Is(name); });
+  // A script and a transaction can keep what they pop.
+  if (!pops || request.place != Place::kSent || request.keys.Empty()) return;
+  const std::string key(request.words[request.keys[0].index]);
+  remarks.push_back({.rule = LintRule::kLostMessage,
+                     .why = "what is popped from " + WordText(key) +
+                            " is nowhere else: if the client ends before it is done, it is lost",
+                     .key = key});
+}
+
+// In a cluster, other nodes may have subscribers.
+void MessageCheck::JudgePublish(const LintRequest& request, LintRemarks& remarks) const {
+  if (parts_.settings.cluster_enabled) return;
+  const Bytes channel = request.words[1];
+  const bool is_sharded = request.Is("spublish");
+  const TopicKind kind = is_sharded ? TopicKind::kShardChannel : TopicKind::kChannel;
+  if (parts_.pubsub.SubscriberCount(kind, channel) != 0) return;
+  const auto patterns = is_sharded ? std::vector<Bytes>() : parts_.pubsub.Names(TopicKind::kPattern, nullptr);
+  if (std::ranges::any_of(patterns, [&](Bytes pattern) { return Glob(pattern).Matches(channel); })) return;
+  remarks.push_back({.rule = LintRule::kLostMessage,
+                     .why = "nobody has subscribed to " + WordText(channel) + ": the message is lost",
+                     .key = std::string(channel)});
+}
+
+void MessageCheck::After(const LintRequest& request, LintRemarks& /*remarks*/) {
+  if (!request.Is("xreadgroup") || request.HasOption(4, "NOACK") || request.words.size() < 4) return;
+  MakeRoomIn(readers_, kMostConsumers);
+  for (const KeyRef& key : request.keys) {
+    readers_[{request.Key(key), std::string(request.words[2]), std::string(request.words[3])}] = request.owner;
+  }
+}
+
+uint64_t MessageCheck::PendingOf(const Consumer& consumer) const {
+  const Entry* const entry = Present(parts_, consumer.stream);
+  if (entry == nullptr || entry->Type() != ValueType::kStream) return 0;
+  const auto& stream = static_cast<const StreamLog&>(*entry->HeldObject());
+  const StreamGroup* const group = stream.FindGroup(consumer.group);
+  if (group == nullptr) return 0;
+  const StreamConsumer* const found = group->FindConsumer(consumer.name);
+  return found == nullptr ? 0 : found->pending.Size();
+}
+
+void MessageCheck::Conclude(LintRemarks& remarks) {
+  std::erase_if(readers_, [&](const auto& row) {
+    const auto& [consumer, client] = row;
+    if (parts_.clients.Find(client->id) != nullptr) return false;
+    const uint64_t pending = PendingOf(consumer);
+    if (pending != 0) {
+      remarks.push_back({.rule = LintRule::kLostMessage,
+                         .why = Shown(client) + " has left " + std::to_string(pending) + " entries of " +
+                                WordText(consumer.stream.key) + " behind that consumer " + WordText(consumer.name) +
+                                " of group " + WordText(consumer.group) + " has not acknowledged",
+                         .key = consumer.stream.key,
+                         .client = client});
+    }
+    return true;
+  });
+}
+
+}  // namespace respite

@@ -1,0 +1,34 @@
+// MessageCheck: the rule lost-message: messages that nobody gets, or that are gone if their client ends too early.
+#pragma once
+
+#include <tuple>
+
+#include "server/lab/lint/lint_check.h"
+
+namespace respite {
+
+class MessageCheck final : public LintCheck {
+ public:
+  explicit MessageCheck(const Parts& parts) : parts_(parts) {}
+
+  void Before(const LintRequest& request, LintRemarks& remarks) override;
+  void After(const LintRequest& request, LintRemarks& remarks) override;
+  void Conclude(LintRemarks& remarks) override;
+
+ private:
+  // A consumer of a group.
+  struct Consumer {
+    KeyName stream;
+    std::string group;
+    std::string name;
+    auto operator<=>(const Consumer&) const = default;
+  };
+
+  void JudgePublish(const LintRequest& request, LintRemarks& remarks) const;
+  uint64_t PendingOf(const Consumer& consumer) const;
+
+  const Parts parts_;
+  std::map<Consumer, LintClient> readers_;  // who has read new entries last
+};
+
+}  // namespace respite

@@ -1,0 +1,142 @@
+#include "server/lab/lint/shape_check.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+#include "base/memory_text.h"
+#include "base/word_text.h"
+#include "datatypes/hash.h"
+#include "datatypes/list.h"
+#include "datatypes/set.h"
+#include "datatypes/sorted_set.h"
+#include "server/clients/session.h"
+#include "server/dataset/dataset.h"
+#include "server/dataset/stats.h"
+
+namespace respite {
+
+namespace {
+
+using Place = RequestFaults::Place;
+
+constexpr size_t kManyElements = 1000;
+constexpr size_t kMostClients = 10'000;
+constexpr uint64_t kWindow = 1000;  // accesses to keys over which hot-key counts
+// Their cost grows with the value, and they read or remove all of it.
+constexpr std::array<Bytes, 14> kWhole = {"smembers", "hgetall", "hkeys",  "hvals", "sort",   "sort_ro", "del",
+                                          "sunion",   "sdiff",   "sinter", "lrem",  "zunion", "zinter",  "zdiff"};
+constexpr std::array<Bytes, 3> kRanges = {"lrange", "zrange", "zrevrange"};
+constexpr std::array<Bytes, 3> kAll = {"keys", "flushall", "flushdb"};
+
+template <size_t kCount>
+bool IsOneOf(const LintRequest& request, const std::array<Bytes, kCount>& names) {
+  return std::ranges::any_of(names, [&](Bytes name) { return request.Is(name); });
+}
+
+}  // namespace
+
+void ShapeCheck::Before(const LintRequest& request, LintRemarks& remarks) {
+  if (request.place == Place::kSent || request.place == Place::kQueued) JudgeSequence(request, remarks);
+  if (request.place == Place::kQueued) return;
+  JudgeCost(request, remarks);
+  JudgeValues(request, remarks);
+  JudgeHeat(request, remarks);
+}
+
+size_t ShapeCheck::ElementsAt(const LintRequest& request, const KeyRef& key) const {
+  const Entry* const entry = Present(parts_, request.Key(key));
+  if (entry == nullptr) return 0;
+  const CollectionPlace place{ValueSlot(entry), parts_.data.limits, parts_.clock.WallMs()};
+  switch (entry->Type()) {
+    case ValueType::kList:
+      return List(place).Size();
+    case ValueType::kSet:
+      return Set(place).Size();
+    case ValueType::kHash:
+      return Hash(place).Size();
+    case ValueType::kSortedSet:
+      return SortedSet(place).Size();
+    default:
+      return entry->FreeEffort();
+  }
+}
+
+void ShapeCheck::JudgeCost(const LintRequest& request, LintRemarks& remarks) const {
+  if (IsOneOf(request, kAll) && !request.HasOption(1, "ASYNC")) {
+    remarks.push_back(
+        {.rule = LintRule::kSlowShape,
+         .why = ToUpper(request.command.full_name) + " walks over all keys, and nobody else is served meanwhile"});
+    return;
+  }
+  const bool is_whole_range =
+      IsOneOf(request, kRanges) && request.words.size() > 3 && request.words[2] == "0" && request.words[3] == "-1";
+  if (!is_whole_range && !IsOneOf(request, kWhole)) return;
+  for (const KeyRef& key : request.keys) {
+    const size_t elements = ElementsAt(request, key);
+    if (elements <= kManyElements) continue;
+    remarks.push_back({.rule = LintRule::kSlowShape,
+                       .why = WordText(request.words[key.index]) + " has " + std::to_string(elements) +
+                              " elements, and nobody else is served while " + ToUpper(request.command.full_name) +
+                              " goes through them",
+                       .key = std::string(request.words[key.index])});
+    return;
+  }
+}
+
+void ShapeCheck::JudgeValues(const LintRequest& request, LintRemarks& remarks) const {
+  const uint64_t most = parts_.limits.value_octets;
+  const auto big = std::ranges::find_if(request.words, [most](Bytes word) { return word.size() > most; });
+  if (big == request.words.end()) return;
+  const std::string key = request.keys.Empty() ? "" : std::string(request.words[request.keys[0].index]);
+  remarks.push_back({.rule = LintRule::kBigValue,
+                     .why = "a word of " + HumanBytes(big->size()) + ", more than " + HumanBytes(most),
+                     .key = key});
+}
+
+// A client that waits for a reply before it sends the next request of that shape could have sent them together.
+void ShapeCheck::JudgeSequence(const LintRequest& request, LintRemarks& remarks) {
+  const bool is_other_talk = request.keys.Empty() || request.command.Is(kBlocking);
+  MakeRoomIn(sequences_, kMostClients);
+  Sequence& sequence = sequences_[request.client.id];
+  const uint64_t turn = parts_.stats.turns;
+  const bool is_same = sequence.command == &request.command && sequence.words == request.words.size();
+  if (!is_same || is_other_talk || sequence.turn == turn) {
+    sequence = {.command = &request.command, .words = request.words.size(), .turn = turn, .length = 1};
+    return;
+  }
+  sequence.turn = turn;
+  if (++sequence.length != parts_.limits.calls_in_sequence + 1) return;
+  remarks.push_back(
+      {.rule = LintRule::kChatty,
+       .why = std::to_string(sequence.length) + " requests of this shape one after the other, each a round trip",
+       .key = std::string(request.words[request.keys[0].index])});
+}
+
+void ShapeCheck::JudgeHeat(const LintRequest& request, LintRemarks& remarks) {
+  for (const KeyRef& ref : request.keys) {
+    KeyName key = request.Key(ref);
+    ++accesses_[std::move(key)];
+    if (++window_ < kWindow) continue;
+    const auto hottest = std::ranges::max_element(accesses_, {}, [](const auto& row) { return row.second; });
+    if (hottest->second * 100 > parts_.limits.percent_of_accesses * window_) {
+      remarks.push_back({.rule = LintRule::kHotKey,
+                         .why = std::to_string(hottest->second) + " of the last " + std::to_string(window_) +
+                                " accesses were to " + WordText(hottest->first.key),
+                         .key = hottest->first.key});
+    }
+    accesses_.clear();
+    window_ = 0;
+  }
+}
+
+void ShapeCheck::After(const LintRequest& request, LintRemarks& remarks) {
+  const uint64_t most = parts_.limits.value_octets;
+  if (request.place != Place::kSent || request.reply_octets <= most) return;
+  const std::string key = request.keys.Empty() ? "" : std::string(request.words[request.keys[0].index]);
+  remarks.push_back({.rule = LintRule::kBigValue,
+                     .why = "a reply of " + HumanBytes(request.reply_octets) + ", more than " + HumanBytes(most),
+                     .key = key});
+}
+
+}  // namespace respite

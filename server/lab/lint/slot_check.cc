@@ -1,0 +1,62 @@
+#include "server/lab/lint/slot_check.h"
+
+#include "base/key_slot.h"
+#include "base/word_text.h"
+#include "server/clients/session.h"
+
+namespace respite {
+
+namespace {
+
+using Place = RequestFaults::Place;
+
+}  // namespace
+
+void SlotCheck::Before(const LintRequest& request, LintRemarks& remarks) {
+  if (request.place == Place::kQueued) return;
+  if (request.place == Place::kSent) slots_ = {};
+  if (request.RunsScript()) {
+    declared_.clear();
+    for (const KeyRef& key : request.keys) declared_.emplace(request.words[key.index]);
+  }
+  if (request.place == Place::kInScript) JudgeDeclared(request, remarks);
+  for (const KeyRef& key : request.keys) Judge(request.words[key.index], remarks);
+  const bool executes = request.command.Spec().transaction == TransactionRole::kExecutes;
+  if (executes && request.place == Place::kSent) JudgeTransaction(request, remarks);
+  if (request.Is("select") && request.words[1] != "0") {
+    remarks.push_back(
+        {.rule = LintRule::kSelectInCluster, .why = "SELECT " + WordText(request.words[1]) + " fails in a cluster"});
+  }
+}
+
+// Before EXEC runs the first of them.
+void SlotCheck::JudgeTransaction(const LintRequest& request, LintRemarks& remarks) {
+  if (!request.client.InTransaction()) return;
+  request.client.transaction->ForEach([&](const Command& command, std::span<const Bytes> words) {
+    for (const KeyRef& key : NamedKeys(command.Spec(), words)) Judge(words[key.index], remarks);
+  });
+}
+
+void SlotCheck::Judge(Bytes key, LintRemarks& remarks) {
+  if (!slots_.first) slots_.first = std::string(key);
+  if (slots_.is_told || KeySlot(key) == KeySlot(*slots_.first)) return;
+  slots_.is_told = true;
+  remarks.push_back({.rule = LintRule::kCrossSlot,
+                     .why = WordText(*slots_.first) + " is in slot " + std::to_string(KeySlot(*slots_.first)) + ", " +
+                            WordText(key) + " in slot " + std::to_string(KeySlot(key)) +
+                            ": a cluster refuses to use both at once",
+                     .key = std::string(key)});
+}
+
+void SlotCheck::JudgeDeclared(const LintRequest& request, LintRemarks& remarks) {
+  for (const KeyRef& key : request.keys) {
+    const Bytes name = request.words[key.index];
+    if (declared_.contains(name)) continue;
+    remarks.push_back({.rule = LintRule::kUndeclaredKey,
+                       .why = "a script uses " + WordText(name) +
+                              ", which is not in its KEYS: a cluster cannot tell which node has to run it",
+                       .key = std::string(name)});
+  }
+}
+
+}  // namespace respite
