@@ -6,6 +6,7 @@
 #include "server/lab/clock_control.h"
 #include "server/lab/faults/fault_rules.h"
 #include "server/lab/lint/lint.h"
+#include "server/lab/missing_features.h"
 #include "server/lab/named_snapshots.h"
 #include "server/lab/node_group.h"
 #include "server/lab/request_journal.h"
@@ -21,6 +22,7 @@ struct Lab {
   Awaits awaits;
   FaultRules faults;
   Lint lint;
+  MissingFeatures missing;
   Worlds* worlds = nullptr;      // null: this server cannot have any
   Restarts* restarts = nullptr;  // null: it can only end
   NodeGroup* group = nullptr;    // null: it is alone, or has a thread of its own

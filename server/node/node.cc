@@ -298,7 +298,12 @@ Node::Node(const Parts& outside)
                          .stats = stats_,
                          .settings = parts_.config.settings(),
                          .observers = call_observers_,
-                         .port = faults_})},
+                         .port = faults_}),
+           .missing = MissingFeatures({.clock = parts_.clock,
+                                       .commands = commands_,
+                                       .config = parts_.config,
+                                       .running = running_,
+                                       .observers = call_observers_})},
       services_{.settings = parts_.config.settings(),
                 .config = parts_.config,
                 .clock = parts_.clock,
@@ -396,7 +401,10 @@ Node::Node(const Parts& outside)
   RegisterConfigHooks(services_);
   client_memory_.AdoptLimit();
   executor_.StartRun();
-  if (movable_clock_ != nullptr) lab_.snapshots.RememberStart();
+  if (movable_clock_ != nullptr) {
+    lab_.snapshots.RememberStart();
+    lab_.missing.Start();
+  }
   memory_.MarkStartup();
 }
 

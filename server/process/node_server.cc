@@ -236,6 +236,7 @@ void NodeServer::Inherit(const NodeServer& before) {
   node_->lab().clock.Restore(lab.clock.Save());
   node_->lab().journal.Continue(lab.journal);
   node_->lab().lint.Continue(lab.lint);
+  node_->lab().missing.Continue(lab.missing);
 }
 
 void NodeServer::Reach() {

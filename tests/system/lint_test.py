@@ -3,6 +3,7 @@ import unittest
 
 from hostile import Raw
 from launcher import LaunchTest
+from test_server_page import lines_of_page
 
 UNLOCK = "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('DEL',KEYS[1]) else return 0 end"
 
@@ -126,6 +127,14 @@ class Findings(LintTest):
         refused, done = anna.value("EXEC")
         self.assertTrue(refused.startswith(b"-LINT lost-message"), refused)
         self.assertEqual(1, done)
+
+    def test_the_lines_of_the_page(self):
+        lines = lines_of_page("What will hurt in production") + lines_of_page("What was asked for and is not there")
+        self.assertEqual(8, len(lines))
+        for line in lines:
+            reply = self.admin.value(*line.split())
+            self.assertTrue(isinstance(reply, list) if line in ("TEST LINT REPORT", "TEST MISSING") else reply == b"+OK",
+                            (line, reply))
 
     def test_secrets_are_not_shown(self):
         self.begin("big-value=3")

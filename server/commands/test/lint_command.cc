@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "server/commands/test/reply_fields.h"
 #include "server/commands/test/test_actions.h"
 #include "server/commands/test/test_cards.h"
 #include "server/commands/test/test_words.h"
@@ -99,38 +100,16 @@ void Clear(Call& call) {
   call.reply.Ok();
 }
 
-class Rows {
- public:
-  Rows(Call& call, size_t rows) : reply_(call.reply) { reply_.Map(rows); }
-  Rows& Text(Bytes name, Bytes value) {
-    reply_.Bulk(name);
-    reply_.Bulk(value);
-    return *this;
-  }
-  Rows& Number(Bytes name, int64_t value) {
-    reply_.Bulk(name);
-    reply_.Integer(value);
-    return *this;
-  }
-
- private:
-  Reply& reply_;
-};
-
 void Show(Call& call, const LintFinding& finding) {
   const LintRuleInfo& info = InfoOf(finding.rule);
-  Rows(call, 14)
+  ReplyFields(call.reply, 9 + ReplyFields::kOfClient)
       .Text("rule", info.name)
       .Text("why", finding.why)
       .Text("instead", info.instead)
       .Text("command", finding.command)
       .Text("request", finding.request)
       .Text("key", finding.key)
-      .Number("id", static_cast<int64_t>(finding.client->id))
-      .Text("name", finding.client->name)
-      .Text("lib", finding.client->library)
-      .Text("addr", finding.client->address)
-      .Text("user", finding.client->user)
+      .Client(*finding.client)
       .Number("count", static_cast<int64_t>(finding.count))
       .Number("first", finding.first_ms)
       .Number("last", finding.last_ms);
@@ -156,7 +135,7 @@ void ShowRules(Call& call) {
   for (size_t i = 0; i < kLintRules; ++i) {
     const LintRuleInfo& info = AllLintRules()[i];
     const auto rule = static_cast<LintRule>(i);
-    Rows(call, 5)
+    ReplyFields(call.reply, 5)
         .Text("rule", info.name)
         .Text("mode", kModes[static_cast<size_t>(TheLint(call).ModeOf(rule))])
         .Text("value", info.value.empty() ? "" : LintLimitText(rule, TheLint(call).limits()))

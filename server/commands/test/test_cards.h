@@ -107,6 +107,12 @@ struct TestLoad {
   static void Run(Call& call);
 };
 
+struct TestMissing {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|MISSING [CLEAR]", "Shows what clients have asked for and this server does not have.");
+  static void Run(Call& call);
+};
+
 struct TestPush {
   static constexpr CommandSpec spec = TestSpec(
       "TEST|PUSH client:pattern message(moving{MOVING number:integer seconds:integer [endpoint:string]}|migrating"

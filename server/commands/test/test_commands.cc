@@ -99,6 +99,8 @@ constexpr std::string_view kHelp[] = {
     "    Stop looking. What was found can still be read.",
     "LOAD REDIS|RESP|JSON <text>",
     "    Run the commands of a fixture, all of them or none.",
+    "MISSING [CLEAR]",
+    "    Show commands, subcommands, options and directives that clients have asked for in vain, or forget them.",
     "PUSH <client id>|<client name> MOVING <number> <seconds> [<host>:<port>]",
     "PUSH <client id>|<client name> MIGRATING|FAILING_OVER <number> <seconds> <shards>",
     "PUSH <client id>|<client name> MIGRATED|FAILED_OVER <number> <shards>",
@@ -147,7 +149,7 @@ struct TestContainer {
                                        .protection = Protection::kTestCommands};
   static constexpr auto kSubcommands =
       Family<TestAwait, TestClock, TestCluster, TestCrash, TestDrop, TestDump, TestExpect, TestFault, TestHelp,
-             TestJournal, TestLint, TestLoad, TestPush, TestReset, TestSeed, TestSnapshot, TestWorld>();
+             TestJournal, TestLint, TestLoad, TestMissing, TestPush, TestReset, TestSeed, TestSnapshot, TestWorld>();
 };
 
 constexpr auto kTestCommands = Family<TestContainer>();

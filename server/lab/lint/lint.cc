@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/word_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/running.h"
 #include "server/clients/session.h"
@@ -14,6 +13,7 @@
 #include "server/lab/lint/shape_check.h"
 #include "server/lab/lint/slot_check.h"
 #include "server/lab/lint/update_check.h"
+#include "server/lab/request_text.h"
 
 namespace respite {
 
@@ -22,8 +22,7 @@ namespace {
 using Place = RequestFaults::Place;
 using Rule = LintRule;
 
-constexpr size_t kShownWords = 12;
-constexpr size_t kShownOctets = 64;  // of a word
+constexpr size_t kShownOctets = 64;  // of a key
 
 struct CheckKind {
   std::vector<Rule> rules;
@@ -45,24 +44,6 @@ const std::vector<CheckKind>& CheckKinds() {
       {{Rule::kNoTtl, Rule::kDeprecated, Rule::kNewer, Rule::kWatchWithoutExec}, Make<HabitCheck>},
   };
   return kinds;
-}
-
-// Before a command has run it has redacted nothing; its card says which words cannot be secrets.
-std::string Line(const LintRequest& request) {
-  const auto& words = request.words;
-  const size_t harmless = request.command.Spec().harmless_words;
-  std::string line;
-  for (size_t i = 0; i < std::min(words.size(), kShownWords); ++i) {
-    if (i != 0) line += ' ';
-    if (i >= harmless) {
-      line += "(redacted)";
-      continue;
-    }
-    line += WordText(words[i].substr(0, kShownOctets));
-    if (words[i].size() > kShownOctets) line += "...";
-  }
-  if (words.size() > kShownWords) line += " ... (" + std::to_string(words.size() - kShownWords) + " more words)";
-  return line;
 }
 
 // Keys that differ in numbers only have one shape: lock:17 and lock:4711.
@@ -145,6 +126,7 @@ void Lint::Continue(Lint& before) {
   findings_ = std::move(before.findings_);
   in_order_ = std::move(before.in_order_);
   lost_ = before.lost_;
+  before.Clear();
   modes_ = modes;
   ChooseChecks();
 }
@@ -238,7 +220,8 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
     ++lost_;
     return;
   }
-  std::string line = is_of_request ? Line(*request) : "";
+  // Before a command has run it has redacted nothing; its card says which words cannot be secrets.
+  std::string line = is_of_request ? RequestText(request->words, request->command.Spec().harmless_words) : "";
   LintFinding finding{.rule = remark.rule,
                       .client = client,
                       .command = command,

@@ -228,3 +228,15 @@ def test_a_worker_is_awaited_instead_of_a_sleep(journal, server):
     thread.join()
     with pytest.raises(redis.ResponseError, match='AWAIT wanted key "done" to be absent, saw a string'):
         journal.execute_command("TEST", "AWAIT", "KEY", "done", "ABSENT", "TIMEOUT", 0)
+
+
+def test_what_the_application_asked_for_in_vain(frozen, server):
+    frozen.execute_command("TEST", "MISSING", "CLEAR")
+    with server.client(client_name="app") as app:
+        with pytest.raises(redis.ResponseError):
+            app.execute_command("FT.SEARCH", "idx", "*")
+        assert app.config_get("no-such-directive") == {}
+    rows = [row if isinstance(row, dict) else dict(zip(row[::2], row[1::2]))
+            for row in frozen.execute_command("TEST", "MISSING")]
+    assert [(row["kind"], row["what"], row["name"]) for row in rows if row["name"] == "app"] == [
+        ("command", "FT.SEARCH", "app"), ("directive", "no-such-directive", "app")]

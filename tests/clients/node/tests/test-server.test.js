@@ -199,3 +199,11 @@ test('wrong locks and lost updates are found, and their mended twins are not', a
     await client.call('TEST', 'RESET', 'LINT');
   }
 });
+
+test('what the application asked for in vain', async () => {
+  await client.call('TEST', 'MISSING', 'CLEAR');
+  await assert.rejects(client.call('SET', 'k', 'v', 'NONSENSE'));
+  await assert.rejects(client.call('CLIENT', 'NONSENSE'));
+  const rows = await client.call('TEST', 'MISSING');
+  assert.deepEqual(rows.map((row) => `${row[1]} ${row[3]}`), ['option SET NONSENSE', 'subcommand CLIENT NONSENSE']);
+});

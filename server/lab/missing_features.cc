@@ -1,0 +1,138 @@
+#include "server/lab/missing_features.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/word_text.h"
+#include "server/catalogue/command_syntax.h"
+#include "server/catalogue/command_table.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/running.h"
+#include "server/clients/session.h"
+#include "server/config/config.h"
+#include "server/lab/request_text.h"
+
+namespace respite {
+
+namespace {
+
+using Kind = MissingFeature::Kind;
+
+constexpr size_t kMostOctets = 64;  // of a name
+
+std::string NameOf(Bytes word) { return ToUpper(word.substr(0, kMostOctets)); }
+
+bool HasToken(const CommandSyntax& syntax, Bytes word) {
+  return std::ranges::any_of(syntax.Arguments(), [word](const SyntaxArgument& argument) {
+    return argument.HasToken() && EqualsIgnoreCase(argument.token, word);
+  });
+}
+
+// How many arguments all such requests begin with, whatever they are: the key and the value of SET.
+size_t PlainArguments(const CommandSyntax& syntax) {
+  const auto arguments = syntax.Arguments();
+  const auto end = std::ranges::find_if(arguments, [](const SyntaxArgument& argument) {
+    return argument.optional || argument.multiple || argument.HasToken() || argument.size != 1;
+  });
+  return static_cast<size_t>(end - arguments.begin());
+}
+
+bool LooksLikeOption(Bytes word) {
+  constexpr Bytes kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+  return !word.empty() && word.find_first_not_of(kLetters) == Bytes::npos;
+}
+
+bool IsPattern(Bytes name) { return name.find_first_of("*?[\\") != Bytes::npos; }
+
+}  // namespace
+
+void MissingFeatures::Clear() {
+  features_.clear();
+  in_order_.clear();
+  lost_ = 0;
+}
+
+void MissingFeatures::Continue(MissingFeatures& before) {
+  features_ = std::move(before.features_);
+  in_order_ = std::move(before.in_order_);
+  lost_ = before.lost_;
+  before.Clear();
+}
+
+const Session& MissingFeatures::ClientOf(const Session& session) const {
+  return session.IsScript() && parts_.running.session != nullptr ? *parts_.running.session : session;
+}
+
+void MissingFeatures::OnRefusal(const RefusedCall& call) {
+  const Session& client = ClientOf(call.session);
+  if (call.command != nullptr || call.words.empty() || IsOwnTalk(client, nullptr)) return;
+  const Request request{client, call.words, SIZE_MAX};
+  if (parts_.commands.Find(call.words[0]) == nullptr) return Note(Kind::kCommand, NameOf(call.words[0]), request);
+  if (call.words.size() > 1) {
+    Note(Kind::kSubcommand, NameOf(call.words[0]) + " " + NameOf(call.words[1]), request);
+  }
+}
+
+void MissingFeatures::OnCall(const FinishedCall& call) {
+  const bool is_of_config = call.command.parent != nullptr && call.command.parent->full_name == "config";
+  const bool has_failed = call.ending == FinishedCall::Ending::kFailed;
+  if ((!is_of_config && !has_failed) || IsOwnTalk(ClientOf(call.session), &call.command)) return;
+  if (is_of_config) return NoteDirectives(call);
+  if (call.error == refusals::kSyntax) NoteOption(call);
+}
+
+// The first word behind the plain arguments that might be an option: the card does not know it.
+void MissingFeatures::NoteOption(const FinishedCall& call) {
+  const CommandSyntax syntax = ParseSyntax(call.command.Spec().syntax);
+  const size_t harmless = call.command.Spec().harmless_words;
+  const size_t begin = (call.command.parent == nullptr ? 1 : 2) + PlainArguments(syntax);
+  for (size_t i = begin; i < std::min(call.words.size(), harmless); ++i) {
+    if (!LooksLikeOption(call.words[i]) || HasToken(syntax, call.words[i])) continue;
+    std::string name = NameOf(call.command.full_name);
+    std::ranges::replace(name, '|', ' ');
+    return Note(Kind::kOption, name + " " + NameOf(call.words[i]), {ClientOf(call.session), call.words, harmless});
+  }
+}
+
+void MissingFeatures::NoteDirectives(const FinishedCall& call) {
+  const bool is_set = call.command.name == "set";
+  if (!is_set && call.command.name != "get") return;
+  for (size_t i = 2; i < call.words.size(); i += is_set ? 2 : 1) {
+    const Bytes name = call.words[i];
+    const std::string names[] = {std::string(name)};
+    if (IsPattern(name) || !parts_.config.Get(names).empty()) continue;
+    Note(Kind::kDirective, std::string(name.substr(0, kMostOctets)),
+         {ClientOf(call.session), call.words, is_set ? 3U : SIZE_MAX});
+  }
+}
+
+void MissingFeatures::Note(Kind kind, std::string name, const Request& request) {
+  const ClientView client = ClientView::Of(request.client);
+  std::string same = std::to_string(static_cast<int>(kind));
+  for (const Bytes part : {Bytes(name), client.name, client.library, client.user}) {
+    same += '\n';
+    same += part;
+  }
+  const int64_t now_ms = parts_.clock.WallMs();
+  const auto found = features_.find(same);
+  if (found != features_.end()) {
+    ++found->second.count;
+    found->second.last_ms = now_ms;
+    return;
+  }
+  if (features_.size() >= kMost) {
+    ++lost_;
+    return;
+  }
+  MissingFeature feature{.kind = kind,
+                         .name = std::move(name),
+                         .request = RequestText(request.words, request.hidden_from),
+                         .client = RequestOwner::Of(request.client),
+                         .count = 1,
+                         .first_ms = now_ms,
+                         .last_ms = now_ms};
+  in_order_.push_back(&features_.emplace(std::move(same), std::move(feature)).first->second);
+}
+
+}  // namespace respite

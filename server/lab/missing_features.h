@@ -1,0 +1,79 @@
+// MissingFeatures: TEST MISSING. What clients have asked for and this server does not have: commands, subcommands,
+// options and directives.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/execution/call_observer.h"
+#include "server/lab/request_owner.h"
+
+namespace respite {
+
+class Clock;
+class CommandTable;
+class Config;
+struct Running;
+
+struct MissingFeature {
+  enum class Kind : uint8_t { kCommand, kSubcommand, kOption, kDirective };
+
+  Kind kind;
+  std::string name;     // "FT.SEARCH", "CLIENT NO-SUCH", "SET IFEQ", "no-such-directive"
+  std::string request;  // the first one
+  std::shared_ptr<const RequestOwner> client;
+  uint64_t count = 0;
+  int64_t first_ms = 0;  // Unix time
+  int64_t last_ms = 0;
+};
+
+class MissingFeatures final : public CallObserver {
+ public:
+  static constexpr size_t kMost = 1000;
+
+  struct Parts {
+    const Clock& clock;
+    const CommandTable& commands;
+    const Config& config;
+    const Running& running;
+    CallObservers& observers;
+  };
+  explicit MissingFeatures(const Parts& parts) : parts_(parts) {}
+  ~MissingFeatures() override { parts_.observers.Detach(*this); }
+  MissingFeatures(const MissingFeatures&) = delete;
+  MissingFeatures& operator=(const MissingFeatures&) = delete;
+
+  void Start() { parts_.observers.Attach(*this); }
+  void Clear();
+  // Goes on with what another server has found, which ends.
+  void Continue(MissingFeatures& before);
+  // The first ones first.
+  const std::vector<const MissingFeature*>& All() const { return in_order_; }
+  // Different ones that were too many to keep.
+  uint64_t Lost() const { return lost_; }
+
+  void OnCall(const FinishedCall& call) override;
+  void OnRefusal(const RefusedCall& call) override;
+
+ private:
+  struct Request {
+    const Session& client;
+    std::span<const Bytes> words;
+    size_t hidden_from;
+  };
+
+  const Session& ClientOf(const Session& session) const;
+  void NoteOption(const FinishedCall& call);
+  void NoteDirectives(const FinishedCall& call);
+  void Note(MissingFeature::Kind kind, std::string name, const Request& request);
+
+  const Parts parts_;
+  std::map<std::string, MissingFeature> features_;  // by what makes two of them one
+  std::vector<const MissingFeature*> in_order_;
+  uint64_t lost_ = 0;
+};
+
+}  // namespace respite
