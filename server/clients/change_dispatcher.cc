@@ -1,5 +1,6 @@
 #include "server/clients/change_dispatcher.h"
 
+#include "server/clients/key_event_port.h"
 #include "server/clients/key_notifications.h"
 #include "server/clients/moving_keys.h"
 #include "server/clients/running.h"
@@ -19,6 +20,7 @@ void ChangeDispatcher::OnChange(int db, Bytes key) {
 
 void ChangeDispatcher::OnEvent(int db, Bytes key, KeyEvent event) {
   if (parts_.settings.notify_keyspace_events != 0) parts_.key_notifications.OnEvent(db, key, event);
+  if (parts_.key_event_port) parts_.key_event_port->OnKeyEvent(db, key, event);
 }
 
 void ChangeDispatcher::OnWake(int db, Bytes key) {
@@ -32,12 +34,14 @@ void ChangeDispatcher::OnFlush(std::span<const int> dbs) {
     parts_.waiting.OnFlush(db);
   }
   parts_.tracking.OnFlush();
+  if (parts_.key_event_port) parts_.key_event_port->OnFlush(dbs);
 }
 
 void ChangeDispatcher::OnSwap(int one, int other) {
   parts_.moving_keys.OnSwap(one, other);
   parts_.watched_keys.OnSwap(one, other, parts_.running.WallMs());
   parts_.waiting.OnSwap(one, other);
+  if (parts_.key_event_port) parts_.key_event_port->OnSwap(one, other);
 }
 
 }  // namespace respite

@@ -5,6 +5,7 @@
 
 namespace respite {
 
+class KeyEventPort;
 class KeyNotifications;
 class MovingKeys;
 struct Running;
@@ -22,6 +23,7 @@ class ChangeDispatcher final : public ChangeListener {
     WatchedKeys& watched_keys;
     MovingKeys& moving_keys;
     KeyNotifications& key_notifications;
+    const KeyEventPort& key_event_port;
     const Running& running;
   };
   explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/word_text.h"
+#include "base/clock.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/clients.h"
 #include "server/clients/running.h"
 #include "server/clients/session.h"
 #include "server/dataset/stats.h"
+#include "server/lab/request_text.h"
 
 namespace respite {
 
@@ -16,16 +17,6 @@ namespace {
 
 using Outcome = RequestEntry::Outcome;
 using Place = RequestFaults::Place;
-
-constexpr size_t kShownWordMost = 48;
-constexpr size_t kShownWordsMost = 12;
-
-// As it would be typed.
-void AppendWord(std::string& line, Bytes word) {
-  const Bytes shown = word.substr(0, kShownWordMost);
-  line += WordText(shown);
-  if (shown.size() < word.size()) line += "...";
-}
 
 Bytes FirstWord(Bytes text) { return text.substr(0, text.find(' ')); }
 
@@ -59,19 +50,10 @@ std::string RequestEntry::OutcomeText() const {
 }
 
 std::string RequestEntry::Line() const {
+  const Bytes name[] = {client->name};
   std::string line = "#" + std::to_string(seq) + " ";
-  if (client->name.empty()) {
-    line += "id=" + std::to_string(client->id);
-  } else {
-    AppendWord(line, client->name);
-  }
-  line += ":";
-  const std::vector<Bytes> all = Words();
-  for (size_t i = 0; i < std::min(all.size(), kShownWordsMost); ++i) {
-    line += ' ';
-    AppendWord(line, all[i]);
-  }
-  if (all.size() > kShownWordsMost) line += " ... (" + std::to_string(all.size() - kShownWordsMost) + " more words)";
+  line += client->name.empty() ? "id=" + std::to_string(client->id) : RequestText(name);
+  line += ": " + RequestText(Words());
   if (place == Place::kInScript) line += " (in a script)";
   if (place == Place::kInTransaction) line += " (in a transaction)";
   return line + " -> " + OutcomeText();
@@ -102,11 +84,17 @@ bool JournalFilter::Matches(const RequestEntry& entry) const {
 void RequestJournal::Start(size_t last) {
   Forget();
   capacity_ = last;
+  Attach();
+}
+
+void RequestJournal::Attach() {
   is_on_ = true;
   parts_.observers.Attach(*this);
+  parts_.key_events.Attach(this);
 }
 
 void RequestJournal::Stop() {
+  if (is_on_) parts_.key_events.Attach(nullptr);
   is_on_ = false;
   parts_.observers.Detach(*this);
 }
@@ -115,12 +103,14 @@ void RequestJournal::Clear() {
   entries_.clear();
   first_ = next_;
   lost_ = bytes_ = 0;
+  keys_.DropEnded();
   for (auto& [id, sender] : senders_) sender.trips = 0;
 }
 
 void RequestJournal::Forget() {
   Stop();
   Clear();
+  keys_.Clear();
   senders_.clear();
   last_sender_ = nullptr;
   last_sender_id_ = 0;
@@ -139,10 +129,9 @@ void RequestJournal::Continue(RequestJournal& before) {
   for (RequestEntry& entry : entries_) {
     if (entry.command != nullptr) entry.command = parts_.commands.FindFull(entry.command->full_name);
   }
-  if (before.is_on_) {
-    is_on_ = true;
-    parts_.observers.Attach(*this);
-  }
+  keys_ = std::move(before.keys_);
+  keys_.OnServerKilled({.next_seq = next_, .wall_us = Moment().wall_us});
+  if (before.is_on_) Attach();
   before.Forget();
 }
 
@@ -158,6 +147,7 @@ RequestEntry RequestJournal::TakeOldest() {
   entries_.pop_front();
   ++first_;
   ++lost_;
+  keys_.DropBefore(first_);
   return oldest;
 }
 
@@ -172,6 +162,8 @@ RequestEntry& RequestJournal::Append(const Request& request, const Session& clie
   entry.command = request.command;
   entry.db = request.session.db;
   entry.trips = std::exchange(sender.trips, 0);
+  entry.lock = KeyHistory::Step::kNone;
+  entry.waited_until = 0;
   const bool is_in_script = request.session.IsScript();
   entry.place = is_in_script ? Place::kInScript : request.depth == 0 ? Place::kSent : Place::kInTransaction;
   entry.is_in_transaction = entry.place == Place::kInTransaction || (is_in_script && client.InTransaction());
@@ -230,6 +222,17 @@ void RequestJournal::CountTrip(Sender& sender, int depth) {
 
 // --- What happens.
 
+JournalMoment RequestJournal::Moment() const {
+  return {.next_seq = next_, .wall_us = parts_.running.wall_base_us + parts_.running.last_us};
+}
+
+// A key may expire between two requests, whose time is an old one then.
+void RequestJournal::OnKeyEvent(int db, Bytes key, KeyEvent event) {
+  JournalMoment moment = Moment();
+  if (event.Name() == "expired") moment.wall_us = parts_.clock.WallUs();
+  keys_.OnKeyEvent(db, key, event, moment);
+}
+
 void RequestJournal::Finish(RequestEntry& entry, Sender& sender, const End& end) {
   const size_t held = entry.HeldBytes();
   entry.outcome = end.outcome;
@@ -238,9 +241,10 @@ void RequestJournal::Finish(RequestEntry& entry, Sender& sender, const End& end)
     entry.outcome = Outcome::kFault;
     entry.detail = std::exchange(sender.fault, {});
   }
-  const int64_t now_us = parts_.running.wall_base_us + parts_.running.last_us;
+  const int64_t now_us = Moment().wall_us;
   if (sender.waiting_entry == entry.seq) {
     sender.waiting_entry = 0;
+    entry.waited_until = next_;
     entry.duration_us = std::max<int64_t>(now_us - entry.wall_us, 0);
   } else {
     entry.duration_us = end.duration_us;
@@ -252,15 +256,18 @@ void RequestJournal::Finish(RequestEntry& entry, Sender& sender, const End& end)
 
 void RequestJournal::OnCall(const FinishedCall& call) {
   const Session& client = ClientOf(call.session);
-  if (IsOwnTalk(client, &call.command)) return;
+  if (IsOwnTalk(client, &call.command)) return keys_.AfterOwnTalk();
   Sender& sender = SenderOf(client);
+  const KeyHistory::Step step = keys_.AfterCall(call, sender.client, Moment());
   const End end{.outcome = call.ending == FinishedCall::Ending::kFailed ? Outcome::kError : Outcome::kOk,
                 .detail = call.error,
                 .duration_us = call.duration_us};
   const bool has_waited = call.stage != Progress::Stage::kNew && call.depth == 0 && sender.waiting_entry >= first_;
   if (has_waited) return Finish(At(sender.waiting_entry), sender, end);
   if (call.stage == Progress::Stage::kNew) CountTrip(sender, call.depth);
-  Finish(Append({call.session, &call.command, call.words, call.depth}, client, sender), sender, end);
+  RequestEntry& entry = Append({call.session, &call.command, call.words, call.depth}, client, sender);
+  entry.lock = step;
+  Finish(entry, sender, end);
 }
 
 void RequestJournal::OnRefusal(const RefusedCall& call) {
@@ -277,7 +284,7 @@ void RequestJournal::OnWait(const WaitingCall& call) {
   Sender& sender = SenderOf(call.session);
   CountTrip(sender, 0);
   RequestEntry& entry = Append({call.session, &call.command, call.words}, call.session, sender);
-  entry.wall_us = parts_.running.wall_base_us + parts_.running.last_us;
+  entry.wall_us = Moment().wall_us;
   entry.duration_us = 0;
   entry.outcome = Outcome::kBlocked;
   entry.detail.clear();

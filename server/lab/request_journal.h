@@ -1,7 +1,8 @@
 // RequestJournal: TEST JOURNAL. The latest requests as they ran: who sent what, when, how long it took, how it ended.
 //
-// A new entry takes over the memory of the one that leaves, so a busy server allocates little for it. Off, it costs
-// nothing: it is then no CallObserver.
+// A new entry takes over the memory of the one that leaves, so a busy server allocates little for it. Beside the
+// entries it knows what became of keys (KeyHistory), for TEST REPORT. Off, it costs nothing: it is then no
+// CallObserver, and hears of no key.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +16,17 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "server/clients/key_event_port.h"
 #include "server/execution/call_observer.h"
 #include "server/execution/request_faults.h"
+#include "server/lab/key_history.h"
 #include "server/lab/request_filter.h"
 #include "server/lab/request_owner.h"
 
 namespace respite {
 
 class Clients;
+class Clock;
 class CommandTable;
 struct Running;
 struct ServerStats;
@@ -39,7 +43,9 @@ struct RequestEntry {
   uint32_t trips = 0;  // round trips of this client that began since its entry before
   Outcome outcome = Outcome::kOk;
   RequestFaults::Place place = RequestFaults::Place::kSent;
+  KeyHistory::Step lock = KeyHistory::Step::kNone;  // what it did to take one
   bool is_in_transaction = false;
+  uint64_t waited_until = 0;   // if it was blocked: the entry that came next when that ended; 0: it was not
   std::string detail;          // of kError: the error; of kFault: the name of the fault
   std::string words;           // one after the other, long ones shortened
   std::vector<uint32_t> ends;  // of the words
@@ -63,7 +69,7 @@ struct JournalFilter {
   bool Matches(const RequestEntry& entry) const;
 };
 
-class RequestJournal final : public CallObserver {
+class RequestJournal final : public CallObserver, private KeyEventListener {
  public:
   static constexpr size_t kUsualLast = 10'000;
   static constexpr size_t kMostLast = 1'000'000;
@@ -77,6 +83,8 @@ class RequestJournal final : public CallObserver {
     const Clients& clients;
     const CommandTable& commands;
     CallObservers& observers;
+    KeyEventPort& key_events;
+    const Clock& clock;
   };
   explicit RequestJournal(const Parts& parts) : parts_(parts) {}
   ~RequestJournal() override { Stop(); }
@@ -95,6 +103,8 @@ class RequestJournal final : public CallObserver {
   // Goes on with what another server wrote, which ends: the entries, and whether it is on.
   void Continue(RequestJournal& before);
 
+  // Expired keys and locks since Start or Clear; and locks that were held then.
+  const KeyHistory& keys() const { return keys_; }
   uint64_t FirstSeq() const { return first_; }
   uint64_t NextSeq() const { return next_; }
   // Entries since Start or Clear that were too many to keep; they had the numbers before FirstSeq.
@@ -134,6 +144,12 @@ class RequestJournal final : public CallObserver {
     int64_t duration_us = 0;
   };
 
+  void OnKeyEvent(int db, Bytes key, KeyEvent event) override;
+  void OnFlush(std::span<const int> dbs) override { keys_.OnFlush(dbs, Moment()); }
+  void OnSwap(int one, int other) override { keys_.OnSwap(one, other); }
+
+  JournalMoment Moment() const;
+  void Attach();
   // The client that has sent it: for a script the one that called that.
   const Session& ClientOf(const Session& session) const;
   Sender& SenderOf(const Session& client);
@@ -154,6 +170,7 @@ class RequestJournal final : public CallObserver {
   uint64_t next_ = 1;
   uint64_t lost_ = 0;
   size_t bytes_ = 0;  // that the entries hold
+  KeyHistory keys_;
   std::unordered_map<uint64_t, Sender> senders_;
   uint64_t last_sender_id_ = 0;
   Sender* last_sender_ = nullptr;

@@ -22,6 +22,7 @@
 #include "server/clients/clients.h"
 #include "server/clients/departures.h"
 #include "server/clients/holdups.h"
+#include "server/clients/key_event_port.h"
 #include "server/clients/key_notifications.h"
 #include "server/clients/messages.h"
 #include "server/clients/moving_keys.h"
@@ -190,6 +191,7 @@ class Node {
   MovingKeys moving_keys_;
   Waiting waiting_;
   Tracking tracking_;
+  KeyEventPort key_event_port_;
   ChangeDispatcher changes_;
   ServerStats stats_;
   CommandTable commands_;

@@ -50,7 +50,8 @@ void Failover::Check(const FailoverRequest& request) const {
   if (!request.target) return;
   for (const Session* session : parts_.replicas.All()) {
     if (!IsAt(*session, *request.target)) continue;
-    if (session->replica->state == Replica::State::kOnline) return;
+    // INFO calls one online, too, that has the snapshot and has not said so; the failover waits for that.
+    if (Bytes(Replicas::StateNameOf(*session->replica)) == "online") return;
     throw Refusal{refusals::kFailoverTargetOffline};
   }
   throw Refusal{refusals::kFailoverTargetUnknown};

@@ -190,6 +190,22 @@ class Readers:
         self.assertEqual(b"SET", words[0].upper())
         self.write_and_follow(reader, offset + len(text), lambda to: reader.send("replconf", "ack", to))
 
+    def test_a_failover_to_a_replica_that_has_not_spoken_yet(self):
+        """INFO calls it online as soon as it has the snapshot, so FAILOVER takes it, and waits until it says so."""
+        self.primary()
+        reader = self.reader()
+        self.assertEqual(b"+OK", reader.answer("REPLCONF", "listening-port", "1"))
+        self.assertEqual(b"+OK", reader.answer("REPLCONF", "CAPA", "EOF"))
+        self.assertTrue(reader.answer("PSYNC", "?", "-1").startswith(b"+FULLRESYNC"))
+        mark = reader.next_line()[5:].strip()
+        while not reader.buffer.endswith(mark):
+            reader.fill()
+        wait_until(lambda: b"state=online" in value_of(self.client.run("INFO", "replication")), "the replica")
+        self.client.run("SET", "k", "v")  # so that it lags behind
+        self.assertEqual(b"+OK", value_of(self.client.run("FAILOVER", "TO", "127.0.0.1", "1")))
+        self.assertIn(b"master_failover_state:waiting-for-sync", value_of(self.client.run("INFO", "replication")))
+        self.assertEqual(b"+OK", value_of(self.client.run("FAILOVER", "ABORT")))
+
     # --- redis-rdb-cli: AUTH, REPLCONF listening-port, ip-address, capa eof, capa psync2, each by itself; PSYNC with the
     # history that it knows; an acknowledgement every second. After a break it asks for the octet behind its last one.
 

@@ -129,6 +129,13 @@ struct TestSeed {
   static void Run(Call& call);
 };
 
+struct TestReport {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|REPORT form(HTML|TEXT) [filter:string...] [LAST entries:integer]",
+               "Shows the journal as a sequence chart: clients as columns, locks as bars, time downwards.");
+  static void Run(Call& call);
+};
+
 struct TestReset {
   static constexpr CommandSpec spec =
       TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|LINT|CLIENTS)...]",

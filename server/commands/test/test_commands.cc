@@ -108,6 +108,8 @@ constexpr std::string_view kHelp[] = {
     "    Send a push message to clients that speak RESP3, and reply how many.",
     "SEED <n>",
     "    Make random choices the same ones from now on in each run.",
+    "REPORT HTML|TEXT [<condition> ...] [LAST <n>]",
+    "    Show the journal as a sequence chart: clients as columns, locks as bars, time downwards.",
     "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|LINT|CLIENTS ...]",
     "    Bring these, or all, back to the state after the start.",
     "SNAPSHOT SAVE <name>",
@@ -149,7 +151,8 @@ struct TestContainer {
                                        .protection = Protection::kTestCommands};
   static constexpr auto kSubcommands =
       Family<TestAwait, TestClock, TestCluster, TestCrash, TestDrop, TestDump, TestExpect, TestFault, TestHelp,
-             TestJournal, TestLint, TestLoad, TestMissing, TestPush, TestReset, TestSeed, TestSnapshot, TestWorld>();
+             TestJournal, TestLint, TestLoad, TestMissing, TestPush, TestReport, TestReset, TestSeed, TestSnapshot,
+             TestWorld>();
 };
 
 constexpr auto kTestCommands = Family<TestContainer>();

@@ -1,0 +1,223 @@
+#include "server/lab/key_history.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/catalogue/command_table.h"
+#include "server/clients/session.h"
+#include "server/execution/call_observer.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kKeyMost = 1024;  // a longer key is never a lock
+constexpr size_t kTokenMost = 128;
+
+bool HasWord(std::span<const Bytes> words, Bytes wanted) {
+  return std::ranges::any_of(words, [wanted](Bytes word) { return EqualsIgnoreCase(word, wanted); });
+}
+
+// SET key value NX, SETNX key value.
+bool SetsIfAbsent(Bytes command, std::span<const Bytes> words) {
+  if (words.size() < 3) return false;
+  return command == "setnx" || (command == "set" && HasWord(words.subspan(3), "nx"));
+}
+
+bool SetsField(Bytes command) { return command == "hincrby" || command == "hset" || command == "hsetnx"; }
+
+bool SetsDeadline(Bytes command) {
+  return command == "pexpire" || command == "expire" || command == "pexpireat" || command == "expireat";
+}
+
+// How a lock ends by an event of its key; kHeld: it does not.
+HeldLock::End EndBy(Bytes event) {
+  using End = HeldLock::End;
+  if (event == "expired") return End::kExpired;
+  if (event == "evicted") return End::kEvicted;
+  if (event == "del" || event == "rename_from" || event == "move_from") return End::kDeleted;
+  const bool is_new_value = event == "set" || event == "restore" || event == "rename_to" || event == "copy_to" ||
+                            event == "move_to" || event == "sortstore";
+  return is_new_value ? End::kOverwritten : End::kHeld;
+}
+
+}  // namespace
+
+bool KeyHistory::KeyOrder::IsBefore(KeyView one, KeyView other) {
+  return one.db != other.db ? one.db < other.db : one.key < other.key;
+}
+
+// --- Taking.
+
+bool KeyHistory::HasMade(int db, std::span<const Bytes> words) const {
+  return has_made_ && words.size() >= 2 && made_.View() == KeyView{db, words[1]};
+}
+
+KeyHistory::Step KeyHistory::AfterCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
+                                       JournalMoment at) {
+  for (const uint64_t number : std::exchange(just_ended_, {})) {
+    if (number < first_lock_) continue;
+    HeldLock& lock = At(number);
+    const bool is_by_itself = lock.end == HeldLock::End::kExpired || lock.end == HeldLock::End::kEvicted;
+    if (!is_by_itself && lock.ended.next_seq == at.next_seq) lock.ender = client;
+  }
+  const Step step = TakeOne(call, client, at);
+  has_made_ = false;
+  if (call.depth == 0) has_candidate_ = false;
+  return step;
+}
+
+void KeyHistory::AfterOwnTalk() {
+  just_ended_.clear();
+  has_made_ = has_candidate_ = false;
+}
+
+KeyHistory::Step KeyHistory::TakeOne(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
+                                     JournalMoment at) {
+  const Bytes command = call.command.full_name;
+  const std::span<const Bytes> words = call.words;
+  const int db = call.session.db;
+  const auto lock = [&] {
+    return HeldLock{.db = db,
+                    .key = std::string(words[1]),
+                    .token = std::string(words[2].substr(0, kTokenMost)),
+                    .holder = client,
+                    .taken_by = at.next_seq,
+                    .from_us = at.wall_us};
+  };
+  if (SetsIfAbsent(command, words)) {
+    if (call.ending == FinishedCall::Ending::kFailed) return Step::kNone;
+    if (!HasMade(db, words)) return Step::kMissed;
+    Open(lock());
+    return Step::kTook;
+  }
+  if (!call.session.IsScript()) return Step::kNone;
+  if (SetsField(command) && words.size() >= 3 && HasMade(db, words)) {
+    candidate_ = lock();
+    has_candidate_ = true;
+  } else if (has_candidate_ && SetsDeadline(command) && words.size() >= 2 && candidate_.db == db &&
+             candidate_.key == words[1]) {
+    has_candidate_ = false;
+    Open(candidate_);
+    return Step::kTook;
+  }
+  return Step::kNone;
+}
+
+void KeyHistory::Open(const HeldLock& lock) {
+  const uint64_t number = first_lock_ + locks_.size();
+  locks_.push_back(lock);
+  bytes_ += BytesOf(lock);
+  open_.insert_or_assign(Key{lock.db, lock.key}, number);
+  MakeRoom();
+}
+
+// --- What becomes of it.
+
+void KeyHistory::OnKeyEvent(int db, Bytes key, KeyEvent event, JournalMoment at) {
+  const Bytes name = event.Name();
+  if (name == "new") {
+    has_made_ = key.size() <= kKeyMost;
+    if (has_made_) made_ = {db, std::string(key)};
+    return;
+  }
+  const HeldLock::End end = EndBy(name);
+  if (end == HeldLock::End::kExpired) {
+    expired_keys_.push_back({++last_expired_key_, at, db, std::string(key.substr(0, kKeyMost))});
+    bytes_ += BytesOf(expired_keys_.back());
+    MakeRoom();
+  }
+  if (has_candidate_ && end != HeldLock::End::kHeld && candidate_.key == key) has_candidate_ = false;
+  if (open_.empty()) return;
+  const auto found = open_.find(KeyView{db, key});
+  if (found == open_.end()) return;
+  if (name == "expire") ++At(found->second).prolonged;
+  if (end == HeldLock::End::kHeld) return;
+  const uint64_t number = found->second;
+  open_.erase(found);
+  End(number, end, at);
+  if (end == HeldLock::End::kExpired) At(number).expired_key = last_expired_key_;
+}
+
+void KeyHistory::End(uint64_t number, HeldLock::End how, JournalMoment at) {
+  At(number).end = how;
+  At(number).ended = at;
+  just_ended_.push_back(number);
+}
+
+template <class Condition>
+void KeyHistory::EndAll(HeldLock::End how, JournalMoment at, Condition&& condition) {
+  std::erase_if(open_, [&](const auto& row) {
+    const bool ends = condition(row.first.db);
+    if (ends) End(row.second, how, at);
+    return ends;
+  });
+}
+
+void KeyHistory::OnFlush(std::span<const int> dbs, JournalMoment at) {
+  EndAll(HeldLock::End::kFlushed, at, [dbs](int db) { return std::ranges::find(dbs, db) != dbs.end(); });
+}
+
+void KeyHistory::OnSwap(int one, int other) {
+  std::map<Key, uint64_t, KeyOrder> moved;
+  for (const auto& [key, number] : open_) {
+    const int db = key.db == one ? other : key.db == other ? one : key.db;
+    At(number).db = db;
+    moved.emplace(Key{db, key.name}, number);
+  }
+  open_ = std::move(moved);
+}
+
+void KeyHistory::OnServerKilled(JournalMoment at) {
+  EndAll(HeldLock::End::kServerKilled, at, [](int) { return true; });
+  AfterOwnTalk();
+}
+
+// --- Bounds.
+
+void KeyHistory::DropOldestLock() {
+  const HeldLock& oldest = locks_.front();
+  const auto found = open_.find(KeyView{oldest.db, oldest.key});
+  if (found != open_.end() && found->second == first_lock_) open_.erase(found);
+  bytes_ -= BytesOf(oldest);
+  locks_.pop_front();
+  ++first_lock_;
+}
+
+void KeyHistory::DropBefore(uint64_t first_seq) {
+  while (!expired_keys_.empty() && expired_keys_.front().at.next_seq < first_seq) {
+    bytes_ -= BytesOf(expired_keys_.front());
+    expired_keys_.pop_front();
+  }
+  while (!locks_.empty() && locks_.front().end != HeldLock::End::kHeld && locks_.front().ended.next_seq < first_seq) {
+    DropOldestLock();
+  }
+}
+
+void KeyHistory::MakeRoom() {
+  while (bytes_ > kMostBytes && expired_keys_.size() > locks_.size()) {
+    bytes_ -= BytesOf(expired_keys_.front());
+    expired_keys_.pop_front();
+  }
+  while (bytes_ > kMostBytes && locks_.size() > 1) DropOldestLock();
+}
+
+void KeyHistory::DropEnded() {
+  std::deque<HeldLock> held;
+  for (HeldLock& lock : locks_) {
+    if (lock.end == HeldLock::End::kHeld) held.push_back(std::move(lock));
+  }
+  Clear();
+  for (const HeldLock& lock : held) Open(lock);
+}
+
+void KeyHistory::Clear() {
+  expired_keys_.clear();
+  open_.clear();
+  first_lock_ += locks_.size();
+  locks_.clear();
+  bytes_ = 0;
+  AfterOwnTalk();
+}
+
+}  // namespace respite

@@ -1,0 +1,134 @@
+// KeyHistory: what became of keys while the journal was on: keys that expired, and locks from taking to release.
+//
+// A lock is a key that a client has made in one of the usual ways:
+//
+//   SET key token NX ...        SETNX key token         as a request, or in a transaction or a script
+//   HINCRBY or HSET of a field, and PEXPIRE or EXPIRE   in one script, as Redisson does
+//
+// Whoever has made it holds it until the key is gone or overwritten. Locks that were there before the journal began are
+// not known. All of it is bounded: what is older than the entries of the journal is dropped, and the oldest if it holds
+// more than kMostBytes.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "server/catalogue/key_event.h"
+
+namespace respite {
+
+struct FinishedCall;
+struct RequestOwner;
+
+// A place in the journal: the entry that comes next, and the time.
+struct JournalMoment {
+  uint64_t next_seq = 0;
+  int64_t wall_us = 0;
+};
+
+// A key that was removed because its time was over.
+struct ExpiredKey {
+  uint64_t number = 0;  // from 1
+  JournalMoment at;
+  int db = 0;
+  std::string key;
+};
+
+struct HeldLock {
+  enum class End : uint8_t { kHeld, kDeleted, kExpired, kEvicted, kOverwritten, kFlushed, kServerKilled };
+
+  int db = 0;
+  std::string key;
+  std::string token;                           // the value, or the field of the hash
+  std::shared_ptr<const RequestOwner> holder;  // who has made the key
+  uint64_t taken_by = 0;                       // the entry that made it
+  int64_t from_us = 0;
+  uint32_t prolonged = 0;  // how often it was given another deadline
+  End end = End::kHeld;    // the rest is unset until it has ended
+  JournalMoment ended = {};
+  std::shared_ptr<const RequestOwner> ender = {};  // whose entry `ended.next_seq` has ended it; null: no entry has
+  uint64_t expired_key = 0;                        // number of the ExpiredKey; 0: it ended otherwise
+};
+
+class KeyHistory {
+ public:
+  static constexpr size_t kMostBytes = size_t{8} << 20;
+
+  // What a call did to take a lock. kMissed: the key was there, so SET NX did nothing.
+  enum class Step : uint8_t { kNone, kTook, kMissed };
+
+  // A call is over, and has the entry `at.next_seq`.
+  Step AfterCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
+  // A call is over that the journal does not keep.
+  void AfterOwnTalk();
+
+  // Cost: O(log locks), if any are held.
+  void OnKeyEvent(int db, Bytes key, KeyEvent event, JournalMoment at);
+  void OnFlush(std::span<const int> dbs, JournalMoment at);
+  void OnSwap(int one, int other);
+  // Nobody can tell what became of the keys.
+  void OnServerKilled(JournalMoment at);
+
+  // Drops what ended before this entry.
+  void DropBefore(uint64_t first_seq);
+  // What is left are the locks that are held.
+  void DropEnded();
+  void Clear();
+
+  // Oldest first.
+  const std::deque<ExpiredKey>& expired_keys() const { return expired_keys_; }
+  const std::deque<HeldLock>& locks() const { return locks_; }
+
+ private:
+  struct KeyView {
+    int db;
+    Bytes key;
+    bool operator==(const KeyView&) const = default;
+  };
+  struct Key {
+    int db = 0;
+    std::string name;
+    KeyView View() const { return {db, name}; }
+  };
+  struct KeyOrder;  // finds a Key by a KeyView
+
+  static size_t BytesOf(const HeldLock& lock) { return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100; }
+  static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }
+  // The key that a command names first has been made by the running call.
+  bool HasMade(int db, std::span<const Bytes> words) const;
+  Step TakeOne(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
+  void Open(const HeldLock& lock);
+  void End(uint64_t number, HeldLock::End how, JournalMoment at);
+  template <class Condition>
+  void EndAll(HeldLock::End how, JournalMoment at, Condition&& condition);
+  HeldLock& At(uint64_t number) { return locks_[number - first_lock_]; }
+  void DropOldestLock();
+  void MakeRoom();
+
+  std::deque<ExpiredKey> expired_keys_;
+  std::deque<HeldLock> locks_;
+  uint64_t first_lock_ = 0;  // number of the first of them
+  uint64_t last_expired_key_ = 0;
+  size_t bytes_ = 0;
+  struct KeyOrder {
+    using is_transparent = void;
+    static bool IsBefore(KeyView one, KeyView other);
+    bool operator()(const Key& one, const Key& other) const { return IsBefore(one.View(), other.View()); }
+    bool operator()(const Key& one, KeyView other) const { return IsBefore(one.View(), other); }
+    bool operator()(KeyView one, const Key& other) const { return IsBefore(one, other.View()); }
+  };
+  std::map<Key, uint64_t, KeyOrder> open_;  // number of the lock that is held
+  std::vector<uint64_t> just_ended_;        // by the running call, perhaps
+  Key made_;                                // the last key that the running call has made
+  bool has_made_ = false;
+  HeldLock candidate_;  // a hash that the running script has made
+  bool has_candidate_ = false;
+};
+
+}  // namespace respite

@@ -1,0 +1,127 @@
+#include "server/lab/report/html_report.h"
+
+#include "server/lab/report/chart_text.h"
+#include "server/lab/report/html_page.h"
+#include "server/lab/report/shown_text.h"
+#include "server/lab/report/text_report.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kMostWords = 400;  // octets of a request
+
+// How a row is drawn; the page knows these letters.
+char KindOf(const Chart::Row& row) {
+  if (row.entry == nullptr) return 'x';  // a key expired
+  switch (row.entry->outcome) {
+    case RequestEntry::Outcome::kError:
+      return 'e';
+    case RequestEntry::Outcome::kBlocked:
+      return 'b';
+    case RequestEntry::Outcome::kFault:
+      return 'f';
+    case RequestEntry::Outcome::kOk:
+      break;
+  }
+  return row.entry->lock == KeyHistory::Step::kMissed ? 'm' : 'o';
+}
+
+class List {
+ public:
+  explicit List(std::string& out) : out_(out) { out_ += '['; }
+  List(const List&) = delete;
+  List& operator=(const List&) = delete;
+  ~List() { out_ += ']'; }
+
+  List& Number(int64_t number) { return Raw(std::to_string(number)); }
+  List& Number(size_t number) { return Raw(std::to_string(number)); }
+  List& Text(Bytes text) { return Raw(JsonText(text)); }
+  // The place for an element that the caller writes.
+  std::string& Next() {
+    if (!is_first_) out_ += ',';
+    is_first_ = false;
+    return out_;
+  }
+
+ private:
+  List& Raw(const std::string& element) {
+    Next() += element;
+    return *this;
+  }
+
+  std::string& out_;
+  bool is_first_ = true;
+};
+
+void WriteColumns(const Chart& chart, std::string& out) {
+  List list(out);
+  for (const Chart::Column& column : chart.columns) {
+    const RequestOwner& client = *column.client;
+    List(list.Next())
+        .Text(ClientText(client))
+        .Text(PlainText(client.library))
+        .Text(PlainText(client.address))
+        .Number(column.lanes);
+  }
+}
+
+void WriteRows(const Chart& chart, std::string& out) {
+  List list(out);
+  for (const Chart::Row& row : chart.rows) {
+    const bool is_request = row.entry != nullptr;
+    const char kind = KindOf(row);
+    List(list.Next())
+        .Number(row.at_us)
+        .Number(row.column == kNoColumn ? int64_t{-1} : static_cast<int64_t>(row.column))
+        .Text(Bytes(&kind, 1))
+        .Number(int64_t{row.level})
+        .Text(is_request ? EntryText(*row.entry, kMostWords) : ExpiredText(*row.expired))
+        .Text(is_request ? EndText(*row.entry) : "");
+  }
+}
+
+void WriteLocks(const Chart& chart, std::string& out) {
+  List list(out);
+  for (const Chart::Lock& lock : chart.locks) {
+    const HeldLock& held = *lock.lock;
+    const std::string prolonged = held.prolonged == 0 ? "" : ", prolonged " + std::to_string(held.prolonged) + " times";
+    const bool is_over_by_itself = held.end == HeldLock::End::kExpired || held.end == HeldLock::End::kEvicted;
+    List(list.Next())
+        .Number(lock.column)
+        .Number(lock.lane)
+        .Number(lock.from)
+        .Number(lock.to)
+        .Text(KeyText(held.db, held.key))
+        .Text(EndText(held) + prolonged)
+        .Number(int64_t{is_over_by_itself ? 1 : 0});
+  }
+}
+
+void WriteWaits(const Chart& chart, std::string& out) {
+  List list(out);
+  for (const Chart::Wait& wait : chart.waits) {
+    List(list.Next()).Number(wait.column).Number(wait.from).Number(wait.to);
+  }
+}
+
+}  // namespace
+
+std::string HtmlReport(const Chart& chart) {
+  const HtmlPage page = TheHtmlPage();
+  std::string out(page.head);
+  out += "<p class=\"summary\">" + HtmlText(SummaryText(chart)) + "</p>\n<noscript><pre>" +
+         HtmlText(TextReport(chart)) + "</pre></noscript>\n<script id=\"data\" type=\"application/json\">{\"columns\":";
+  WriteColumns(chart, out);
+  out += ",\"rows\":";
+  WriteRows(chart, out);
+  out += ",\"locks\":";
+  WriteLocks(chart, out);
+  out += ",\"waits\":";
+  WriteWaits(chart, out);
+  out += "}</script>\n";
+  out += page.tail;
+  return out;
+}
+
+}  // namespace respite

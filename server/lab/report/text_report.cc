@@ -1,0 +1,177 @@
+#include "server/lab/report/text_report.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "server/lab/report/chart_text.h"
+#include "server/lab/report/shown_text.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kWidth = 120;
+constexpr size_t kTimeWidth = 12;
+constexpr size_t kLeastColumn = 24;  // narrower ones are not readable
+constexpr size_t kMostCharted = 24;  // clients that have a place in a line
+constexpr size_t kMostWords = 200;   // octets of a request
+
+// A, B, ... Z.
+std::string LetterOf(size_t column) { return std::string(1, static_cast<char>('A' + column)); }
+
+std::string Padded(std::string text, size_t width) {
+  const size_t taken = WidthOf(text);
+  if (taken < width) text.append(width - taken, ' ');
+  return text;
+}
+
+class TextWriter {
+ public:
+  explicit TextWriter(const Chart& chart) : chart_(chart) {
+    for (const Chart::Column& column : chart_.columns) lanes_ = std::max(lanes_, column.lanes);
+    const size_t columns = std::max<size_t>(chart_.columns.size(), 1);
+    column_width_ = (kWidth - kTimeWidth) / columns;
+    has_columns_ = column_width_ >= kLeastColumn + lanes_ + 1;
+  }
+
+  std::string Write();
+
+ private:
+  void WriteHeads();
+  void WriteLegend();
+  void WriteRow(size_t number);
+  void GoTo(size_t row);
+  // What stands at the left of a client: the locks that it holds at this row.
+  std::string Bars(size_t column, size_t row) const;
+  // It waits for a key.
+  bool Waits(size_t column) const;
+  std::string RowText(const Chart::Row& row) const;
+  void AddLine(std::string line);
+
+  const Chart& chart_;
+  size_t lanes_ = 0;  // of the client that has most
+  size_t column_width_;
+  bool has_columns_;
+  std::vector<const Chart::Lock*> held_;  // at the row that is written
+  std::vector<const Chart::Wait*> waiting_;
+  size_t next_lock_ = 0;
+  size_t next_wait_ = 0;
+  std::string out_;
+};
+
+void TextWriter::AddLine(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  out_ += line;
+  out_ += '\n';
+}
+
+std::string TextWriter::Write() {
+  AddLine(SummaryText(chart_));
+  if (chart_.rows.empty()) return std::move(out_);
+  out_ += '\n';
+  has_columns_ ? WriteHeads() : WriteLegend();
+  for (size_t i = 0; i < chart_.rows.size(); ++i) WriteRow(i);
+  if (chart_.locks.empty()) return std::move(out_);
+  out_ += '\n';
+  for (const Chart::Lock& lock : chart_.locks) {
+    AddLine(ClientText(*lock.lock->holder) + " held " + KeyText(lock.lock->db, lock.lock->key) + ": " +
+            EndText(*lock.lock));
+  }
+  return std::move(out_);
+}
+
+void TextWriter::WriteHeads() {
+  std::string line = Padded("ms", kTimeWidth);
+  for (const Chart::Column& column : chart_.columns) {
+    line += std::string(lanes_ + 1, ' ') +
+            Padded(Shortened(ClientText(*column.client), column_width_ - lanes_ - 2), column_width_ - lanes_ - 1);
+  }
+  AddLine(line);
+}
+
+// More clients than there are letters are named in each line.
+void TextWriter::WriteLegend() {
+  if (chart_.columns.size() > kMostCharted) return;
+  for (size_t i = 0; i < chart_.columns.size(); ++i)
+    AddLine(LetterOf(i) + "  " + ClientText(*chart_.columns[i].client));
+  out_ += '\n';
+  std::string line = Padded("ms", kTimeWidth);
+  for (size_t i = 0; i < chart_.columns.size(); ++i) line += LetterOf(i) + " ";
+  AddLine(line);
+}
+
+// What begins before the middle of this row, and does not end before it. Locks and waits are sorted by their begin.
+void TextWriter::GoTo(size_t row) {
+  const size_t middle = 2 * row + 1;
+  std::erase_if(held_, [middle](const Chart::Lock* lock) { return lock->to < middle; });
+  std::erase_if(waiting_, [middle](const Chart::Wait* wait) { return wait->to <= middle; });
+  for (; next_lock_ < chart_.locks.size() && chart_.locks[next_lock_].from <= middle; ++next_lock_) {
+    if (chart_.locks[next_lock_].to >= middle) held_.push_back(&chart_.locks[next_lock_]);
+  }
+  for (; next_wait_ < chart_.waits.size() && chart_.waits[next_wait_].from < middle; ++next_wait_) {
+    if (chart_.waits[next_wait_].to > middle) waiting_.push_back(&chart_.waits[next_wait_]);
+  }
+}
+
+std::string TextWriter::Bars(size_t column, size_t row) const {
+  std::string bars(lanes_, ' ');
+  for (const Chart::Lock* lock : held_) {
+    if (lock->column != column) continue;
+    const bool begins = lock->from == 2 * row + 1;
+    const bool ends = lock->to == 2 * row + 1;
+    bars[lock->lane] = begins ? '+' : ends ? '-' : '|';
+  }
+  return bars;
+}
+
+bool TextWriter::Waits(size_t column) const {
+  return std::ranges::any_of(waiting_, [column](const Chart::Wait* wait) { return wait->column == column; });
+}
+
+std::string TextWriter::RowText(const Chart::Row& row) const {
+  if (row.entry == nullptr) return "! " + ExpiredText(*row.expired);
+  const std::string end = EndText(*row.entry);
+  return std::string(static_cast<size_t>(row.level) * 2, ' ') + EntryText(*row.entry, kMostWords) +
+         (end.empty() ? "" : " -> " + end);
+}
+
+void TextWriter::WriteRow(size_t number) {
+  GoTo(number);
+  const Chart::Row& row = chart_.rows[number];
+  std::string line = Padded(MillisecondsText(row.at_us), kTimeWidth);
+  const std::string text = RowText(row);
+  if (chart_.columns.size() > kMostCharted) {
+    const bool has_client = row.entry != nullptr;
+    line += (has_client ? ClientText(*row.entry->client) + ": " : "") + text;
+    return AddLine(Shortened(line, kWidth));
+  }
+  if (!has_columns_) {
+    for (size_t i = 0; i < chart_.columns.size(); ++i) {
+      const std::string bars = Bars(i, number);
+      const auto bar = bars.find_first_not_of(' ');
+      const char mark = row.column == i ? '*' : bar != std::string::npos ? bars[bar] : Waits(i) ? ':' : ' ';
+      line += mark;
+      line += ' ';
+    }
+    const std::string who = row.column == kNoColumn ? "" : LetterOf(row.column) + " ";
+    return AddLine(Shortened(line + " " + who + text, kWidth));
+  }
+  for (size_t i = 0; i < chart_.columns.size(); ++i) {
+    const bool is_here = row.column == i || (row.column == kNoColumn && i == 0);
+    const size_t width = column_width_ - lanes_ - 1;
+    // The text may go on where the other clients have nothing to show.
+    const bool is_last = i + 1 == chart_.columns.size();
+    std::string cell = is_here    ? Shortened(text, is_last ? kWidth - WidthOf(line) - lanes_ - 1 : width - 1)
+                       : Waits(i) ? ":"
+                                  : "";
+    line += Bars(i, number) + " " + Padded(std::move(cell), is_last ? 0 : width);
+  }
+  AddLine(line);
+}
+
+}  // namespace
+
+std::string TextReport(const Chart& chart) { return TextWriter(chart).Write(); }
+
+}  // namespace respite
