@@ -14,49 +14,44 @@ namespace respite {
 
 namespace {
 
-constexpr char kAllRules[] =
-    "one of cross-slot, undeclared-key, lock-without-ttl, foreign-unlock, lost-update, expired-lock-work, "
-    "lost-message, "
-    "slow-shape, chatty, no-ttl, deprecated, newer, big-value, hot-key, watch-without-exec and select-in-cluster";
+std::string RuleNames() {
+  std::string names;
+  for (const LintRuleInfo& info : AllLintRules()) names += (names.empty() ? "" : ", ") + std::string(info.name);
+  return names;
+}
 
 Lint& TheLint(Call& call) { return call.services.lab.lint; }
 
 LintRule RuleNamed(Bytes name) {
   const auto rule = LintRuleByName(name);
-  if (!rule) RefuseWord(name, "rule", kAllRules);
+  if (!rule) RefuseWord(name, "rule", "one of " + RuleNames());
   return *rule;
 }
 
-// `big-value=100kb`. The value counts from now on, once all words are known to be right.
-struct RuleOrder {
-  LintRule rule;
-  Bytes value;
-};
-
-RuleOrder TakeOrder(Bytes word, LintLimits& limits) {
+// `big-value=100kb`.
+LintRule TakeRule(Bytes word, LintLimits& limits) {
   const size_t sign = word.find('=');
-  const RuleOrder order{RuleNamed(word.substr(0, sign)), sign == Bytes::npos ? Bytes() : word.substr(sign + 1)};
-  const LintRuleInfo& info = InfoOf(order.rule);
+  const LintRule rule = RuleNamed(word.substr(0, sign));
+  const LintRuleInfo& info = InfoOf(rule);
   const std::string name(info.name);
   if (sign == Bytes::npos) {
-    if (info.NeedsValue()) {
-      throw Refusal{"ERR " + name + " needs a " + std::string(info.value) + ". Write " + name + "=" +
-                    std::string(info.example)};
-    }
-    return order;
+    if (!info.NeedsValue()) return rule;
+    throw Refusal{"ERR " + name + " needs a " + std::string(info.value) + ". Write " + name + "=" +
+                  std::string(info.example)};
   }
   if (info.value.empty()) throw Refusal{"ERR " + name + " has no value"};
-  if (!SetLintLimit(order.rule, order.value, limits))
-    RefuseWord(order.value, std::string(info.value), std::string(info.example));
-  return order;
+  const Bytes value = word.substr(sign + 1);
+  if (!SetLintLimit(rule, value, limits)) RefuseWord(value, std::string(info.value), std::string(info.example));
+  return rule;
 }
 
 std::vector<LintRule> TakeRules(Call& call, LintLimits& limits) {
   std::vector<LintRule> rules;
-  while (!call.args.AtEnd()) rules.push_back(TakeOrder(call.args.Next(), limits).rule);
+  while (!call.args.AtEnd()) rules.push_back(TakeRule(call.args.Next(), limits));
   return rules;
 }
 
+// Behind the last word: all of them are right, or nothing changes.
 void SetMode(Call& call, const std::vector<LintRule>& rules, LintMode mode, const LintLimits& limits) {
   TheLint(call).limits() = limits;
   TheLint(call).SetMode(rules, mode);
@@ -78,8 +73,7 @@ void On(Call& call) {
 void Strict(Call& call) {
   LintLimits limits = TheLint(call).limits();
   const std::vector<LintRule> rules = TakeRules(call, limits);
-  if (rules.empty())
-    throw Refusal{"ERR name the rules that are to refuse requests. " + ("There is " + std::string(kAllRules))};
+  if (rules.empty()) throw Refusal{"ERR name the rules that are to refuse requests. There are " + RuleNames()};
   SetMode(call, rules, LintMode::kStrict, limits);
 }
 

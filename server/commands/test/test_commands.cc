@@ -8,9 +8,10 @@ namespace respite {
 namespace {
 
 constexpr std::string_view kHelp[] = {
-    "AWAIT BLOCKED <n> [KEY <key>]|SUBSCRIBERS <channel> <n>|CLIENTS <n> [NAME <glob>]|REPLICAS <n> [TIMEOUT "
-    "<duration>]",
-    "    Wait until there are at least so many; with 0, until there is none. All limits are real time, 5s by default.",
+    "AWAIT BLOCKED <n> [KEY <key>] [TIMEOUT <duration>]",
+    "    Wait until at least so many clients are blocked; with 0, until none is. Limits are real time, 5s by default.",
+    "AWAIT SUBSCRIBERS <channel> <n>|CLIENTS <n> [NAME <glob>]|REPLICAS <n> [TIMEOUT <duration>]",
+    "    Wait until there are at least so many; with 0, until there is none.",
     "AWAIT COMMAND <glob> [<condition> ...] TIMES <n> [TIMEOUT <duration>]",
     "    Wait until the journal has so many entries of that kind.",
     "AWAIT KEY <key> EXISTS|ABSENT|TYPE <type> [TIMEOUT <duration>]",

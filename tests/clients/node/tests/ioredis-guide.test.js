@@ -21,18 +21,50 @@ const pieces = [...printed()];
 
 test('the page prints some', () => assert.ok(pieces.length >= 2));
 
+/** Runs a test file; `reporter` says in which form it shows what happened. */
+async function run(t, code, reporter) {
+  // Beside the packages, so that it finds them.
+  const folder = await mkdtemp(join(import.meta.dirname, 'printed-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'printed.test.js');
+  await writeFile(file, code.replaceAll('6379', testServer.split(':')[1]));
+  // Without the variables by which a runner tells a child that its results are not for people.
+  const { NODE_TEST_CONTEXT, NODE_OPTIONS, ...env } = process.env;
+  return promisify(execFile)(process.execPath, [`--test-reporter=${reporter}`, file], { env, timeout: 30_000 });
+}
+
 for (const { heading, code } of pieces) {
   test.onTestServer(heading, async (t) => {
     assert.match(code, /6379/);
-    // Beside the packages, so that it finds them.
-    const folder = await mkdtemp(join(import.meta.dirname, 'printed-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
-    const file = join(folder, 'printed.test.js');
-    await writeFile(file, code.replaceAll('6379', testServer.split(':')[1]));
-    // Without the variables by which a runner tells a child that its results are not for people.
-    const { NODE_TEST_CONTEXT, NODE_OPTIONS, ...env } = process.env;
-    const { stdout } = await promisify(execFile)(process.execPath, ['--test-reporter=tap', file], { env, timeout: 30_000 });
+    const { stdout } = await run(t, code, 'tap');
     assert.match(stdout, /^# pass [1-9]/m);
     assert.match(stdout, /^# fail 0$/m);
   });
 }
+
+const failing = `
+import { after, test } from 'node:test';
+import Redis from 'ioredis';
+
+const world = 'redis://world.node-failing:any@localhost:6379';
+const admin = new Redis(world);
+const worker = new Redis(world, { connectionName: 'worker-1' });
+
+after(() => Promise.all([admin.quit(), worker.quit()]));
+
+test('the lock is not taken', async () => {
+  await worker.ping();
+  await admin.call('TEST', 'JOURNAL', 'START');
+  await worker.set('lock:1', 'a b', 'NX');
+  await worker.get('stock');
+  await admin.call('TEST', 'EXPECT', 'COMMAND', 'set', 'KEY', 'lock:*', 'NONE');
+});
+`;
+
+test.onTestServer('a failed expectation is readable', async (t) => {
+  await assert.rejects(run(t, failing, 'spec'), ({ stdout }) => {
+    const text = 'EXPECT wanted none of [COMMAND set KEY lock:*], saw 1: | #1 worker-1: set lock:1 "a b" NX -> ok\n';
+    assert.ok(stdout.includes(text), stdout);
+    return true;
+  });
+});

@@ -45,6 +45,40 @@ class GuideTest {
     }
   }
 
+  private static final String FAILING =
+      """
+      import java.net.URI;
+      import org.junit.jupiter.api.Test;
+      import redis.clients.jedis.Jedis;
+
+      class FailingTest {
+        static final URI WORLD = URI.create("redis://world.java-failing:any@localhost:6379");
+
+        @Test
+        void theLockIsNotTaken() {
+          try (Jedis admin = new Jedis(WORLD); Jedis worker = new Jedis(WORLD)) {
+            worker.clientSetname("worker-1");
+            admin.sendCommand(() -> "TEST".getBytes(), "JOURNAL", "START");
+            worker.set("lock:1", "a b");
+            worker.get("stock");
+            admin.sendCommand(() -> "TEST".getBytes(), "EXPECT", "COMMAND", "set", "KEY", "lock:*", "NONE");
+          }
+        }
+      }
+      """;
+
+  @Test
+  @EnabledIfEnvironmentVariable(named = Servers.TEST_SERVER, matches = ".+")
+  void aFailedExpectationIsReadable(@TempDir Path folder) throws Exception {
+    try (PrintedClass.Compiled compiled = new PrintedClass("", FAILING).compile(Servers.testPort(), folder)) {
+      TestExecutionSummary summary = run(compiled.load());
+      StringWriter text = new StringWriter();
+      summary.printFailuresTo(new PrintWriter(text));
+      String wanted = "EXPECT wanted none of [COMMAND set KEY lock:*], saw 1: | #1 worker-1: SET lock:1 \"a b\" -> ok\n";
+      assertTrue(text.toString().contains(wanted), text::toString);
+    }
+  }
+
   private static TestExecutionSummary run(Class<?> tests) {
     SummaryGeneratingListener listener = new SummaryGeneratingListener();
     LauncherFactory.create().execute(LauncherDiscoveryRequestBuilder.request().selectors(selectClass(tests)).build(), listener);
