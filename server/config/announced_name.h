@@ -18,4 +18,11 @@ constexpr bool IsAnnouncedName(Bytes text) {
   return text.size() < kLimit && std::all_of(text.begin(), text.end(), is_plain);
 }
 
+constexpr bool IsHostname(Bytes text) {
+  const auto may_stand = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
+  };
+  return std::all_of(text.begin(), text.end(), may_stand);
+}
+
 }  // namespace respite

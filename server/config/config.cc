@@ -184,6 +184,7 @@ void Config::BecomeSentinel(std::string file) {
   mode_ = ServerMode::kSentinel;
   file_ = std::move(file);
   settings_.nodes.clear();
+  settings_.announce.clear();
   settings_.sentinels = 0;
   settings_.load.clear();
 }

@@ -208,6 +208,9 @@ ConfigReader::Outcome ConfigReader::CheckNodes() {
     }
     settings_.cluster_enabled = true;
   }
+  if (!settings_.announce.empty() && settings_.nodes.empty()) {
+    return refuse("announce is for the nodes of one process: it needs nodes or sentinels");
+  }
   return Done{};
 }
 

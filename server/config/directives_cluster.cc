@@ -15,16 +15,9 @@ constexpr ChoiceName kClusterEndpointTypeNames[] = {
 
 constexpr size_t kHostnameLimit = 256;
 
-bool IsLetterOrDigit(char c) { return IsDigit(c) || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z'); }
-
 Objection CheckAnnouncedHostname(Bytes name) {
   if (name.size() >= kHostnameLimit) return "Hostnames must be less than 256 characters";
-  for (char c : name) {
-    if (!IsLetterOrDigit(c) && c != '-' && c != '.') {
-      return "Hostnames may only contain alphanumeric characters, hyphens or dots";
-    }
-  }
-  return {};
+  return IsHostname(name) ? Objection{} : "Hostnames may only contain alphanumeric characters, hyphens or dots";
 }
 
 Objection CheckAnnouncedNodename(Bytes name) {

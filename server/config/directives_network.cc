@@ -1,6 +1,7 @@
 // Directives of network: listeners, clients and their limits.
 #include <array>
 
+#include "server/config/announced_place.h"
 #include "server/config/directive_rows.h"
 #include "server/config/node_layout.h"
 #include "server/config/special_directives.h"
@@ -14,9 +15,17 @@ Objection CheckNodes(Bytes text) {
   return layout.ok() ? Objection{} : Objection{layout.error()};
 }
 
+Objection CheckAnnounce(Bytes text) {
+  if (text.empty()) return {};
+  const auto place = AnnouncedPlace::Parse(text);
+  return place.ok() ? Objection{} : Objection{place.error()};
+}
+
 constexpr int kMostSentinels = 32;
 
 constexpr Directive kNetworkDirectives[] = {
+    // Hidden for the same reason as port-file.
+    {"announce", kEffective, OptionalText<&Settings::announce>(CheckAnnounce), kImmutable | kHidden},
     {"bind", kEffective, kBind, kMultiArgument | kVolatile},
     {"bind-source-addr", kEffective, OptionalText<&Settings::bind_source_addr>()},
     {"client-output-buffer-limit", kEffective, kClientOutputBufferLimit, kMultiArgument | kVolatile},

@@ -84,6 +84,7 @@ struct Settings : EncodingLimits {
   bool io_threads_do_reads = false;
   uint32_t maxclients = 10000;
   int64_t maxmemory_clients = 0;  // bytes, or a negative percentage of maxmemory
+  std::string announce;  // an AnnouncedPlace; empty: nodes announce what they are
   bool node_threads = false;
   std::string nodes;   // a NodeLayout; empty: a single server
   int port = 6379;     // kAutoPort: any free port; 0: no TCP

@@ -23,6 +23,7 @@
 #include "server/execution/books.h"
 #include "server/execution/call.h"
 #include "server/execution/call_observer.h"
+#include "server/execution/reply_editor.h"
 #include "server/execution/request_faults.h"
 
 namespace respite {
@@ -70,6 +71,7 @@ class Executor final : public RequestRunner {
     MovingKeys& moving_keys;
     Holdups& holdups;
     const RequestFaultsPort& faults;
+    const ReplyEditorPort& reply_editor;
     CommandTable& commands;
     ScriptRunner& scripts;
     const Durability& durability;

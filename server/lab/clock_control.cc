@@ -94,9 +94,16 @@ void ClockControl::Pass(int64_t elapsed_ms) {
   is_passing_ = false;
 }
 
-ClockControl::Arrival ClockControl::PassIfPossible(int64_t elapsed_ms) {
+ClockControl::Arrival ClockControl::PassNow(int64_t elapsed_ms) {
   if (!MayPass(elapsed_ms)) return {.is_too_far = true};
   Pass(elapsed_ms);
+  return {};
+}
+
+ClockControl::Arrival ClockControl::GoNowTo(int64_t wall_ms) {
+  const int64_t elapsed_ms = wall_ms - parts_.clock->WallMs();
+  if (elapsed_ms >= 0) return PassNow(elapsed_ms);
+  SetBack(wall_ms);
   return {};
 }
 
@@ -107,16 +114,11 @@ std::optional<ClockControl::Due> ClockControl::PassToNext() {
 }
 
 void ClockControl::Depart(uint64_t client, int64_t elapsed_ms) {
-  Post(client, [this, elapsed_ms] { return PassIfPossible(elapsed_ms); });
+  Post(client, [this, elapsed_ms] { return PassNow(elapsed_ms); });
 }
 
 void ClockControl::DepartTo(uint64_t client, int64_t wall_ms) {
-  Post(client, [this, wall_ms] {
-    const int64_t elapsed_ms = wall_ms - parts_.clock->WallMs();
-    if (elapsed_ms >= 0) return PassIfPossible(elapsed_ms);
-    SetBack(wall_ms);
-    return Arrival{};
-  });
+  Post(client, [this, wall_ms] { return GoNowTo(wall_ms); });
 }
 
 void ClockControl::DepartToNext(uint64_t client) {

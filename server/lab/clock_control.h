@@ -86,6 +86,9 @@ class ClockControl {
     std::optional<Due> met = {};  // by DepartToNext
   };
   bool MayPass(int64_t elapsed_ms) const;
+  // These jump at once. Require: no command runs, and something happens to this server in this Turn.
+  Arrival PassNow(int64_t elapsed_ms);
+  Arrival GoNowTo(int64_t wall_ms);
   bool IsUnderWay(uint64_t client) const { return trips_.contains(client); }
   // Nothing: it is still under way. Requires: IsUnderWay.
   std::optional<Arrival> TakeArrival(uint64_t client);
@@ -101,7 +104,6 @@ class ClockControl {
 
   // Requires: MayPass.
   void Pass(int64_t elapsed_ms);
-  Arrival PassIfPossible(int64_t elapsed_ms);
   // What falls due next, as far as the clock can get there.
   std::optional<Due> NextInReach() const;
   std::optional<Due> PassToNext();

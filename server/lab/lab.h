@@ -11,6 +11,7 @@
 #include "server/lab/node_group.h"
 #include "server/lab/request_journal.h"
 #include "server/lab/restarts.h"
+#include "server/lab/shuffle.h"
 #include "server/lab/worlds.h"
 
 namespace respite {
@@ -23,6 +24,7 @@ struct Lab {
   FaultRules faults;
   Lint lint;
   MissingFeatures missing;
+  Shuffle shuffle;
   Worlds* worlds = nullptr;      // null: this server cannot have any
   Restarts* restarts = nullptr;  // null: it can only end
   NodeGroup* group = nullptr;    // null: it is alone, or has a thread of its own

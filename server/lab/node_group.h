@@ -11,6 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "server/lab/clock_control.h"
+#include "server/lab/clock_move.h"
+
 namespace respite {
 
 struct Services;
@@ -27,12 +30,14 @@ class NodeGroup {
   };
   // What takes some time. It has succeeded when all nodes that live know of it.
   struct Task {
-    enum class Kind : uint8_t { kKill, kRevive, kMove, kFailOver } kind;
-    size_t member;
-    int slot = 0;  // of kMove
+    enum class Kind : uint8_t { kKill, kRevive, kMove, kFailOver, kClock } kind;
+    size_t member = 0;                                   // of all but kClock
+    int slot = 0;                                        // of kMove
+    ClockMove clock = {.kind = ClockMove::Kind::kReal};  // of kClock: the clocks of all nodes that live
   };
   struct Outcome {
-    std::optional<std::string> trouble;
+    std::optional<std::string> trouble = {};
+    std::optional<ClockControl::Due> met = {};  // of kClock with NEXT: what falls due, if anything does
   };
   using Sides = std::vector<std::vector<size_t>>;
 
@@ -54,8 +59,10 @@ class NodeGroup {
   // What nodes of different sides send each other is held back while connections stay open, as if the network lost it.
   // Nodes on no side reach all others. Replaces what was before; without sides, what was held back goes on.
   virtual void Partition(Sides sides) = 0;
-  // All replies of the node to clients leave so much later; 0: at once again. Requires: it lives.
+  // Whatever the node sends to clients and other nodes leaves so much later; 0: at once again. Requires: it lives.
   virtual void Lag(size_t member, int64_t delay_ms) = 0;
+  // Null: it is dead, or has none.
+  virtual const ClockControl* ClockOf(size_t member) const = 0;
 };
 
 }  // namespace respite

@@ -3,14 +3,19 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "server/net/event_loop.h"
 #include "server/net/link.h"
+#include "server/net/link_weather.h"
+#include "server/net/own_routes.h"
 
 namespace respite {
 
 class Tls;
+class Wire;
 struct Settings;
 
 class LoopNetwork final : public Network {
@@ -23,26 +28,20 @@ class LoopNetwork final : public Network {
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) override;
   std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;
 
-  // Links that are dialed to such targets carry nothing, in both directions, and stay open, as if packets were lost.
-  // Replaces the rule of before; links that it does not cut go on. Null: none is cut. Cost: O(links).
-  using IsCut = std::function<bool(const Link::Target&)>;
-  void Cut(IsCut is_cut);
-
-  // A connection that was dialed.
-  class Dialed {
-   public:
-    virtual ~Dialed() = default;
-    virtual const Link::Target& target() const = 0;
-    virtual void SetCut(bool is_cut) = 0;
-  };
+  // Of links that are dialed, or will be. Replaces the rule of before. Null: all are as usual. Cost: O(links).
+  using WeatherAt = std::function<LinkWeather(const Link::Target&)>;
+  void SetWeather(WeatherAt weather_at);
+  // Links that are dialed from now on go where these routes lead.
+  void SetRoutes(OwnRoutes routes) { routes_ = std::move(routes); }
 
  private:
   EventLoop& loop_;
   EventLoop::Resident& resident_;
   const Settings& settings_;
   const Tls& tls_;
-  IsCut is_cut_;
-  std::vector<std::weak_ptr<Dialed>> dialed_;  // some have ended
+  WeatherAt weather_at_;
+  std::optional<OwnRoutes> routes_;
+  std::vector<std::weak_ptr<Wire>> dialed_;  // some have ended
 };
 
 }  // namespace respite

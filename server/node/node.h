@@ -180,6 +180,7 @@ class Node {
   NetworkPort network_;
   SlotRouterPort router_;
   RequestFaultsPort faults_;
+  ReplyEditorPort reply_editor_;
   DiskFaults disk_faults_;
   FaultyDisk faulty_disk_;
   Running running_;

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "persistence/file_system.h"
+#include "server/cluster/bus.h"
+#include "server/config/announced_place.h"
 #include "server/sentinel/sentinel_mode.h"
 
 namespace respite {
@@ -13,7 +15,24 @@ namespace {
 constexpr size_t kSentinelIdLength = 40;
 constexpr char kService[] = "mymaster";
 
+std::string HostIn(const std::string& announce) { return AnnouncedPlace::Parse(announce).value().host; }
+
 }  // namespace
+
+void RouteWithin(const std::string& announce, const std::vector<Resident>& residents) {
+  OwnRoutes routes(HostIn(announce));
+  for (const Resident& resident : residents) {
+    const Settings& settings = resident.node->settings();
+    const auto bus = BusPortOf(settings);
+    const int bus_port = settings.cluster_enabled && bus.ok() ? bus.value() : 0;
+    for (const int port : {settings.bound_port, settings.tls_port, bus_port}) {
+      if (port != 0) routes.Add(port, resident.node->BoundAddress());
+    }
+  }
+  for (const Resident& resident : residents) {
+    if (resident.Lives()) resident.node->host().network().SetRoutes(routes);
+  }
+}
 
 // With `seed`, nodes have the numbers before it.
 GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<Resident>& residents)
@@ -79,6 +98,7 @@ JointSentinels::Place GroupStart::PlaceOf(int node) const {
   const NodeServer& server = *residents_[static_cast<size_t>(node)].node;
   const Settings& settings = server.settings();
   const int port = settings.tls_replication && settings.tls_port != 0 ? settings.tls_port : settings.bound_port;
+  if (!config_.settings().announce.empty()) return {.host = HostIn(config_.settings().announce), .port = port};
   const bool is_announced = !plan_.IsSentinel(node) && !settings.replica_announce_ip.empty();
   return {.host = is_announced ? settings.replica_announce_ip : server.BoundAddress(),
           .port = is_announced && settings.replica_announce_port != 0 ? settings.replica_announce_port : port};
@@ -93,6 +113,7 @@ JointSentinels GroupStart::PlanSentinels() {
   const Settings& settings = residents_[0].node->settings();
   sentinels.user = settings.masteruser;
   sentinels.password = settings.masterauth;
+  if (!config_.settings().announce.empty()) sentinels.announced = HostIn(config_.settings().announce);
   for (int i = 0; i < plan_.Count(); ++i) {
     if (plan_.IsSentinel(i)) {
       sentinels.members.push_back({PlaceOf(i), ids_.Hex(kSentinelIdLength)});

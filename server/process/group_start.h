@@ -15,6 +15,10 @@
 
 namespace respite {
 
+// Each of the servers, which must listen, reaches the others where they are, wherever they announce to be: at
+// `announce`.
+void RouteWithin(const std::string& announce, const std::vector<Resident>& residents);
+
 class GroupStart {
  public:
   // All must outlive it.

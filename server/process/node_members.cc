@@ -5,6 +5,7 @@
 
 #include "base/duration_text.h"
 #include "server/cluster/bus.h"
+#include "server/lab/joint_move.h"
 #include "server/slot_migration/slot_migrations.h"
 
 namespace respite {
@@ -25,6 +26,7 @@ constexpr char kNoReplica[] = "the node is a primary already";
 constexpr char kOnTheMove[] = "the slot is on its way already";
 constexpr char kDisagreement[] = "not all nodes that are alive knew of it after 5 seconds";
 constexpr char kNotMoved[] = "the slot did not move. CLUSTER GETSLOTMIGRATIONS, sent to its owner, says why";
+constexpr char kTooFar[] = "the clock cannot go beyond the end of the year 9999";
 constexpr char kNotBack[] = "the node cannot begin again; its log says why";
 
 // Whether others of this process reach the server there.
@@ -52,12 +54,21 @@ NodeMembers::NodeMembers(NodeLives& lives, std::vector<Resident>& residents, con
 
 void NodeMembers::OnBack(Resident& resident) {
   resident.node->node().lab().group = this;
+  lags_.erase(static_cast<size_t>(&resident - residents_.data()));
   for (size_t i = 0; i < residents_.size(); ++i) Apply(i);
 }
 
 // --- Looking.
 
 bool NodeMembers::Lives(size_t member) const { return residents_[member].Lives(); }
+
+ClockControl* NodeMembers::LivingClock(size_t member) const {
+  if (!Lives(member)) return nullptr;
+  ClockControl& clock = residents_[member].node->node().lab().clock;
+  return clock.Exists() ? &clock : nullptr;
+}
+
+const ClockControl* NodeMembers::ClockOf(size_t member) const { return LivingClock(member); }
 
 Cluster* NodeMembers::ClusterOf(size_t member) const {
   return Lives(member) ? residents_[member].node->node().cluster().cluster() : nullptr;
@@ -105,6 +116,9 @@ std::optional<std::string> NodeMembers::Begin(const Asker& asker, const Task& ta
     case Task::Kind::kFailOver:
       refusal = BeginFailOver(task.member);
       break;
+    case Task::Kind::kClock:
+      refusal = BeginClock(asker, task.clock);
+      break;
   }
   if (!refusal) pending_.insert_or_assign(asker, pending);
   return refusal;
@@ -131,7 +145,8 @@ std::optional<std::string> NodeMembers::BeginRevive(const Asker& asker, size_t m
 }
 
 std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
-  const auto& [kind, member, slot] = pending.task;
+  const size_t member = pending.task.member;
+  const int slot = pending.task.slot;
   if (!Lives(member)) return kDead;
   const Cluster* const target = ClusterOf(member);
   if (target == nullptr) return kNoCluster;
@@ -162,6 +177,28 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   return std::nullopt;
 }
 
+// All of them move in the next Turn, each in a task of its own. The last of them ends it.
+std::optional<std::string> NodeMembers::BeginClock(const Asker& asker, const ClockMove& move) {
+  std::vector<ClockControl*> clocks;
+  std::vector<NodeHost*> hosts;
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    ClockControl* const clock = LivingClock(i);
+    if (clock == nullptr) continue;
+    clocks.push_back(clock);
+    hosts.push_back(&residents_[i].node->host());
+  }
+  const JointMove joint(move, clocks);
+  if (!joint.IsPossible()) return kTooFar;
+  const auto left = std::make_shared<size_t>(clocks.size());
+  for (size_t i = 0; i < clocks.size(); ++i) {
+    hosts[i]->Post([this, asker, joint, left, clock = clocks[i]] {
+      joint.Do(*clock);
+      if (--*left == 0) End(asker, {.met = joint.met()});
+    });
+  }
+  return std::nullopt;
+}
+
 void NodeMembers::End(const Asker& asker, Outcome outcome) {
   const auto found = pending_.find(asker);
   if (found != pending_.end()) found->second.outcome = std::move(outcome);
@@ -177,7 +214,7 @@ std::optional<NodeGroup::Outcome> NodeMembers::TakeOutcome(const Asker& asker) {
 
 std::optional<NodeGroup::Outcome> NodeMembers::Look(const Pending& pending) const {
   const Task& task = pending.task;
-  if (task.kind == Task::Kind::kKill || task.kind == Task::Kind::kRevive) return std::nullopt;
+  if (task.kind != Task::Kind::kMove && task.kind != Task::Kind::kFailOver) return std::nullopt;
   if (!Lives(task.member)) return Outcome{kDead};
   if (AllKnow(task)) return Outcome{};
   if (task.kind == Task::Kind::kMove && *pending.giver != task.member) {
@@ -227,18 +264,34 @@ bool NodeMembers::AreApart(size_t one, size_t other) const {
 
 void NodeMembers::Apply(size_t member) {
   if (!Lives(member)) return;
-  std::vector<const Settings*> unreachable;
+  struct Way {
+    const Settings* to;
+    LinkWeather weather;
+  };
+  std::vector<Way> ways;
   for (size_t i = 0; i < residents_.size(); ++i) {
-    if (AreApart(member, i)) unreachable.push_back(&residents_[i].node->settings());
+    const LinkWeather weather{
+        .is_cut = AreApart(member, i), .send_delay_ms = LagOf(member), .receive_delay_ms = LagOf(i)};
+    const bool is_slow = weather.send_delay_ms != 0 || weather.receive_delay_ms != 0;
+    if (i != member && (weather.is_cut || is_slow)) ways.push_back({&residents_[i].node->settings(), weather});
   }
   LoopNetwork& network = residents_[member].node->host().network();
-  if (unreachable.empty()) return network.Cut(nullptr);
-  network.Cut([unreachable](const Link::Target& target) {
-    return std::ranges::any_of(unreachable, [&](const Settings* settings) { return IsAt(*settings, target); });
+  if (ways.empty()) return network.SetWeather(nullptr);
+  network.SetWeather([ways = std::move(ways)](const Link::Target& target) {
+    const auto way = std::ranges::find_if(ways, [&](const Way& one) { return IsAt(*one.to, target); });
+    return way == ways.end() ? LinkWeather{} : way->weather;
   });
 }
 
+int64_t NodeMembers::LagOf(size_t member) const {
+  const auto lag = lags_.find(member);
+  return lag == lags_.end() ? 0 : lag->second;
+}
+
+// Links are dialed by one of two nodes, and slow in both directions; replies to clients meet a rule.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
+  lags_[member] = delay_ms;
+  for (size_t i = 0; i < residents_.size(); ++i) Apply(i);
   FaultRules& faults = residents_[member].node->node().lab().faults;
   faults.Delete(kLagRule);
   if (delay_ms == 0) return;

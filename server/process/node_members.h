@@ -25,6 +25,7 @@ class NodeMembers final : public NodeGroup {
   std::optional<Outcome> TakeOutcome(const Asker& asker) override;
   void Partition(Sides sides) override;
   void Lag(size_t member, int64_t delay_ms) override;
+  const ClockControl* ClockOf(size_t member) const override;
 
   // A node has begun again.
   void OnBack(Resident& resident);
@@ -38,6 +39,7 @@ class NodeMembers final : public NodeGroup {
   };
 
   bool Lives(size_t member) const;
+  ClockControl* LivingClock(size_t member) const;
   Cluster* ClusterOf(size_t member) const;
   std::optional<size_t> MemberWithId(const NodeId& id) const;
   // Each returns why it cannot be done.
@@ -45,11 +47,13 @@ class NodeMembers final : public NodeGroup {
   std::optional<std::string> BeginRevive(const Asker& asker, size_t member);
   std::optional<std::string> BeginMove(Pending& pending);
   std::optional<std::string> BeginFailOver(size_t member);
+  std::optional<std::string> BeginClock(const Asker& asker, const ClockMove& move);
   void End(const Asker& asker, Outcome outcome);
   // Nothing: it goes on.
   std::optional<Outcome> Look(const Pending& pending) const;
   bool AllKnow(const Task& task) const;
-  // Cuts the links of this node as the sides say.
+  int64_t LagOf(size_t member) const;
+  // Cuts and delays the links of this node as sides and lags say.
   void Apply(size_t member);
   bool AreApart(size_t one, size_t other) const;
 
@@ -58,6 +62,7 @@ class NodeMembers final : public NodeGroup {
   const Pace& pace_;
   std::map<Asker, Pending> pending_;
   Sides sides_;
+  std::map<size_t, int64_t> lags_;  // ms
 };
 
 }  // namespace respite

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "server/config/announced_place.h"
+
 namespace respite {
 
 namespace {
@@ -34,6 +36,18 @@ constexpr std::array kPorts = {&Settings::port,
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 std::string NameOfNode(int node) { return "node-" + std::to_string(node + 1); }
+
+// Clients of a cluster are told a name as such, so that the nodes need not know it.
+void AnnounceAt(const AnnouncedPlace& place, Settings& settings) {
+  if (settings.sentinels > 0) {
+    settings.replica_announce_ip = place.host;
+  } else if (place.is_address) {
+    settings.cluster_announce_ip = place.host;
+  } else {
+    settings.cluster_announce_hostname = place.host;
+    settings.cluster_preferred_endpoint_type = ClusterEndpointType::kHostname;
+  }
+}
 
 bool IsTemporary(const Settings& settings) {
   // The sockets of nodes must be where clients can find them.
@@ -109,6 +123,7 @@ std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {
     std::string& file = settings.*path;
     if (!file.empty() && !file.starts_with('/')) file = config_.settings().dir + "/" + file;
   }
+  if (!settings.announce.empty()) AnnounceAt(AnnouncedPlace::Parse(settings.announce).value(), settings);
   if (HasSentinels() && layout_.PrimaryOf(node)) settings.load.clear();  // it has what its primary loads
   // All replicas of a primary are here: it need not wait for more of them.
   if (!config->WasSet("repl-diskless-sync-max-replicas")) settings.repl_diskless_sync_max_replicas = layout_.replicas;

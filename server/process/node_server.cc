@@ -153,7 +153,9 @@ NodeServer::Step NodeServer::ReserveBusPort() {
 }
 
 std::string NodeServer::BoundAddress() const {
-  const auto is_address = [](const std::string& bound) { return bound.find('*') == std::string::npos; };
+  const auto is_address = [](const std::string& bound) {
+    return bound.find('*') == std::string::npos && bound != "0.0.0.0" && bound != "::";
+  };
   const auto bound = std::ranges::find_if(settings().bind, is_address);
   return bound == settings().bind.end() ? "127.0.0.1" : bound->substr(bound->starts_with('-') ? 1 : 0);
 }

@@ -73,6 +73,7 @@ void ServerProcess::OnReviving(Resident&) { ++living_; }
 void ServerProcess::OnBack(Resident& resident) {
   if (&resident == residents_.data()) PrepareWorlds();
   if (members_ != nullptr) members_->OnBack(resident);
+  if (!config_.settings().announce.empty()) RouteWithin(config_.settings().announce, residents_);
 }
 
 void ServerProcess::OnLost(Resident& resident) {
@@ -274,6 +275,7 @@ ServerProcess::Step ServerProcess::FormGroup() {
     if (OnEach([](NodeServer& node) { return node.ReserveBusPort(); }) == Step::kFailed) return Step::kFailed;
     reason = start.FormCluster();
   }
+  if (!config_.settings().announce.empty()) RouteWithin(config_.settings().announce, residents_);
   if (!reason) return Step::kDone;
   return reason->empty() ? Step::kFailed : Fail(*reason);
 }

@@ -17,6 +17,9 @@ std::string Words(const JointSentinels::Place& place) { return place.host + " " 
 std::string JointSentinels::LinesOf(size_t member) const {
   const std::string quorum = std::to_string(members.size() / 2 + 1);
   std::string text = "sentinel myid " + members[member].id + "\n";
+  if (!announced.empty()) {
+    text += "sentinel resolve-hostnames yes\nsentinel announce-hostnames yes\nsentinel announce-ip " + announced + "\n";
+  }
   for (const Service& service : services) {
     const auto add = [&](const std::string& subject, const std::string& rest) {
       text.append("sentinel ").append(subject).append(" ").append(service.name).append(" ").append(rest).append("\n");

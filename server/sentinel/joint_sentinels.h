@@ -26,8 +26,9 @@ struct JointSentinels {
 
   std::vector<Service> services;
   std::vector<Member> members;
-  std::string user;      // for the servers; empty: the default one
-  std::string password;  // for the servers; empty: none is needed
+  std::string user;       // for the servers; empty: the default one
+  std::string password;   // for the servers; empty: none is needed
+  std::string announced;  // where all of them are, as clients see it; empty: at their places
 
   // The `sentinel` lines of this one of the members. A majority of them has to agree that a primary is down.
   std::string LinesOf(size_t member) const;

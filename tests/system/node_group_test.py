@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 import unittest
 
 from hostile import Raw
@@ -12,6 +13,10 @@ from test_server_page import lines_of_page
 
 SLOT_OF_FOO = 12182
 LIMIT_S = 30
+
+
+def as_map(words):
+    return dict(zip(words[::2], words[1::2]))
 
 
 class NodeGroupTest(LaunchTest):
@@ -147,6 +152,94 @@ class NodeGroupTest(LaunchTest):
         self.assertEqual(b"+PONG\r\n", other.read())
         self.do("LAG", "1", "0")
         self.assertEqual(b"+PONG\r\n", other.run("PING"))
+
+    def test_links_of_a_node_that_lags_are_slow(self):
+        self.serve("1x1")
+        for member in ("1", "2"):
+            self.do("LAG", member, "300ms")
+            begin = time.monotonic()
+            client = self.client(self.ports[0])
+            client.value("SET", "k", member)
+            self.assertEqual(1, client.value("WAIT", "1", "10000"))
+            self.assertGreaterEqual(time.monotonic() - begin, 0.3)
+            self.do("LAG", member, "0")
+        wait_until(lambda: self.nodes[1].value("DBSIZE") == 1, "the replica")
+        self.assertEqual("up", self.info(self.nodes[1], "master_link_status"))
+
+    def test_a_node_that_lags_too_much_is_replaced(self):
+        self.serve("3x1")
+        self.do("LAG", "3", "5s")
+        wait_until(lambda: self.roles()[5] == "primary", "the replica to take over", LIMIT_S)
+        self.do("LAG", "3", "0")
+        wait_until(lambda: self.roles()[2] == "replica", "the node to hear of it", LIMIT_S)
+
+    def clocks(self):
+        return [as_map(clock) for clock in self.admin.value("TEST", "CLUSTER", "CLOCK")]
+
+    def test_the_clocks_of_all_nodes_move_together(self):
+        self.serve("3x1")
+        self.do("CLOCK", "FREEZE")
+        self.nodes[2].value("SET", "foo", "bar", "EX", "30")
+        wait_until(lambda: self.nodes[5].value("DBSIZE") == 1, "the replica to have the key")
+        self.nodes[5].value("READONLY")
+        before = self.clocks()
+        self.assertEqual([f"node-{i}".encode() for i in range(1, 7)], [clock[b"name"] for clock in before])
+        self.assertEqual({b"frozen"}, {clock[b"mode"] for clock in before})
+        self.assertEqual(1, len({clock[b"now"] for clock in before}))
+        self.do("CLOCK", "ADVANCE", "29s")
+        self.assertEqual(1000, self.nodes[2].value("PTTL", "foo"))
+        self.assertEqual(1000, self.nodes[5].value("PTTL", "foo"))
+        met = as_map(self.admin.value("TEST", "CLUSTER", "CLOCK", "NEXT"))
+        self.assertEqual((before[0][b"now"] + 30_000, 1000, b'key "foo" of database 0 expires'),
+                         (met[b"at"], met[b"in"], met[b"what"]))
+        self.assertEqual({before[0][b"now"] + 30_000}, {clock[b"now"] for clock in self.clocks()})
+        self.assertIsNone(self.nodes[2].value("GET", "foo"))
+        self.assertIsNone(self.nodes[5].value("GET", "foo"))
+        self.do("CLOCK", "SET", str(before[0][b"now"]))
+        self.assertEqual({before[0][b"now"]}, {clock[b"now"] for clock in self.clocks()})
+        self.do("CLOCK", "RATE", "10")
+        self.assertEqual({b"scaled"}, {clock[b"mode"] for clock in self.clocks()})
+        self.do("CLOCK", "REAL")
+        self.assertEqual({b"real"}, {clock[b"mode"] for clock in self.clocks()})
+
+    def test_what_clocks_cannot_do_together(self):
+        self.serve("2")
+        self.assertIn("cannot move together", self.refused("CLOCK", "AUTO", "ON"))
+        self.assertIn("end of the year 9999", self.refused("CLOCK", "ADVANCE", "4000000d"))
+        self.assertIn("is no time", self.refused("CLOCK", "SET", "soon"))
+        self.assertIn("unknown subcommand", self.refused("CLOCK", "WIND").lower())
+        self.do("KILL", "2")
+        self.do("CLOCK", "FREEZE")
+        self.assertEqual([b"node-1"], [clock[b"name"] for clock in self.clocks()])
+
+    def announced(self):
+        nodes = [as_map(node) for shard in self.admin.value("CLUSTER", "SHARDS") for node in as_map(shard)[b"nodes"]]
+        return {(node[b"endpoint"], node[b"port"]) for node in nodes}
+
+    def test_nodes_are_announced_at_a_place_that_they_cannot_reach(self):
+        for host in ("192.0.2.7", "no-such-host.invalid"):
+            with self.subTest(host):
+                self.serve("3x1", "--announce", host + ":{port}")
+                self.assertEqual({(host.encode(), port) for port in self.ports}, self.announced())
+                self.assertEqual(f"-MOVED {SLOT_OF_FOO} {host}:{self.ports[2]}\r\n".encode(), self.admin.run("GET", "foo"))
+                for i in range(3, 6):
+                    wait_until(lambda i=i: self.info(self.nodes[i], "master_link_status") == "up", "the replica", LIMIT_S)
+                self.do("KILL", "3")
+                wait_until(lambda: self.roles()[5] == "primary", "the replica to take over", LIMIT_S)
+                self.do("REVIVE", "3")
+                back = self.client(self.ports[2])
+                wait_until(lambda back=back: self.info(back, "role") == "slave" and self.info(back, "master_link_status") == "up",
+                           "the node to follow", LIMIT_S)
+                self.assertEqual({(host.encode(), port) for port in self.ports}, self.announced())
+
+    def test_what_cannot_be_announced(self):
+        for options, reason in ((("--nodes", "3", "--announce", "host"), "announce must be HOST:{port}"),
+                                (("--nodes", "3", "--announce", "a b:{port}"), "announce must be HOST:{port}"),
+                                (("--nodes", "3", "--announce", "[::g]:{port}"), "announce must be HOST:{port}"),
+                                (("--announce", "host:{port}"), "it needs nodes or sentinels")):
+            server = self.launch("--test", "--port", "auto", *options)
+            self.assertEqual(1, server.exit_code())
+            self.assertIn(reason, server.text)
 
     def test_what_cannot_be(self):
         self.serve("2x1")

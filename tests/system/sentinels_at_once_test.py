@@ -65,6 +65,18 @@ class SentinelsAtOnceTest(LaunchTest):
         self.agree_on(port)
         return port
 
+    def test_servers_are_announced_at_a_place_that_nobody_here_can_reach(self):
+        self.serve("--announce", "192.0.2.7:{port}")
+        for sentinel in self.sentinels:
+            self.assertEqual([b"192.0.2.7", str(self.ports[0]).encode()],
+                             sentinel.value("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster"))
+            others = [as_map(one) for one in sentinel.value("SENTINEL", "SENTINELS", "mymaster")]
+            self.assertEqual({"192.0.2.7"}, {one["ip"] for one in others})
+        self.fail_over()
+        self.assertEqual(b"192.0.2.7", self.sentinels[0].value("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")[0])
+        self.do("REVIVE", "node-1")
+        wait_until(lambda: self.roles()[0] == "replica", "the node to follow", LIMIT_S)
+
     def test_everybody_knows_everybody_when_it_is_ready(self):
         self.serve()
         self.assertEqual(["primary", "replica", "replica", "sentinel", "sentinel", "sentinel"], self.roles())

@@ -7,6 +7,7 @@
 
 #include "base/key_slot.h"
 #include "base/number_text.h"
+#include "server/commands/test/clock_words.h"
 #include "server/commands/test/fault_words.h"
 #include "server/commands/test/test_actions.h"
 #include "server/commands/test/test_cards.h"
@@ -24,6 +25,7 @@ constexpr char kAlone[] =
 constexpr char kOneSide[] = "ERR there is one side only. Separate sides by '|': 1,2|3";
 constexpr char kOnTwoSides[] = "ERR a node can be on one side only";
 constexpr char kDead[] = "ERR the node is dead";
+constexpr char kNoAuto[] = "ERR clocks that move by themselves cannot move together. Ask each node for TEST CLOCK AUTO";
 
 NodeGroup& RequireGroup(const Call& call) {
   if (call.services.lab.group == nullptr) throw Refusal{kAlone};
@@ -53,7 +55,8 @@ void Do(Call& call, const NodeGroup::Task& task) {
   }
   const auto outcome = group.TakeOutcome(asker);
   if (!outcome) return call.GoOnInNextTurn();
-  outcome->trouble ? call.reply.Error("ERR " + *outcome->trouble) : call.reply.Ok();
+  if (outcome->trouble) return call.reply.Error("ERR " + *outcome->trouble);
+  task.clock.kind == ClockMove::Kind::kNext ? ReplyDue(call.reply, outcome->met) : call.reply.Ok();
 }
 
 template <Kind kKind>
@@ -142,6 +145,30 @@ void Lag(Call& call) {
   call.reply.Ok();
 }
 
+void ShowClocks(Call& call) {
+  const NodeGroup& group = RequireGroup(call);
+  const auto members = group.List();
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (group.ClockOf(i) != nullptr) shown.push_back(i);
+  }
+  call.reply.Array(shown.size());
+  for (const size_t member : shown) {
+    call.reply.Map(1 + kClockFields);
+    call.reply.Bulk("name");
+    call.reply.Bulk(members[member].name);
+    ReplyClock(call.reply, *group.ClockOf(member));
+  }
+}
+
+// What has to run again later has its words again.
+void Clock(Call& call) {
+  if (call.args.AtEnd()) return ShowClocks(call);
+  const ClockMove move = ClockMoveIn(call.args);
+  if (move.kind == ClockMove::Kind::kAuto) throw Refusal{kNoAuto};
+  Do(call, {.kind = Kind::kClock, .clock = move});
+}
+
 constexpr std::array kActions = {TestAction{"list", List},
                                  TestAction{"kill", DoToNode<Kind::kKill>},
                                  TestAction{"revive", DoToNode<Kind::kRevive>},
@@ -149,7 +176,8 @@ constexpr std::array kActions = {TestAction{"list", List},
                                  TestAction{"failover", DoToNode<Kind::kFailOver>},
                                  TestAction{"partition", Partition},
                                  TestAction{"heal", Heal},
-                                 TestAction{"lag", Lag}};
+                                 TestAction{"lag", Lag},
+                                 TestAction{"clock", Clock}};
 
 }  // namespace
 

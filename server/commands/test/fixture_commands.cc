@@ -1,8 +1,9 @@
-// TEST LOAD, TEST DUMP and TEST SEED.
+// TEST LOAD and TEST DUMP; TEST SEED and TEST SHUFFLE.
 #include "server/clients/acl/users.h"
 #include "server/clients/clients.h"
 #include "server/clients/role.h"
 #include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_words.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/lab/fixture_formats.h"
@@ -83,6 +84,16 @@ void TestSeed::Run(Call& call) {
   const int64_t seed = call.args.NextInteger();
   call.services.data.random = Random(static_cast<uint64_t>(seed));
   call.services.lab.faults.Seed(static_cast<uint64_t>(seed));
+  call.services.lab.shuffle.Seed(static_cast<uint64_t>(seed));
+  call.reply.Ok();
+}
+
+void TestShuffle::Run(Call& call) {
+  Shuffle& shuffle = call.services.lab.shuffle;
+  if (call.args.AtEnd()) return call.reply.Simple(shuffle.IsOn() ? "on" : "off");
+  const bool is_on = OnOrOff(call.args.Next());
+  call.args.ExpectEnd();
+  is_on ? shuffle.TurnOn() : shuffle.TurnOff();
   call.reply.Ok();
 }
 

@@ -140,6 +140,7 @@ constexpr std::array kResets = {
     TestAction{"data", ResetData},
     TestAction{"journal", [](Call& call) { call.services.lab.journal.Forget(); }},
     TestAction{"lint", [](Call& call) { call.services.lab.lint.Forget(); }},
+    TestAction{"shuffle", [](Call& call) { call.services.lab.shuffle.TurnOff(); }},
     TestAction{"snapshots", [](Call& call) { call.services.lab.snapshots.Clear(); }},
     TestAction{"clock", [](Call& call) { call.services.lab.clock.FollowMachine(); }},
 };

@@ -41,8 +41,9 @@ struct TestCluster {
   static constexpr CommandSpec spec = TestSpec(
       "TEST|CLUSTER action(LIST|KILL kill-node<node>:string|REVIVE revive-node<node>:string|move{MOVE slot:integer "
       "move-node<node>:string}|FAILOVER failover-node<node>:string|PARTITION sides:string|HEAL|lag{LAG "
-      "lag-node<node>:string duration:string})",
-      "Kills, revives, promotes and separates the nodes of this process, and moves slots between them.",
+      "lag-node<node>:string duration:string}|clock{CLOCK [change(FREEZE|FREEZE freeze-time:unix-time|ADVANCE "
+      "elapsed<duration>:string|SET set-time:unix-time|NEXT|RATE factor:double|REAL)]})",
+      "Kills, revives, promotes and separates the nodes of this process, moves their clocks, and slots between them.",
       Where::kEverywhere);
   static void Run(Call& call);
 };
@@ -129,6 +130,12 @@ struct TestSeed {
   static void Run(Call& call);
 };
 
+struct TestShuffle {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|SHUFFLE [setting(ON|OFF)]", "Gives what has no promised order in another order each time.");
+  static void Run(Call& call);
+};
+
 struct TestReport {
   static constexpr CommandSpec spec =
       TestSpec("TEST|REPORT form(HTML|TEXT) [filter:string...] [LAST entries:integer]",
@@ -138,7 +145,7 @@ struct TestReport {
 
 struct TestReset {
   static constexpr CommandSpec spec =
-      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|LINT|CLIENTS)...]",
+      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|LINT|SHUFFLE|CLIENTS)...]",
                "Brings this server, or parts of it, back to its state after the start.");
   static void Run(Call& call);
 };

@@ -47,7 +47,9 @@ constexpr std::string_view kHelp[] = {
     "CLUSTER HEAL",
     "    Let all nodes hear each other again.",
     "CLUSTER LAG <node> <duration>",
-    "    Let the replies of a node be late; 0 ends that.",
+    "    Let all that a node sends be late; 0 ends that.",
+    "CLUSTER CLOCK [<change>]",
+    "    Show the clocks of all nodes, or change them together, as CLOCK does but for AUTO.",
     "CRASH [AOF ALWAYS|EVERYSEC|NO]",
     "    End as if killed, and begin again with what is on the disk. The end of the append-only file is lost",
     "    as `appendfsync`, or this policy, allows.",
@@ -111,8 +113,10 @@ constexpr std::string_view kHelp[] = {
     "    Make random choices the same ones from now on in each run.",
     "REPORT HTML|TEXT [<condition> ...] [LAST <n>]",
     "    Show the journal as a sequence chart: clients as columns, locks as bars, time downwards.",
-    "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|LINT|CLIENTS ...]",
+    "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|LINT|SHUFFLE|CLIENTS ...]",
     "    Bring these, or all, back to the state after the start.",
+    "SHUFFLE [ON|OFF]",
+    "    Give what has no promised order in another order each time.",
     "SNAPSHOT SAVE <name>",
     "    Remember data, functions, scripts, users, directives and clock.",
     "SNAPSHOT RESTORE <name>",
@@ -152,8 +156,8 @@ struct TestContainer {
                                        .protection = Protection::kTestCommands};
   static constexpr auto kSubcommands =
       Family<TestAwait, TestClock, TestCluster, TestCrash, TestDrop, TestDump, TestExpect, TestFault, TestHelp,
-             TestJournal, TestLint, TestLoad, TestMissing, TestPush, TestReport, TestReset, TestSeed, TestSnapshot,
-             TestWorld>();
+             TestJournal, TestLint, TestLoad, TestMissing, TestPush, TestReport, TestReset, TestSeed, TestShuffle,
+             TestSnapshot, TestWorld>();
 };
 
 constexpr auto kTestCommands = Family<TestContainer>();

@@ -1,0 +1,95 @@
+#include "server/commands/test/clock_words.h"
+
+#include <array>
+
+#include "base/number_text.h"
+#include "server/commands/test/test_words.h"
+
+namespace respite {
+
+namespace {
+
+using Kind = ClockMove::Kind;
+
+Bytes ModeName(MovableClock::Mode mode) {
+  switch (mode) {
+    case MovableClock::Mode::kFrozen:
+      return "frozen";
+    case MovableClock::Mode::kScaled:
+      return "scaled";
+    case MovableClock::Mode::kReal:
+      break;
+  }
+  return "real";
+}
+
+double RateIn(Bytes word) {
+  const auto rate = ParseDouble(word);
+  if (rate && *rate >= MovableClock::kSlowest && *rate <= MovableClock::kFastest) return *rate;
+  throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no rate between 0.1 and 100000"};
+}
+
+struct Row {
+  Bytes name;
+  size_t least_words;  // behind the name
+  Kind kind;
+};
+constexpr std::array kRows = {Row{"freeze", 0, Kind::kFreeze}, Row{"advance", 1, Kind::kAdvance},
+                              Row{"set", 1, Kind::kSet},       Row{"next", 0, Kind::kNext},
+                              Row{"rate", 1, Kind::kRate},     Row{"auto", 1, Kind::kAuto},
+                              Row{"real", 0, Kind::kReal}};
+
+Kind KindIn(Args& args) {
+  const Bytes name = args.Next();
+  for (const Row& row : kRows) {
+    if (EqualsIgnoreCase(name, row.name) && args.Left() >= row.least_words) return row.kind;
+  }
+  throw refusals::SubcommandSyntax("TEST", name);
+}
+
+}  // namespace
+
+ClockMove ClockMoveIn(Args& args) {
+  ClockMove move{.kind = KindIn(args)};
+  if (move.kind == Kind::kRate) {
+    move.rate = RateIn(args.Next());
+  } else if (move.kind == Kind::kAuto) {
+    move.is_auto = OnOrOff(args.Next());
+  } else if (move.kind == Kind::kAdvance) {
+    move.ms = DurationMs(args.Next());
+  } else if (move.kind == Kind::kSet || (move.kind == Kind::kFreeze && !args.AtEnd())) {
+    move.ms = TimeMs(args.Next());
+  }
+  args.ExpectEnd();
+  return move;
+}
+
+void ReplyDue(Reply& reply, const std::optional<ClockControl::Due>& due) {
+  if (!due) return reply.Null();
+  reply.Map(3);
+  reply.Bulk("at");
+  reply.Integer(due->wall_ms);
+  reply.Bulk("in");
+  reply.Integer(due->in_ms);
+  reply.Bulk("what");
+  reply.Bulk(due->what);
+}
+
+void ReplyClock(Reply& reply, const ClockControl& control) {
+  const MovableClock& clock = control.clock();
+  const int64_t now_ms = clock.WallMs();
+  reply.Bulk("mode");
+  reply.Bulk(ModeName(clock.mode()));
+  reply.Bulk("now");
+  reply.Integer(now_ms);
+  reply.Bulk("offset");
+  reply.Integer(clock.OffsetUs() / 1000);
+  reply.Bulk("rate");
+  reply.Double(clock.rate());
+  reply.Bulk("auto");
+  reply.Bool(control.is_auto());
+  reply.Bulk("next");
+  ReplyDue(reply, control.Next());
+}
+
+}  // namespace respite

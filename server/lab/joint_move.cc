@@ -1,0 +1,66 @@
+#include "server/lab/joint_move.h"
+
+#include <algorithm>
+
+namespace respite {
+
+namespace {
+
+using Kind = ClockMove::Kind;
+
+int64_t LatestOf(std::span<ClockControl* const> clocks) {
+  int64_t latest_ms = 0;
+  for (const ClockControl* clock : clocks) latest_ms = std::max(latest_ms, clock->clock().WallMs());
+  return latest_ms;
+}
+
+std::optional<ClockControl::Due> EarliestOf(std::span<ClockControl* const> clocks) {
+  std::optional<ClockControl::Due> earliest;
+  for (const ClockControl* clock : clocks) {
+    auto next = clock->Next();
+    if (next && (!earliest || next->in_ms < earliest->in_ms)) earliest = std::move(next);
+  }
+  return earliest;
+}
+
+}  // namespace
+
+// Without a time they stop at the latest that one of them shows: none of them has to go back.
+JointMove::JointMove(const ClockMove& move, std::span<ClockControl* const> clocks) : move_(move) {
+  if (move.kind == Kind::kFreeze || move.kind == Kind::kSet) wall_ms_ = move.ms ? *move.ms : LatestOf(clocks);
+  if (move.kind == Kind::kNext) met_ = EarliestOf(clocks);
+  elapsed_ms_ = move.kind == Kind::kAdvance ? *move.ms : met_ ? met_->in_ms : 0;
+  is_possible_ = std::ranges::all_of(clocks, [&](const ClockControl* clock) {
+    return clock->MayPass(std::max(elapsed_ms_, wall_ms_ == 0 ? 0 : wall_ms_ - clock->clock().WallMs()));
+  });
+  if (move.kind != Kind::kNext || is_possible_) return;
+  met_.reset();
+  elapsed_ms_ = 0;
+  is_possible_ = true;
+}
+
+void JointMove::Do(ClockControl& clock) const {
+  switch (move_.kind) {
+    case Kind::kFreeze:
+      clock.Freeze();
+      clock.GoNowTo(wall_ms_);
+      break;
+    case Kind::kSet:
+      clock.GoNowTo(wall_ms_);
+      break;
+    case Kind::kAdvance:
+    case Kind::kNext:
+      clock.PassNow(elapsed_ms_);
+      break;
+    case Kind::kRate:
+      clock.RunAt(move_.rate);
+      break;
+    case Kind::kReal:
+      clock.FollowMachine();
+      break;
+    case Kind::kAuto:
+      break;
+  }
+}
+
+}  // namespace respite

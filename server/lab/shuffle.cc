@@ -1,0 +1,82 @@
+#include "server/lab/shuffle.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/reply_cutter.h"
+
+namespace respite {
+
+namespace {
+
+// What stays together: a field with its value. Walks have a cursor before their elements.
+struct Order {
+  Bytes command;
+  size_t together = 1;
+  bool is_walk = false;
+};
+constexpr std::array kOrders = {
+    Order{"config|get", 2},  Order{"hgetall", 2}, Order{"hkeys"},           Order{"hscan", 2, true},
+    Order{"hvals"},          Order{"keys"},       Order{"pubsub|channels"}, Order{"pubsub|shardchannels"},
+    Order{"scan", 1, true},  Order{"sdiff"},      Order{"sinter"},          Order{"smembers"},
+    Order{"sscan", 1, true}, Order{"sunion"},     Order{"zscan", 2, true}};
+static_assert(std::ranges::is_sorted(kOrders, {}, &Order::command));
+
+const Order* OrderOf(const Command& command) {
+  const auto* const found = std::ranges::lower_bound(kOrders, Bytes(command.full_name), {}, &Order::command);
+  return found != kOrders.end() && found->command == command.full_name ? found : nullptr;
+}
+
+// `HSCAN key cursor NOVALUES` and its like have no values.
+bool HasValues(std::span<const Bytes> words) {
+  constexpr size_t kOptions = 3;
+  for (size_t i = kOptions; i < words.size(); ++i) {
+    if (EqualsIgnoreCase(words[i], "novalues") || EqualsIgnoreCase(words[i], "noscores")) return false;
+    ++i;  // the value of MATCH or COUNT
+  }
+  return true;
+}
+
+// The reply, divided into what may be exchanged, and what stands before it.
+struct Parts {
+  Bytes head;
+  std::vector<Bytes> parts;
+};
+
+std::optional<Parts> Divide(Bytes reply, ReplyForm form, const Order& order, size_t together) {
+  ReplyCutter cutter(reply, form);
+  if (order.is_walk) {
+    if (cutter.TakeHeader().Elements() != 2) return std::nullopt;
+    cutter.TakeElement();
+  }
+  const int64_t elements = cutter.TakeHeader().Elements();
+  if (elements <= static_cast<int64_t>(together)) return std::nullopt;
+  Parts parts{.head = cutter.Taken(), .parts = {}};
+  while (!cutter.Rest().empty()) {
+    const Bytes rest = cutter.Rest();
+    for (size_t i = 0; i < together; ++i) cutter.TakeElement();
+    parts.parts.push_back(rest.substr(0, rest.size() - cutter.Rest().size()));
+  }
+  return parts;
+}
+
+}  // namespace
+
+void Shuffle::Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) {
+  const Order* const order = OrderOf(command);
+  if (order == nullptr) return;
+  const std::string reply = session.out.Text(reply_start);
+  const size_t together = order->is_walk && !HasValues(words) ? 1 : order->together;
+  auto divided = Divide(reply, session.reply_form, *order, together);
+  if (!divided) return;
+  auto& parts = divided->parts;
+  for (size_t left = parts.size(); left > 1; --left) std::swap(parts[left - 1], parts[random_.Below(left)]);
+  session.out.RollBack(reply_start);
+  session.out.Append(divided->head);
+  for (const Bytes part : parts) session.out.Append(part);
+}
+
+}  // namespace respite
