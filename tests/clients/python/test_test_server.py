@@ -240,3 +240,30 @@ def test_what_the_application_asked_for_in_vain(frozen, server):
             for row in frozen.execute_command("TEST", "MISSING")]
     assert [(row["kind"], row["what"], row["name"]) for row in rows if row["name"] == "app"] == [
         ("command", "FT.SEARCH", "app"), ("directive", "no-such-directive", "app")]
+
+
+def test_the_report_shows_who_held_the_lock(journal, server):
+    journal.execute_command("TEST", "CLOCK", "FREEZE", "1700000000000")
+    with server.client(client_name="anna") as anna, server.client(client_name="bob") as bob:
+        anna.set("lock", "a", nx=True, px=1000)
+        bob.set("lock", "b", nx=True, px=1000)
+        advance(journal, "2s")
+        bob.set("lock", "b", nx=True, px=1000)
+    text, page = (journal.execute_command("TEST", "REPORT", form, "KEY", "lock") for form in ("TEXT", "HTML"))
+    text, page = (part.decode() if isinstance(part, bytes) else part for part in (text, page))
+    assert text.endswith("anna held lock: expired\nbob held lock: still held\n"), text
+    assert page.startswith("<!DOCTYPE html>") and "anna" in page and "http" not in page
+
+
+def test_an_order_that_nobody_promised_changes(frozen, server):
+    names = {f"name-{i}" for i in range(20)}
+    with server.client() as app:
+        app.sadd("names", *names)
+        app.hset("ages", mapping={name: len(name) for name in names})
+        frozen.execute_command("TEST", "SHUFFLE", "ON")
+        orders = [tuple(app.execute_command("SMEMBERS", "names")) for _ in range(5)]
+        ages = app.hgetall("ages")
+    assert len(set(orders)) > 1
+    assert all(len(order) == len(names) for order in orders)
+    assert {name if isinstance(name, str) else name.decode(): int(age) for name, age in ages.items()} == {
+        name: len(name) for name in names}

@@ -207,3 +207,31 @@ test('what the application asked for in vain', async () => {
   const rows = await client.call('TEST', 'MISSING');
   assert.deepEqual(rows.map((row) => `${row[1]} ${row[3]}`), ['option SET NONSENSE', 'subcommand CLIENT NONSENSE']);
 });
+
+test('the report shows who held the lock', async () => {
+  await client.call('TEST', 'RESET', 'DATA', 'CLOCK', 'JOURNAL');
+  await client.call('TEST', 'JOURNAL', 'START');
+  const anna = new Redis(server.port, host, { connectionName: 'anna' });
+  try {
+    await anna.set('lock', 'a', 'PX', 1000, 'NX');
+    await anna.del('lock');
+    const text = await client.call('TEST', 'REPORT', 'TEXT', 'KEY', 'lock');
+    assert.match(text, /anna held lock: deleted by anna\n$/);
+    assert.match(await client.call('TEST', 'REPORT', 'HTML', 'KEY', 'lock'), /^<!DOCTYPE html>/);
+  } finally {
+    anna.disconnect();
+  }
+});
+
+test('an order that nobody promised changes', async () => {
+  await client.call('TEST', 'RESET', 'DATA');
+  const names = Array.from({ length: 20 }, (_, i) => `name-${i}`);
+  await client.sadd('names', ...names);
+  await client.hset('ages', Object.fromEntries(names.map((name, age) => [name, age])));
+  await client.call('TEST', 'SHUFFLE', 'ON');
+  const orders = new Set();
+  for (let i = 0; i < 5; i++) orders.add((await client.smembers('names')).join(' '));
+  assert.ok(orders.size > 1);
+  assert.deepEqual((await client.hgetall('ages'))['name-7'], '7');
+  await client.call('TEST', 'RESET', 'SHUFFLE');
+});
