@@ -20,7 +20,7 @@ void ChangeDispatcher::OnChange(int db, Bytes key) {
 
 void ChangeDispatcher::OnEvent(int db, Bytes key, KeyEvent event) {
   if (parts_.settings.notify_keyspace_events != 0) parts_.key_notifications.OnEvent(db, key, event);
-  if (parts_.key_event_port) parts_.key_event_port->OnKeyEvent(db, key, event);
+  parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnKeyEvent(db, key, event); });
 }
 
 void ChangeDispatcher::OnWake(int db, Bytes key) {
@@ -34,14 +34,14 @@ void ChangeDispatcher::OnFlush(std::span<const int> dbs) {
     parts_.waiting.OnFlush(db);
   }
   parts_.tracking.OnFlush();
-  if (parts_.key_event_port) parts_.key_event_port->OnFlush(dbs);
+  parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnFlush(dbs); });
 }
 
 void ChangeDispatcher::OnSwap(int one, int other) {
   parts_.moving_keys.OnSwap(one, other);
   parts_.watched_keys.OnSwap(one, other, parts_.running.WallMs());
   parts_.waiting.OnSwap(one, other);
-  if (parts_.key_event_port) parts_.key_event_port->OnSwap(one, other);
+  parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnSwap(one, other); });
 }
 
 }  // namespace respite

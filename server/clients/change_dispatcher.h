@@ -5,7 +5,7 @@
 
 namespace respite {
 
-class KeyEventPort;
+struct KeyEventPorts;
 class KeyNotifications;
 class MovingKeys;
 struct Running;
@@ -23,7 +23,7 @@ class ChangeDispatcher final : public ChangeListener {
     WatchedKeys& watched_keys;
     MovingKeys& moving_keys;
     KeyNotifications& key_notifications;
-    const KeyEventPort& key_event_port;
+    const KeyEventPorts& key_event_ports;
     const Running& running;
   };
   explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}

@@ -1,4 +1,5 @@
-// KeyEventPort: where a part hears of what happens to keys, whatever notify-keyspace-events says.
+// KeyEventPorts: where parts hear of what happens to keys, whatever notify-keyspace-events says. A port has one
+// listener or none, so each part that listens has a port of its own.
 #pragma once
 
 #include <span>
@@ -18,15 +19,28 @@ class KeyEventListener {
   virtual void OnSwap(int one, int other) = 0;
 };
 
-// Empty, it costs a branch for each event.
 class KeyEventPort {
  public:
   void Attach(KeyEventListener* listener) { listener_ = listener; }
   explicit operator bool() const { return listener_ != nullptr; }
-  KeyEventListener* operator->() const { return listener_; }
+  KeyEventListener& operator*() const { return *listener_; }
 
  private:
   KeyEventListener* listener_ = nullptr;
+};
+
+// An empty port costs a branch for each event.
+struct KeyEventPorts {
+  KeyEventPort journal;
+  KeyEventPort lint;
+
+  // Calls tell(KeyEventListener&).
+  template <class Tell>
+  void ForEach(Tell&& tell) const {
+    for (const KeyEventPort* port : {&journal, &lint}) {
+      if (*port) tell(**port);
+    }
+  }
 };
 
 }  // namespace respite

@@ -192,7 +192,7 @@ class Node {
   MovingKeys moving_keys_;
   Waiting waiting_;
   Tracking tracking_;
-  KeyEventPort key_event_port_;
+  KeyEventPorts key_event_ports_;
   ChangeDispatcher changes_;
   ServerStats stats_;
   CommandTable commands_;

@@ -466,5 +466,177 @@ class Habits(LintTest):
         self.assertEqual([("watch-without-exec", "bob", "", 1)], self.found())
 
 
+class Bounds(LintTest):
+    def memory(self):
+        text = self.admin.value("INFO", "memory").decode()
+        return int(text.split("used_memory:")[1].split("\r")[0])
+
+    def test_what_is_remembered_of_updates_is_bounded(self):
+        self.begin("lost-update")
+        anna, bob = self.pair()
+        self.run_all(anna, "HSET h f 1", "HGET h f", ("HMGET", "absent", *[f"x{number}" for number in range(50_000)]))
+        before = self.memory()
+        for start in range(0, 100_000, 1000):
+            bob.value("HSET", "h", *[word for number in range(start, start + 1000) for word in (f"g{number}", "1")])
+        self.run_all(self.admin, "UNLINK h", "FLUSHALL")
+        for turn in range(16):
+            anna.value("HMGET", f"absent:{turn}", *[f"x{number}" for number in range(50_000)])
+        self.assertLess(self.memory() - before, 4_000_000)
+        # Others have written so many fields, but not this one.
+        self.run_all(anna, "HSET h f 1", "HGETALL h")
+        bob.value("HSET", "h", *[word for number in range(1000) for word in (f"g{number}", "1")])
+        self.run_all(anna, "HSET h f 2")
+        self.assertEqual([], self.found())
+
+    def test_long_keys_are_not_kept(self):
+        self.begin()
+        anna = self.client("anna")
+        before = self.memory()
+        for number in range(40):
+            self.run_all(anna, ("SET", str(number) + "k" * 1_000_000, "x", "NX", "PX", "1"))
+        self.run_all(anna, ("WATCH", "w" * 1_000_000), "UNWATCH", ("PUBLISH", "c" * 1_000_000, "x"), "PING")
+        self.run_all(self.admin, "FLUSHALL")
+        self.assertLess(self.memory() - before, 8_000_000)
+        for finding in self.report():
+            self.assertLess(max(len(finding[name]) for name in (b"why", b"key", b"request")), 5000, finding[b"rule"])
+        self.lab("LINT STRICT lock-without-ttl")
+        reply = anna.value("SETNX", b"\x00" * 1000, "x")
+        self.assertTrue(reply.startswith(b"-LINT lock-without-ttl"), reply[:100])
+        self.assertLess(len(reply), 1000)
+        self.assertEqual(1, anna.value("SETNX", b"\x00" * 2000, "x"))
+
+
+class WritesOfOthers(LintTest):
+    def between(self, written, last="SET k 2", first="GET k"):
+        self.run_all(self.anna, "DEL k h", "SET k 1", "HSET h f 1", first)
+        self.run_all(self.bob, *written)
+        self.run_all(self.anna, last)
+        return [row[0] for row in self.found()]
+
+    def test_who_changes_nothing_has_written_nothing(self):
+        self.begin("lost-update")
+        self.anna, self.bob = self.pair()
+        for request in ("SET k 9 NX", "SETNX k 9", "GETEX k", "GETEX k EX 9", "BITFIELD k GET u8 0", "COPY k k2",
+                        "BITOP NOT d k", "EXPIRE k 100", "PERSIST k", "SORT k STORE d"):
+            self.assertEqual([], self.between([request], "SET k 2 KEEPTTL"), request)
+        for request in ("EXPIRE h 100", "HSETNX h f 3", "HDEL h nothing"):
+            self.assertEqual([], self.between([request], "HSET h f 2", "HGET h f"), request)
+        for flush in ("FLUSHALL", "TEST RESET DATA", "SWAPDB 0 1"):
+            self.assertEqual([], self.between([flush, "SET k 3"]), flush)
+
+    def test_who_changes_something_has_written_it(self):
+        self.begin("lost-update")
+        self.anna, self.bob = self.pair()
+        for request in ("SET k 9", "APPEND k 9", "GETSET k 9", "COPY h k REPLACE", "BITFIELD k SET u8 0 1", "RENAME h k",
+                        "DEL k", ("EVAL", "return redis.call('SET',KEYS[1],5)", "1", "k")):
+            self.assertEqual(["lost-update"], self.between([request]), request)
+        for first in ("GETEX k", "SUBSTR k 0 -1", "MGET a k"):
+            self.assertEqual(["lost-update"], self.between(["SET k 9"], first=first), first)
+        self.assertEqual(["lost-update"], self.between(["HSET h f 9"], "HSET h f 2", "HVALS h"))
+
+
+class EndsOfLocks(LintTest):
+    def test_the_test_removes_locks(self):
+        self.begin("foreign-unlock", "expired-lock-work")
+        anna, bob = self.pair()
+        self.lab("SNAPSHOT SAVE s0")
+        for removal in ("FLUSHALL", "TEST RESET DATA", "TEST SNAPSHOT RESTORE s0"):
+            self.run_all(anna, "SET l x NX PX 10000", "DECR stock", "GET stock")
+            self.assertEqual([b"+OK"], self.run_all(self.admin, removal))
+            self.run_all(bob, "SET l y NX PX 1000", "GET stock")
+            self.run_all(anna, "SET stock 10")
+            self.assertEqual([], self.found(), removal)
+            self.run_all(self.admin, "FLUSHALL")
+        self.run_all(anna, "SET l x NX PX 10000")
+        self.run_all(self.admin, "FLUSHALL")
+        self.run_all(bob, "RPUSH l 1", "DEL l")
+        self.assertEqual([], self.found())
+
+    def test_what_is_overwritten_is_no_lock(self):
+        self.begin("foreign-unlock")
+        anna, bob = self.pair()
+        for request in ("SETEX l 60 y", "PSETEX l 60000 y", "MSET l y", "GETSET l y", "COPY o l REPLACE"):
+            self.run_all(self.admin, "FLUSHALL", "SET o 1")
+            self.run_all(anna, "SETNX l x")
+            self.run_all(bob, request, "DEL l")
+            self.assertEqual([], self.found(), request)
+        self.run_all(anna, "SETNX l x")
+        self.run_all(bob, "APPEND l y", "DEL l")
+        self.assertEqual(["foreign-unlock"], [row[0] for row in self.found()])
+
+    def test_keys_of_jobs_do_not_hide_locks(self):
+        self.begin("expired-lock-work")
+        anna, bob = self.pair()
+        self.lab("CLOCK FREEZE")
+        for number in range(70):
+            self.run_all(anna, f"SET dedupe:{number} 1 NX PX 100")
+        self.advance("1s")
+        self.run_all(anna, "SET l x NX PX 1000", "GET stock")
+        self.advance("2s")
+        self.run_all(bob, "SET l y NX PX 1000", "DECR stock")
+        self.run_all(anna, "SET stock 5")
+        self.assertEqual([("expired-lock-work", "anna", "set", 1)], self.found())
+
+    def test_who_only_counts_may_go_on(self):
+        self.begin("expired-lock-work")
+        anna, bob = self.pair()
+        self.lab("CLOCK FREEZE")
+        self.run_all(anna, "SET once:job 1 NX PX 1000", "INCR done")
+        self.advance("2s")
+        self.run_all(bob, "SET once:job 1 NX PX 1000", "INCR done")
+        self.run_all(anna, "INCR done")
+        self.assertEqual([], self.found())
+        # Who has read it, decides by it.
+        self.run_all(anna, "SET l 1 NX PX 1000", "GET stock")
+        self.advance("2s")
+        self.run_all(bob, "SET l 1 NX PX 1000", "GET stock")
+        self.run_all(anna, "DECR stock")
+        self.assertEqual([("expired-lock-work", "anna", "decr", 1)], self.found())
+
+    def test_what_ends_a_watch(self):
+        self.begin("foreign-unlock", "watch-without-exec")
+        anna, bob = self.pair()
+        self.run_all(anna, "WATCH k", "MULTI", "NOSUCH", "EXEC", *["PING"] * 60)
+        self.run_all(anna, "WATCH k", "RESET", *["PING"] * 60)
+        self.assertEqual([], self.found())
+        for end in (("MULTI", "NOSUCH", "EXEC"), ("RESET",), ("UNWATCH",)):
+            self.run_all(self.admin, "FLUSHALL")
+            self.run_all(anna, "SET l x NX PX 100000")
+            self.run_all(bob, "WATCH l", *end, "MULTI", "DEL l", "EXEC")
+            self.assertEqual(["foreign-unlock"], [row[0] for row in self.found()], end)
+        self.run_all(bob, "WATCH l", "MULTI", "NOSUCH", "EXEC")
+        bob.close()
+        self.lab("AWAIT CLIENTS 0 NAME bob")
+        self.assertEqual([], self.found())
+
+    def test_to_look_whether_a_key_is_there_is_no_comparison(self):
+        self.begin("foreign-unlock")
+        anna, bob = self.pair()
+        self.run_all(anna, "SET l x NX PX 100000")
+        self.run_all(bob, ("EVAL", "redis.call('EXISTS',KEYS[1]) return redis.call('DEL',KEYS[1])", "1", "l"))
+        self.assertEqual([("foreign-unlock", "bob", "del", 1)], self.found())
+
+
+class Claims(LintTest):
+    def test_entries_however_they_were_claimed(self):
+        self.begin("lost-message")
+        reading = ("XREADGROUP COUNT 1 GROUP g c STREAMS jobs >", "XAUTOCLAIM jobs g c 0 0", "XCLAIM jobs g c 0 1-1")
+        for request in reading:
+            self.run_all(self.admin, "FLUSHALL", "XGROUP CREATE jobs g $ MKSTREAM", "XADD jobs 1-1 n 1")
+            if request != reading[0]:
+                self.run_all(self.admin, "XREADGROUP GROUP g other STREAMS jobs >")
+            client = self.client("leaver")
+            self.run_all(client, request)
+            client.close()
+            self.lab("AWAIT CLIENTS 0 NAME leaver")
+            self.assertEqual([("lost-message", "leaver", "", 1)], self.found(), request)
+        self.run_all(self.admin, "XADD NOACK 1-1 n 1", "XGROUP CREATE NOACK g 0")
+        client = self.client("leaver")
+        self.run_all(client, "XREADGROUP NOACK GROUP g c STREAMS NOACK >")
+        client.close()
+        self.lab("AWAIT CLIENTS 0 NAME leaver")
+        self.assertEqual([], self.found())
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/glob.h"
-#include "base/word_text.h"
 #include "server/catalogue/command_syntax.h"
 #include "server/clients/clients.h"
 #include "server/clients/session.h"
@@ -35,7 +34,7 @@ bool IsAtMost(Bytes version, const Version& most) {
 
 bool CreatesKeys(const KeyRef& key) { return (key.flags & (kKeyInsert | kKeyUpdate | kKeyOW | kKeyRW)) != 0; }
 
-std::string WithoutDeadline(const KeyName& key) { return WordText(key.key) + " has no deadline"; }
+std::string WithoutDeadline(const KeyName& key) { return ShownWord(key.key) + " has no deadline"; }
 
 // An option that some versions do not have, or should not be used in.
 bool HasMarks(const SyntaxArgument& argument) {
@@ -127,7 +126,7 @@ void HabitCheck::JudgeWatch(const LintRequest& request, LintRemarks& remarks) {
   if (found == watching_.end()) return;
   if (request.number - found->second.number != kLongWatch) return;
   remarks.push_back({.rule = LintRule::kWatchWithoutExec,
-                     .why = WordText(found->second.key) + " is watched since " + std::to_string(kLongWatch) +
+                     .why = ShownWord(found->second.key) + " is watched since " + std::to_string(kLongWatch) +
                             " requests, without EXEC, DISCARD or UNWATCH",
                      .key = found->second.key});
 }
@@ -139,15 +138,20 @@ void HabitCheck::After(const LintRequest& request, LintRemarks& remarks) {
     if (entry == nullptr || entry->Deadline() != kNoDeadline) continue;
     remarks.push_back({.rule = LintRule::kNoTtl, .why = WithoutDeadline(key), .key = key.key});
   }
-  const uint64_t id = request.client.id;
-  if (request.Is("watch")) {
-    MakeRoomIn(watching_, kMostClients);
-    const std::string first(request.words[request.keys[0].index]);
-    watching_.try_emplace(id, Watching{.client = request.owner, .key = first, .number = request.number});
-  } else if (request.command.Spec().transaction == TransactionRole::kExecutes || request.Is("discard") ||
-             request.Is("unwatch") || request.Is("reset")) {
-    watching_.erase(id);
-  }
+  NoteWatch(request);
+}
+
+void HabitCheck::NoteWatch(const LintRequest& request) {
+  if (!request.Is("watch")) return Failed(request.client);
+  if (request.keys.Empty()) return;
+  MakeRoomIn(watching_, kMostClients);
+  const std::string first(request.words[request.keys[0].index]);
+  watching_.try_emplace(request.client.id, Watching{.client = request.owner, .key = first, .number = request.number});
+}
+
+// EXEC ends it even if it fails, and so does RESET.
+void HabitCheck::Failed(const Session& client) {
+  if (!watching_.empty() && !Watches(client)) watching_.erase(client.id);
 }
 
 void HabitCheck::Conclude(LintRemarks& remarks) {
@@ -155,7 +159,7 @@ void HabitCheck::Conclude(LintRemarks& remarks) {
     const Watching& watching = row.second;
     if (parts_.clients.Find(watching.client->id) != nullptr) return false;
     remarks.push_back({.rule = LintRule::kWatchWithoutExec,
-                       .why = Shown(watching.client) + " has left while it watched " + WordText(watching.key) +
+                       .why = Shown(watching.client) + " has left while it watched " + ShownWord(watching.key) +
                               ", without EXEC, DISCARD or UNWATCH",
                        .key = watching.key,
                        .client = watching.client});

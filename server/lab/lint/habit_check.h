@@ -1,7 +1,6 @@
 // HabitCheck: the rules no-ttl, deprecated, newer and watch-without-exec.
 #pragma once
 
-#include <set>
 #include <unordered_map>
 
 #include "base/version.h"
@@ -15,6 +14,7 @@ class HabitCheck final : public LintCheck {
 
   void Before(const LintRequest& request, LintRemarks& remarks) override;
   void After(const LintRequest& request, LintRemarks& remarks) override;
+  void Failed(const Session& client) override;
   void Conclude(LintRemarks& remarks) override;
 
  private:
@@ -27,9 +27,10 @@ class HabitCheck final : public LintCheck {
   void JudgeDeadline(const LintRequest& request, LintRemarks& remarks);
   void JudgeVersions(const LintRequest& request, LintRemarks& remarks) const;
   void JudgeWatch(const LintRequest& request, LintRemarks& remarks);
+  void NoteWatch(const LintRequest& request);
 
   const Parts parts_;
-  std::set<KeyName> written_;                        // by the transaction or script that runs
+  KeySet written_;                                   // by the transaction or script that runs
   std::unordered_map<uint64_t, Watching> watching_;  // by client
 };
 

@@ -22,7 +22,8 @@ namespace {
 using Place = RequestFaults::Place;
 using Rule = LintRule;
 
-constexpr size_t kShownOctets = 64;  // of a key
+constexpr size_t kShapeOctets = 64;    // of a key
+constexpr size_t kLongestWord = 1024;  // of a client, or a channel
 
 struct CheckKind {
   std::vector<Rule> rules;
@@ -46,10 +47,22 @@ const std::vector<CheckKind>& CheckKinds() {
   return kinds;
 }
 
+// A check may keep a key for long, so none keeps a long one.
+KeyList JudgedKeys(const CommandSpec& spec, std::span<const Bytes> words) {
+  KeyList all = NamedKeys(spec, words);
+  const auto is_long = [&](const KeyRef& key) { return words[key.index].size() > LintRequest::kLongestKey; };
+  if (std::ranges::none_of(all, is_long)) return all;
+  KeyList judged;
+  for (const KeyRef& key : all) {
+    if (!is_long(key)) judged.Add(key.index, key.flags);
+  }
+  return judged;
+}
+
 // Keys that differ in numbers only have one shape: lock:17 and lock:4711.
 std::string ShapeOf(Bytes key) {
   std::string shape;
-  for (const char c : key.substr(0, kShownOctets)) {
+  for (const char c : key.substr(0, kShapeOctets)) {
     const char octet = IsDigit(c) ? '0' : c;
     if (octet != '0' || !shape.ends_with('0')) shape += octet;
   }
@@ -60,10 +73,7 @@ std::string ShapeOf(Bytes key) {
 
 Lint::Lint(const Parts& parts) : parts_(parts) {}
 
-Lint::~Lint() {
-  parts_.port.Detach(*this);
-  parts_.observers.Detach(*this);
-}
+Lint::~Lint() { Leave(); }
 
 // --- What is on.
 
@@ -90,13 +100,23 @@ void Lint::ChooseChecks() {
     }
   }
   if (checks_.empty()) {
-    parts_.port.Detach(*this);
-    parts_.observers.Detach(*this);
+    Leave();
     senders_.clear();
   } else {
-    parts_.port.AttachFirst(*this);
-    parts_.observers.Attach(*this);
+    Listen();
   }
+}
+
+void Lint::Listen() {
+  parts_.port.AttachFirst(*this);
+  parts_.observers.Attach(*this);
+  parts_.key_events.Attach(this);
+}
+
+void Lint::Leave() {
+  parts_.port.Detach(*this);
+  parts_.observers.Detach(*this);
+  parts_.key_events.Attach(nullptr);
 }
 
 void Lint::Stop() {
@@ -150,13 +170,14 @@ LintRequest Lint::RequestOf(const Request& request) {
           .db = request.db,
           .command = request.command,
           .words = request.words,
-          .keys = NamedKeys(request.command.Spec(), request.words),
+          .keys = JudgedKeys(request.command.Spec(), request.words),
           .place = request.place,
           .number = sender.requests};
 }
 
 const RequestFault* Lint::Meet(const Request& request) {
-  if (IsOwnTalk(request.client, &request.command)) return nullptr;
+  is_own_talk_ = IsOwnTalk(request.client, &request.command);
+  if (is_own_talk_) return nullptr;
   if (request.place == Place::kSent || request.place == Place::kQueued) ++SenderOf(request.client).requests;
   const LintRequest judged = RequestOf(request);
   LintRemarks remarks;
@@ -172,7 +193,11 @@ void Lint::OnCall(const FinishedCall& call) {
   const bool is_in_script = call.session.IsScript();
   if (is_in_script && parts_.running.session == nullptr) return;
   const Session& client = is_in_script ? *parts_.running.session : call.session;
-  if (call.ending != FinishedCall::Ending::kSucceeded || IsOwnTalk(client, &call.command)) return;
+  if (IsOwnTalk(client, &call.command)) return;
+  if (call.ending == FinishedCall::Ending::kFailed) {
+    if (call.depth == 0) TellOfFailure(client);
+    return;
+  }
   const Place place = is_in_script ? Place::kInScript : call.depth != 0 ? Place::kInTransaction : Place::kSent;
   LintRequest request = RequestOf({.client = client,
                                    .db = call.session.db,
@@ -184,6 +209,36 @@ void Lint::OnCall(const FinishedCall& call) {
   LintRemarks remarks;
   for (const auto& [kind, check] : checks_) check->After(request, remarks);
   Note(&request, std::move(remarks));
+}
+
+void Lint::OnRefusal(const RefusedCall& call) {
+  if (call.depth == 0 && !IsOwnTalk(call.session, call.command)) TellOfFailure(call.session);
+}
+
+void Lint::TellOfFailure(const Session& client) {
+  for (const auto& [kind, check] : checks_) check->Failed(client);
+}
+
+void Lint::OnKeyEvent(int db, Bytes key, KeyEvent event) {
+  const KeyView view(db, key);
+  const bool is_by_itself = event.Kind() == kNotifyExpired || event.Kind() == kNotifyEvicted;
+  for (const auto& [kind, check] : checks_) {
+    if (is_own_talk_ && !is_by_itself) {
+      check->Forget(view);
+    } else {
+      check->OnKeyEvent(view, event);
+    }
+  }
+}
+
+void Lint::OnFlush(std::span<const int> dbs) {
+  for (const auto& [kind, check] : checks_) {
+    for (const int db : dbs) check->ForgetAll(db);
+  }
+}
+
+void Lint::OnSwap(int one, int other) {
+  for (const int db : {one, other}) OnFlush(std::span(&db, 1));
 }
 
 // --- Findings.
@@ -207,7 +262,7 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
   std::string same(InfoOf(remark.rule).name);
   for (const std::string& part : {command, client->name, client->library, client->user, ShapeOf(remark.key)}) {
     same += '\n';
-    same += part;
+    same += Bytes(part).substr(0, kLongestWord);
   }
   const int64_t now_ms = parts_.clock.WallMs();
   const auto found = findings_.find(same);
@@ -226,7 +281,7 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
                       .client = client,
                       .command = command,
                       .request = std::move(line),
-                      .key = remark.key,
+                      .key = remark.key.substr(0, kLongestWord),
                       .why = remark.why,
                       .count = 1,
                       .first_ms = now_ms,

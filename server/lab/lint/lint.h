@@ -1,7 +1,7 @@
 // Lint: TEST LINT. Finds what works in a test and hurts in production, in the requests that clients send.
 //
 // The checks see each request before it runs (RequestFaults), so that a strict rule can refuse it, and when it has
-// succeeded (CallObserver). Off, it costs nothing.
+// succeeded (CallObserver). They hear what happens to keys meanwhile (KeyEventListener). Off, it costs nothing.
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "server/clients/key_event_port.h"
 #include "server/execution/call_observer.h"
 #include "server/execution/request_faults.h"
 #include "server/lab/lint/lint_check.h"
@@ -37,7 +38,7 @@ struct LintFinding {
   int64_t last_ms = 0;
 };
 
-class Lint final : public RequestFaults, public CallObserver {
+class Lint final : public RequestFaults, public CallObserver, private KeyEventListener {
  public:
   static constexpr size_t kMost = 1000;  // findings
 
@@ -50,6 +51,7 @@ class Lint final : public RequestFaults, public CallObserver {
     const ServerStats& stats;
     const Settings& settings;
     CallObservers& observers;
+    KeyEventPort& key_events;
     RequestFaultsPort& port;
   };
   explicit Lint(const Parts& parts);
@@ -77,15 +79,23 @@ class Lint final : public RequestFaults, public CallObserver {
 
   const RequestFault* Meet(const Request& request) override;
   void OnCall(const FinishedCall& call) override;
+  void OnRefusal(const RefusedCall& call) override;
 
  private:
+  void OnKeyEvent(int db, Bytes key, KeyEvent event) override;
+  void OnFlush(std::span<const int> dbs) override;
+  void OnSwap(int one, int other) override;
+
   struct Sender {
     LintClient owner;
     uint64_t requests = 0;
   };
 
+  void TellOfFailure(const Session& client);
   // Makes the checks that are needed, and drops the others.
   void ChooseChecks();
+  void Listen();
+  void Leave();
   LintRemarks Leftovers();
   Sender& SenderOf(const Session& client);
   LintRequest RequestOf(const Request& request);
@@ -102,6 +112,7 @@ class Lint final : public RequestFaults, public CallObserver {
   std::map<std::string, LintFinding> findings_;  // by what makes two of them one
   std::vector<const LintFinding*> in_order_;
   uint64_t lost_ = 0;
+  bool is_own_talk_ = false;  // the request that was met last
   RequestFault refusal_{.kind = RequestFault::Kind::kError};
 };
 

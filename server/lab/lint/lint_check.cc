@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/word_text.h"
+#include "server/clients/session.h"
 #include "server/dataset/dataset.h"
 
 namespace respite {
@@ -14,10 +15,18 @@ bool LintRequest::HasOption(size_t from, Bytes option) const {
 }
 
 std::string Shown(const LintClient& client) {
-  return "client " + (client->name.empty() ? "id=" + std::to_string(client->id) : WordText(client->name));
+  return "client " + (client->name.empty() ? "id=" + std::to_string(client->id) : ShownWord(client->name));
 }
 
-const Entry* Present(const LintCheck::Parts& parts, const KeyName& key) {
+std::string ShownWord(Bytes word) {
+  constexpr size_t kMost = 64;
+  if (word.size() <= kMost) return WordText(word);
+  return WordText(std::string(word.substr(0, kMost)) + "...");
+}
+
+bool Watches(const Session& client) { return client.transaction != nullptr && client.transaction->watches != nullptr; }
+
+const Entry* Present(const LintCheck::Parts& parts, const KeyView& key) {
   const Entry* const entry = parts.data.keyspace[key.db].Find(key.key);
   return entry == nullptr || entry->IsExpired(parts.clock.WallMs()) ? nullptr : entry;
 }

@@ -1,9 +1,9 @@
 #include "server/lab/lint/lock_check.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
-#include "base/word_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/session.h"
 
@@ -16,9 +16,21 @@ using Place = RequestFaults::Place;
 constexpr size_t kMostLocks = 10'000;
 constexpr size_t kMostClients = 10'000;
 constexpr size_t kFewClients = 1000;
-constexpr size_t kMostKeys = 64;  // of one holder
+constexpr size_t kMostKeys = 64;          // of one holder
+constexpr size_t kMostWorkedOn = 4 * 64;  // by one request
 constexpr size_t kMostFormer = 8;
 constexpr Bytes kDeadlines[] = {"EX", "PX", "EXAT", "PXAT"};
+// What shows a script the value of a lock.
+constexpr Bytes kShowing[] = {"get", "mget", "getex", "getrange", "substr", "lcs"};
+// They do not depend on what the value was, and nothing that was there is lost.
+constexpr Bytes kAdding[] = {"incr",    "decr", "incrby", "decrby", "incrbyfloat", "hincrby", "hincrbyfloat",
+                             "zincrby", "sadd", "lpush",  "rpush",  "pfadd",       "xadd"};
+constexpr Bytes kDeleting[] = {"del", "rename_from", "move_from", "evicted"};
+// The key is something else from then on.
+constexpr Bytes kOverwriting[] = {"new",         "set",        "restore",        "rename_to",
+                                  "copy_to",     "move_to",    "sortstore",      "sinterstore",
+                                  "sunionstore", "sdiffstore", "zrangestore",    "zunionstore",
+                                  "zinterstore", "zdiffstore", "georadiusstore", "geosearchstore"};
 
 // A request that sets a key only if it is absent.
 struct Taking {
@@ -34,19 +46,34 @@ std::optional<Taking> TakingOf(const LintRequest& request) {
   return Taking{request.keys[0], has_deadline};
 }
 
+bool IsOneOf(Bytes name, std::span<const Bytes> names) { return std::ranges::find(names, name) != names.end(); }
+
 bool Deletes(const LintRequest& request) { return request.Is("del") || request.Is("unlink") || request.Is("getdel"); }
 
-template <class Keys>
-void AddKey(Keys& keys, const KeyName& key) {
-  if (keys.size() < kMostKeys) keys.insert(key);
+void AddKey(KeySet& keys, const KeyView& key) {
+  if (keys.size() < kMostKeys && !keys.contains(key)) keys.insert(KeyName(key));
 }
 
 std::string WithoutDeadline(const KeyName& key) {
-  return WordText(key.key) +
+  return ShownWord(key.key) +
          " is set without a deadline. If its client ends before it deletes the key, nobody else gets it";
 }
 
 }  // namespace
+
+void LockCheck::Holder::Use(const KeyView& key, bool only_adds) {
+  const auto found = used.find(key);
+  if (found != used.end()) {
+    found->second = found->second || !only_adds;
+  } else if (used.size() < kMostKeys) {
+    used.emplace(key, !only_adds);
+  }
+}
+
+bool LockCheck::Holder::Knows(const KeyView& key) const {
+  const auto found = used.find(key);
+  return found != used.end() && found->second;
+}
 
 void LockCheck::Before(const LintRequest& request, LintRemarks& remarks) {
   if (request.place == Place::kQueued) return;
@@ -56,11 +83,11 @@ void LockCheck::Before(const LintRequest& request, LintRemarks& remarks) {
   JudgeWork(request, remarks);
 }
 
-// A script that reads a key before it deletes it compares: nobody comes between.
+// A script that reads a value before it deletes the key compares: nobody comes between.
 void LockCheck::NoteScript(const LintRequest& request) {
   if (request.RunsScript()) read_by_script_.clear();
-  if (request.place != Place::kInScript || request.command.Is(kWrite)) return;
-  for (const KeyRef& key : request.keys) AddKey(read_by_script_, request.Key(key));
+  if (request.place != Place::kInScript || !IsOneOf(request.command.full_name, kShowing)) return;
+  for (const KeyRef& key : request.keys) AddKey(read_by_script_, request.View(key));
 }
 
 void LockCheck::JudgeTaking(const LintRequest& request, LintRemarks& remarks) {
@@ -80,8 +107,8 @@ void LockCheck::JudgeTaking(const LintRequest& request, LintRemarks& remarks) {
   taking_ = std::move(key);
 }
 
-bool LockCheck::HasCompared(const LintRequest& request, const KeyName& key) const {
-  const auto has = [&key](const std::set<KeyName>& keys) { return keys.contains(key) || keys.size() >= kMostKeys; };
+bool LockCheck::HasCompared(const LintRequest& request, const KeyView& key) const {
+  const auto has = [&key](const KeySet& keys) { return keys.contains(key) || keys.size() >= kMostKeys; };
   if (request.place == Place::kInScript) return has(read_by_script_);
   if (request.place != Place::kInTransaction) return false;
   const auto watched = watches_.find(request.client.id);
@@ -91,7 +118,7 @@ bool LockCheck::HasCompared(const LintRequest& request, const KeyName& key) cons
 void LockCheck::JudgeDeletion(const LintRequest& request, LintRemarks& remarks) {
   if (locks_.empty() || !Deletes(request)) return;
   for (const KeyRef& ref : request.keys) {
-    const KeyName key = request.Key(ref);
+    const KeyView key = request.View(ref);
     const auto found = locks_.find(key);
     if (found == locks_.end() || !found->second.holder) continue;
     const LintClient& holder = found->second.holder->client;
@@ -99,51 +126,51 @@ void LockCheck::JudgeDeletion(const LintRequest& request, LintRemarks& remarks) 
     const bool was_holder = std::ranges::any_of(
         found->second.former, [&](const Holder& former) { return former.client->id == request.client.id; });
     remarks.push_back({.rule = LintRule::kForeignUnlock,
-                       .why = WordText(key.key) + " is the lock of " + Shown(holder) +
+                       .why = ShownWord(key.key) + " is the lock of " + Shown(holder) +
                               ", and is deleted by another client" + (was_holder ? ", whose own time was over" : "") +
                               ", without a comparison at that moment",
-                       .key = key.key});
+                       .key = std::string(key.key)});
   }
 }
 
 void LockCheck::JudgeWork(const LintRequest& request, LintRemarks& remarks) {
   const auto mine = locks_of_.find(request.client.id);
   if (mine == locks_of_.end()) return;
+  std::vector<Lock*> locks;
   for (const KeyName& name : mine->second) {
     const auto found = locks_.find(name);
-    if (found != locks_.end()) NoteWork(request, found->second, remarks);
+    if (found != locks_.end()) locks.push_back(&found->second);
+  }
+  const Work work = {.writes = request.command.Is(kWrite), .only_adds = IsOneOf(request.command.full_name, kAdding)};
+  for (size_t i = 0; i < std::min(request.keys.Size(), kMostWorkedOn); ++i) {
+    const KeyView key = request.View(request.keys[i]);
+    if (locks_.contains(key)) continue;
+    for (Lock* const lock : locks) NoteWork(request, key, work, *lock, remarks);
   }
 }
 
-void LockCheck::NoteWork(const LintRequest& request, Lock& lock, LintRemarks& remarks) {
-  const bool is_write = request.command.Is(kWrite);
-  for (const KeyRef& ref : request.keys) {
-    const KeyName key = request.Key(ref);
-    if (locks_.contains(key)) continue;
-    if (lock.holder && lock.holder->client->id == request.client.id) {
-      AddKey(lock.holder->used, key);
-      for (const Holder& former : lock.former) {
-        if (!former.written.contains(key)) continue;
-        remarks.push_back({.rule = LintRule::kExpiredLockWork,
-                           .why = "its lock was over, and " + Shown(lock.holder->client) + " had it, when it wrote " +
-                                  WordText(key.key) + ", which that client uses now",
-                           .key = key.key,
-                           .client = former.client});
-      }
-    }
-    const auto me =
-        std::ranges::find_if(lock.former, [&](const Holder& former) { return former.client->id == request.client.id; });
-    if (me == lock.former.end() || !is_write) continue;
-    const bool is_shared = me->used.contains(key) || (lock.holder && lock.holder->used.contains(key));
-    if (is_shared) {
-      const std::string now =
-          lock.holder ? Shown(lock.holder->client) + " has it now" : "another client has had it since";
-      remarks.push_back({.rule = LintRule::kExpiredLockWork,
-                         .why = WordText(key.key) + " is written under a lock that is over: " + now,
-                         .key = key.key});
-    } else {
-      AddKey(me->written, key);
-    }
+void LockCheck::NoteWork(const LintRequest& request, const KeyView& key, Work work, Lock& lock, LintRemarks& remarks) {
+  if (lock.holder && lock.holder->client->id == request.client.id) return NoteUse(key, work, lock, remarks);
+  const auto me =
+      std::ranges::find_if(lock.former, [&](const Holder& former) { return former.client->id == request.client.id; });
+  if (me == lock.former.end() || !work.writes || (work.only_adds && !me->Knows(key))) return;
+  const bool is_shared = me->used.contains(key) || (lock.holder && lock.holder->used.contains(key));
+  if (!is_shared) return AddKey(me->written, key);
+  const std::string now = lock.holder ? Shown(lock.holder->client) + " has it now" : "another client has had it since";
+  remarks.push_back({.rule = LintRule::kExpiredLockWork,
+                     .why = ShownWord(key.key) + " is written under a lock that is over: " + now,
+                     .key = std::string(key.key)});
+}
+
+void LockCheck::NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks) {
+  lock.holder->Use(key, work.only_adds);
+  for (const Holder& former : lock.former) {
+    if (!former.written.contains(key)) continue;
+    remarks.push_back({.rule = LintRule::kExpiredLockWork,
+                       .why = "its lock was over, and " + Shown(lock.holder->client) + " had it, when it wrote " +
+                              ShownWord(key.key) + ", which that client uses now",
+                       .key = std::string(key.key),
+                       .client = former.client});
   }
 }
 
@@ -153,7 +180,7 @@ void LockCheck::After(const LintRequest& request, LintRemarks& remarks) {
   if (taken && Present(parts_, *taken) != nullptr) {
     Take(request, *taken);
   } else if (request.command.Is(kWrite) || request.RunsScript()) {
-    for (const KeyRef& key : request.keys) Touch(request, request.Key(key));
+    for (const KeyRef& key : request.keys) Touch(request, request.View(key));
   }
   if (request.place != Place::kSent) return;
   for (const KeyName& key : std::exchange(without_deadline_, {})) {
@@ -163,52 +190,121 @@ void LockCheck::After(const LintRequest& request, LintRemarks& remarks) {
   }
 }
 
+// --- Who holds what.
+
 void LockCheck::Take(const LintRequest& request, const KeyName& key) {
-  if (!locks_.contains(key) && locks_.size() >= kMostLocks) {
-    locks_.clear();
-    locks_of_.clear();
-  }
+  if (!locks_.contains(key)) MakeRoom();
   Lock& lock = locks_[key];
   const uint64_t id = request.client.id;
   if (lock.holder && lock.holder->client->id != id) {
     lock.former.push_back(std::move(*lock.holder));
-    if (lock.former.size() > kMostFormer) lock.former.pop_front();
+    if (lock.former.size() > kMostFormer) {
+      Unlink(lock.former.front().client->id, key);
+      lock.former.pop_front();
+    }
   }
   std::erase_if(lock.former, [id](const Holder& former) { return former.client->id == id; });
   lock.holder = Holder{.client = request.owner};
   MakeRoomIn(locks_of_, kMostClients);
-  AddKey(locks_of_[id], key);
+  KeySet& mine = locks_of_[id];
+  DropDone(mine, id);
+  AddKey(mine, key);
 }
 
-void LockCheck::Touch(const LintRequest& request, const KeyName& key) {
+bool LockCheck::IsDone(const KeyName& key, const Lock& lock) const {
+  return lock.former.empty() && Present(parts_, key) == nullptr;
+}
+
+// Locks that are done are many if a program sets a key for each job that is not to be done twice.
+void LockCheck::MakeRoom() {
+  if (locks_.size() < kMostLocks) return;
+  std::erase_if(locks_, [this](const auto& row) {
+    const bool is_done = IsDone(row.first, row.second);
+    if (is_done) UnlinkAll(row.first, row.second);
+    return is_done;
+  });
+  if (locks_.size() < kMostLocks / 2) return;
+  locks_.clear();
+  locks_of_.clear();
+}
+
+void LockCheck::DropDone(KeySet& locks, uint64_t client) {
+  if (locks.size() < kMostKeys) return;
+  std::erase_if(locks, [&](const KeyName& key) {
+    const auto found = locks_.find(key);
+    if (found == locks_.end()) return true;
+    const Lock& lock = found->second;
+    const bool is_done = IsDone(key, lock) && (!lock.holder || lock.holder->client->id == client);
+    if (is_done) locks_.erase(found);
+    return is_done;
+  });
+}
+
+void LockCheck::OnKeyEvent(const KeyView& key, KeyEvent event) {
+  if (locks_.empty() || (taking_ && taking_->db == key.db && taking_->key == key.key)) return;
+  const auto found = locks_.find(key);
+  if (found == locks_.end()) return;
+  if (IsOneOf(event.Name(), kDeleting) || IsOneOf(event.Name(), kOverwriting)) End(found);
+}
+
+void LockCheck::End(Locks::iterator lock) {
+  std::optional<Holder>& holder = lock->second.holder;
+  if (holder) Unlink(holder->client->id, lock->first);
+  holder.reset();
+  if (lock->second.former.empty()) locks_.erase(lock);
+}
+
+void LockCheck::Forget(const KeyView& key) {
+  const auto found = locks_.find(key);
+  if (found == locks_.end()) return;
+  UnlinkAll(found->first, found->second);
+  locks_.erase(found);
+}
+
+void LockCheck::ForgetAll(int db) {
+  std::erase_if(locks_, [&](const auto& row) {
+    if (row.first.db != db) return false;
+    UnlinkAll(row.first, row.second);
+    return true;
+  });
+}
+
+void LockCheck::Unlink(uint64_t client, const KeyName& key) {
+  const auto mine = locks_of_.find(client);
+  if (mine == locks_of_.end()) return;
+  mine->second.erase(key);
+  if (mine->second.empty()) locks_of_.erase(mine);
+}
+
+void LockCheck::UnlinkAll(const KeyName& key, const Lock& lock) {
+  if (lock.holder) Unlink(lock.holder->client->id, key);
+  for (const Holder& former : lock.former) Unlink(former.client->id, key);
+}
+
+void LockCheck::Touch(const LintRequest& request, const KeyView& key) {
   const auto found = locks_.find(key);
   if (found == locks_.end()) return;
   Lock& lock = found->second;
   const uint64_t id = request.client.id;
-  const bool was_former =
-      std::erase_if(lock.former, [id](const Holder& former) { return former.client->id == id; }) != 0;
-  // SET without NX makes the key something else. Other commands leave the lock as it is (EXPIRE), or remove the key.
-  const bool is_over = Present(parts_, key) == nullptr || request.Is("set");
-  const bool was_mine = lock.holder && lock.holder->client->id == id;
-  if (is_over) lock.holder.reset();
-  if (was_former || (is_over && was_mine)) {
-    const auto mine = locks_of_.find(id);
-    if (mine != locks_of_.end()) mine->second.erase(key);
-  }
+  if (std::erase_if(lock.former, [id](const Holder& former) { return former.client->id == id; }) == 0) return;
+  Unlink(id, found->first);
   if (!lock.holder && lock.former.empty()) locks_.erase(found);
 }
 
+// --- Who watches what.
+
 void LockCheck::NoteWatches(const LintRequest& request) {
-  const uint64_t id = request.client.id;
-  if (request.Is("watch")) {
-    if (watches_.size() >= kFewClients + 2 * parts_.clients.Count()) {
-      std::erase_if(watches_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
-    }
-    for (const KeyRef& key : request.keys) AddKey(watches_[id], request.Key(key));
-  } else if (request.command.Spec().transaction == TransactionRole::kExecutes || request.Is("discard") ||
-             request.Is("unwatch")) {
-    watches_.erase(id);
+  if (request.place != Place::kSent) return;
+  if (!request.Is("watch")) return NoteEndOfWatch(request.client);
+  if (watches_.size() >= kFewClients + 2 * parts_.clients.Count()) {
+    std::erase_if(watches_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
   }
+  for (const KeyRef& key : request.keys) AddKey(watches_[request.client.id], request.View(key));
+}
+
+// EXEC ends it even if it fails, and so does RESET.
+void LockCheck::NoteEndOfWatch(const Session& client) {
+  if (!watches_.empty() && !Watches(client)) watches_.erase(client.id);
 }
 
 }  // namespace respite

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/glob.h"
-#include "base/word_text.h"
 #include "datatypes/stream.h"
 #include "datatypes/stream_group.h"
 #include "server/clients/clients.h"
@@ -20,6 +19,33 @@ using Place = RequestFaults::Place;
 constexpr size_t kMostConsumers = 10'000;
 constexpr std::array<Bytes, 6> kPops = {"lpop", "rpop", "blpop", "brpop", "lmpop", "blmpop"};
 
+// Whose entries a request makes pending.
+struct Claim {
+  Bytes group;
+  Bytes consumer;
+};
+
+// GROUP, NOACK and others stand before STREAMS, in any order.
+std::optional<Claim> ClaimOfReading(std::span<const Bytes> words) {
+  std::optional<Claim> claim;
+  for (size_t i = 1; i + 2 < words.size() && !EqualsIgnoreCase(words[i], "STREAMS"); ++i) {
+    if (EqualsIgnoreCase(words[i], "NOACK")) return std::nullopt;
+    if (EqualsIgnoreCase(words[i], "GROUP")) {
+      claim = {words[i + 1], words[i + 2]};
+      i += 2;
+    } else {
+      ++i;  // COUNT n, BLOCK ms
+    }
+  }
+  return claim;
+}
+
+std::optional<Claim> ClaimOf(const LintRequest& request) {
+  if (request.Is("xreadgroup")) return ClaimOfReading(request.words);
+  if (!request.Is("xautoclaim") && !request.Is("xclaim")) return std::nullopt;
+  return Claim{request.words[2], request.words[3]};
+}
+
 }  // namespace
 
 void MessageCheck::Before(const LintRequest& request, LintRemarks& remarks) {
@@ -30,7 +56,7 @@ void MessageCheck::Before(const LintRequest& request, LintRemarks& remarks) {
   if (!pops || request.place != Place::kSent || request.keys.Empty()) return;
   const std::string key(request.words[request.keys[0].index]);
   remarks.push_back({.rule = LintRule::kLostMessage,
-                     .why = "what is popped from " + WordText(key) +
+                     .why = "what is popped from " + ShownWord(key) +
                             " is nowhere else: if the client ends before it is done, it is lost",
                      .key = key});
 }
@@ -45,15 +71,16 @@ void MessageCheck::JudgePublish(const LintRequest& request, LintRemarks& remarks
   const auto patterns = is_sharded ? std::vector<Bytes>() : parts_.pubsub.Names(TopicKind::kPattern, nullptr);
   if (std::ranges::any_of(patterns, [&](Bytes pattern) { return Glob(pattern).Matches(channel); })) return;
   remarks.push_back({.rule = LintRule::kLostMessage,
-                     .why = "nobody has subscribed to " + WordText(channel) + ": the message is lost",
+                     .why = "nobody has subscribed to " + ShownWord(channel) + ": the message is lost",
                      .key = std::string(channel)});
 }
 
 void MessageCheck::After(const LintRequest& request, LintRemarks& /*remarks*/) {
-  if (!request.Is("xreadgroup") || request.HasOption(4, "NOACK") || request.words.size() < 4) return;
+  const auto claim = ClaimOf(request);
+  if (!claim || std::max(claim->group.size(), claim->consumer.size()) > LintRequest::kLongestKey) return;
   MakeRoomIn(readers_, kMostConsumers);
   for (const KeyRef& key : request.keys) {
-    readers_[{request.Key(key), std::string(request.words[2]), std::string(request.words[3])}] = request.owner;
+    readers_[{request.Key(key), std::string(claim->group), std::string(claim->consumer)}] = request.owner;
   }
 }
 
@@ -75,8 +102,8 @@ void MessageCheck::Conclude(LintRemarks& remarks) {
     if (pending != 0) {
       remarks.push_back({.rule = LintRule::kLostMessage,
                          .why = Shown(client) + " has left " + std::to_string(pending) + " entries of " +
-                                WordText(consumer.stream.key) + " behind that consumer " + WordText(consumer.name) +
-                                " of group " + WordText(consumer.group) + " has not acknowledged",
+                                ShownWord(consumer.stream.key) + " behind that consumer " + ShownWord(consumer.name) +
+                                " of group " + ShownWord(consumer.group) + " has not acknowledged",
                          .key = consumer.stream.key,
                          .client = client});
     }

@@ -28,7 +28,7 @@ class MessageCheck final : public LintCheck {
   uint64_t PendingOf(const Consumer& consumer) const;
 
   const Parts parts_;
-  std::map<Consumer, LintClient> readers_;  // who has read new entries last
+  std::map<Consumer, LintClient> readers_;  // who has read or claimed entries last
 };
 
 }  // namespace respite

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/memory_text.h"
-#include "base/word_text.h"
 #include "datatypes/hash.h"
 #include "datatypes/list.h"
 #include "datatypes/set.h"
@@ -76,7 +75,7 @@ void ShapeCheck::JudgeCost(const LintRequest& request, LintRemarks& remarks) con
     const size_t elements = ElementsAt(request, key);
     if (elements <= kManyElements) continue;
     remarks.push_back({.rule = LintRule::kSlowShape,
-                       .why = WordText(request.words[key.index]) + " has " + std::to_string(elements) +
+                       .why = ShownWord(request.words[key.index]) + " has " + std::to_string(elements) +
                               " elements, and nobody else is served while " + ToUpper(request.command.full_name) +
                               " goes through them",
                        .key = std::string(request.words[key.index])});
@@ -122,7 +121,7 @@ void ShapeCheck::JudgeHeat(const LintRequest& request, LintRemarks& remarks) {
     if (hottest->second * 100 > parts_.limits.percent_of_accesses * window_) {
       remarks.push_back({.rule = LintRule::kHotKey,
                          .why = std::to_string(hottest->second) + " of the last " + std::to_string(window_) +
-                                " accesses were to " + WordText(hottest->first.key),
+                                " accesses were to " + ShownWord(hottest->first.key),
                          .key = hottest->first.key});
     }
     accesses_.clear();

@@ -1,7 +1,6 @@
 #include "server/lab/lint/slot_check.h"
 
 #include "base/key_slot.h"
-#include "base/word_text.h"
 #include "server/clients/session.h"
 
 namespace respite {
@@ -25,7 +24,7 @@ void SlotCheck::Before(const LintRequest& request, LintRemarks& remarks) {
   if (executes && request.place == Place::kSent) JudgeTransaction(request, remarks);
   if (request.Is("select") && request.words[1] != "0") {
     remarks.push_back(
-        {.rule = LintRule::kSelectInCluster, .why = "SELECT " + WordText(request.words[1]) + " fails in a cluster"});
+        {.rule = LintRule::kSelectInCluster, .why = "SELECT " + ShownWord(request.words[1]) + " fails in a cluster"});
   }
 }
 
@@ -42,8 +41,8 @@ void SlotCheck::Judge(Bytes key, LintRemarks& remarks) {
   if (slots_.is_told || KeySlot(key) == KeySlot(*slots_.first)) return;
   slots_.is_told = true;
   remarks.push_back({.rule = LintRule::kCrossSlot,
-                     .why = WordText(*slots_.first) + " is in slot " + std::to_string(KeySlot(*slots_.first)) + ", " +
-                            WordText(key) + " in slot " + std::to_string(KeySlot(key)) +
+                     .why = ShownWord(*slots_.first) + " is in slot " + std::to_string(KeySlot(*slots_.first)) + ", " +
+                            ShownWord(key) + " in slot " + std::to_string(KeySlot(key)) +
                             ": a cluster refuses to use both at once",
                      .key = std::string(key)});
 }
@@ -53,7 +52,7 @@ void SlotCheck::JudgeDeclared(const LintRequest& request, LintRemarks& remarks) 
     const Bytes name = request.words[key.index];
     if (declared_.contains(name)) continue;
     remarks.push_back({.rule = LintRule::kUndeclaredKey,
-                       .why = "a script uses " + WordText(name) +
+                       .why = "a script uses " + ShownWord(name) +
                               ", which is not in its KEYS: a cluster cannot tell which node has to run it",
                        .key = std::string(name)});
   }

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
+#include <utility>
 
-#include "base/word_text.h"
+#include "server/clients/clients.h"
 #include "server/clients/session.h"
 
 namespace respite {
@@ -13,13 +16,17 @@ namespace {
 using Place = RequestFaults::Place;
 
 constexpr size_t kMostClients = 10'000;
+constexpr size_t kFewClients = 1000;
 constexpr size_t kMostKeys = 100'000;
 constexpr size_t kMostReads = 16;      // of one client
 constexpr uint64_t kMostBetween = 20;  // requests between a read and the write that it is for
-constexpr std::array<Bytes, 4> kWholeReads = {"get", "mget", "hgetall", "getrange"};
+constexpr std::array<Bytes, 7> kWholeReads = {"get", "mget", "hgetall", "getrange", "getex", "substr", "hvals"};
 constexpr std::array<Bytes, 2> kFieldReads = {"hget", "hmget"};
 constexpr std::array<Bytes, 6> kWholeWrites = {"set", "setex", "psetex", "mset", "getset", "setrange"};
 constexpr std::array<Bytes, 2> kFieldWrites = {"hset", "hmset"};
+// They leave the value as it is.
+constexpr std::array<Bytes, 9> kOtherEvents = {"expire",  "persist", "hexpire", "hpersist", "new",
+                                               "expired", "evicted", "keymiss", "hexpired"};
 
 template <size_t kCount>
 bool IsOneOf(const LintRequest& request, const std::array<Bytes, kCount>& names) {
@@ -31,13 +38,22 @@ bool IsOneOf(const LintRequest& request, const std::array<Bytes, kCount>& names)
 bool UpdateCheck::Extent::Meets(const Extent& other) const {
   if (is_all) return other.is_all || !other.fields.empty();
   if (other.is_all) return !fields.empty();
-  return std::ranges::any_of(fields, [&](const std::string& field) { return other.fields.contains(field); });
+  return std::ranges::any_of(fields, [&](uint64_t field) { return std::ranges::binary_search(other.fields, field); });
+}
+
+UpdateCheck::Extent UpdateCheck::Extent::SharedWith(const Extent& other) const {
+  if (is_all) return other;
+  if (other.is_all) return *this;
+  Extent shared;
+  std::ranges::set_intersection(fields, other.fields, std::back_inserter(shared.fields));
+  return shared;
 }
 
 void UpdateCheck::Extent::Add(const Extent& other) {
-  constexpr size_t kMost = 64;
-  fields.insert(other.fields.begin(), other.fields.end());
-  is_all = is_all || other.is_all || fields.size() > kMost;
+  is_all = is_all || other.is_all;
+  std::vector<uint64_t> both;
+  if (!is_all) std::ranges::set_union(fields, other.fields, std::back_inserter(both));
+  fields = std::move(both);
 }
 
 bool UpdateCheck::ReadsToChange(const LintRequest& request) {
@@ -53,44 +69,49 @@ bool UpdateCheck::ReplacesWhatWasRead(const LintRequest& request) {
 
 UpdateCheck::Extent UpdateCheck::ExtentOf(const LintRequest& request) {
   Extent extent;
-  const auto add = [&](size_t from, size_t step) {
-    for (size_t i = from; i < request.words.size(); i += step) extent.fields.emplace(request.words[i]);
+  const auto add = [&](size_t from, size_t to, size_t step) {
+    for (size_t i = from; i < std::min(to, request.words.size()); i += step) {
+      extent.fields.push_back(std::hash<Bytes>()(request.words[i]));
+    }
   };
   if (request.Is("hget") || request.Is("hmget") || request.Is("hdel")) {
-    add(2, 1);
+    add(2, SIZE_MAX, 1);
   } else if (request.Is("hset") || request.Is("hmset")) {
-    add(2, 2);
-  } else if ((request.Is("hincrby") || request.Is("hincrbyfloat") || request.Is("hsetnx")) &&
-             request.words.size() > 2) {
-    extent.fields.emplace(request.words[2]);
+    add(2, SIZE_MAX, 2);
+  } else if (request.Is("hincrby") || request.Is("hincrbyfloat") || request.Is("hsetnx")) {
+    add(2, 3, 1);
   } else {
     extent.is_all = true;
   }
+  std::ranges::sort(extent.fields);
+  const auto twice = std::ranges::unique(extent.fields);
+  extent.fields.erase(twice.begin(), twice.end());
   return extent;
 }
 
 void UpdateCheck::Before(const LintRequest& request, LintRemarks& remarks) {
+  if (request.place != Place::kQueued) changed_.clear();
   if (!ReplacesWhatWasRead(request) || !reads_.contains(request.client.id)) return;
-  for (const KeyRef& key : request.keys) Judge(request, request.Key(key), remarks);
+  const Extent written = ExtentOf(request);
+  for (const KeyRef& key : request.keys) Judge(request, request.View(key), written, remarks);
 }
 
-void UpdateCheck::Judge(const LintRequest& request, const KeyName& key, LintRemarks& remarks) {
-  const Extent written = ExtentOf(request);
+void UpdateCheck::Judge(const LintRequest& request, const KeyView& key, const Extent& written, LintRemarks& remarks) {
   for (const Read& read : reads_[request.client.id]) {
     const bool is_old = request.number - read.number > kMostBetween;
-    if (is_old || read.key != key || read.writer == nullptr) continue;
-    if (!written.Meets(read.extent) || !written.Meets(read.overwritten) || LosesNothing(request, key, read)) continue;
+    if (is_old || read.writer == nullptr || read.key.db != key.db || read.key.key != key.key) continue;
+    if (!written.Meets(read.overwritten) || LosesNothing(request, key, read)) continue;
     remarks.push_back(
         {.rule = LintRule::kLostUpdate,
-         .why = Shown(read.writer) + " has written " + WordText(key.key) + " since it was read; what it wrote is lost",
-         .key = key.key});
+         .why = Shown(read.writer) + " has written " + ShownWord(key.key) + " since it was read; what it wrote is lost",
+         .key = std::string(key.key)});
     return;
   }
 }
 
 // Two clients that fill a cache. That both write the same does not show that nothing is lost: two of them may have
 // taken the last piece but one.
-bool UpdateCheck::LosesNothing(const LintRequest& request, const KeyName& key, const Read& read) const {
+bool UpdateCheck::LosesNothing(const LintRequest& request, const KeyView& key, const Read& read) const {
   const bool has_deadline = request.Is("setex") || request.Is("psetex") || request.HasOption(3, "EX") ||
                             request.HasOption(3, "PX") || request.HasOption(3, "EXAT") || request.HasOption(3, "PXAT");
   if (!read.was_absent) return false;
@@ -101,51 +122,107 @@ bool UpdateCheck::LosesNothing(const LintRequest& request, const KeyName& key, c
   return request.words.size() > value_at && StringText(*entry).View() == request.words[value_at];
 }
 
+// --- What happens.
+
+void UpdateCheck::OnKeyEvent(const KeyView& key, KeyEvent event) {
+  if (readers_.empty() || std::ranges::find(kOtherEvents, event.Name()) != kOtherEvents.end()) return;
+  if (readers_.contains(key) && !changed_.contains(key)) changed_.insert(KeyName(key));
+}
+
 void UpdateCheck::After(const LintRequest& request, LintRemarks& /*remarks*/) {
   if (request.place == Place::kQueued) return;
-  if (ReadsToChange(request)) {
-    for (const KeyRef& key : request.keys) NoteRead(request, request.Key(key));
-  } else if (request.command.Is(kWrite) && !readers_.empty()) {
-    for (const KeyRef& key : request.keys) NoteWrite(request, request.Key(key));
-  }
+  const KeySet changed = std::exchange(changed_, {});
+  if (ReadsToChange(request)) return NoteReads(request);
+  if (changed.empty()) return;
+  const Extent written = ExtentOf(request);
+  for (const KeyName& key : changed) NoteWrite(request, key, written);
 }
 
-void UpdateCheck::NoteRead(const LintRequest& request, const KeyName& key) {
-  if (reads_.size() >= kMostClients || readers_.size() >= kMostKeys) {
-    reads_.clear();
-    readers_.clear();
-  }
-  std::deque<Read>& reads = reads_[request.client.id];
+// Only so many are remembered.
+void UpdateCheck::NoteReads(const LintRequest& request) {
   const Extent extent = ExtentOf(request);
-  std::erase_if(reads, [&](const Read& read) { return read.key == key && read.extent.Meets(extent); });
-  if (reads.size() >= kMostReads) reads.pop_front();
-  reads.push_back(
-      {.key = key, .extent = extent, .number = request.number, .was_absent = Present(parts_, key) == nullptr});
-  readers_[key].insert(request.client.id);
+  if (extent.IsLong()) return;
+  for (size_t i = 0; i < std::min(request.keys.Size(), kMostReads); ++i) {
+    NoteRead(request, request.View(request.keys[i]), extent);
+  }
 }
 
-void UpdateCheck::NoteWrite(const LintRequest& request, const KeyName& key) {
+void UpdateCheck::NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent) {
+  MakeRoom();
+  const uint64_t id = request.client.id;
+  std::deque<Read>& reads = reads_[id];
+  std::erase_if(reads, [&](const Read& read) {
+    return read.key.db == key.db && read.key.key == key.key && read.extent.Meets(extent);
+  });
+  if (reads.size() >= kMostReads) DropOldest(id, reads);
+  reads.push_back(
+      {.key = KeyName(key), .extent = extent, .number = request.number, .was_absent = Present(parts_, key) == nullptr});
+  readers_[reads.back().key].insert(id);
+}
+
+void UpdateCheck::DropOldest(uint64_t client, std::deque<Read>& reads) {
+  const KeyName key = std::move(reads.front().key);
+  reads.pop_front();
+  if (std::ranges::any_of(reads, [&](const Read& read) { return read.key == key; })) return;
+  const auto readers = readers_.find(key);
+  if (readers == readers_.end()) return;
+  readers->second.erase(client);
+  if (readers->second.empty()) readers_.erase(readers);
+}
+
+void UpdateCheck::MakeRoom() {
+  if (reads_.size() >= kFewClients + 2 * parts_.clients.Count()) {
+    std::erase_if(reads_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
+    for (auto& [key, ids] : readers_) std::erase_if(ids, [this](uint64_t id) { return !reads_.contains(id); });
+    std::erase_if(readers_, [](const auto& row) { return row.second.empty(); });
+  }
+  if (reads_.size() < kMostClients && readers_.size() < kMostKeys) return;
+  reads_.clear();
+  readers_.clear();
+}
+
+void UpdateCheck::NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written) {
   const auto found = readers_.find(key);
   if (found == readers_.end()) return;
-  const Extent written = ExtentOf(request);
   std::erase_if(found->second, [&](uint64_t id) {
     const auto mine = reads_.find(id);
     if (mine == reads_.end()) return true;
-    bool is_needed = false;
-    std::erase_if(mine->second, [&](const Read& read) {
-      return read.key == key && id == request.client.id && written.Meets(read.extent);
-    });
+    const bool is_own = id == request.client.id;
     for (Read& read : mine->second) {
-      if (read.key != key) continue;
-      is_needed = true;
-      if (id == request.client.id) continue;
-      read.overwritten.Add(written);
-      read.writer = request.owner;
+      if (!is_own && read.key == key) NoteOverwritten(request, written, read);
     }
+    std::erase_if(mine->second, [&](const Read& read) {
+      return read.key == key && (is_own ? written.Meets(read.extent) : read.overwritten.IsLong());
+    });
+    const bool is_needed = std::ranges::any_of(mine->second, [&](const Read& read) { return read.key == key; });
     if (mine->second.empty()) reads_.erase(mine);
     return !is_needed;
   });
   if (found->second.empty()) readers_.erase(found);
+}
+
+void UpdateCheck::NoteOverwritten(const LintRequest& request, const Extent& written, Read& read) {
+  if (!written.Meets(read.extent)) return;
+  read.overwritten.Add(written.SharedWith(read.extent));
+  read.writer = request.owner;
+}
+
+void UpdateCheck::Forget(const KeyView& key) {
+  const auto found = readers_.find(key);
+  if (found == readers_.end()) return;
+  for (const uint64_t id : found->second) {
+    const auto mine = reads_.find(id);
+    if (mine == reads_.end()) continue;
+    std::erase_if(mine->second, [&](const Read& read) { return read.key == found->first; });
+    if (mine->second.empty()) reads_.erase(mine);
+  }
+  readers_.erase(found);
+}
+
+void UpdateCheck::ForgetAll(int db) {
+  std::erase_if(readers_, [db](const auto& row) { return row.first.db == db; });
+  for (auto& [id, reads] : reads_) std::erase_if(reads, [db](const Read& read) { return read.key.db == db; });
+  std::erase_if(reads_, [](const auto& row) { return row.second.empty(); });
 }
 
 }  // namespace respite
