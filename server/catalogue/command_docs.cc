@@ -166,15 +166,15 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   const bool has_flags = argument.optional || argument.multiple;
   const std::string name = argument.named_by_token ? ToLower(argument.name) : std::string(argument.name);
   // Name, type, and either a display text or nested arguments are always present.
-  reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.empty() +
-            !argument.deprecated_since.empty() + has_flags);
+  reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.Empty() +
+            !argument.deprecated_since.Empty() + has_flags);
   WritePair(reply, "name", name);
   WritePair(reply, "type", ArgumentTypeName(argument.type));
   if (!nests) WritePair(reply, "display_text", argument.display.empty() ? name : argument.display);
   if (argument.key_spec >= 0) WritePair(reply, "key_spec_index", argument.key_spec);
   if (argument.HasToken()) WritePair(reply, "token", argument.token);
-  if (!argument.since.empty()) WritePair(reply, "since", argument.since);
-  if (!argument.deprecated_since.empty()) WritePair(reply, "deprecated_since", argument.deprecated_since);
+  if (!argument.since.Empty()) WritePair(reply, "since", argument.since.Shown());
+  if (!argument.deprecated_since.Empty()) WritePair(reply, "deprecated_since", argument.deprecated_since.Shown());
   if (has_flags) WriteArgumentFlags(reply, argument);
   if (nests) WriteArguments(reply, children);
 }
@@ -204,7 +204,7 @@ void WriteHistory(Reply& reply, std::string_view history) {
 
 void WriteDocFlags(Reply& reply, const CommandSpec& spec) {
   std::vector<std::string_view> flags;
-  if (!spec.deprecated_since.empty()) flags.push_back("deprecated");
+  if (!spec.deprecated_since.Empty()) flags.push_back("deprecated");
   if (spec.syscmd) flags.push_back("syscmd");
   reply.Bulk("doc_flags");
   WriteSetOfSimple(reply, flags);
@@ -250,16 +250,16 @@ void WriteCommandInfo(Reply& reply, const Command& command) {
 void WriteCommandDocs(Reply& reply, const Command& command) {
   const CommandSpec& spec = command.Spec();
   const CommandSyntax syntax = ParseSyntax(spec.syntax);
-  const bool deprecated = !spec.deprecated_since.empty();
-  reply.Map(1u + !spec.summary.empty() + !spec.since.empty() + !spec.complexity.empty() + (deprecated || spec.syscmd) +
+  const bool deprecated = !spec.deprecated_since.Empty();
+  reply.Map(1u + !spec.summary.empty() + !spec.since.Empty() + !spec.complexity.empty() + (deprecated || spec.syscmd) +
             deprecated + !spec.replaced_by.empty() + !spec.history.empty() + (syntax.count > 0) +
             !command.subcommands.empty());
   if (!spec.summary.empty()) WritePair(reply, "summary", spec.summary);
-  if (!spec.since.empty()) WritePair(reply, "since", spec.since);
+  if (!spec.since.Empty()) WritePair(reply, "since", spec.since.Shown());
   WritePair(reply, "group", CommandGroupName(spec.group));
   if (!spec.complexity.empty()) WritePair(reply, "complexity", spec.complexity);
   if (deprecated || spec.syscmd) WriteDocFlags(reply, spec);
-  if (deprecated) WritePair(reply, "deprecated_since", spec.deprecated_since);
+  if (deprecated) WritePair(reply, "deprecated_since", spec.deprecated_since.Shown());
   if (!spec.replaced_by.empty()) WritePair(reply, "replaced_by", spec.replaced_by);
   if (!spec.history.empty()) WriteHistory(reply, spec.history);
   WriteArguments(reply, syntax.Arguments());

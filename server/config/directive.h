@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "server/catalogue/version_mark.h"
 #include "server/config/settings.h"
 
 namespace respite {
@@ -105,7 +106,10 @@ struct Directive {
   SupportLevel support;
   std::variant<YesNoShape, NumberShape, TextShape, ChoiceShape, SpecialShape> shape;
   uint32_t flags = directive_flags::kNoFlags;
-  std::string_view alias = {};  // an older name, accepted and reported too
+  std::string_view alias = {};     // an older name, accepted and reported too
+  VersionMark since = {};          // which versions have it, under one of its names
+  VersionMark until = {};          // which versions do not have it any more
+  VersionMark renamed_since = {};  // which versions know its name; those before know the alias alone
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
 };

@@ -88,7 +88,9 @@ class Page {
   std::string LaterCommands() const {
     std::map<std::string, std::string> since_of;
     table_.ForEach([&](const Command& command) {
-      if (command.Spec().since >= "7.4") since_of[Shown(command.full_name)] = command.Spec().since;
+      if (!command.Spec().since.IsIn({ServerFamily::kRedis, {7, 2, 999}})) {
+        since_of[Shown(command.full_name)] = command.Spec().since.Text();
+      }
     });
     std::string text = "\n## From later versions\n\n| command | came with |\n| --- | --- |\n";
     for (const auto& [name, since] : since_of) text += "| " + name + " | " + since + " |\n";
