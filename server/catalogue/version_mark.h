@@ -43,6 +43,10 @@ class VersionMark {
   constexpr bool Empty() const { return text_.empty(); }
   // The number that COMMAND DOCS shows: that of Redis, or else that of Valkey.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }
+  // The number that a server of this family shows.
+  constexpr std::string_view ShownBy(ServerFamily family) const {
+    return family == ServerFamily::kValkey && !Valkey().empty() ? Valkey() : Shown();
+  }
   // Whether this version has what is marked.
   constexpr bool IsIn(const ServerVersion& server) const;
   // "7.4.0", "Valkey 9.1.0" or "8.2.0 and Valkey 8.0.0".

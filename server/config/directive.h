@@ -20,6 +20,8 @@
 
 namespace respite {
 
+struct Dialect;
+
 using ConfigWords = std::span<const std::string>;
 
 // Why a value was refused, in Redis' words; nullopt when it was accepted.
@@ -112,6 +114,10 @@ struct Directive {
   VersionMark renamed_since = {};  // which versions know its name; those before know the alias alone
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
+  // Whether this version has it under this name, one of its two.
+  bool IsKnownAs(std::string_view given, const Dialect& dialect) const;
+  // Whether a pattern does not find it. What later versions have is hidden where they are not emulated.
+  bool IsHidden(const Dialect& dialect) const;
 };
 
 // All directives, by subject. Cost: no allocation.

@@ -18,14 +18,15 @@ constexpr int kMostSentinels = 32;
 
 constexpr Directive kNetworkDirectives[] = {
     {"bind", kEffective, kBind, kMultiArgument | kVolatile},
-    {"bind-source-addr", kEffective, OptionalText<&Settings::bind_source_addr>()},
+    Since("7.0.0", {"bind-source-addr", kEffective, OptionalText<&Settings::bind_source_addr>()}),
     {"client-output-buffer-limit", kEffective, kClientOutputBufferLimit, kMultiArgument | kVolatile},
     {"client-query-buffer-limit", kEffective, Memory<&Settings::client_query_buffer_limit>(1024 * 1024, kMaxLong),
      kDebug},
     {"io-threads", kMeaningless, Number<&Settings::io_threads>(1, 128), kDebug | kImmutable},
-    {"io-threads-do-reads", kMeaningless, YesNo<&Settings::io_threads_do_reads>(), kDebug | kImmutable},
+    Until("8.0.0,valkey:8.1.0",
+          {"io-threads-do-reads", kMeaningless, YesNo<&Settings::io_threads_do_reads>(), kDebug | kImmutable}),
     {"maxclients", kEffective, Number<&Settings::maxclients>(1, kMaxUint)},
-    {"maxmemory-clients", kEffective, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)},
+    Since("7.0.0", {"maxmemory-clients", kEffective, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)}),
     // Hidden for the same reason as port-file.
     {"node-threads", kEffective, YesNo<&Settings::node_threads>(), kImmutable | kHidden},
     {"nodes", kEffective, OptionalText<&Settings::nodes>(CheckNodes), kImmutable | kHidden},
@@ -35,7 +36,7 @@ constexpr Directive kNetworkDirectives[] = {
     {"protected-mode", kEffective, YesNo<&Settings::protected_mode>()},
     {"proto-max-bulk-len", kEffective, Memory<&Settings::proto_max_bulk_len>(1024 * 1024, kMaxLong), kDebug},
     {"sentinels", kEffective, Number<&Settings::sentinels>(0, kMostSentinels), kImmutable | kHidden},
-    {"socket-mark-id", kEffective, Number<&Settings::socket_mark_id>(0, kMaxUint), kImmutable},
+    Since("7.0.0", {"socket-mark-id", kEffective, Number<&Settings::socket_mark_id>(0, kMaxUint), kImmutable}),
     {"tcp-backlog", kEffective, Number<&Settings::tcp_backlog>(0, kMaxInt), kImmutable},
     {"tcp-keepalive", kEffective, Number<&Settings::tcp_keepalive>(0, kMaxInt)},
     {"timeout", kEffective, Number<&Settings::timeout>(0, kMaxInt)},
