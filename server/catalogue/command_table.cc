@@ -86,23 +86,25 @@ uint32_t CategoryOf(CommandGroup group) {
   return 0;
 }
 
+uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
+  const CommandSpec& spec = *card.spec;
+  // A container does nothing itself, so its group gives it no category.
+  uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
+  if (flags & kWrite) all |= kAclWrite;
+  // Redis: what a script reads is checked when it reads, so EVAL_RO is not in @read.
+  if ((flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;
+  if (flags & kAdmin) all |= kAclAdmin | kAclDangerous;
+  if (flags & kPubSub) all |= kAclPubSub;
+  if (flags & kFast) all |= kAclFast;
+  if (flags & kBlocking) all |= kAclBlocking;
+  return all & kAclFast ? all : all | kAclSlow;
+}
+
 std::string_view LastPart(std::string_view full_name) { return full_name.substr(full_name.find('|') + 1); }
 
 }  // namespace
 
-uint32_t CategoriesOf(const CommandCard& card) {
-  const CommandSpec& spec = *card.spec;
-  // A container does nothing itself, so its group gives it no category.
-  uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
-  if (spec.flags & kWrite) all |= kAclWrite;
-  // Redis: what a script reads is checked when it reads, so EVAL_RO is not in @read.
-  if ((spec.flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;
-  if (spec.flags & kAdmin) all |= kAclAdmin | kAclDangerous;
-  if (spec.flags & kPubSub) all |= kAclPubSub;
-  if (spec.flags & kFast) all |= kAclFast;
-  if (spec.flags & kBlocking) all |= kAclBlocking;
-  return all & kAclFast ? all : all | kAclSlow;
-}
+uint32_t CategoriesOf(const CommandCard& card) { return CategoriesWith(card, card.spec->flags); }
 
 std::span<const std::string_view> AclCategoryNames() { return kAclCategoryNames; }
 
@@ -139,10 +141,11 @@ Command CommandSet::Make(const CommandCard& card, const Command* parent) const {
   const CommandSpec& spec = *card.spec;
   const CommandSyntax syntax = ParseSyntax(spec.syntax);
   const LegacyKeys legacy = LegacyKeysOf(spec.keys.View());
-  Command command{.card = &card, .parent = parent, .arity = ArityIn(dialect_, card), .flags = spec.flags};
+  Command command{.card = &card, .parent = parent, .arity = ArityIn(dialect_, card)};
   command.full_name = parent ? parent->full_name + "|" + ToLower(syntax.name) : ToLower(syntax.name);
+  command.flags = dialect_.FlagsOf(command.full_name, spec.flags);
   command.movable_keys = legacy.movable;
-  command.categories = CategoriesOf(card);
+  command.categories = CategoriesWith(card, command.flags);
   command.first_key = legacy.first;
   command.last_key = legacy.last;
   command.key_step = legacy.step;

@@ -1,8 +1,10 @@
 #include "server/catalogue/dialect.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/bytes.h"
+#include "server/catalogue/command_spec.h"
 
 namespace respite {
 
@@ -29,6 +31,7 @@ constexpr DialectTraits TraitsOfRedis74() {
   traits.xreadgroup_explains_last_entry = true;
   traits.checks_bit_ranges_first = true;
   traits.client_text_has_watch = true;
+  traits.counts_watching_clients = true;
   return traits;
 }
 
@@ -37,6 +40,7 @@ constexpr DialectTraits TraitsOfRedis80() {
   traits.version = traits.redis_version = "8.0.2";
   traits.version_number = 0x080002;
   traits.unbalanced_names_last_entry = true;
+  traits.positions_have_shortest_digits = true;
   traits.client_text_has_io_thread = true;
   return traits;
 }
@@ -63,6 +67,7 @@ constexpr DialectTraits TraitsOfRedis62() {
   traits.expire_errors_quote_commands = false;
   traits.config_set_names_one_value = true;
   traits.describes_commands_fully = false;
+  traits.set_nx_may_get = false;
   traits.autoclaim_lists_deleted = false;
   traits.streams_count_entries = false;
   traits.slots_have_metadata = false;
@@ -90,16 +95,17 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.command_in_scripts = "command";
   traits.call_in_scripts = "call";
   traits.words_in_scripts = "Command";
-  traits.nested_multi_aborts = true;
   traits.unsubscribing_needs_subscription = true;
   traits.scan_refuses_unknown_types = true;
   traits.no_script = "NOSCRIPT No matching script.";
+  traits.stores_nothing_with_a_past_deadline = true;
   traits.bitcount_takes_start_alone = true;
   traits.checks_bit_ranges_first = true;
   traits.xread_knows_last_entry = true;
   traits.xreadgroup_explains_last_entry = true;
   traits.xread_waits_in_scripts = true;
   traits.client_text_has_watch = true;
+  traits.counts_watching_clients = true;
   traits.client_text_has_traffic = true;
   return traits;
 }
@@ -109,6 +115,7 @@ constexpr DialectTraits TraitsOfValkey81() {
   traits.version = traits.valkey_version = "8.1.1";
   traits.valkey_version_number = 0x080101;
   traits.unsubscribing_needs_subscription = false;
+  traits.past_deadlines_expire = true;
   traits.client_text_has_capabilities = true;
   return traits;
 }
@@ -138,19 +145,70 @@ constexpr auto kDefaultsOfValkey80 = std::to_array<DirectiveDefault>({
     {"syslog-ident", "valkey"},
 });
 
+constexpr auto kFlagsOfRedis70 = std::to_array<FlagChange>({
+    {"blmove", kNoScript},
+    {"blpop", kNoScript},
+    {"brpop", kNoScript},
+    {"brpoplpush", kNoScript},
+    {"bzpopmax", kNoScript},
+    {"bzpopmin", kNoScript},
+    {"cluster|shards", 0, kLoading},
+    {"cluster|slots", 0, kLoading},
+    {"wait", kNoScript},
+});
+constexpr auto kFlagsOfRedis74 = std::to_array<FlagChange>({
+    {"wait", kBlocking},
+    {"waitaof", kBlocking, kNoScript},
+});
+constexpr auto kFlagsOfRedis80 = std::to_array<FlagChange>({
+    {"hexpire", 0, kDenyOom},
+    {"hexpireat", 0, kDenyOom},
+    {"hpexpire", 0, kDenyOom},
+    {"hpexpireat", 0, kDenyOom},
+    {"wait", kBlocking},
+    {"waitaof", kBlocking, kNoScript},
+});
+constexpr auto kFlagsOfValkey80 = std::to_array<FlagChange>({
+    {"cluster|info", kLoading},
+    {"cluster|myid", kLoading},
+    {"cluster|myshardid", kLoading},
+    {"cluster|nodes", kLoading},
+    {"multi", kNoMulti},
+    {"wait", kBlocking},
+    {"waitaof", kBlocking, kNoScript},
+    {"watch", kNoMulti},
+});
+constexpr auto kFlagsOfValkey81 = std::to_array<FlagChange>({
+    {"cluster|info", kLoading},
+    {"cluster|myid", kLoading},
+    {"cluster|myshardid", kLoading},
+    {"cluster|nodes", kLoading},
+    {"memory|malloc-stats", kLoading},
+    {"memory|purge", kLoading},
+    {"multi", kNoMulti},
+    {"wait", kBlocking},
+    {"waitaof", kBlocking, kNoScript},
+    {"watch", kNoMulti},
+});
+
 constexpr std::array<Dialect, kEmulatedCount> kDialects = {{
     {.traits = TraitsOfAll()},
-    {"redis:6.2", Redis({6, 2, 16}), TraitsOfRedis62(), kDefaultsOfRedis62},
-    {"redis:7.0", Redis({7, 0, 15}), TraitsOfRedis70()},
+    {"redis:6.2", Redis({6, 2, 16}), TraitsOfRedis62(), kDefaultsOfRedis62, kFlagsOfRedis70},
+    {"redis:7.0", Redis({7, 0, 15}), TraitsOfRedis70(), {}, kFlagsOfRedis70},
     {"redis:7.2", Redis({7, 2, 6}), TraitsOfRedis72()},
-    {"redis:7.4", Redis({7, 4, 1}), TraitsOfRedis74()},
-    {"redis:8.0", Redis({8, 0, 2}), TraitsOfRedis80()},
+    {"redis:7.4", Redis({7, 4, 1}), TraitsOfRedis74(), {}, kFlagsOfRedis74},
+    {"redis:8.0", Redis({8, 0, 2}), TraitsOfRedis80(), {}, kFlagsOfRedis80},
     {"valkey:7.2", Valkey({7, 2, 11}), TraitsOfValkey72()},
-    {"valkey:8.0", Valkey({8, 0, 1}), TraitsOfValkey80(), kDefaultsOfValkey80},
-    {"valkey:8.1", Valkey({8, 1, 1}), TraitsOfValkey81(), kDefaultsOfValkey80},
+    {"valkey:8.0", Valkey({8, 0, 1}), TraitsOfValkey80(), kDefaultsOfValkey80, kFlagsOfValkey80},
+    {"valkey:8.1", Valkey({8, 1, 1}), TraitsOfValkey81(), kDefaultsOfValkey80, kFlagsOfValkey81},
 }};
 
 }  // namespace
+
+uint32_t Dialect::FlagsOf(std::string_view command, uint32_t card_flags) const {
+  const auto change = std::ranges::find(flags, command, &FlagChange::command);
+  return change == flags.end() ? card_flags : (card_flags | change->added) & ~change->removed;
+}
 
 std::string_view Dialect::ShownMark(const VersionMark& mark) const {
   return version ? mark.ShownBy(version->family) : mark.Shown();

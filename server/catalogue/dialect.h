@@ -21,6 +21,13 @@ struct DirectiveDefault {
   std::string_view value;
 };
 
+// CommandFlag bits that a command has besides those of its card, or has not. "client|list" is a subcommand.
+struct FlagChange {
+  std::string_view command;
+  uint32_t added = 0;
+  uint32_t removed = 0;
+};
+
 // Shapes and texts that differ. The defaults are those of Redis 7.2.
 struct DialectTraits {
   // Who it is.
@@ -40,7 +47,6 @@ struct DialectTraits {
   bool has_real_subcommands = true;               // with arities and statistics of their own
   bool expire_errors_quote_commands = true;       // "invalid expire time in 'set' command", not "… in set"
   bool config_set_names_one_value = false;        // CONFIG SET takes one directive, and its errors say so
-  bool nested_multi_aborts = false;               // MULTI and WATCH within MULTI: the transaction fails
   bool unsubscribing_needs_subscription = false;  // UNSUBSCRIBE without subscriptions is an error
   bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS look at the range before the key
   bool unbalanced_names_xread = false;            // "Unbalanced XREAD list of streams", whoever reads
@@ -52,6 +58,7 @@ struct DialectTraits {
   // Replies.
   bool describes_commands_fully = true;       // COMMAND: ten elements for each command, not seven
   bool autoclaim_lists_deleted = true;        // XAUTOCLAIM: a third element
+  bool counts_watching_clients = false;       // INFO: pubsub_clients, watching_clients, total_watched_keys
   bool streams_count_entries = true;          // XINFO: entries-added, entries-read, lag and their like
   bool consumers_have_active_time = true;     // XINFO CONSUMERS: inactive
   bool slots_have_metadata = true;            // CLUSTER SLOTS: a fourth element for each node
@@ -75,6 +82,12 @@ struct DialectTraits {
   bool xread_knows_last_entry = false;      // XREAD … +
   bool xread_waits_in_scripts = false;      // XREAD BLOCK in a script is no error; it does not wait
 
+  // Deadlines and numbers.
+  bool stores_nothing_with_a_past_deadline = false;  // SET k v EXAT 1 deletes the key
+  bool past_deadlines_expire = false;                // the event of a key that gets a past deadline is "expired"
+  bool set_nx_may_get = true;                        // SET … NX GET
+  bool positions_have_shortest_digits = false;       // GEOPOS
+
   // Scripts.
   bool scripts_know_version = true;       // redis.REDIS_VERSION
   bool script_errors_are_nested = false;  // "Error running script (call to f_…): @user_script:1: …"
@@ -85,11 +98,14 @@ struct Dialect {
   std::optional<ServerVersion> version = {};  // nothing: it has all that any version has
   DialectTraits traits = {};
   std::span<const DirectiveDefault> defaults = {};  // that are not those of Settings
+  std::span<const FlagChange> flags = {};           // of commands
 
   bool Emulates() const { return version.has_value(); }
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }
   // Whether what is gone since this mark is gone here. Without `emulate`, nothing is.
   bool HasLost(const VersionMark& until) const { return version && !until.Empty() && until.IsIn(*version); }
+  // Those of a command, for which its card says `flags`.
+  uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;
   // The number of the mark that COMMAND DOCS shows.
   std::string_view ShownMark(const VersionMark& mark) const;
 };

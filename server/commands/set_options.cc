@@ -1,6 +1,8 @@
 #include "server/commands/set_options.h"
 
+#include "server/catalogue/dialect.h"
 #include "server/commands/expire_refusal.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -75,7 +77,12 @@ class Parser {
 
 }  // namespace
 
-SetOptions ParseSetOptions(Call& call) { return Parser(call.args, &call.unit).ParseSet(); }
+SetOptions ParseSetOptions(Call& call) {
+  const SetOptions options = Parser(call.args, &call.unit).ParseSet();
+  const bool gets_and_tests = options.returns_old && options.condition == SetCondition::kIfAbsent;
+  if (gets_and_tests && !call.services.dialect.traits.set_nx_may_get) throw Refusal{refusals::kSyntax};
+  return options;
+}
 
 SetOptions ParseGetExOptions(Args& args) { return Parser(args).ParseGetEx(); }
 

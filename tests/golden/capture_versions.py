@@ -24,7 +24,8 @@ from capture import Client, command_facts
 
 FOLDER = pathlib.Path(__file__).parent
 # Directives whose values depend on where and how the server was started.
-OF_THE_START = {"bind", "dir", "logfile", "port", "save", "enable-debug-command", "unixsocket", "cluster-port"}
+OF_THE_START = {"bind", "dir", "logfile", "port", "save", "enable-debug-command", "unixsocket", "cluster-port",
+                "locale-collate"}
 # Keyspace and commands that were used; a client's own fields.
 VARYING_FIELDS = re.compile(r"cmdstat_|latency_percentiles_|errorstat_|db\d+$|listener\d+$|module$|mem_allocator_")
 # Command families of modules, which Redis 8 brings along.
@@ -62,7 +63,7 @@ class Server:
 
 
 def is_of_module(fact):
-    return MODULES.match(fact.split(" ")[0]) is not None
+    return MODULES.match(fact.split(" ")[0].lower()) is not None
 
 
 def shortened(fact):

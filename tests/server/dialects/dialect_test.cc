@@ -63,6 +63,7 @@ TEST(Dialect, RefusesNewerCommands) {
 
 TEST(Dialect, RefusesNewerOptions) {
   Emulation old("redis:7.2");
+  EXPECT_THAT(old.Run("HSET h f v"), Int(1));
   EXPECT_THAT(old.Run("HSCAN h 0 NOVALUES"), Error("ERR syntax error"));
   EXPECT_THAT(old.Run("XREAD STREAMS s +"), Error("ERR Invalid stream ID specified as stream command argument"));
   Emulation older("redis:6.2");
@@ -77,6 +78,7 @@ TEST(Dialect, AScriptMeetsTheSameCommands) {
   EXPECT_THAT(old.Run("EVAL \"return redis.call('hexpire', 'h')\" 0"),
               ErrorStartsWith("ERR Unknown Redis command called from script"));
   EXPECT_THAT(old.Run("EVAL \"return redis.REDIS_VERSION\" 0"), Bulk("7.2.6"));
+  EXPECT_THAT(old.Run("HSET h f v"), Int(1));
   EXPECT_THAT(old.Run("EVAL \"return redis.call('hscan', 'h', 0, 'novalues')\" 0"),
               ErrorStartsWith("ERR syntax error"));
 }
@@ -154,6 +156,29 @@ TEST(Dialect, ATransactionOfValkeyFailsWithMultiInIt) {
   EXPECT_THAT(redis.Run("EXEC"), EmptyArray());
 }
 
+TEST(Dialect, ADeadlineInThePastStoresNothingInValkey) {
+  Emulation valkey("valkey:8.1");
+  EXPECT_THAT(valkey.Run("SET k v"), Ok());
+  EXPECT_THAT(valkey.Run("SET k w EXAT 1"), Ok());
+  EXPECT_THAT(valkey.Run("EXISTS k"), Int(0));
+  EXPECT_THAT(valkey.Run("INFO keyspace").Text(), Not(HasSubstr("db0")));
+}
+
+TEST(Dialect, ABlockingCommandIsForScriptsSince72) {
+  Emulation old("redis:7.0");
+  EXPECT_THAT(old.Run("EVAL \"return redis.call('blpop', 'l', 1)\" 0"),
+              ErrorStartsWith("ERR This Redis command is not allowed from script"));
+  Emulation later("redis:7.2");
+  EXPECT_THAT(later.Run("EVAL \"return redis.call('blpop', 'l', 1)\" 0"), Nil());
+}
+
+TEST(Dialect, InfoCountsWatchingClientsSince74) {
+  Emulation redis("redis:7.4");
+  EXPECT_THAT(redis.Run("WATCH a b"), Ok());
+  EXPECT_THAT(redis.Run("INFO clients").Text(), HasSubstr("watching_clients:1\r\ntotal_watched_keys:2\r\n"));
+  EXPECT_THAT(redis.Run("CLIENT LIST").Text(), HasSubstr(" watch=2 "));
+}
+
 TEST(Dialect, DirectivesAreThoseOfTheVersion) {
   Emulation old("redis:6.2");
   EXPECT_THAT(old.Run("CONFIG GET hash-max-listpack-entries"), EmptyArray());
@@ -164,8 +189,8 @@ TEST(Dialect, DirectivesAreThoseOfTheVersion) {
 
 TEST(Dialect, ADirectiveThatIsSetKeepsItsValue) {
   TestServer server(TestServer::Options{.directives = {"repl-diskless-sync yes", "emulate redis:6.2"}});
-  EXPECT_TRUE(server.settings().repl_diskless_sync);
-  EXPECT_EQ(server.settings().acl_pubsub_default, AclPubsubDefault::kAllChannels);
+  EXPECT_TRUE(server->settings().repl_diskless_sync);
+  EXPECT_EQ(server->settings().acl_pubsub_default, AclPubsubDefault::kAllChannels);
 }
 
 TEST(Dialect, RecordsOfTheServerMayUseWhatClientsMayNot) {
