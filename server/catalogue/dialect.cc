@@ -30,6 +30,8 @@ constexpr DialectTraits TraitsOfRedis74() {
   traits.xread_waits_in_scripts = true;
   traits.xreadgroup_explains_last_entry = true;
   traits.checks_bit_ranges_first = true;
+  traits.cursors_may_be_negative = false;
+  traits.lrem_takes_any_count = false;
   traits.client_text_has_watch = true;
   traits.counts_watching_clients = true;
   return traits;
@@ -50,6 +52,7 @@ constexpr DialectTraits TraitsOfRedis70() {
   traits.version = traits.redis_version = "7.0.15";
   traits.version_number = 0x07000f;
   traits.unbalanced_names_xread = true;
+  traits.huge_timeouts_are_negative = true;
   traits.small_lists_are_listpacks = false;
   traits.small_sets_are_listpacks = false;
   traits.consumers_have_active_time = false;
@@ -98,6 +101,8 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.unsubscribing_needs_subscription = true;
   traits.scan_refuses_unknown_types = true;
   traits.no_script = "NOSCRIPT No matching script.";
+  traits.cursors_may_be_negative = false;
+  traits.lrem_takes_any_count = false;
   traits.stores_nothing_with_a_past_deadline = true;
   traits.bitcount_takes_start_alone = true;
   traits.checks_bit_ranges_first = true;

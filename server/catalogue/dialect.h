@@ -83,6 +83,9 @@ struct DialectTraits {
   bool xread_waits_in_scripts = false;      // XREAD BLOCK in a script is no error; it does not wait
 
   // Deadlines and numbers.
+  bool cursors_may_be_negative = true;               // SCAN -1
+  bool lrem_takes_any_count = true;                  // also the least of 64 bits
+  bool huge_timeouts_are_negative = false;           // what the error of BLPOP says of them
   bool stores_nothing_with_a_past_deadline = false;  // SET k v EXAT 1 deletes the key
   bool past_deadlines_expire = false;                // the event of a key that gets a past deadline is "expired"
   bool set_nx_may_get = true;                        // SET … NX GET

@@ -125,7 +125,7 @@ int64_t DeadlineOf(int64_t ttl_ms, Deadline deadline, int64_t now_ms) {
 void RestoreExpired(Call& call, KeyEdit& replaced) {
   if (!replaced) return;
   FreeReplaced(call, replaced.Take());
-  replaced.Touched(PastDeadlineEvent(call));
+  replaced.Touched("del");
   call.effect.Replace(call.services.settings.lazyfree_lazy_server_del ? Bytes("UNLINK") : Bytes("DEL"), replaced.Key());
 }
 

@@ -401,7 +401,7 @@ struct HScan {
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    uint64_t cursor = ParseCursor(call.args.Next());
+    uint64_t cursor = ParseCursor(call, call.args.Next());
     const Hash hash = call.db.Read<Hash>(key);
     if (!hash.Exists()) return ReplyHead(call, 0, 0);  // Redis: does not check the options
     const ScanOptions options = ParseScanOptions(call.args, ScanOf::kFields);

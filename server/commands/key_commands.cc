@@ -326,7 +326,7 @@ struct Scan {
       .flags = kReadOnly | kTouchesArbitraryKeys,
       .tips = "nondeterministic_output request_policy:special response_policy:special"};
   static void Run(Call& call) {
-    const uint64_t cursor = ParseCursor(call.args.Next());
+    const uint64_t cursor = ParseCursor(call, call.args.Next());
     const bool knows_types = call.services.dialect.traits.scan_refuses_unknown_types;
     const ScanOptions options = ParseScanOptions(call.args, knows_types ? ScanOf::kKeysOfKnownTypes : ScanOf::kKeys);
     std::vector<const Entry*> met;

@@ -2,6 +2,7 @@
 
 #include "base/key_slot.h"
 #include "datatypes/keyspace.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/dataset/value_names.h"
 #include "server/execution/call.h"
@@ -19,6 +20,13 @@ Refusal UnknownType(Bytes name) { return {"ERR unknown type name '" + std::strin
 
 }  // namespace
 }  // namespace refusals
+
+uint64_t ParseCursor(const Call& call, Bytes word) {
+  if (word.starts_with('-') && !call.services.dialect.traits.cursors_may_be_negative) {
+    throw Refusal{refusals::kInvalidCursor};
+  }
+  return ParseCursor(word);
+}
 
 uint64_t ParseCursor(Bytes word) {
   const bool negative = word.starts_with('-');

@@ -28,6 +28,8 @@ class TextFilter {
 
 // Redis: parses a cursor as strtoul does: accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);
+// Of a command: later versions take no sign.
+uint64_t ParseCursor(const Call& call, Bytes word);
 
 struct ScanOptions {
   int64_t count = 10;

@@ -379,7 +379,7 @@ struct ZScan {
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    uint64_t cursor = ParseCursor(call.args.Next());
+    uint64_t cursor = ParseCursor(call, call.args.Next());
     const SortedSet set = call.db.Read<SortedSet>(key);
     const ScanOptions options = set.Exists() ? ParseScanOptions(call.args, ScanOf::kMembers) : ScanOptions{};
     const ScoreTable* table = set.Table();

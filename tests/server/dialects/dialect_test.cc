@@ -164,6 +164,18 @@ TEST(Dialect, ADeadlineInThePastStoresNothingInValkey) {
   EXPECT_THAT(valkey.Run("INFO keyspace").Text(), Not(HasSubstr("db0")));
 }
 
+TEST(Dialect, LaterVersionsTakeFewerNumbers) {
+  Emulation old("redis:7.2");
+  EXPECT_EQ(old.Run("SCAN -1").Size(), 2u);
+  EXPECT_THAT(old.Run("RPUSH l a"), Int(1));
+  EXPECT_THAT(old.Run("LREM l -9223372036854775808 a"), Int(1));
+  EXPECT_THAT(old.Run("BITCOUNT k 0 1 foo"), Int(0));
+  Emulation later("redis:7.4");
+  EXPECT_THAT(later.Run("SCAN -1"), Error("ERR invalid cursor"));
+  EXPECT_THAT(later.Run("LREM l -9223372036854775808 a"), ErrorStartsWith("ERR value is out of range"));
+  EXPECT_THAT(later.Run("BITCOUNT k 0 1 foo"), Error("ERR syntax error"));
+}
+
 TEST(Dialect, ABlockingCommandIsForScriptsSince72) {
   Emulation old("redis:7.0");
   EXPECT_THAT(old.Run("EVAL \"return redis.call('blpop', 'l', 1)\" 0"),
