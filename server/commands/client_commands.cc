@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_attributes.h"
@@ -66,12 +67,12 @@ Switch TakeSwitch(Args& args) {
 std::string LineOf(Call& call, const Session& session) {
   std::span<const Bytes> running;
   if (&session == &call.session) running = call.args.Words();
-  return ClientText(session, call.services.clock.MonotonicMs(), running) + "\n";
+  return ClientText(session, call.services.clock.MonotonicMs(), running, call.services.dialect.traits) + "\n";
 }
 
 // Redis: the container reports too many arguments.
 void ExpectAtMost(Call& call, size_t arguments) {
-  if (call.args.Left() > arguments) throw refusals::SubcommandSyntax("client", call.args[1]);
+  if (call.args.Left() > arguments) throw refusals::SubcommandSyntax(call.services.dialect, "client", call.args[1]);
 }
 
 struct ClientGetName {

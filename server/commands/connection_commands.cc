@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "datatypes/keyspace.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
@@ -157,9 +158,9 @@ struct Hello {
     Reply reply(call.session.out, session.resp, session.reply_form);  // in the protocol version chosen just now
     reply.Map(has_role ? 7 : 6);
     reply.Bulk("server");
-    reply.Bulk("redis");
+    reply.Bulk(call.services.dialect.traits.hello_name);
     reply.Bulk("version");
-    reply.Bulk(kRedisVersion);
+    reply.Bulk(call.services.dialect.traits.version);
     reply.Bulk("proto");
     reply.Integer(static_cast<int64_t>(session.resp));
     reply.Bulk("id");

@@ -28,6 +28,8 @@ class TextFilter {
 
 // Redis: parses a cursor as strtoul does: accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);
+// Of a command: later versions take no sign.
+uint64_t ParseCursor(const Call& call, Bytes word);
 
 struct ScanOptions {
   int64_t count = 10;
@@ -41,7 +43,8 @@ struct ScanOptions {
   bool Matches(Bytes text) const { return filter.Matches(text); }
 };
 
-enum class ScanOf : uint8_t { kKeys, kFields, kMembers, kCluster };  // each has its own option
+// Each has its own option. kKeysOfKnownTypes: a type that does not exist is an error.
+enum class ScanOf : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kCluster };
 
 ScanOptions ParseScanOptions(Args& args, ScanOf scan_of);
 

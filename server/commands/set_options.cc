@@ -1,5 +1,9 @@
 #include "server/commands/set_options.h"
 
+#include "server/catalogue/dialect.h"
+#include "server/commands/expire_refusal.h"
+#include "server/execution/services.h"
+
 namespace respite {
 
 namespace {
@@ -73,7 +77,12 @@ class Parser {
 
 }  // namespace
 
-SetOptions ParseSetOptions(Call& call) { return Parser(call.args, &call.unit).ParseSet(); }
+SetOptions ParseSetOptions(Call& call) {
+  const SetOptions options = Parser(call.args, &call.unit).ParseSet();
+  const bool gets_and_tests = options.returns_old && options.condition == SetCondition::kIfAbsent;
+  if (gets_and_tests && !call.services.dialect.traits.set_nx_may_get) throw Refusal{refusals::kSyntax};
+  return options;
+}
 
 SetOptions ParseGetExOptions(Args& args) { return Parser(args).ParseGetEx(); }
 
@@ -84,7 +93,7 @@ int64_t DeadlineOf(const Call& call, const SetOptions& options) {
   bool valid = deadline_ms > 0;
   valid = valid && !__builtin_mul_overflow(deadline_ms, in_seconds ? 1000 : 1, &deadline_ms);
   valid = valid && !__builtin_add_overflow(deadline_ms, options.IsAbsolute() ? 0 : call.now_ms, &deadline_ms);
-  if (!valid) throw refusals::InvalidExpire(call.command.full_name);
+  if (!valid) throw refusals::InvalidExpireOf(call);
   return deadline_ms;
 }
 

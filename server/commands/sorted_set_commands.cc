@@ -189,7 +189,8 @@ struct ZRank {
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .former_arity = {"7.2.0", 3}};
   static void Run(Call& call) { ReplyRank(call, Direction::kUp); }
 };
 
@@ -200,7 +201,8 @@ struct ZRevRank {
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .former_arity = {"7.2.0", 3}};
   static void Run(Call& call) { ReplyRank(call, Direction::kDown); }
 };
 
@@ -377,7 +379,7 @@ struct ZScan {
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    uint64_t cursor = ParseCursor(call.args.Next());
+    uint64_t cursor = ParseCursor(call, call.args.Next());
     const SortedSet set = call.db.Read<SortedSet>(key);
     const ScanOptions options = set.Exists() ? ParseScanOptions(call.args, ScanOf::kMembers) : ScanOptions{};
     const ScoreTable* table = set.Table();

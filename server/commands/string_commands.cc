@@ -2,6 +2,7 @@
 #include <cstring>
 #include <optional>
 
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/delete_key.h"
@@ -64,6 +65,11 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   if (options.returns_old) ReplyOld(call, text.entry());
   if (options.condition == SetCondition::kIfAbsent && text) return Stored::kNo;
   if (options.condition == SetCondition::kIfPresent && !text) return Stored::kNo;
+  if (options.IsAbsolute() && call.HasPassed(deadline_ms) &&
+      call.services.dialect.traits.stores_nothing_with_a_past_deadline) {
+    if (text) DeleteAsExpired(call, text);
+    return Stored::kYes;
+  }
 
   const bool keeps_deadline = options.expiry == ExpiryOption::kKeep;
   keeps_deadline ? text.Assign(call.Value(value)) : text.Put(call.Value(value), deadline_ms);

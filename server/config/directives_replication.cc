@@ -27,7 +27,8 @@ constexpr Directive kReplicationDirectives[] = {
      kDebug | kDenyLoading},
     {"repl-diskless-sync", kEffective, YesNo<&Settings::repl_diskless_sync>(), kDebug},
     {"repl-diskless-sync-delay", kEffective, Number<&Settings::repl_diskless_sync_delay>(0, kMaxInt)},
-    {"repl-diskless-sync-max-replicas", kEffective, Number<&Settings::repl_diskless_sync_max_replicas>(0, kMaxInt)},
+    Since("7.0.0", {"repl-diskless-sync-max-replicas", kEffective,
+                    Number<&Settings::repl_diskless_sync_max_replicas>(0, kMaxInt)}),
     {"repl-ping-replica-period", kEffective, Number<&Settings::repl_ping_replica_period>(1, kMaxInt), kNoFlags,
      "repl-ping-slave-period"},
     {"repl-timeout", kEffective, Number<&Settings::repl_timeout>(1, kMaxInt)},
@@ -35,7 +36,8 @@ constexpr Directive kReplicationDirectives[] = {
     {"replica-announce-port", kEffective, Number<&Settings::replica_announce_port>(0, 65535), kNoFlags,
      "slave-announce-port"},
     {"replica-announced", kEffective, YesNo<&Settings::replica_announced>()},
-    {"replica-ignore-disk-write-errors", kEffective, YesNo<&Settings::replica_ignore_disk_write_errors>()},
+    Since("7.0.0",
+          {"replica-ignore-disk-write-errors", kEffective, YesNo<&Settings::replica_ignore_disk_write_errors>()}),
     {"replica-ignore-maxmemory", kEffective, YesNo<&Settings::replica_ignore_maxmemory>(), kNoFlags,
      "slave-ignore-maxmemory"},
     {"replica-lazy-flush", kEffective, YesNo<&Settings::replica_lazy_flush>(), kNoFlags, "slave-lazy-flush"},
@@ -43,7 +45,7 @@ constexpr Directive kReplicationDirectives[] = {
     {"replica-read-only", kEffective, YesNo<&Settings::replica_read_only>(), kDebug, "slave-read-only"},
     {"replica-serve-stale-data", kEffective, YesNo<&Settings::replica_serve_stale_data>(), kNoFlags,
      "slave-serve-stale-data"},
-    {"replicaof", kEffective, kReplicaof, kImmutable | kMultiArgument, "slaveof"},
+    RenamedIn("7.0.0", {"replicaof", kEffective, kReplicaof, kImmutable | kMultiArgument, "slaveof"}),
 };
 
 }  // namespace
