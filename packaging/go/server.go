@@ -71,6 +71,8 @@ func Start(arguments ...string) (*Server, error) {
 	defer reader.Close()
 	command := exec.Command(program, append(append([]string{"--test"}, arguments...), "--ready-fd", "3")...)
 	command.ExtraFiles = []*os.File{writer}
+	log := &beginning{}
+	command.Stdout, command.Stderr = log, log
 	err = command.Start()
 	writer.Close()
 	if err != nil {
@@ -79,13 +81,22 @@ func Start(arguments ...string) (*Server, error) {
 	ports, err := readPorts(reader)
 	if err != nil {
 		command.Wait()
-		return nil, fmt.Errorf("%s did not start: %w", command, err)
+		return nil, fmt.Errorf("%s did not start: %w\n%s", command, err, log.text)
 	}
 	c, err := dial(net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[0])))
 	if err != nil {
 		return nil, err
 	}
 	return &Server{database: &DB{connection: c}, Ports: ports, command: command}, nil
+}
+
+// beginning keeps the first lines of a log, which tell why a server does not start.
+type beginning struct{ text []byte }
+
+func (b *beginning) Write(octets []byte) (int, error) {
+	const most = 1 << 16
+	b.text = append(b.text, octets[:min(len(octets), most-len(b.text))]...)
+	return len(octets), nil
 }
 
 func readPorts(reader io.Reader) ([]int, error) {

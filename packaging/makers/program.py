@@ -5,7 +5,7 @@ import pathlib
 import re
 import subprocess
 
-from . import facts
+from . import facts, sysroot
 
 # Debian's package with the code -> (name, licence as SPDX writes it, where it comes from).
 LINKED = {
@@ -25,9 +25,17 @@ COMPILERS = ("libc6-dev", "libstdc++-dev")
 
 
 def build(architecture, jobs):
-    facts.run("cmake", "--preset", architecture.preset, cwd=facts.ROOT)
+    root = sysroot.folder(architecture)
+    libraries = _libraries_in(root) if root else []
+    facts.run("cmake", "--preset", architecture.preset, *libraries, cwd=facts.ROOT)
     facts.run("cmake", "--build", facts.ROOT / "build" / architecture.preset, "-j", jobs, "--target", "respite-server",
               cwd=facts.ROOT)
+
+
+def _libraries_in(root):
+    triplet = next((root / "usr/lib").glob("*-linux-gnu")).name
+    flags = f"-isystem {root}/usr/include/{triplet} -ffile-prefix-map={root}="
+    return [f"-DCMAKE_FIND_ROOT_PATH={root}", f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}"]
 
 
 def make(architecture):

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import tempfile
 import textwrap
 import unittest
 
@@ -15,45 +16,60 @@ CLOSED = "http://127.0.0.1:9/"  # nobody listens
 
 
 class LanguageTest(PackageTest):
-    def need(self, *programs):
+    """All tests of a class share a project, in which the package is installed once."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="package-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.install()
+
+    def setUp(self):
+        pass
+
+    @classmethod
+    def need(cls, *programs):
         for program in programs:
             if not shutil.which(program):
-                self.skipTest(f"{program} is not installed")
+                raise unittest.SkipTest(f"{program} is not installed")
 
-    def write(self, name, text):
-        path = self.folder / name
+    @classmethod
+    def shell(cls, line):
+        return run("bash", "-c", line, cwd=cls.folder, env=cls.variables)
+
+    @classmethod
+    def write(cls, name, text):
+        path = cls.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(textwrap.dedent(text), encoding="utf-8")
         return path
 
-    def environment(self, **variables):
+    @classmethod
+    def environment(cls, **variables):
         """Without a server other than that of the package, and with an empty cache to unpack it into."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("RESPITE_", "npm_"))}
-        return {**inherited, "XDG_CACHE_HOME": str(self.folder / "cache"), **variables}
+        return {**inherited, "XDG_CACHE_HOME": str(cls.folder / "cache"), **variables}
 
 
 class PythonTest(LanguageTest):
-    def setUp(self):
-        super().setUp()
-        self.package("respite_server-*.whl")
+    @classmethod
+    def install(cls):
+        cls.package("respite_server-*.whl")
         wheels = kept("wheels", lambda part: run("pip", "download", "-q", "-d", part, "redis", "pytest", "pytest-xdist"))
-        run("python3", "-m", "venv", self.folder / "venv")
-        self.variables = self.environment(PATH=f"{self.folder / 'venv/bin'}:{os.environ['PATH']}", PIP_NO_INDEX="1",
+        run("python3", "-m", "venv", cls.folder / "venv")
+        cls.variables = cls.environment(PATH=f"{cls.folder / 'venv/bin'}:{os.environ['PATH']}", PIP_NO_INDEX="1",
                                           PIP_FIND_LINKS=f"{DIST} {wheels}", PIP_DISABLE_PIP_VERSION_CHECK="1")
-        (line, *self.example), = [readme_row("Python")[0]]
-        self.shell(line)
-        self.shell("pip install -q redis pytest pytest-xdist")
-
-    def shell(self, line):
-        return run("bash", "-c", line, cwd=self.folder, env=self.variables)
+        cls.shell(readme_row("Python")[0][0])
+        cls.shell("pip install -q redis pytest pytest-xdist")
 
     def test_lines_of_readme(self):
         self.write("test_it.py", "import redis\n\n" + readme_row("Python")[1][0].replace(": ", ":\n    ", 1) + "\n")
-        self.assertIn("1 passed", self.shell("pytest -q"))
+        self.assertIn("1 passed", self.shell("pytest -q test_it.py"))
 
     def test_example(self):
         self.write("test_lock.py", code("packaging/python/README.md", "python"))
-        self.assertIn("1 passed", self.shell("pytest -q"))
+        self.assertIn("1 passed", self.shell("pytest -q test_lock.py"))
         self.write("start.py", code("packaging/python/README.md", "python", 1))
         self.assertIn("redis://127.0.0.1:", self.shell("python start.py"))
 
@@ -92,7 +108,7 @@ class PythonTest(LanguageTest):
                 respite_clock.set(1_900_000_000)
                 assert respite_clock.now == 1_900_000_000
             """)
-        self.assertIn("22 passed", self.shell("pytest -q -n 2"))
+        self.assertIn("22 passed", self.shell("pytest -q -n 2 test_worlds.py"))
 
     def test_failures_say_why(self):
         self.write("wrong.py", """
@@ -111,25 +127,22 @@ class PythonTest(LanguageTest):
 
 
 class NodeTest(LanguageTest):
-    def setUp(self):
-        super().setUp()
-        self.need("node", "npm")
-        self.package("respite-server-linux-*.tgz")
-        modules = kept("node", self.fetch)
-        shutil.copytree(modules, self.folder, symlinks=True, dirs_exist_ok=True)
+    @classmethod
+    def install(cls):
+        cls.need("node", "npm")
+        cls.package("respite-server-linux-*.tgz")
+        modules = kept("node", cls.fetch)
+        shutil.copytree(modules, cls.folder, symlinks=True, dirs_exist_ok=True)
         with Registry() as address:
-            self.variables = self.environment(npm_config_registry=address, npm_config_cache=str(self.folder / "npm-cache"),
+            cls.variables = cls.environment(npm_config_registry=address, npm_config_cache=str(cls.folder / "npm-cache"),
                                               npm_config_audit="false", npm_config_fund="false", npm_config_update_notifier="false")
-            self.shell(readme_row("Node")[0][0])
+            cls.shell(readme_row("Node")[0][0])
 
     @staticmethod
     def fetch(part):
         part.mkdir()
         (part / "package.json").write_text('{"private": true}\n')
         run("npm", "install", "--no-audit", "--no-fund", "ioredis@5", "vitest@3", "jest@30", cwd=part)
-
-    def shell(self, line):
-        return run("bash", "-c", line, cwd=self.folder, env=self.variables)
 
     def test_lines_of_readme(self):
         self.write("it.mjs", f"""
@@ -209,16 +222,16 @@ class NodeTest(LanguageTest):
 
 
 class GoTest(LanguageTest):
-    def setUp(self):
-        super().setUp()
-        self.need("go")
-        self.package(f"go/{facts.GO_MODULE}/@v/*.zip")
-        modules = kept("go", self.fetch)
-        self.variables = self.environment(
+    @classmethod
+    def install(cls):
+        cls.need("go")
+        cls.package(f"go/{facts.GO_MODULE}/@v/*.zip")
+        modules = kept("go", cls.fetch)
+        cls.variables = cls.environment(
             GOPROXY=f"file://{DIST}/go,file://{modules}/cache/download,off", GOSUMDB="off", GOFLAGS="-mod=mod -modcacherw", GOTOOLCHAIN="local",
-            GOMODCACHE=str(self.folder / "modules"), GOCACHE=os.environ.get("GOCACHE", str(pathlib.Path.home() / ".cache/go-build")))
-        self.shell("go mod init shop")
-        self.shell(readme_row("Go")[0][0])
+            GOMODCACHE=str(cls.folder / "modules"), GOCACHE=os.environ.get("GOCACHE", str(pathlib.Path.home() / ".cache/go-build")))
+        cls.shell("go mod init shop")
+        cls.shell(readme_row("Go")[0][0])
 
     @staticmethod
     def fetch(part):
@@ -232,9 +245,6 @@ class GoTest(LanguageTest):
         run("go", "build", "./...", cwd=place, env=environment)
         shutil.copy(place / "go.mod", part / "with-go-redis.mod")
         shutil.rmtree(place)
-
-    def shell(self, line):
-        return run("bash", "-c", line, cwd=self.folder, env=self.variables)
 
     def use_go_redis(self):
         versions = re.search(r"github.com/redis/go-redis/v9 (\S+)", (ROOT / "tests/clients/go/go.mod").read_text())
@@ -276,15 +286,15 @@ class GoTest(LanguageTest):
 
 
 class JavaTest(LanguageTest):
-    def setUp(self):
-        super().setUp()
-        self.need("mvn", "javac")
-        self.package(f"maven/{facts.MAVEN_GROUP}/respite-test/*/*.jar")
-        self.repository = kept("maven", self.fetch)
-        own = self.repository / facts.MAVEN_GROUP
+    @classmethod
+    def install(cls):
+        cls.need("mvn", "javac")
+        cls.package(f"maven/{facts.MAVEN_GROUP}/respite-test/*/*.jar")
+        cls.repository = kept("maven", cls.fetch)
+        own = cls.repository / facts.MAVEN_GROUP
         shutil.rmtree(own, ignore_errors=True)
-        self.addCleanup(shutil.rmtree, own, ignore_errors=True)
-        self.write("settings.xml", f"""
+        cls.addCleanup(shutil.rmtree, own, ignore_errors=True)
+        cls.write("settings.xml", f"""
             <settings><mirrors><mirror>
               <id>central</id><mirrorOf>*</mirrorOf><url>file://{DIST}/maven</url>
             </mirror></mirrors></settings>
@@ -359,22 +369,19 @@ class JavaTest(LanguageTest):
 
 
 class RustTest(LanguageTest):
-    def setUp(self):
-        super().setUp()
-        self.need("cargo")
-        self.package("cargo/respite-test-*.crate")
-        self.write("home/config.toml", f"""
+    @classmethod
+    def install(cls):
+        cls.need("cargo")
+        cls.package("cargo/respite-test-*.crate")
+        cls.write("home/config.toml", f"""
             [source.crates-io]
             replace-with = "dist"
             [source.dist]
             local-registry = "{DIST}/cargo"
             """)
-        self.variables = self.environment(CARGO_HOME=str(self.folder / "home"), CARGO_NET_OFFLINE="true")
-        self.shell("cargo init -q --lib --vcs none --name shop shop")
-        self.shell(f"cd shop && {readme_row('Rust')[0][0]}")
-
-    def shell(self, line):
-        return run("bash", "-c", line, cwd=self.folder, env=self.variables)
+        cls.variables = cls.environment(CARGO_HOME=str(cls.folder / "home"), CARGO_NET_OFFLINE="true")
+        cls.shell("cargo init -q --lib --vcs none --name shop shop")
+        cls.shell(f"cd shop && {readme_row('Rust')[0][0]}")
 
     def test_lines_of_readme(self):
         self.write("shop/tests/it.rs", f"#[test]\nfn it() {{\n    {readme_row('Rust')[1][0]}\n"
@@ -399,10 +406,10 @@ class RustTest(LanguageTest):
             #[test]
             fn a_wrong_argument_is_shown() {
                 let error = Respite::start_with(&["--nonsense", "1"]).map(|_| ()).unwrap_err();
-                assert!(error.to_string().contains("did not start"), "{error}");
+                assert!(error.to_string().contains("Bad directive"), "{error}");
             }
             """)
-        text = self.shell("cd shop && cargo test -q --tests 2>&1")
+        text = self.shell("cd shop && cargo test -q --test lock --test more 2>&1")
         self.assertEqual(2, len(re.findall(r"test result: ok. [12] passed", text)), text)
 
 

@@ -72,7 +72,8 @@ class PackageTest(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="package-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def package(self, pattern):
+    @staticmethod
+    def package(pattern):
         found = sorted(DIST.glob(pattern))
         if not found:
             raise unittest.SkipTest(f"dist/ has no {pattern}: ./dev package makes it")

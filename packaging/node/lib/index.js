@@ -119,12 +119,13 @@ function textOf(stream) {
 async function startRespite({ args = [], password } = {}) {
   const secret = password ? ['--requirepass', password] : [];
   const child = spawn(findProgram(), ['--test', ...secret, ...args.map(String), '--ready-fd', '3'],
-    { stdio: ['ignore', 'pipe', 'ignore', 'pipe'] });
+    { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
   const failed = new Promise((_, reject) => child.once('error', reject));
-  const log = textOf(child.stdout);
+  const output = [child.stdout, child.stderr];
+  const log = Promise.all(output.map(textOf));
   const ports = (await Promise.race([textOf(child.stdio[3]), failed])).split('\n').filter(Boolean).map(Number);
-  if (ports.length === 0) throw new Error(`respite-server did not start:\n${await log}`);
-  child.stdout.destroy(); // it goes on without a reader
+  if (ports.length === 0) throw new Error(`respite-server did not start:\n${(await log).join('')}`);
+  for (const stream of output) stream.destroy(); // it goes on without a reader
   child.unref();
   return new Server(child, ports, password);
 }

@@ -103,7 +103,8 @@ def start(*arguments, password=None):
     with os.fdopen(reader) as ports:
         try:
             command = [find_program(), "--test", *secret, *map(str, arguments), "--ready-fd", str(writer)]
-            process = subprocess.Popen(command, pass_fds=[writer], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+            process = subprocess.Popen(command, pass_fds=[writer], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT)
         finally:
             os.close(writer)
         found = [int(line) for line in ports]

@@ -47,13 +47,15 @@ impl Respite {
     fn start_in(folder: &std::path::Path, arguments: &[&str]) -> Result<Self> {
         let file = folder.join("port");
         let log = folder.join("log");
+        let output = fs::File::create(&log)?;
         let mut child = Command::new(program::find()?)
             .arg("--test")
             .args(arguments)
             .arg("--port-file")
             .arg(&file)
             .stdin(Stdio::null())
-            .stdout(fs::File::create(&log)?)
+            .stdout(output.try_clone()?)
+            .stderr(output)
             .spawn()?;
         let ports = read_ports(&mut child, &file).map_err(|error| {
             Error::new(error.kind(), format!("respite-server did not start:\n{}", fs::read_to_string(&log).unwrap_or_default()))
