@@ -34,7 +34,7 @@ def _changelog():
 
 def _copyright(architecture):
     return (f"This package was made from the sources of Respite {facts.version()} by its own build, ./dev package.\n\n" +
-            program.notice(architecture))
+            program.notices(architecture).read_text(encoding="utf-8"))
 
 
 def _control(root, architecture):

@@ -1,6 +1,7 @@
 """The static program, and what is linked into it."""
 import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -65,12 +66,13 @@ def archives(architecture):
     """The static libraries of the system that the linker was given."""
     command = _output("ninja", "-C", str(facts.ROOT / "build" / architecture.preset), "-t", "commands", "respite-server")
     link = [line for line in command.splitlines() if "-o respite-server" in line][-1]
-    return sorted(set(re.findall(r"(/usr/\S+\.a)", link)))
+    return sorted(set(re.findall(r"(/usr/lib/\S+\.a)", link)))
 
 
 def owner(path):
-    """The package that a file of the system belongs to."""
-    for name in (path, "/usr" + path if not path.startswith("/usr") else path.removeprefix("/usr")):
+    """The package that a library belongs to, for whatever architecture."""
+    path = path.replace("aarch64-linux-gnu", f"{os.uname().machine}-linux-gnu")
+    for name in (path, path.removeprefix("/usr")):
         found = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True, check=False).stdout
         if found:
             return found.split(":")[0]
@@ -83,13 +85,17 @@ def linked(architecture):
     unknown = set(names) - set(LINKED)
     if unknown:
         raise SystemExit(f"packaging/makers/program.py does not know the licence of {', '.join(sorted(unknown))}")
-    return {name: installed(name) for name in LINKED if name in names}
+    root = sysroot.folder(architecture)
+    unpacked = sysroot.versions(root) if root else {}
+    return {name: (name, unpacked[name]) if name in unpacked else installed(name, architecture) for name in LINKED if name in names}
 
 
-def installed(name):
-    """(name, version) of an installed package; that of libstdc++ ends with the compiler's version."""
+def installed(name, architecture):
+    """(name, version) of an installed package; the name of libstdc++ has the compiler's version."""
     if name == "libstdc++-dev":
         name = f"libstdc++-{_output('g++', '-dumpversion').strip().split('.')[0]}-dev"
+    if sysroot.folder(architecture) and name.startswith(("libc6-", "libstdc++-")):
+        name += f"-{architecture.deb}-cross"
     text = _output("dpkg-query", "-W", "-f=${Package} ${Version} ${db:Status-Status}\n", name)
     for line in text.splitlines():
         package, version, state = line.split()

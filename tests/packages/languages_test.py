@@ -12,8 +12,6 @@ import unittest
 from places import DIST, ROOT, PackageTest, code, facts, kept, readme_row, run
 from registry import Registry
 
-CLOSED = "http://127.0.0.1:9/"  # nobody listens
-
 
 class LanguageTest(PackageTest):
     """All tests of a class share a project, in which the package is installed once."""
@@ -293,7 +291,7 @@ class JavaTest(LanguageTest):
         cls.repository = kept("maven", cls.fetch)
         own = cls.repository / facts.MAVEN_GROUP
         shutil.rmtree(own, ignore_errors=True)
-        cls.addCleanup(shutil.rmtree, own, ignore_errors=True)
+        cls.addClassCleanup(shutil.rmtree, own, ignore_errors=True)
         cls.write("settings.xml", f"""
             <settings><mirrors><mirror>
               <id>central</id><mirrorOf>*</mirrorOf><url>file://{DIST}/maven</url>
@@ -306,6 +304,10 @@ class JavaTest(LanguageTest):
           <groupId>shop</groupId><artifactId>shop</artifactId><version>1</version>
           <properties><maven.compiler.release>17</maven.compiler.release>
             <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>
+          <dependencyManagement><dependencies><dependency>
+            <groupId>org.springframework.boot</groupId><artifactId>spring-boot-dependencies</artifactId><version>3.5.16</version>
+            <type>pom</type><scope>import</scope>
+          </dependency></dependencies></dependencyManagement>
           <dependencies>
             {dependencies}
             <dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>5.12.2</version></dependency>
@@ -337,6 +339,8 @@ class JavaTest(LanguageTest):
         return text.replace("@VERSION@", facts.version()).replace("respite-test", artifact)
 
     def check(self, dependency, tests, count):
+        for name in ("src", "target"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
         self.write("pom.xml", textwrap.dedent(self.POM).replace("{dependencies}", dependency))
         for name, text in tests.items():
             self.write(f"src/test/java/{name}.java", text)
