@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""The same sources give the same packages, octet by octet, wherever and whenever they are made. With RESPITE_SLOW=1 the
-program is built again, too, in another folder."""
+"""The same sources give the same packages, octet by octet, wherever and whenever they are made: dist/ must be made from the
+sources as they are. With RESPITE_SLOW=1 the program is built again, too, in another folder."""
+import datetime
+import json
 import os
 import shutil
 import subprocess
@@ -14,7 +16,9 @@ class ReproducibleTest(PackageTest):
         """Makes packages in a copy of the sources. Returns the new dist/."""
         dist = self.folder / "dist"
         dist.mkdir(exist_ok=True)
-        environment = {**os.environ, "RESPITE_DIST": str(dist), "SOURCE_DATE_EPOCH": str(facts.epoch()), **variables}
+        made = json.loads(self.package(f"*{ARCHITECTURE.name}.spdx.json").read_text())["creationInfo"]["created"]
+        epoch = int(datetime.datetime.fromisoformat(made.replace("Z", "+00:00")).timestamp())
+        environment = {**os.environ, "RESPITE_DIST": str(dist), "SOURCE_DATE_EPOCH": str(epoch), **variables}
         run("python3", source / "packaging/package.py", *words, env=environment, cwd=source, timeout=3600)
         return dist
 
