@@ -24,7 +24,7 @@ class ReproducibleTest(PackageTest):
 
     def copy(self):
         """The sources as they are, without what is built."""
-        target = self.folder / "a folder elsewhere"
+        target = self.folder / "elsewhere"
         target.mkdir()
         names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
                                check=True).stdout.decode().split("\0")

@@ -9,7 +9,6 @@ namespace respite {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 using Set = std::map<std::string, std::string>;
 
