@@ -149,6 +149,7 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
     config->settings_.port = kSentinelPort;
     config->settings_.protected_mode = false;
   }
+  if (line.is_in_container) config->settings_.protected_mode = false;  // as in the image `redis`
   if (line.is_test_run) SetTestDefaults(config->settings_);
   if (!line.has_arguments) return config;
   std::string tail;
