@@ -333,7 +333,8 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
 
 // A record may have options that clients of this dialect may not use.
 static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Unit& unit) {
-  return unit.RepeatsRecord() ? nullptr : command.hidden_tokens.get();
+  const Args::HiddenTokens* const hidden = command.hidden_tokens.get();
+  return hidden == nullptr || unit.RepeatsRecord() ? nullptr : hidden;
 }
 
 void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
