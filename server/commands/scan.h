@@ -34,14 +34,14 @@ struct ScanOptions {
   TextFilter filter{"*"};
   bool by_type = false;
   std::optional<ValueType> type;  // nullopt with by_type: a type that no value has
-  bool without_values = false;
-  std::optional<int> slot;       // of CLUSTERSCAN
-  std::optional<Bytes> pattern;  // that of `filter`, as long as the request lives
+  bool without_values = false;    // fields without values, members without scores
+  std::optional<int> slot;        // of CLUSTERSCAN
+  std::optional<Bytes> pattern;   // that of `filter`, as long as the request lives
 
   bool Matches(Bytes text) const { return filter.Matches(text); }
 };
 
-enum class ScanOf : uint8_t { kKeys, kFields, kMembers, kCluster };  // each has its own option
+enum class ScanOf : uint8_t { kKeys, kFields, kMembers, kScoredMembers, kCluster };  // each has its own option
 
 ScanOptions ParseScanOptions(Args& args, ScanOf scan_of);
 
