@@ -156,6 +156,8 @@ void OpenFunctionApi(lua_State* lua) {
   lua_setfield(lua, -2, "register_function");
   RefuseUnknownNames(lua);
   MakeReadOnly(lua);
+  lua_pushvalue(lua, -1);
+  lua_setfield(lua, -3, "server");
   lua_setfield(lua, -2, "redis");
   RefuseUnknownNames(lua);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLoadGlobals);

@@ -216,6 +216,8 @@ void OpenScriptApi(lua_State* lua) {
   }
   lua_pushlstring(lua, kRedisVersion.data(), kRedisVersion.size());
   lua_setfield(lua, -2, "REDIS_VERSION");
+  lua_pushvalue(lua, -1);
+  lua_setglobal(lua, "server");
   lua_setglobal(lua, "redis");
   lua_pushcfunction(lua, CatchErrors);
   lua_setglobal(lua, "pcall");
