@@ -63,7 +63,8 @@ class Found {
     for (std::span<const Directive> subject : DirectivesBySubject()) {
       for (const Directive& directive : subject) {
         if (directive.Has(directive_flags::kHidden)) continue;
-        if (glob.Matches(directive.name)) Add(directive.name, directive, settings);
+        const bool is_new_name = !directive.renamed_since.Empty();  // shown only to those who ask for it
+        if (!is_new_name && glob.Matches(directive.name)) Add(directive.name, directive, settings);
         if (!directive.alias.empty() && glob.Matches(directive.alias)) {
           Add(directive.alias, directive, settings);
         }

@@ -214,14 +214,14 @@ std::string ValueText(const Directive& directive, const Settings& settings) {
 
 FileForm FormInFile(const Directive& directive, const Settings& settings) {
   if (const auto* special = std::get_if<SpecialShape>(&directive.shape)) {
-    return special->file_form(directive.name, settings);
+    return special->file_form(directive.CommonName(), settings);
   }
   const std::string text = ValueText(directive, settings);
   const auto* text_shape = std::get_if<TextShape>(&directive.shape);
   if (text_shape != nullptr && text_shape->when_empty == WhenEmpty::kUnset && text.empty()) return {};
   const LinePresence presence =
       text == ValueText(directive, Settings{}) ? LinePresence::kIfMentioned : LinePresence::kAlways;
-  return {{std::string(directive.name) + ' ' + ValueInFile(directive, settings), presence}};
+  return {{std::string(directive.CommonName()) + ' ' + ValueInFile(directive, settings), presence}};
 }
 
 }  // namespace respite

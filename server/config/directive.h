@@ -112,6 +112,8 @@ struct Directive {
   VersionMark renamed_since = {};  // which versions know its name; those before know the alias alone
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
+  // The name that most versions know: for files that they may read, too.
+  std::string_view CommonName() const { return renamed_since.Empty() ? name : alias; }
 };
 
 // All directives, by subject. Cost: no allocation.

@@ -134,9 +134,9 @@ class CombineTest : public testing::TestWithParam<BitOperation> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Operations, CombineTest,
-                         testing::Values(BitOperation::kAnd, BitOperation::kOr, BitOperation::kXor,
-                                         BitOperation::kNot, BitOperation::kDiff, BitOperation::kDiff1,
-                                         BitOperation::kAndOr, BitOperation::kOne));
+                         testing::Values(BitOperation::kAnd, BitOperation::kOr, BitOperation::kXor, BitOperation::kNot,
+                                         BitOperation::kDiff, BitOperation::kDiff1, BitOperation::kAndOr,
+                                         BitOperation::kOne));
 
 TEST_P(CombineTest, AgreesWithTheModelAlsoInPlace) {
   const uint64_t seed = SystemSeed();
