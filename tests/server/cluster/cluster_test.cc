@@ -223,10 +223,10 @@ TEST(ClusterTest, HowLongANodeIsForgottenIsADirective) {
   world.AddCluster(3, 1);
   const NodeId gone = world[3].id();
   world[0]->Forget(*world[0].Find(world[3]));
-  world.Step(4'000);
+  world.Step(2'000);
   EXPECT_TRUE(world[0]->HasForgotten(gone));
   EXPECT_TRUE(world[1]->HasForgotten(gone)) << "it heard of it";
-  world.Step(4'000);
+  world.Step(6'000);
   EXPECT_FALSE(world[0]->HasForgotten(gone));
   EXPECT_FALSE(world[1]->HasForgotten(gone));
 }
