@@ -203,6 +203,12 @@ using FlagsHook = uint32_t (*)(const Services& services, const Session& session,
 // Whether a request uses a database besides the selected one.
 using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
+// Before that version, the command had another arity.
+struct FormerArity {
+  VersionMark until = {};
+  int arity = 0;
+};
+
 struct CommandSpec {
   static constexpr uint8_t kAllWords = UINT8_MAX;
 
@@ -221,7 +227,8 @@ struct CommandSpec {
   std::string_view replaced_by = {};
   std::string_view history = {};  // "6.2.0: text|7.0.0: text"
   int arity = 0;                  // 0: derived from the syntax; else Redis' number, where it differs
-  bool syscmd = false;            // COMMAND DOCS doc flag `syscmd`
+  FormerArity former_arity = {};
+  bool syscmd = false;  // COMMAND DOCS doc flag `syscmd`
   TransactionRole transaction = TransactionRole::kQueued;
   Protection protection = Protection::kDebugCommand;
   ChannelArguments channels = ChannelArguments::kNone;

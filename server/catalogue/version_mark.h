@@ -29,6 +29,9 @@ struct ServerVersion {
 // The last version of Redis that Valkey contains.
 inline constexpr Version kValkeyBegins = {7, 2, 4};
 
+// What a server is that emulates nothing.
+inline constexpr ServerVersion kSpokenVersion = {ServerFamily::kRedis, kValkeyBegins};
+
 class VersionMark {
  public:
   constexpr VersionMark() = default;
@@ -43,6 +46,10 @@ class VersionMark {
   constexpr bool Empty() const { return text_.empty(); }
   // The number that COMMAND DOCS shows: that of Redis, or else that of Valkey.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }
+  // The number that a server of this family shows.
+  constexpr std::string_view ShownBy(ServerFamily family) const {
+    return family == ServerFamily::kValkey && !Valkey().empty() ? Valkey() : Shown();
+  }
   // Whether this version has what is marked.
   constexpr bool IsIn(const ServerVersion& server) const;
   // "7.4.0", "Valkey 9.1.0" or "8.2.0 and Valkey 8.0.0".

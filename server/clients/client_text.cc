@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/catalogue/command_table.h"
+#include "server/catalogue/dialect.h"
 #include "server/clients/acl/user.h"
 #include "server/clients/client_limits.h"
 
@@ -111,6 +112,73 @@ std::string InputSample(const Session& session) {
   return sample;
 }
 
+Bytes LastCommandOf(const Session& session, const DialectTraits& traits) {
+  const Command* const last = session.usage.last_command;
+  if (last == nullptr) return "NULL";
+  const bool is_part = last->parent != nullptr && !traits.has_real_subcommands;
+  return is_part ? Bytes(last->parent->full_name) : Bytes(last->full_name);
+}
+
+size_t WatchedBy(const Session& session) {
+  const bool watches = session.transaction != nullptr && session.transaction->watches != nullptr;
+  return watches ? session.transaction->watches->places.size() : 0;
+}
+
+void AddIdentity(Fields& fields, const Session& session, int64_t now_ms, const DialectTraits& traits) {
+  fields.Size("id", session.id)
+      .Text("addr", session.addresses.peer)
+      .Text("laddr", session.addresses.local)
+      .Number("fd", session.transport == nullptr || session.closing ? -1 : session.transport->FileDescriptor())
+      .Text("name", session.identity.name)
+      .Number("age", (now_ms - session.usage.created_ms) / 1000)
+      .Number("idle", (now_ms - session.usage.last_active_ms) / 1000)
+      .Text("flags", ClientFlags(session));
+  if (traits.client_text_has_capabilities) fields.Text("capa", session.identity.follows_redirects ? "r" : "");
+}
+
+void AddState(Fields& fields, const Session& session, const DialectTraits& traits) {
+  fields.Number("db", session.db)
+      .Size("sub", SubscriptionsOf(session, TopicKind::kChannel))
+      .Size("psub", SubscriptionsOf(session, TopicKind::kPattern));
+  if (traits.client_text_has_shards) fields.Size("ssub", SubscriptionsOf(session, TopicKind::kShardChannel));
+  fields.Number("multi", session.InTransaction() ? static_cast<int64_t>(session.transaction->Size()) : -1);
+  if (traits.client_text_has_watch) fields.Size("watch", WatchedBy(session));
+}
+
+void AddMemory(Fields& fields, const Session& session, int64_t now_ms, std::span<const Bytes> running,
+               const DialectTraits& traits) {
+  const size_t segments = session.out.Segments();
+  fields.Size("qbuf", session.in.BufferedBytes())
+      .Size("qbuf-free", FreeInputBytes(session, now_ms))
+      .Size("argv-mem", ArgumentBytes(session, running));
+  if (traits.client_text_has_usage) {
+    fields.Size("multi-mem", session.InTransaction() ? session.transaction->QueuedTextBytes() : 0)
+        .Size("rbs", session.output_account.RoomBytes())
+        .Size("rbp", session.output_account.PeakBytes());
+  }
+  fields.Size("obl", FirstPieceBytes(session))
+      .Size("oll", segments > 1 ? segments - 1 : 0)
+      .Size("omem", ClientLimits::OutputBytes(session))
+      .Size("tot-mem", session.HeldBytes() + RunningBytes(running));
+}
+
+void AddUse(Fields& fields, const Session& session, const DialectTraits& traits) {
+  fields.Text("events", EventsOf(session))
+      .Text("cmd", LastCommandOf(session, traits))
+      .Text("user", session.user->name())
+      .Number("redir", session.tracking != nullptr ? static_cast<int64_t>(session.tracking->redirect) : -1);
+  if (traits.client_text_has_usage) fields.Number("resp", static_cast<int64_t>(session.resp));
+  if (traits.client_text_has_library) {
+    fields.Text("lib-name", session.identity.lib_name).Text("lib-ver", session.identity.lib_version);
+  }
+  if (traits.client_text_has_io_thread) fields.Number("io-thread", 0);
+  if (traits.client_text_has_traffic) {
+    fields.Size("tot-net-in", session.usage.bytes_in)
+        .Size("tot-net-out", session.usage.bytes_out)
+        .Size("tot-cmds", session.usage.commands);
+  }
+}
+
 }  // namespace
 
 std::string ClientFlags(const Session& session) {
@@ -140,39 +208,17 @@ std::string ClientFlags(const Session& session) {
 }
 
 std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running) {
-  const size_t segments = session.out.Segments();
-  return Fields()
-      .Size("id", session.id)
-      .Text("addr", session.addresses.peer)
-      .Text("laddr", session.addresses.local)
-      .Number("fd", session.transport == nullptr || session.closing ? -1 : session.transport->FileDescriptor())
-      .Text("name", session.identity.name)
-      .Number("age", (now_ms - session.usage.created_ms) / 1000)
-      .Number("idle", (now_ms - session.usage.last_active_ms) / 1000)
-      .Text("flags", ClientFlags(session))
-      .Number("db", session.db)
-      .Size("sub", SubscriptionsOf(session, TopicKind::kChannel))
-      .Size("psub", SubscriptionsOf(session, TopicKind::kPattern))
-      .Size("ssub", SubscriptionsOf(session, TopicKind::kShardChannel))
-      .Number("multi", session.InTransaction() ? static_cast<int64_t>(session.transaction->Size()) : -1)
-      .Size("qbuf", session.in.BufferedBytes())
-      .Size("qbuf-free", FreeInputBytes(session, now_ms))
-      .Size("argv-mem", ArgumentBytes(session, running))
-      .Size("multi-mem", session.InTransaction() ? session.transaction->QueuedTextBytes() : 0)
-      .Size("rbs", session.output_account.RoomBytes())
-      .Size("rbp", session.output_account.PeakBytes())
-      .Size("obl", FirstPieceBytes(session))
-      .Size("oll", segments > 1 ? segments - 1 : 0)
-      .Size("omem", ClientLimits::OutputBytes(session))
-      .Size("tot-mem", session.HeldBytes() + RunningBytes(running))
-      .Text("events", EventsOf(session))
-      .Text("cmd", session.usage.last_command == nullptr ? Bytes("NULL") : Bytes(session.usage.last_command->full_name))
-      .Text("user", session.user->name())
-      .Number("redir", session.tracking != nullptr ? static_cast<int64_t>(session.tracking->redirect) : -1)
-      .Number("resp", static_cast<int64_t>(session.resp))
-      .Text("lib-name", session.identity.lib_name)
-      .Text("lib-ver", session.identity.lib_version)
-      .Take();
+  return ClientText(session, now_ms, running, DialectTraits());
+}
+
+std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running,
+                       const DialectTraits& traits) {
+  Fields fields;
+  AddIdentity(fields, session, now_ms, traits);
+  AddState(fields, session, traits);
+  AddMemory(fields, session, now_ms, running, traits);
+  AddUse(fields, session, traits);
+  return fields.Take();
 }
 
 std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData user_data) {

@@ -9,9 +9,14 @@
 
 namespace respite {
 
+struct DialectTraits;
+
 // "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0 idle=0 flags=N db=0 …" without a line end. `running` are the
 // words of the command that the client is running, `now_ms` is the monotonic time.
 std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running = {});
+// The same with the fields that this dialect shows.
+std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running,
+                       const DialectTraits& traits);
 
 // What `flags` shows there, and all letters that it can have. `u` and `i` are letters of Redis that never occur here.
 std::string ClientFlags(const Session& session);

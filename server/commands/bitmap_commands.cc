@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "datatypes/bitmap.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -126,16 +128,21 @@ struct BitCount {
       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Entry* entry = call.db.ReadString(call.args.Next());
-    if (entry == nullptr) return call.reply.Integer(0);  // Redis: whatever the other words are
+    // Redis 7.2: without a key, whatever the other words are.
+    if (entry == nullptr && !call.services.dialect.traits.checks_bit_ranges_first) return call.reply.Integer(0);
+    if (entry == nullptr) return call.reply.Integer(static_cast<int64_t>(Count(call, {})));
     const StringText text(*entry);
-    call.reply.Integer(static_cast<int64_t>(Count(call.args, text.View())));
+    call.reply.Integer(static_cast<int64_t>(Count(call, text.View())));
   }
 
  private:
-  static uint64_t Count(Args& args, Bytes text) {
+  static uint64_t Count(Call& call, Bytes text) {
+    Args& args = call.args;
     if (args.AtEnd()) return CountSetBits(text);
-    if (args.Left() != 2 && args.Left() != 3) throw Refusal{refusals::kSyntax};
-    auto [first, last] = args.Take<int64_t, int64_t>();
+    const bool is_open = args.Left() == 1 && call.services.dialect.traits.bitcount_takes_start_alone;
+    if (!is_open && args.Left() != 2 && args.Left() != 3) throw Refusal{refusals::kSyntax};
+    const int64_t first = args.NextInteger();
+    const int64_t last = is_open ? -1 : args.NextInteger();
     if (first < 0 && last < 0 && first > last) return 0;  // Redis: whatever the unit is
     const RangeUnit unit = args.AtEnd() ? RangeUnit::kByte : TakeRangeUnit(args);
     const auto range = RangeOf(first, last, unit, text.size());
@@ -156,8 +163,11 @@ struct BitPos {
     auto [key, bit] = call.args.Take<Bytes, int64_t>();
     if (bit != 0 && bit != 1) throw Refusal{refusals::kBitWanted};
     const Entry* entry = call.db.ReadString(key);
-    // Redis: without a key, whatever the other words are.
-    if (entry == nullptr) return call.reply.Integer(bit == 0 ? 0 : -1);
+    if (entry == nullptr) {
+      // Redis 7.2: whatever the other words are.
+      if (call.services.dialect.traits.checks_bit_ranges_first) Position(call.args, {}, BitOf(bit));
+      return call.reply.Integer(bit == 0 ? 0 : -1);
+    }
     const StringText text(*entry);
     call.reply.Integer(Position(call.args, text.View(), BitOf(bit)));
   }

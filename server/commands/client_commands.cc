@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/client_attributes.h"
 #include "server/clients/client_text.h"
@@ -47,12 +48,12 @@ Switch TakeSwitch(Args& args) {
 std::string LineOf(Call& call, const Session& session) {
   std::span<const Bytes> running;
   if (&session == &call.session) running = call.args.Words();
-  return ClientText(session, call.services.clock.MonotonicMs(), running) + "\n";
+  return ClientText(session, call.services.clock.MonotonicMs(), running, call.services.dialect.traits) + "\n";
 }
 
 // Redis: the container reports too many arguments.
 void ExpectAtMost(Call& call, size_t arguments) {
-  if (call.args.Left() > arguments) throw refusals::SubcommandSyntax("client", call.args[1]);
+  if (call.args.Left() > arguments) throw refusals::SubcommandSyntax(call.services.dialect, "client", call.args[1]);
 }
 
 struct ClientCapa {
@@ -204,7 +205,7 @@ struct ClientKill {
           "maxage:integer@7.4.0,valkey:8.0.0]|[NAME name@valkey:9.0.0]|[IDLE idle:integer@valkey:9.0.0]|[FLAGS "
           "flags@valkey:9.0.0]|[LIB-NAME lib-name@valkey:9.0.0]|[LIB-VER lib-ver@valkey:9.0.0]|[DB "
           "db:integer@valkey:9.0.0]|[CAPA capa@valkey:9.0.0]|[IP ip@valkey:9.0.0]|[NOT-TYPE "
-          "not-client-type@valkey:9.0.0]|[NOT-ID "
+          "not-client-type(NORMAL|MASTER|PRIMARY|SLAVE|REPLICA|PUBSUB)@valkey:9.0.0]|[NOT-ID "
           "not-client-id:integer@valkey:9.0.0]|[NOT-USER not-username@valkey:9.0.0]|[NOT-ADDR "
           "not-addr@valkey:9.0.0]|[NOT-LADDR not-laddr@valkey:9.0.0]|[NOT-NAME not-name@valkey:9.0.0]|[NOT-FLAGS "
           "not-flags@valkey:9.0.0]|[NOT-LIB-NAME not-lib-name@valkey:9.0.0]|[NOT-LIB-VER "

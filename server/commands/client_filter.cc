@@ -48,7 +48,7 @@ struct Option {
   Condition (*take)(Source& source);
 };
 
-bool IsOption(Bytes word);
+bool IsOption(const Args& args, Bytes word);
 
 uint64_t TakeId(Source& source) {
   const bool any = source.ids == ClientIds::kAny;
@@ -64,7 +64,7 @@ std::vector<uint64_t> TakeIds(Source& source) {
   std::vector<uint64_t> ids = {TakeId(source)};
   while (!source.args().AtEnd()) {
     const Bytes next = source.args().Rest().front();
-    const bool is_id = source.ids == ClientIds::kAny ? !IsOption(next) : ParseInteger(next).has_value();
+    const bool is_id = source.ids == ClientIds::kAny ? !IsOption(source.args(), next) : ParseInteger(next).has_value();
     if (!is_id) break;
     ids.push_back(TakeId(source));
   }
@@ -84,7 +84,8 @@ Condition TakeType(Source& source) {
   if (EqualsIgnoreCase(name, "normal")) return IsOfKind(SessionKind::kNormal);
   if (EqualsIgnoreCase(name, "slave") || EqualsIgnoreCase(name, "replica")) return IsOfKind(SessionKind::kReplica);
   if (EqualsIgnoreCase(name, "pubsub")) return IsOfKind(SessionKind::kPubSub);
-  if (EqualsIgnoreCase(name, "master") || EqualsIgnoreCase(name, "primary")) return IsOfKind(SessionKind::kPrimary);
+  const bool is_primary = EqualsIgnoreCase(name, "master") || source.args().IsToken(name, "PRIMARY");
+  if (is_primary) return IsOfKind(SessionKind::kPrimary);
   throw refusals::UnknownClientType(name);
 }
 
@@ -183,14 +184,14 @@ constexpr std::array<Option, 25> kOptions = {{
     {"NOT-IP", TakeText<IpOf>},
 }};
 
-const Option* FindOption(Bytes word) {
+const Option* FindOption(const Args& args, Bytes word) {
   const auto found =
-      std::ranges::find_if(kOptions, [word](const Option& each) { return EqualsIgnoreCase(each.name, word); });
+      std::ranges::find_if(kOptions, [&args, word](const Option& each) { return args.IsToken(word, each.name); });
   return found == kOptions.end() ? nullptr : &*found;
 }
 
-bool IsOption(Bytes word) {
-  return FindOption(word) != nullptr || EqualsIgnoreCase(word, "ID") || EqualsIgnoreCase(word, "SKIPME");
+bool IsOption(const Args& args, Bytes word) {
+  return FindOption(args, word) != nullptr || args.IsToken(word, "ID") || args.IsToken(word, "SKIPME");
 }
 
 bool TakeSkipMe(Args& args) {
@@ -213,7 +214,7 @@ void TakeOption(ClientFilter& filter, Source& source) {  // NOLINT: a part of Ta
   } else if (args.TakeTokenWith("SKIPME", 1)) {
     filter.skips_caller = TakeSkipMe(args);
   } else {
-    const Option* const option = args.Left() < 2 ? nullptr : FindOption(args.Next());
+    const Option* const option = args.Left() < 2 ? nullptr : FindOption(args, args.Next());
     if (option == nullptr) throw Refusal{refusals::kSyntax};
     filter.by_property[option->name] = TakeCondition(*option, source);
   }

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "datatypes/keyspace.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
@@ -158,9 +159,9 @@ struct Hello {
     const std::string& zone = call.services.settings.availability_zone;
     reply.Map(6u + has_role + !zone.empty());
     reply.Bulk("server");
-    reply.Bulk("redis");
+    reply.Bulk(call.services.dialect.traits.hello_name);
     reply.Bulk("version");
-    reply.Bulk(kRedisVersion);
+    reply.Bulk(call.services.dialect.traits.version);
     reply.Bulk("proto");
     reply.Integer(static_cast<int64_t>(session.resp));
     reply.Bulk("id");

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "server/commands/delete_key.h"
+#include "server/commands/expire_refusal.h"
 #include "server/commands/families.h"
 #include "server/commands/time_words.h"
 #include "server/execution/call.h"
@@ -62,7 +63,7 @@ int64_t AbsoluteMs(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
   int64_t ms = Args::Integer(word);
   if (__builtin_mul_overflow(ms, unit == TimeUnit::kSeconds ? 1000 : 1, &ms) ||
       __builtin_add_overflow(ms, base == TimeBase::kNow ? call.now_ms : 0, &ms)) {
-    throw refusals::InvalidExpire(call.command.full_name);
+    throw refusals::InvalidExpireOf(call);
   }
   return ms;
 }
@@ -110,7 +111,8 @@ struct Expire {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
+                                       .former_arity = {"7.0.0", 3}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kSeconds, TimeBase::kNow); }
 };
 
@@ -121,7 +123,8 @@ struct PExpire {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
+                                       .former_arity = {"7.0.0", 3}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kMilliseconds, TimeBase::kNow); }
 };
 
@@ -133,7 +136,8 @@ struct ExpireAt {
       .complexity = "O(1)",
       .group = CommandGroup::kGeneric,
       .flags = kWrite | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)},
+      .former_arity = {"7.0.0", 3}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kSeconds, TimeBase::kEpoch); }
 };
 
@@ -145,7 +149,8 @@ struct PExpireAt {
       .complexity = "O(1)",
       .group = CommandGroup::kGeneric,
       .flags = kWrite | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)},
+      .former_arity = {"7.0.0", 3}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
 };
 

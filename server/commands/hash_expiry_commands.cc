@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "datatypes/hash.h"
+#include "server/commands/expire_refusal.h"
 #include "server/commands/families.h"
 #include "server/commands/hash_fields.h"
 #include "server/commands/time_words.h"
@@ -69,7 +70,7 @@ int64_t DeadlineOf(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
   if (ms < 0) throw Refusal{refusals::kExpireNegative};
   if (__builtin_mul_overflow(ms, unit == TimeUnit::kSeconds ? 1000 : 1, &ms) ||
       __builtin_add_overflow(ms, base == TimeBase::kNow ? call.now_ms : 0, &ms) || ms > kLatestMs) {
-    throw refusals::InvalidExpire(call.command.full_name);
+    throw refusals::InvalidExpireOf(call);
   }
   return ms;
 }

@@ -66,7 +66,7 @@ struct SlowLogGet {
                                        .tips = "request_policy:all_nodes nondeterministic_output",
                                        .history = "4.0.0: Entries tell the address and the name of the client."};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.args[0], call.args[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, call.args[0], call.args[1]);
     const size_t most = call.args.AtEnd() ? kDefaultCount : TakeRecordCount(call.args);
     WriteRecords(call.reply, call.services.command_logs.slow, most);
   }

@@ -35,14 +35,16 @@ uint64_t ParseCursor(Bytes word) {
 
 namespace {
 
-bool ScansKeys(ScanOf scan_of) { return scan_of == ScanOf::kKeys || scan_of == ScanOf::kCluster; }
+bool ScansKeys(ScanOf scan_of) {
+  return scan_of == ScanOf::kKeys || scan_of == ScanOf::kKeysOfKnownTypes || scan_of == ScanOf::kCluster;
+}
 
 // SCAN of Redis 7.2 takes the name of a type that does not exist, and finds nothing.
 void TakeType(Args& args, ScanOptions& options, ScanOf scan_of) {
   const Bytes name = args.Next();
   options.by_type = true;
   options.type = TypeNamed(name);
-  if (scan_of == ScanOf::kCluster && !options.type) throw refusals::UnknownType(name);
+  if (scan_of != ScanOf::kKeys && !options.type) throw refusals::UnknownType(name);
 }
 
 void TakeSlot(Args& args, ScanOptions& options) {

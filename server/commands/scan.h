@@ -41,7 +41,8 @@ struct ScanOptions {
   bool Matches(Bytes text) const { return filter.Matches(text); }
 };
 
-enum class ScanOf : uint8_t { kKeys, kFields, kMembers, kScoredMembers, kCluster };  // each has its own option
+// Each has its own option. kKeysOfKnownTypes: a type that does not exist is an error.
+enum class ScanOf : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kScoredMembers, kCluster };
 
 ScanOptions ParseScanOptions(Args& args, ScanOf scan_of);
 

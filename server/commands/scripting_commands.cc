@@ -1,6 +1,7 @@
 // Scripts: EVAL, EVALSHA and SCRIPT.
 #include "base/refusal.h"
 #include "scripting/script_cache.h"
+#include "server/catalogue/dialect.h"
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
 #include "server/commands/help.h"
@@ -50,7 +51,7 @@ const Script& Compiled(const Services& services, Bytes body) {
 
 const Script& Known(const Services& services, Bytes sha) {
   const Script* script = services.script_cache.FindSha(sha);
-  if (script == nullptr) throw Refusal{refusals::kNoScript};
+  if (script == nullptr) throw Refusal{std::string(services.dialect.traits.no_script)};
   return *script;
 }
 

@@ -1,5 +1,7 @@
 #include "server/commands/set_options.h"
 
+#include "server/commands/expire_refusal.h"
+
 namespace respite {
 
 namespace {
@@ -85,7 +87,7 @@ int64_t DeadlineOf(const Call& call, const SetOptions& options) {
   bool valid = deadline_ms > 0;
   valid = valid && !__builtin_mul_overflow(deadline_ms, in_seconds ? 1000 : 1, &deadline_ms);
   valid = valid && !__builtin_add_overflow(deadline_ms, options.IsAbsolute() ? 0 : call.now_ms, &deadline_ms);
-  if (!valid) throw refusals::InvalidExpire(call.command.full_name);
+  if (!valid) throw refusals::InvalidExpireOf(call);
   return deadline_ms;
 }
 

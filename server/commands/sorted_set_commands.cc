@@ -189,7 +189,8 @@ struct ZRank {
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .former_arity = {"7.2.0", 3}};
   static void Run(Call& call) { ReplyRank(call, Direction::kUp); }
 };
 
@@ -200,7 +201,8 @@ struct ZRevRank {
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .former_arity = {"7.2.0", 3}};
   static void Run(Call& call) { ReplyRank(call, Direction::kDown); }
 };
 

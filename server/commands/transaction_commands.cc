@@ -3,6 +3,7 @@
 // Between MULTI and EXEC the Executor queues commands instead of running them. EXEC runs them all in its own Unit: no
 // other client's commands run between them, and the journals repeat all of their effects or none.
 #include "base/refusal.h"
+#include "server/catalogue/dialect.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/watched_keys.h"
 #include "server/commands/families.h"
@@ -19,12 +20,20 @@ constexpr char kNestedMulti[] = "ERR MULTI calls can not be nested";
 constexpr char kExecWithoutMulti[] = "ERR EXEC without MULTI";
 constexpr char kDiscardWithoutMulti[] = "ERR DISCARD without MULTI";
 constexpr char kWatchInMulti[] = "ERR WATCH inside MULTI is not allowed";
+constexpr char kNotInMulti[] = "ERR Command not allowed inside a transaction";
 constexpr char kExecBroken[] = "EXECABORT Transaction discarded because of previous errors.";
 
 }  // namespace
 }  // namespace refusals
 
 namespace {
+
+// In a transaction, where this may not be. Later versions give up the transaction.
+[[noreturn]] void RefuseWithin(Call& call, const char* refusal) {
+  if (!call.services.dialect.traits.nested_multi_aborts) throw Refusal{refusal};
+  call.session.transaction->Break();
+  throw Refusal{refusals::kNotInMulti};
+}
 
 struct Multi {
   static constexpr CommandSpec spec = {.syntax = "MULTI",
@@ -35,7 +44,7 @@ struct Multi {
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
                                        .transaction = TransactionRole::kBegins};
   static void Run(Call& call) {
-    if (call.session.InTransaction()) throw Refusal{refusals::kNestedMulti};
+    if (call.session.InTransaction()) RefuseWithin(call, refusals::kNestedMulti);
     call.session.EnsureTransaction().Begin();
     call.reply.Ok();
   }
@@ -118,7 +127,7 @@ struct Watch {
                                        .keys = {KeyRange(1, -1, 1, kKeyRO)},
                                        .transaction = TransactionRole::kAside};
   static void Run(Call& call) {
-    if (call.session.InTransaction()) throw Refusal{refusals::kWatchInMulti};
+    if (call.session.InTransaction()) RefuseWithin(call, refusals::kWatchInMulti);
     const bool lost_already = call.session.transaction != nullptr && call.session.transaction->Stale();
     for (Bytes key : call.args.Rest()) {
       if (!lost_already) call.services.watched_keys.Watch(call.session, key, call.now_ms);

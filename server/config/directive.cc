@@ -4,6 +4,7 @@
 
 #include "base/memory_text.h"
 #include "base/number_text.h"
+#include "server/catalogue/dialect.h"
 #include "server/config/directive_rows.h"
 #include "server/config/value_text.h"
 
@@ -222,6 +223,17 @@ FileForm FormInFile(const Directive& directive, const Settings& settings) {
   const LinePresence presence =
       text == ValueText(directive, Settings{}) ? LinePresence::kIfMentioned : LinePresence::kAlways;
   return {{std::string(directive.CommonName()) + ' ' + ValueInFile(directive, settings), presence}};
+}
+
+bool Directive::IsKnownAs(std::string_view given, const Dialect& dialect) const {
+  if (!dialect.Has(since) || dialect.HasLost(until)) return false;
+  return given != name || dialect.Has(renamed_since);
+}
+
+std::string_view Directive::CommonName() const { return renamed_since.IsIn(kSpokenVersion) ? name : alias; }
+
+bool Directive::IsHidden(const Dialect& dialect) const {
+  return Has(directive_flags::kHidden) && (since.Empty() || !dialect.Emulates());
 }
 
 }  // namespace respite

@@ -20,6 +20,8 @@
 
 namespace respite {
 
+struct Dialect;
+
 using ConfigWords = std::span<const std::string>;
 
 // Why a value was refused, in Redis' words; nullopt when it was accepted.
@@ -112,8 +114,12 @@ struct Directive {
   VersionMark renamed_since = {};  // which versions know its name; those before know the alias alone
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
-  // The name that most versions know: for files that they may read, too.
-  std::string_view CommonName() const { return renamed_since.Empty() ? name : alias; }
+  // Whether this version has it under this name, one of its two.
+  bool IsKnownAs(std::string_view given, const Dialect& dialect) const;
+  // The name of Redis 7.2, if it had the directive; else its own. For files that other versions may read.
+  std::string_view CommonName() const;
+  // Whether a pattern does not find it. What later versions have is hidden where they are not emulated.
+  bool IsHidden(const Dialect& dialect) const;
 };
 
 // All directives, by subject. Cost: no allocation.

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "datatypes/encoding_limits.h"
+#include "server/catalogue/emulated.h"
 #include "server/catalogue/key_event.h"
 #include "server/config/folder.h"
 
@@ -121,6 +122,7 @@ struct Settings : EncodingLimits {
   Folder* folder = &ProcessFolder::Instance();  // `dir` is its path; other paths are relative to it
   bool disable_thp = true;
   bool dynamic_hz = true;
+  Emulated emulate = Emulated::kNone;
   Permission enable_debug_command = Permission::kNever;
   Permission enable_module_command = Permission::kNever;
   Permission enable_protected_configs = Permission::kNever;

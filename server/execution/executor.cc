@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/pace.h"
 #include "server/catalogue/command_table.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/client_text.h"
@@ -42,17 +43,24 @@ Refusal ExecAborted(Bytes reason) {
   if (reason.starts_with("ERR ")) reason.remove_prefix(4);
   return {"EXECABORT Transaction discarded because of: " + std::string(reason)};
 }
-Refusal UnknownSubcommand(Bytes container, Bytes subcommand) {
-  return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container) + " HELP."};
+Refusal UnknownSubcommand(const Command& container, Bytes subcommand) {
+  if (!container.dialect->traits.has_real_subcommands) {
+    return SubcommandSyntax(*container.dialect, container.full_name, subcommand);
+  }
+  return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container.full_name) +
+          " HELP."};
 }
 // Shows the first words after the name, too.
-Refusal UnknownCommand(std::span<const Bytes> words) {
+Refusal UnknownCommand(std::span<const Bytes> words, const DialectTraits& traits) {
+  const std::string opening(1, traits.unknown_word_quotes[0]);
+  const std::string closing(traits.unknown_word_quotes.substr(1));
   std::string shown;
   for (Bytes word : words.subspan(1)) {
     if (shown.size() >= kShownMax) break;
-    shown += "'" + std::string(ShownPart(word, kShownMax - shown.size())) + "' ";
+    shown += opening + std::string(ShownPart(word, kShownMax - shown.size())) + closing;
   }
-  return {"ERR unknown command '" + std::string(ShownPart(words[0])) + "', with args beginning with: " + shown};
+  return {"ERR unknown command " + opening + std::string(ShownPart(words[0])) + opening +
+          ", with args beginning with: " + shown};
 }
 
 }  // namespace
@@ -140,7 +148,7 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request) {
 
 Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
   if (passage.command == nullptr) throw UnknownCommand(passage.words);
-  if (!passage.command->FitsArity(passage.words.size())) throw refusals::WrongArity(passage.command->full_name);
+  if (!passage.command->FitsArity(passage.words.size())) throw refusals::WrongArity(*passage.command, passage.words);
   passage.flags = passage.command->flags;
   return Row::WalkFrom(Row::kPause, *this, passage);
 }
@@ -332,6 +340,11 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   passage.session.journaled_octets = parts_.durability.JournaledOctets();
 }
 
+// A record may have options that clients of this dialect may not use.
+static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Unit& unit) {
+  return unit.RepeatsRecord() ? nullptr : command.hidden_tokens.get();
+}
+
 void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
   Session& session = passage.session;
   const Command& command = *passage.command;
@@ -342,7 +355,7 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
             .session = session,
             .command = command,
             .unit = unit,
-            .args = Args(passage.words, first_argument),
+            .args = Args(passage.words, first_argument, HiddenTokensOf(command, unit)),
             .db = DbView(unit, session.db, !session.no_touch, passage.key),
             .reply = Reply(session.out, session.resp, session.reply_form),
             .effect = Effect(unit.Recorded()),
@@ -429,8 +442,8 @@ void Executor::CloseReplicaThatGotReply(Session& session, const Command* command
 
 Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
   const Command* container = parts_.commands.Find(words[0]);
-  if (container != nullptr) return refusals::UnknownSubcommand(container->full_name, words[1]);
-  return refusals::UnknownCommand(words);
+  if (container != nullptr) return refusals::UnknownSubcommand(*container, words[1]);
+  return refusals::UnknownCommand(words, parts_.commands.dialect().traits);
 }
 
 void Executor::ApplyReplyMode(Session& session, size_t reply_start) {

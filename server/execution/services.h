@@ -17,6 +17,7 @@ class CommandTable;
 class Config;
 struct Dataset;
 struct DebugSwitches;
+struct Dialect;
 class Disposer;
 class Eviction;
 class Executor;
@@ -64,6 +65,7 @@ class WatchedKeys;
 struct Services {
   const Settings& settings;
   Config& config;
+  const Dialect& dialect;
   const Clock& clock;
   const Pace& pace;
   Logger& log;

@@ -1,5 +1,6 @@
 #include "server/node/node.h"
 
+#include "server/catalogue/dialect.h"
 #include "server/commands/families.h"
 #include "server/node/config_hooks.h"
 
@@ -50,7 +51,7 @@ Node::Node(const Parts& outside)
                 .key_notifications = key_notifications_,
                 .key_event_port = key_event_port_,
                 .running = running_}),
-      commands_(AllCommands(WhereOf(parts_.config.mode()))),
+      commands_(AllCommands(WhereOf(parts_.config.mode()), parts_.config.settings().emulate)),
       users_(commands_, parts_.config.settings()),
       permissions_({.settings = parts_.config.settings(),
                     .config = parts_.config,
@@ -309,6 +310,7 @@ Node::Node(const Parts& outside)
                                        .observers = call_observers_})},
       services_{.settings = parts_.config.settings(),
                 .config = parts_.config,
+                .dialect = DialectOf(parts_.config.settings().emulate),
                 .clock = parts_.clock,
                 .pace = parts_.pace,
                 .log = parts_.log,

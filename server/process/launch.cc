@@ -45,7 +45,7 @@ int PrintUsage(const std::string& program) {
 std::optional<StartupError> CheckRenames(const Config& config) {
   if (config.lines().rename_command.empty()) return std::nullopt;
   const bool is_sentinel = config.mode() == ServerMode::kSentinel;
-  CommandTable table(AllCommands(is_sentinel ? Where::kSentinels : Where::kDataServers));
+  CommandTable table(AllCommands(is_sentinel ? Where::kSentinels : Where::kDataServers, config.settings().emulate));
   for (const ConfigLine& line : config.lines().rename_command) {
     switch (table.Rename(line.words[1], line.words[2])) {
       case RenameResult::kDone:

@@ -156,7 +156,7 @@ void TestClock::Run(Call& call) {
   for (const Change& change : kChanges) {
     if (EqualsIgnoreCase(name, change.name) && call.args.Left() >= change.least_words) return change.run(call, control);
   }
-  throw refusals::SubcommandSyntax("TEST", name);
+  throw refusals::SubcommandSyntax(call.services.dialect, "TEST", name);
 }
 
 }  // namespace respite
