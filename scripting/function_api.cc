@@ -156,7 +156,7 @@ void OpenFunctionApi(lua_State* lua) {
   lua_setfield(lua, -2, "register_function");
   RefuseUnknownNames(lua);
   MakeReadOnly(lua);
-  if (ScriptEngine::Of(lua).host().Dialect().valkey_version_number != 0) {
+  if (ScriptEngine::Of(lua).host().Dialect().has_server_table) {
     lua_pushvalue(lua, -1);
     lua_setfield(lua, -3, "server");
   }

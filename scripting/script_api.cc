@@ -212,18 +212,20 @@ void SetText(lua_State* lua, const char* name, std::string_view value) {
   lua_setfield(lua, -2, name);
 }
 
-// Sets the fields about the version in the table on top.
+// Sets the fields about the version in the table on top, and its second name.
 void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
   if (dialect.knows_redis_version) {
     SetText(lua, "REDIS_VERSION", dialect.redis_version);
     SetNumber(lua, "REDIS_VERSION_NUM", dialect.redis_version_number);
   }
+  if (dialect.has_server_table) {
+    lua_pushvalue(lua, -1);
+    lua_setglobal(lua, "server");
+  }
   if (dialect.valkey_version_number == 0) return;
   SetText(lua, "SERVER_NAME", "valkey");
   SetText(lua, "VALKEY_VERSION", dialect.valkey_version);
   SetNumber(lua, "VALKEY_VERSION_NUM", dialect.valkey_version_number);
-  lua_pushvalue(lua, -1);
-  lua_setglobal(lua, "server");
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ struct ScriptDialect {
   std::string_view redis_version = kRedisVersion;
   int redis_version_number = kRedisVersionNumber;  // one byte for each part
   bool knows_redis_version = true;
-  std::string_view valkey_version = {};      // with `server`, a second name of `redis`
+  bool has_server_table = true;  // `server`, a second name of `redis`
+  std::string_view valkey_version = {};
   int valkey_version_number = 0;             // 0: it is not Valkey
   std::string_view call = "redis lib call";  // in errors
   std::string_view command = "Lua redis lib command";

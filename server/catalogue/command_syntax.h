@@ -76,7 +76,7 @@ struct SyntaxArgument {
 
 // The parsed line. The tree is flat, parents before children; `size` leads from one sibling to the next.
 struct CommandSyntax {
-  static constexpr size_t kMaxArguments = 40;
+  static constexpr size_t kMaxArguments = 64;
 
   std::string_view container;  // empty unless it is a subcommand
   std::string_view name;

@@ -139,6 +139,7 @@ constexpr auto kDefaultsOfRedis62 = std::to_array<DirectiveDefault>({
     {"repl-diskless-sync", "no"},
 });
 constexpr auto kDefaultsOfValkey80 = std::to_array<DirectiveDefault>({
+    {"hide-user-data-from-log", "yes"},
     {"io-threads-do-reads", "yes"},
     {"lazyfree-lazy-eviction", "yes"},
     {"lazyfree-lazy-expire", "yes"},

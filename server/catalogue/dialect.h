@@ -31,13 +31,13 @@ struct FlagChange {
 // Shapes and texts that differ. The defaults are those of Redis 7.2.
 struct DialectTraits {
   // Who it is.
-  std::string_view title = "Redis";          // in sentences: "LOADING Redis is loading …"
-  std::string_view hello_name = "redis";     // HELLO
-  std::string_view version = "7.2.4";        // HELLO, LOLWUT
-  std::string_view redis_version = "7.2.4";  // INFO, scripts
-  int version_number = 0x070204;             // of Redis, one byte for each part: scripts
-  std::string_view valkey_version = {};      // INFO, scripts; empty: it is not Valkey
-  int valkey_version_number = 0;             // scripts: with it comes the table `server`; 0: they know Redis alone
+  std::string_view title = "Redis";                             // in sentences: "LOADING Redis is loading …"
+  std::string_view hello_name = "redis";                        // HELLO
+  std::string_view version = "7.2.4";                           // HELLO, LOLWUT
+  std::string_view redis_version = "7.2.4";                     // INFO, scripts
+  int version_number = 0x070204;                                // of Redis, one byte for each part: scripts
+  std::string_view valkey_version = {};                         // INFO, scripts; empty: it is not Valkey
+  int valkey_version_number = 0;                                // scripts; 0: it is not Valkey
   std::string_view command_in_scripts = "Redis command";        // "Unknown Redis command called from script"
   std::string_view call_in_scripts = "redis lib call";          // "… at least one argument for this redis lib call"
   std::string_view words_in_scripts = "Lua redis lib command";  // "… arguments must be strings or integers"

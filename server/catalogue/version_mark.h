@@ -29,6 +29,9 @@ struct ServerVersion {
 // The last version of Redis that Valkey contains.
 inline constexpr Version kValkeyBegins = {7, 2, 4};
 
+// What a server is that emulates nothing.
+inline constexpr ServerVersion kSpokenVersion = {ServerFamily::kRedis, kValkeyBegins};
+
 class VersionMark {
  public:
   constexpr VersionMark() = default;

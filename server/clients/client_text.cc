@@ -31,31 +31,6 @@ class Fields {
   std::string text_;
 };
 
-std::string FlagsOf(const Session& session) {
-  const std::array<std::pair<bool, char>, 16> flags = {{
-      {session.kind == SessionKind::kReplica, 'S'},
-      {session.kind == SessionKind::kPrimary, 'M'},
-      {session.monitor, 'O'},
-      {session.kind == SessionKind::kPubSub, 'P'},
-      {session.InTransaction(), 'x'},
-      {session.IsBlocked(), 'b'},
-      {session.tracking != nullptr, 't'},
-      {session.tracking != nullptr && session.tracking->redirect_lost, 'R'},
-      {session.tracking != nullptr && session.tracking->mode == TrackingOptions::Mode::kBroadcast, 'B'},
-      {session.transaction != nullptr && session.transaction->Stale(), 'd'},
-      {session.close_after_reply, 'c'},
-      {session.closing, 'A'},
-      {session.addresses.unix_socket, 'U'},
-      {session.no_evict, 'e'},
-      {session.no_touch, 'T'},
-      {session.cluster_marks.reads_from_replica, 'r'},
-  }};
-  std::string shown;
-  for (auto [is_set, letter] : flags)
-    if (is_set) shown += letter;
-  return shown.empty() ? "N" : shown;
-}
-
 std::string EventsOf(const Session& session) {
   if (session.transport == nullptr || session.closing) return "";
   return session.transport->AwaitsRoom() ? "rw" : "r";
@@ -120,6 +95,23 @@ Bytes ReasonOf(Bytes error) {
   return error;
 }
 
+// The beginning and the end of what the client sent.
+std::string InputSample(const Session& session) {
+  constexpr size_t kShownBytes = 128;
+  Bytes input = session.in.Unparsed();
+  std::string sample = "Query buffer during protocol error: '";
+  if (input.size() < kShownBytes) {
+    sample.append(input.substr(0, input.find('\0'))).append("'");
+  } else {
+    sample.append(input.substr(0, kShownBytes / 2));
+    sample += "' (... more " + std::to_string(input.size() - kShownBytes) + " bytes ...) '";
+    sample.append(input.substr(input.size() - kShownBytes / 2)).append("'");
+  }
+  std::replace_if(
+      sample.begin(), sample.end(), [](char c) { return !IsPrintable(c); }, '.');
+  return sample;
+}
+
 Bytes LastCommandOf(const Session& session, const DialectTraits& traits) {
   const Command* const last = session.usage.last_command;
   if (last == nullptr) return "NULL";
@@ -140,8 +132,8 @@ void AddIdentity(Fields& fields, const Session& session, int64_t now_ms, const D
       .Text("name", session.identity.name)
       .Number("age", (now_ms - session.usage.created_ms) / 1000)
       .Number("idle", (now_ms - session.usage.last_active_ms) / 1000)
-      .Text("flags", FlagsOf(session));
-  if (traits.client_text_has_capabilities) fields.Text("capa", "");
+      .Text("flags", ClientFlags(session));
+  if (traits.client_text_has_capabilities) fields.Text("capa", session.identity.follows_redirects ? "r" : "");
 }
 
 void AddState(Fields& fields, const Session& session, const DialectTraits& traits) {
@@ -189,6 +181,32 @@ void AddUse(Fields& fields, const Session& session, const DialectTraits& traits)
 
 }  // namespace
 
+std::string ClientFlags(const Session& session) {
+  const std::array<std::pair<bool, char>, 17> flags = {{
+      {session.kind == SessionKind::kReplica, 'S'},
+      {session.kind == SessionKind::kPrimary, 'M'},
+      {session.monitor, 'O'},
+      {session.kind == SessionKind::kPubSub, 'P'},
+      {session.InTransaction(), 'x'},
+      {session.IsBlocked(), 'b'},
+      {session.tracking != nullptr, 't'},
+      {session.tracking != nullptr && session.tracking->redirect_lost, 'R'},
+      {session.tracking != nullptr && session.tracking->mode == TrackingOptions::Mode::kBroadcast, 'B'},
+      {session.transaction != nullptr && session.transaction->Stale(), 'd'},
+      {session.close_after_reply, 'c'},
+      {session.closing, 'A'},
+      {session.addresses.unix_socket, 'U'},
+      {session.no_evict, 'e'},
+      {session.no_touch, 'T'},
+      {session.cluster_marks.reads_from_replica, 'r'},
+      {session.import_source, 'I'},
+  }};
+  std::string shown;
+  for (auto [is_set, letter] : flags)
+    if (is_set) shown += letter;
+  return shown.empty() ? "N" : shown;
+}
+
 std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running) {
   return ClientText(session, now_ms, running, DialectTraits());
 }
@@ -203,21 +221,10 @@ std::string ClientText(const Session& session, int64_t now_ms, std::span<const B
   return fields.Take();
 }
 
-std::string ProtocolErrorText(const Session& session, int64_t now_ms) {
-  constexpr size_t kShownBytes = 128;
-  Bytes input = session.in.Unparsed();
-  std::string sample = "Query buffer during protocol error: '";
-  if (input.size() < kShownBytes) {
-    sample.append(input.substr(0, input.find('\0'))).append("'");
-  } else {
-    sample.append(input.substr(0, kShownBytes / 2));
-    sample += "' (... more " + std::to_string(input.size() - kShownBytes) + " bytes ...) '";
-    sample.append(input.substr(input.size() - kShownBytes / 2)).append("'");
-  }
-  std::replace_if(
-      sample.begin(), sample.end(), [](char c) { return !IsPrintable(c); }, '.');
+std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData user_data) {
   return "Protocol error (" + std::string(ReasonOf(session.in.Error())) +
-         ") from client: " + ClientText(session, now_ms) + ". " + sample;
+         ") from client: " + ClientText(session, now_ms) + ". " +
+         (user_data == UserData::kShown ? InputSample(session) : "Query buffer during protocol error: (redacted)");
 }
 
 std::string WithoutBrackets(std::string address) {

@@ -22,6 +22,9 @@ constexpr char kBitOffset[] = "ERR bit offset is not an integer or out of range"
 constexpr char kBitValue[] = "ERR bit is not an integer or out of range";
 constexpr char kBitWanted[] = "ERR The bit argument must be 1 or 0.";
 constexpr char kBitOpNotKeys[] = "ERR BITOP NOT must be called with a single source key.";
+Refusal BitOpNeedsTwo(Bytes operation) {
+  return {"ERR BITOP " + ToUpper(operation) + " must be called with at least two source keys."};
+}
 constexpr char kFieldType[] =
     "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.";
 constexpr char kFieldOverflow[] = "ERR Invalid OVERFLOW type specified";
@@ -196,11 +199,24 @@ BitOperation TakeOperation(Args& args) {
   if (args.TakeToken("OR")) return BitOperation::kOr;
   if (args.TakeToken("XOR")) return BitOperation::kXor;
   if (args.TakeToken("NOT")) return BitOperation::kNot;
+  if (args.TakeToken("DIFF")) return BitOperation::kDiff;
+  if (args.TakeToken("DIFF1")) return BitOperation::kDiff1;
+  if (args.TakeToken("ANDOR")) return BitOperation::kAndOr;
+  if (args.TakeToken("ONE")) return BitOperation::kOne;
   throw Refusal{refusals::kSyntax};
 }
 
+void CheckSources(BitOperation operation, Bytes name, size_t sources) {
+  if (operation == BitOperation::kNot && sources != 1) throw Refusal{refusals::kBitOpNotKeys};
+  const bool compares =
+      operation == BitOperation::kDiff || operation == BitOperation::kDiff1 || operation == BitOperation::kAndOr;
+  if (compares && sources < 2) throw refusals::BitOpNeedsTwo(name);
+}
+
 struct BitOp {
-  static constexpr CommandSpec spec = {.syntax = "BITOP operation(AND|OR|XOR|NOT) destkey:key key...",
+  static constexpr CommandSpec spec = {.syntax =
+                                           "BITOP operation(AND|OR|XOR|NOT|DIFF@8.2.0|DIFF1@8.2.0|ANDOR@8.2.0|"
+                                           "ONE@8.2.0) destkey:key key...",
                                        .summary = "Combines strings bit by bit and stores the result.",
                                        .since = "2.6.0",
                                        .complexity = "O(N)",
@@ -210,7 +226,7 @@ struct BitOp {
   static void Run(Call& call) {
     const BitOperation operation = TakeOperation(call.args);
     const Bytes target = call.args.Next();
-    if (operation == BitOperation::kNot && call.args.Left() != 1) throw Refusal{refusals::kBitOpNotKeys};
+    CheckSources(operation, call.args[1], call.args.Left());
     // Every key is found first: finding one that has expired frees it, and an entry must not move under a view.
     std::vector<const Entry*> entries;
     for (Bytes key : call.args.Rest()) entries.push_back(call.db.FindStringToRead(key));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 
 #include "server/commands/delete_key.h"
@@ -77,9 +78,11 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
   if (call.HasPassed(deadline_ms)) {
     DeleteAsExpired(call, edit);
   } else {
-    edit.SetDeadline(deadline_ms);
+    // Not passed and yet negative: the source of an import may not remove the deadline this way (kNoDeadline).
+    const int64_t kept_ms = std::max<int64_t>(deadline_ms, 0);
+    edit.SetDeadline(kept_ms);
     edit.Touched("expire");
-    call.effect.Replace("PEXPIREAT", key, deadline_ms);
+    call.effect.Replace("PEXPIREAT", key, kept_ms);
   }
   call.reply.Integer(1);
 }
@@ -96,7 +99,8 @@ void ReplyExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Entry* entry = call.db.Inspect(call.args.Next());
   if (entry == nullptr) return call.reply.Integer(kNoKey);
   if (entry->Deadline() == kNoDeadline) return call.reply.Integer(kNoTime);
-  const int64_t ms = entry->Deadline() - (base == TimeBase::kNow ? call.now_ms : 0);
+  // Under import-mode its source sees keys whose time is over.
+  const int64_t ms = std::max<int64_t>(entry->Deadline() - (base == TimeBase::kNow ? call.now_ms : 0), 0);
   call.reply.Integer(unit == TimeUnit::kSeconds ? RoundedSeconds(ms) : ms);
 }
 

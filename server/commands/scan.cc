@@ -91,6 +91,8 @@ ScanOptions ParseScanOptions(Args& args, ScanOf scan_of) {
       TakeSlot(args, options);
     } else if (scan_of == ScanOf::kFields && args.TakeToken("NOVALUES")) {
       options.without_values = true;
+    } else if (scan_of == ScanOf::kScoredMembers && args.TakeToken("NOSCORES")) {
+      options.without_values = true;
     } else {
       throw Refusal{refusals::kSyntax};
     }

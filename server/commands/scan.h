@@ -36,15 +36,15 @@ struct ScanOptions {
   TextFilter filter{"*"};
   bool by_type = false;
   std::optional<ValueType> type;  // nullopt with by_type: a type that no value has
-  bool without_values = false;
-  std::optional<int> slot;       // of CLUSTERSCAN
-  std::optional<Bytes> pattern;  // that of `filter`, as long as the request lives
+  bool without_values = false;    // fields without values, members without scores
+  std::optional<int> slot;        // of CLUSTERSCAN
+  std::optional<Bytes> pattern;   // that of `filter`, as long as the request lives
 
   bool Matches(Bytes text) const { return filter.Matches(text); }
 };
 
 // Each has its own option. kKeysOfKnownTypes: a type that does not exist is an error.
-enum class ScanOf : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kCluster };
+enum class ScanOf : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kScoredMembers, kCluster };
 
 ScanOptions ParseScanOptions(Args& args, ScanOf scan_of);
 

@@ -10,13 +10,13 @@ namespace {
 
 class Parser {
  public:
-  // With the `unit` of a journal's record it also accepts options that other servers write.
+  // With the `unit` of a journal's record it is not asked whether the value equals that of IFEQ.
   explicit Parser(Args& args, const Unit* unit = nullptr) : args_(args), repeats_(unit && unit->RepeatsRecord()) {}
 
   SetOptions ParseSet() {
     while (!args_.AtEnd()) {
-      if (!TakeCondition() && !TakeGet() && !TakeExpiry("KEEPTTL", ExpiryOption::kKeep) && !TakeTime() &&
-          !SkipComparison()) {
+      if (!TakeCondition() && !TakeComparison() && !TakeGet() && !TakeExpiry("KEEPTTL", ExpiryOption::kKeep) &&
+          !TakeTime()) {
         Fail();
       }
     }
@@ -41,10 +41,11 @@ class Parser {
     options_.condition = condition;
     return true;
   }
-  // Valkey 8.1 and later: skips IFEQ value, since the recorded command did succeed.
-  bool SkipComparison() {
-    if (!repeats_ || !args_.TakeTokenWith("IFEQ", 1)) return false;
-    args_.Next();
+  // Unlike NX and XX it may not be repeated. In a record it is no condition: the recorded command did succeed.
+  bool TakeComparison() {
+    if (options_.condition != SetCondition::kAlways || !args_.TakeTokenWith("IFEQ", 1)) return false;
+    options_.expected = args_.Next();
+    if (!repeats_) options_.condition = SetCondition::kIfEqual;
     return true;
   }
   bool TakeGet() {

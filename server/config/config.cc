@@ -66,8 +66,7 @@ const Directive* FindKnown(Bytes name, const Dialect& dialect) {
 // Whether patterns find it under this name. Without `emulate`, they find the names that Redis 7.2 knows.
 bool IsListedAs(std::string_view name, const Directive& directive, const Dialect& dialect) {
   if (name.empty() || !directive.IsKnownAs(name, dialect)) return false;
-  constexpr ServerVersion kSpoken = {ServerFamily::kRedis, kValkeyBegins};
-  return dialect.Emulates() || name != directive.name || directive.renamed_since.IsIn(kSpoken);
+  return dialect.Emulates() || name == directive.CommonName() || name != directive.name;
 }
 
 // Results of CONFIG GET; names that differ only in case are the same.

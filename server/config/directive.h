@@ -116,6 +116,8 @@ struct Directive {
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
   // Whether this version has it under this name, one of its two.
   bool IsKnownAs(std::string_view given, const Dialect& dialect) const;
+  // The name of Redis 7.2, if it had the directive; else its own. For files that other versions may read.
+  std::string_view CommonName() const;
   // Whether a pattern does not find it. What later versions have is hidden where they are not emulated.
   bool IsHidden(const Dialect& dialect) const;
 };

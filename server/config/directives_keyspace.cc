@@ -17,6 +17,8 @@ constexpr ChoiceName kEvictionPolicyNames[] = {
 constexpr Directive kKeyspaceDirectives[] = {
     {"active-defrag-cycle-max", kMeaningless, Number<&Settings::active_defrag_cycle_max>(1, 99)},
     {"active-defrag-cycle-min", kMeaningless, Number<&Settings::active_defrag_cycle_min>(1, 99)},
+    Since("valkey:8.1.0",
+          {"active-defrag-cycle-us", kMeaningless, Number<&Settings::active_defrag_cycle_us>(0, 100000), kHidden}),
     {"active-defrag-ignore-bytes", kMeaningless, Memory<&Settings::active_defrag_ignore_bytes>(1, kMaxLong)},
     {"active-defrag-max-scan-fields", kMeaningless, Number<&Settings::active_defrag_max_scan_fields>(1, kMaxLong)},
     {"active-defrag-threshold-lower", kMeaningless, Number<&Settings::active_defrag_threshold_lower>(0, 1000)},
@@ -31,6 +33,7 @@ constexpr Directive kKeyspaceDirectives[] = {
     RenamedIn("7.0.0", {"hash-max-listpack-value", kEffective, Memory<&Settings::hash_max_listpack_value>(0, kMaxLong),
                         kNoFlags, "hash-max-ziplist-value"}),
     {"hll-sparse-max-bytes", kEffective, Memory<&Settings::hll_sparse_max_bytes>(0, kMaxLong)},
+    Since("valkey:8.1.0", {"import-mode", kEffective, YesNo<&Settings::import_mode>(), kHidden}),
     {"jemalloc-bg-thread", kMeaningless, YesNo<&Settings::jemalloc_bg_thread>()},
     {"lazyfree-lazy-eviction", kEffective, YesNo<&Settings::lazyfree_lazy_eviction>(), kDebug},
     {"lazyfree-lazy-expire", kEffective, YesNo<&Settings::lazyfree_lazy_expire>(), kDebug},

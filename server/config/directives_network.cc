@@ -26,14 +26,21 @@ constexpr int kMostSentinels = 32;
 constexpr Directive kNetworkDirectives[] = {
     // Hidden for the same reason as port-file.
     {"announce", kEffective, OptionalText<&Settings::announce>(CheckAnnounce), kImmutable | kHidden},
+    Since("valkey:8.0.0", {"availability-zone", kEffective, Text<&Settings::availability_zone>(), kHidden}),
     {"bind", kEffective, kBind, kMultiArgument | kVolatile},
     Since("7.0.0", {"bind-source-addr", kEffective, OptionalText<&Settings::bind_source_addr>()}),
     {"client-output-buffer-limit", kEffective, kClientOutputBufferLimit, kMultiArgument | kVolatile},
     {"client-query-buffer-limit", kEffective, Memory<&Settings::client_query_buffer_limit>(1024 * 1024, kMaxLong),
      kDebug},
+    Since("valkey:8.0.0",
+          {"events-per-io-thread", kMeaningless, Number<&Settings::events_per_io_thread>(0, kMaxInt), kHidden}),
     {"io-threads", kMeaningless, Number<&Settings::io_threads>(1, 128), kDebug | kImmutable},
     Until("8.0.0,valkey:8.1.0",
           {"io-threads-do-reads", kMeaningless, YesNo<&Settings::io_threads_do_reads>(), kDebug | kImmutable}),
+    Since("7.4.0,valkey:8.0.0", {"max-new-connections-per-cycle", kEffective,
+                                 Number<&Settings::max_new_connections_per_cycle>(1, 1000), kHidden}),
+    Since("7.4.0,valkey:8.0.0", {"max-new-tls-connections-per-cycle", kEffective,
+                                 Number<&Settings::max_new_tls_connections_per_cycle>(1, 1000), kHidden}),
     {"maxclients", kEffective, Number<&Settings::maxclients>(1, kMaxUint)},
     Since("7.0.0", {"maxmemory-clients", kEffective, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)}),
     // Hidden for the same reason as port-file.
@@ -42,6 +49,8 @@ constexpr Directive kNetworkDirectives[] = {
     {"port", kEffective, kPort},
     // Hidden because tests that set everything that CONFIG GET * shows expect Redis' immutable directives only.
     {"port-file", kEffective, OptionalText<&Settings::port_file>(), kImmutable | kHidden},
+    Since("valkey:8.0.0",
+          {"prefetch-batch-max-size", kMeaningless, Number<&Settings::prefetch_batch_max_size>(0, 128), kHidden}),
     {"protected-mode", kEffective, YesNo<&Settings::protected_mode>()},
     {"proto-max-bulk-len", kEffective, Memory<&Settings::proto_max_bulk_len>(1024 * 1024, kMaxLong), kDebug},
     {"sentinels", kEffective, Number<&Settings::sentinels>(0, kMostSentinels), kImmutable | kHidden},
@@ -51,6 +60,8 @@ constexpr Directive kNetworkDirectives[] = {
     {"timeout", kEffective, Number<&Settings::timeout>(0, kMaxInt)},
     {"tracking-table-max-keys", kEffective, Number<&Settings::tracking_table_max_keys>(0, kMaxLong)},
     {"unixsocket", kEffective, OptionalText<&Settings::unixsocket>(), kImmutable},
+    Since("valkey:8.0.0",
+          {"unixsocketgroup", kEffective, OptionalText<&Settings::unixsocketgroup>(), kImmutable | kHidden}),
     {"unixsocketperm", kEffective, Octal<&Settings::unixsocketperm>(0, 0777), kImmutable},
 };
 

@@ -159,9 +159,13 @@ inline bool RepeatsRecords(const Session& session) {
 }
 
 // That server alone decides what has expired, so its stream is believed. On a replica, clients do not see expired keys.
+// Under import-mode the server that data comes from decides.
 inline ExpiryRule Executor::RuleFor(const Session& session) const {
   if (RepeatsRecords(session)) return ExpiryRule::kBelieve;
-  return parts_.role.is_replica ? ExpiryRule::kHide : parts_.pause.Rule();
+  if (parts_.role.is_replica) return ExpiryRule::kHide;
+  if (!parts_.settings.import_mode) [[likely]]
+    return parts_.pause.Rule();
+  return session.import_source ? ExpiryRule::kBelieve : ExpiryRule::kHide;
 }
 
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::RequireCommand(Passage& passage) {
@@ -294,6 +298,11 @@ void Executor::SendDeferredPushes(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
+std::string Executor::UnblockedByRole(const Session& session) const {
+  const auto redirection = parts_.gates.ToPrimary(session);
+  return redirection ? redirection->text : refusals::kUnblockedByRole;
+}
+
 void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   Session& session = *waiter.session;
   const size_t reply_start = session.out.Size();
@@ -301,7 +310,7 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   if (end == WaitEnd::kTimeout) {
     waiter.answer(reply, parts_.services, session);
   } else {
-    const char* const text = end == WaitEnd::kUnblocked ? refusals::kUnblocked : refusals::kUnblockedByRole;
+    const std::string text = end == WaitEnd::kUnblocked ? refusals::kUnblocked : UnblockedByRole(session);
     reply.Error(text);
     parts_.books.CountError(text);
   }

@@ -129,6 +129,14 @@ inline void Gates::OtherNode(const Request& request) const {
   if (parts_.router) parts_.router->Check(request);
 }
 
+// Valkey: READONLY keeps reads here, as on a node of a cluster.
+inline void Gates::OtherServer(const Request& request) const {
+  if (!parts_.role.is_replica || !request.session.identity.follows_redirects) return;
+  const uint32_t sent_on = request.session.cluster_marks.reads_from_replica ? kWrite : kWrite | kReadOnly;
+  if ((request.flags & sent_on) == 0) return;
+  if (auto redirection = ToPrimary(request.session)) throw Refusal{std::move(*redirection)};
+}
+
 // Queued commands take memory, too. Redis: of those that are not queued only EXEC, DISCARD, QUIT and RESET pass.
 inline void Gates::Memory(const Request& request) const {
   if (parts_.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
@@ -198,6 +206,12 @@ std::optional<Refusal> Gates::DiskTrouble(DiskUser user) const {
   return is_script ? refusals::AofFailedForScripts(reason, Traits()) : refusals::AofFailed(reason);
 }
 
+std::optional<Refusal> Gates::ToPrimary(const Session& session) const {
+  const auto& primary = parts_.settings.replicaof;
+  if (!session.identity.follows_redirects || !primary || parts_.router) return std::nullopt;
+  return Refusal{.text = "REDIRECT " + primary->host + ":" + std::to_string(primary->port), .is_redirect = true};
+}
+
 bool Gates::LacksReplicas() const {
   const Settings& settings = parts_.settings;
   return settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag != 0 && !parts_.role.is_replica &&
@@ -212,6 +226,7 @@ void Gates::Pass(const Request& request) const {
   Transactions(request);
   UserPermissions(request);
   OtherNode(request);
+  OtherServer(request);
   Memory(request);
   DiskError(request);
   Replicas(request);

@@ -70,6 +70,8 @@ class Gates {
   bool LacksReplicas() const;
   // This is a replica whose clients may only read.
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.settings); }
+  // On a replica: where a client that follows redirections finds the primary. Nodes of a cluster have slots instead.
+  std::optional<Refusal> ToPrimary(const Session& session) const;
   // The data may be stale, and replica-serve-stale-data forbids serving it.
   bool IsStale() const { return parts_.role.IsStale(parts_.settings); }
 
@@ -80,6 +82,7 @@ class Gates {
   void Transactions(const Request& request) const;
   void UserPermissions(const Request& request) const;
   void OtherNode(const Request& request) const;
+  void OtherServer(const Request& request) const;
   void Memory(const Request& request) const;
   void DiskError(const Request& request) const;
   void Replicas(const Request& request) const;

@@ -247,10 +247,12 @@ void ScriptRunner::Kill(Kind kind) {
 }
 
 ScriptDialect ScriptRunner::Dialect() const noexcept {
-  const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
+  const respite::Dialect& dialect = DialectOf(parts_.settings.emulate);
+  const DialectTraits& traits = dialect.traits;
   return {.redis_version = traits.redis_version,
           .redis_version_number = traits.version_number,
           .knows_redis_version = traits.scripts_know_version,
+          .has_server_table = !dialect.Emulates() || traits.valkey_version_number != 0,
           .valkey_version = traits.valkey_version,
           .valkey_version_number = traits.valkey_version_number,
           .call = traits.call_in_scripts,

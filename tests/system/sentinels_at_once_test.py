@@ -88,6 +88,17 @@ class SentinelsAtOnceTest(LaunchTest):
         self.assertEqual(b"+OK", self.data[0].value("TEST", "AWAIT", "QUIET", "1500ms", "TIMEOUT", "20s"))
         self.fail_over()
 
+    def test_reports_have_their_names_of_valkey_too(self):
+        self.serve(sentinels=1)
+        one = self.sentinels[0]
+        for old, new in [(["GET-MASTER-ADDR-BY-NAME", "mymaster"], ["GET-PRIMARY-ADDR-BY-NAME", "mymaster"]),
+                         (["MASTER", "nobody"], ["PRIMARY", "nobody"]),
+                         (["IS-MASTER-DOWN-BY-ADDR", "127.0.0.1", str(self.primary_port(one)), "0", "*"],
+                          ["IS-PRIMARY-DOWN-BY-ADDR", "127.0.0.1", str(self.primary_port(one)), "0", "*"])]:
+            self.assertEqual(one.value("SENTINEL", *old), one.value("SENTINEL", *new))
+        self.assertEqual("mymaster", as_map(one.value("SENTINEL", "PRIMARY", "mymaster"))["name"])
+        self.assertEqual(1, len(one.value("SENTINEL", "PRIMARIES")))
+
     def test_everybody_knows_everybody_when_it_is_ready(self):
         self.serve()
         self.assertEqual(["primary", "replica", "replica", "sentinel", "sentinel", "sentinel"], self.roles())

@@ -39,14 +39,15 @@ void Asking::Run(Call& call) {
   call.reply.Ok();
 }
 
+// Valkey: also tells a replica outside of a cluster not to send reads to its primary.
 void ReadOnly::Run(Call& call) {
-  RequireCluster(call);
+  if (!call.session.identity.follows_redirects) RequireCluster(call);
   call.session.cluster_marks.reads_from_replica = true;
   call.reply.Ok();
 }
 
 void ReadWrite::Run(Call& call) {
-  RequireCluster(call);
+  if (!call.session.identity.follows_redirects) RequireCluster(call);
   call.session.cluster_marks.reads_from_replica = false;
   call.reply.Ok();
 }

@@ -113,6 +113,7 @@ std::string ServerSection(const Services& services) {
       .Add("config_file", services.config.file())
       .Add("io_threads_active", 0);
   if (const auto left_ms = services.shutdown.MillisecondsLeft()) text.Add("shutdown_in_milliseconds", *left_ms);
+  if (!settings.availability_zone.empty()) text.Add("availability_zone", settings.availability_zone);
   AddListeners(text, settings);
   return text.Take();
 }
