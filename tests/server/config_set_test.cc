@@ -79,7 +79,7 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
   EXPECT_THAT(
       additions,
       testing::UnorderedElementsAre(
-          "exit-on-idle", "exit-with-parent", "load", "ready-fd", "seed", "port-file", "test-commands",
+          "emulate", "exit-on-idle", "exit-with-parent", "load", "ready-fd", "seed", "port-file", "test-commands",
           "test-world-idle", "aof-load-failed-commands", "nodes", "sentinels", "record", "node-threads",
           "cluster-databases", "cluster-slot-migration-log-max-len", "cluster-slot-stats-enabled",
           "slot-migration-max-failover-repl-bytes",
