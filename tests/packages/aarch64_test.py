@@ -46,7 +46,7 @@ class Aarch64Test(PackageTest):
     def test_runs_scripts_written_for_lua_5_1(self):
         """What cmake/lua_seam_check.cc tries on the machine that builds cannot be tried when it builds for another one."""
         port = self.serve()
-        for script, reply in (("return tostring(3 .. '')", "3"), ("return tostring(100 % 0.3)", "0.10000000000001"),
+        for script, reply in (("return tostring(3 .. '')", "3"), ("local r = 5 % (1 / 0) return tostring(r ~= r)", "true"),
                               ("return (select(1.5, 'a', 'b'))", "a"), ("return tostring(2^53 == 2^53 + 1)", "true"),
                               ("return #setmetatable({1, 2, 3}, {__len = function() return 9 end}) .. ''", "3")):
             with self.subTest(script):
