@@ -22,7 +22,7 @@ CACHE = pathlib.Path(os.environ.get("RESPITE_PACKAGES_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "respite/packages")
 LIMIT_S = 300
 # Debian's releases, oldest first. Their packages come from the archive that this system uses.
-RELEASES = ("bullseye", "bookworm", "trixie")
+RELEASES = ("bookworm",) if os.environ.get("RESPITE_SHORT") else ("bullseye", "bookworm", "trixie")
 
 
 def run(*words, **options):
