@@ -78,25 +78,81 @@ void AppendPadded(std::string& out, int64_t number, size_t width) {
   out.append(digits);
 }
 
-// "21 Nov 2026 02:17:41.123". Does its own calendar arithmetic: localtime takes a lock that may be held during a fork.
-void AppendTime(std::string& out, int64_t local_ms) {
-  using std::chrono::days;
-  using std::chrono::milliseconds;
-  const std::chrono::sys_time<milliseconds> instant{milliseconds{local_ms}};
-  const auto midnight = std::chrono::floor<days>(instant);
-  const std::chrono::year_month_day date{midnight};
-  const std::chrono::hh_mm_ss time{instant - midnight};
-  AppendPadded(out, static_cast<unsigned>(date.day()), 2);
-  out.append(" ").append(kMonths[static_cast<unsigned>(date.month()) - 1]).append(" ");
-  AppendPadded(out, static_cast<int>(date.year()), 4);
-  out.push_back(' ');
-  AppendPadded(out, time.hours().count(), 2);
-  out.push_back(':');
-  AppendPadded(out, time.minutes().count(), 2);
-  out.push_back(':');
-  AppendPadded(out, time.seconds().count(), 2);
-  out.push_back('.');
-  AppendPadded(out, time.subseconds().count(), 3);
+// A moment in local time. Does its own calendar arithmetic: localtime takes a lock that may be held during a fork.
+class LocalTime {
+ public:
+  LocalTime(int64_t wall_ms, int64_t utc_offset_s) : wall_ms_(wall_ms), utc_offset_s_(utc_offset_s) {}
+
+  std::string Text(LogTimeFormat format) const {
+    if (format == LogTimeFormat::kMilliseconds) return IntegerText(wall_ms_).Text();
+    return format == LogTimeFormat::kIso8601 ? Iso8601() : Legacy();
+  }
+
+ private:
+  using days = std::chrono::days;
+  using milliseconds = std::chrono::milliseconds;
+
+  std::string Legacy() const {
+    std::string text;
+    AppendPadded(text, static_cast<unsigned>(Date().day()), 2);
+    text.append(" ").append(kMonths[static_cast<unsigned>(Date().month()) - 1]).append(" ");
+    AppendPadded(text, static_cast<int>(Date().year()), 4);
+    text.push_back(' ');
+    return text + TimeOfDay();
+  }
+  std::string Iso8601() const {
+    std::string text;
+    AppendPadded(text, static_cast<int>(Date().year()), 4);
+    text.push_back('-');
+    AppendPadded(text, static_cast<unsigned>(Date().month()), 2);
+    text.push_back('-');
+    AppendPadded(text, static_cast<unsigned>(Date().day()), 2);
+    text.append("T").append(TimeOfDay()).push_back(utc_offset_s_ < 0 ? '-' : '+');
+    const int64_t minutes = (utc_offset_s_ < 0 ? -utc_offset_s_ : utc_offset_s_) / 60;
+    AppendPadded(text, minutes / 60, 2);
+    text.push_back(':');
+    AppendPadded(text, minutes % 60, 2);
+    return text;
+  }
+  std::string TimeOfDay() const {
+    const std::chrono::hh_mm_ss time{Instant() - std::chrono::floor<days>(Instant())};
+    std::string text;
+    AppendPadded(text, time.hours().count(), 2);
+    text.push_back(':');
+    AppendPadded(text, time.minutes().count(), 2);
+    text.push_back(':');
+    AppendPadded(text, time.seconds().count(), 2);
+    text.push_back('.');
+    AppendPadded(text, time.subseconds().count(), 3);
+    return text;
+  }
+  std::chrono::sys_time<milliseconds> Instant() const {
+    return std::chrono::sys_time<milliseconds>{milliseconds{wall_ms_ + utc_offset_s_ * 1000}};
+  }
+  std::chrono::year_month_day Date() const { return std::chrono::floor<days>(Instant()); }
+
+  int64_t wall_ms_;
+  int64_t utc_offset_s_;
+};
+
+std::string_view RoleName(char role) {
+  if (role == 'M') return "primary";
+  if (role == 'S') return "replica";
+  return role == 'X' ? "sentinel" : "child";
+}
+
+std::string_view LevelName(LogLevel level) {
+  constexpr std::array<std::string_view, 4> kNames = {"debug", "info", "notice", "warning"};
+  return kNames[static_cast<size_t>(level)];
+}
+
+// Valkey: a text between quotes has no quotes and no line ends.
+std::string Unquoted(std::string text) {
+  for (char& c : text) {
+    if (c == '"') c = '\'';
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
 }
 
 char Mark(LogLevel level) { return ".-*#"[static_cast<size_t>(level)]; }
@@ -192,12 +248,17 @@ std::string Logger::Line(LogLevel level, std::string_view text) {
   const char own_role = role_;
   const char role = process == Process::kOwn || own_role == 'X' ? own_role : 'C';
   const int64_t wall_ms = clock_.WallMs();
+  const LocalTime time(wall_ms, UtcOffsetSeconds(FloorDivide(wall_ms, 1000), process));
+  const std::string moment = time.Text(time_format_);
   std::string line;
-  line.reserve(name_.size() + text.size() + 48);
-  line.append(IntegerText(pid)).append({':', role, ' '});
-  AppendTime(line, wall_ms + UtcOffsetSeconds(FloorDivide(wall_ms, 1000), process) * 1000);
-  line.append({' ', Mark(level), ' '}).append(name_).append(text).push_back('\n');
-  return line;
+  line.reserve(name_.size() + text.size() + 96);
+  if (format_ == LogFormat::kLegacy) {
+    line.append(IntegerText(pid)).append({':', role, ' '}).append(moment).append({' ', Mark(level), ' '});
+    return line.append(name_).append(text) + '\n';
+  }
+  line.append("pid=").append(IntegerText(pid)).append(" role=").append(RoleName(role));
+  line.append(" timestamp=\"").append(moment).append("\" level=").append(LevelName(level)).append(" message=\"");
+  return line.append(Unquoted(name_ + std::string(text))).append("\"\n");
 }
 
 // Offsets change only at quarters of an hour, so the time zone is read once in each. A forked child does not read it:

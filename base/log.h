@@ -27,9 +27,14 @@ namespace respite {
 
 enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
-// Any thread and forked children may log, and change level and role. The other setters are for one thread, while no
-// other thread logs.
-// Requires: SIGPIPE is ignored (else the process is killed when the reader of standard output goes away).
+// The form of a line. kLogfmt: `pid=4242 role=primary timestamp="…" level=notice message="Ready …"`.
+enum class LogFormat : uint8_t { kLegacy, kLogfmt };
+// "21 Nov 2026 02:17:41.123", "2026-11-21T02:17:41.123+00:00", or milliseconds since 1970.
+enum class LogTimeFormat : uint8_t { kLegacy, kIso8601, kMilliseconds };
+
+// Any thread and forked children may log, and change level, forms and role. The other setters are for one thread, while
+// no other thread logs. Requires: SIGPIPE is ignored (else the process is killed when the reader of standard output
+// goes away).
 class Logger {
  public:
   // `clock` must outlive the logger. Initially the level is kNotice, the target standard output and the role C.
@@ -42,6 +47,12 @@ class Logger {
   void SetLevel(LogLevel level) { level_ = level; }
   LogLevel Level() const { return level_; }
   bool Shows(LogLevel level) const { return level >= level_ && level != LogLevel::kNothing; }
+
+  // The forms of later lines.
+  void SetFormat(LogFormat format, LogTimeFormat time_format) {
+    format_ = format;
+    time_format_ = time_format;
+  }
 
   // M primary, S replica, C child (and before the server is set up), X sentinel. The role applies to the calling
   // process; its forked children log as C (or X) automatically. So call it again after daemonizing.
@@ -86,6 +97,8 @@ class Logger {
   const Clock& clock_;
   const int standard_output_;
   std::atomic<LogLevel> level_ = LogLevel::kNotice;
+  std::atomic<LogFormat> format_ = LogFormat::kLegacy;
+  std::atomic<LogTimeFormat> time_format_ = LogTimeFormat::kLegacy;
   std::atomic<char> role_ = 'C';
   std::atomic<pid_t> role_pid_;
   std::string name_;  // "[name] "; empty: there is one server

@@ -95,22 +95,105 @@ Bytes PartFrom(Bytes text, size_t begin, size_t size) {
   return begin < text.size() ? text.substr(begin, size) : Bytes();
 }
 
-// One step of CombineBits: `part` holds `size` octets of the result so far, `source` the same part of one more source.
-void CombinePart(BitOperation operation, char* part, size_t size, Bytes source) {
+constexpr size_t kPart = 4096;  // stays in the L1 cache while every source is applied to it
+
+// A part of the result, and of each source. Shorter sources are padded with clear bits.
+class ResultPart {
+ public:
+  explicit ResultPart(size_t size) : size_(size) {}
+
+  Bytes View() const { return {octets_.data(), size_}; }
+  void Clear() { std::memset(octets_.data(), 0, size_); }
+  void Load(Bytes source) {
+    if (!source.empty()) std::memcpy(octets_.data(), source.data(), source.size());
+    ClearFrom(source.size());
+  }
+  void And(Bytes source) {
+    Combine(octets_.data(), source, [](auto a, auto b) { return a & b; });
+    ClearFrom(source.size());
+  }
+  // Keeps the bits of the source that were not here.
+  void SubtractFrom(Bytes source) {
+    Combine(octets_.data(), source, [](auto a, auto b) { return b & ~a; });
+    ClearFrom(source.size());
+  }
+  void AndNot(Bytes source) {
+    Combine(octets_.data(), source, [](auto a, auto b) { return a & ~b; });
+  }
+  void Or(Bytes source) {
+    Combine(octets_.data(), source, [](auto a, auto b) { return a | b; });
+  }
+  void Xor(Bytes source) {
+    Combine(octets_.data(), source, [](auto a, auto b) { return a ^ b; });
+  }
+  void Not() {
+    Combine(octets_.data(), View(), [](auto a, auto) { return ~a; });
+  }
+
+ private:
+  void ClearFrom(size_t begin) { std::memset(octets_.data() + begin, 0, size_ - begin); }
+
+  std::array<char, kPart> octets_;
+  size_t size_;
+};
+
+// The same part of each source.
+class SourceParts {
+ public:
+  SourceParts(std::span<const Bytes> sources, size_t at, size_t size) : sources_(sources), at_(at), size_(size) {}
+
+  Bytes First() const { return PartFrom(sources_[0], at_, size_); }
+  template <class Visit>
+  void ForOthers(Visit&& visit) const {
+    for (Bytes source : sources_.subspan(1)) visit(PartFrom(source, at_, size_));
+  }
+
+ private:
+  std::span<const Bytes> sources_;
+  size_t at_;
+  size_t size_;
+};
+
+// The bits that exactly one source has.
+void CombineOnes(ResultPart& part, const SourceParts& sources) {  // NOLINT: the result so far
+  ResultPart several(part.View().size());
+  ResultPart both(part.View().size());
+  several.Clear();
+  part.Load(sources.First());
+  sources.ForOthers([&](Bytes source) {
+    both.Load(source);
+    both.And(part.View());
+    several.Or(both.View());
+    part.Or(source);
+  });
+  part.AndNot(several.View());
+}
+
+void CombinePart(BitOperation operation, ResultPart& part, const SourceParts& sources) {  // NOLINT: the same
+  if (operation == BitOperation::kOne) return CombineOnes(part, sources);
+  if (operation >= BitOperation::kDiff) {
+    part.Clear();
+    sources.ForOthers([&part](Bytes source) { part.Or(source); });
+  } else {
+    part.Load(sources.First());
+  }
   switch (operation) {
     case BitOperation::kAnd:
-      Combine(part, source, [](auto a, auto b) { return a & b; });
-      std::memset(part + source.size(), 0, size - source.size());
-      break;
+      return sources.ForOthers([&part](Bytes source) { part.And(source); });
     case BitOperation::kOr:
-      Combine(part, source, [](auto a, auto b) { return a | b; });
-      break;
+      return sources.ForOthers([&part](Bytes source) { part.Or(source); });
     case BitOperation::kXor:
-      Combine(part, source, [](auto a, auto b) { return a ^ b; });
-      break;
+      return sources.ForOthers([&part](Bytes source) { part.Xor(source); });
     case BitOperation::kNot:
-      Combine(part, {part, size}, [](auto a, auto) { return ~a; });
-      break;
+      return part.Not();
+    case BitOperation::kDiff:
+      return part.SubtractFrom(sources.First());
+    case BitOperation::kDiff1:
+      return part.AndNot(sources.First());
+    case BitOperation::kAndOr:
+      return part.And(sources.First());
+    case BitOperation::kOne:
+      return;  // see above
   }
 }
 
@@ -181,16 +264,11 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
 }
 
 void CombineBits(BitOperation operation, std::span<const Bytes> sources, std::span<char> result) {
-  constexpr size_t kPart = 4096;  // stays in the L1 cache while every source is applied to it
-  std::array<char, kPart> part;
   for (size_t at = 0; at < result.size(); at += kPart) {
     const size_t size = std::min(kPart, result.size() - at);
-    const Bytes head = PartFrom(sources[0], at, size);
-    if (!head.empty()) std::memcpy(part.data(), head.data(), head.size());
-    std::memset(part.data() + head.size(), 0, size - head.size());
-    if (operation == BitOperation::kNot) CombinePart(operation, part.data(), size, {});
-    for (Bytes source : sources.subspan(1)) CombinePart(operation, part.data(), size, PartFrom(source, at, size));
-    std::memcpy(result.data() + at, part.data(), size);
+    ResultPart part(size);
+    CombinePart(operation, part, SourceParts(sources, at, size));
+    std::memcpy(result.data() + at, part.View().data(), size);
   }
 }
 

@@ -32,11 +32,13 @@ uint64_t CountSetBits(Bytes bitmap, BitRange range);
 // The first bit in the range that equals `wanted`. Requires: the range is within the bitmap. Cost: O(n), in words.
 std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted);
 
-enum class BitOperation : uint8_t { kAnd, kOr, kXor, kNot };
+// Of the first source X and the others Y: kDiff has the bits of X that no Y has, kDiff1 those of some Y that X does not
+// have, kAndOr those of X that some Y has. kOne has the bits that exactly one source has.
+enum class BitOperation : uint8_t { kAnd, kOr, kXor, kNot, kDiff, kDiff1, kAndOr, kOne };
 
 // Combines the sources bit by bit; shorter sources are padded with clear bits. `result` is as long as the longest
 // source and may overlap a source if both begin at the same address. Requires: at least one source, exactly one for
-// kNot. Cost: O(n) for each source; each is read once, `result` is written once.
+// kNot, two for kDiff, kDiff1 and kAndOr. Cost: O(n) for each source; each is read once, `result` is written once.
 void CombineBits(BitOperation operation, std::span<const Bytes> sources, std::span<char> result);
 
 // ---------------------------------------------------------------------------------------------------------------------

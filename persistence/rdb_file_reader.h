@@ -60,12 +60,14 @@ class RdbSink {
 
 struct RdbReadOptions {
   enum class Checksum : uint8_t { kIgnore, kVerify };
+  enum class Versions : uint8_t { kKnown, kAll };
 
   const EncodingLimits& limits;
   HashKey hash_key{};   // of large collections
   uint32_t access = 0;  // of the new entries
   int databases = 16;   // a key of a higher database is an error
   Checksum checksum = Checksum::kVerify;
+  Versions versions = Versions::kKnown;  // kAll: reads newer ones as far as they have what is known here
   uint64_t progress_interval = 2 * 1024 * 1024;
   size_t batch = 16;                // number of entries that the sink gets at once
   size_t piece_octets = 256 << 10;  // unit of reading; at least 1

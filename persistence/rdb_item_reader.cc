@@ -95,7 +95,8 @@ bool RdbItemReader::ReadHead() {
   for (char digit : digits) version_ = IsDigit(digit) ? version_ * 10 + (digit - '0') : -1000;
   version_ = std::max(version_, 0);
   stage_ = Stage::kItems;
-  if (version_ >= 1 && version_ <= rdb::kNewestVersion) return true;
+  const bool is_any = options_.versions == RdbReadOptions::Versions::kAll;
+  if (version_ >= 1 && (is_any || version_ <= rdb::kNewestVersion)) return true;
   return Fail(Kind::kVersion, "Can't handle RDB format version " + std::to_string(version_));
 }
 

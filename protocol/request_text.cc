@@ -31,6 +31,17 @@ char* WriteHead(char* at, char mark, size_t number) {
 
 }  // namespace
 
+size_t RequestOctets(std::span<const Bytes> words) {
+  const auto head_octets = [](size_t number) {
+    size_t octets = 1 + 1 + kLineEnd;
+    for (; number >= 10; number /= 10) ++octets;
+    return octets;
+  };
+  size_t octets = head_octets(words.size());
+  for (Bytes word : words) octets += head_octets(word.size()) + word.size() + kLineEnd;
+  return octets;
+}
+
 RequestWriter& RequestWriter::Word(Bytes word) {
   constexpr size_t kShort = 128;  // copying longer ones twice does not pay
   if (kGathered - used_ < kLongestHead + kShort + kLineEnd) Flush();

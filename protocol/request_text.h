@@ -50,6 +50,9 @@ inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) 
   AppendRequest(out, std::span<const Bytes>(words.begin(), words.size()));
 }
 
+// The number of octets that AppendRequest would append. Cost: O(words).
+size_t RequestOctets(std::span<const Bytes> words);
+
 // Writes many requests of any size through its own buffer to a consumer of pieces; long words reach it without a copy.
 //
 //   out.Begin(3);

@@ -287,7 +287,13 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
   const std::optional<std::string> source = FieldText(lua_, "source");
   if (!source || name.empty()) return failure;
   lua_getfield(lua_, -1, "line");
-  failure.text += " script: " + std::string(name) + ", on " + *source + ":" + std::string(TextAt(lua_, -1)) + ".";
+  const std::string place = *source + ":" + std::string(TextAt(lua_, -1));
+  if (host_.Dialect().nests_errors) {
+    const size_t code = failure.text.starts_with("ERR user_script:") ? 4 : 0;
+    failure.text.replace(0, code, "ERR Error running script (call to f_" + std::string(name) + "): " + place + ": ");
+  } else {
+    failure.text += " script: " + std::string(name) + ", on " + place + ".";
+  }
   lua_pop(lua_, 1);
   return failure;
 }

@@ -148,14 +148,18 @@ void OpenFunctionApi(lua_State* lua) {
   const int api = lua_gettop(lua);
   lua_newtable(lua);  // the globals while code is being loaded
   lua_newtable(lua);  // their `redis`
-  for (const char* name :
-       {"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING", "REDIS_VERSION", "REDIS_VERSION_NUM"}) {
+  for (const char* name : {"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING", "REDIS_VERSION",
+                           "REDIS_VERSION_NUM", "SERVER_NAME", "VALKEY_VERSION", "VALKEY_VERSION_NUM"}) {
     CopyField(lua, api, name);
   }
   lua_pushcfunction(lua, RegisterFunction);
   lua_setfield(lua, -2, "register_function");
   RefuseUnknownNames(lua);
   MakeReadOnly(lua);
+  if (ScriptEngine::Of(lua).host().Dialect().has_server_table) {
+    lua_pushvalue(lua, -1);
+    lua_setfield(lua, -3, "server");
+  }
   lua_setfield(lua, -2, "redis");
   RefuseUnknownNames(lua);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLoadGlobals);

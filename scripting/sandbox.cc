@@ -88,6 +88,21 @@ void ReplaceFunctions(lua_State* lua) {
   lua_setfield(lua, -2, "pairs");
 }
 
+// MakeReadOnly for a table with several names: they stay one table. `known`, a table, has those made before.
+void MakeReadOnlyOnce(lua_State* lua, int known) {
+  lua_pushvalue(lua, -1);
+  if (lua_rawget(lua, known) == LUA_TNIL) {
+    lua_pop(lua, 1);
+    lua_pushvalue(lua, -1);
+    lua_pushvalue(lua, -1);
+    MakeReadOnly(lua);
+    lua_rawset(lua, known);
+    lua_pushvalue(lua, -1);
+    lua_rawget(lua, known);
+  }
+  lua_remove(lua, -2);
+}
+
 // Protects the metatable that all strings share: getmetatable("") must not return the real one.
 void ProtectStrings(lua_State* lua) {
   lua_pushliteral(lua, "");
@@ -156,11 +171,13 @@ int ProtectGlobals(lua_State* lua) {
   for (lua_pushnil(lua); lua_next(lua, -2) != 0; lua_pop(lua, 1)) {
     if (lua_istable(lua, -1) && lua_rawequal(lua, -1, -3) == 0) libraries.emplace_back(lua_tostring(lua, -2));
   }
+  lua_newtable(lua);
   for (const std::string& library : libraries) {
-    lua_getfield(lua, -1, library.c_str());
-    MakeReadOnly(lua);
-    lua_setfield(lua, -2, library.c_str());
+    lua_getfield(lua, -2, library.c_str());
+    MakeReadOnlyOnce(lua, lua_gettop(lua) - 1);
+    lua_setfield(lua, -3, library.c_str());
   }
+  lua_pop(lua, 1);
   ProtectStrings(lua);
   RefuseUnknownNames(lua);
   lua_pushvalue(lua, -1);

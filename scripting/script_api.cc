@@ -16,6 +16,8 @@ namespace {
 
 ScriptEngine& EngineOf(lua_State* lua) { return ScriptEngine::Of(lua); }
 
+ScriptDialect DialectOf(lua_State* lua) { return EngineOf(lua).host().Dialect(); }
+
 // {err="ERR " .. text}
 int PushError(lua_State* lua, Bytes text) {
   PushErrorTable(lua, "ERR " + std::string(text));
@@ -34,7 +36,8 @@ ScriptHost& HostFor(lua_State* lua, const char* function) {
 // Stores the arguments in the engine's words. Returns false and pushes an error table if one cannot be a word.
 bool TakeWords(lua_State* lua) {
   const int count = lua_gettop(lua);
-  if (count == 0) return PushError(lua, "Please specify at least one argument for this redis lib call") == 0;
+  if (count == 0)
+    return PushError(lua, "Please specify at least one argument for this " + std::string(DialectOf(lua).call)) == 0;
   CommandWords& words = EngineOf(lua).words();
   words.Start(static_cast<size_t>(count));
   for (int i = 1; i <= count; ++i) {
@@ -46,7 +49,7 @@ bool TakeWords(lua_State* lua) {
         words.Add(lua_tonumber(lua, i));
         break;
       default:
-        return PushError(lua, "Lua redis lib command arguments must be strings or integers") == 0;
+        return PushError(lua, std::string(DialectOf(lua).command) + " arguments must be strings or integers") == 0;
     }
   }
   return true;
@@ -197,8 +200,33 @@ constexpr struct {
                 {"REPL_AOF", kReplicateAof},
                 {"REPL_SLAVE", kReplicateReplicas},
                 {"REPL_REPLICA", kReplicateReplicas},
-                {"REPL_ALL", kReplicateAll},
-                {"REDIS_VERSION_NUM", kRedisVersionNumber}};
+                {"REPL_ALL", kReplicateAll}};
+
+void SetNumber(lua_State* lua, const char* name, int value) {
+  lua_pushnumber(lua, value);
+  lua_setfield(lua, -2, name);
+}
+
+void SetText(lua_State* lua, const char* name, std::string_view value) {
+  lua_pushlstring(lua, value.data(), value.size());
+  lua_setfield(lua, -2, name);
+}
+
+// Sets the fields about the version in the table on top, and its second name.
+void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
+  if (dialect.knows_redis_version) {
+    SetText(lua, "REDIS_VERSION", dialect.redis_version);
+    SetNumber(lua, "REDIS_VERSION_NUM", dialect.redis_version_number);
+  }
+  if (dialect.has_server_table) {
+    lua_pushvalue(lua, -1);
+    lua_setglobal(lua, "server");
+  }
+  if (dialect.valkey_version_number == 0) return;
+  SetText(lua, "SERVER_NAME", "valkey");
+  SetText(lua, "VALKEY_VERSION", dialect.valkey_version);
+  SetNumber(lua, "VALKEY_VERSION_NUM", dialect.valkey_version_number);
+}
 
 }  // namespace
 
@@ -210,12 +238,8 @@ int RaiseError(lua_State* lua, Bytes text) {
 void OpenScriptApi(lua_State* lua) {
   lua_newtable(lua);
   luaL_setfuncs(lua, kFunctions, 0);
-  for (const auto& number : kNumbers) {
-    lua_pushnumber(lua, number.value);
-    lua_setfield(lua, -2, number.name);
-  }
-  lua_pushlstring(lua, kRedisVersion.data(), kRedisVersion.size());
-  lua_setfield(lua, -2, "REDIS_VERSION");
+  for (const auto& number : kNumbers) SetNumber(lua, number.name, number.value);
+  SetVersion(lua, DialectOf(lua));
   lua_setglobal(lua, "redis");
   lua_pushcfunction(lua, CatchErrors);
   lua_setglobal(lua, "pcall");

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "protocol/redis_version.h"
 #include "protocol/reply.h"
 
 namespace respite {
@@ -16,6 +17,19 @@ enum ScriptReplication : uint8_t { kReplicateNone = 0, kReplicateAof = 1, kRepli
 
 // No function may throw: the caller's frames belong to Lua, which would treat a foreign exception as an error of the
 // script and continue. An exception (std::bad_alloc, which these frames could not handle) ends the process.
+// What scripts see of the server's name and version.
+struct ScriptDialect {
+  std::string_view redis_version = kRedisVersion;
+  int redis_version_number = kRedisVersionNumber;  // one byte for each part
+  bool knows_redis_version = true;
+  bool has_server_table = true;  // `server`, a second name of `redis`
+  std::string_view valkey_version = {};
+  int valkey_version_number = 0;             // 0: it is not Valkey
+  std::string_view call = "redis lib call";  // in errors
+  std::string_view command = "Lua redis lib command";
+  bool nests_errors = false;  // "Error running script (call to f_…): @user_script:1: …"
+};
+
 class ScriptHost {
  public:
   virtual ~ScriptHost() = default;
@@ -33,6 +47,7 @@ class ScriptHost {
   virtual bool ShallStop() noexcept = 0;
   // For time limits. May be called when no script runs.
   virtual int64_t MonotonicMs() const noexcept = 0;
+  virtual ScriptDialect Dialect() const noexcept { return {}; }
   // Counts an error that is an element of a script's reply.
   virtual void CountError(Bytes text) noexcept = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "server/catalogue/command_syntax.h"
+#include "server/catalogue/dialect.h"
 
 namespace respite {
 namespace {
@@ -144,13 +145,23 @@ void WriteKeySpec(Reply& reply, const KeySpec& spec) {
 
 // ----- COMMAND DOCS
 
-void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments);
+void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect);
 
-size_t CountOf(std::span<const SyntaxArgument> arguments) {
+// Calls visit for the arguments that the dialect has.
+template <class Visitor>
+void ForEachShown(std::span<const SyntaxArgument> arguments, const Dialect& dialect, Visitor&& visit) {
+  ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
+    if (dialect.Has(argument.since)) visit(argument, children);
+  });
+}
+
+size_t CountOf(std::span<const SyntaxArgument> arguments, const Dialect& dialect) {
   size_t count = 0;
-  ForEachArgument(arguments, [&](const SyntaxArgument&, std::span<const SyntaxArgument>) { ++count; });
+  ForEachShown(arguments, dialect, [&](const SyntaxArgument&, std::span<const SyntaxArgument>) { ++count; });
   return count;
 }
+
+bool IsDeprecated(const VersionMark& mark, const Dialect& dialect) { return !mark.Empty() && dialect.Has(mark); }
 
 void WriteArgumentFlags(Reply& reply, const SyntaxArgument& argument) {
   std::vector<std::string_view> flags;
@@ -161,31 +172,33 @@ void WriteArgumentFlags(Reply& reply, const SyntaxArgument& argument) {
   WriteSetOfSimple(reply, flags);
 }
 
-void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
+void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const SyntaxArgument> children,
+                   const Dialect& dialect) {
   const bool nests = argument.type == ArgumentType::kOneOf || argument.type == ArgumentType::kBlock;
   const bool has_flags = argument.optional || argument.multiple;
+  const bool is_deprecated = IsDeprecated(argument.deprecated_since, dialect);
   const std::string name = argument.named_by_token ? ToLower(argument.name) : std::string(argument.name);
   // Name, type, and either a display text or nested arguments are always present.
-  reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.empty() +
-            !argument.deprecated_since.empty() + has_flags);
+  reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.Empty() + is_deprecated + has_flags);
   WritePair(reply, "name", name);
   WritePair(reply, "type", ArgumentTypeName(argument.type));
   if (!nests) WritePair(reply, "display_text", argument.display.empty() ? name : argument.display);
   if (argument.key_spec >= 0) WritePair(reply, "key_spec_index", argument.key_spec);
   if (argument.HasToken()) WritePair(reply, "token", argument.token);
-  if (!argument.since.empty()) WritePair(reply, "since", argument.since);
-  if (!argument.deprecated_since.empty()) WritePair(reply, "deprecated_since", argument.deprecated_since);
+  if (!argument.since.Empty()) WritePair(reply, "since", dialect.ShownMark(argument.since));
+  if (is_deprecated) WritePair(reply, "deprecated_since", dialect.ShownMark(argument.deprecated_since));
   if (has_flags) WriteArgumentFlags(reply, argument);
-  if (nests) WriteArguments(reply, children);
+  if (nests) WriteArguments(reply, children, dialect);
 }
 
 // Writes the field name and the arguments; nothing when there are none.
-void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments) {
-  if (arguments.empty()) return;
+void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect) {
+  const size_t count = CountOf(arguments, dialect);
+  if (count == 0) return;
   reply.Bulk("arguments");
-  reply.Array(CountOf(arguments));
-  ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
-    WriteArgument(reply, argument, children);
+  reply.Array(count);
+  ForEachShown(arguments, dialect, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
+    WriteArgument(reply, argument, children, dialect);
   });
 }
 
@@ -202,9 +215,9 @@ void WriteHistory(Reply& reply, std::string_view history) {
   }
 }
 
-void WriteDocFlags(Reply& reply, const CommandSpec& spec) {
+void WriteDocFlags(Reply& reply, const CommandSpec& spec, const Dialect& dialect) {
   std::vector<std::string_view> flags;
-  if (!spec.deprecated_since.empty()) flags.push_back("deprecated");
+  if (IsDeprecated(spec.deprecated_since, dialect)) flags.push_back("deprecated");
   if (spec.syscmd) flags.push_back("syscmd");
   reply.Bulk("doc_flags");
   WriteSetOfSimple(reply, flags);
@@ -230,7 +243,8 @@ void WriteKeyFlags(Reply& reply, uint32_t key_flags) { WriteSetOfSimple(reply, N
 
 void WriteCommandInfo(Reply& reply, const Command& command) {
   const CommandSpec& spec = command.Spec();
-  reply.Array(10);
+  const bool is_full = command.dialect->traits.describes_commands_fully;
+  reply.Array(is_full ? 10 : 7);
   reply.Bulk(command.full_name);
   reply.Integer(command.arity);
   WriteSetOfSimple(reply, CommandFlagNames(command));
@@ -238,6 +252,7 @@ void WriteCommandInfo(Reply& reply, const Command& command) {
   reply.Integer(command.last_key);
   reply.Integer(command.key_step);
   WriteCategories(reply, command.categories);
+  if (!is_full) return;
   WriteTips(reply, spec.tips);
   reply.Set(spec.keys.count);
   for (const KeySpec& key : spec.keys.View()) WriteKeySpec(reply, key);
@@ -250,19 +265,21 @@ void WriteCommandInfo(Reply& reply, const Command& command) {
 void WriteCommandDocs(Reply& reply, const Command& command) {
   const CommandSpec& spec = command.Spec();
   const CommandSyntax syntax = ParseSyntax(spec.syntax);
-  const bool deprecated = !spec.deprecated_since.empty();
-  reply.Map(1u + !spec.summary.empty() + !spec.since.empty() + !spec.complexity.empty() + (deprecated || spec.syscmd) +
-            deprecated + !spec.replaced_by.empty() + !spec.history.empty() + (syntax.count > 0) +
-            !command.subcommands.empty());
+  const Dialect& dialect = *command.dialect;
+  const bool deprecated = IsDeprecated(spec.deprecated_since, dialect);
+  const bool replaced = !spec.replaced_by.empty() && (deprecated || spec.deprecated_since.Empty());
+  const bool has_arguments = CountOf(syntax.Arguments(), dialect) > 0;
+  reply.Map(1u + !spec.summary.empty() + !spec.since.Empty() + !spec.complexity.empty() + (deprecated || spec.syscmd) +
+            deprecated + replaced + !spec.history.empty() + has_arguments + !command.subcommands.empty());
   if (!spec.summary.empty()) WritePair(reply, "summary", spec.summary);
-  if (!spec.since.empty()) WritePair(reply, "since", spec.since);
+  if (!spec.since.Empty()) WritePair(reply, "since", dialect.ShownMark(spec.since));
   WritePair(reply, "group", CommandGroupName(spec.group));
   if (!spec.complexity.empty()) WritePair(reply, "complexity", spec.complexity);
-  if (deprecated || spec.syscmd) WriteDocFlags(reply, spec);
-  if (deprecated) WritePair(reply, "deprecated_since", spec.deprecated_since);
-  if (!spec.replaced_by.empty()) WritePair(reply, "replaced_by", spec.replaced_by);
+  if (deprecated || spec.syscmd) WriteDocFlags(reply, spec, dialect);
+  if (deprecated) WritePair(reply, "deprecated_since", dialect.ShownMark(spec.deprecated_since));
+  if (replaced) WritePair(reply, "replaced_by", spec.replaced_by);
   if (!spec.history.empty()) WriteHistory(reply, spec.history);
-  WriteArguments(reply, syntax.Arguments());
+  WriteArguments(reply, syntax.Arguments(), dialect);
   if (command.subcommands.empty()) return;
   reply.Bulk("subcommands");
   reply.Map(command.subcommands.size());

@@ -203,6 +203,12 @@ using FlagsHook = uint32_t (*)(const Services& services, const Session& session,
 // Whether a request uses a database besides the selected one.
 using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
+// Before that version, the command had another arity.
+struct FormerArity {
+  VersionMark until = {};
+  int arity = 0;
+};
+
 struct CommandSpec {
   static constexpr uint8_t kAllWords = UINT8_MAX;
 
@@ -210,18 +216,19 @@ struct CommandSpec {
   std::string_view syntax;
   Where where = Where::kDataServers;
   std::string_view summary = {};
-  std::string_view since = {};
+  VersionMark since = {};
   std::string_view complexity = {};
   CommandGroup group = CommandGroup::kGeneric;
   uint32_t flags = 0;
   KeySpecs keys = {};
   uint32_t categories = 0;     // AclCategory bits, if they differ from the group's; others follow from flags
   std::string_view tips = {};  // separated by one space, as COMMAND INFO shows them
-  std::string_view deprecated_since = {};
+  VersionMark deprecated_since = {};
   std::string_view replaced_by = {};
   std::string_view history = {};  // "6.2.0: text|7.0.0: text"
   int arity = 0;                  // 0: derived from the syntax; else Redis' number, where it differs
-  bool syscmd = false;            // COMMAND DOCS doc flag `syscmd`
+  FormerArity former_arity = {};
+  bool syscmd = false;  // COMMAND DOCS doc flag `syscmd`
   TransactionRole transaction = TransactionRole::kQueued;
   Protection protection = Protection::kDebugCommand;
   ChannelArguments channels = ChannelArguments::kNone;
@@ -253,6 +260,8 @@ constexpr CommandCard CardOf() {
   constexpr int kArity = ArityOf(Card::spec.syntax);
   static_assert(kArity != 0,
                 "the syntax line of this card is malformed; server/catalogue/command_syntax.h has the grammar");
+  static_assert(Card::spec.since.IsWellFormed() && Card::spec.deprecated_since.IsWellFormed(),
+                "a version mark of this card is malformed; server/catalogue/version_mark.h has the form");
   CommandCard card{.spec = &Card::spec, .arity = Card::spec.arity != 0 ? Card::spec.arity : kArity};
   if constexpr (requires { &Card::Run; }) card.run = &Card::Run;
   if constexpr (requires { Card::kSubcommands; }) card.subcommands = Card::kSubcommands;

@@ -18,7 +18,7 @@
 //   suffix   = [ '<' display text '>' ]               where it differs from the name: `importing<node-id>`
 //              [ ':' type ]                           integer double key pattern unix-time string pure-token
 //              [ '#' n ]                              index of the key spec
-//              [ '@' since [ '-' deprecated since ] ] `@6.2.0`, `@-2.8.12`
+//              [ '@' since [ '-' deprecated since ] ] `@6.2.0`, `@-2.8.12`; each is a VersionMark: `@valkey:8.1.0`
 //              [ '...' ]                              may repeat
 //   TOKEN    = capitals, digits, '-', '_', beginning with a capital; anything else in single quotes: `equal='='`
 //
@@ -36,6 +36,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
+#include "server/catalogue/version_mark.h"
 
 namespace respite {
 
@@ -59,8 +60,8 @@ struct SyntaxArgument {
   std::string_view name;  // the token if a pure token has no other name; shown in lower case
   std::string_view token;
   std::string_view display;
-  std::string_view since;
-  std::string_view deprecated_since;
+  VersionMark since;
+  VersionMark deprecated_since;
   ArgumentType type = ArgumentType::kString;
   int8_t key_spec = -1;
   uint8_t size = 1;  // nodes of this subtree, itself included
@@ -75,7 +76,7 @@ struct SyntaxArgument {
 
 // The parsed line. The tree is flat, parents before children; `size` leads from one sibling to the next.
 struct CommandSyntax {
-  static constexpr size_t kMaxArguments = 40;
+  static constexpr size_t kMaxArguments = 64;
 
   std::string_view container;  // empty unless it is a subcommand
   std::string_view name;
@@ -158,11 +159,11 @@ class Parser {
     return taken;
   }
   constexpr std::string_view TakeToken() { return Skip('\'') ? TakeUntil('\'') : TakeWord(); }
-  // Takes digits and single dots, but not a "..." after them.
-  constexpr std::string_view TakeVersion() {
-    const size_t begin = at_;
-    while (IsDigit(Peek()) || (Peek() == '.' && IsDigit(Peek(1)))) ++at_;
-    return text_.substr(begin, at_ - begin);
+  constexpr VersionMark TakeMark() {
+    const VersionMark mark = text_.substr(at_, VersionMark::LengthIn(text_.substr(at_)));
+    at_ += VersionMark::LengthIn(text_.substr(at_));
+    if (!mark.IsWellFormed()) failed_ = true;
+    return mark;
   }
 
   // Whether a value's name begins at `from`: a word not in capitals, or one followed by a character that only values
@@ -272,8 +273,8 @@ constexpr void Parser::ParseSuffix(SyntaxArgument& argument) {
   if (Skip('#')) argument.key_spec = ParseDigit();
   if (argument.type == ArgumentType::kKey) next_key_spec_ = static_cast<int8_t>(argument.key_spec + 1);
   if (Skip('@')) {
-    argument.since = TakeVersion();
-    if (Skip('-')) argument.deprecated_since = TakeVersion();
+    argument.since = TakeMark();
+    if (Skip('-')) argument.deprecated_since = TakeMark();
   }
   if (SkipEllipsis()) argument.multiple = true;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
 
 namespace respite {
@@ -14,21 +15,37 @@ constexpr std::array<std::string_view, 21> kAclCategoryNames = {
     "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
     "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting"};
 
-// Fills in everything that follows from the card. `parent` is the final address of the container.
-Command MakeCommand(const CommandCard& card, const Command* parent) {
-  const CommandSpec& spec = *card.spec;
-  const CommandSyntax syntax = ParseSyntax(spec.syntax);
-  const LegacyKeys legacy = LegacyKeysOf(spec.keys.View());
-  Command command{.card = &card, .parent = parent, .arity = card.arity, .flags = spec.flags};
-  command.full_name = parent ? parent->full_name + "|" + ToLower(syntax.name) : ToLower(syntax.name);
-  command.movable_keys = legacy.movable;
-  command.categories = CategoriesOf(card);
-  command.first_key = legacy.first;
-  command.last_key = legacy.last;
-  command.key_step = legacy.step;
-  command.prefetch_key_index = PrefetchKeyIndex(spec.keys.View());
-  command.only_key_index = OnlyKeyIndex(spec.keys.View());
-  return command;
+// The tokens of a syntax, by whether a dialect has them. What is within something that it does not have is hidden, too.
+struct Tokens {
+  std::vector<std::string_view> shown = {};
+  std::vector<std::string_view> hidden = {};
+};
+
+enum class Around : uint8_t { kShown, kHidden };
+
+void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialect, Around around, Tokens& tokens) {
+  ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
+    const bool is_shown = around == Around::kShown && dialect.Has(argument.since);
+    if (argument.HasToken()) (is_shown ? tokens.shown : tokens.hidden).push_back(argument.token);
+    SortTokens(children, dialect, is_shown ? Around::kShown : Around::kHidden, tokens);
+  });
+}
+
+// A token that is hidden at one place and shown at another is not hidden.
+std::shared_ptr<const std::vector<std::string_view>> HiddenTokensOf(const CommandSyntax& syntax,
+                                                                    const Dialect& dialect) {
+  if (!dialect.Emulates()) return nullptr;
+  Tokens tokens;
+  SortTokens(syntax.Arguments(), dialect, Around::kShown, tokens);
+  std::erase_if(tokens.hidden,
+                [&](std::string_view token) { return std::ranges::find(tokens.shown, token) != tokens.shown.end(); });
+  if (tokens.hidden.empty()) return nullptr;
+  return std::make_shared<const std::vector<std::string_view>>(std::move(tokens.hidden));
+}
+
+int ArityIn(const Dialect& dialect, const CommandCard& card) {
+  const FormerArity& former = card.spec->former_arity;
+  return dialect.Has(former.until) ? card.arity : former.arity;
 }
 
 // Returns 0 for a group without a category of its own.
@@ -69,23 +86,25 @@ uint32_t CategoryOf(CommandGroup group) {
   return 0;
 }
 
+uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
+  const CommandSpec& spec = *card.spec;
+  // A container does nothing itself, so its group gives it no category.
+  uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
+  if (flags & kWrite) all |= kAclWrite;
+  // Redis: what a script reads is checked when it reads, so EVAL_RO is not in @read.
+  if ((flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;
+  if (flags & kAdmin) all |= kAclAdmin | kAclDangerous;
+  if (flags & kPubSub) all |= kAclPubSub;
+  if (flags & kFast) all |= kAclFast;
+  if (flags & kBlocking) all |= kAclBlocking;
+  return all & kAclFast ? all : all | kAclSlow;
+}
+
 std::string_view LastPart(std::string_view full_name) { return full_name.substr(full_name.find('|') + 1); }
 
 }  // namespace
 
-uint32_t CategoriesOf(const CommandCard& card) {
-  const CommandSpec& spec = *card.spec;
-  // A container does nothing itself, so its group gives it no category.
-  uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
-  if (spec.flags & kWrite) all |= kAclWrite;
-  // Redis: what a script reads is checked when it reads, so EVAL_RO is not in @read.
-  if ((spec.flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;
-  if (spec.flags & kAdmin) all |= kAclAdmin | kAclDangerous;
-  if (spec.flags & kPubSub) all |= kAclPubSub;
-  if (spec.flags & kFast) all |= kAclFast;
-  if (spec.flags & kBlocking) all |= kAclBlocking;
-  return all & kAclFast ? all : all | kAclSlow;
-}
+uint32_t CategoriesOf(const CommandCard& card) { return CategoriesWith(card, card.spec->flags); }
 
 std::span<const std::string_view> AclCategoryNames() { return kAclCategoryNames; }
 
@@ -95,7 +114,11 @@ uint32_t AclCategoryByName(Bytes name) {
   return 0;
 }
 
-CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, Where where) : where_(where) {
+CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, Where where)
+    : CommandSet(families, where, DialectOf(Emulated::kNone)) {}
+
+CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, Where where, const Dialect& dialect)
+    : where_(where), dialect_(dialect) {
   size_t count = 0;
   for (const auto& family : families) count += family.size();
   commands_.reserve(count);  // commands must not move from here on
@@ -111,17 +134,36 @@ CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, W
 }
 
 bool CommandSet::Has(const CommandCard& card) const {
-  return card.spec->where == where_ || card.spec->where == Where::kEverywhere;
+  return (card.spec->where == where_ || card.spec->where == Where::kEverywhere) && dialect_.Has(card.spec->since);
+}
+
+Command CommandSet::Make(const CommandCard& card, const Command* parent) const {
+  const CommandSpec& spec = *card.spec;
+  const CommandSyntax syntax = ParseSyntax(spec.syntax);
+  const LegacyKeys legacy = LegacyKeysOf(spec.keys.View());
+  Command command{.card = &card, .parent = parent, .arity = ArityIn(dialect_, card)};
+  command.full_name = parent ? parent->full_name + "|" + ToLower(syntax.name) : ToLower(syntax.name);
+  command.flags = dialect_.FlagsOf(command.full_name, spec.flags);
+  command.movable_keys = legacy.movable;
+  command.categories = CategoriesWith(card, command.flags);
+  command.first_key = legacy.first;
+  command.last_key = legacy.last;
+  command.key_step = legacy.step;
+  command.prefetch_key_index = PrefetchKeyIndex(spec.keys.View());
+  command.only_key_index = OnlyKeyIndex(spec.keys.View());
+  command.dialect = &dialect_;
+  command.hidden_tokens = HiddenTokensOf(syntax, dialect_);
+  return command;
 }
 
 Command& CommandSet::Add(const CommandCard& card) {
-  Command& command = commands_.emplace_back(MakeCommand(card, nullptr));
+  Command& command = commands_.emplace_back(Make(card, nullptr));
   command.name = command.full_name;
   command.id = size_++;
   command.subcommands.reserve(card.subcommands.size());
   for (const CommandCard& sub_card : card.subcommands) {
     if (!Has(sub_card)) continue;
-    Command& sub = command.subcommands.emplace_back(MakeCommand(sub_card, &command));
+    Command& sub = command.subcommands.emplace_back(Make(sub_card, &command));
     sub.name = LastPart(sub.full_name);
     sub.id = size_++;
   }

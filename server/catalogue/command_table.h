@@ -20,6 +20,8 @@
 
 namespace respite {
 
+struct Dialect;
+
 struct Command {
   const CommandCard* card = nullptr;
   const Command* parent = nullptr;  // the container of a subcommand
@@ -36,6 +38,9 @@ struct Command {
   uint32_t only_key_index = 0;      // in argv; 0: there is none, there may be more, or its place varies
   uint32_t id = 0;                  // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};
+  const Dialect* dialect = nullptr;  // of its set
+  // Those of its syntax that the dialect does not have, for Args; null: it has all.
+  std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};
 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
@@ -116,20 +121,25 @@ inline const Command* CommandNames::Find(Bytes name) const {
 class CommandSet {
  public:
   // `families` are the tables of the command files; the cards must outlive the set. Names must be unique. Commands that
-  // such a server does not have are left out.
+  // such a server, or this dialect, does not have are left out.
   explicit CommandSet(std::span<const std::span<const CommandCard>> families, Where where = Where::kDataServers);
+  CommandSet(std::span<const std::span<const CommandCard>> families, Where where, const Dialect& dialect);
   CommandSet(const CommandSet&) = delete;
   CommandSet& operator=(const CommandSet&) = delete;
 
   // The number of commands and subcommands; every id is smaller.
   size_t Size() const { return size_; }
   const CommandNames& names() const { return *names_; }
+  const Dialect& dialect() const { return dialect_; }
 
  private:
   bool Has(const CommandCard& card) const;
   Command& Add(const CommandCard& card);
+  // Fills in everything that follows from the card. `parent` is the final address of the container.
+  Command Make(const CommandCard& card, const Command* parent) const;
 
   const Where where_;
+  const Dialect& dialect_;
   std::vector<Command> commands_;
   uint32_t size_ = 0;
   std::unique_ptr<const CommandNames> names_;
@@ -143,6 +153,9 @@ class CommandTable {
       : CommandTable(std::make_shared<const CommandSet>(families)) {}
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
+
+  // Which versions' commands these are.
+  const Dialect& dialect() const { return set_->dialect(); }
 
   // Returns null for an unknown name. Ignores case. Cost: see CommandNames.
   const Command* Find(Bytes name) const { return names_->Find(name); }

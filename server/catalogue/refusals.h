@@ -9,7 +9,13 @@
 #include "base/number_text.h"
 #include "base/refusal.h"
 
-namespace respite::refusals {
+namespace respite {
+
+struct Command;
+struct Dialect;
+struct DialectTraits;
+
+namespace refusals {
 
 inline constexpr char kSyntax[] = "ERR syntax error";
 inline constexpr char kNotInteger[] = "ERR value is not an integer or out of range";
@@ -26,7 +32,6 @@ inline constexpr char kCountPositive[] = "ERR count should be greater than 0";
 inline constexpr char kNotLong[] =
     "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
 inline constexpr char kLimitNegative[] = "ERR LIMIT can't be negative";
-inline constexpr char kIsLoading[] = "LOADING Redis is loading the dataset in memory";
 inline constexpr char kNoScript[] = "NOSCRIPT No matching script. Please use EVAL.";
 inline constexpr char kTryAgain[] = "TRYAGAIN Multiple keys request during rehashing of slot";
 inline constexpr char kClusterDown[] = "CLUSTERDOWN The cluster is down";
@@ -48,10 +53,11 @@ inline Refusal WrongArity(Bytes command) {
 inline Refusal NotInCluster(Bytes command) {
   return {"ERR " + std::string(command) + " is not allowed in cluster mode"};
 }
+Refusal IsLoading(const DialectTraits& traits);
+// For a request of this command.
+Refusal WrongArity(const Command& command, std::span<const Bytes> words);
 // For containers whose subcommand checks the number of its arguments itself.
-inline Refusal SubcommandSyntax(Bytes container, Bytes subcommand) {
-  return {"ERR unknown subcommand or wrong number of arguments for '" + std::string(ShownPart(subcommand)) + "'. Try " +
-          ToUpper(container) + " HELP."};
-}
+Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);
 
-}  // namespace respite::refusals
+}  // namespace refusals
+}  // namespace respite

@@ -7,9 +7,10 @@ namespace respite {
 
 // What the client calls itself; all empty until it does.
 struct ClientIdentity {
-  std::string name;         // CLIENT SETNAME, HELLO
-  std::string lib_name;     // CLIENT SETINFO
-  std::string lib_version;  // CLIENT SETINFO
+  std::string name;                // CLIENT SETNAME, HELLO
+  std::string lib_name;            // CLIENT SETINFO
+  std::string lib_version;         // CLIENT SETINFO
+  bool follows_redirects = false;  // CLIENT CAPA: a replica may send it to its primary
 };
 
 // Both ends of its connection, set when it is accepted.

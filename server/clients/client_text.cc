@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/catalogue/command_table.h"
+#include "server/catalogue/dialect.h"
 #include "server/clients/acl/user.h"
 #include "server/clients/client_limits.h"
 
@@ -29,31 +30,6 @@ class Fields {
  private:
   std::string text_;
 };
-
-std::string FlagsOf(const Session& session) {
-  const std::array<std::pair<bool, char>, 16> flags = {{
-      {session.kind == SessionKind::kReplica, 'S'},
-      {session.kind == SessionKind::kPrimary, 'M'},
-      {session.monitor, 'O'},
-      {session.kind == SessionKind::kPubSub, 'P'},
-      {session.InTransaction(), 'x'},
-      {session.IsBlocked(), 'b'},
-      {session.tracking != nullptr, 't'},
-      {session.tracking != nullptr && session.tracking->redirect_lost, 'R'},
-      {session.tracking != nullptr && session.tracking->mode == TrackingOptions::Mode::kBroadcast, 'B'},
-      {session.transaction != nullptr && session.transaction->Stale(), 'd'},
-      {session.close_after_reply, 'c'},
-      {session.closing, 'A'},
-      {session.addresses.unix_socket, 'U'},
-      {session.no_evict, 'e'},
-      {session.no_touch, 'T'},
-      {session.cluster_marks.reads_from_replica, 'r'},
-  }};
-  std::string shown;
-  for (auto [is_set, letter] : flags)
-    if (is_set) shown += letter;
-  return shown.empty() ? "N" : shown;
-}
 
 std::string EventsOf(const Session& session) {
   if (session.transport == nullptr || session.closing) return "";
@@ -119,45 +95,8 @@ Bytes ReasonOf(Bytes error) {
   return error;
 }
 
-}  // namespace
-
-std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running) {
-  const size_t segments = session.out.Segments();
-  return Fields()
-      .Size("id", session.id)
-      .Text("addr", session.addresses.peer)
-      .Text("laddr", session.addresses.local)
-      .Number("fd", session.transport == nullptr || session.closing ? -1 : session.transport->FileDescriptor())
-      .Text("name", session.identity.name)
-      .Number("age", (now_ms - session.usage.created_ms) / 1000)
-      .Number("idle", (now_ms - session.usage.last_active_ms) / 1000)
-      .Text("flags", FlagsOf(session))
-      .Number("db", session.db)
-      .Size("sub", SubscriptionsOf(session, TopicKind::kChannel))
-      .Size("psub", SubscriptionsOf(session, TopicKind::kPattern))
-      .Size("ssub", SubscriptionsOf(session, TopicKind::kShardChannel))
-      .Number("multi", session.InTransaction() ? static_cast<int64_t>(session.transaction->Size()) : -1)
-      .Size("qbuf", session.in.BufferedBytes())
-      .Size("qbuf-free", FreeInputBytes(session, now_ms))
-      .Size("argv-mem", ArgumentBytes(session, running))
-      .Size("multi-mem", session.InTransaction() ? session.transaction->QueuedTextBytes() : 0)
-      .Size("rbs", session.output_account.RoomBytes())
-      .Size("rbp", session.output_account.PeakBytes())
-      .Size("obl", FirstPieceBytes(session))
-      .Size("oll", segments > 1 ? segments - 1 : 0)
-      .Size("omem", ClientLimits::OutputBytes(session))
-      .Size("tot-mem", session.HeldBytes() + RunningBytes(running))
-      .Text("events", EventsOf(session))
-      .Text("cmd", session.usage.last_command == nullptr ? Bytes("NULL") : Bytes(session.usage.last_command->full_name))
-      .Text("user", session.user->name())
-      .Number("redir", session.tracking != nullptr ? static_cast<int64_t>(session.tracking->redirect) : -1)
-      .Number("resp", static_cast<int64_t>(session.resp))
-      .Text("lib-name", session.identity.lib_name)
-      .Text("lib-ver", session.identity.lib_version)
-      .Take();
-}
-
-std::string ProtocolErrorText(const Session& session, int64_t now_ms) {
+// The beginning and the end of what the client sent.
+std::string InputSample(const Session& session) {
   constexpr size_t kShownBytes = 128;
   Bytes input = session.in.Unparsed();
   std::string sample = "Query buffer during protocol error: '";
@@ -170,8 +109,122 @@ std::string ProtocolErrorText(const Session& session, int64_t now_ms) {
   }
   std::replace_if(
       sample.begin(), sample.end(), [](char c) { return !IsPrintable(c); }, '.');
+  return sample;
+}
+
+Bytes LastCommandOf(const Session& session, const DialectTraits& traits) {
+  const Command* const last = session.usage.last_command;
+  if (last == nullptr) return "NULL";
+  const bool is_part = last->parent != nullptr && !traits.has_real_subcommands;
+  return is_part ? Bytes(last->parent->full_name) : Bytes(last->full_name);
+}
+
+size_t WatchedBy(const Session& session) {
+  const bool watches = session.transaction != nullptr && session.transaction->watches != nullptr;
+  return watches ? session.transaction->watches->places.size() : 0;
+}
+
+void AddIdentity(Fields& fields, const Session& session, int64_t now_ms, const DialectTraits& traits) {
+  fields.Size("id", session.id)
+      .Text("addr", session.addresses.peer)
+      .Text("laddr", session.addresses.local)
+      .Number("fd", session.transport == nullptr || session.closing ? -1 : session.transport->FileDescriptor())
+      .Text("name", session.identity.name)
+      .Number("age", (now_ms - session.usage.created_ms) / 1000)
+      .Number("idle", (now_ms - session.usage.last_active_ms) / 1000)
+      .Text("flags", ClientFlags(session));
+  if (traits.client_text_has_capabilities) fields.Text("capa", session.identity.follows_redirects ? "r" : "");
+}
+
+void AddState(Fields& fields, const Session& session, const DialectTraits& traits) {
+  fields.Number("db", session.db)
+      .Size("sub", SubscriptionsOf(session, TopicKind::kChannel))
+      .Size("psub", SubscriptionsOf(session, TopicKind::kPattern));
+  if (traits.client_text_has_shards) fields.Size("ssub", SubscriptionsOf(session, TopicKind::kShardChannel));
+  fields.Number("multi", session.InTransaction() ? static_cast<int64_t>(session.transaction->Size()) : -1);
+  if (traits.client_text_has_watch) fields.Size("watch", WatchedBy(session));
+}
+
+void AddMemory(Fields& fields, const Session& session, int64_t now_ms, std::span<const Bytes> running,
+               const DialectTraits& traits) {
+  const size_t segments = session.out.Segments();
+  fields.Size("qbuf", session.in.BufferedBytes())
+      .Size("qbuf-free", FreeInputBytes(session, now_ms))
+      .Size("argv-mem", ArgumentBytes(session, running));
+  if (traits.client_text_has_usage) {
+    fields.Size("multi-mem", session.InTransaction() ? session.transaction->QueuedTextBytes() : 0)
+        .Size("rbs", session.output_account.RoomBytes())
+        .Size("rbp", session.output_account.PeakBytes());
+  }
+  fields.Size("obl", FirstPieceBytes(session))
+      .Size("oll", segments > 1 ? segments - 1 : 0)
+      .Size("omem", ClientLimits::OutputBytes(session))
+      .Size("tot-mem", session.HeldBytes() + RunningBytes(running));
+}
+
+void AddUse(Fields& fields, const Session& session, const DialectTraits& traits) {
+  fields.Text("events", EventsOf(session))
+      .Text("cmd", LastCommandOf(session, traits))
+      .Text("user", session.user->name())
+      .Number("redir", session.tracking != nullptr ? static_cast<int64_t>(session.tracking->redirect) : -1);
+  if (traits.client_text_has_usage) fields.Number("resp", static_cast<int64_t>(session.resp));
+  if (traits.client_text_has_library) {
+    fields.Text("lib-name", session.identity.lib_name).Text("lib-ver", session.identity.lib_version);
+  }
+  if (traits.client_text_has_io_thread) fields.Number("io-thread", 0);
+  if (traits.client_text_has_traffic) {
+    fields.Size("tot-net-in", session.usage.bytes_in)
+        .Size("tot-net-out", session.usage.bytes_out)
+        .Size("tot-cmds", session.usage.commands);
+  }
+}
+
+}  // namespace
+
+std::string ClientFlags(const Session& session) {
+  const std::array<std::pair<bool, char>, 17> flags = {{
+      {session.kind == SessionKind::kReplica, 'S'},
+      {session.kind == SessionKind::kPrimary, 'M'},
+      {session.monitor, 'O'},
+      {session.kind == SessionKind::kPubSub, 'P'},
+      {session.InTransaction(), 'x'},
+      {session.IsBlocked(), 'b'},
+      {session.tracking != nullptr, 't'},
+      {session.tracking != nullptr && session.tracking->redirect_lost, 'R'},
+      {session.tracking != nullptr && session.tracking->mode == TrackingOptions::Mode::kBroadcast, 'B'},
+      {session.transaction != nullptr && session.transaction->Stale(), 'd'},
+      {session.close_after_reply, 'c'},
+      {session.closing, 'A'},
+      {session.addresses.unix_socket, 'U'},
+      {session.no_evict, 'e'},
+      {session.no_touch, 'T'},
+      {session.cluster_marks.reads_from_replica, 'r'},
+      {session.import_source, 'I'},
+  }};
+  std::string shown;
+  for (auto [is_set, letter] : flags)
+    if (is_set) shown += letter;
+  return shown.empty() ? "N" : shown;
+}
+
+std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running) {
+  return ClientText(session, now_ms, running, DialectTraits());
+}
+
+std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running,
+                       const DialectTraits& traits) {
+  Fields fields;
+  AddIdentity(fields, session, now_ms, traits);
+  AddState(fields, session, traits);
+  AddMemory(fields, session, now_ms, running, traits);
+  AddUse(fields, session, traits);
+  return fields.Take();
+}
+
+std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData user_data) {
   return "Protocol error (" + std::string(ReasonOf(session.in.Error())) +
-         ") from client: " + ClientText(session, now_ms) + ". " + sample;
+         ") from client: " + ClientText(session, now_ms) + ". " +
+         (user_data == UserData::kShown ? InputSample(session) : "Query buffer during protocol error: (redacted)");
 }
 
 std::string WithoutBrackets(std::string address) {

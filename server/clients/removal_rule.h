@@ -1,5 +1,5 @@
-// RemovalRule: keys expire or are evicted unless clients are paused, a script or loading is in progress, or the server
-// stops.
+// RemovalRule: keys expire or are evicted unless clients are paused, data is imported (import-mode), a script or
+// loading is in progress, or the server stops.
 #pragma once
 
 #include "server/clients/pause.h"
@@ -22,16 +22,19 @@ class RemovalRule final : public KeyRemoval {
   };
   explicit RemovalRule(Parts parts) : parts_(parts) {}
 
-  Answer Now() const override {
-    if (parts_.phase.IsMidTurn() || parts_.phase.load() != Phase::Load::kNone) return Answer::kLater;
-    const bool is_followers =
-        parts_.role.is_replica && (parts_.cause == Cause::kExpiry || parts_.settings.replica_ignore_maxmemory);
-    if (is_followers) return Answer::kNo;
-    return parts_.pause.IsOn() || parts_.phase.HasStopped() ? Answer::kNo : Answer::kYes;
-  }
+  Answer Now() const override;
 
  private:
   const Parts parts_;
 };
+
+inline KeyRemoval::Answer RemovalRule::Now() const {
+  if (parts_.phase.IsMidTurn() || parts_.phase.load() != Phase::Load::kNone) return Answer::kLater;
+  const bool is_followers =
+      parts_.role.is_replica && (parts_.cause == Cause::kExpiry || parts_.settings.replica_ignore_maxmemory);
+  if (is_followers) return Answer::kNo;
+  const bool imports = parts_.settings.import_mode && !parts_.role.is_replica;
+  return imports || parts_.pause.IsOn() || parts_.phase.HasStopped() ? Answer::kNo : Answer::kYes;
+}
 
 }  // namespace respite

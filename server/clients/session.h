@@ -76,6 +76,7 @@ struct Session {
   bool monitor = false;            // MONITOR
   bool no_evict = false;           // CLIENT NO-EVICT
   bool no_touch = false;           // CLIENT NO-TOUCH
+  bool import_source = false;      // CLIENT IMPORT-SOURCE: under import-mode it sees expired keys
   ReplyState replies;              // CLIENT REPLY
   ClusterMarks cluster_marks;
   QueueMarks queue_marks;  // of Clients

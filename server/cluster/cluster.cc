@@ -409,7 +409,7 @@ void Cluster::LeaveChain() {
 
 // --- Operators.
 
-void Cluster::Forget(ClusterNode& node) { gossip_.Forget(node, Gossip::kForgottenMs); }
+void Cluster::Forget(ClusterNode& node) { gossip_.Forget(node, core_.settings.cluster_blacklist_ttl * 1000); }
 
 void Cluster::Replicate(ClusterNode& primary) { role_.Follow(primary); }
 

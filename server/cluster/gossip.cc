@@ -245,7 +245,8 @@ void Gossip::HearExtensions(ClusterNode& sender, const PingExtensions& extension
   for (const PingExtensions::Forgotten& forgotten : extensions.forgotten) {
     ClusterNode* node = view.Find(forgotten.id);
     const bool may_go = node != nullptr && node != &sender && !node->IsMyself() && view.me().primary != node;
-    if (may_go) Forget(*node, static_cast<int64_t>(std::min<uint64_t>(forgotten.ttl_s, kForgottenMs / 1000) * 1000));
+    const auto most_s = static_cast<uint64_t>(parts_.core.settings.cluster_blacklist_ttl);
+    if (may_go) Forget(*node, static_cast<int64_t>(std::min(forgotten.ttl_s, most_s) * 1000));
   }
 }
 

@@ -1,5 +1,6 @@
 // Gossip: how nodes get to know each other, and stay in touch. Each PING and PONG tells of some other nodes; a MEET
-// makes the receiver trust the sender. Nodes that were forgotten are not learned again for a minute.
+// makes the receiver trust the sender. Nodes that were forgotten are not learned again for a minute
+// (cluster-blacklist-ttl).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,6 @@ class FailureDetector;
 
 class Gossip {
  public:
-  static constexpr int64_t kForgottenMs = 60'000;
-
   struct Parts {
     const ClusterCore& core;
     Bus& bus;

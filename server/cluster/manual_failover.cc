@@ -2,15 +2,9 @@
 
 namespace respite {
 
-namespace {
-
-constexpr int64_t kLimitMs = 5000;
-
-}  // namespace
-
 void ManualFailover::Start(Mode mode) {
   Reset();
-  until_ms_ = parts_.core.NowMs() + kLimitMs;
+  until_ms_ = parts_.core.NowMs() + parts_.core.settings.cluster_manual_failover_timeout;
   can_start_ = mode == Mode::kForce;
   if (mode == Mode::kForce) return;
   BusPacket packet;
@@ -21,7 +15,7 @@ void ManualFailover::Start(Mode mode) {
 void ManualFailover::HearRequest(ClusterNode& replica) {
   if (replica.primary != &parts_.core.view.me()) return;
   Reset();
-  until_ms_ = parts_.core.NowMs() + kLimitMs;
+  until_ms_ = parts_.core.NowMs() + parts_.core.settings.cluster_manual_failover_timeout;
   replica_ = replica.id;
   parts_.core.view.is_paused = true;
   parts_.core.host.HoldWrites();

@@ -3,7 +3,7 @@
 //   replica  MFSTART ─────────────►  primary   holds writes back, and says its offset with the flag "paused"
 //   replica  has all up to there: asks for votes (Election), which the flag "force" gets though the primary works
 //
-// It is over after five seconds, whatever has become of it.
+// It is over after cluster-manual-failover-timeout, whatever has become of it.
 #pragma once
 
 #include <cstdint>

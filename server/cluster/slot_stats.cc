@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/key_slot.h"
-#include "base/number_text.h"
+#include "protocol/request_text.h"
 #include "server/clients/pubsub.h"
 #include "server/clients/running.h"
 #include "server/cluster/cluster_view.h"
@@ -21,16 +21,6 @@ namespace {
 
 constexpr size_t kMultiOctets = 15;  // *1\r\n$5\r\nmulti\r\n
 constexpr Bytes kQueued = "+QUEUED\r\n";
-
-size_t OctetsOfHeader(size_t number) { return 1 + Bytes(IntegerText(static_cast<int64_t>(number))).size() + 2; }
-
-size_t OctetsOfBulk(Bytes text) { return OctetsOfHeader(text.size()) + text.size() + 2; }
-
-size_t OctetsOf(std::span<const Bytes> words) {
-  size_t octets = OctetsOfHeader(words.size());
-  for (const Bytes word : words) octets += OctetsOfBulk(word);
-  return octets;
-}
 
 }  // namespace
 
@@ -81,7 +71,7 @@ void SlotStats::Note(int slot) {
 }
 
 void SlotStats::NoteQueued(const FinishedCall& call) {
-  queued_.octets += OctetsOf(call.words);
+  queued_.octets += RequestOctets(call.words);
   ++queued_.count;
 }
 
@@ -100,7 +90,7 @@ void SlotStats::OnCall(const FinishedCall& call) {
   const bool is_exec = call.command.Spec().transaction == TransactionRole::kExecutes;
   Figures& figures = FiguresOf(slot);
   figures.cpu_us += static_cast<uint64_t>(std::max<int64_t>(call.duration_us, 0));
-  figures.octets_in += OctetsOf(call.words) + queued.octets + (is_exec ? kMultiOctets : 0);
+  figures.octets_in += RequestOctets(call.words) + queued.octets + (is_exec ? kMultiOctets : 0);
   figures.octets_out += call.reply_octets + queued.count * kQueued.size() +
                         streamed * parts_.services.replication.replicas().All().size();
 }
@@ -115,7 +105,7 @@ void SlotStats::Append(const UnitEffects& effects) {
 
 void SlotStats::OnShardMessage(Bytes channel, Bytes message, size_t receivers) {
   const std::array<Bytes, 3> words = {"smessage", channel, message};
-  if (receivers != 0) FiguresOf(KeySlot(channel)).octets_out += OctetsOf(words) * receivers;
+  if (receivers != 0) FiguresOf(KeySlot(channel)).octets_out += RequestOctets(words) * receivers;
 }
 
 }  // namespace respite

@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "persistence/file_system.h"
 #include "server/catalogue/command_table.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/acl/permissions.h"
@@ -59,7 +60,7 @@ struct AclCat {
                                        .flags = kAsksOnly};
   static void Run(Call& call) {
     if (call.args.AtEnd()) return call.reply.BulkArray(AclCategoryNames());
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax("ACL", call.args.Words()[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "ACL", call.args.Words()[1]);
     const Bytes name = call.args.Next();
     const uint32_t category = AclCategoryByName(name);
     if (category == 0) throw refusals::UnknownCategory(name);
@@ -110,7 +111,7 @@ struct AclDryRun {
     const auto words = call.args.Words().subspan(3);
     const Command* command = call.services.executor.Resolve(words);
     if (command == nullptr) throw refusals::CommandNotFound(words[0]);
-    if (!command->FitsArity(words.size())) throw refusals::WrongArity(command->full_name);
+    if (!command->FitsArity(words.size())) throw refusals::WrongArity(*command, words);
     AclRequest request(*command, words);
     const AclVerdict verdict = user->Check(request);
     if (verdict.IsAllowed()) return call.reply.Ok();
@@ -128,12 +129,14 @@ struct AclGenPass {
                                        .group = CommandGroup::kServer,
                                        .flags = kAsksOnly};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax("ACL", call.args.Words()[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "ACL", call.args.Words()[1]);
     const int64_t bits = call.args.AtEnd() ? 256 : call.args.NextInteger();
     if (bits <= 0 || bits > kMostBits) throw Refusal{refusals::kGenPassBits};
     call.reply.Bulk(call.services.data.ids.Hex(static_cast<size_t>((bits + 3) / 4)));
   }
 };
+
+constexpr std::string_view kSanitizing = "sanitize-payload";
 
 struct AclGetUser {
   static constexpr CommandSpec spec = {.syntax = "ACL|GETUSER username",
@@ -146,11 +149,10 @@ struct AclGetUser {
   static void Run(Call& call) {
     const User* user = call.services.users.Find(call.args.Next());
     if (user == nullptr) return call.reply.Null();
-    const std::vector<std::string> flags = user->Flags();
+    const DialectTraits& traits = call.services.dialect.traits;
+    if (!traits.users_have_selectors) return WriteWithoutSelectors(call.reply, *user);
     call.reply.Map(6);
-    call.reply.Bulk("flags");
-    call.reply.Set(flags.size());
-    for (const std::string& flag : flags) call.reply.Bulk(flag);
+    WriteFlags(call.reply, ShownFlags(*user, traits));
     call.reply.Bulk("passwords");
     call.reply.BulkArray(user->PasswordHashes());
     WriteSelector(call.reply, user->Selectors().front());
@@ -163,6 +165,42 @@ struct AclGetUser {
   }
 
  private:
+  static std::vector<std::string> ShownFlags(const User& user, const DialectTraits& traits) {
+    std::vector<std::string> flags = user.Flags();
+    if (!traits.users_show_sanitizing) std::erase(flags, kSanitizing);
+    return flags;
+  }
+  static void WriteFlags(Reply& reply, const std::vector<std::string>& flags) {
+    reply.Bulk("flags");
+    reply.Set(flags.size());
+    for (const std::string& flag : flags) reply.Bulk(flag);
+  }
+  // Patterns without the character that says what they are for.
+  static void WritePatterns(Reply& reply, Bytes name, Bytes patterns) {
+    std::vector<Bytes> each = patterns.empty() ? std::vector<Bytes>() : SplitOn(patterns, ' ');
+    for (Bytes& pattern : each) pattern.remove_prefix(1);
+    reply.Bulk(name);
+    reply.BulkArray(each);
+  }
+  // As Redis 6.2, whose flags say what is unlimited.
+  static void WriteWithoutSelectors(Reply& reply, const User& user) {
+    const Selector& selector = user.Selectors().front();
+    std::vector<std::string> flags = user.Flags();
+    std::erase(flags, kSanitizing);
+    std::vector<std::string> unlimited;
+    if (selector.Keys() == "~*") unlimited.emplace_back("allkeys");
+    if (selector.Channels() == "&*") unlimited.emplace_back("allchannels");
+    if (selector.Commands() == "+@all") unlimited.emplace_back("allcommands");
+    flags.insert(flags.begin() + 1, unlimited.begin(), unlimited.end());
+    reply.Map(5);
+    WriteFlags(reply, flags);
+    reply.Bulk("passwords");
+    reply.BulkArray(user.PasswordHashes());
+    reply.Bulk("commands");
+    reply.Bulk(selector.Commands());
+    WritePatterns(reply, "keys", selector.Keys());
+    WritePatterns(reply, "channels", selector.Channels());
+  }
   static void WriteSelector(Reply& reply, const Selector& selector) {
     reply.Bulk("commands");
     reply.Bulk(selector.Commands());
@@ -217,7 +255,20 @@ struct AclList {
                                        .complexity = "O(N) for N users",
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers};
-  static void Run(Call& call) { call.reply.BulkArray(call.services.users.Lines()); }
+  static void Run(Call& call) {
+    std::vector<std::string> lines = call.services.users.Lines();
+    if (!call.services.dialect.traits.users_show_sanitizing) {
+      for (std::string& line : lines) HideSanitizing(line);
+    }
+    call.reply.BulkArray(lines);
+  }
+
+ private:
+  static void HideSanitizing(std::string& line) {
+    const std::string word = " " + std::string(kSanitizing);
+    const size_t at = line.find(word + " ");
+    if (at != std::string::npos) line.erase(at, word.size());
+  }
 };
 
 struct AclLoad {
@@ -245,7 +296,7 @@ struct AclLogCommand {
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax("ACL", call.args.Words()[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "ACL", call.args.Words()[1]);
     if (call.args.TakeToken("RESET")) {
       call.services.acl_log.Clear();
       return call.reply.Ok();

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "datatypes/bitmap.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -20,6 +22,9 @@ constexpr char kBitOffset[] = "ERR bit offset is not an integer or out of range"
 constexpr char kBitValue[] = "ERR bit is not an integer or out of range";
 constexpr char kBitWanted[] = "ERR The bit argument must be 1 or 0.";
 constexpr char kBitOpNotKeys[] = "ERR BITOP NOT must be called with a single source key.";
+Refusal BitOpNeedsTwo(Bytes operation) {
+  return {"ERR BITOP " + ToUpper(operation) + " must be called with at least two source keys."};
+}
 constexpr char kFieldType[] =
     "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.";
 constexpr char kFieldOverflow[] = "ERR Invalid OVERFLOW type specified";
@@ -123,16 +128,21 @@ struct BitCount {
       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Entry* entry = call.db.ReadString(call.args.Next());
-    if (entry == nullptr) return call.reply.Integer(0);  // Redis: whatever the other words are
+    // Redis 7.2: without a key, whatever the other words are.
+    if (entry == nullptr && !call.services.dialect.traits.checks_bit_ranges_first) return call.reply.Integer(0);
+    if (entry == nullptr) return call.reply.Integer(static_cast<int64_t>(Count(call, {})));
     const StringText text(*entry);
-    call.reply.Integer(static_cast<int64_t>(Count(call.args, text.View())));
+    call.reply.Integer(static_cast<int64_t>(Count(call, text.View())));
   }
 
  private:
-  static uint64_t Count(Args& args, Bytes text) {
+  static uint64_t Count(Call& call, Bytes text) {
+    Args& args = call.args;
     if (args.AtEnd()) return CountSetBits(text);
-    if (args.Left() != 2 && args.Left() != 3) throw Refusal{refusals::kSyntax};
-    auto [first, last] = args.Take<int64_t, int64_t>();
+    const bool is_open = args.Left() == 1 && call.services.dialect.traits.bitcount_takes_start_alone;
+    if (!is_open && args.Left() != 2 && args.Left() != 3) throw Refusal{refusals::kSyntax};
+    const int64_t first = args.NextInteger();
+    const int64_t last = is_open ? -1 : args.NextInteger();
     if (first < 0 && last < 0 && first > last) return 0;  // Redis: whatever the unit is
     const RangeUnit unit = args.AtEnd() ? RangeUnit::kByte : TakeRangeUnit(args);
     const auto range = RangeOf(first, last, unit, text.size());
@@ -153,8 +163,11 @@ struct BitPos {
     auto [key, bit] = call.args.Take<Bytes, int64_t>();
     if (bit != 0 && bit != 1) throw Refusal{refusals::kBitWanted};
     const Entry* entry = call.db.ReadString(key);
-    // Redis: without a key, whatever the other words are.
-    if (entry == nullptr) return call.reply.Integer(bit == 0 ? 0 : -1);
+    if (entry == nullptr) {
+      // Redis 7.2: whatever the other words are.
+      if (call.services.dialect.traits.checks_bit_ranges_first) Position(call.args, {}, BitOf(bit));
+      return call.reply.Integer(bit == 0 ? 0 : -1);
+    }
     const StringText text(*entry);
     call.reply.Integer(Position(call.args, text.View(), BitOf(bit)));
   }
@@ -186,11 +199,24 @@ BitOperation TakeOperation(Args& args) {
   if (args.TakeToken("OR")) return BitOperation::kOr;
   if (args.TakeToken("XOR")) return BitOperation::kXor;
   if (args.TakeToken("NOT")) return BitOperation::kNot;
+  if (args.TakeToken("DIFF")) return BitOperation::kDiff;
+  if (args.TakeToken("DIFF1")) return BitOperation::kDiff1;
+  if (args.TakeToken("ANDOR")) return BitOperation::kAndOr;
+  if (args.TakeToken("ONE")) return BitOperation::kOne;
   throw Refusal{refusals::kSyntax};
 }
 
+void CheckSources(BitOperation operation, Bytes name, size_t sources) {
+  if (operation == BitOperation::kNot && sources != 1) throw Refusal{refusals::kBitOpNotKeys};
+  const bool compares =
+      operation == BitOperation::kDiff || operation == BitOperation::kDiff1 || operation == BitOperation::kAndOr;
+  if (compares && sources < 2) throw refusals::BitOpNeedsTwo(name);
+}
+
 struct BitOp {
-  static constexpr CommandSpec spec = {.syntax = "BITOP operation(AND|OR|XOR|NOT) destkey:key key...",
+  static constexpr CommandSpec spec = {.syntax =
+                                           "BITOP operation(AND|OR|XOR|NOT|DIFF@8.2.0|DIFF1@8.2.0|ANDOR@8.2.0|"
+                                           "ONE@8.2.0) destkey:key key...",
                                        .summary = "Combines strings bit by bit and stores the result.",
                                        .since = "2.6.0",
                                        .complexity = "O(N)",
@@ -200,7 +226,7 @@ struct BitOp {
   static void Run(Call& call) {
     const BitOperation operation = TakeOperation(call.args);
     const Bytes target = call.args.Next();
-    if (operation == BitOperation::kNot && call.args.Left() != 1) throw Refusal{refusals::kBitOpNotKeys};
+    CheckSources(operation, call.args[1], call.args.Left());
     // Every key is found first: finding one that has expired frees it, and an entry must not move under a view.
     std::vector<const Entry*> entries;
     for (Bytes key : call.args.Rest()) entries.push_back(call.db.FindStringToRead(key));

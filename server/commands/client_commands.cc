@@ -3,13 +3,14 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
-#include "server/clients/acl/users.h"
 #include "server/clients/client_attributes.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
 #include "server/clients/waiting.h"
+#include "server/commands/client_filter.h"
 #include "server/commands/client_tracking.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
@@ -22,38 +23,19 @@ namespace respite {
 namespace refusals {
 namespace {
 
-constexpr char kClientId[] = "ERR Invalid client ID";
-constexpr char kClientIdPositive[] = "ERR client-id should be greater than 0";
 constexpr char kNoSuchClient[] = "ERR No such client";
+constexpr char kNoImportMode[] = "ERR Server is not in import mode";
 constexpr char kPauseMode[] = "ERR CLIENT PAUSE mode must be WRITE or ALL";
 constexpr char kUnblockReason[] = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
 Refusal ClientAttribute(Bytes attribute) {
   return {"ERR " + std::string(attribute) + " cannot contain spaces, newlines or special characters."};
 }
 Refusal UnrecognizedOption(Bytes option) { return {"ERR Unrecognized option '" + std::string(option) + "'"}; }
-Refusal UnknownClientType(Bytes type) { return {"ERR Unknown client type '" + std::string(type) + "'"}; }
-Refusal NoSuchUser(Bytes user) { return {"ERR No such user '" + std::string(user) + "'"}; }
 
 }  // namespace
 }  // namespace refusals
 
 namespace {
-
-// For TYPE of CLIENT LIST and KILL.
-struct ClientType {
-  SessionKind kind;
-
-  bool Matches(const Session& session) const { return session.kind == kind; }
-};
-
-ClientType TakeClientType(Args& args) {
-  Bytes name = args.Next();
-  if (EqualsIgnoreCase(name, "normal")) return {SessionKind::kNormal};
-  if (EqualsIgnoreCase(name, "slave") || EqualsIgnoreCase(name, "replica")) return {SessionKind::kReplica};
-  if (EqualsIgnoreCase(name, "pubsub")) return {SessionKind::kPubSub};
-  if (EqualsIgnoreCase(name, "master")) return {SessionKind::kPrimary};
-  throw refusals::UnknownClientType(name);
-}
 
 enum class Switch : uint8_t { kOff, kOn };
 
@@ -66,13 +48,45 @@ Switch TakeSwitch(Args& args) {
 std::string LineOf(Call& call, const Session& session) {
   std::span<const Bytes> running;
   if (&session == &call.session) running = call.args.Words();
-  return ClientText(session, call.services.clock.MonotonicMs(), running) + "\n";
+  return ClientText(session, call.services.clock.MonotonicMs(), running, call.services.dialect.traits) + "\n";
 }
 
 // Redis: the container reports too many arguments.
 void ExpectAtMost(Call& call, size_t arguments) {
-  if (call.args.Left() > arguments) throw refusals::SubcommandSyntax("client", call.args[1]);
+  if (call.args.Left() > arguments) throw refusals::SubcommandSyntax(call.services.dialect, "client", call.args[1]);
 }
+
+struct ClientCapa {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|CAPA capability...",
+                                       .where = Where::kEverywhere,
+                                       .summary = "Says what the client can do: follow redirections of a replica.",
+                                       .since = "valkey:8.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale};
+  // Capabilities that a server does not know are no mistake: newer servers know more.
+  static void Run(Call& call) {
+    for (Bytes capability : call.args.Rest()) {
+      if (EqualsIgnoreCase(capability, "redirect")) call.session.identity.follows_redirects = true;
+    }
+    call.reply.Ok();
+  }
+};
+
+struct ClientImportSource {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|IMPORT-SOURCE enabled(ON|OFF)",
+                                       .summary = "Lets the connection use expired keys, while import-mode keeps them.",
+                                       .since = "valkey:8.1.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale};
+  static void Run(Call& call) {
+    const bool is_off = call.args.Rest().size() == 1 && EqualsIgnoreCase(call.args.Rest().front(), "off");
+    if (!is_off && !call.services.settings.import_mode) throw Refusal{refusals::kNoImportMode};
+    call.session.import_source = TakeSwitch(call.args) == Switch::kOn;
+    call.reply.Ok();
+  }
+};
 
 struct ClientGetName {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|GETNAME",
@@ -100,20 +114,26 @@ struct ClientHelp {
     WriteHelp(call,
               {"CACHING (YES|NO)",
                "    Track the keys of the next command or not, with OPTIN or OPTOUT.",
+               "CAPA <capability> [<capability> ...]",
+               "    Say what this client can do: REDIRECT lets a replica send it to its primary.",
                "GETNAME",
                "    The name of this connection.",
                "GETREDIR",
                "    The client that receives invalidations for this one.",
                "ID",
                "    The ID of this connection.",
+               "IMPORT-SOURCE (ON|OFF)",
+               "    Let this connection use expired keys, while import-mode keeps them.",
                "INFO",
                "    Information about this connection.",
                "KILL <ip:port>",
                "    Close the connection from this address.",
                "KILL <option> <value> [<option> <value> [...]]",
-               "    Close all connections that match ID, TYPE, USER, ADDR and LADDR; SKIPME NO may include this one.",
-               "LIST [TYPE (NORMAL|MASTER|REPLICA|PUBSUB)|ID <client-id> [...]]",
-               "    Information about all connections, or about some.",
+               "    Close all connections that match all of the options; SKIPME NO may include this one:",
+               "    ID <client-id> [...], TYPE (NORMAL|MASTER|REPLICA|PUBSUB), USER, ADDR, LADDR, IP, NAME, FLAGS,",
+               "    LIB-NAME, LIB-VER, DB, CAPA, each also with NOT- before it; MAXAGE and IDLE <seconds or more>.",
+               "LIST [<option> <value> [<option> <value> [...]]]",
+               "    Information about all connections, or about those that match the options of KILL.",
                "NO-EVICT (ON|OFF)",
                "    Do not close this connection when clients use too much memory.",
                "NO-TOUCH (ON|OFF)",
@@ -160,70 +180,12 @@ struct ClientInfo {
   static void Run(Call& call) { call.reply.Verbatim(LineOf(call, call.session), "txt"); }
 };
 
-// Which clients CLIENT KILL closes; unset conditions match every client.
-struct KillFilter {
-  std::optional<uint64_t> id;
-  std::optional<ClientType> type;
-  const User* user = nullptr;
-  std::optional<Bytes> address;
-  std::optional<Bytes> local_address;
-  bool skip_me = true;
-
-  bool Matches(const Session& session) const {
-    return (!id || session.id == *id) && (!type || type->Matches(session)) &&
-           (user == nullptr || session.user == user) && (!address || session.addresses.peer == *address) &&
-           (!local_address || session.addresses.local == *local_address);
-  }
-};
-
-uint64_t TakeClientId(Args& args) {
-  int64_t id = args.NextInteger(refusals::kClientIdPositive);
-  if (id < 1) throw Refusal{refusals::kClientIdPositive};
-  return static_cast<uint64_t>(id);
-}
-
-const User* TakeUser(const Users& users, Args& args) {
-  const Bytes name = args.Next();
-  const User* user = users.Find(name);
-  if (user == nullptr) throw refusals::NoSuchUser(name);
-  return user;
-}
-
-bool TakeSkipMe(Args& args) {
-  if (args.TakeToken("YES")) return true;
-  if (args.TakeToken("NO")) return false;
-  throw Refusal{refusals::kSyntax};
-}
-
-KillFilter TakeKillFilter(const Users& users, Args& args) {
-  KillFilter filter;
-  while (!args.AtEnd()) {
-    if (args.TakeTokenWith("ID", 1)) {
-      filter.id = TakeClientId(args);
-    } else if (args.TakeTokenWith("TYPE", 1)) {
-      filter.type = TakeClientType(args);
-    } else if (args.TakeTokenWith("ADDR", 1)) {
-      filter.address = args.Next();
-    } else if (args.TakeTokenWith("LADDR", 1)) {
-      filter.local_address = args.Next();
-    } else if (args.TakeTokenWith("USER", 1)) {
-      filter.user = TakeUser(users, args);
-    } else if (args.TakeTokenWith("SKIPME", 1)) {
-      filter.skip_me = TakeSkipMe(args);
-    } else {
-      throw Refusal{refusals::kSyntax};
-    }
-  }
-  return filter;
-}
-
 // Closes matching clients and returns their number; the caller closes after its reply. Cost: O(clients).
-int64_t Kill(Call& call, const KillFilter& filter) {
+int64_t Kill(Call& call, const ClientFilter& filter) {
   int64_t killed = 0;
-  call.services.clients.ForEach([&](Session& session) {
-    if (session.closing || !filter.Matches(session)) return;
-    bool is_me = &session == &call.session;
-    if (is_me && filter.skip_me) return;
+  filter.ForEachMatch(call.services.clients, [&](Session& session) {
+    const bool is_me = &session == &call.session;
+    if (is_me && filter.skips_caller.value_or(true)) return;
     ++killed;
     if (is_me) {
       session.close_after_reply = true;
@@ -238,8 +200,17 @@ struct ClientKill {
   static constexpr CommandSpec spec = {
       .syntax =
           "CLIENT|KILL filter(old-format<ip:port>@-2.8.12|new-format([ID client-id:integer@2.8.12]|[TYPE "
-          "client-type(NORMAL|MASTER@3.2.0|SLAVE|REPLICA@5.0.0|PUBSUB)@2.8.12]|[USER username]|[ADDR "
-          "addr<ip:port>]|[LADDR laddr<ip:port>@6.2.0]|[SKIPME skipme(YES|NO)])...)",
+          "client-type(NORMAL|MASTER@3.2.0|SLAVE|REPLICA@5.0.0|PUBSUB|PRIMARY@valkey:8.0.0)@2.8.12]|[USER "
+          "username]|[ADDR addr<ip:port>]|[LADDR laddr<ip:port>@6.2.0]|[SKIPME skipme(YES|NO)]|[MAXAGE "
+          "maxage:integer@7.4.0,valkey:8.0.0]|[NAME name@valkey:9.0.0]|[IDLE idle:integer@valkey:9.0.0]|[FLAGS "
+          "flags@valkey:9.0.0]|[LIB-NAME lib-name@valkey:9.0.0]|[LIB-VER lib-ver@valkey:9.0.0]|[DB "
+          "db:integer@valkey:9.0.0]|[CAPA capa@valkey:9.0.0]|[IP ip@valkey:9.0.0]|[NOT-TYPE "
+          "not-client-type(NORMAL|MASTER|PRIMARY|SLAVE|REPLICA|PUBSUB)@valkey:9.0.0]|[NOT-ID "
+          "not-client-id:integer@valkey:9.0.0]|[NOT-USER not-username@valkey:9.0.0]|[NOT-ADDR "
+          "not-addr@valkey:9.0.0]|[NOT-LADDR not-laddr@valkey:9.0.0]|[NOT-NAME not-name@valkey:9.0.0]|[NOT-FLAGS "
+          "not-flags@valkey:9.0.0]|[NOT-LIB-NAME not-lib-name@valkey:9.0.0]|[NOT-LIB-VER "
+          "not-lib-ver@valkey:9.0.0]|[NOT-DB not-db:integer@valkey:9.0.0]|[NOT-CAPA "
+          "not-capa@valkey:9.0.0]|[NOT-IP not-ip@valkey:9.0.0])...)",
       .where = Where::kEverywhere,
       .summary = "Closes connections.",
       .since = "2.4.0",
@@ -248,10 +219,9 @@ struct ClientKill {
       .flags = kAdmin | kNoScript | kLoading | kStale,
       .arity = -3};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeKillFilter(call.services.users, call.args)));
-    KillFilter by_address;  // the old form; it may close the caller
-    by_address.address = call.args.Next();
-    by_address.skip_me = false;
+    if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeClientFilter(call, ClientIds::kPositive)));
+    ClientFilter by_address = ClientsFrom(call.args.Next());  // the old form; it may close the caller
+    by_address.skips_caller = false;
     if (Kill(call, by_address) == 0) throw Refusal{refusals::kNoSuchClient};
     call.reply.Ok();
   }
@@ -259,7 +229,17 @@ struct ClientKill {
 
 struct ClientList {
   static constexpr CommandSpec spec = {
-      .syntax = "CLIENT|LIST [TYPE client-type(NORMAL|MASTER|REPLICA|PUBSUB)@5.0.0] [ID client-id:integer@6.2.0...]",
+      .syntax =
+          "CLIENT|LIST [TYPE client-type(NORMAL|MASTER|REPLICA|PUBSUB)@5.0.0] [ID client-id:integer@6.2.0...] [USER "
+          "username@valkey:8.1.0] [ADDR addr<ip:port>@valkey:8.1.0] [LADDR laddr<ip:port>@valkey:8.1.0] [SKIPME "
+          "skipme(YES|NO)@valkey:8.1.0] [MAXAGE maxage:integer@valkey:8.1.0] [NAME name@valkey:9.0.0] [IDLE "
+          "idle:integer@valkey:9.0.0] [FLAGS flags@valkey:9.0.0] [LIB-NAME lib-name@valkey:9.0.0] [LIB-VER "
+          "lib-ver@valkey:9.0.0] [DB db:integer@valkey:9.0.0] [CAPA capa@valkey:9.0.0] [IP ip@valkey:9.0.0] [NOT-TYPE "
+          "not-client-type(NORMAL|MASTER|REPLICA|PUBSUB)@valkey:9.0.0] [NOT-ID not-client-id:integer@valkey:9.0.0...] "
+          "[NOT-USER not-username@valkey:9.0.0] [NOT-ADDR not-addr@valkey:9.0.0] [NOT-LADDR not-laddr@valkey:9.0.0] "
+          "[NOT-NAME not-name@valkey:9.0.0] [NOT-FLAGS not-flags@valkey:9.0.0] [NOT-LIB-NAME "
+          "not-lib-name@valkey:9.0.0] [NOT-LIB-VER not-lib-ver@valkey:9.0.0] [NOT-DB not-db:integer@valkey:9.0.0] "
+          "[NOT-CAPA not-capa@valkey:9.0.0] [NOT-IP not-ip@valkey:9.0.0]",
       .where = Where::kEverywhere,
       .summary = "Describes all connections, or some.",
       .since = "2.4.0",
@@ -268,29 +248,13 @@ struct ClientList {
       .flags = kAdmin | kNoScript | kLoading | kStale,
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
+    const ClientFilter filter = TakeClientFilter(call, ClientIds::kAny);
     std::string lines;
-    if (call.args.TakeTokenWith("ID", 1)) {
-      lines = LinesById(call);
-    } else {
-      std::optional<ClientType> type;
-      if (call.args.Left() == 2 && call.args.TakeToken("TYPE")) type = TakeClientType(call.args);
-      call.args.ExpectEnd();
-      call.services.clients.ForEach([&](const Session& session) {
-        if (!session.closing && (!type || type->Matches(session))) lines += LineOf(call, session);
-      });
-    }
+    filter.ForEachMatch(call.services.clients, [&](const Session& session) {
+      const bool is_skipped = &session == &call.session && filter.skips_caller.value_or(false);
+      if (!is_skipped) lines += LineOf(call, session);
+    });
     call.reply.Verbatim(lines, "txt");
-  }
-
- private:
-  static std::string LinesById(Call& call) {
-    std::string lines;
-    while (!call.args.AtEnd()) {
-      int64_t id = call.args.NextInteger(refusals::kClientId);
-      const Session* session = call.services.clients.Find(static_cast<uint64_t>(id));
-      if (session != nullptr) lines += LineOf(call, *session);
-    }
-    return lines;
   }
 };
 
@@ -452,9 +416,9 @@ struct Client {
                                        .arity = -2,
                                        .keeps_caching_choice = true};
   static constexpr auto kSubcommands =
-      Family<ClientCaching, ClientGetName, ClientGetRedir, ClientHelp, ClientId, ClientInfo, ClientKill, ClientList,
-             ClientNoEvict, ClientNoTouch, ClientPause, ClientReply, ClientSetInfo, ClientSetName, ClientTracking,
-             ClientTrackingInfo, ClientUnblock, ClientUnpause>();
+      Family<ClientCaching, ClientCapa, ClientGetName, ClientGetRedir, ClientHelp, ClientId, ClientImportSource,
+             ClientInfo, ClientKill, ClientList, ClientNoEvict, ClientNoTouch, ClientPause, ClientReply, ClientSetInfo,
+             ClientSetName, ClientTracking, ClientTrackingInfo, ClientUnblock, ClientUnpause>();
 };
 
 constexpr auto kClientCommands = Family<Client>();

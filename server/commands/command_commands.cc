@@ -191,7 +191,8 @@ struct CommandGetKeys {
                                        .complexity = "O(N) for N words of the request",
                                        .group = CommandGroup::kServer,
                                        .flags = kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .categories = kAclConnection,
+                                       .former_arity = {"7.2.0", -4}};
   static void Run(Call& call) { ReplyKeys(call, KeyDetail::kNames); }
 };
 
@@ -203,7 +204,8 @@ struct CommandGetKeysAndFlags {
                                        .complexity = "O(N) for N words of the request",
                                        .group = CommandGroup::kServer,
                                        .flags = kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .categories = kAclConnection,
+                                       .former_arity = {"7.2.0", -4}};
   static void Run(Call& call) { ReplyKeys(call, KeyDetail::kNamesAndFlags); }
 };
 

@@ -31,7 +31,8 @@ struct ConfigGet {
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N names and patterns",
                                        .group = CommandGroup::kServer,
-                                       .flags = kAdmin | kNoScript | kLoading | kStale};
+                                       .flags = kAdmin | kNoScript | kLoading | kStale,
+                                       .former_arity = {"7.0.0", 3}};
   static void Run(Call& call) {
     const std::vector<std::string> patterns(call.args.Rest().begin(), call.args.Rest().end());
     const Config::NamesAndValues found = call.services.config.Get(patterns);
@@ -109,6 +110,7 @@ struct ConfigSet {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded",
+                                       .former_arity = {"7.0.0", 4},
                                        .harmless_words = 3};
   static void Run(Call& call) {
     const Config::NamesAndValues pairs = TakePairs(call);

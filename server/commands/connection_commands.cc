@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "datatypes/keyspace.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
@@ -155,11 +156,12 @@ struct Hello {
     const Session& session = call.session;
     const bool has_role = call.services.sentinel.sentinel() == nullptr;
     Reply reply(call.session.out, session.resp, session.reply_form);  // in the protocol version chosen just now
-    reply.Map(has_role ? 7 : 6);
+    const std::string& zone = call.services.settings.availability_zone;
+    reply.Map(6u + has_role + !zone.empty());
     reply.Bulk("server");
-    reply.Bulk("redis");
+    reply.Bulk(call.services.dialect.traits.hello_name);
     reply.Bulk("version");
-    reply.Bulk(kRedisVersion);
+    reply.Bulk(call.services.dialect.traits.version);
     reply.Bulk("proto");
     reply.Integer(static_cast<int64_t>(session.resp));
     reply.Bulk("id");
@@ -172,6 +174,9 @@ struct Hello {
     }
     reply.Bulk("modules");
     reply.Array(0);
+    if (zone.empty()) return;
+    reply.Bulk("availability_zone");
+    reply.Bulk(zone);
   }
 };
 
@@ -256,7 +261,7 @@ struct Reset {
     session.user = &call.services.users.Default();
     session.authenticated = !call.services.users.LoginRequired();
     session.identity.name.clear();
-    session.no_evict = session.no_touch = false;
+    session.no_evict = session.no_touch = session.import_source = false;
     call.services.slot_migrations.Forget(session);
     session.cluster_marks = {};
     session.replies.Reset();  // the library's name stays, since the library is the same

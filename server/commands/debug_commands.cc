@@ -18,6 +18,7 @@
 #include "datatypes/digest.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/clients.h"
 #include "server/commands/cluster/debug_cluster.h"
@@ -167,7 +168,7 @@ void ReplyBufferSwitch(Call& call) {
   } else if (EqualsIgnoreCase(what, "resizing")) {
     call.services.debug.reply_resizing = LeadingInteger(value) != 0;
   } else {
-    throw refusals::SubcommandSyntax(call.args[0], call.args[1]);
+    throw refusals::SubcommandSyntax(call.services.dialect, call.args[0], call.args[1]);
   }
   call.reply.Ok();
 }
@@ -186,7 +187,7 @@ void ChangeReplId(Call& call) {
 // --- Data
 
 void RefuseWhileLoading(Call& call) {
-  if (call.services.loading.Active()) throw Refusal{refusals::kIsLoading};
+  if (call.services.loading.Active()) throw refusals::IsLoading(call.services.dialect.traits);
 }
 
 // Redis: DEBUG finds keys that have expired but were not removed yet.
@@ -556,7 +557,7 @@ struct Debug {
       bool fits = call.args.Count() >= row.words_min && call.args.Count() <= row.words_max;
       if (fits && EqualsIgnoreCase(row.name, name)) return row.run(call);
     }
-    throw refusals::SubcommandSyntax(call.args[0], name);
+    throw refusals::SubcommandSyntax(call.services.dialect, call.args[0], name);
   }
 };
 

@@ -1,6 +1,7 @@
 // Deletions and replacements of keys that several commands share.
 #pragma once
 
+#include "server/catalogue/dialect.h"
 #include "server/config/settings.h"
 #include "server/dataset/disposer.h"
 #include "server/execution/call.h"
@@ -10,11 +11,16 @@ namespace respite {
 
 constexpr FreeMode FreeLaterIf(bool lazily) { return lazily ? FreeMode::kLater : FreeMode::kNow; }
 
+// The event of a key that is deleted because it gets a deadline that has passed already.
+inline KeyEvent PastDeadlineEvent(const Call& call) {
+  return call.services.dialect.traits.past_deadlines_expire ? KeyEvent("expired") : KeyEvent("del");
+}
+
 // Takes the place of setting a deadline that has passed already (EXPIRE, GETEX).
 inline void DeleteAsExpired(Call& call, KeyEdit& edit) {
   const bool lazily = call.services.settings.lazyfree_lazy_expire;
   call.services.disposer.Free(edit.Take(), FreeLaterIf(lazily));
-  edit.Touched("del");
+  edit.Touched(PastDeadlineEvent(call));
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), edit.Key());
 }
 

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstdint>
 
 #include "server/commands/delete_key.h"
+#include "server/commands/expire_refusal.h"
 #include "server/commands/families.h"
 #include "server/commands/time_words.h"
 #include "server/execution/call.h"
@@ -61,7 +63,7 @@ int64_t AbsoluteMs(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
   int64_t ms = Args::Integer(word);
   if (__builtin_mul_overflow(ms, unit == TimeUnit::kSeconds ? 1000 : 1, &ms) ||
       __builtin_add_overflow(ms, base == TimeBase::kNow ? call.now_ms : 0, &ms)) {
-    throw refusals::InvalidExpire(call.command.full_name);
+    throw refusals::InvalidExpireOf(call);
   }
   return ms;
 }
@@ -76,9 +78,11 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
   if (call.HasPassed(deadline_ms)) {
     DeleteAsExpired(call, edit);
   } else {
-    edit.SetDeadline(deadline_ms);
+    // Not passed and yet negative: the source of an import may not remove the deadline this way (kNoDeadline).
+    const int64_t kept_ms = std::max<int64_t>(deadline_ms, 0);
+    edit.SetDeadline(kept_ms);
     edit.Touched("expire");
-    call.effect.Replace("PEXPIREAT", key, deadline_ms);
+    call.effect.Replace("PEXPIREAT", key, kept_ms);
   }
   call.reply.Integer(1);
 }
@@ -95,7 +99,8 @@ void ReplyExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Entry* entry = call.db.Inspect(call.args.Next());
   if (entry == nullptr) return call.reply.Integer(kNoKey);
   if (entry->Deadline() == kNoDeadline) return call.reply.Integer(kNoTime);
-  const int64_t ms = entry->Deadline() - (base == TimeBase::kNow ? call.now_ms : 0);
+  // Under import-mode its source sees keys whose time is over.
+  const int64_t ms = std::max<int64_t>(entry->Deadline() - (base == TimeBase::kNow ? call.now_ms : 0), 0);
   call.reply.Integer(unit == TimeUnit::kSeconds ? RoundedSeconds(ms) : ms);
 }
 
@@ -106,7 +111,8 @@ struct Expire {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
+                                       .former_arity = {"7.0.0", 3}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kSeconds, TimeBase::kNow); }
 };
 
@@ -117,7 +123,8 @@ struct PExpire {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
+                                       .former_arity = {"7.0.0", 3}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kMilliseconds, TimeBase::kNow); }
 };
 
@@ -129,7 +136,8 @@ struct ExpireAt {
       .complexity = "O(1)",
       .group = CommandGroup::kGeneric,
       .flags = kWrite | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)},
+      .former_arity = {"7.0.0", 3}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kSeconds, TimeBase::kEpoch); }
 };
 
@@ -141,7 +149,8 @@ struct PExpireAt {
       .complexity = "O(1)",
       .group = CommandGroup::kGeneric,
       .flags = kWrite | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)},
+      .former_arity = {"7.0.0", 3}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
 };
 

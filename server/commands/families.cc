@@ -1,6 +1,11 @@
 #include "server/commands/families.h"
 
 #include <array>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "server/catalogue/dialect.h"
 
 namespace respite {
 
@@ -11,11 +16,17 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
   return kFamilies;
 }
 
-std::shared_ptr<const CommandSet> AllCommands(Where where) {
-  static const auto kOfDataServers = std::make_shared<const CommandSet>(CommandFamilies());
-  if (where == Where::kDataServers) return kOfDataServers;
-  static const auto kOfSentinels = std::make_shared<const CommandSet>(CommandFamilies(), where);
-  return kOfSentinels;
+std::shared_ptr<const CommandSet> AllCommands(Where where, Emulated emulated) {
+  // Made when they are first asked for.
+  struct Sets {
+    std::mutex making;
+    std::map<std::pair<Where, Emulated>, std::shared_ptr<const CommandSet>> made;
+  };
+  static Sets sets;
+  const std::lock_guard lock(sets.making);
+  auto& set = sets.made[{where, emulated}];
+  if (set == nullptr) set = std::make_shared<const CommandSet>(CommandFamilies(), where, DialectOf(emulated));
+  return set;
 }
 
 }  // namespace respite

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "server/catalogue/command_table.h"
+#include "server/catalogue/emulated.h"
 
 // Every family once, in the order in which COMMAND lists them.
 // clang-format off
@@ -67,6 +68,6 @@ RESPITE_COMMAND_FAMILIES(RESPITE_DECLARE_FAMILY)
 std::span<const std::span<const CommandCard>> CommandFamilies();
 
 // The commands that all servers of this kind share, created by the first call. Thread-safe.
-std::shared_ptr<const CommandSet> AllCommands(Where where = Where::kDataServers);
+std::shared_ptr<const CommandSet> AllCommands(Where where = Where::kDataServers, Emulated emulated = Emulated::kNone);
 
 }  // namespace respite

@@ -137,7 +137,7 @@ struct FunctionFlush {
                                        .flags = kWrite | kNoScript,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax("function", call.args[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "function", call.args[1]);
     const FreeMode mode = TakeFlushMode(call, refusals::kFunctionFlushMode);
     FunctionLibraries::Contents contents = call.services.function_libraries.Take();
     const size_t functions = contents.loaded.functions.size();
@@ -307,7 +307,7 @@ struct FunctionRestore {
                                        .flags = kWrite | kDenyOom | kNoScript,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
-    if (call.args.Left() > 2) throw refusals::SubcommandSyntax("function", call.args[1]);
+    if (call.args.Left() > 2) throw refusals::SubcommandSyntax(call.services.dialect, "function", call.args[1]);
     const Bytes payload = call.args.Next();
     const RestorePolicy policy = TakePolicy(call.args);
     const std::optional<Bytes> libraries = CheckedPayload(payload, ChecksOf(call.services));

@@ -3,11 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
 #include "server/commands/families.h"
 #include "server/commands/geo_query.h"
 #include "server/commands/sorted_set_words.h"
 #include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -21,6 +23,11 @@ std::string DistanceText(double distance) { return FixedText(std::rint(distance 
 
 void ReplyPoint(Call& call, const GeoPoint& point) {
   call.reply.Array(2);
+  if (call.services.dialect.traits.positions_have_shortest_digits) {
+    call.reply.Double(point.longitude);
+    call.reply.Double(point.latitude);
+    return;
+  }
   call.reply.LongDouble(point.longitude);
   call.reply.LongDouble(point.latitude);
 }

@@ -391,7 +391,7 @@ std::vector<const HashField*> WalkFields(const Hash& hash, uint64_t& cursor, con
 
 struct HScan {
   static constexpr CommandSpec spec = {
-      .syntax = "HSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [NOVALUES@7.4.0]",
+      .syntax = "HSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [NOVALUES@7.4.0,valkey:8.0.0]",
       .summary = "Iterates over the fields of a hash.",
       .since = "2.8.0",
       .complexity = "O(1) for each call, O(N) for a whole round, N being the number of fields",
@@ -401,7 +401,7 @@ struct HScan {
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    uint64_t cursor = ParseCursor(call.args.Next());
+    uint64_t cursor = ParseCursor(call, call.args.Next());
     const Hash hash = call.db.Read<Hash>(key);
     if (!hash.Exists()) return ReplyHead(call, 0, 0);  // Redis: does not check the options
     const ScanOptions options = ParseScanOptions(call.args, ScanOf::kFields);

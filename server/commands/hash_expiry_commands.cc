@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "datatypes/hash.h"
+#include "server/commands/expire_refusal.h"
 #include "server/commands/families.h"
 #include "server/commands/hash_fields.h"
 #include "server/commands/time_words.h"
@@ -69,7 +70,7 @@ int64_t DeadlineOf(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
   if (ms < 0) throw Refusal{refusals::kExpireNegative};
   if (__builtin_mul_overflow(ms, unit == TimeUnit::kSeconds ? 1000 : 1, &ms) ||
       __builtin_add_overflow(ms, base == TimeBase::kNow ? call.now_ms : 0, &ms) || ms > kLatestMs) {
-    throw refusals::InvalidExpire(call.command.full_name);
+    throw refusals::InvalidExpireOf(call);
   }
   return ms;
 }
@@ -187,7 +188,7 @@ struct HExpire {
   static constexpr CommandSpec spec = {
       .syntax = "HEXPIRE key seconds:integer [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer field...}",
       .summary = "Sets the expiration of hash fields in seconds.",
-      .since = "7.4.0",
+      .since = "7.4.0,valkey:9.0.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
       .flags = kWrite | kDenyOom | kFast,
@@ -199,7 +200,7 @@ struct HPExpire {
   static constexpr CommandSpec spec = {
       .syntax = "HPEXPIRE key milliseconds:integer [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer field...}",
       .summary = "Sets the expiration of hash fields in milliseconds.",
-      .since = "7.4.0",
+      .since = "7.4.0,valkey:9.0.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
       .flags = kWrite | kDenyOom | kFast,
@@ -213,7 +214,7 @@ struct HExpireAt {
           "HEXPIREAT key unix-time-seconds:unix-time [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer "
           "field...}",
       .summary = "Sets the expiration of hash fields to a unix time in seconds.",
-      .since = "7.4.0",
+      .since = "7.4.0,valkey:9.0.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
       .flags = kWrite | kDenyOom | kFast,
@@ -227,7 +228,7 @@ struct HPExpireAt {
           "HPEXPIREAT key unix-time-milliseconds:unix-time [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer "
           "field...}",
       .summary = "Sets the expiration of hash fields to a unix time in milliseconds.",
-      .since = "7.4.0",
+      .since = "7.4.0,valkey:9.0.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
       .flags = kWrite | kDenyOom | kFast,
@@ -248,7 +249,7 @@ void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
       call.reply.Integer(deadline_ms ? kNoTime : kNoField);
       continue;
     }
-    const int64_t ms = *deadline_ms - (base == TimeBase::kNow ? call.now_ms : 0);
+    const int64_t ms = std::max<int64_t>(*deadline_ms - (base == TimeBase::kNow ? call.now_ms : 0), 0);
     // Redis: rounds seconds up, unlike TTL.
     call.reply.Integer(unit == TimeUnit::kSeconds ? (ms + 999) / 1000 : ms);
   }
@@ -257,7 +258,7 @@ void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
 struct HTtl {
   static constexpr CommandSpec spec = {.syntax = "HTTL key FIELDS fields{numfields:integer field...}",
                                        .summary = "Returns the seconds until hash fields expire.",
-                                       .since = "7.4.0",
+                                       .since = "7.4.0,valkey:9.0.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
@@ -269,7 +270,7 @@ struct HTtl {
 struct HPTtl {
   static constexpr CommandSpec spec = {.syntax = "HPTTL key FIELDS fields{numfields:integer field...}",
                                        .summary = "Returns the milliseconds until hash fields expire.",
-                                       .since = "7.4.0",
+                                       .since = "7.4.0,valkey:9.0.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
@@ -281,7 +282,7 @@ struct HPTtl {
 struct HExpireTime {
   static constexpr CommandSpec spec = {.syntax = "HEXPIRETIME key FIELDS fields{numfields:integer field...}",
                                        .summary = "Returns the unix time in seconds at which hash fields expire.",
-                                       .since = "7.4.0",
+                                       .since = "7.4.0,valkey:9.0.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
@@ -292,7 +293,7 @@ struct HExpireTime {
 struct HPExpireTime {
   static constexpr CommandSpec spec = {.syntax = "HPEXPIRETIME key FIELDS fields{numfields:integer field...}",
                                        .summary = "Returns the unix time in milliseconds at which hash fields expire.",
-                                       .since = "7.4.0",
+                                       .since = "7.4.0,valkey:9.0.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
@@ -303,7 +304,7 @@ struct HPExpireTime {
 struct HPersist {
   static constexpr CommandSpec spec = {.syntax = "HPERSIST key FIELDS fields{numfields:integer field...}",
                                        .summary = "Removes the expiration of hash fields.",
-                                       .since = "7.4.0",
+                                       .since = "7.4.0,valkey:9.0.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kFast,
@@ -393,7 +394,7 @@ class FieldOptionParser {
 struct HGetDel {
   static constexpr CommandSpec spec = {.syntax = "HGETDEL key FIELDS fields{numfields:integer field...}",
                                        .summary = "Returns the values of fields and removes the fields.",
-                                       .since = "8.0.0",
+                                       .since = "8.0.0,valkey:9.1.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kFast,
@@ -418,7 +419,7 @@ struct HGetEx {
           "HGETEX key [expiration(EX seconds:integer|PX milliseconds:integer|EXAT unix-time-seconds:unix-time|PXAT "
           "unix-time-milliseconds:unix-time|PERSIST)] FIELDS fields{numfields:integer field...}",
       .summary = "Returns the values of fields and may change their expiration.",
-      .since = "8.0.0",
+      .since = "8.0.0,valkey:9.0.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
       .flags = kWrite | kFast,
@@ -455,7 +456,7 @@ struct HSetEx {
           "unix-time-seconds:unix-time|PXAT unix-time-milliseconds:unix-time|KEEPTTL)] FIELDS "
           "fields{numfields:integer data{field value}...}",
       .summary = "Sets values and expiration of fields if a condition holds.",
-      .since = "8.0.0",
+      .since = "8.0.0,valkey:9.0.0",
       .complexity = "O(N), N being the number of fields",
       .group = CommandGroup::kHash,
       .flags = kWrite | kDenyOom | kFast,

@@ -223,6 +223,7 @@ struct PfDebug {
                                        .group = CommandGroup::kHyperLogLog,
                                        .flags = kWrite | kDenyOom | kAdmin,
                                        .keys = {Key(2, kKeyRW | kKeyAccess)},
+                                       .former_arity = {"7.0.0", -3},
                                        .syscmd = true};
   static void Run(Call& call) {
     const Bytes subcommand = call.args[1];

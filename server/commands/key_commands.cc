@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/db_index.h"
 #include "server/commands/delete_key.h"
@@ -325,8 +326,9 @@ struct Scan {
       .flags = kReadOnly | kTouchesArbitraryKeys,
       .tips = "nondeterministic_output request_policy:special response_policy:special"};
   static void Run(Call& call) {
-    const uint64_t cursor = ParseCursor(call.args.Next());
-    const ScanOptions options = ParseScanOptions(call.args, ScanOf::kKeys);
+    const uint64_t cursor = ParseCursor(call, call.args.Next());
+    const bool knows_types = call.services.dialect.traits.scan_refuses_unknown_types;
+    const ScanOptions options = ParseScanOptions(call.args, knows_types ? ScanOf::kKeysOfKnownTypes : ScanOf::kKeys);
     std::vector<const Entry*> met;
     const uint64_t next =
         WalkTable(call.db.Data(), cursor, options.count, [&](const Entry* entry) { met.push_back(entry); });
@@ -348,6 +350,15 @@ const Entry* ExamineOrNull(Call& call) {
   return entry;
 }
 
+// Older versions have other encodings for small values.
+std::string_view EncodingNameIn(const DialectTraits& traits, const Entry& entry) {
+  const std::string_view name = EncodingName(entry);
+  if (name != "listpack") return name;
+  if (entry.Type() == ValueType::kList) return traits.small_lists_are_listpacks ? name : "quicklist";
+  if (entry.Type() == ValueType::kSet) return traits.small_sets_are_listpacks ? name : "hashtable";
+  return traits.has_listpacks ? name : "ziplist";
+}
+
 struct ObjectEncoding {
   static constexpr CommandSpec spec = {.syntax = "OBJECT|ENCODING key",
                                        .summary = "Returns the encoding of a value.",
@@ -359,7 +370,7 @@ struct ObjectEncoding {
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
-    if (entry != nullptr) call.reply.Bulk(EncodingName(*entry));
+    if (entry != nullptr) call.reply.Bulk(EncodingNameIn(call.services.dialect.traits, *entry));
   }
 };
 

@@ -4,11 +4,13 @@
 #include <optional>
 #include <vector>
 
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
 #include "server/commands/families.h"
 #include "server/commands/index_range.h"
 #include "server/commands/list_words.h"
 #include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -371,6 +373,8 @@ struct LRem {
                                        .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     auto [key, count, element] = call.args.Take<Bytes, int64_t, Bytes>();
+    const bool is_least = count == std::numeric_limits<int64_t>::min();
+    if (is_least && !call.services.dialect.traits.lrem_takes_any_count) throw Refusal{refusals::kNotLong};
     Edit<List> list = call.db.Open<List>(key);
     if (!list) return call.reply.Integer(0);
     const auto magnitude = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);

@@ -1,4 +1,4 @@
-// SLOWLOG and LATENCY: slow commands and events.
+// SLOWLOG, COMMANDLOG and LATENCY: slow or large commands, and slow events.
 #include <algorithm>
 
 #include "server/catalogue/command_table.h"
@@ -8,8 +8,8 @@
 #include "server/config/settings.h"
 #include "server/dataset/latency.h"
 #include "server/execution/call.h"
+#include "server/execution/command_log.h"
 #include "server/execution/services.h"
-#include "server/execution/slowlog.h"
 #include "server/observe/latency_report.h"
 
 namespace respite {
@@ -17,7 +17,8 @@ namespace respite {
 namespace refusals {
 namespace {
 
-constexpr char kSlowlogCount[] = "ERR count should be greater than or equal to -1";
+constexpr char kLogCount[] = "ERR count should be greater than or equal to -1";
+constexpr char kLogType[] = "ERR type should be one of the following: slow, large-request, large-reply";
 Refusal NoLatencySamples(Bytes event) { return {"ERR No samples available for event '" + std::string(event) + "'"}; }
 
 }  // namespace
@@ -26,6 +27,34 @@ Refusal NoLatencySamples(Bytes event) { return {"ERR No samples available for ev
 namespace {
 
 constexpr uint32_t kAnytime = kLoading | kStale;
+
+size_t TakeRecordCount(Args& args) {
+  const int64_t count = args.NextInteger(refusals::kLogCount);
+  if (count < -1) throw Refusal{refusals::kLogCount};
+  return static_cast<size_t>(count);  // -1 means all and becomes the largest value
+}
+
+void WriteRecords(Reply& reply, const CommandLog& log, size_t most) {
+  const size_t count = std::min(most, log.Records().size());
+  reply.Array(count);
+  for (size_t i = 0; i < count; ++i) {
+    const CommandLog::Record& record = log.Records()[i];
+    reply.Array(6);
+    reply.Integer(record.id);
+    reply.Integer(record.unix_time_s);
+    reply.Integer(record.figure);
+    reply.BulkArray(record.words);
+    reply.Bulk(record.peer);
+    reply.Bulk(record.client_name);
+  }
+}
+
+void CountRecords(Call& call, const CommandLog& log) { call.reply.Integer(static_cast<int64_t>(log.Records().size())); }
+
+void Reset(Call& call, CommandLog& log) {
+  log.Clear();
+  call.reply.Ok();
+}
 
 struct SlowLogGet {
   static constexpr CommandSpec spec = {.syntax = "SLOWLOG|GET [count:integer]",
@@ -37,31 +66,13 @@ struct SlowLogGet {
                                        .tips = "request_policy:all_nodes nondeterministic_output",
                                        .history = "4.0.0: Entries tell the address and the name of the client."};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.args[0], call.args[1]);
-    size_t wanted = kDefaultCount;
-    if (!call.args.AtEnd()) {
-      int64_t count = call.args.NextInteger(refusals::kSlowlogCount);
-      if (count < -1) throw Refusal{refusals::kSlowlogCount};
-      wanted = static_cast<size_t>(count);  // -1 means all and becomes the largest value
-    }
-    const auto& records = call.services.slowlog.Records();
-    wanted = std::min(wanted, records.size());
-    call.reply.Array(wanted);
-    for (size_t i = 0; i < wanted; ++i) Write(call.reply, records[i]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, call.args[0], call.args[1]);
+    const size_t most = call.args.AtEnd() ? kDefaultCount : TakeRecordCount(call.args);
+    WriteRecords(call.reply, call.services.command_logs.slow, most);
   }
 
  private:
   static constexpr size_t kDefaultCount = 10;
-
-  static void Write(Reply& reply, const SlowLog::Record& record) {
-    reply.Array(6);
-    reply.Integer(record.id);
-    reply.Integer(record.unix_time_s);
-    reply.Integer(record.duration_us);
-    reply.BulkArray(record.words);
-    reply.Bulk(record.peer);
-    reply.Bulk(record.client_name);
-  }
 };
 
 struct SlowLogHelp {
@@ -87,7 +98,7 @@ struct SlowLogLen {
       .group = CommandGroup::kServer,
       .flags = kAdmin | kAnytime,
       .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output"};
-  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.services.slowlog.Records().size())); }
+  static void Run(Call& call) { CountRecords(call, call.services.command_logs.slow); }
 };
 
 struct SlowLogReset {
@@ -98,10 +109,7 @@ struct SlowLogReset {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kAnytime,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
-  static void Run(Call& call) {
-    call.services.slowlog.Clear();
-    call.reply.Ok();
-  }
+  static void Run(Call& call) { Reset(call, call.services.command_logs.slow); }
 };
 
 struct SlowLogContainer {
@@ -112,6 +120,75 @@ struct SlowLogContainer {
                                        .group = CommandGroup::kServer,
                                        .arity = -2};
   static constexpr auto kSubcommands = Family<SlowLogGet, SlowLogHelp, SlowLogLen, SlowLogReset>();
+};
+
+CommandLog& TakeLog(Call& call) {
+  CommandLog* const log = call.services.command_logs.Find(call.args.Next());
+  if (log == nullptr) throw Refusal{refusals::kLogType};
+  return *log;
+}
+
+struct CommandLogGet {
+  static constexpr CommandSpec spec = {
+      .syntax = "COMMANDLOG|GET count:integer type(slow|large-request|large-reply)",
+      .summary = "Lists the latest commands that were slow or large, the newest first.",
+      .since = "valkey:8.1.0",
+      .complexity = "O(N) for N entries listed",
+      .group = CommandGroup::kServer,
+      .flags = kAdmin | kAnytime,
+      .tips = "request_policy:all_nodes nondeterministic_output"};
+  static void Run(Call& call) {
+    const size_t most = TakeRecordCount(call.args);
+    WriteRecords(call.reply, TakeLog(call), most);
+  }
+};
+
+struct CommandLogHelp {
+  static constexpr CommandSpec spec = {.syntax = "COMMANDLOG|HELP",
+                                       .summary = "Lists the subcommands of COMMANDLOG.",
+                                       .since = "valkey:8.1.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAnytime};
+  static void Run(Call& call) {
+    WriteHelp(call, {"GET <count> (SLOW|LARGE-REQUEST|LARGE-REPLY)",
+                     "    The latest entries; -1 for all. Each has six parts: id, time, duration in microseconds or",
+                     "    size in octets, words, client address, client name.", "LEN (SLOW|LARGE-REQUEST|LARGE-REPLY)",
+                     "    The number of entries.", "RESET (SLOW|LARGE-REQUEST|LARGE-REPLY)", "    Empties the log."});
+  }
+};
+
+struct CommandLogLen {
+  static constexpr CommandSpec spec = {
+      .syntax = "COMMANDLOG|LEN type(slow|large-request|large-reply)",
+      .summary = "Counts the entries of a log of commands.",
+      .since = "valkey:8.1.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kServer,
+      .flags = kAdmin | kAnytime,
+      .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output"};
+  static void Run(Call& call) { CountRecords(call, TakeLog(call)); }
+};
+
+struct CommandLogReset {
+  static constexpr CommandSpec spec = {.syntax = "COMMANDLOG|RESET type(slow|large-request|large-reply)",
+                                       .summary = "Empties a log of commands.",
+                                       .since = "valkey:8.1.0",
+                                       .complexity = "O(N) for N entries",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kAnytime,
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+  static void Run(Call& call) { Reset(call, TakeLog(call)); }
+};
+
+struct CommandLogContainer {
+  static constexpr CommandSpec spec = {.syntax = "COMMANDLOG",
+                                       .summary = "Contains the subcommands about the logs of commands.",
+                                       .since = "valkey:8.1.0",
+                                       .complexity = "Depends on the subcommand.",
+                                       .group = CommandGroup::kServer,
+                                       .arity = -2};
+  static constexpr auto kSubcommands = Family<CommandLogGet, CommandLogHelp, CommandLogLen, CommandLogReset>();
 };
 
 // The flags of most LATENCY subcommands.
@@ -285,7 +362,7 @@ struct LatencyContainer {
                                               LatencyHistogramCommand, LatencyHistory, LatencyLatest, LatencyReset>();
 };
 
-constexpr auto kObserveCommands = Family<SlowLogContainer, LatencyContainer>();
+constexpr auto kObserveCommands = Family<SlowLogContainer, CommandLogContainer, LatencyContainer>();
 
 }  // namespace
 

@@ -17,6 +17,7 @@ constexpr char kRewriteRuns[] = "ERR Background append only file rewriting alrea
 constexpr char kRewriteFailed[] =
     "ERR Can't execute an AOF background rewriting. Please check the server logs for more information.";
 constexpr char kSaveRuns[] = "ERR Background save already in progress";
+constexpr char kNoSaveToCancel[] = "ERR Background saving is currently not in progress or scheduled";
 constexpr char kOtherChildRuns[] =
     "ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE SCHEDULE in order to schedule a "
     "BGSAVE whenever possible.";
@@ -42,7 +43,7 @@ struct Save {
 };
 
 struct BgSave {
-  static constexpr CommandSpec spec = {.syntax = "BGSAVE [SCHEDULE@3.2.2]",
+  static constexpr CommandSpec spec = {.syntax = "BGSAVE [SCHEDULE@3.2.2] [CANCEL@valkey:8.1.0]",
                                        .summary = "Saves the data set to the dump file in a child process.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
@@ -50,6 +51,7 @@ struct BgSave {
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading};
   // Inside a transaction the snapshot is scheduled, so that it does not contain half of the transaction.
   static void Run(Call& call) {
+    if (call.args.TakeToken("CANCEL")) return Cancel(call);
     const bool may_wait = call.args.TakeToken("SCHEDULE");
     if (!call.args.AtEnd()) throw Refusal{refusals::kSyntax};
     const Services& services = call.services;
@@ -62,6 +64,19 @@ struct BgSave {
     }
     if (services.snapshots.StartBackground() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
     call.reply.Simple("Background saving started");
+  }
+
+ private:
+  static void Cancel(Call& call) {
+    call.args.ExpectEnd();
+    switch (call.services.snapshots.Cancel()) {
+      case Snapshots::Cancelled::kRunning:
+        return call.reply.Simple("Background saving cancelled");
+      case Snapshots::Cancelled::kScheduled:
+        return call.reply.Simple("Scheduled background saving cancelled");
+      case Snapshots::Cancelled::kNone:
+        throw Refusal{refusals::kNoSaveToCancel};
+    }
   }
 };
 

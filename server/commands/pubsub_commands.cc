@@ -1,4 +1,5 @@
 // SUBSCRIBE, PUBLISH and their families, and PUBSUB.
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/pubsub.h"
 #include "server/cluster/cluster.h"
@@ -18,6 +19,9 @@ namespace refusals {
 namespace {
 
 constexpr char kOnlyHello[] = "ERR Only HELLO messages are accepted by Sentinel instances.";
+Refusal NotSubscribed(Bytes command) {
+  return {"NOSUB '" + std::string(command) + "' command executed not in subscribed mode"};
+}
 Refusal NotForDenyBlocking(Bytes command) {
   return {"ERR " + std::string(command) + " isn't allowed for a DENY BLOCKING client"};
 }
@@ -90,6 +94,10 @@ void UnsubscribeFromAll(Call& call, TopicKind kind) {
 }
 
 void UnsubscribeFrom(Call& call, TopicKind kind) {
+  const bool has_none = call.session.subscriptions == nullptr && !call.is_resumed;
+  if (has_none && call.services.dialect.traits.unsubscribing_needs_subscription) {
+    throw refusals::NotSubscribed(WordsOf(kind).unsubscribed);
+  }
   if (call.args.AtEnd()) UnsubscribeFromAll(call, kind);
   for (Bytes name : call.args.Rest()) {
     call.services.pubsub.Unsubscribe(call.session, kind, name);
@@ -172,7 +180,7 @@ struct PubSubChannels {
 
   // Redis: the container reports too many arguments.
   static void ExpectAtMostOne(Call& call) {
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax("pubsub", call.args[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "pubsub", call.args[1]);
   }
 };
 

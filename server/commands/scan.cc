@@ -2,6 +2,7 @@
 
 #include "base/key_slot.h"
 #include "datatypes/keyspace.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/dataset/value_names.h"
 #include "server/execution/call.h"
@@ -20,6 +21,13 @@ Refusal UnknownType(Bytes name) { return {"ERR unknown type name '" + std::strin
 }  // namespace
 }  // namespace refusals
 
+uint64_t ParseCursor(const Call& call, Bytes word) {
+  if (word.starts_with('-') && !call.services.dialect.traits.cursors_may_be_negative) {
+    throw Refusal{refusals::kInvalidCursor};
+  }
+  return ParseCursor(word);
+}
+
 uint64_t ParseCursor(Bytes word) {
   const bool negative = word.starts_with('-');
   const Bytes digits = word.substr(negative || word.starts_with('+') ? 1 : 0);
@@ -35,14 +43,16 @@ uint64_t ParseCursor(Bytes word) {
 
 namespace {
 
-bool ScansKeys(ScanOf scan_of) { return scan_of == ScanOf::kKeys || scan_of == ScanOf::kCluster; }
+bool ScansKeys(ScanOf scan_of) {
+  return scan_of == ScanOf::kKeys || scan_of == ScanOf::kKeysOfKnownTypes || scan_of == ScanOf::kCluster;
+}
 
 // SCAN of Redis 7.2 takes the name of a type that does not exist, and finds nothing.
 void TakeType(Args& args, ScanOptions& options, ScanOf scan_of) {
   const Bytes name = args.Next();
   options.by_type = true;
   options.type = TypeNamed(name);
-  if (scan_of == ScanOf::kCluster && !options.type) throw refusals::UnknownType(name);
+  if (scan_of != ScanOf::kKeys && !options.type) throw refusals::UnknownType(name);
 }
 
 void TakeSlot(Args& args, ScanOptions& options) {
@@ -80,6 +90,8 @@ ScanOptions ParseScanOptions(Args& args, ScanOf scan_of) {
     } else if (scan_of == ScanOf::kCluster && args.TakeTokenWith("SLOT", 1)) {
       TakeSlot(args, options);
     } else if (scan_of == ScanOf::kFields && args.TakeToken("NOVALUES")) {
+      options.without_values = true;
+    } else if (scan_of == ScanOf::kScoredMembers && args.TakeToken("NOSCORES")) {
       options.without_values = true;
     } else {
       throw Refusal{refusals::kSyntax};

@@ -28,20 +28,23 @@ class TextFilter {
 
 // Redis: parses a cursor as strtoul does: accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);
+// Of a command: later versions take no sign.
+uint64_t ParseCursor(const Call& call, Bytes word);
 
 struct ScanOptions {
   int64_t count = 10;
   TextFilter filter{"*"};
   bool by_type = false;
   std::optional<ValueType> type;  // nullopt with by_type: a type that no value has
-  bool without_values = false;
-  std::optional<int> slot;       // of CLUSTERSCAN
-  std::optional<Bytes> pattern;  // that of `filter`, as long as the request lives
+  bool without_values = false;    // fields without values, members without scores
+  std::optional<int> slot;        // of CLUSTERSCAN
+  std::optional<Bytes> pattern;   // that of `filter`, as long as the request lives
 
   bool Matches(Bytes text) const { return filter.Matches(text); }
 };
 
-enum class ScanOf : uint8_t { kKeys, kFields, kMembers, kCluster };  // each has its own option
+// Each has its own option. kKeysOfKnownTypes: a type that does not exist is an error.
+enum class ScanOf : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kScoredMembers, kCluster };
 
 ScanOptions ParseScanOptions(Args& args, ScanOf scan_of);
 

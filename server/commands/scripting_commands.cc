@@ -1,6 +1,7 @@
 // Scripts: EVAL, EVALSHA and SCRIPT.
 #include "base/refusal.h"
 #include "scripting/script_cache.h"
+#include "server/catalogue/dialect.h"
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
 #include "server/commands/help.h"
@@ -18,6 +19,7 @@ namespace refusals {
 namespace {
 
 constexpr char kScriptFlushMode[] = "ERR SCRIPT FLUSH only support SYNC|ASYNC option";
+constexpr char kNoSuchScript[] = "NOSCRIPT No matching script.";
 constexpr char kScriptDebugMode[] = "ERR Use SCRIPT DEBUG YES/SYNC/NO";
 constexpr char kNoScriptDebugger[] = "ERR Scripts cannot be debugged: there is no debugger";
 
@@ -49,7 +51,7 @@ const Script& Compiled(const Services& services, Bytes body) {
 
 const Script& Known(const Services& services, Bytes sha) {
   const Script* script = services.script_cache.FindSha(sha);
-  if (script == nullptr) throw Refusal{refusals::kNoScript};
+  if (script == nullptr) throw Refusal{std::string(services.dialect.traits.no_script)};
   return *script;
 }
 
@@ -175,12 +177,12 @@ struct ScriptHelp {
                                        .group = CommandGroup::kScripting,
                                        .flags = kLoading | kStale};
   static void Run(Call& call) {
-    WriteHelp(call,
-              {"DEBUG (YES|SYNC|NO)", "    There is no debugger: NO is accepted, the others are refused.",
-               "EXISTS <sha1> [<sha1> ...]", "    Which of these scripts are known.", "FLUSH [ASYNC|SYNC]",
-               "    Remove all cached scripts, now or in the background. Without a mode the directive",
-               "    lazyfree-lazy-user-flush decides.", "KILL", "    Stop the running script, unless it has written.",
-               "LOAD <script>", "    Cache a script without running it."});
+    WriteHelp(call, {"DEBUG (YES|SYNC|NO)", "    There is no debugger: NO is accepted, the others are refused.",
+                     "EXISTS <sha1> [<sha1> ...]", "    Which of these scripts are known.", "FLUSH [ASYNC|SYNC]",
+                     "    Remove all cached scripts, now or in the background. Without a mode the directive",
+                     "    lazyfree-lazy-user-flush decides.", "KILL",
+                     "    Stop the running script, unless it has written.", "LOAD <script>",
+                     "    Cache a script without running it.", "SHOW <sha1>", "    The text of a cached script."});
   }
 };
 
@@ -209,6 +211,20 @@ struct ScriptLoad {
   static void Run(Call& call) { call.reply.Bulk(Compiled(call.services, call.args.Next()).sha); }
 };
 
+struct ScriptShow {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|SHOW sha1",
+                                       .summary = "Returns the text of a cached script.",
+                                       .since = "valkey:8.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript};
+  static void Run(Call& call) {
+    const Script* const script = call.services.script_cache.FindSha(call.args.Next());
+    if (script == nullptr) throw Refusal{refusals::kNoSuchScript};
+    call.reply.Bulk(script->body);
+  }
+};
+
 struct ScriptContainer {
   static constexpr CommandSpec spec = {.syntax = "SCRIPT",
                                        .summary = "Contains the subcommands about scripts.",
@@ -216,7 +232,7 @@ struct ScriptContainer {
                                        .group = CommandGroup::kScripting,
                                        .arity = -2};
   static constexpr auto kSubcommands =
-      Family<ScriptDebug, ScriptExists, ScriptFlush, ScriptHelp, ScriptKill, ScriptLoad>();
+      Family<ScriptDebug, ScriptExists, ScriptFlush, ScriptHelp, ScriptKill, ScriptLoad, ScriptShow>();
 };
 
 constexpr auto kScriptingCommands = Family<Eval, EvalRo, EvalSha, EvalShaRo, ScriptContainer>();

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
@@ -137,7 +138,7 @@ struct Lolwut {
   static void Run(Call& call) {
     std::string text;
     if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);
-    text += "Redis ver. " + std::string(kRedisVersion) + "\n";
+    text += "Redis ver. " + std::string(call.services.dialect.traits.version) + "\n";
     call.reply.Verbatim(text, "txt");
   }
 

@@ -171,7 +171,7 @@ struct SScan {
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const uint64_t cursor = ParseCursor(call.args.Next());
+    const uint64_t cursor = ParseCursor(call, call.args.Next());
     const Set set = call.db.Read<Set>(key);
     if (!set.Exists()) return ReplyPage(call, 0, {});
     const ScanOptions options = ParseScanOptions(call.args, ScanOf::kMembers);

@@ -1,18 +1,22 @@
 #include "server/commands/set_options.h"
 
+#include "server/catalogue/dialect.h"
+#include "server/commands/expire_refusal.h"
+#include "server/execution/services.h"
+
 namespace respite {
 
 namespace {
 
 class Parser {
  public:
-  // With the `unit` of a journal's record it also accepts options that other servers write.
+  // With the `unit` of a journal's record it is not asked whether the value equals that of IFEQ.
   explicit Parser(Args& args, const Unit* unit = nullptr) : args_(args), repeats_(unit && unit->RepeatsRecord()) {}
 
   SetOptions ParseSet() {
     while (!args_.AtEnd()) {
-      if (!TakeCondition() && !TakeGet() && !TakeExpiry("KEEPTTL", ExpiryOption::kKeep) && !TakeTime() &&
-          !SkipComparison()) {
+      if (!TakeCondition() && !TakeComparison() && !TakeGet() && !TakeExpiry("KEEPTTL", ExpiryOption::kKeep) &&
+          !TakeTime()) {
         Fail();
       }
     }
@@ -37,10 +41,11 @@ class Parser {
     options_.condition = condition;
     return true;
   }
-  // Valkey 8.1 and later: skips IFEQ value, since the recorded command did succeed.
-  bool SkipComparison() {
-    if (!repeats_ || !args_.TakeTokenWith("IFEQ", 1)) return false;
-    args_.Next();
+  // Unlike NX and XX it may not be repeated. In a record it is no condition: the recorded command did succeed.
+  bool TakeComparison() {
+    if (options_.condition != SetCondition::kAlways || !args_.TakeTokenWith("IFEQ", 1)) return false;
+    options_.expected = args_.Next();
+    if (!repeats_) options_.condition = SetCondition::kIfEqual;
     return true;
   }
   bool TakeGet() {
@@ -73,7 +78,12 @@ class Parser {
 
 }  // namespace
 
-SetOptions ParseSetOptions(Call& call) { return Parser(call.args, &call.unit).ParseSet(); }
+SetOptions ParseSetOptions(Call& call) {
+  const SetOptions options = Parser(call.args, &call.unit).ParseSet();
+  const bool gets_and_tests = options.returns_old && options.condition == SetCondition::kIfAbsent;
+  if (gets_and_tests && !call.services.dialect.traits.set_nx_may_get) throw Refusal{refusals::kSyntax};
+  return options;
+}
 
 SetOptions ParseGetExOptions(Args& args) { return Parser(args).ParseGetEx(); }
 
@@ -84,7 +94,7 @@ int64_t DeadlineOf(const Call& call, const SetOptions& options) {
   bool valid = deadline_ms > 0;
   valid = valid && !__builtin_mul_overflow(deadline_ms, in_seconds ? 1000 : 1, &deadline_ms);
   valid = valid && !__builtin_add_overflow(deadline_ms, options.IsAbsolute() ? 0 : call.now_ms, &deadline_ms);
-  if (!valid) throw refusals::InvalidExpire(call.command.full_name);
+  if (!valid) throw refusals::InvalidExpireOf(call);
   return deadline_ms;
 }
 

@@ -7,13 +7,14 @@
 
 namespace respite {
 
-enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };
+enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent, kIfEqual };
 
 // What happens to the deadline. The last four come with a time.
 enum class ExpiryOption : uint8_t { kNone, kKeep, kPersist, kSeconds, kMilliseconds, kUnixSeconds, kUnixMilliseconds };
 
 struct SetOptions {
   SetCondition condition = SetCondition::kAlways;
+  Bytes expected = {};       // kIfEqual: the value that the key must have
   bool returns_old = false;  // GET
   ExpiryOption expiry = ExpiryOption::kNone;
   Bytes time = {};  // as the client wrote it; parsed after all other options
@@ -22,7 +23,7 @@ struct SetOptions {
   bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }
 };
 
-// Parses [NX|XX] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL], up to the last argument. In records also skips IFEQ value.
+// Parses [NX|XX|IFEQ value] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL], up to the last argument.
 SetOptions ParseSetOptions(Call& call);
 // Parses [EX s|PX ms|EXAT s|PXAT ms|PERSIST].
 SetOptions ParseGetExOptions(Args& args);

@@ -189,7 +189,8 @@ struct ZRank {
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .former_arity = {"7.2.0", 3}};
   static void Run(Call& call) { ReplyRank(call, Direction::kUp); }
 };
 
@@ -200,7 +201,8 @@ struct ZRevRank {
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .former_arity = {"7.2.0", 3}};
   static void Run(Call& call) { ReplyRank(call, Direction::kDown); }
 };
 
@@ -367,7 +369,7 @@ std::string ScanScoreText(double score, const ScoreTable* table) {
 
 struct ZScan {
   static constexpr CommandSpec spec = {
-      .syntax = "ZSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer]",
+      .syntax = "ZSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [NOSCORES@valkey:8.0.0]",
       .summary = "Iterates over the members of a sorted set and their scores.",
       .since = "2.8.0",
       .complexity = "O(1), N being the number of members",
@@ -377,9 +379,9 @@ struct ZScan {
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    uint64_t cursor = ParseCursor(call.args.Next());
+    uint64_t cursor = ParseCursor(call, call.args.Next());
     const SortedSet set = call.db.Read<SortedSet>(key);
-    const ScanOptions options = set.Exists() ? ParseScanOptions(call.args, ScanOf::kMembers) : ScanOptions{};
+    const ScanOptions options = set.Exists() ? ParseScanOptions(call.args, ScanOf::kScoredMembers) : ScanOptions{};
     const ScoreTable* table = set.Table();
     std::vector<std::pair<std::string, std::string>> met;
     const auto visit = [&](Bytes member, double score) {
@@ -394,10 +396,10 @@ struct ZScan {
     }
     call.reply.Array(2);
     call.reply.Bulk(IntegerText::FromUnsigned(cursor));
-    call.reply.Array(2 * met.size());
+    call.reply.Array(options.without_values ? met.size() : 2 * met.size());
     for (const auto& [member, score] : met) {
       call.reply.Bulk(member);
-      call.reply.Bulk(score);
+      if (!options.without_values) call.reply.Bulk(score);
     }
   }
 };

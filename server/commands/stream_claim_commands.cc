@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "datatypes/stream.h"
+#include "server/catalogue/dialect.h"
 #include "server/commands/families.h"
 #include "server/commands/stream_words.h"
 #include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -216,9 +218,11 @@ struct XAutoClaim {
     Edit<Stream> stream = call.db.OpenToRead<Stream>(key);
     const GroupEdit edit{key, name, stream, GroupToClaimFrom(stream, key, name)};
     const Result result = ClaimAll(call, edit, SeeConsumer(call, edit, consumer_name), options);
-    call.reply.Array(3);
+    const bool lists_released = call.services.dialect.traits.autoclaim_lists_deleted;
+    call.reply.Array(lists_released ? 3 : 2);
     call.reply.Bulk(StreamIdText(result.next));
     WriteClaimed(call.reply, edit.Log(), result.claimed, options.reply);
+    if (!lists_released) return;
     WriteClaimed(call.reply, edit.Log(), result.released, ClaimReply::kJustIds);
   }
 

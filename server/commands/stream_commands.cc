@@ -366,7 +366,8 @@ struct XSetId {
       .complexity = "O(1)",
       .group = CommandGroup::kStream,
       .flags = kWrite | kDenyOom | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)},
+      .former_arity = {"7.0.0", 3}};
 
   static void Run(Call& call) {
     const Bytes key = call.args.Next();

@@ -2,10 +2,12 @@
 #include <optional>
 
 #include "datatypes/stream.h"
+#include "server/catalogue/dialect.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/commands/stream_words.h"
 #include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -54,14 +56,16 @@ struct XInfoConsumers {
     const Stream stream = StreamOf(call, key);
     const StreamGroup* group = stream.Log().FindGroup(name);
     if (group == nullptr) throw refusals::NoSuchGroup(name, key);
+    const DialectTraits& traits = call.services.dialect.traits;
     call.reply.Array(group->consumers().size());
     for (const auto& [consumer_name, consumer] : group->consumers()) {
       const bool was_active = consumer.active_ms != StreamConsumer::kNeverActive;
-      call.reply.Map(4);
+      call.reply.Map(traits.consumers_have_active_time ? 4 : 3);
       call.reply.Bulk("name");
       call.reply.Bulk(consumer_name);
       WriteCount(call.reply, "pending", consumer.pending.Size());
       WriteTime(call.reply, "idle", std::max<int64_t>(call.now_ms - consumer.seen_ms, 0));
+      if (!traits.consumers_have_active_time) continue;
       WriteTime(call.reply, "inactive", was_active ? call.now_ms - consumer.active_ms : StreamConsumer::kNeverActive);
     }
   }
@@ -79,14 +83,16 @@ struct XInfoGroups {
   static void Run(Call& call) {
     const Stream stream = StreamOf(call, call.args.Next());
     const StreamLog& log = stream.Log();
+    const bool counts = call.services.dialect.traits.streams_count_entries;
     call.reply.Array(log.groups().size());
     for (const auto& [name, group] : log.groups()) {
-      call.reply.Map(6);
+      call.reply.Map(counts ? 6 : 4);
       call.reply.Bulk("name");
       call.reply.Bulk(name);
       WriteCount(call.reply, "consumers", group.consumers().size());
       WriteCount(call.reply, "pending", group.pending().Size());
       WriteId(call.reply, "last-delivered-id", group.last_id);
+      if (!counts) continue;
       WriteKnown(call.reply, "entries-read", ReadCount(group));
       WriteKnown(call.reply, "lag", log.LagOf(group));
     }
@@ -95,6 +101,12 @@ struct XInfoGroups {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // XINFO STREAM
+
+// XINFO STREAM … FULL
+struct Detail {
+  uint64_t count;  // of entries and pending entries; 0: all
+  const DialectTraits& traits;
+};
 
 // At most `count` items, all of them for 0.
 template <class Item>
@@ -115,14 +127,15 @@ void WriteGroupPending(Reply& reply, const StreamGroup& group, uint64_t count) {
   }
 }
 
-void WriteConsumer(Reply& reply, const StreamGroup& group, const StreamConsumer& consumer, uint64_t count) {
-  reply.Map(5);
+void WriteConsumer(Reply& reply, const StreamGroup& group, const StreamConsumer& consumer, const Detail& detail) {
+  const bool has_active_time = detail.traits.consumers_have_active_time;
+  reply.Map(has_active_time ? 5 : 4);
   reply.Bulk("name");
   reply.Bulk(*consumer.name);
   WriteTime(reply, "seen-time", consumer.seen_ms);
-  WriteTime(reply, "active-time", consumer.active_ms);
+  if (has_active_time) WriteTime(reply, "active-time", consumer.active_ms);
   WriteCount(reply, "pel-count", consumer.pending.Size());
-  uint64_t left = Shown(consumer.pending, count);
+  uint64_t left = Shown(consumer.pending, detail.count);
   reply.Bulk("pending");
   reply.Array(left);
   for (auto at = consumer.pending.First(); left > 0; at.Next(), --left) {
@@ -134,25 +147,31 @@ void WriteConsumer(Reply& reply, const StreamGroup& group, const StreamConsumer&
   }
 }
 
-void WriteGroup(Reply& reply, const StreamLog& log, Bytes name, const StreamGroup& group, uint64_t count) {
-  reply.Map(7);
+void WriteGroup(Reply& reply, const StreamLog& log, Bytes name, const StreamGroup& group, const Detail& detail) {
+  const bool counts = detail.traits.streams_count_entries;
+  reply.Map(counts ? 7 : 5);
   reply.Bulk("name");
   reply.Bulk(name);
   WriteId(reply, "last-delivered-id", group.last_id);
-  WriteKnown(reply, "entries-read", ReadCount(group));
-  WriteKnown(reply, "lag", log.LagOf(group));
+  if (counts) {
+    WriteKnown(reply, "entries-read", ReadCount(group));
+    WriteKnown(reply, "lag", log.LagOf(group));
+  }
   WriteCount(reply, "pel-count", group.pending().Size());
-  WriteGroupPending(reply, group, count);
+  WriteGroupPending(reply, group, detail.count);
   reply.Bulk("consumers");
   reply.Array(group.consumers().size());
-  for (const auto& [consumer_name, consumer] : group.consumers()) WriteConsumer(reply, group, consumer, count);
+  for (const auto& [consumer_name, consumer] : group.consumers()) WriteConsumer(reply, group, consumer, detail);
 }
 
-void WriteNumbers(Reply& reply, const StreamLog& log) {
+size_t NumbersIn(const DialectTraits& traits) { return traits.streams_count_entries ? 7 : 4; }
+
+void WriteNumbers(Reply& reply, const StreamLog& log, const DialectTraits& traits) {
   WriteCount(reply, "length", log.Length());
   WriteCount(reply, "radix-tree-keys", log.blocks().Size());
   WriteCount(reply, "radix-tree-nodes", log.RadixTreeNodes());
   WriteId(reply, "last-generated-id", log.LastId());
+  if (!traits.streams_count_entries) return;
   WriteId(reply, "max-deleted-entry-id", log.MaxDeletedId());
   WriteCount(reply, "entries-added", log.EntriesAdded());
   WriteId(reply, "recorded-first-entry-id", log.FirstId());
@@ -163,22 +182,22 @@ void WriteEdgeEntry(Reply& reply, Bytes name, const StreamLog& log, const Stream
   if (log.Length() == 0 || !WriteEntryOf(reply, log, id)) reply.Null();
 }
 
-void WriteStreamSummary(Reply& reply, const StreamLog& log) {
-  reply.Map(10);
-  WriteNumbers(reply, log);
+void WriteStreamSummary(Reply& reply, const StreamLog& log, const DialectTraits& traits) {
+  reply.Map(3 + NumbersIn(traits));
+  WriteNumbers(reply, log, traits);
   WriteCount(reply, "groups", log.groups().size());
   WriteEdgeEntry(reply, "first-entry", log, log.FirstId());
   WriteEdgeEntry(reply, "last-entry", log, log.LastLiveId());
 }
 
-void WriteStreamInFull(Reply& reply, const StreamLog& log, uint64_t count) {
-  reply.Map(9);
-  WriteNumbers(reply, log);
+void WriteStreamInFull(Reply& reply, const StreamLog& log, const Detail& detail) {
+  reply.Map(2 + NumbersIn(detail.traits));
+  WriteNumbers(reply, log, detail.traits);
   reply.Bulk("entries");
-  WriteEntries(reply, log, StreamId::Min(), StreamId::Max(), count, StreamLog::Order::kForward);
+  WriteEntries(reply, log, StreamId::Min(), StreamId::Max(), detail.count, StreamLog::Order::kForward);
   reply.Bulk("groups");
   reply.Array(log.groups().size());
-  for (const auto& [name, group] : log.groups()) WriteGroup(reply, log, name, group, count);
+  for (const auto& [name, group] : log.groups()) WriteGroup(reply, log, name, group, detail);
 }
 
 struct XInfoStream {
@@ -193,18 +212,19 @@ struct XInfoStream {
 
   static void Run(Call& call) {
     const Stream stream = StreamOf(call, call.args.Next());
-    if (call.args.AtEnd()) return WriteStreamSummary(call.reply, stream.Log());
+    const DialectTraits& traits = call.services.dialect.traits;
+    if (call.args.AtEnd()) return WriteStreamSummary(call.reply, stream.Log(), traits);
     constexpr int64_t kDefaultCount = 10;
     int64_t count = kDefaultCount;
     const size_t options = call.args.Left();
-    const Refusal malformed = refusals::SubcommandSyntax("XINFO", call.args[1]);
+    const Refusal malformed = refusals::SubcommandSyntax(call.services.dialect, "XINFO", call.args[1]);
     if ((options != 1 && options != 3) || !call.args.TakeToken("FULL")) throw malformed;
     if (options == 3) {
       if (!call.args.TakeToken("COUNT")) throw malformed;
       count = call.args.NextInteger();
     }
     if (count < 0) count = kDefaultCount;
-    WriteStreamInFull(call.reply, stream.Log(), static_cast<uint64_t>(count));
+    WriteStreamInFull(call.reply, stream.Log(), {static_cast<uint64_t>(count), traits});
   }
 };
 

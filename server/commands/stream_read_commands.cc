@@ -9,12 +9,20 @@
 #include <vector>
 
 #include "datatypes/stream.h"
+#include "server/catalogue/dialect.h"
 #include "server/commands/families.h"
 #include "server/commands/stream_words.h"
 #include "server/commands/timeout.h"
 #include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
+
+namespace {
+
+enum class Reader : uint8_t { kPlain, kGroup };
+
+}  // namespace
 
 namespace refusals {
 namespace {
@@ -33,11 +41,18 @@ constexpr char kStreamNewIdWithoutGroup[] =
 Refusal BlockInScript(Bytes name) {
   return {"ERR " + std::string(name) + " command is not allowed with BLOCK option from scripts"};
 }
-// `given` is ">" or "$", the ID that the command accepts in place of an explicit one.
-Refusal StreamsUnbalanced(Bytes command, Bytes given) {
-  return {"ERR Unbalanced '" + std::string(command) + "' list of streams: for each stream key an ID or '" +
-          std::string(given) + "' must be specified."};
+Refusal StreamsUnbalanced(const Call& call, Reader reader) {
+  const DialectTraits& traits = call.services.dialect.traits;
+  const std::string name = traits.unbalanced_names_xread ? "XREAD" : "'" + call.command.full_name + "'";
+  const bool is_group = reader == Reader::kGroup && !traits.unbalanced_names_xread;
+  const std::string ids = is_group                             ? "an ID or '>'"
+                          : traits.unbalanced_names_last_entry ? "an ID, '+', or '$'"
+                                                               : "an ID or '$'";
+  return {"ERR Unbalanced " + name + " list of streams: for each stream key " + ids + " must be specified."};
 }
+constexpr char kStreamLastEntryOfGroup[] =
+    "ERR The + ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by "
+    "specifying a proper ID, or use the > ID to get new messages. The + ID would just return an empty result set.";
 Refusal NoSuchGroupToRead(Bytes key, Bytes group) {
   return {NoSuchKeyOrGroup(key, group).text + " in XREADGROUP with GROUP option"};
 }
@@ -59,21 +74,20 @@ struct StreamReadOptions {
   size_t first_id_word = 0;  // where the IDs begin in the request
 };
 
-enum class Reader : uint8_t { kPlain, kGroup };
-
 StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
   Args& args = call.args;
   StreamReadOptions options;
   while (!args.AtEnd()) {
     if (args.TakeTokenWith("BLOCK", 1)) {
-      if (call.session.IsScript()) throw refusals::BlockInScript(args[0]);
+      const bool may_wait = !call.session.IsScript() || call.services.dialect.traits.xread_waits_in_scripts;
+      if (!may_wait) throw refusals::BlockInScript(args[0]);
       options.block_ms = TimeoutMs(call, args.Next());
     } else if (args.TakeTokenWith("COUNT", 1)) {
       options.count = static_cast<uint64_t>(std::max<int64_t>(args.NextInteger(), 0));
     } else if (args.TakeTokenWith("STREAMS", 1)) {
       const std::span<const Bytes> rest = args.Rest();
       if (rest.size() % 2 != 0) {
-        throw refusals::StreamsUnbalanced(call.command.full_name, reader == Reader::kGroup ? ">" : "$");
+        throw refusals::StreamsUnbalanced(call, reader);
       }
       options.keys = rest.first(rest.size() / 2);
       options.ids = rest.subspan(rest.size() / 2);
@@ -116,11 +130,10 @@ void BeginStream(Reply& reply, Bytes key) {
 // XREAD
 
 // The ID after which to read.
-StreamId IdToReadBehind(Bytes word, const Stream& stream) {
+StreamId IdToReadBehind(Bytes word, const Stream& stream, const DialectTraits& traits) {
   if (word == "$") return stream.Exists() ? stream.Log().LastId() : StreamId();
   if (word == ">") throw Refusal{refusals::kStreamNewIdWithoutGroup};
-  if (word != "+") return TakeStreamId(word);
-  // The last entry, as in Redis 7.4.
+  if (word != "+" || !traits.xread_knows_last_entry) return TakeStreamId(word);
   return stream.IsEmpty() ? StreamId() : *stream.Log().LastLiveId().Previous();
 }
 
@@ -149,7 +162,8 @@ struct XRead {
     const StreamReadOptions options = TakeReadOptions(call, Reader::kPlain);
     std::vector<StreamId> behind;
     for (size_t i = 0; i < options.keys.size(); ++i) {
-      behind.push_back(IdToReadBehind(options.ids[i], call.db.Read<Stream>(options.keys[i])));
+      behind.push_back(
+          IdToReadBehind(options.ids[i], call.db.Read<Stream>(options.keys[i]), call.services.dialect.traits));
     }
     struct Found {
       Bytes key;
@@ -182,7 +196,8 @@ struct GroupPosition {
   StreamId behind;
 };
 
-GroupPosition PositionOf(Bytes word) {
+GroupPosition PositionOf(Bytes word, const DialectTraits& traits) {
+  if (word == "+" && traits.xreadgroup_explains_last_entry) throw Refusal{refusals::kStreamLastEntryOfGroup};
   if (word == "$") throw Refusal{refusals::kStreamLastIdInGroup};
   if (word == ">") return {.is_new = true, .behind = {}};
   const StreamId id = TakeStreamId(word);
@@ -274,7 +289,7 @@ struct XReadGroup {
       if (!stream.Exists() || stream.Log().FindGroup(options.group) == nullptr) {
         throw refusals::NoSuchGroupToRead(options.keys[i], options.group);
       }
-      positions.push_back(PositionOf(options.ids[i]));
+      positions.push_back(PositionOf(options.ids[i], call.services.dialect.traits));
     }
     call.effect.Replace();  // the effects are those of each delivered entry
     std::vector<Delivery> deliveries;

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <optional>
 
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/delete_key.h"
@@ -55,15 +56,27 @@ struct Get {
   static void Run(Call& call) { ReplyOld(call, call.db.ReadString(call.args.Next())); }
 };
 
+// Whether there is a string at the key, and it is this one.
+bool HasText(KeyEdit& edit, Bytes expected) { return edit && StringText(*edit).View() == expected; }
+
 enum class Stored : uint8_t { kYes, kNo };
 
 // SET and its variants. Writes a reply only with GET: the old value, whether or not the new one is stored.
 Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   const int64_t deadline_ms = DeadlineOf(call, options);
-  KeyEdit text = options.returns_old ? call.db.OpenStringToRead(key) : call.db.Open(key);
+  const bool compares = options.condition == SetCondition::kIfEqual;
+  KeyEdit text = options.returns_old ? call.db.OpenStringToRead(key)
+                 : compares          ? call.db.OpenString(key)
+                                     : call.db.Open(key);
   if (options.returns_old) ReplyOld(call, text.entry());
   if (options.condition == SetCondition::kIfAbsent && text) return Stored::kNo;
   if (options.condition == SetCondition::kIfPresent && !text) return Stored::kNo;
+  if (compares && !HasText(text, options.expected)) return Stored::kNo;
+  if (options.IsAbsolute() && call.HasPassed(deadline_ms) &&
+      call.services.dialect.traits.stores_nothing_with_a_past_deadline) {
+    if (text) DeleteAsExpired(call, text);
+    return Stored::kYes;
+  }
 
   const bool keeps_deadline = options.expiry == ExpiryOption::kKeep;
   keeps_deadline ? text.Assign(call.Value(value)) : text.Put(call.Value(value), deadline_ms);
@@ -71,8 +84,9 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   if (options.HasTime()) {
     text.AlsoTouched("expire");
     // Redis: what says the deadline in milliseconds already is recorded as the client wrote it.
-    if (options.expiry != ExpiryOption::kUnixMilliseconds) call.effect.Replace("SET", key, value, "PXAT", deadline_ms);
-  } else if (options.returns_old) {
+    const bool is_final = options.expiry == ExpiryOption::kUnixMilliseconds && !compares;
+    if (!is_final) call.effect.Replace("SET", key, value, "PXAT", deadline_ms);
+  } else if (options.returns_old || compares) {
     keeps_deadline ? call.effect.Replace("SET", key, value, "KEEPTTL") : call.effect.Replace("SET", key, value);
   }
   return Stored::kYes;
@@ -81,7 +95,8 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
 struct Set {
   static constexpr CommandSpec spec = {
       .syntax =
-          "SET key value [condition(NX|XX)@2.6.12] [GET@6.2.0] [expiration(EX seconds:integer@2.6.12|PX "
+          "SET key value [condition(NX|XX|IFEQ comparison-value@8.4.0,valkey:8.1.0)@2.6.12] [GET@6.2.0] [expiration(EX "
+          "seconds:integer@2.6.12|PX "
           "milliseconds:integer@2.6.12|EXAT unix-time-seconds:unix-time@6.2.0|PXAT "
           "unix-time-milliseconds:unix-time@6.2.0|KEEPTTL@6.0.0)]",
       .summary = "Stores a string at a key, whatever the key holds. Options add a condition and an expiry.",
@@ -183,6 +198,25 @@ struct GetDel {
     text.Take();
     text.Touched("del");
     call.effect.Replace("DEL", key);
+  }
+};
+
+struct DelIfEq {
+  static constexpr CommandSpec spec = {.syntax = "DELIFEQ key value",
+                                       .summary = "Deletes a key if it holds this string.",
+                                       .since = "valkey:9.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kString,
+                                       .flags = kWrite,
+                                       .keys = {Key(1, kKeyRM | kKeyAccess | kKeyDelete)}};
+  static void Run(Call& call) {
+    auto [key, expected] = call.args.Take<Bytes, Bytes>();
+    KeyEdit text = call.db.OpenString(key);
+    if (!HasText(text, expected)) return call.reply.Integer(0);
+    text.Take();
+    text.Touched("del");
+    call.effect.Replace("DEL", key);
+    call.reply.Integer(1);
   }
 };
 
@@ -494,8 +528,8 @@ struct Lcs {
   }
 };
 
-constexpr auto kStringCommands = Family<Append, Get, GetDel, GetEx, GetRange, GetSet, Lcs, MGet, MSet, MSetNx, PSetEx,
-                                        Set, SetEx, SetNx, SetRange, StrLen, SubStr>();
+constexpr auto kStringCommands = Family<Append, DelIfEq, Get, GetDel, GetEx, GetRange, GetSet, Lcs, MGet, MSet, MSetNx,
+                                        PSetEx, Set, SetEx, SetNx, SetRange, StrLen, SubStr>();
 
 }  // namespace
 

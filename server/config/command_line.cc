@@ -123,6 +123,7 @@ Outcome ParseCommandLine(ConfigWords arguments) {
   line.has_arguments = arguments.size() > 1;
   if (NameHas(line.program, "-check-rdb")) line.action = LaunchAction::kCheckRdb;
   if (NameHas(line.program, "-check-aof")) line.action = LaunchAction::kCheckAof;
+  if (NameHas(line.program, "-cli")) line.action = LaunchAction::kClient;
   if (line.action != LaunchAction::kServe || !line.has_arguments) return line;
 
   line.action = FirstArgumentAction(arguments[1]);

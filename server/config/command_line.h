@@ -29,15 +29,17 @@ enum class LaunchAction : uint8_t {
   kCheckRdb,  // started under the name of redis-check-rdb …
   kCheckAof,  // … or redis-check-aof, which parse the arguments themselves
   kReplay,    // the same
+  kClient,    // started under a name like redis-cli
 };
 
 struct CommandLine {
   LaunchAction action = LaunchAction::kServe;
   ServerMode mode = ServerMode::kStandalone;
-  std::string program;         // argv[0]
-  bool is_test_run = false;    // `--test`
-  bool has_arguments = false;  // Redis: logs a warning if there are none
-  std::string config_file;     // absolute; empty: none
+  std::string program;           // argv[0]
+  bool is_test_run = false;      // `--test`
+  bool is_in_container = false;  // by the entry point of an image; changes defaults as well
+  bool has_arguments = false;    // Redis: logs a warning if there are none
+  std::string config_file;       // absolute; empty: none
   bool reads_standard_input = false;
   std::string options;  // lines of configuration
   int test_memory_megabytes = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -13,6 +14,7 @@
 
 #include "base/glob.h"
 #include "persistence/file_system.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/config/value_text.h"
 
@@ -25,8 +27,13 @@ constexpr char kNoConfigFile[] = "ERR The server is running without a config fil
 Refusal ConfigSet(Bytes name, Bytes reason) {
   return {"ERR CONFIG SET failed (possibly related to argument '" + std::string(name) + "') - " + std::string(reason)};
 }
-Refusal ConfigSetOption(Bytes name) {
+Refusal ConfigSetOption(Bytes name, const DialectTraits& traits) {
+  if (traits.config_set_names_one_value) return {"ERR Unsupported CONFIG parameter: " + std::string(name)};
   return {"ERR Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'"};
+}
+Refusal ConfigSetValue(Bytes name, Bytes value, Bytes reason) {
+  return {"ERR Invalid argument '" + std::string(value) + "' for CONFIG SET '" + std::string(name) + "' - " +
+          std::string(reason)};
 }
 Refusal ConfigRewrite(Bytes reason) { return {"ERR Rewriting config file: " + std::string(reason)}; }
 
@@ -50,6 +57,18 @@ std::string_view NameInTable(const Directive& directive, Bytes given) {
   return EqualsIgnoreCase(given, directive.name) ? directive.name : directive.alias;
 }
 
+// The directive of this name in any case, if this version has it under this name; else null.
+const Directive* FindKnown(Bytes name, const Dialect& dialect) {
+  const Directive* const directive = FindDirective(name);
+  return directive != nullptr && directive->IsKnownAs(NameInTable(*directive, name), dialect) ? directive : nullptr;
+}
+
+// Whether patterns find it under this name. Without `emulate`, they find the names that Redis 7.2 knows.
+bool IsListedAs(std::string_view name, const Directive& directive, const Dialect& dialect) {
+  if (name.empty() || !directive.IsKnownAs(name, dialect)) return false;
+  return dialect.Emulates() || name == directive.CommonName() || name != directive.name;
+}
+
 // Results of CONFIG GET; names that differ only in case are the same.
 class Found {
  public:
@@ -60,12 +79,12 @@ class Found {
 
   void AddMatches(Bytes pattern, const Settings& settings) {
     const Glob glob(pattern, CaseMode::kIgnore);
+    const Dialect& dialect = DialectOf(settings.emulate);
     for (std::span<const Directive> subject : DirectivesBySubject()) {
       for (const Directive& directive : subject) {
-        if (directive.Has(directive_flags::kHidden)) continue;
-        if (glob.Matches(directive.name)) Add(directive.name, directive, settings);
-        if (!directive.alias.empty() && glob.Matches(directive.alias)) {
-          Add(directive.alias, directive, settings);
+        if (directive.IsHidden(dialect)) continue;
+        for (const std::string_view name : {directive.name, directive.alias}) {
+          if (IsListedAs(name, directive, dialect) && glob.Matches(name)) Add(name, directive, settings);
         }
       }
     }
@@ -129,6 +148,7 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
     config->settings_.port = kSentinelPort;
     config->settings_.protected_mode = false;
   }
+  if (line.is_in_container) config->settings_.protected_mode = false;  // as in the image `redis`
   if (line.is_test_run) SetTestDefaults(config->settings_);
   if (!line.has_arguments) return config;
   std::string tail;
@@ -144,6 +164,7 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   config->lines_ = std::move(reader.lines());
   std::move(reader.notes().begin(), reader.notes().end(), std::back_inserter(config->notes_));
   config->was_set_ = reader.mentioned();
+  config->Emulate(config->settings_.emulate);
   config->NoteOddOomScores();
   config->settings_.starts_empty = line.is_test_run && !config->NamesData();
   if (auto error = config->CheckEndings()) return Failure(std::move(*error));
@@ -210,6 +231,23 @@ std::unique_ptr<Config> Config::CopyFor(Folder& folder) const {
   return copy;
 }
 
+void Config::Emulate(Emulated emulated) {
+  const Settings plain;
+  for (const DirectiveDefault& former : DialectOf(settings_.emulate).defaults) {
+    SetDefault(former.name, ValueText(*FindDirective(former.name), plain));
+  }
+  settings_.emulate = emulated;
+  for (const DirectiveDefault& own : DialectOf(emulated).defaults) SetDefault(own.name, std::string(own.value));
+}
+
+void Config::SetDefault(std::string_view name, const std::string& value) {
+  if (WasSet(name)) return;
+  const Directive& directive = *FindDirective(name);
+  [[maybe_unused]] const auto objection =
+      Assign(directive, settings_, WordsOfValue(directive, value), ConfigOrigin::kConfigSet);
+  assert(!objection);
+}
+
 void Config::BeginAgain(const Config& start) {
   RestoreFolder(start.settings_);
   settings_ = start.settings_;
@@ -229,7 +267,7 @@ Config::NamesAndValues Config::Get(ConfigWords patterns) const {
   for (const std::string& pattern : patterns) {
     if (IsPattern(pattern)) {
       found.AddMatches(pattern, settings_);
-    } else if (const Directive* directive = FindDirective(pattern)) {
+    } else if (const Directive* directive = FindKnown(pattern, DialectOf(settings_.emulate))) {
       found.Add(pattern, *directive, settings_);
     }
   }
@@ -267,8 +305,8 @@ void Config::Set(const NamesAndValues& pairs, SetContext context) {
 std::vector<Config::Change> Config::Resolve(const NamesAndValues& pairs, SetContext context) const {
   std::vector<Change> changes;
   for (const auto& [given, value] : pairs) {
-    const Directive* directive = FindDirective(given);
-    if (directive == nullptr) throw refusals::ConfigSetOption(given);
+    const Directive* directive = FindKnown(given, DialectOf(settings_.emulate));
+    if (directive == nullptr) throw refusals::ConfigSetOption(given, DialectOf(settings_.emulate).traits);
     RefuseUnlessSettable(*directive, given, context);
     const std::string_view name = NameInTable(*directive, given);
     const auto same = [name](const Change& other) { return other.name == name; };
@@ -279,24 +317,30 @@ std::vector<Config::Change> Config::Resolve(const NamesAndValues& pairs, SetCont
 }
 
 void Config::RefuseUnlessSettable(const Directive& directive, const std::string& given_name, SetContext context) const {
-  if (directive.Has(directive_flags::kImmutable)) RefuseSet(given_name, "can't set immutable config");
+  if (directive.Has(directive_flags::kImmutable)) {
+    const DialectTraits& traits = DialectOf(settings_.emulate).traits;
+    if (traits.config_set_names_one_value) throw refusals::ConfigSetOption(given_name, traits);
+    RefuseSet(given_name, "can't set immutable config");
+  }
   if (directive.Has(directive_flags::kProtected) &&
       !Allows(settings_.enable_protected_configs, context.connection_is_local)) {
     RefuseSet(given_name, "can't set protected config");
   }
   if (directive.Has(directive_flags::kDenyLoading) && context.is_loading) {
-    throw Refusal{refusals::kIsLoading};
+    throw refusals::IsLoading(DialectOf(settings_.emulate).traits);
   }
 }
 
 // Returns the changes whose directive has another value afterwards.
 std::vector<Config::Change> Config::AssignAll(const std::vector<Change>& changes, Settings& next) {
+  const DialectTraits& traits = DialectOf(settings_.emulate).traits;
   std::vector<Change> changed;
   for (const Change& change : changes) {
     const std::string before = ValueText(*change.directive, next);
     const std::vector<std::string> words = WordsOfValue(*change.directive, *change.value);
     if (Objection objection = Assign(*change.directive, next, words, ConfigOrigin::kConfigSet)) {
       RestoreFolder(settings_);
+      if (traits.config_set_names_one_value) throw refusals::ConfigSetValue(change.name, *change.value, *objection);
       RefuseSet(change.name, *objection);
     }
     if (change.directive->Has(directive_flags::kVolatile) || ValueText(*change.directive, next) != before)

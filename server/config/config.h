@@ -56,6 +56,9 @@ class Config {
   // cannot be rewritten, and no hooks. The folder must outlive it.
   std::unique_ptr<Config> CopyFor(Folder& folder) const;
 
+  // From now on its server is of that version: what was not set has the defaults of that version.
+  void Emulate(Emulated emulated);
+
   // The server begins again: settings and lines are those of `start`, a copy for the same folder; hooks are gone.
   void BeginAgain(const Config& start);
 
@@ -118,6 +121,8 @@ class Config {
   std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;
   void RunHooks(const std::vector<DueHook>& due, const Settings& previous);
   void RestoreFolder(const Settings& previous) const;
+  // Unless somebody has set it.
+  void SetDefault(std::string_view name, const std::string& value);
   void AddOwnHooks();
   void NoteOddOomScores();
   bool NamesData() const;

@@ -55,11 +55,11 @@ std::string SubjectOfSentinel(const std::vector<std::string>& words) {
   return SentinelSubject(subject == "known-slave" ? "known-replica" : Bytes(subject));
 }
 
-// What a line sets: the primary name of a directive, or one of kOtherLines. nullopt for an unreadable line.
+// What a line sets: the common name of a directive, or one of kOtherLines. nullopt for an unreadable line.
 std::optional<std::string> SubjectOf(Bytes line) {
   std::optional<std::vector<std::string>> words = SplitQuoted(line);
   if (!words || words->empty()) return {};
-  if (const Directive* directive = FindDirective(words->front())) return std::string(directive->name);
+  if (const Directive* directive = FindDirective(words->front())) return std::string(directive->CommonName());
   if (EqualsIgnoreCase(words->front(), kSentinel)) return SubjectOfSentinel(*words);
   for (Bytes kind : kOtherLines) {
     if (EqualsIgnoreCase(words->front(), kind)) return std::string(kind);
@@ -146,7 +146,7 @@ void WriteSentinel(Document& document, const std::vector<SentinelLine>& lines) {
 std::string RewrittenConfig(Bytes old_text, const Settings& settings, const RewriteExtras& extras) {
   Document document(old_text, extras.detail);
   for (std::span<const Directive> subject : DirectivesBySubject()) {
-    for (const Directive& directive : subject) document.Write(directive.name, FormInFile(directive, settings));
+    for (const Directive& directive : subject) document.Write(directive.CommonName(), FormInFile(directive, settings));
   }
   if (extras.user_lines) document.Write("user", AllOf(*extras.user_lines));
   if (extras.loadmodule_lines) document.Write("loadmodule", AllOf(*extras.loadmodule_lines));

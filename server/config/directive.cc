@@ -4,6 +4,7 @@
 
 #include "base/memory_text.h"
 #include "base/number_text.h"
+#include "server/catalogue/dialect.h"
 #include "server/config/directive_rows.h"
 #include "server/config/value_text.h"
 
@@ -214,14 +215,25 @@ std::string ValueText(const Directive& directive, const Settings& settings) {
 
 FileForm FormInFile(const Directive& directive, const Settings& settings) {
   if (const auto* special = std::get_if<SpecialShape>(&directive.shape)) {
-    return special->file_form(directive.name, settings);
+    return special->file_form(directive.CommonName(), settings);
   }
   const std::string text = ValueText(directive, settings);
   const auto* text_shape = std::get_if<TextShape>(&directive.shape);
   if (text_shape != nullptr && text_shape->when_empty == WhenEmpty::kUnset && text.empty()) return {};
   const LinePresence presence =
       text == ValueText(directive, Settings{}) ? LinePresence::kIfMentioned : LinePresence::kAlways;
-  return {{std::string(directive.name) + ' ' + ValueInFile(directive, settings), presence}};
+  return {{std::string(directive.CommonName()) + ' ' + ValueInFile(directive, settings), presence}};
+}
+
+bool Directive::IsKnownAs(std::string_view given, const Dialect& dialect) const {
+  if (!dialect.Has(since) || dialect.HasLost(until)) return false;
+  return given != name || dialect.Has(renamed_since);
+}
+
+std::string_view Directive::CommonName() const { return renamed_since.IsIn(kSpokenVersion) ? name : alias; }
+
+bool Directive::IsHidden(const Dialect& dialect) const {
+  return Has(directive_flags::kHidden) && (since.Empty() || !dialect.Emulates());
 }
 
 }  // namespace respite

@@ -15,9 +15,12 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "server/catalogue/version_mark.h"
 #include "server/config/settings.h"
 
 namespace respite {
+
+struct Dialect;
 
 using ConfigWords = std::span<const std::string>;
 
@@ -105,9 +108,18 @@ struct Directive {
   SupportLevel support;
   std::variant<YesNoShape, NumberShape, TextShape, ChoiceShape, SpecialShape> shape;
   uint32_t flags = directive_flags::kNoFlags;
-  std::string_view alias = {};  // an older name, accepted and reported too
+  std::string_view alias = {};     // an older name, accepted and reported too
+  VersionMark since = {};          // which versions have it, under one of its names
+  VersionMark until = {};          // which versions do not have it any more
+  VersionMark renamed_since = {};  // which versions know its name; those before know the alias alone
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
+  // Whether this version has it under this name, one of its two.
+  bool IsKnownAs(std::string_view given, const Dialect& dialect) const;
+  // The name of Redis 7.2, if it had the directive; else its own. For files that other versions may read.
+  std::string_view CommonName() const;
+  // Whether a pattern does not find it. What later versions have is hidden where they are not emulated.
+  bool IsHidden(const Dialect& dialect) const;
 };
 
 // All directives, by subject. Cost: no allocation.

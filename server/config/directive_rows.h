@@ -87,6 +87,21 @@ constexpr ChoiceName Named(std::string_view name, Enum value) {
   return {name, static_cast<int>(value)};
 }
 
+// Rows with the versions that have them: `Since("7.2.0", {"locale-collate", …})`.
+constexpr Directive Since(VersionMark mark, Directive row) {
+  row.since = mark;
+  return row;
+}
+constexpr Directive Until(VersionMark mark, Directive row) {
+  row.until = mark;
+  return row;
+}
+// Before that version, it had its alias alone.
+constexpr Directive RenamedIn(VersionMark mark, Directive row) {
+  row.renamed_since = mark;
+  return row;
+}
+
 std::span<const Directive> NetworkDirectives();
 std::span<const Directive> ProcessDirectives();
 std::span<const Directive> KeyspaceDirectives();

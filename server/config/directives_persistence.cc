@@ -7,6 +7,10 @@
 namespace respite::rows {
 namespace {
 
+constexpr ChoiceName kRdbVersionCheckNames[] = {
+    Named("strict", RdbVersionCheck::kStrict),
+    Named("relaxed", RdbVersionCheck::kRelaxed),
+};
 constexpr ChoiceName kAppendFsyncNames[] = {
     Named("everysec", AppendFsync::kEverySecond),
     Named("always", AppendFsync::kAlways),
@@ -39,16 +43,18 @@ constexpr Directive kPersistenceDirectives[] = {
     {"aof-load-failed-commands", kEffective, YesNo<&Settings::aof_load_failed_commands>(), kHidden},
     {"aof-load-truncated", kEffective, YesNo<&Settings::aof_load_truncated>()},
     {"aof-rewrite-incremental-fsync", kEffective, YesNo<&Settings::aof_rewrite_incremental_fsync>()},
-    {"aof-timestamp-enabled", kEffective, YesNo<&Settings::aof_timestamp_enabled>()},
+    Since("7.0.0", {"aof-timestamp-enabled", kEffective, YesNo<&Settings::aof_timestamp_enabled>()}),
     {"aof-use-rdb-preamble", kEffective, YesNo<&Settings::aof_use_rdb_preamble>()},
-    {"aof_rewrite_cpulist", kEffective, OptionalText<&Settings::aof_rewrite_cpulist>(), kImmutable},
-    {"appenddirname", kEffective, Text<&Settings::appenddirname>(CheckAppendDirname), kImmutable},
+    RenamedIn("7.4.0,valkey:8.0.0", {"aof-rewrite-cpulist", kEffective, OptionalText<&Settings::aof_rewrite_cpulist>(),
+                                     kImmutable, "aof_rewrite_cpulist"}),
+    Since("7.0.0", {"appenddirname", kEffective, Text<&Settings::appenddirname>(CheckAppendDirname), kImmutable}),
     {"appendfilename", kEffective, Text<&Settings::appendfilename>(CheckAppendFilename), kImmutable},
     {"appendfsync", kEffective, Choice<&Settings::appendfsync>(kAppendFsyncNames)},
     {"appendonly", kEffective, YesNo<&Settings::appendonly>(), kDenyLoading},
     {"auto-aof-rewrite-min-size", kEffective, Memory<&Settings::auto_aof_rewrite_min_size>(0, kMaxLong)},
     {"auto-aof-rewrite-percentage", kEffective, Number<&Settings::auto_aof_rewrite_percentage>(0, kMaxInt)},
-    {"bgsave_cpulist", kEffective, OptionalText<&Settings::bgsave_cpulist>(), kImmutable},
+    RenamedIn("7.4.0,valkey:8.0.0",
+              {"bgsave-cpulist", kEffective, OptionalText<&Settings::bgsave_cpulist>(), kImmutable, "bgsave_cpulist"}),
     {"dbfilename", kEffective, Text<&Settings::dbfilename>(CheckDbFilename), kProtected},
     {"key-load-delay", kEffective, Number<&Settings::key_load_delay>(kMinInt, kMaxInt), kHidden},
     {"loading-process-events-interval-bytes", kEffective,
@@ -57,6 +63,8 @@ constexpr Directive kPersistenceDirectives[] = {
     {"rdb-del-sync-files", kEffective, YesNo<&Settings::rdb_del_sync_files>()},
     {"rdb-key-save-delay", kEffective, Number<&Settings::rdb_key_save_delay>(kMinInt, kMaxInt), kHidden},
     {"rdb-save-incremental-fsync", kEffective, YesNo<&Settings::rdb_save_incremental_fsync>()},
+    Since("valkey:8.1.0",
+          {"rdb-version-check", kEffective, Choice<&Settings::rdb_version_check>(kRdbVersionCheckNames), kHidden}),
     {"rdbchecksum", kEffective, YesNo<&Settings::rdbchecksum>(), kImmutable},
     {"rdbcompression", kEffective, YesNo<&Settings::rdbcompression>()},
     {"sanitize-dump-payload", kEffective, Choice<&Settings::sanitize_dump_payload>(kSanitizeDumpPayloadNames), kDebug},

@@ -14,8 +14,12 @@ constexpr ChoiceName kDisklessLoadNames[] = {
 };
 
 constexpr Directive kReplicationDirectives[] = {
-    {"masterauth", kEffective, OptionalText<&Settings::masterauth>(), kSensitive},
-    {"masteruser", kEffective, OptionalText<&Settings::masteruser>(), kSensitive},
+    RenamedIn("valkey:8.0.0",
+              {"primaryauth", kEffective, OptionalText<&Settings::masterauth>(), kSensitive, "masterauth"}),
+    RenamedIn("valkey:8.0.0",
+              {"primaryuser", kEffective, OptionalText<&Settings::masteruser>(), kSensitive, "masteruser"}),
+    Since("valkey:8.0.0",
+          {"dual-channel-replication-enabled", kMeaningless, YesNo<&Settings::repl_rdb_channel>(), kHidden}),
     {"min-replicas-max-lag", kEffective, Number<&Settings::min_replicas_max_lag>(0, kMaxInt), kNoFlags,
      "min-slaves-max-lag"},
     {"min-replicas-to-write", kEffective, Number<&Settings::min_replicas_to_write>(0, kMaxInt), kNoFlags,
@@ -27,15 +31,20 @@ constexpr Directive kReplicationDirectives[] = {
      kDebug | kDenyLoading},
     {"repl-diskless-sync", kEffective, YesNo<&Settings::repl_diskless_sync>(), kDebug},
     {"repl-diskless-sync-delay", kEffective, Number<&Settings::repl_diskless_sync_delay>(0, kMaxInt)},
-    {"repl-diskless-sync-max-replicas", kEffective, Number<&Settings::repl_diskless_sync_max_replicas>(0, kMaxInt)},
+    Since("7.0.0", {"repl-diskless-sync-max-replicas", kEffective,
+                    Number<&Settings::repl_diskless_sync_max_replicas>(0, kMaxInt)}),
     {"repl-ping-replica-period", kEffective, Number<&Settings::repl_ping_replica_period>(1, kMaxInt), kNoFlags,
      "repl-ping-slave-period"},
+    Since("8.0.0", {"repl-rdb-channel", kMeaningless, YesNo<&Settings::repl_rdb_channel>(), kHidden}),
     {"repl-timeout", kEffective, Number<&Settings::repl_timeout>(1, kMaxInt)},
     {"replica-announce-ip", kEffective, OptionalText<&Settings::replica_announce_ip>(), kNoFlags, "slave-announce-ip"},
     {"replica-announce-port", kEffective, Number<&Settings::replica_announce_port>(0, 65535), kNoFlags,
      "slave-announce-port"},
     {"replica-announced", kEffective, YesNo<&Settings::replica_announced>()},
-    {"replica-ignore-disk-write-errors", kEffective, YesNo<&Settings::replica_ignore_disk_write_errors>()},
+    Since("8.0.0", {"replica-full-sync-buffer-limit", kMeaningless,
+                    Memory<&Settings::replica_full_sync_buffer_limit>(0, kMaxLong), kHidden}),
+    Since("7.0.0",
+          {"replica-ignore-disk-write-errors", kEffective, YesNo<&Settings::replica_ignore_disk_write_errors>()}),
     {"replica-ignore-maxmemory", kEffective, YesNo<&Settings::replica_ignore_maxmemory>(), kNoFlags,
      "slave-ignore-maxmemory"},
     {"replica-lazy-flush", kEffective, YesNo<&Settings::replica_lazy_flush>(), kNoFlags, "slave-lazy-flush"},
@@ -43,7 +52,7 @@ constexpr Directive kReplicationDirectives[] = {
     {"replica-read-only", kEffective, YesNo<&Settings::replica_read_only>(), kDebug, "slave-read-only"},
     {"replica-serve-stale-data", kEffective, YesNo<&Settings::replica_serve_stale_data>(), kNoFlags,
      "slave-serve-stale-data"},
-    {"replicaof", kEffective, kReplicaof, kImmutable | kMultiArgument, "slaveof"},
+    RenamedIn("7.0.0", {"replicaof", kEffective, kReplicaof, kImmutable | kMultiArgument, "slaveof"}),
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "datatypes/encoding_limits.h"
+#include "server/catalogue/emulated.h"
 #include "server/catalogue/key_event.h"
 #include "server/config/folder.h"
 
@@ -26,6 +27,7 @@ enum class Permission : uint8_t { kNever, kAlways, kLocalConnections };
 enum class AclPubsubDefault : uint8_t { kResetChannels, kAllChannels };
 enum class PropagationErrorBehavior : uint8_t { kIgnore, kPanic, kPanicOnReplicas };
 enum class AppendFsync : uint8_t { kNever, kEverySecond, kAlways };
+enum class RdbVersionCheck : uint8_t { kStrict, kRelaxed };
 enum class SanitizeDumpPayload : uint8_t { kNever, kAlways, kClients };
 enum class DisklessLoad : uint8_t { kDisabled, kOnEmptyDb, kSwapDb };
 enum class ClusterEndpointType : uint8_t { kIp, kHostname, kUnknown };
@@ -79,10 +81,14 @@ struct Settings : EncodingLimits {
   std::string bind_source_addr;
   OutputBufferLimits client_output_buffer_limit = {
       {{0, 0, 0}, {uint64_t{256} << 20, uint64_t{64} << 20, 60}, {uint64_t{32} << 20, uint64_t{8} << 20, 60}}};
+  std::string availability_zone;                           // for INFO and HELLO
   uint64_t client_query_buffer_limit = uint64_t{1} << 30;  // bytes
+  int events_per_io_thread = 2;
   int io_threads = 1;
   bool io_threads_do_reads = false;
   uint32_t maxclients = 10000;
+  int max_new_connections_per_cycle = 10;
+  int max_new_tls_connections_per_cycle = 1;
   int64_t maxmemory_clients = 0;  // bytes, or a negative percentage of maxmemory
   std::string announce;  // an AnnouncedPlace; empty: nodes announce what they are
   bool node_threads = false;
@@ -90,6 +96,7 @@ struct Settings : EncodingLimits {
   int port = 6379;     // kAutoPort: any free port; 0: no TCP
   int bound_port = 0;  // the port in use, set by the listener; not a directive
   std::string port_file;
+  int prefetch_batch_max_size = 16;
   bool protected_mode = true;
   int64_t proto_max_bulk_len = int64_t{512} << 20;  // bytes
   int sentinels = 0;                                // that watch `nodes`, in this process
@@ -99,6 +106,7 @@ struct Settings : EncodingLimits {
   int timeout = 0;          // seconds; 0: never
   uint64_t tracking_table_max_keys = 1000000;
   std::string unixsocket;
+  std::string unixsocketgroup;
   uint32_t unixsocketperm = 0;  // file mode bits; 0: as umask says
 
   // The process: log, signals, protection, statistics.
@@ -115,11 +123,13 @@ struct Settings : EncodingLimits {
   Folder* folder = &ProcessFolder::Instance();  // `dir` is its path; other paths are relative to it
   bool disable_thp = true;
   bool dynamic_hz = true;
+  Emulated emulate = Emulated::kNone;
   Permission enable_debug_command = Permission::kNever;
   Permission enable_module_command = Permission::kNever;
   Permission enable_protected_configs = Permission::kNever;
   int64_t exit_on_idle = 0;  // milliseconds; 0: off
   bool exit_with_parent = false;
+  bool hide_user_data_from_log = false;
   int hz = 10;  // timer ticks per second, 1-500
   std::string ignore_warnings;
   int64_t latency_monitor_threshold = 0;  // milliseconds; 0: off
@@ -127,6 +137,8 @@ struct Settings : EncodingLimits {
   std::vector<double> latency_tracking_info_percentiles = {50.0, 99.0, 99.9};
   std::vector<std::string> load;  // absolute paths
   std::string locale_collate;
+  LogFormat log_format = LogFormat::kLegacy;
+  LogTimeFormat log_timestamp_format = LogTimeFormat::kLegacy;
   std::string logfile;
   LogLevel loglevel = LogLevel::kNotice;
   OomScoreAdjust oom_score_adj = OomScoreAdjust::kOff;
@@ -145,6 +157,10 @@ struct Settings : EncodingLimits {
   int shutdown_timeout = 10;                // seconds
   int64_t slowlog_log_slower_than = 10000;  // microseconds; negative: off
   int64_t slowlog_max_len = 128;
+  int64_t commandlog_request_larger_than = 1024 * 1024;  // octets; negative: off
+  int64_t commandlog_large_request_max_len = 128;
+  int64_t commandlog_reply_larger_than = 1024 * 1024;  // octets; negative: off
+  int64_t commandlog_large_reply_max_len = 128;
   bool starts_empty = false;  // reads no data set that lies in `dir`; not a directive
   std::string start_dir;      // where the server was started; not a directive
   Supervision supervised = Supervision::kNone;
@@ -159,6 +175,7 @@ struct Settings : EncodingLimits {
   // Keyspace, memory, encodings.
   int active_defrag_cycle_max = 25;
   int active_defrag_cycle_min = 1;
+  int active_defrag_cycle_us = 500;
   uint64_t active_defrag_ignore_bytes = 100 << 20;  // bytes
   int64_t active_defrag_max_scan_fields = 1000;
   int active_defrag_threshold_lower = 10;
@@ -174,6 +191,7 @@ struct Settings : EncodingLimits {
   bool lazyfree_lazy_server_del = false;
   bool lazyfree_lazy_user_del = false;
   bool lazyfree_lazy_user_flush = false;
+  bool import_mode = false;
   int lfu_decay_time = 1;  // minutes
   int lfu_log_factor = 10;
   int list_compress_depth = 0;
@@ -207,6 +225,7 @@ struct Settings : EncodingLimits {
   bool rdb_save_incremental_fsync = true;
   bool rdbchecksum = true;
   bool rdbcompression = true;
+  RdbVersionCheck rdb_version_check = RdbVersionCheck::kStrict;
   SanitizeDumpPayload sanitize_dump_payload = SanitizeDumpPayload::kNever;
   std::vector<SavePoint> save;
   bool stop_writes_on_bgsave_error = true;
@@ -223,8 +242,10 @@ struct Settings : EncodingLimits {
   bool repl_diskless_sync = true;
   int repl_diskless_sync_delay = 5;  // seconds
   int repl_diskless_sync_max_replicas = 0;
-  int repl_ping_replica_period = 10;  // seconds
-  int repl_timeout = 60;              // seconds
+  bool repl_rdb_channel = false;
+  uint64_t replica_full_sync_buffer_limit = 0;  // bytes
+  int repl_ping_replica_period = 10;            // seconds
+  int repl_timeout = 60;                        // seconds
   std::string replica_announce_ip;
   int replica_announce_port = 0;
   bool replica_announced = true;
@@ -246,10 +267,12 @@ struct Settings : EncodingLimits {
   std::string cluster_announce_ip;
   int cluster_announce_port = 0;
   int cluster_announce_tls_port = 0;
+  int64_t cluster_blacklist_ttl = 60;  // seconds
   std::string cluster_config_file = "nodes.conf";
   int cluster_databases = 1;
   bool cluster_enabled = false;
-  uint64_t cluster_link_sendbuf_limit = 0;  // bytes
+  uint64_t cluster_link_sendbuf_limit = 0;     // bytes
+  int cluster_manual_failover_timeout = 5000;  // milliseconds
   int cluster_migration_barrier = 1;
   int64_t cluster_node_timeout = 15000;  // milliseconds
   int64_t cluster_ping_interval = 0;     // milliseconds

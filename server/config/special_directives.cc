@@ -14,6 +14,7 @@
 #include "base/duration_text.h"
 #include "base/memory_text.h"
 #include "base/number_text.h"
+#include "server/catalogue/dialect.h"
 #include "server/config/value_text.h"
 
 namespace respite::rows {
@@ -362,6 +363,21 @@ std::string ExitOnIdleText(const Settings& settings) { return DurationText(setti
 
 FileForm ExitOnIdleForm(std::string_view name, const Settings& settings) {
   return OneLine(name, ExitOnIdleText(settings), AlwaysIf(settings.exit_on_idle != 0));
+}
+
+// --- emulate ---
+
+Objection AssignEmulate(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  const auto emulated = words[0].empty() ? std::optional(Emulated::kNone) : EmulatedByName(words[0]);
+  if (!emulated) return "argument must be one of " + EmulatedNames();
+  settings.emulate = *emulated;
+  return {};
+}
+
+std::string EmulateText(const Settings& settings) { return std::string(DialectOf(settings.emulate).name); }
+
+FileForm EmulateForm(std::string_view name, const Settings& settings) {
+  return OneLine(name, EmulateText(settings), AlwaysIf(settings.emulate != Emulated::kNone));
 }
 
 // --- load ---

@@ -71,6 +71,12 @@ std::string ExitOnIdleText(const Settings& settings);
 FileForm ExitOnIdleForm(std::string_view name, const Settings& settings);
 inline constexpr SpecialShape kExitOnIdle{AssignExitOnIdle, ExitOnIdleText, ExitOnIdleForm};
 
+// a version of Redis or Valkey, as DialectOf knows it; an empty text means none
+Objection AssignEmulate(Settings& settings, ConfigWords words, ConfigOrigin origin);
+std::string EmulateText(const Settings& settings);
+FileForm EmulateForm(std::string_view name, const Settings& settings);
+inline constexpr SpecialShape kEmulate{AssignEmulate, EmulateText, EmulateForm};
+
 // a file; each line adds one, and an empty text removes all
 Objection AssignLoad(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string LoadText(const Settings& settings);

@@ -11,7 +11,7 @@ class KeyRemoval {
   enum class Answer : uint8_t {
     kYes,
     kLater,  // a script is late, or data is loaded
-    kNo,     // clients are paused, or the server stops
+    kNo,     // clients are paused, data is imported, or the server stops
   };
   virtual ~KeyRemoval() = default;
   virtual Answer Now() const = 0;

@@ -4,10 +4,13 @@
 // Options: `if (args.TakeToken("NX")) …`. Words are views of the request; they die with the Call.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/number_text.h"
@@ -17,8 +20,11 @@ namespace respite {
 
 class Args {
  public:
-  // The cursor starts behind the command's name (and its subcommand's).
-  Args(std::span<const Bytes> words, size_t first) : words_(words), next_(first) {}
+  using HiddenTokens = std::vector<std::string_view>;
+  // The cursor starts behind the command's name (and its subcommand's). `hidden` are tokens that this server does not
+  // know (Command::hidden_tokens); null: none.
+  Args(std::span<const Bytes> words, size_t first, const HiddenTokens* hidden = nullptr)
+      : words_(words), next_(first), hidden_(hidden) {}
 
   // All words, name included, as Redis numbers them.
   std::span<const Bytes> Words() const { return words_; }
@@ -49,9 +55,13 @@ class Args {
   }
   double NextDouble() { return Double(Next()); }
 
-  // Steps over the next word if it is this token, whatever its case.
+  // Whether a word is this token, whatever its case.
+  bool IsToken(Bytes word, Bytes token) const {
+    return EqualsIgnoreCase(word, token) && (hidden_ == nullptr || !Hides(token));
+  }
+  // Steps over the next word if it is this token.
   bool TakeToken(Bytes token) {
-    if (AtEnd() || !EqualsIgnoreCase(words_[next_], token)) return false;
+    if (AtEnd() || !IsToken(words_[next_], token)) return false;
     ++next_;
     return true;
   }
@@ -80,9 +90,13 @@ class Args {
  private:
   template <class Type>
   Type TakeOne();
+  bool Hides(Bytes token) const {
+    return std::ranges::any_of(*hidden_, [token](Bytes hidden) { return EqualsIgnoreCase(hidden, token); });
+  }
 
   std::span<const Bytes> words_;
   size_t next_;
+  const HiddenTokens* hidden_;
 };
 
 template <class Type>

@@ -6,13 +6,13 @@
 
 namespace respite {
 
-void CallObservers::Attach(CallObserver& observer, int64_t from_us) {
+void CallObservers::Attach(CallObserver& observer, const CallLimits& limits) {
   const auto same = [&observer](const Listener& listener) { return listener.observer == &observer; };
   const auto found = std::find_if(listeners_.begin(), listeners_.end(), same);
   if (found == listeners_.end()) {
-    listeners_.push_back({&observer, from_us});
+    listeners_.push_back({&observer, limits});
   } else {
-    found->from_us = from_us;
+    found->limits = limits;
   }
   Tidy();
 }
@@ -27,9 +27,13 @@ void CallObservers::Detach(CallObserver& observer) {
 // Positions in the list do not change during ForEach.
 void CallObservers::Tidy() {
   if (depth_ == 0) std::erase_if(listeners_, [](const Listener& listener) { return listener.observer == nullptr; });
-  from_us_ = kNoCall;
+  least_ = {};
   for (const Listener& listener : listeners_) {
-    if (listener.observer != nullptr) from_us_ = std::min(from_us_, listener.from_us);
+    if (listener.observer == nullptr) continue;
+    const CallLimits& limits = listener.limits;
+    least_ = {.from_us = std::min(least_.from_us, limits.from_us),
+              .from_request_octets = std::min(least_.from_request_octets, limits.from_request_octets),
+              .from_reply_octets = std::min(least_.from_reply_octets, limits.from_reply_octets)};
   }
 }
 
@@ -45,7 +49,7 @@ void CallObservers::ForEach(Visit&& visit) {
 
 void CallObservers::TellOfCall(const FinishedCall& call) {
   ForEach([&call](const Listener& listener) {
-    if (call.duration_us >= listener.from_us) listener.observer->OnCall(call);
+    if (listener.limits.IsReachedBy(call)) listener.observer->OnCall(call);
   });
 }
 

@@ -4,8 +4,8 @@
 //   class Count final : public CallObserver {
 //     void OnCall(const FinishedCall&) override { ++calls; }
 //   };
-//   observers.Attach(count);       // every call from now on
-//   observers.Attach(count, 500);  // only those that took 500 µs or longer
+//   observers.Attach(count);                    // every call from now on
+//   observers.Attach(count, {.from_us = 500});  // only those that took 500 µs or longer
 //   observers.Detach(count);
 //
 // An observer that is not attached costs nothing.
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "protocol/request_text.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/held_request.h"
 
@@ -37,7 +38,7 @@ struct FinishedCall {
   Progress::Stage stage = Progress::Stage::kNew;
   Bytes error = {};         // with kFailed: why it was refused; empty when an error stands in its reply
   int depth = 0;            // 0: a client sent it; more: it ran within a transaction or a script
-  size_t reply_octets = 0;  // with depth 0
+  size_t reply_octets = 0;  // of a script's command: 0
 };
 
 // A command that was refused before it ran.
@@ -69,30 +70,43 @@ class CallObserver {
   virtual void OnQueued(const WaitingCall& /*call*/) {}
 };
 
+// Which calls an observer is told of: those that reach one of the limits.
+struct CallLimits {
+  static constexpr int64_t kNoTime = std::numeric_limits<int64_t>::max();
+  static constexpr size_t kNoSize = std::numeric_limits<size_t>::max();
+  static constexpr CallLimits EveryCall() { return {.from_us = std::numeric_limits<int64_t>::min()}; }
+
+  int64_t from_us = kNoTime;
+  size_t from_request_octets = kNoSize;
+  size_t from_reply_octets = kNoSize;
+
+  // Cost: three compares, and O(words) with a limit for requests.
+  bool IsReachedBy(const FinishedCall& call) const {
+    return call.duration_us >= from_us || call.reply_octets >= from_reply_octets ||
+           (from_request_octets != kNoSize && RequestOctets(call.words) >= from_request_octets);
+  }
+};
+
 class CallObservers {
  public:
-  static constexpr int64_t kEveryCall = std::numeric_limits<int64_t>::min();
-
-  // From now on the observer is told of calls that took at least `from_us`, and of refusals and waits. If it is
-  // attached already, this changes `from_us`. It must live until it is detached.
-  void Attach(CallObserver& observer, int64_t from_us = kEveryCall);
+  // From now on the observer is told of calls that reach the limits, and of refusals and waits. If it is attached
+  // already, this changes the limits. It must live until it is detached.
+  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());
   // Does nothing if it is not attached.
   void Detach(CallObserver& observer);
 
-  // Cost: a compare, if no observer wants such a short call.
+  // Cost: that of CallLimits, if no observer wants such a call.
   void OnCall(const FinishedCall& call) {
-    if (call.duration_us >= from_us_) TellOfCall(call);
+    if (least_.IsReachedBy(call)) TellOfCall(call);
   }
   void OnRefusal(const RefusedCall& call);
   void OnWait(const WaitingCall& call);
   void OnQueued(const WaitingCall& call);
 
  private:
-  static constexpr int64_t kNoCall = std::numeric_limits<int64_t>::max();
-
   struct Listener {
     CallObserver* observer;  // null: detached during ForEach
-    int64_t from_us;
+    CallLimits limits;
   };
 
   void TellOfCall(const FinishedCall& call);
@@ -101,8 +115,8 @@ class CallObservers {
   void Tidy();
 
   std::vector<Listener> listeners_;
-  int64_t from_us_ = kNoCall;  // the least of them
-  int depth_ = 0;              // of ForEach
+  CallLimits least_;  // of all of them
+  int depth_ = 0;     // of ForEach
 };
 
 // The words of a call, without the secrets among them (Call::Redact).

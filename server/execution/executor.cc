@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/pace.h"
 #include "server/catalogue/command_table.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/client_text.h"
@@ -42,17 +43,24 @@ Refusal ExecAborted(Bytes reason) {
   if (reason.starts_with("ERR ")) reason.remove_prefix(4);
   return {"EXECABORT Transaction discarded because of: " + std::string(reason)};
 }
-Refusal UnknownSubcommand(Bytes container, Bytes subcommand) {
-  return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container) + " HELP."};
+Refusal UnknownSubcommand(const Command& container, Bytes subcommand) {
+  if (!container.dialect->traits.has_real_subcommands) {
+    return SubcommandSyntax(*container.dialect, container.full_name, subcommand);
+  }
+  return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container.full_name) +
+          " HELP."};
 }
 // Shows the first words after the name, too.
-Refusal UnknownCommand(std::span<const Bytes> words) {
+Refusal UnknownCommand(std::span<const Bytes> words, const DialectTraits& traits) {
+  const std::string opening(1, traits.unknown_word_quotes[0]);
+  const std::string closing(traits.unknown_word_quotes.substr(1));
   std::string shown;
   for (Bytes word : words.subspan(1)) {
     if (shown.size() >= kShownMax) break;
-    shown += "'" + std::string(ShownPart(word, kShownMax - shown.size())) + "' ";
+    shown += opening + std::string(ShownPart(word, kShownMax - shown.size())) + closing;
   }
-  return {"ERR unknown command '" + std::string(ShownPart(words[0])) + "', with args beginning with: " + shown};
+  return {"ERR unknown command " + opening + std::string(ShownPart(words[0])) + opening +
+          ", with args beginning with: " + shown};
 }
 
 }  // namespace
@@ -140,7 +148,7 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request) {
 
 Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
   if (passage.command == nullptr) throw UnknownCommand(passage.words);
-  if (!passage.command->FitsArity(passage.words.size())) throw refusals::WrongArity(passage.command->full_name);
+  if (!passage.command->FitsArity(passage.words.size())) throw refusals::WrongArity(*passage.command, passage.words);
   passage.flags = passage.command->flags;
   return Row::WalkFrom(Row::kPause, *this, passage);
 }
@@ -151,9 +159,13 @@ inline bool RepeatsRecords(const Session& session) {
 }
 
 // That server alone decides what has expired, so its stream is believed. On a replica, clients do not see expired keys.
+// Under import-mode the server that data comes from decides.
 inline ExpiryRule Executor::RuleFor(const Session& session) const {
   if (RepeatsRecords(session)) return ExpiryRule::kBelieve;
-  return parts_.role.is_replica ? ExpiryRule::kHide : parts_.pause.Rule();
+  if (parts_.role.is_replica) return ExpiryRule::kHide;
+  if (!parts_.settings.import_mode) [[likely]]
+    return parts_.pause.Rule();
+  return session.import_source ? ExpiryRule::kBelieve : ExpiryRule::kHide;
 }
 
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::RequireCommand(Passage& passage) {
@@ -286,6 +298,11 @@ void Executor::SendDeferredPushes(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
+std::string Executor::UnblockedByRole(const Session& session) const {
+  const auto redirection = parts_.gates.ToPrimary(session);
+  return redirection ? redirection->text : refusals::kUnblockedByRole;
+}
+
 void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   Session& session = *waiter.session;
   const size_t reply_start = session.out.Size();
@@ -293,7 +310,7 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   if (end == WaitEnd::kTimeout) {
     waiter.answer(reply, parts_.services, session);
   } else {
-    const char* const text = end == WaitEnd::kUnblocked ? refusals::kUnblocked : refusals::kUnblockedByRole;
+    const std::string text = end == WaitEnd::kUnblocked ? refusals::kUnblocked : UnblockedByRole(session);
     reply.Error(text);
     parts_.books.CountError(text);
   }
@@ -323,6 +340,12 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   passage.session.journaled_octets = parts_.durability.JournaledOctets();
 }
 
+// A record may have options that clients of this dialect may not use.
+static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Unit& unit) {
+  const Args::HiddenTokens* const hidden = command.hidden_tokens.get();
+  return hidden == nullptr || unit.RepeatsRecord() ? nullptr : hidden;
+}
+
 void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
   Session& session = passage.session;
   const Command& command = *passage.command;
@@ -333,7 +356,7 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
             .session = session,
             .command = command,
             .unit = unit,
-            .args = Args(passage.words, first_argument),
+            .args = Args(passage.words, first_argument, HiddenTokensOf(command, unit)),
             .db = DbView(unit, session.db, !session.no_touch, passage.key),
             .reply = Reply(session.out, session.resp, session.reply_form),
             .effect = Effect(unit.Recorded()),
@@ -422,8 +445,8 @@ void Executor::CloseReplicaThatGotReply(Session& session, const Command* command
 
 Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
   const Command* container = parts_.commands.Find(words[0]);
-  if (container != nullptr) return refusals::UnknownSubcommand(container->full_name, words[1]);
-  return refusals::UnknownCommand(words);
+  if (container != nullptr) return refusals::UnknownSubcommand(*container, words[1]);
+  return refusals::UnknownCommand(words, parts_.commands.dialect().traits);
 }
 
 void Executor::ApplyReplyMode(Session& session, size_t reply_start) {

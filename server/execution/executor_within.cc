@@ -35,7 +35,9 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   ReadTime();
   const int64_t duration_us = running_.last_us - passage.started_us;
   const Bytes error = passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
-  Tell(FinishedCall{session, command, words, duration_us, passage.ending, Progress::Stage::kNew, error, depth_});
+  const size_t reply_octets = session.IsScript() ? 0 : OctetsSince(session, passage.reply_start);
+  Tell(FinishedCall{session, command, words, duration_us, passage.ending, Progress::Stage::kNew, error, depth_,
+                    reply_octets});
   --depth_;
 }
 

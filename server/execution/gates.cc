@@ -1,5 +1,6 @@
 #include "server/execution/gates.h"
 
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
@@ -27,15 +28,17 @@ constexpr char kModuleNotAllowed[] =
     "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
 constexpr char kTestCommandsOff[] =
     "ERR TEST commands are off. Start the server with --test, or with --test-commands local";
-constexpr char kSnapshotFailedForScripts[] =
-    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Writable scripts "
-    "are blocked. Use 'no-writes' flag for read only scripts.";
+Refusal SnapshotFailedForScripts(const DialectTraits& traits) {
+  return {"MISCONF " + std::string(traits.title) +
+          " is configured to save RDB snapshots, but it's currently unable to persist to disk. Writable scripts are "
+          "blocked. Use 'no-writes' flag for read only scripts."};
+}
 Refusal AofFailed(Bytes why) { return {"MISCONF Errors writing to the AOF file: " + std::string(why)}; }
-Refusal AofFailedForScripts(Bytes why) {
-  return {
-      "MISCONF Redis is configured to persist data to AOF, but it's currently unable to persist to disk. Writable "
-      "scripts are blocked. Use 'no-writes' flag for read only scripts. AOF error: " +
-      std::string(why)};
+Refusal AofFailedForScripts(Bytes why, const DialectTraits& traits) {
+  return {"MISCONF " + std::string(traits.title) +
+          " is configured to persist data to AOF, but it's currently unable to persist to disk. Writable scripts are "
+          "blocked. Use 'no-writes' flag for read only scripts. AOF error: " +
+          std::string(why)};
 }
 Refusal InSubscribedMode(Bytes command) {
   return {"ERR Can't execute '" + std::string(command) +
@@ -43,6 +46,20 @@ Refusal InSubscribedMode(Bytes command) {
 }
 
 }  // namespace
+
+Refusal BusyScript(const DialectTraits& traits) {
+  return {"BUSY " + std::string(traits.title) +
+          " is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."};
+}
+Refusal SnapshotFailed(const DialectTraits& traits) {
+  const std::string title(traits.title);
+  return {"MISCONF " + title +
+          " is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may "
+          "modify the data set are disabled, because this instance is configured to report errors during writes if RDB "
+          "snapshotting fails (stop-writes-on-bgsave-error option). Please check the " +
+          title + " logs for details about the RDB error."};
+}
+
 }  // namespace refusals
 
 namespace {
@@ -78,7 +95,7 @@ Guard GuardOf(Protection protection) {
 }  // namespace
 
 inline void Gates::Arity(const Request& request) const {
-  if (!request.command.FitsArity(request.words.size())) throw refusals::WrongArity(request.command.full_name);
+  if (!request.command.FitsArity(request.words.size())) throw refusals::WrongArity(request.command, request.words);
 }
 
 inline void Gates::ProtectedCommand(const Request& request) const {
@@ -110,6 +127,14 @@ inline void Gates::UserPermissions(const Request& request) const {
 
 inline void Gates::OtherNode(const Request& request) const {
   if (parts_.router) parts_.router->Check(request);
+}
+
+// Valkey: READONLY keeps reads here, as on a node of a cluster.
+inline void Gates::OtherServer(const Request& request) const {
+  if (!parts_.role.is_replica || !request.session.identity.follows_redirects) return;
+  const uint32_t sent_on = request.session.cluster_marks.reads_from_replica ? kWrite : kWrite | kReadOnly;
+  if ((request.flags & sent_on) == 0) return;
+  if (auto redirection = ToPrimary(request.session)) throw Refusal{std::move(*redirection)};
 }
 
 // Queued commands take memory, too. Redis: of those that are not queued only EXEC, DISCARD, QUIT and RESET pass.
@@ -152,7 +177,7 @@ inline void Gates::StillLoading(const Request& request) const {
   const bool is_refused = parts_.phase.IsLoading()
                               ? !AllHave(request, kLoading)
                               : parts_.phase.load() == Phase::Load::kAside && (request.flags & kNoAsyncLoading) != 0;
-  if (is_refused) throw Refusal{refusals::kIsLoading};
+  if (is_refused) throw refusals::IsLoading(Traits());
 }
 
 // A script is late: other clients may do little but end it.
@@ -168,15 +193,23 @@ inline void Gates::FollowerWithoutKeys(const Request& request) const {
   throw Refusal{refusals::kReplicaWithoutKeys};
 }
 
+const DialectTraits& Gates::Traits() const { return DialectOf(parts_.settings.emulate).traits; }
+
 std::optional<Refusal> Gates::DiskTrouble(DiskUser user) const {
   const auto trouble = parts_.durability.Troubled();
   if (!trouble) return std::nullopt;
   const bool is_script = user == DiskUser::kScript;
   if (trouble->place == Durability::Trouble::Place::kSnapshot) {
-    return Refusal{is_script ? refusals::kSnapshotFailedForScripts : refusals::kSnapshotFailed};
+    return is_script ? refusals::SnapshotFailedForScripts(Traits()) : refusals::SnapshotFailed(Traits());
   }
   const std::string reason = IoErrorText(trouble->error);
-  return is_script ? refusals::AofFailedForScripts(reason) : refusals::AofFailed(reason);
+  return is_script ? refusals::AofFailedForScripts(reason, Traits()) : refusals::AofFailed(reason);
+}
+
+std::optional<Refusal> Gates::ToPrimary(const Session& session) const {
+  const auto& primary = parts_.settings.replicaof;
+  if (!session.identity.follows_redirects || !primary || parts_.router) return std::nullopt;
+  return Refusal{.text = "REDIRECT " + primary->host + ":" + std::to_string(primary->port), .is_redirect = true};
 }
 
 bool Gates::LacksReplicas() const {
@@ -193,6 +226,7 @@ void Gates::Pass(const Request& request) const {
   Transactions(request);
   UserPermissions(request);
   OtherNode(request);
+  OtherServer(request);
   Memory(request);
   DiskError(request);
   Replicas(request);

@@ -12,6 +12,8 @@
 
 namespace respite {
 
+struct DialectTraits;
+
 // Scripts, or faults on purpose, say these, too.
 namespace refusals {
 
@@ -19,14 +21,8 @@ inline constexpr char kReadOnlyReplica[] = "READONLY You can't write against a r
 inline constexpr char kPrimaryDown[] =
     "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
 inline constexpr char kOutOfMemory[] = "OOM command not allowed when used memory > 'maxmemory'.";
-inline constexpr char kBusyScript[] =
-    "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
-inline constexpr char kSnapshotFailed[] =
-    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that "
-    "may "
-    "modify the data set are disabled, because this instance is configured to report errors during writes if RDB "
-    "snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB "
-    "error.";
+Refusal BusyScript(const DialectTraits& traits);
+Refusal SnapshotFailed(const DialectTraits& traits);
 inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to write.";
 
 }  // namespace refusals
@@ -74,6 +70,8 @@ class Gates {
   bool LacksReplicas() const;
   // This is a replica whose clients may only read.
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.settings); }
+  // On a replica: where a client that follows redirections finds the primary. Nodes of a cluster have slots instead.
+  std::optional<Refusal> ToPrimary(const Session& session) const;
   // The data may be stale, and replica-serve-stale-data forbids serving it.
   bool IsStale() const { return parts_.role.IsStale(parts_.settings); }
 
@@ -84,6 +82,7 @@ class Gates {
   void Transactions(const Request& request) const;
   void UserPermissions(const Request& request) const;
   void OtherNode(const Request& request) const;
+  void OtherServer(const Request& request) const;
   void Memory(const Request& request) const;
   void DiskError(const Request& request) const;
   void Replicas(const Request& request) const;
@@ -93,6 +92,8 @@ class Gates {
   void StillLoading(const Request& request) const;
   void BusyScript(const Request& request) const;
   void FollowerWithoutKeys(const Request& request) const;
+
+  const DialectTraits& Traits() const;
 
   const Parts parts_;
 };

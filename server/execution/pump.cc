@@ -166,7 +166,10 @@ void Pump::FailProtocol(Session& session) {
   std::string text = refusals::Protocol(session.in.Error()).text;
   parts_.stats.CountError(text);
   if (session.replies.IsOn()) Reply(session.out, session.resp).Error(text);
-  if (parts_.log.Shows(LogLevel::kVerbose)) parts_.log.Verbose(ProtocolErrorText(session, parts_.running.NowMs()));
+  const UserData user_data = parts_.settings.hide_user_data_from_log ? UserData::kHidden : UserData::kShown;
+  if (parts_.log.Shows(LogLevel::kVerbose)) {
+    parts_.log.Verbose(ProtocolErrorText(session, parts_.running.NowMs(), user_data));
+  }
   session.close_after_reply = true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/pace.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/clients.h"
@@ -23,8 +24,12 @@ namespace respite {
 namespace refusals {
 namespace {
 
-constexpr char kUnknownInScript[] = "ERR Unknown Redis command called from script";
-constexpr char kWrongArityInScript[] = "ERR Wrong number of args calling Redis command from script";
+Refusal UnknownInScript(const DialectTraits& traits) {
+  return {"ERR Unknown " + std::string(traits.command_in_scripts) + " called from script"};
+}
+Refusal WrongArityInScript(const DialectTraits& traits) {
+  return {"ERR Wrong number of args calling " + std::string(traits.command_in_scripts) + " from script"};
+}
 constexpr char kNotInScript[] = "ERR This Redis command is not allowed from script";
 constexpr char kWriteInReadOnlyScript[] = "ERR Write commands are not allowed from read-only scripts.";
 constexpr char kWritingScriptOnReplica[] = "READONLY Can not run script with write flag on readonly replica.";
@@ -32,8 +37,10 @@ constexpr char kStaleInScript[] = "ERR Can not execute the command on a stale re
 constexpr char kWritingScriptReadOnly[] = "ERR Can not execute a script with write flag using *_ro command.";
 constexpr char kScriptOutOfMemory[] =
     "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'";
-constexpr char kBusyFunction[] =
-    "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
+Refusal BusyFunction(const DialectTraits& traits) {
+  return {"BUSY " + std::string(traits.title) +
+          " is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."};
+}
 constexpr char kScriptNotInCluster[] = "ERR Can not run script on cluster, 'no-cluster' flag is set.";
 constexpr char kCrossSlotInScript[] = "ERR Script attempted to access keys that do not hash to the same slot";
 constexpr char kNoScriptRuns[] = "NOTBUSY No scripts in execution right now.";
@@ -122,8 +129,9 @@ Bytes ScriptRunner::ReplyBytes() {
 }
 
 void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> words) {
-  if (command == nullptr || (command->IsContainer() && words.size() < 2)) throw Refusal{refusals::kUnknownInScript};
-  if (!command->FitsArity(words.size())) throw Refusal{refusals::kWrongArityInScript};
+  const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
+  if (command == nullptr || (command->IsContainer() && words.size() < 2)) throw refusals::UnknownInScript(traits);
+  if (!command->FitsArity(words.size())) throw refusals::WrongArityInScript(traits);
   if (command->Is(kNoScript) && !parts_.debug.any_command_in_scripts) throw Refusal{refusals::kNotInScript};
   CheckAcl(*command, words);
   if (!command->Is(kStale) && parts_.gates.IsStale()) throw Refusal{refusals::kStaleInScript};
@@ -225,7 +233,8 @@ void ScriptRunner::ServeOthers() {
 }
 
 Refusal ScriptRunner::BusyRefusal() const {
-  return Refusal{RunningKind() == Kind::kScript ? refusals::kBusyScript : refusals::kBusyFunction};
+  const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
+  return RunningKind() == Kind::kScript ? refusals::BusyScript(traits) : refusals::BusyFunction(traits);
 }
 
 void ScriptRunner::Kill(Kind kind) {
@@ -235,6 +244,20 @@ void ScriptRunner::Kill(Kind kind) {
   if (kind != RunningKind()) throw BusyRefusal();
   if (!current_->is_killed) parts_.log.Notice("Lua script killed by user with SCRIPT KILL.");
   current_->is_killed = true;
+}
+
+ScriptDialect ScriptRunner::Dialect() const noexcept {
+  const respite::Dialect& dialect = DialectOf(parts_.settings.emulate);
+  const DialectTraits& traits = dialect.traits;
+  return {.redis_version = traits.redis_version,
+          .redis_version_number = traits.version_number,
+          .knows_redis_version = traits.scripts_know_version,
+          .has_server_table = !dialect.Emulates() || traits.valkey_version_number != 0,
+          .valkey_version = traits.valkey_version,
+          .valkey_version_number = traits.valkey_version_number,
+          .call = traits.call_in_scripts,
+          .command = traits.words_in_scripts,
+          .nests_errors = traits.script_errors_are_nested};
 }
 
 }  // namespace respite

@@ -93,6 +93,7 @@ class ScriptRunner final : public ScriptHost {
   void Log(LogLevel level, Bytes text) noexcept override;
   bool ShallStop() noexcept override;
   int64_t MonotonicMs() const noexcept override;
+  ScriptDialect Dialect() const noexcept override;
   void CountError(Bytes text) noexcept override;
 
  private:

@@ -8,6 +8,7 @@
 #include "server/clients/clients.h"
 #include "server/clients/waiting.h"
 #include "server/dataset/host.h"
+#include "server/lab/request_counter.h"
 
 namespace respite {
 
@@ -50,6 +51,15 @@ void Awaits::Look() {
     awaits_.erase(id);
   }
   if (next_us != kNever) AskForTurn(next_us);
+}
+
+std::shared_ptr<const RequestCounter> Awaits::Requests() {
+  auto requests = requests_.lock();
+  if (requests == nullptr) {
+    requests = std::make_shared<const RequestCounter>(parts_.observers);
+    requests_ = requests;
+  }
+  return requests;
 }
 
 void Awaits::AskForTurn(int64_t pace_us) {

@@ -6,15 +6,18 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace respite {
 
+class CallObservers;
 class Clients;
 struct Command;
 class HostPort;
 class Pace;
+class RequestCounter;
 struct Session;
 class Waiting;
 
@@ -25,6 +28,7 @@ class Awaits {
     Clients& clients;
     Waiting& waiting;
     const HostPort& host;
+    CallObservers& observers;
   };
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
@@ -45,6 +49,8 @@ class Awaits {
   std::optional<Sight> Take(const Session& session);
   // Lets those go on whose condition is met, or whose time is over. Cost: O(awaits), and that of their conditions.
   void Look();
+  // One for all that want it at a time.
+  std::shared_ptr<const RequestCounter> Requests();
 
  private:
   struct Await {
@@ -59,6 +65,7 @@ class Awaits {
   const Parts parts_;
   std::map<uint64_t, Await> awaits_;  // by client
   int64_t turn_at_us_ = kNever;       // that the host was asked for
+  std::weak_ptr<const RequestCounter> requests_;
 };
 
 }  // namespace respite

@@ -67,7 +67,7 @@ const Session& MissingFeatures::ClientOf(const Session& session) const {
 void MissingFeatures::OnRefusal(const RefusedCall& call) {
   const Session& client = ClientOf(call.session);
   if (call.command != nullptr || call.words.empty() || IsOwnTalk(client, nullptr)) return;
-  const Request request{client, call.words, SIZE_MAX};
+  const Request request{client, call.words, HarmlessWords(parts_.commands, nullptr, call.words)};
   if (parts_.commands.Find(call.words[0]) == nullptr) return Note(Kind::kCommand, NameOf(call.words[0]), request);
   if (call.words.size() > 1) {
     Note(Kind::kSubcommand, NameOf(call.words[0]) + " " + NameOf(call.words[1]), request);
@@ -97,7 +97,8 @@ void MissingFeatures::NoteOption(const FinishedCall& call) {
 
 void MissingFeatures::NoteDirectives(const FinishedCall& call) {
   const bool is_set = call.command.name == "set";
-  if (!is_set && call.command.name != "get") return;
+  const bool is_odd = call.words.size() % 2 != 0;
+  if ((!is_set && call.command.name != "get") || (is_set && is_odd)) return;
   for (size_t i = 2; i < call.words.size(); i += is_set ? 2 : 1) {
     const Bytes name = call.words[i];
     const std::string names[] = {std::string(name)};
@@ -108,9 +109,9 @@ void MissingFeatures::NoteDirectives(const FinishedCall& call) {
 }
 
 void MissingFeatures::Note(Kind kind, std::string name, const Request& request) {
-  const ClientView client = ClientView::Of(request.client);
+  const auto client = RequestOwner::Of(request.client);
   std::string same = std::to_string(static_cast<int>(kind));
-  for (const Bytes part : {Bytes(name), client.name, client.library, client.user}) {
+  for (const Bytes part : {Bytes(name), Bytes(client->name), Bytes(client->library), Bytes(client->user)}) {
     same += '\n';
     same += part;
   }
@@ -128,7 +129,7 @@ void MissingFeatures::Note(Kind kind, std::string name, const Request& request) 
   MissingFeature feature{.kind = kind,
                          .name = std::move(name),
                          .request = RequestText(request.words, request.hidden_from),
-                         .client = RequestOwner::Of(request.client),
+                         .client = client,
                          .count = 1,
                          .first_ms = now_ms,
                          .last_ms = now_ms};

@@ -22,7 +22,7 @@ struct MissingFeature {
   enum class Kind : uint8_t { kCommand, kSubcommand, kOption, kDirective };
 
   Kind kind;
-  std::string name;     // "FT.SEARCH", "CLIENT NO-SUCH", "SET IFEQ", "no-such-directive"
+  std::string name;     // "FT.SEARCH", "CLIENT NO-SUCH", "SET NOSUCH", "no-such-directive"
   std::string request;  // the first one
   std::shared_ptr<const RequestOwner> client;
   uint64_t count = 0;

@@ -20,6 +20,20 @@ using Place = RequestFaults::Place;
 
 Bytes FirstWord(Bytes text) { return text.substr(0, text.find(' ')); }
 
+bool Tells(Bytes error, Bytes word) {
+  constexpr size_t kLeastSecret = 4;  // shorter ones are parts of many words, so only quoted ones tell
+  if (word.size() >= kLeastSecret) return error.find(word) != Bytes::npos;
+  return !word.empty() && error.find("'" + std::string(word) + "'") != Bytes::npos;
+}
+
+// Some errors quote the word that is wrong, which may be a password at the wrong place.
+std::string WithoutSecrets(Bytes error, std::span<const Bytes> words, size_t shown) {
+  for (size_t i = shown; i < words.size(); ++i) {
+    if (Tells(error, words[i])) return std::string(FirstWord(error)) + " (redacted)";
+  }
+  return std::string(error);
+}
+
 }  // namespace
 
 // --- Entries.
@@ -100,6 +114,7 @@ void RequestJournal::Stop() {
 }
 
 void RequestJournal::Clear() {
+  ++epoch_;
   entries_.clear();
   first_ = next_;
   lost_ = bytes_ = 0;
@@ -126,6 +141,7 @@ void RequestJournal::Continue(RequestJournal& before) {
   first_ = before.first_;
   next_ = before.next_;
   lost_ = before.lost_;
+  epoch_ = before.epoch_ + 1;
   for (RequestEntry& entry : entries_) {
     if (entry.command != nullptr) entry.command = parts_.commands.FindFull(entry.command->full_name);
   }
@@ -160,33 +176,41 @@ RequestEntry& RequestJournal::Append(const Request& request, const Session& clie
   entry.seq = next_++;
   entry.client = sender.client;
   entry.command = request.command;
-  entry.db = request.session.db;
+  entry.db = request.session->db;
   entry.trips = std::exchange(sender.trips, 0);
   entry.lock = KeyHistory::Step::kNone;
   entry.waited_until = 0;
-  const bool is_in_script = request.session.IsScript();
+  const bool is_in_script = request.session->IsScript();
   entry.place = is_in_script ? Place::kInScript : request.depth == 0 ? Place::kSent : Place::kInTransaction;
   entry.is_in_transaction = entry.place == Place::kInTransaction || (is_in_script && client.InTransaction());
-  Keep(entry, request.session, request.words);
+  Keep(entry, request);
   bytes_ += entry.HeldBytes();
   return entry;
 }
 
-void RequestJournal::Keep(RequestEntry& entry, const Session& session, std::span<const Bytes> words) {
+RequestJournal::Request RequestJournal::Failed(const Session& session, const Command* command,
+                                               std::span<const Bytes> words, int depth) const {
+  return {&session, command, words, depth, HarmlessWords(parts_.commands, command, words)};
+}
+
+void RequestJournal::Keep(RequestEntry& entry, const Request& request) {
   entry.words.clear();
   entry.ends.clear();
+  const Session& session = *request.session;
+  const auto words = request.words;
+  const size_t shown = request.shown;
   const auto add = [&entry](Bytes word) {
     entry.words += word.substr(0, kWordMost);
     if (word.size() > kWordMost) entry.words += "... (" + std::to_string(word.size() - kWordMost) + " more bytes)";
     entry.ends.push_back(static_cast<uint32_t>(entry.words.size()));
   };
   const auto kept = words.first(std::min(words.size(), kWordsMost));
-  if (session.redacted_words.empty()) {
+  if (session.redacted_words.empty() && shown >= kept.size()) {
     for (const Bytes word : kept) add(word);
     return;
   }
   for (const Bytes word : ShownWords(session, words)) {
-    if (entry.ends.size() < kept.size()) add(word);
+    if (entry.ends.size() < kept.size()) add(entry.ends.size() < shown ? word : "(redacted)");
   }
 }
 
@@ -259,13 +283,16 @@ void RequestJournal::OnCall(const FinishedCall& call) {
   if (IsOwnTalk(client, &call.command)) return keys_.AfterOwnTalk();
   Sender& sender = SenderOf(client);
   const KeyHistory::Step step = keys_.AfterCall(call, sender.client, Moment());
-  const End end{.outcome = call.ending == FinishedCall::Ending::kFailed ? Outcome::kError : Outcome::kOk,
-                .detail = call.error,
-                .duration_us = call.duration_us};
+  const bool has_failed = call.ending == FinishedCall::Ending::kFailed;
+  Request request{&call.session, &call.command, call.words, call.depth};
+  if (has_failed) request.shown = HarmlessWords(parts_.commands, &call.command, call.words);
+  const std::string error = WithoutSecrets(call.error, call.words, request.shown);
+  const End end{
+      .outcome = has_failed ? Outcome::kError : Outcome::kOk, .detail = error, .duration_us = call.duration_us};
   const bool has_waited = call.stage != Progress::Stage::kNew && call.depth == 0 && sender.waiting_entry >= first_;
   if (has_waited) return Finish(At(sender.waiting_entry), sender, end);
   if (call.stage == Progress::Stage::kNew) CountTrip(sender, call.depth);
-  RequestEntry& entry = Append({call.session, &call.command, call.words, call.depth}, client, sender);
+  RequestEntry& entry = Append(request, client, sender);
   entry.lock = step;
   Finish(entry, sender, end);
 }
@@ -275,15 +302,16 @@ void RequestJournal::OnRefusal(const RefusedCall& call) {
   if (IsOwnTalk(client, call.command)) return;
   Sender& sender = SenderOf(client);
   CountTrip(sender, call.depth);
-  Finish(Append({call.session, call.command, call.words, call.depth}, client, sender), sender,
-         {.outcome = Outcome::kError, .detail = call.error});
+  const Request request = Failed(call.session, call.command, call.words, call.depth);
+  const std::string error = WithoutSecrets(call.error, call.words, request.shown);
+  Finish(Append(request, client, sender), sender, {.outcome = Outcome::kError, .detail = error});
 }
 
 void RequestJournal::OnWait(const WaitingCall& call) {
   if (IsOwnTalk(call.session, &call.command)) return;
   Sender& sender = SenderOf(call.session);
   CountTrip(sender, 0);
-  RequestEntry& entry = Append({call.session, &call.command, call.words}, call.session, sender);
+  RequestEntry& entry = Append({&call.session, &call.command, call.words}, call.session, sender);
   entry.wall_us = Moment().wall_us;
   entry.duration_us = 0;
   entry.outcome = Outcome::kBlocked;
@@ -312,7 +340,7 @@ void RequestJournal::NoteFault(const RequestFaults::Request& request, const Requ
   const int depth = request.place == Place::kInTransaction ? 1 : 0;
   CountTrip(sender, depth);
   sender.fault = name;
-  Finish(Append({request.client, &request.command, request.words, depth}, request.client, sender), sender, {});
+  Finish(Append(Failed(request.client, &request.command, request.words, depth), request.client, sender), sender, {});
 }
 
 }  // namespace respite

@@ -114,6 +114,8 @@ class RequestJournal final : public CallObserver, private KeyEventListener {
   template <class Visit>
   void ForEach(const JournalFilter& filter, Visit&& visit) const;
   uint64_t Count(const JournalFilter& filter) const;
+  // Another number whenever entries have gone other than by being too old (Start, Clear …).
+  uint64_t Epoch() const { return epoch_; }
 
   // A rule of TEST FAULT acts on a request.
   void NoteFault(const RequestFaults::Request& request, const RequestFault& fault, Bytes name);
@@ -133,10 +135,11 @@ class RequestJournal final : public CallObserver, private KeyEventListener {
     std::string fault;           // that its running request has met
   };
   struct Request {
-    const Session& session;
+    const Session* session;
     const Command* command;
     std::span<const Bytes> words;
     int depth = 0;
+    size_t shown = SIZE_MAX;  // words behind so many are hidden
   };
   struct End {
     RequestEntry::Outcome outcome = RequestEntry::Outcome::kOk;
@@ -157,7 +160,9 @@ class RequestJournal final : public CallObserver, private KeyEventListener {
   RequestEntry& At(uint64_t seq) { return entries_[seq - first_]; }
   RequestEntry& Append(const Request& request, const Session& client, Sender& sender);
   void Finish(RequestEntry& entry, Sender& sender, const End& end);
-  void Keep(RequestEntry& entry, const Session& session, std::span<const Bytes> words);
+  static void Keep(RequestEntry& entry, const Request& request);
+  // Of one that has not run, or has failed.
+  Request Failed(const Session& session, const Command* command, std::span<const Bytes> words, int depth) const;
   RequestEntry TakeOldest();
   void MakeRoom();
   void ForgetOldSenders();
@@ -169,6 +174,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {
   uint64_t first_ = 1;
   uint64_t next_ = 1;
   uint64_t lost_ = 0;
+  uint64_t epoch_ = 0;
   size_t bytes_ = 0;  // that the entries hold
   KeyHistory keys_;
   std::unordered_map<uint64_t, Sender> senders_;

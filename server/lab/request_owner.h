@@ -10,6 +10,9 @@
 namespace respite {
 
 struct RequestOwner {
+  // Of each text so many octets are kept: clients choose them, and may choose megabytes.
+  static constexpr size_t kMostOctets = 256;
+
   uint64_t id = 0;
   std::string name;
   std::string user;

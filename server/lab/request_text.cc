@@ -3,8 +3,39 @@
 #include <algorithm>
 
 #include "base/word_text.h"
+#include "server/catalogue/command_table.h"
 
 namespace respite {
+
+namespace {
+
+// For a container those of the strictest of its subcommands.
+size_t HarmlessWordsOf(const Command& command) {
+  size_t least = command.Spec().harmless_words;
+  for (const Command& subcommand : command.subcommands) {
+    least = std::min<size_t>(least, subcommand.Spec().harmless_words);
+  }
+  return least;
+}
+
+}  // namespace
+
+size_t HarmlessWords(const CommandTable& commands, const Command* command, std::span<const Bytes> words) {
+  const Command* const named = command != nullptr || words.empty() ? command : commands.Find(words[0]);
+  const size_t harmless = named == nullptr ? CommandSpec::kAllWords : HarmlessWordsOf(*named);
+  return harmless == CommandSpec::kAllWords ? SIZE_MAX : harmless;
+}
+
+std::string ConditionText(std::span<const Bytes> words) {
+  constexpr size_t kOctets = 128;  // of a word
+  std::string line;
+  for (const Bytes word : words) {
+    if (!line.empty()) line += ' ';
+    line += WordText(word.substr(0, kOctets));
+    if (word.size() > kOctets) line += "...";
+  }
+  return line;
+}
 
 std::string RequestText(std::span<const Bytes> words, size_t hidden_from) {
   constexpr size_t kWords = 12;

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
+#include "server/catalogue/emulated.h"
 #include "server/clients/held_request.h"
 
 namespace respite {
@@ -25,13 +27,15 @@ class Worlds {
   struct Order {
     std::optional<int> port = std::nullopt;  // of its own; 0: the system chooses one
     const NamedSnapshots* snapshots = nullptr;
-    std::string snapshot = {};  // of those: its data to begin with
+    std::string snapshot = {};                       // of those: its data to begin with
+    std::optional<Emulated> version = std::nullopt;  // nothing: that of the server which has the worlds
   };
   struct Summary {
     std::string name;
     size_t clients;
     size_t keys;
-    int port;  // 0: none
+    int port;                  // 0: none
+    std::string_view version;  // that it emulates; empty: none
   };
 
   virtual ~Worlds() = default;

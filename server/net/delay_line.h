@@ -24,6 +24,10 @@ class DelayLine {
     waiting_.push_back({due_ms, std::string(bytes)});
     octets_ += bytes.size();
   }
+  // Nothing is due later than this.
+  void Hasten(int64_t latest_ms) {
+    for (Piece& piece : waiting_) piece.due_ms = std::min(piece.due_ms, latest_ms);
+  }
   // Removes all octets that are due.
   std::string TakeDue(int64_t now_ms) {
     std::string due;

@@ -20,6 +20,8 @@ namespace {
 
 // Reads of one socket in a row. More wait for the next event, so that others are served in between.
 constexpr size_t kReceivesPerEvent = 4;
+// Of a link that is slow on purpose.
+constexpr size_t kMostDelayedOctets = size_t{16} << 20;
 
 // Binds the socket to one of our own addresses. False: it is not ours.
 bool BindTo(int descriptor, int family, const std::string& source) {
@@ -88,10 +90,11 @@ void Wire::Stop() {
   stream_->Close();
 }
 
-// What has been received already, or waits in the socket, comes when the link is whole again. What is on its way keeps
-// its delay.
+// What has been received already, or waits in the socket, comes when the link is whole again.
 void Wire::SetWeather(const LinkWeather& weather) {
   const bool was_cut = std::exchange(weather_, weather).is_cut;
+  if (user_ != nullptr) Hasten(to_send_, weather.send_delay_ms, &Wire::SendDue);
+  if (user_ != nullptr) Hasten(to_deliver_, weather.receive_delay_ms, &Wire::DeliverDue);
   if (user_ == nullptr || weather.is_cut == was_cut) return;
   if (weather.is_cut) return Unwatch();
   Later([](Wire& wire) {
@@ -187,7 +190,7 @@ void Wire::OnReady(SocketPoller::Interest ready) {
 void Wire::Receive() {
   // The scratch buffer is the loop's: whoever gets the bytes may receive others' meanwhile (ServeBesides), with another
   // scratch buffer.
-  for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !weather_.is_cut; ++i) {
+  for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !weather_.is_cut && !HoldsMuch(); ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();
     const Transfer got = stream_->Receive(scratch);
     if (got.state == Transfer::State::kLater) return Watch();
@@ -198,7 +201,7 @@ void Wire::Receive() {
   }
   if (user_ == nullptr) return;
   Watch();
-  if (reads_ && stream_->HasReceived()) ReceiveLater();
+  if (user_ != nullptr && reads_ && !HoldsMuch() && stream_->HasReceived()) ReceiveLater();
 }
 
 void Wire::ReceiveLater() {
@@ -225,13 +228,25 @@ void Wire::Send(Bytes bytes) {
 void Wire::Await(Delayed& delayed, void (Wire::*serve)()) {
   if (delayed.line.Empty() || std::exchange(delayed.is_awaited, true)) return;
   const int64_t wait_ms = std::max<int64_t>(delayed.line.NextDueMs() - parts_.loop.pace().NowMs(), 0);
-  parts_.loop.After(wait_ms, [self = shared_from_this(), &delayed, serve] {
+  // A link that ends does not wait for it.
+  parts_.loop.After(wait_ms, [weak = weak_from_this(), &delayed, serve] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
     delayed.is_awaited = false;
     if (self->user_ == nullptr || self->weather_.is_cut) return;
     self->parts_.loop.Enter(self->parts_.resident);
     (self.get()->*serve)();
   });
 }
+
+void Wire::Hasten(Delayed& delayed, int64_t delay_ms, void (Wire::*serve)()) {
+  if (delayed.line.Empty()) return;
+  delayed.line.Hasten(parts_.loop.pace().NowMs() + delay_ms);
+  delayed.is_awaited = false;  // the wait that there is may be too long, and does no harm
+  Await(delayed, serve);
+}
+
+bool Wire::HoldsMuch() const { return to_deliver_.line.Octets() >= kMostDelayedOctets; }
 
 void Wire::SendDue() {
   SendNow(to_send_.line.TakeDue(parts_.loop.pace().NowMs()));
@@ -245,6 +260,8 @@ void Wire::DeliverDue() {
   if (user_ == nullptr) return;
   if (to_deliver_.line.Empty() && end_) return End(*end_);
   Await(to_deliver_, &Wire::DeliverDue);
+  Watch();
+  if (user_ != nullptr && reads_ && stream_->HasReceived()) ReceiveLater();
 }
 
 void Wire::SendNow(Bytes bytes) {
@@ -290,7 +307,7 @@ void Wire::Watch() {
   } else if (stage_ == Stage::kHandshake) {
     wanted = stream_->Needs({.read = true});
   } else {
-    wanted = stream_->Needs({.read = reads_ && !end_, .write = HasUnsent()});
+    wanted = stream_->Needs({.read = reads_ && !end_ && !HoldsMuch(), .write = HasUnsent()});
   }
   if (wanted == registered_) return;
   if (!parts_.loop.poller().Change(FileDescriptor(), *this, registered_, wanted)) return End("too many sockets");

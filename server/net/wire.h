@@ -87,6 +87,10 @@ class Wire final : public SocketPoller::Watcher, public std::enable_shared_from_
   void Deliver(Bytes bytes);
   // When the next octets are due.
   void Await(Delayed& delayed, void (Wire::*serve)());
+  // What is on its way has no longer delay than what comes now.
+  void Hasten(Delayed& delayed, int64_t delay_ms, void (Wire::*serve)());
+  // So much is on its way that the other side has to wait.
+  bool HoldsMuch() const;
   void SendDue();
   void DeliverDue();
   void Watch();

@@ -15,8 +15,8 @@
 #include "server/dataset/eviction.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/execution/command_latency.h"
+#include "server/execution/command_log.h"
 #include "server/execution/services.h"
-#include "server/execution/slowlog.h"
 #include "server/migration/migrations.h"
 #include "server/net/migrate_link.h"
 #include "server/net/tls/tls.h"
@@ -72,9 +72,39 @@ std::optional<std::string> SwitchAppendOnly(const Settings& settings, AppendOnly
   return std::nullopt;
 }
 
+// What operators see: logs of commands, latency, the log.
+void RegisterObservationHooks(const Services& services) {
+  Config& config = services.config;
+  config.OnChange(
+      {"commandlog-slow-execution-max-len", "commandlog-large-request-max-len", "commandlog-large-reply-max-len"},
+      [&services]() -> std::optional<std::string> {
+        services.command_logs.Trim();
+        return std::nullopt;
+      });
+  config.OnChange(
+      {"commandlog-execution-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than"},
+      [&services]() -> std::optional<std::string> {
+        services.command_logs.AdoptLimits();
+        return std::nullopt;
+      });
+  config.OnChange({"latency-monitor-threshold"}, [&services]() -> std::optional<std::string> {
+    services.command_latency.AdoptThreshold();
+    return std::nullopt;
+  });
+  config.OnChange({"loglevel"}, [&services]() -> std::optional<std::string> {
+    services.log.SetLevel(services.settings.loglevel);
+    return std::nullopt;
+  });
+  config.OnChange({"log-format", "log-timestamp-format"}, [&services]() -> std::optional<std::string> {
+    services.log.SetFormat(services.settings.log_format, services.settings.log_timestamp_format);
+    return std::nullopt;
+  });
+}
+
 }  // namespace
 
 void RegisterConfigHooks(const Services& services) {
+  RegisterObservationHooks(services);
   Config& config = services.config;
   config.OnChange({"hz", "dynamic-hz"}, [&services]() -> std::optional<std::string> {
     services.pulse.Adjust();
@@ -88,22 +118,6 @@ void RegisterConfigHooks(const Services& services) {
   });
   config.OnChange({"acllog-max-len"}, [&services]() -> std::optional<std::string> {
     services.acl_log.Trim(static_cast<size_t>(std::max<int64_t>(services.settings.acllog_max_len, 0)));
-    return std::nullopt;
-  });
-  config.OnChange({"slowlog-max-len"}, [&services]() -> std::optional<std::string> {
-    services.slowlog.Trim();
-    return std::nullopt;
-  });
-  config.OnChange({"slowlog-log-slower-than"}, [&services]() -> std::optional<std::string> {
-    services.slowlog.AdoptThreshold();
-    return std::nullopt;
-  });
-  config.OnChange({"latency-monitor-threshold"}, [&services]() -> std::optional<std::string> {
-    services.command_latency.AdoptThreshold();
-    return std::nullopt;
-  });
-  config.OnChange({"loglevel"}, [&services]() -> std::optional<std::string> {
-    services.log.SetLevel(services.settings.loglevel);
     return std::nullopt;
   });
   config.OnChange({"appendonly"}, [&services] { return SwitchAppendOnly(services.settings, services.aof); });

@@ -1,5 +1,6 @@
 #include "server/node/listener.h"
 
+#include <grp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,9 +42,6 @@ constexpr char kMaxClients[] = "ERR max number of clients reached";
 
 namespace {
 
-// Many new connections must not delay existing clients.
-constexpr int kAcceptsPerEvent = 100;
-
 constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
 
 // This machine does not have that kind of address.
@@ -60,6 +58,15 @@ uint64_t InodeOf(const std::string& path) {
 void SendError(const Descriptor& socket, Bytes error) {
   std::string line = "-" + std::string(error) + "\r\n";
   [[maybe_unused]] ssize_t sent = send(socket.Get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+// Clients of that group may use the file, as far as its mode says. Does nothing without a group.
+std::optional<std::string> GiveToGroup(const std::string& path, const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  const group* const found = getgrnam(name.c_str());
+  if (found == nullptr) return "there is no group '" + name + "'";
+  if (chown(path.c_str(), static_cast<uid_t>(-1), found->gr_gid) == 0) return std::nullopt;
+  return std::string("chown: ") + std::strerror(errno);
 }
 
 }  // namespace
@@ -141,6 +148,10 @@ std::optional<std::string> Listener::OpenUnix() {
       ListenUnix(settings.folder->Resolve(settings.unixsocket), settings.unixsocketperm, settings.tcp_backlog);
   if (!socket.ok()) return "Failed opening Unix socket: " + socket.error().text;
   unix_path_ = AbsolutePath(settings.folder->Resolve(settings.unixsocket));
+  if (auto error = GiveToGroup(unix_path_, settings.unixsocketgroup)) {
+    unlink(unix_path_.c_str());
+    return "Failed opening Unix socket: " + *error;
+  }
   unix_inode_ = InodeOf(unix_path_);
   unix_ = std::make_shared<Socket>(host_.loop().Context(), std::move(socket.value()), Protocol::kTcp);
   Accept(unix_);
@@ -199,8 +210,11 @@ void Listener::Accept(const std::shared_ptr<Socket>& socket) {
 void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
   // A session that is being closed still has a descriptor, so it counts.
   const size_t open = host_.parts().clients.Count() + host_.loop().closings().Size();
-  if (open + kAcceptsPerEvent > host_.parts().settings.maxclients) host_.loop().closings().ServeAll();
-  for (int i = 0; i < kAcceptsPerEvent; ++i) {
+  const Settings& settings = host_.parts().settings;
+  const bool is_tls = socket->protocol == Protocol::kTls;
+  const int most = is_tls ? settings.max_new_tls_connections_per_cycle : settings.max_new_connections_per_cycle;
+  if (open + static_cast<size_t>(most) > settings.maxclients) host_.loop().closings().ServeAll();
+  for (int i = 0; i < most; ++i) {
     int accepted = accept4(socket->descriptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (accepted >= 0) {
       Welcome(Descriptor(accepted), socket->protocol);

@@ -1,5 +1,6 @@
 #include "server/node/node.h"
 
+#include "server/catalogue/dialect.h"
 #include "server/commands/families.h"
 #include "server/node/config_hooks.h"
 
@@ -50,7 +51,7 @@ Node::Node(const Parts& outside)
                 .key_notifications = key_notifications_,
                 .key_event_ports = key_event_ports_,
                 .running = running_}),
-      commands_(AllCommands(WhereOf(parts_.config.mode()))),
+      commands_(AllCommands(WhereOf(parts_.config.mode()), parts_.config.settings().emulate)),
       users_(commands_, parts_.config.settings()),
       permissions_({.settings = parts_.config.settings(),
                     .config = parts_.config,
@@ -88,7 +89,7 @@ Node::Node(const Parts& outside)
                  .clients = clients_,
                  .limits = limits_,
                  .observers = call_observers_}),
-      slowlog_({.settings = parts_.config.settings(), .running = running_, .observers = call_observers_}),
+      command_logs_({.settings = parts_.config.settings(), .running = running_, .observers = call_observers_}),
       latency_(parts_.config.settings(), parts_.clock, parts_.pace),
       command_latency_({.settings = parts_.config.settings(), .latency = latency_, .observers = call_observers_}),
       http_guard_({.pace = parts_.pace, .log = parts_.log, .clients = clients_}),
@@ -286,7 +287,11 @@ Node::Node(const Parts& outside)
                                       .observers = call_observers_,
                                       .key_events = key_event_ports_.journal,
                                       .clock = parts_.clock}),
-           .awaits = Awaits({.pace = parts_.pace, .clients = clients_, .waiting = waiting_, .host = host_}),
+           .awaits = Awaits({.pace = parts_.pace,
+                             .clients = clients_,
+                             .waiting = waiting_,
+                             .host = host_,
+                             .observers = call_observers_}),
            .faults = FaultRules({.clock = parts_.clock,
                                  .commands = commands_,
                                  .holdups = holdups_,
@@ -312,6 +317,7 @@ Node::Node(const Parts& outside)
            .shuffle = Shuffle(reply_editor_, parts_.random_seed)},
       services_{.settings = parts_.config.settings(),
                 .config = parts_.config,
+                .dialect = DialectOf(parts_.config.settings().emulate),
                 .clock = parts_.clock,
                 .pace = parts_.pace,
                 .log = parts_.log,
@@ -361,7 +367,7 @@ Node::Node(const Parts& outside)
                 .identity = identity_,
                 .stats = stats_,
                 .monitors = monitors_,
-                .slowlog = slowlog_,
+                .command_logs = command_logs_,
                 .command_latency = command_latency_,
                 .latency = latency_,
                 .debug = debug_,

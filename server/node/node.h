@@ -54,6 +54,7 @@
 #include "server/execution/books.h"
 #include "server/execution/call_observer.h"
 #include "server/execution/command_latency.h"
+#include "server/execution/command_log.h"
 #include "server/execution/executor.h"
 #include "server/execution/function_library_store.h"
 #include "server/execution/gates.h"
@@ -63,7 +64,6 @@
 #include "server/execution/request_faults.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
-#include "server/execution/slowlog.h"
 #include "server/lab/faults/disk_faults.h"
 #include "server/lab/lab.h"
 #include "server/migration/migrations.h"
@@ -143,7 +143,7 @@ class Node {
   Pause& pause() { return pause_; }
   CallObservers& call_observers() { return call_observers_; }
   Monitors& monitors() { return monitors_; }
-  SlowLog& slowlog() { return slowlog_; }
+  CommandLogs& command_logs() { return command_logs_; }
   LatencyMonitor& latency() { return latency_; }
   Reclaimer& reclaimer() { return reclaimer_; }
   Waiting& waiting() { return waiting_; }
@@ -213,7 +213,7 @@ class Node {
   CallObservers call_observers_;
   Books books_;
   Monitors monitors_;
-  SlowLog slowlog_;
+  CommandLogs command_logs_;
   LatencyMonitor latency_;
   CommandLatency command_latency_;
   HttpGuard http_guard_;

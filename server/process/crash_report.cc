@@ -142,7 +142,8 @@ void WriteField(const SignalLog& log, const char* name, Bytes value) {
 
 void WriteWords(const SignalLog& log, const Running& running) {
   const auto words = running.words;
-  const size_t harmless = running.command->Spec().harmless_words;
+  const bool hides_all = crashing_services != nullptr && crashing_services->settings.hide_user_data_from_log;
+  const size_t harmless = hides_all ? 1 : running.command->Spec().harmless_words;
   log.Write("\nargc: ");
   log.Decimal(static_cast<int64_t>(words.size()));
   log.Write("\n");

@@ -8,9 +8,13 @@
 #include "base/out_of_memory.h"
 #include "server/catalogue/command_table.h"
 #include "server/commands/families.h"
+#include "server/config/container_arguments.h"
 #include "server/config/usage.h"
 #include "server/process/check_tools.h"
+#include "server/process/client_tool.h"
+#include "server/process/container_start.h"
 #include "server/process/memory_check.h"
+#include "server/process/name_services.h"
 #include "server/process/out_of_memory_ending.h"
 #include "server/process/replay_tool.h"
 #include "server/process/server_process.h"
@@ -45,7 +49,7 @@ int PrintUsage(const std::string& program) {
 std::optional<StartupError> CheckRenames(const Config& config) {
   if (config.lines().rename_command.empty()) return std::nullopt;
   const bool is_sentinel = config.mode() == ServerMode::kSentinel;
-  CommandTable table(AllCommands(is_sentinel ? Where::kSentinels : Where::kDataServers));
+  CommandTable table(AllCommands(is_sentinel ? Where::kSentinels : Where::kDataServers, config.settings().emulate));
   for (const ConfigLine& line : config.lines().rename_command) {
     switch (table.Rename(line.words[1], line.words[2])) {
       case RenameResult::kDone:
@@ -79,12 +83,20 @@ int Launch(int argc, char** argv) {
   ChooseOutOfMemoryEnding(EndServerOutOfMemory);
   GuardOpenSslMemory();
   ReserveStack();
+  UseBuiltInNameServices();
   FillStandardDescriptors();
   IgnoreUnusedSignals();
   std::vector<std::string> arguments(argv, argv + argc);
   if (arguments.empty()) arguments.emplace_back("respite-server");  // execve without any argv
+  const bool is_in_container = IsContainerEntry(arguments[0]);
+  if (is_in_container) {
+    ContainerStart start = BeginContainer(arguments);
+    if (!start.error.empty()) return Report({StartupError::Channel::kStderr, start.error});
+    arguments = std::move(start.arguments);
+  }
   auto line = ParseCommandLine(arguments);
   if (!line.ok()) return Report(line.error());
+  line.value().is_in_container = is_in_container;
   ProcessTitle title(argc, argv);
   switch (line.value().action) {
     case LaunchAction::kServe:
@@ -103,6 +115,8 @@ int Launch(int argc, char** argv) {
       return RunAofCheck(arguments);
     case LaunchAction::kReplay:
       return RunReplay(arguments);
+    case LaunchAction::kClient:
+      return RunClient(arguments);
   }
   return 1;
 }

@@ -63,7 +63,8 @@ void NodeMembers::OnBack(Resident& resident) {
 bool NodeMembers::Lives(size_t member) const { return residents_[member].Lives(); }
 
 ClockControl* NodeMembers::LivingClock(size_t member) const {
-  if (!Lives(member)) return nullptr;
+  // Sentinels, like all that servers do to each other, follow real time.
+  if (!Lives(member) || RoleOf(*residents_[member].node) == Role::kSentinel) return nullptr;
   ClockControl& clock = residents_[member].node->node().lab().clock;
   return clock.Exists() ? &clock : nullptr;
 }

@@ -5,6 +5,7 @@
 
 #include "base/duration_text.h"
 #include "base/hash.h"
+#include "server/catalogue/dialect.h"
 #include "server/clients/clients.h"
 #include "server/dataset/eviction.h"
 #include "server/node/connection.h"
@@ -43,6 +44,7 @@ std::function<void()> NodeWorlds::IfThere(std::function<void()> task) const {
 
 std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder) const {
   auto config = base_->CopyFor(folder);
+  if (order.version) config->Emulate(*order.version);
   Settings& settings = config->Adjust();
   settings.port = order.port.value_or(0);
   if (order.port == 0) settings.port = kAutoPort;
@@ -161,7 +163,8 @@ void NodeWorlds::Restart(const std::string& name, Connection& connection, const 
   Later([this] { dropped_.clear(); });
   before.Crash(remains.policy, &connection.session());
   const int port = before.settings().bound_port;
-  World world = Prepared(name, {.port = port == 0 ? std::nullopt : std::optional<int>(port)});
+  World world = Prepared(
+      name, {.port = port == 0 ? std::nullopt : std::optional<int>(port), .version = before.settings().emulate});
   if (!Begin(*world.node, {&before, remains.from == Remains::From::kAll})) return;  // it is gone
   connection.Rejoin(world.node->host(), "+OK\r\n");
   Add(name, std::move(world));
@@ -173,7 +176,8 @@ std::vector<Worlds::Summary> NodeWorlds::List() const {
   std::vector<Summary> list;
   for (const auto& [name, world] : worlds_) {
     Node& node = world.node->node();
-    list.push_back({name, node.clients().Count(), KeysOf(node), node.settings().bound_port});
+    list.push_back({name, node.clients().Count(), KeysOf(node), node.settings().bound_port,
+                    DialectOf(node.settings().emulate).name});
   }
   return list;
 }

@@ -126,6 +126,7 @@ void ServerProcess::OpenLog(Logger& log) {
   const Settings& settings = config_.settings();
   std::string path = settings.logfile.empty() ? std::string() : AbsolutePath(settings.logfile);
   log.SetLevel(settings.loglevel);
+  log.SetFormat(settings.log_format, settings.log_timestamp_format);
   SetSignalLog(path);
   log.SetFile(std::move(path));
   if (settings.syslog_enabled) log.EnableSyslog(settings.syslog_ident, settings.syslog_facility);

@@ -167,6 +167,8 @@ RdbReadOptions LoadReadOptions(const RdbLoadParts& parts) {
   options.databases = parts.data.keyspace.Count();
   const bool verify = settings.rdbchecksum && !parts.debug.skip_payload_checksum;
   options.checksum = verify ? RdbReadOptions::Checksum::kVerify : RdbReadOptions::Checksum::kIgnore;
+  const bool is_any = settings.rdb_version_check == RdbVersionCheck::kRelaxed;
+  options.versions = is_any ? RdbReadOptions::Versions::kAll : RdbReadOptions::Versions::kKnown;
   options.progress_interval = static_cast<uint64_t>(settings.loading_process_events_interval_bytes);
   return options;
 }

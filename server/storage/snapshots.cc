@@ -218,6 +218,14 @@ void Snapshots::Flushed() {
   save_due_ = !parts_.settings.save.empty();
 }
 
+Snapshots::Cancelled Snapshots::Cancel() {
+  if (Running()) {
+    parts_.nursery.Kill();
+    return Cancelled::kRunning;
+  }
+  return std::exchange(scheduled_, false) ? Cancelled::kScheduled : Cancelled::kNone;
+}
+
 void Snapshots::SaveFlushed() {
   save_due_ = false;
   if (!Running()) Save();

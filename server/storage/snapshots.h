@@ -63,6 +63,9 @@ class Snapshots {
   // Starts one as soon as no other child runs.
   void Schedule() { scheduled_ = true; }
   bool Running() const;
+  // Stops a background save, or else unschedules one. Returns which of them there was.
+  enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
+  Cancelled Cancel();
 
   // For the timer, after the end of a child was handled: starts scheduled snapshots and those of save points.
   void Cron();

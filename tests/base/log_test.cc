@@ -84,6 +84,29 @@ TEST_F(LogTest, PrintsTheLinesOfRedis) {
             prefix + ". a\n" + prefix + "- b\n" + prefix + "* Ready to accept connections tcp\n" + prefix + "# d\n");
 }
 
+TEST_F(LogTest, PrintsOtherForms) {
+  setenv("TZ", "IST-5:30", 1);
+  tzset();
+  Logger log(clock_, pipe_[1]);
+  log.SetRole('M');
+  log.SetFormat(LogFormat::kLegacy, LogTimeFormat::kMilliseconds);
+  log.Notice("x");
+  const std::string pid = std::to_string(getpid());
+  EXPECT_EQ(Drained(), pid + ":M 1795227461123 * x\n");
+  log.SetFormat(LogFormat::kLogfmt, LogTimeFormat::kIso8601);
+  log.Warning("a \"b\"\r\nc");
+  EXPECT_EQ(Drained(), "pid=" + pid +
+                           " role=primary timestamp=\"2026-11-21T07:47:41.123+05:30\" level=warning "
+                           "message=\"a 'b'  c\"\n");
+  setenv("TZ", "PST8", 1);
+  tzset();
+  Logger other(clock_, pipe_[1]);
+  other.SetFormat(LogFormat::kLogfmt, LogTimeFormat::kIso8601);
+  other.Notice("x");
+  EXPECT_EQ(Drained(),
+            "pid=" + pid + " role=child timestamp=\"2026-11-20T18:17:41.123-08:00\" level=notice message=\"x\"\n");
+}
+
 TEST_F(LogTest, PadsTheTime) {
   clock_.SetWallMs(1'767'513'845'006);  // 2026-01-04T08:04:05.006Z
   Logger log(clock_, pipe_[1]);

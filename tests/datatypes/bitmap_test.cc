@@ -92,7 +92,28 @@ char ModelOctet(BitOperation operation, char a, char b) {
   }
 }
 
+// One bit of the result, from those of the sources.
+bool ModelBit(BitOperation operation, const std::vector<bool>& bits) {
+  const auto set = std::ranges::count(bits, true);
+  const auto set_in_others = set - (bits[0] ? 1 : 0);
+  if (operation == BitOperation::kDiff) return bits[0] && set_in_others == 0;
+  if (operation == BitOperation::kDiff1) return !bits[0] && set_in_others > 0;
+  if (operation == BitOperation::kAndOr) return bits[0] && set_in_others > 0;
+  return set == 1;
+}
+
+std::string ModelCompared(BitOperation operation, const std::vector<std::string>& sources, size_t size) {
+  std::string result(size, '\0');
+  for (uint64_t at = 0; at < size * 8; ++at) {
+    std::vector<bool> bits;
+    for (const std::string& source : sources) bits.push_back(BitAt(source, at) == Bit::kSet);
+    if (ModelBit(operation, bits)) PutBit(result.data(), at, Bit::kSet);
+  }
+  return result;
+}
+
 std::string ModelCombined(BitOperation operation, const std::vector<std::string>& sources, size_t size) {
+  if (operation >= BitOperation::kDiff) return ModelCompared(operation, sources, size);
   std::string result = sources[0];
   result.resize(size);
   if (operation == BitOperation::kNot)
@@ -113,15 +134,17 @@ class CombineTest : public testing::TestWithParam<BitOperation> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Operations, CombineTest,
-                         testing::Values(BitOperation::kAnd, BitOperation::kOr, BitOperation::kXor,
-                                         BitOperation::kNot));
+                         testing::Values(BitOperation::kAnd, BitOperation::kOr, BitOperation::kXor, BitOperation::kNot,
+                                         BitOperation::kDiff, BitOperation::kDiff1, BitOperation::kAndOr,
+                                         BitOperation::kOne));
 
 TEST_P(CombineTest, AgreesWithTheModelAlsoInPlace) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   for (int round = 0; round < 500; ++round) {
-    std::vector<std::string> sources(GetParam() == BitOperation::kNot ? 1 : 1 + random.Below(4));
+    const size_t least = GetParam() >= BitOperation::kDiff ? 2 : 1;
+    std::vector<std::string> sources(GetParam() == BitOperation::kNot ? 1 : least + random.Below(4));
     for (std::string& source : sources)
       source = RandomText(random, random.Below(3) == 0 ? random.Below(9000) : random.Below(40));
     const size_t size = LongestOf(sources);

@@ -38,6 +38,8 @@ class Client:
             return int(rest)
         if kind == b"$":
             return self.file.read(int(rest) + 2)[:-2].decode("latin1")
+        if kind == b"=":
+            return self.file.read(int(rest) + 2)[4:-2].decode("latin1")
         if kind in b"*~":
             return [self.read() for _ in range(int(rest))]
         if kind == b"%":
@@ -58,7 +60,8 @@ def key_spec_text(spec):
 
 
 def info_facts(row):
-    name, arity, flags, first, last, step, categories, tips, key_specs, subcommands = row
+    # Redis 6.2 has seven elements.
+    name, arity, flags, first, last, step, categories, tips, key_specs, subcommands = row + [[], [], []][:10 - len(row)]
     yield f"{name} arity={arity}"
     yield f"{name} flags={','.join(flags)}"
     yield f"{name} legacy_keys={first},{last},{step}"
@@ -97,8 +100,10 @@ def command_facts(client):
     facts = []
     for row in client.run("COMMAND"):
         facts += info_facts(row)
-    for name, docs in client.run("COMMAND", "DOCS"):
-        facts += docs_facts(name, docs)
+    docs = client.run("COMMAND", "DOCS")
+    if isinstance(docs, list):  # not in Redis 6.2
+        for name, command_docs in docs:
+            facts += docs_facts(name, command_docs)
     return sorted(facts)
 
 

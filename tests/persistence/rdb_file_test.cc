@@ -295,6 +295,18 @@ TEST(RdbFile, RefusesDataOfModulesByName) {
   EXPECT_EQ(sink.keyspace[0].Size(), 1u);
 }
 
+TEST(RdbFile, ReadsNewerVersionsIfItMay) {
+  FaultyFiles files;
+  files.Put("a", HandMade(80, [](RdbOutput& out) { PutKey(out, rdb::Type::kString, "k", "v"); }));
+  auto file = files.Open("a", FileSystem::Mode::kRead);
+  KeyspaceSink sink;
+  EncodingLimits limits;
+  EXPECT_EQ(Outcome(ReadRdb(*file.value(), 0, {.limits = limits}, sink)), "Can't handle RDB format version 80 at 9");
+  EXPECT_EQ(Outcome(ReadRdb(*file.value(), 0, {.limits = limits, .versions = RdbReadOptions::Versions::kAll}, sink)),
+            "good");
+  EXPECT_EQ(sink.keyspace[0].Size(), 1u);
+}
+
 TEST(RdbFile, SaysWhatIsWrong) {
   const auto nothing = [](RdbOutput&) {};
   EXPECT_EQ(OutcomeOf(13, nothing), "Can't handle RDB format version 13 at 9");

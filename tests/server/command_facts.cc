@@ -71,6 +71,7 @@ class FactWriter {
     Add(name, "flags=" + Joined(row.items.at(2)));
     Add(name, "legacy_keys=" + row.items.at(3).text + "," + row.items.at(4).text + "," + row.items.at(5).text);
     Add(name, "categories=" + Joined(row.items.at(6)));
+    if (row.items.size() == 7) return;  // as Redis 6.2
     for (const Decoded& tip : row.items.at(7).items) Add(name, "tip=" + tip.text);
     size_t number = 0;
     for (const Decoded& spec : row.items.at(8).items)

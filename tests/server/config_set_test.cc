@@ -69,17 +69,38 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
   Names additions;
   for (std::span<const Directive> subject : DirectivesBySubject()) {
     for (const Directive& directive : subject) {
-      if (!redis.contains(std::string(directive.name))) additions.emplace_back(directive.name);
+      const bool is_new_name = !directive.renamed_since.Empty();
+      if (!redis.contains(std::string(directive.name)) && !is_new_name) additions.emplace_back(directive.name);
       if (!directive.alias.empty()) {
         EXPECT_TRUE(redis.contains(std::string(directive.alias))) << directive.alias;
       }
     }
   }
-  EXPECT_THAT(additions, testing::UnorderedElementsAre(
-                             "exit-on-idle", "exit-with-parent", "load", "ready-fd", "seed", "port-file",
-                             "test-commands", "test-world-idle", "aof-load-failed-commands", "nodes", "sentinels",
-                             "record", "node-threads", "cluster-databases", "cluster-slot-migration-log-max-len",
-                             "cluster-slot-stats-enabled", "slot-migration-max-failover-repl-bytes"));
+  EXPECT_THAT(
+      additions,
+      testing::UnorderedElementsAre(
+          "announce", "emulate", "exit-on-idle", "exit-with-parent", "load", "ready-fd", "seed", "port-file",
+          "test-commands", "test-world-idle", "aof-load-failed-commands", "nodes", "sentinels", "record",
+          "node-threads", "cluster-databases", "cluster-slot-migration-log-max-len", "cluster-slot-stats-enabled",
+          "slot-migration-max-failover-repl-bytes",
+          // Of Redis 7.4 and 8.0, and of Valkey 8.0 and 8.1.
+          "active-defrag-cycle-us", "availability-zone", "cluster-blacklist-ttl", "cluster-manual-failover-timeout",
+          "commandlog-large-reply-max-len", "commandlog-large-request-max-len", "commandlog-reply-larger-than",
+          "commandlog-request-larger-than", "dual-channel-replication-enabled", "events-per-io-thread",
+          "hide-user-data-from-log", "import-mode", "log-format", "log-timestamp-format",
+          "max-new-connections-per-cycle", "max-new-tls-connections-per-cycle", "prefetch-batch-max-size",
+          "rdb-version-check", "repl-rdb-channel", "replica-full-sync-buffer-limit", "unixsocketgroup"));
+}
+
+TEST(ConfigTableTest, WhatVersionsAfter72HaveIsMarked) {
+  constexpr ServerVersion kRedis72 = {ServerFamily::kRedis, {7, 2, 999}};
+  const std::map<std::string, std::string> redis = RedisDefaults();
+  for (std::span<const Directive> subject : DirectivesBySubject()) {
+    for (const Directive& directive : subject) {
+      if (directive.since.Empty()) continue;
+      EXPECT_EQ(directive.since.IsIn(kRedis72), redis.contains(std::string(directive.name))) << directive.name;
+    }
+  }
 }
 
 TEST(ConfigTableTest, DefaultsAreWithinTheirRanges) {
@@ -93,6 +114,16 @@ TEST(ConfigTableTest, DefaultsAreWithinTheirRanges) {
       EXPECT_EQ(ValueText(directive, settings), ValueText(directive, defaults)) << directive.name;
     }
   }
+}
+
+TEST(ConfigGetTest, NewNamesOfDirectivesAreShownToThoseWhoAskForThem) {
+  const Config config;
+  EXPECT_THAT(config.Get(Names{"commandlog-execution-slower-than"}),
+              ElementsAre(Pair("commandlog-execution-slower-than", "10000")));
+  EXPECT_THAT(config.Get(Names{"*slow*-than"}), ElementsAre(Pair("slowlog-log-slower-than", "10000")));
+  EXPECT_THAT(config.Get(Names{"bgsave?cpulist"}), ElementsAre(Pair("bgsave_cpulist", "")));
+  EXPECT_THAT(config.Get(Names{"primaryauth", "masterauth"}),
+              ElementsAre(Pair("primaryauth", ""), Pair("masterauth", "")));
 }
 
 TEST(ConfigGetTest, NamesPatternsAndCase) {

@@ -170,6 +170,34 @@ TEST_F(SnapshotTest, BgSaveTakesOneWord) {
   EXPECT_THAT(client.Run("BGSAVE schedule"), Simple("Background saving started"));
 }
 
+TEST_F(SnapshotTest, CancelStopsARunningSave) {
+  TestServer server = Start({"save 3600 1"});
+  TestClient client(server);
+  client.Run("SET k v");
+  EXPECT_THAT(client.Run("BGSAVE CANCEL now"), Error("ERR syntax error"));
+  EXPECT_THAT(client.Run("BGSAVE CANCEL"), Error("ERR Background saving is currently not in progress or scheduled"));
+  server.forker().Hold();
+  client.Run("BGSAVE");
+  EXPECT_THAT(client.Run("BGSAVE CANCEL"), Simple("Background saving cancelled"));
+  EXPECT_EQ(Info(client, "rdb_bgsave_in_progress"), "0");
+  EXPECT_EQ(Info(client, "rdb_changes_since_last_save"), "1");
+  EXPECT_EQ(Info(client, "rdb_last_bgsave_status"), "ok");
+  EXPECT_THAT(client.Run("SET k w"), Ok());
+}
+
+TEST_F(SnapshotTest, CancelForgetsAScheduledSave) {
+  TestServer server = Start();
+  TestClient client(server);
+  ASSERT_TRUE(server->nursery().Start(
+      ChildWork::kRewrite, [](ChildReporter&) { return true; }, [](const ChildEnd&) {}));
+  client.Run("BGSAVE SCHEDULE");
+  EXPECT_THAT(client.Run("BGSAVE CANCEL"), Simple("Scheduled background saving cancelled"));
+  EXPECT_THAT(client.Run("BGSAVE CANCEL"), Error("ERR Background saving is currently not in progress or scheduled"));
+  server.Cron();
+  server.Cron();
+  EXPECT_EQ(server.forker().Started(), 1) << "only the rewrite";
+}
+
 TEST_F(SnapshotTest, ATransactionOnlySchedules) {
   TestServer server = Start();
   TestClient client(server);

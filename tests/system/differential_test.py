@@ -63,7 +63,8 @@ class Listener:
 
     def __init__(self, server):
         self.client, self.control = server.client(), server.client()
-        assert self.control.run("CONFIG", "SET", "notify-keyspace-events", "AKEmn") == b"+OK\r\n"
+        events = "AKEmn" if server.version >= (7, 0) else "AKEm"
+        assert self.control.run("CONFIG", "SET", "notify-keyspace-events", events) == b"+OK\r\n"
         self.client.run("PSUBSCRIBE", b"__key*")
 
     def close(self):
@@ -88,20 +89,21 @@ class Listener:
 class Pair:
     """Both servers, with one connection to each."""
 
-    def __init__(self, oracle, ours=RESPITE):
+    def __init__(self, oracle, ours=RESPITE, emulated=False):
         self.oracle = oracle
         self.servers = []
         try:
-            for program in (ours, oracle.program):
-                self.servers.append(Server(program))
+            for program, options in ((ours, ["--emulate", oracle.emulation] if emulated else []), (oracle.program, [])):
+                self.servers.append(Server(program, *options, needs_debug=oracle.numbers >= (7,)))
             self.clients = [server.client() for server in self.servers]
             self.listeners = [Listener(server) for server in self.servers]
         except BaseException:
             self.stop()
             raise
         self.version = min(server.version for server in self.servers)
-        self.known = known_differences.replies(oracle.mark)
-        self.known_events = known_differences.events(oracle.mark)
+        self.emulated = emulated
+        self.known = known_differences.replies(oracle.mark, emulated)
+        self.known_events = known_differences.events(oracle.mark, emulated)
 
     def stop(self):
         for client in getattr(self, "clients", []) + getattr(self, "listeners", []):
@@ -245,9 +247,9 @@ class Pair:
         self.compare([[b"DEBUG", b"DIGEST"], [b"SELECT", b"0"]] if same_digests else [[b"SELECT", b"0"]], f"{where}, all data")
 
 
-def run(seed, rounds, commands, oracle, ours=RESPITE, families=()):
+def run(seed, rounds, commands, oracle, ours=RESPITE, families=(), emulated=False):
     """Raises Difference; the message has all that is needed to repeat it."""
-    pair = Pair(oracle, ours)
+    pair = Pair(oracle, ours, emulated)
     try:
         pair.run([[b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"]])  # otherwise each timer removes expired keys at its own times
         for index in range(rounds):
@@ -257,7 +259,7 @@ def run(seed, rounds, commands, oracle, ours=RESPITE, families=()):
             pair.run([[b"FLUSHALL"], [b"SELECT", b"0"], [b"HELLO", b"3" if index % 2 else b"2"], *generator.thresholds()])
             for _ in range(4):
                 chosen = [generator.command() for _ in range(commands // 4)]
-                pair.compare([words for words in chosen if not known_differences.avoided(oracle.mark, words)], where)
+                pair.compare([words for words in chosen if not known_differences.avoided(oracle.mark, words, emulated)], where)
                 pair.checkpoint(rng, where)
     finally:
         pair.stop()
@@ -270,7 +272,19 @@ class Differential(unittest.TestCase):
         run(seed, rounds=30, commands=COMMANDS_PER_ROUND, oracle=self.oracle)
 
 
-oracles.multiply(globals(), Differential)
+class EmulatedDifferential(unittest.TestCase):
+    """Our server speaks as the oracle."""
+    EMULATED = ("redis:7.0", "redis:7.2", "redis:7.4", "redis:8.0", "valkey:8.0", "valkey:8.1")
+
+    def test_random_commands(self):
+        if self.oracle.emulation not in self.EMULATED:
+            self.skipTest(f"{self.oracle.label} is not emulated")
+        seed = self.oracle.seed()
+        print(f"differential_test.py --oracle {self.oracle.program} --emulate --seed {seed}", file=sys.stderr)
+        run(seed, rounds=10, commands=COMMANDS_PER_ROUND, oracle=self.oracle, emulated=True)
+
+
+oracles.multiply(globals(), Differential, EmulatedDifferential)
 
 
 def main():
@@ -280,11 +294,13 @@ def main():
     parser.add_argument("--commands", type=int, default=COMMANDS_PER_ROUND, help="in each round")
     parser.add_argument("--families", nargs="*", default=(), help="some of " + " ".join(f.__name__ for f in FAMILIES))
     parser.add_argument("--ours", default=RESPITE)
+    parser.add_argument("--emulate", action="store_true", help="our server speaks as the oracle")
     parser.add_argument("--oracle", type=oracles.oracle_at, default=os.environ.get("REDIS_SERVER", "redis-server"))
     options = parser.parse_args()
     print(f"--seed {options.seed} --rounds {options.rounds} --commands {options.commands}")
     try:
-        run(options.seed, options.rounds, options.commands, options.oracle, options.ours, options.families)
+        run(options.seed, options.rounds, options.commands, options.oracle, options.ours, options.families,
+            options.emulate)
     except Difference as difference:
         print(difference)
         return 1

@@ -1,12 +1,20 @@
 """Differences of an oracle's replies and events from ours, for the suites that compare random commands. Each entry
 names the versions (marks of oracles.Oracle; ALL for any), the command, a condition and the reason. docs/differences.md
-lists differences from every Redis; marks in tests/transcripts and lua_programs.txt list those of their requests."""
+lists differences from every Redis; marks in tests/transcripts and lua_programs.txt list those of their requests. A
+server that emulates the oracle (--emulate) has fewer: what it does as the oracle does is marked `told`."""
 import math
 import re
 
 from two_servers import value_of
 
 ALL = None
+
+
+def told(*versions):
+    """Versions from which a server differs unless it emulates them."""
+    return tuple(version + " not emulated" for version in versions)
+
+
 PACKED = {b"$6\r\nintset\r\n", b"$8\r\nlistpack\r\n", b"$9\r\nquicklist\r\n", b"$9\r\nhashtable\r\n", b"$8\r\nskiplist\r\n"}
 LAG_OR_MOMENT = re.compile(rb"(lag|entries-read)\r\n(:-?\d+|\$-1|_)|:\d{13}\r")
 REFCOUNTS = {b":1\r\n", b":2147483647\r\n"}
@@ -65,32 +73,31 @@ WITH_SCORES = (b"ZRANGE", b"ZREVRANGE", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE", b
 # (versions, command, whether it allows this of (words, ours, theirs), why)
 REPLIES = [
     *((("7.0",), name, same_numbers, "shortest digits since 7.2, instead of 17") for name in (*WITH_SCORES, b"ZSCAN")),
-    (("7.0",), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs,
+    (told("7.0"), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs,
      "another way to name the command"),
-    (("7.0",), b"XINFO", lambda words, ours, theirs: b"active" in ours and b"active" not in theirs,
+    (told("7.0"), b"XINFO", lambda words, ours, theirs: b"active" in ours and b"active" not in theirs,
      "when a consumer was active came with 7.2"),
     (("7.0",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} <= PACKED,
      "7.2 packs small lists and small sets that are not all integers, but not what GEOSEARCHSTORE stores"),
-    (("7.0",), b"ZRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
-    (("7.0",), b"ZREVRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
-    (("7.0", "7.2", "valkey 8.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"Invalid stream ID" in theirs,
+    (told("7.0"), b"ZRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
+    (told("7.0"), b"ZREVRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
+    (told("7.0", "7.2", "valkey 8.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"Invalid stream ID" in theirs,
      "`+` for the last entry came with 7.4"),
-    *((("8.0", "valkey 8.1"), name, refused, "looks at the arguments before it looks for the key")
+    *((told("8.0", "valkey 8.1"), name, refused, "looks at the arguments before it looks for the key")
       for name in (b"BITPOS", b"BITCOUNT")),
-    *((("8.0",), name, same_numbers, "shortest digits, instead of 17")
+    *((told("8.0"), name, same_numbers, "shortest digits, instead of 17")
       for name in (b"GEOPOS", b"GEOSEARCH", b"GEORADIUS", b"GEORADIUS_RO", b"GEORADIUSBYMEMBER", b"GEORADIUSBYMEMBER_RO")),
-    (("8.0",), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
-    (("8.0",), b"XREADGROUP", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
+    (told("8.0"), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
     (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$6\r\nembstr\r\n", b"$3\r\nraw\r\n"},
      "the longest embedded string depends on the key's length, too"),
     (("8.0", "valkey 8.1"), b"XINFO", same_but_lag, "counts what a group has read, and its lag, otherwise behind deleted entries"),
     (("valkey 8.1",), b"XREAD", lambda words, ours, theirs: b"+" in words and b"last element ID is 0-0" in theirs,
      "`+` of a stream that never had an entry is refused"),
-    (("8.0", "valkey 8.1"), b"XREADGROUP", lambda words, ours, theirs: b"Invalid stream ID" in ours and b"The + ID is" in theirs,
+    (told("8.0", "valkey 8.1"), b"XREADGROUP", lambda words, ours, theirs: b"Invalid stream ID" in ours and b"The + ID is" in theirs,
      "says of `+` what it says of `$`"),
     (("valkey 8.1",), b"BITCOUNT", lambda words, ours, theirs: b"not an integer" in ours and b"syntax error" in theirs,
      "looks at the unit before it looks at the last number"),
-    (("valkey 8.1",), b"BITCOUNT", lambda words, ours, theirs: len(words) == 3 and ours.startswith(b"-"), "the end may be left out"),
+    (told("valkey 8.1"), b"BITCOUNT", lambda words, ours, theirs: len(words) == 3 and ours.startswith(b"-"), "the end may be left out"),
     *((("8.0", "valkey 8.1"), name, negative_offset, "in large sets a negative offset is none")
       for name in (b"ZRANGE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE")),
     *((("valkey 8.1",), name, same_but_zeros_sign, "packs fewer sets, and only those that are not packed keep the score -0")
@@ -108,13 +115,13 @@ REPLIES = [
 # Commands that are not sent because the data would differ afterwards: (versions, command, of which requests, why).
 AVOIDED = [
     (("8.0", "valkey 8.1"), b"ZRANGESTORE", negative_offset, "in large sets a negative offset is none"),
-    (("valkey 8.1",), b"SET", in_the_past, "what is stored with a deadline in the past is not stored at all"),
+    (told("valkey 8.0", "valkey 8.1"), b"SET", in_the_past, "what is stored with a deadline in the past is not stored at all"),
 ]
 
 # (versions, command, of which requests, why)
 EVENTS = [
     (ALL, b"BITFIELD", lambda words: b"FAIL" in map(bytes.upper, words), "a string that only became longer is a change here"),
-    *((("valkey 8.1",), name, in_the_past, "the key is told as expired, not as deleted")
+    *((told("valkey 8.1"), name, in_the_past, "the key is told as expired, not as deleted")
       for name in (b"GETEX", b"EXPIRE", b"PEXPIRE", b"EXPIREAT", b"PEXPIREAT", b"RESTORE")),
     (("7.0",), b"SCAN", lambda words: True, "7.2 tells of no key that SCAN TYPE misses"),
     (("7.0",), b"XREADGROUP", lambda words: True, "7.2 tells of a new consumer also when nothing was read"),
@@ -165,16 +172,23 @@ NUMBERS = [
 ]
 
 
-def replies(mark):
-    return [(command, allows) for versions, command, allows, _ in REPLIES if versions is ALL or mark in versions]
+def _marks(mark, emulated):
+    return {mark} if emulated else {mark, *told(mark)}
 
 
-def events(mark):
-    return [(command, allows) for versions, command, allows, _ in EVENTS if versions is ALL or mark in versions]
+def replies(mark, emulated=False):
+    marks = _marks(mark, emulated)
+    return [(command, allows) for versions, command, allows, _ in REPLIES if versions is ALL or marks & set(versions)]
 
 
-def avoided(mark, words):
-    return any(mark in versions and words[0].upper() == command and of(words) for versions, command, of, _ in AVOIDED)
+def events(mark, emulated=False):
+    marks = _marks(mark, emulated)
+    return [(command, allows) for versions, command, allows, _ in EVENTS if versions is ALL or marks & set(versions)]
+
+
+def avoided(mark, words, emulated=False):
+    marks = _marks(mark, emulated)
+    return any(marks & set(versions) and words[0].upper() == command and of(words) for versions, command, of, _ in AVOIDED)
 
 
 def digests_of_scores(mark):

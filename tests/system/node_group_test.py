@@ -166,6 +166,23 @@ class NodeGroupTest(LaunchTest):
         wait_until(lambda: self.nodes[1].value("DBSIZE") == 1, "the replica")
         self.assertEqual("up", self.info(self.nodes[1], "master_link_status"))
 
+    def test_what_is_on_its_way_arrives_when_the_lag_ends(self):
+        self.serve("1x1")
+        self.admin.value("CONFIG", "SET", "cluster-node-timeout", "600000")
+        self.do("LAG", "1", "1h")
+        self.do("LAG", "2", "1h")
+        client = self.client(self.ports[0])
+        client.send(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n" * 50)
+        wait_until(lambda: self.admin.value("TEST", "FAULT", "HITS", "TEST CLUSTER LAG") >= 1, "the requests")
+        self.do("LAG", "1", "0")
+        self.do("LAG", "2", "0")
+        wait_until(lambda: self.nodes[1].value("DBSIZE") == 1, "the replica to hear of it", LIMIT_S)
+        self.assertIn("sync_full:0", self.admin.value("INFO", "stats").decode())
+
+    def test_a_replica_is_no_request(self):
+        self.serve("1x1")
+        self.assertEqual(b"+OK", self.admin.value("TEST", "AWAIT", "QUIET", "1500ms", "TIMEOUT", "20s"))
+
     def test_a_node_that_lags_too_much_is_replaced(self):
         self.serve("3x1")
         self.do("LAG", "3", "5s")

@@ -33,6 +33,8 @@ class Oracle:
         self.program, self.software, self.numbers = program, software.lower(), numbers
         self.version = numbers[:2] if self.software == "redis" else (7, 2)
         self.label = f"{software} {'.'.join(map(str, numbers))}"
+        # The value of our directive `emulate`; we emulate some versions.
+        self.emulation = "%s:%d.%d" % (self.software, *numbers[:2])
         # The name in marks: "8.0", "valkey 8.1".
         self.mark = "%s%d.%d" % ("" if self.software == "redis" else "valkey ", *numbers[:2])
 

@@ -77,6 +77,28 @@ class SentinelsAtOnceTest(LaunchTest):
         self.do("REVIVE", "node-1")
         wait_until(lambda: self.roles()[0] == "replica", "the node to follow", LIMIT_S)
 
+    def test_sentinels_follow_real_time(self):
+        self.serve()
+        self.do("CLOCK", "FREEZE")
+        self.data[0].value("SET", "k", "v", "EX", "30")
+        met = self.sentinels[0].value("TEST", "CLUSTER", "CLOCK", "NEXT")
+        self.assertEqual(b'key "k" of database 0 expires', dict(zip(met[::2], met[1::2]))[b"what"])
+        clocks = self.sentinels[0].value("TEST", "CLUSTER", "CLOCK")
+        self.assertEqual([b"node-1", b"node-2", b"node-3"], [clock[1] for clock in clocks])
+        self.assertEqual(b"+OK", self.data[0].value("TEST", "AWAIT", "QUIET", "1500ms", "TIMEOUT", "20s"))
+        self.fail_over()
+
+    def test_reports_have_their_names_of_valkey_too(self):
+        self.serve(sentinels=1)
+        one = self.sentinels[0]
+        for old, new in [(["GET-MASTER-ADDR-BY-NAME", "mymaster"], ["GET-PRIMARY-ADDR-BY-NAME", "mymaster"]),
+                         (["MASTER", "nobody"], ["PRIMARY", "nobody"]),
+                         (["IS-MASTER-DOWN-BY-ADDR", "127.0.0.1", str(self.primary_port(one)), "0", "*"],
+                          ["IS-PRIMARY-DOWN-BY-ADDR", "127.0.0.1", str(self.primary_port(one)), "0", "*"])]:
+            self.assertEqual(one.value("SENTINEL", *old), one.value("SENTINEL", *new))
+        self.assertEqual("mymaster", as_map(one.value("SENTINEL", "PRIMARY", "mymaster"))["name"])
+        self.assertEqual(1, len(one.value("SENTINEL", "PRIMARIES")))
+
     def test_everybody_knows_everybody_when_it_is_ready(self):
         self.serve()
         self.assertEqual(["primary", "replica", "replica", "sentinel", "sentinel", "sentinel"], self.roles())

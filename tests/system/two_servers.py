@@ -129,12 +129,13 @@ def _value(raw):
 class Server:
     """Starts at once; `stop` ends it and removes its directory."""
 
-    def __init__(self, program, *options):
+    def __init__(self, program, *options, needs_debug=True):
+        """`needs_debug`: DEBUG has to be allowed; Redis 6.2 allows it always."""
         self.folder = tempfile.mkdtemp(prefix="two-servers-")
         self.path = os.path.join(self.folder, "socket")
         self.log = open(os.path.join(self.folder, "log"), "wb")
         arguments = ["--port", "0", "--unixsocket", self.path, "--save", "", "--dir", self.folder,
-                     "--enable-debug-command", "yes", *options]
+                     *(["--enable-debug-command", "yes"] if needs_debug else []), *options]
         self.process = subprocess.Popen([program, *arguments], stdin=subprocess.DEVNULL, stdout=self.log,
                                         stderr=subprocess.STDOUT)
         self._wait()

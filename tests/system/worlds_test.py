@@ -98,7 +98,7 @@ class WorldsTest(LaunchTest):
             self.assertEqual(b"fixture", client.value("GET", "k"))
         world = self.admin.value("TEST", "WORLD", "LIST")[0]
         self.assertEqual([b"name", b"w"], world[:2])
-        self.assertEqual([b"keys", 1, b"port", port], world[4:])
+        self.assertEqual([b"keys", 1, b"port", port, b"version", None], world[4:])
 
     def test_a_world_is_no_way_around_a_password(self):
         self.admin.value("CONFIG", "SET", "requirepass", "secret")

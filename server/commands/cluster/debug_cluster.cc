@@ -1,6 +1,7 @@
 #include "server/commands/cluster/debug_cluster.h"
 
 #include "server/commands/cluster/cluster_words.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -23,7 +24,8 @@ void KillClusterLink(Call& call) {
   const bool is_all = EqualsIgnoreCase(direction, "all");
   const bool is_to = EqualsIgnoreCase(direction, "to");
   const bool is_from = EqualsIgnoreCase(direction, "from");
-  if (!EqualsIgnoreCase(call.args[2], "kill")) throw refusals::SubcommandSyntax("debug", call.args[1]);
+  if (!EqualsIgnoreCase(call.args[2], "kill"))
+    throw refusals::SubcommandSyntax(call.services.dialect, "debug", call.args[1]);
   if (!is_all && !is_to && !is_from)
     throw Refusal{"ERR Unknown direction " + std::string(refusals::ShownPart(direction))};
   if (is_all || is_to) cluster.bus().Drop(node);

@@ -4,6 +4,7 @@
 #include "datatypes/keyspace.h"
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/node_cards.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -25,7 +26,8 @@ constexpr int kHighestPort = 65535;
 
 // After one optional word. Redis: a wrong word is a syntax error, and so is not a second one.
 void ExpectEnd(Call& call) {
-  if (call.args.Words().size() > 3) throw refusals::SubcommandSyntax("cluster", call.args.Words()[1]);
+  if (call.args.Words().size() > 3)
+    throw refusals::SubcommandSyntax(call.services.dialect, "cluster", call.args.Words()[1]);
   call.args.ExpectEnd();
 }
 
@@ -37,14 +39,15 @@ void Asking::Run(Call& call) {
   call.reply.Ok();
 }
 
+// Valkey: also tells a replica outside of a cluster not to send reads to its primary.
 void ReadOnly::Run(Call& call) {
-  RequireCluster(call);
+  if (!call.session.identity.follows_redirects) RequireCluster(call);
   call.session.cluster_marks.reads_from_replica = true;
   call.reply.Ok();
 }
 
 void ReadWrite::Run(Call& call) {
-  RequireCluster(call);
+  if (!call.session.identity.follows_redirects) RequireCluster(call);
   call.session.cluster_marks.reads_from_replica = false;
   call.reply.Ok();
 }

@@ -133,7 +133,7 @@ struct ClusterScan {
       .syntax =
           "CLUSTERSCAN cursor [MATCH match-pattern:pattern] [COUNT count:integer] [TYPE type] [SLOT slot:integer]",
       .summary = "Iterates over the keys of all nodes, slot by slot.",
-      .since = "9.1.0",
+      .since = "valkey:9.1.0",
       .complexity = "O(1) for each call, O(N) for a whole round, N being the number of keys, and O(slots)",
       .group = CommandGroup::kCluster,
       .flags = kReadOnly | kTouchesArbitraryKeys,

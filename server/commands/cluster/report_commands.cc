@@ -2,10 +2,12 @@
 #include <map>
 #include <string>
 
+#include "server/catalogue/dialect.h"
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/report_cards.h"
 #include "server/commands/help.h"
 #include "server/dataset/dataset.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -93,10 +95,12 @@ void WriteNode(Call& call, const ClusterNode& node) {
   const Type preferred = call.services.settings.cluster_preferred_endpoint_type;
   const bool shows_ip = preferred != Type::kIp;
   const bool shows_hostname = preferred != Type::kHostname && !node.hostname.empty();
-  call.reply.Array(4);
+  const bool has_metadata = call.services.dialect.traits.slots_have_metadata;
+  call.reply.Array(has_metadata ? 4 : 3);
   WriteEndpoint(call, node);
   call.reply.Integer(ClusterRouter::PortFor(call.session, node));
   call.reply.Bulk(node.id.Text());
+  if (!has_metadata) return;
   call.reply.Map((shows_ip ? 1 : 0) + (shows_hostname ? 1 : 0));
   if (shows_ip) {
     call.reply.Bulk("ip");

@@ -105,7 +105,7 @@ struct ClusterSlotStats {
           "CLUSTER|SLOT-STATS filter(SLOTSRANGE slotsrange{start-slot:integer end-slot:integer}|ORDERBY "
           "orderby{metric [LIMIT limit:integer] [order(ASC|DESC)]})",
       .summary = "Reports keys, time and traffic of each slot of this shard.",
-      .since = "8.0.0",
+      .since = "8.2.0,valkey:8.0.0",
       .complexity = "O(N) for N slots; O(N log N) with ORDERBY",
       .group = CommandGroup::kCluster,
       .flags = kStale | kLoading,

@@ -8,7 +8,7 @@ namespace respite {
 struct ClusterCancelSlotMigrations {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|CANCELSLOTMIGRATIONS",
                                        .summary = "Ends the migrations of slots from this node.",
-                                       .since = "9.0.0",
+                                       .since = "valkey:9.0.0",
                                        .complexity = "O(N) for N migrations",
                                        .group = CommandGroup::kCluster,
                                        .flags = kAdmin | kStale | kNoAsyncLoading};
@@ -18,7 +18,7 @@ struct ClusterCancelSlotMigrations {
 struct ClusterGetSlotMigrations {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|GETSLOTMIGRATIONS",
                                        .summary = "Lists running and former migrations of slots from and to this node.",
-                                       .since = "9.0.0",
+                                       .since = "valkey:9.0.0",
                                        .complexity = "O(N) for N migrations",
                                        .group = CommandGroup::kCluster,
                                        .flags = kAdmin | kStale | kLoading,
@@ -32,7 +32,7 @@ struct ClusterMigrateSlots {
           "CLUSTER|MIGRATESLOTS migration-group{slotsrange-token=SLOTSRANGE range{start-slot:integer "
           "end-slot:integer}... node-token=NODE node-id}...",
       .summary = "Moves slots with their keys from this node to others.",
-      .since = "9.0.0",
+      .since = "valkey:9.0.0",
       .complexity = "O(N) for N slots",
       .group = CommandGroup::kCluster,
       .flags = kAdmin | kStale | kNoAsyncLoading,
@@ -43,7 +43,7 @@ struct ClusterMigrateSlots {
 struct ClusterSyncSlots {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|SYNCSLOTS subcommand arguments...",
                                        .summary = "Sends slots: an internal command between nodes.",
-                                       .since = "9.0.0",
+                                       .since = "valkey:9.0.0",
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kCluster,
                                        .flags = kAdmin | kStale | kMayReplicate | kNoMulti | kNoScript,

@@ -7,6 +7,7 @@
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/slot_cards.h"
 #include "server/config/settings.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -142,7 +143,7 @@ void ClusterSlotStats::Run(Call& call) {
   const Bytes subcommand = call.args[1];
   if (call.args.Left() == 3 && call.args.TakeToken("SLOTSRANGE")) return WriteRange(call, cluster);
   if (call.args.Left() >= 2 && call.args.TakeToken("ORDERBY")) return WriteOrdered(call, cluster);
-  throw refusals::SubcommandSyntax("CLUSTER", subcommand);
+  throw refusals::SubcommandSyntax(call.services.dialect, "CLUSTER", subcommand);
 }
 
 }  // namespace respite

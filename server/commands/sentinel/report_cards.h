@@ -138,4 +138,50 @@ struct SentinelSlaves {
   static void Run(Call& call);
 };
 
+// The names of Valkey.
+struct SentinelGetPrimaryAddrByName {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|GET-PRIMARY-ADDR-BY-NAME primary-name",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the address of a primary.",
+                                       .since = "valkey:8.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) { SentinelGetMasterAddrByName::Run(call); }
+};
+
+struct SentinelIsPrimaryDownByAddr {
+  static constexpr CommandSpec spec = {
+      .syntax = "SENTINEL|IS-PRIMARY-DOWN-BY-ADDR ip port:integer current-epoch:integer runid",
+      .where = Where::kSentinels,
+      .summary = "Tells another Sentinel whether a primary is down here, and votes for it.",
+      .since = "valkey:8.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kSentinel,
+      .flags = kAdmin};
+  static void Run(Call& call) { SentinelIsMasterDownByAddr::Run(call); }
+};
+
+struct SentinelPrimaries {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|PRIMARIES",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the state of all primaries that are watched.",
+                                       .since = "valkey:8.0.0",
+                                       .complexity = "O(N) for N primaries",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) { SentinelMasters::Run(call); }
+};
+
+struct SentinelPrimary {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|PRIMARY primary-name",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the state of a primary.",
+                                       .since = "valkey:8.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) { SentinelMaster::Run(call); }
+};
+
 }  // namespace respite

@@ -18,8 +18,9 @@ struct SentinelContainer {
                                        .arity = -2};
   static constexpr auto kSubcommands =
       Family<SentinelCkQuorum, SentinelConfig, SentinelDebug, SentinelFailover, SentinelFlushConfig,
-             SentinelGetMasterAddrByName, SentinelHelp, SentinelInfoCache, SentinelIsMasterDownByAddr, SentinelMaster,
-             SentinelMasters, SentinelMonitor, SentinelMyId, SentinelPendingScripts, SentinelRemove, SentinelReplicas,
+             SentinelGetMasterAddrByName, SentinelGetPrimaryAddrByName, SentinelHelp, SentinelInfoCache,
+             SentinelIsMasterDownByAddr, SentinelIsPrimaryDownByAddr, SentinelMaster, SentinelMasters, SentinelMonitor,
+             SentinelMyId, SentinelPendingScripts, SentinelPrimaries, SentinelPrimary, SentinelRemove, SentinelReplicas,
              SentinelReset, SentinelSentinels, SentinelSet, SentinelSimulateFailure, SentinelSlaves>();
 };
 

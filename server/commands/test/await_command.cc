@@ -8,7 +8,6 @@
 
 #include "base/duration_text.h"
 #include "base/pace.h"
-#include "base/word_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/pubsub.h"
 #include "server/clients/replica.h"
@@ -20,7 +19,10 @@
 #include "server/dataset/stats.h"
 #include "server/dataset/value_names.h"
 #include "server/execution/services.h"
+#include "server/lab/entry_counter.h"
 #include "server/lab/lab.h"
+#include "server/lab/request_counter.h"
+#include "server/lab/request_text.h"
 
 namespace respite {
 
@@ -142,8 +144,10 @@ Wanted TakeCommand(Call& call) {
   if (!call.services.lab.journal.HasBegun()) {
     throw Refusal{"ERR commands are counted in the journal. TEST JOURNAL START begins it"};
   }
-  return Counted(number, "of [" + LineText(before.first(taken)) + "]",
-                 [&services = call.services, filter] { return services.lab.journal.Count(filter); });
+  const RequestJournal& journal = call.services.lab.journal;
+  if (number.wanted == 0) RequireWhole(journal, filter);
+  const auto counter = std::make_shared<EntryCounter>(journal, std::move(filter));
+  return Counted(number, "of [" + ConditionText(before.first(taken)) + "]", [counter] { return counter->Count(); });
 }
 
 // Its type; empty: it is not there.
@@ -153,6 +157,15 @@ std::string TypeOf(const Services& services, const KeyName& name) {
   return is_there ? std::string(TypeName(entry->Type())) : std::string();
 }
 
+// When the key's time will be over, if the clock goes on as the machine's does.
+int64_t ExpiryUs(const Services& services, const KeyName& name) {
+  const Entry* const entry = services.keyspace[name.db].Find(name.key);
+  if (entry == nullptr || entry->Deadline() == kNoDeadline) return Awaits::kNever;
+  constexpr int64_t kLeastMs = 5;  // the clock may stand still
+  const int64_t left_ms = entry->Deadline() - services.running.WallMs();
+  return left_ms > kLongestMs ? Awaits::kNever : services.pace.NowUs() + std::max(left_ms + 1, kLeastMs) * 1000;
+}
+
 Wanted TakeKey(Call& call) {
   const KeyName name{call.session.db, std::string(ValueOf(call.args, "KEY"))};
   const Bytes state = ValueOf(call.args, "KEY");
@@ -160,7 +173,9 @@ Wanted TakeKey(Call& call) {
   const auto make = [&](const std::string& wanted, std::function<bool(const std::string&)> fits) {
     return Wanted{.wanted = key + " " + wanted, .look = [&services = call.services, name, fits = std::move(fits)] {
                     const std::string type = TypeOf(services, name);
-                    return Sight{.is_met = fits(type), .seen = type.empty() ? "no such key" : "a " + type};
+                    return Sight{.is_met = fits(type),
+                                 .seen = type.empty() ? "no such key" : "a " + type,
+                                 .look_again_us = ExpiryUs(services, name)};
                   }};
   };
   if (EqualsIgnoreCase(state, "exists")) return make("to exist", [](const std::string& type) { return !type.empty(); });
@@ -178,16 +193,17 @@ Wanted TakeKey(Call& call) {
 
 Wanted TakeQuiet(Call& call) {
   struct Activity {
-    uint64_t commands;
+    uint64_t requests;
     int64_t since_us;
   };
   const Bytes word = ValueOf(call.args, "QUIET");
   const int64_t quiet_us = RealMs(word) * 1000;
-  const auto activity = std::make_shared<Activity>(Activity{call.services.stats.commands, call.services.pace.NowUs()});
+  const auto requests = call.services.lab.awaits.Requests();
+  const auto activity = std::make_shared<Activity>(Activity{requests->Count(), call.services.pace.NowUs()});
   return {.wanted = DurationText(quiet_us / 1000) + " without a request",
-          .look = [&services = call.services, activity, quiet_us] {
+          .look = [&services = call.services, requests, activity, quiet_us] {
             const int64_t now_us = services.pace.NowUs();
-            if (activity->commands != services.stats.commands) *activity = {services.stats.commands, now_us};
+            if (activity->requests != requests->Count()) *activity = {requests->Count(), now_us};
             const int64_t quiet_for_us = now_us - activity->since_us;
             return Sight{.is_met = quiet_for_us >= quiet_us,
                          .seen = DurationText(quiet_for_us / 1000),
@@ -229,7 +245,8 @@ void TestAwait::Run(Call& call) {
     throw Refusal{"ERR " + Shown(call.args.Rest()[0]) + " is not understood here. TIMEOUT may stand at the end"};
   }
   Awaits& awaits = call.services.lab.awaits;
-  Sight sight = call.is_resumed ? awaits.Take(call.session).value_or(awaited.look()) : awaited.look();
+  std::optional<Sight> end = call.is_resumed ? awaits.Take(call.session) : std::nullopt;
+  const Sight sight = end ? *std::move(end) : awaited.look();
   if (sight.is_met) return call.reply.Ok();
   if (call.is_resumed || timeout_ms == 0 || !call.MayGoOnLater()) return Fail(call, awaited, sight, timeout_ms);
   awaits.Begin(call.session, call.command, awaited.look, timeout_ms);

@@ -86,7 +86,7 @@ void Do(Call& call, ClockControl& control, const ClockMove& move) {
 void TestClock::Run(Call& call) {
   ClockControl& control = call.services.lab.clock;
   if (control.IsUnderWay(call.session.id)) return Arrive(call, control);
-  if (!call.args.AtEnd()) return Do(call, control, ClockMoveIn(call.args));
+  if (!call.args.AtEnd()) return Do(call, control, ClockMoveIn(call));
   call.reply.Map(kClockFields);
   ReplyClock(call.reply, control);
 }

@@ -4,6 +4,7 @@
 
 #include "base/number_text.h"
 #include "server/commands/test/test_words.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -39,18 +40,20 @@ constexpr std::array kRows = {Row{"freeze", 0, Kind::kFreeze}, Row{"advance", 1,
                               Row{"rate", 1, Kind::kRate},     Row{"auto", 1, Kind::kAuto},
                               Row{"real", 0, Kind::kReal}};
 
-Kind KindIn(Args& args) {
+Kind KindIn(Call& call) {
+  Args& args = call.args;
   const Bytes name = args.Next();
   for (const Row& row : kRows) {
     if (EqualsIgnoreCase(name, row.name) && args.Left() >= row.least_words) return row.kind;
   }
-  throw refusals::SubcommandSyntax("TEST", name);
+  throw refusals::SubcommandSyntax(call.services.dialect, "TEST", name);
 }
 
 }  // namespace
 
-ClockMove ClockMoveIn(Args& args) {
-  ClockMove move{.kind = KindIn(args)};
+ClockMove ClockMoveIn(Call& call) {
+  Args& args = call.args;
+  ClockMove move{.kind = KindIn(call)};
   if (move.kind == Kind::kRate) {
     move.rate = RateIn(args.Next());
   } else if (move.kind == Kind::kAuto) {

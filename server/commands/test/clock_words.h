@@ -11,7 +11,7 @@ inline constexpr char kClockTooFar[] = "ERR the clock cannot go beyond the end o
 
 // `FREEZE [time]`, `ADVANCE duration`, `SET time`, `NEXT`, `RATE factor`, `AUTO ON|OFF`, `REAL`. Takes all that is
 // left.
-ClockMove ClockMoveIn(Args& args);
+ClockMove ClockMoveIn(Call& call);
 
 // The fields of TEST CLOCK; `next` last.
 inline constexpr int kClockFields = 6;

@@ -164,7 +164,7 @@ void ShowClocks(Call& call) {
 // What has to run again later has its words again.
 void Clock(Call& call) {
   if (call.args.AtEnd()) return ShowClocks(call);
-  const ClockMove move = ClockMoveIn(call.args);
+  const ClockMove move = ClockMoveIn(call);
   if (move.kind == ClockMove::Kind::kAuto) throw Refusal{kNoAuto};
   Do(call, {.kind = Kind::kClock, .clock = move});
 }

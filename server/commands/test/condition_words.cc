@@ -147,4 +147,11 @@ ClientFilter TakeClientFilter(Args& args) {
   return filter;
 }
 
+void RequireWhole(const RequestJournal& journal, const JournalFilter& filter) {
+  if (journal.Lost() == 0 || filter.since.value_or(0) >= journal.FirstSeq()) return;
+  throw Refusal{"ERR the journal has lost its first " + std::to_string(journal.Lost()) +
+                " entries. Keep more with TEST JOURNAL START LAST n, or ask SINCE " +
+                std::to_string(journal.FirstSeq())};
+}
+
 }  // namespace respite

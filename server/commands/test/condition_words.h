@@ -17,6 +17,9 @@ bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filt
 // The same for those of the journal: OUTCOME and SINCE, too.
 bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);
 
+// Throws a refusal if the journal has dropped entries that might have fitted.
+void RequireWhole(const RequestJournal& journal, const JournalFilter& filter);
+
 // All words that are left are conditions for clients: CLIENT, ID, USER, ADDR, DB, LIB.
 ClientFilter TakeClientFilter(Args& args);
 

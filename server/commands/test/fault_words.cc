@@ -6,6 +6,7 @@
 
 #include "base/number_text.h"
 #include "server/catalogue/command_table.h"
+#include "server/catalogue/dialect.h"
 #include "server/commands/test/condition_words.h"
 #include "server/commands/test/test_words.h"
 #include "server/execution/gates.h"
@@ -39,14 +40,21 @@ RequestFilter TakeRequestFilter(Args& args, const CommandTable& commands) {
 
 struct KnownError {
   Bytes name;
-  const char* text;
+  std::string text;
 };
-constexpr std::array kKnownErrors = {
-    KnownError{"loading", refusals::kIsLoading},        KnownError{"oom", refusals::kOutOfMemory},
-    KnownError{"readonly", refusals::kReadOnlyReplica}, KnownError{"masterdown", refusals::kPrimaryDown},
-    KnownError{"busy", refusals::kBusyScript},          KnownError{"noreplicas", refusals::kNoReplicas},
-    KnownError{"misconf", refusals::kSnapshotFailed},   KnownError{"noscript", refusals::kNoScript},
-    KnownError{"clusterdown", refusals::kClusterDown},  KnownError{"tryagain", refusals::kTryAgain}};
+std::array<KnownError, 10> KnownErrors() {
+  const DialectTraits redis;
+  return {{{"loading", refusals::IsLoading(redis).text},
+           {"oom", refusals::kOutOfMemory},
+           {"readonly", refusals::kReadOnlyReplica},
+           {"masterdown", refusals::kPrimaryDown},
+           {"busy", refusals::BusyScript(redis).text},
+           {"noreplicas", refusals::kNoReplicas},
+           {"misconf", refusals::SnapshotFailed(redis).text},
+           {"noscript", refusals::kNoScript},
+           {"clusterdown", refusals::kClusterDown},
+           {"tryagain", refusals::kTryAgain}}};
+}
 
 // MOVED and ASK: a slot, and who has it.
 std::string TakeRedirect(Args& args, Bytes word) {
@@ -64,7 +72,7 @@ FaultOrder::Action TakeError(Args& args, Bytes action) {
   const auto error = [](std::string line) {
     return RequestFault{.kind = RequestFault::Kind::kError, .text = std::move(line)};
   };
-  for (const KnownError& known : kKnownErrors) {
+  for (const KnownError& known : KnownErrors()) {
     if (EqualsIgnoreCase(text, known.name)) return error(known.text);
   }
   if (EqualsIgnoreCase(text, "moved") || EqualsIgnoreCase(text, "ask")) return error(TakeRedirect(args, text));

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/word_text.h"
 #include "server/commands/test/condition_words.h"
 #include "server/commands/test/test_actions.h"
 #include "server/commands/test/test_cards.h"
@@ -15,6 +14,7 @@
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
+#include "server/lab/request_text.h"
 
 namespace respite {
 
@@ -162,14 +162,6 @@ void Fail(Call& call, std::string text) {
   call.reply.Error("EXPECT " + text);
 }
 
-// What was dropped might have counted.
-void RequireWhole(const RequestJournal& journal, const JournalFilter& filter) {
-  if (journal.Lost() == 0 || filter.since.value_or(0) >= journal.FirstSeq()) return;
-  throw Refusal{"ERR the journal has lost its first " + std::to_string(journal.Lost()) +
-                " entries. Keep more with TEST JOURNAL START LAST n, or ask SINCE " +
-                std::to_string(journal.FirstSeq())};
-}
-
 struct Bounds {
   uint64_t least = 0;
   uint64_t most = UINT64_MAX;
@@ -197,7 +189,7 @@ std::optional<Bounds> TakeBounds(Args& args) {
 void ExpectCount(Call& call) {
   const auto before = call.args.Rest();
   const JournalFilter filter = TakeFilter(call);
-  const std::string what = LineText(before.first(before.size() - call.args.Left()));
+  const std::string what = ConditionText(before.first(before.size() - call.args.Left()));
   const auto bounds = TakeBounds(call.args);
   ExpectNoMore(call.args, "; behind them TIMES n, NONE, AT-LEAST n or AT-MOST n");
   if (!bounds) throw Refusal{"ERR how often is missing. Write TIMES n, NONE, AT-LEAST n or AT-MOST n"};
@@ -225,7 +217,7 @@ void ExpectSequence(Call& call) {
     JournalFilter filter = TakeFilter(call);
     const auto taken = before.first(before.size() - call.args.Left());
     if (taken.empty()) throw Refusal{std::string("ERR a step of SEQUENCE needs a condition. There are ") + kConditions};
-    steps.push_back({std::move(filter), LineText(taken)});
+    steps.push_back({std::move(filter), ConditionText(taken)});
   } while (call.args.TakeToken("THEN"));
   ExpectNoMore(call.args, "; THEN begins the next step");
   const RequestJournal& journal = Begun(call);
@@ -263,7 +255,7 @@ void ExpectRoundTrips(Call& call) {
   });
   if (trips <= most) RequireWhole(journal, filter);
   if (trips <= most) return call.reply.Ok();
-  const std::string clients = conditions.empty() ? "" : " of [" + LineText(conditions) + "]";
+  const std::string clients = conditions.empty() ? "" : " of [" + ConditionText(conditions) + "]";
   Fail(call, "wanted at most " + std::to_string(most) + " round trips" + clients + ", saw " + std::to_string(trips) +
                  ", which began with:" + Listed(found));
 }

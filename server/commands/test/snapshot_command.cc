@@ -156,7 +156,7 @@ void TestReset::Run(Call& call) {
     const Bytes word = call.args.Next();
     const auto named =
         std::ranges::find_if(kResets, [&](const TestAction& one) { return EqualsIgnoreCase(word, one.name); });
-    if (named == kResets.end()) throw refusals::SubcommandSyntax("TEST", word);
+    if (named == kResets.end()) throw refusals::SubcommandSyntax(call.services.dialect, "TEST", word);
     wanted |= 1U << (named - kResets.begin());
   }
   for (size_t i = 0; i < kResets.size(); ++i) {

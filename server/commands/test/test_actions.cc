@@ -1,6 +1,7 @@
 #include "server/commands/test/test_actions.h"
 
 #include "server/catalogue/refusals.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -9,7 +10,7 @@ void RunTestAction(Call& call, std::span<const TestAction> actions) {
   for (const TestAction& action : actions) {
     if (EqualsIgnoreCase(name, action.name)) return action.run(call);
   }
-  throw refusals::SubcommandSyntax("TEST", name);
+  throw refusals::SubcommandSyntax(call.services.dialect, "TEST", name);
 }
 
 }  // namespace respite

@@ -11,7 +11,6 @@ constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary
   return {.syntax = syntax,
           .where = where,
           .summary = summary,
-          .since = "7.2.0",
           .group = CommandGroup::kServer,
           .flags = kAdmin | kNoScript | kNoMulti | kNoAsyncLoading | kStale | kProtected | kSkipMonitor | kSkipSlowlog,
           .protection = Protection::kTestCommands};

@@ -149,7 +149,6 @@ struct TestContainer {
   static constexpr CommandSpec spec = {.syntax = "TEST",
                                        .where = Where::kEverywhere,
                                        .summary = "Contains the subcommands for tests of programs that use the server.",
-                                       .since = "7.2.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kProtected,
                                        .arity = -2,

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/number_text.h"
+#include "server/catalogue/dialect.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
 #include "server/commands/test/test_actions.h"
@@ -60,6 +61,13 @@ int PortNumber(Bytes word) {
   throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no port. Write AUTO or a number up to 65535"};
 }
 
+Emulated VersionNamed(Bytes word) {
+  const auto version = EmulatedByName(word);
+  if (version) return *version;
+  throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no version that can be emulated. There are " +
+                EmulatedNames()};
+}
+
 void Create(Call& call) {
   const Bytes name = call.args.Next();
   Worlds::Order order;
@@ -69,6 +77,8 @@ void Create(Call& call) {
     } else if (call.args.TakeTokenWith("FROM", 1)) {
       order.snapshot = call.args.Next();
       order.snapshots = &call.services.lab.snapshots;
+    } else if (call.args.TakeTokenWith("VERSION", 1)) {
+      order.version = VersionNamed(call.args.Next());
     } else {
       throw Refusal{refusals::kSyntax};
     }
@@ -115,7 +125,7 @@ void List(Call& call) {
   const auto list = RequireWorlds(call).List();
   call.reply.Array(list.size());
   for (const auto& world : list) {
-    call.reply.Map(4);
+    call.reply.Map(5);
     call.reply.Bulk("name");
     call.reply.Bulk(world.name);
     call.reply.Bulk("clients");
@@ -124,6 +134,8 @@ void List(Call& call) {
     call.reply.Integer(static_cast<int64_t>(world.keys));
     call.reply.Bulk("port");
     world.port == 0 ? call.reply.Null() : call.reply.Integer(world.port);
+    call.reply.Bulk("version");
+    world.version.empty() ? call.reply.Null() : call.reply.Bulk(world.version);
   }
 }
 

@@ -27,10 +27,7 @@ bool IsOneOf(const LintRequest& request, const Names& names) {
   return std::ranges::any_of(names, [&](Bytes name) { return request.Is(name); });
 }
 
-bool IsAtMost(Bytes version, const Version& most) {
-  const auto parsed = ParseVersion(version);
-  return parsed && *parsed <= most;
-}
+bool IsAtMost(const VersionMark& mark, const Version& most) { return mark.IsIn({ServerFamily::kRedis, most}); }
 
 bool CreatesKeys(const KeyRef& key) { return (key.flags & (kKeyInsert | kKeyUpdate | kKeyOW | kKeyRW)) != 0; }
 
@@ -38,7 +35,7 @@ std::string WithoutDeadline(const KeyName& key) { return ShownWord(key.key) + " 
 
 // An option that some versions do not have, or should not be used in.
 bool HasMarks(const SyntaxArgument& argument) {
-  return argument.HasToken() && (!argument.since.empty() || !argument.deprecated_since.empty());
+  return argument.HasToken() && (!argument.since.Empty() || !argument.deprecated_since.Empty());
 }
 
 // The marked option that a word is; a value that reads like one is taken for it.
@@ -95,11 +92,11 @@ void HabitCheck::JudgeVersions(const LintRequest& request, LintRemarks& remarks)
   const Version& deprecated_in = parts_.limits.deprecated_in;
   const std::string missing = " is not in " + newest.Text() + ": it came with ";
   const std::string deprecated = " is deprecated since ";
-  if (!spec.since.empty() && !IsAtMost(spec.since, newest)) {
-    say(LintRule::kNewer, name + missing + std::string(spec.since));
+  if (!IsAtMost(spec.since, newest)) {
+    say(LintRule::kNewer, name + missing + spec.since.Text());
   }
-  if (!spec.deprecated_since.empty() && IsAtMost(spec.deprecated_since, deprecated_in)) {
-    say(LintRule::kDeprecated, name + deprecated + std::string(spec.deprecated_since) +
+  if (!spec.deprecated_since.Empty() && IsAtMost(spec.deprecated_since, deprecated_in)) {
+    say(LintRule::kDeprecated, name + deprecated + spec.deprecated_since.Text() +
                                    (spec.replaced_by.empty() ? "" : ". Instead: " + std::string(spec.replaced_by)));
   }
   const CommandSyntax syntax = ParseSyntax(spec.syntax);
@@ -109,11 +106,11 @@ void HabitCheck::JudgeVersions(const LintRequest& request, LintRemarks& remarks)
     if (option == nullptr) continue;
     if (std::ranges::any_of(request.keys, [i](const KeyRef& key) { return key.index == i; })) continue;
     const std::string shown = name + " " + std::string(option->token);
-    if (!option->since.empty() && !IsAtMost(option->since, newest)) {
-      say(LintRule::kNewer, shown + missing + std::string(option->since));
+    if (!IsAtMost(option->since, newest)) {
+      say(LintRule::kNewer, shown + missing + option->since.Text());
     }
-    if (!option->deprecated_since.empty() && IsAtMost(option->deprecated_since, deprecated_in)) {
-      say(LintRule::kDeprecated, shown + deprecated + std::string(option->deprecated_since));
+    if (!option->deprecated_since.Empty() && IsAtMost(option->deprecated_since, deprecated_in)) {
+      say(LintRule::kDeprecated, shown + deprecated + option->deprecated_since.Text());
     }
   }
 }

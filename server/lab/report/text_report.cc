@@ -1,6 +1,7 @@
 #include "server/lab/report/text_report.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,7 @@ class TextWriter {
  public:
   explicit TextWriter(const Chart& chart) : chart_(chart) {
     for (const Chart::Column& column : chart_.columns) lanes_ = std::max(lanes_, column.lanes);
+    shown_.resize(chart_.columns.size());
     const size_t columns = std::max<size_t>(chart_.columns.size(), 1);
     column_width_ = (kWidth - kTimeWidth) / columns;
     has_columns_ = column_width_ >= kLeastColumn + lanes_ + 1;
@@ -43,18 +45,28 @@ class TextWriter {
   void WriteRow(size_t number);
   void GoTo(size_t row);
   // What stands at the left of a client: the locks that it holds at this row.
-  std::string Bars(size_t column, size_t row) const;
+  std::string Bars(size_t column) const;
   // It waits for a key.
   bool Waits(size_t column) const;
   std::string RowText(const Chart::Row& row) const;
   void AddLine(std::string line);
 
+  // What a column shows at its left, as far as the rows are written. Locks that share a lane are one bar.
+  struct Shown {
+    struct Bar {
+      size_t from = 0;
+      size_t to = 0;
+    };
+    std::array<Bar, Chart::kMostLanes> bars{};
+    size_t waits_to = 0;
+  };
+
   const Chart& chart_;
   size_t lanes_ = 0;  // of the client that has most
   size_t column_width_;
   bool has_columns_;
-  std::vector<const Chart::Lock*> held_;  // at the row that is written
-  std::vector<const Chart::Wait*> waiting_;
+  std::vector<Shown> shown_;
+  size_t middle_ = 0;  // of the row that is written
   size_t next_lock_ = 0;
   size_t next_wait_ = 0;
   std::string out_;
@@ -103,31 +115,28 @@ void TextWriter::WriteLegend() {
 
 // What begins before the middle of this row, and does not end before it. Locks and waits are sorted by their begin.
 void TextWriter::GoTo(size_t row) {
-  const size_t middle = 2 * row + 1;
-  std::erase_if(held_, [middle](const Chart::Lock* lock) { return lock->to < middle; });
-  std::erase_if(waiting_, [middle](const Chart::Wait* wait) { return wait->to <= middle; });
-  for (; next_lock_ < chart_.locks.size() && chart_.locks[next_lock_].from <= middle; ++next_lock_) {
-    if (chart_.locks[next_lock_].to >= middle) held_.push_back(&chart_.locks[next_lock_]);
+  middle_ = 2 * row + 1;
+  for (; next_lock_ < chart_.locks.size() && chart_.locks[next_lock_].from <= middle_; ++next_lock_) {
+    const Chart::Lock& lock = chart_.locks[next_lock_];
+    Shown::Bar& bar = shown_[lock.column].bars[lock.lane];
+    bar = {.from = lock.from, .to = std::max(bar.to, lock.to)};
   }
-  for (; next_wait_ < chart_.waits.size() && chart_.waits[next_wait_].from < middle; ++next_wait_) {
-    if (chart_.waits[next_wait_].to > middle) waiting_.push_back(&chart_.waits[next_wait_]);
+  for (; next_wait_ < chart_.waits.size() && chart_.waits[next_wait_].from < middle_; ++next_wait_) {
+    const Chart::Wait& wait = chart_.waits[next_wait_];
+    shown_[wait.column].waits_to = std::max(shown_[wait.column].waits_to, wait.to);
   }
 }
 
-std::string TextWriter::Bars(size_t column, size_t row) const {
-  std::string bars(lanes_, ' ');
-  for (const Chart::Lock* lock : held_) {
-    if (lock->column != column) continue;
-    const bool begins = lock->from == 2 * row + 1;
-    const bool ends = lock->to == 2 * row + 1;
-    bars[lock->lane] = begins ? '+' : ends ? '-' : '|';
+std::string TextWriter::Bars(size_t column) const {
+  std::string text(lanes_, ' ');
+  for (size_t lane = 0; lane < lanes_; ++lane) {
+    const Shown::Bar& bar = shown_[column].bars[lane];
+    if (bar.to >= middle_) text[lane] = bar.from == middle_ ? '+' : bar.to == middle_ ? '-' : '|';
   }
-  return bars;
+  return text;
 }
 
-bool TextWriter::Waits(size_t column) const {
-  return std::ranges::any_of(waiting_, [column](const Chart::Wait* wait) { return wait->column == column; });
-}
+bool TextWriter::Waits(size_t column) const { return shown_[column].waits_to > middle_; }
 
 std::string TextWriter::RowText(const Chart::Row& row) const {
   if (row.entry == nullptr) return "! " + ExpiredText(*row.expired);
@@ -148,7 +157,7 @@ void TextWriter::WriteRow(size_t number) {
   }
   if (!has_columns_) {
     for (size_t i = 0; i < chart_.columns.size(); ++i) {
-      const std::string bars = Bars(i, number);
+      const std::string bars = Bars(i);
       const auto bar = bars.find_first_not_of(' ');
       const char mark = row.column == i ? '*' : bar != std::string::npos ? bars[bar] : Waits(i) ? ':' : ' ';
       line += mark;
@@ -165,7 +174,7 @@ void TextWriter::WriteRow(size_t number) {
     std::string cell = is_here    ? Shortened(text, is_last ? kWidth - WidthOf(line) - lanes_ - 1 : width - 1)
                        : Waits(i) ? ":"
                                   : "";
-    line += Bars(i, number) + " " + Padded(std::move(cell), is_last ? 0 : width);
+    line += Bars(i) + " " + Padded(std::move(cell), is_last ? 0 : width);
   }
   AddLine(line);
 }

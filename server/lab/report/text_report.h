@@ -9,8 +9,8 @@
 
 namespace respite {
 
-// Valid UTF-8; lines of 120 columns at most, with three clients or fewer. Cost: O(rows · clients), with 24 clients at
-// most.
+// Valid UTF-8; lines of 120 columns at most, with three clients or fewer. Cost: O(locks + rows · clients), with 24
+// clients at most.
 std::string TextReport(const Chart& chart);
 
 }  // namespace respite

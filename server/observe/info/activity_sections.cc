@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "server/catalogue/dialect.h"
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/clients.h"
 #include "server/clients/pubsub.h"
@@ -142,6 +143,19 @@ size_t ClusterLinks(const Services& services) {
 
 }  // namespace
 
+void AddWatching(InfoText& text, const Clients& clients) {
+  size_t subscribed = 0;
+  size_t watching = 0;
+  size_t watched_keys = 0;
+  clients.ForEach([&](const Session& session) {
+    if (session.subscriptions != nullptr) ++subscribed;
+    if (session.transaction == nullptr || session.transaction->watches == nullptr) return;
+    ++watching;
+    watched_keys += session.transaction->watches->places.size();
+  });
+  text.Add("pubsub_clients", subscribed).Add("watching_clients", watching).Add("total_watched_keys", watched_keys);
+}
+
 std::string ClientsSection(const Services& services) {
   const int64_t now_s = services.clock.MonotonicMs() / 1000;
   InfoText text("Clients");
@@ -155,6 +169,7 @@ std::string ClientsSection(const Services& services) {
       .Add("clients_in_timeout_table", services.waiting.CountWithDeadline())
       .Add("total_blocking_keys", services.waiting.Keys())
       .Add("total_blocking_keys_on_nokey", services.waiting.KeysWithLoss());
+  if (services.dialect.traits.counts_watching_clients) AddWatching(text, services.clients);
   return text.Take();
 }
 

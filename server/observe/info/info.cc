@@ -4,6 +4,7 @@
 #include <array>
 
 #include "server/execution/services.h"
+#include "server/observe/info/field_marks.h"
 #include "server/observe/info/sections.h"
 #include "server/sentinel/sentinel_mode.h"
 
@@ -62,7 +63,7 @@ std::string InfoReport(const Services& services, std::span<const Bytes> names) {
     if (section.teller != teller && section.teller != Teller::kBoth) continue;
     if (std::ranges::none_of(names, [&](Bytes name) { return Asks(name, section); })) continue;
     if (!report.empty()) report += "\r\n";
-    report += section.text(services);
+    report += OnlyFieldsOf(services.dialect, section.text(services));
   }
   return report;
 }

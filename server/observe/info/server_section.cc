@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "base/clock.h"
+#include "server/catalogue/dialect.h"
 #include "server/clients/pulse.h"
 #include "server/config/config.h"
 #include "server/config/settings.h"
@@ -62,6 +63,16 @@ void AddTcpListener(InfoText& text, const Settings& settings, Bytes field, Bytes
   text.Add(field, value + ",port=" + std::to_string(port));
 }
 
+void AddValkey(InfoText& text, const Services& services) {
+  const DialectTraits& traits = services.dialect.traits;
+  if (traits.valkey_version.empty()) return;
+  text.Add("server_name", "valkey")
+      .Add("valkey_version", traits.valkey_version)
+      .Add("valkey_release_stage", "ga")
+      .Add("server_mode", ModeName(services))
+      .Add("availability_zone", "");
+}
+
 void AddListeners(InfoText& text, const Settings& settings) {
   AddTcpListener(text, settings, "listener0", "tcp", settings.bound_port);
   if (!settings.unixsocket.empty()) text.Add("listener1", "name=unix,bind=" + settings.unixsocket);
@@ -75,8 +86,9 @@ std::string ServerSection(const Services& services) {
   const int64_t wall_us = services.clock.WallUs();
   const int64_t uptime_s = (services.clock.MonotonicMs() - services.identity.started_ms) / 1000;
   InfoText text("Server");
-  text.Add("redis_version", kRedisVersion)
-      .Add("respite_version", kRespiteVersion)
+  text.Add("redis_version", services.dialect.traits.redis_version);
+  AddValkey(text, services);
+  text.Add("respite_version", kRespiteVersion)
       .Add("redis_git_sha1", "00000000")
       .Add("redis_git_dirty", 0)
       .Add("redis_build_id", BuildId())
@@ -101,6 +113,7 @@ std::string ServerSection(const Services& services) {
       .Add("config_file", services.config.file())
       .Add("io_threads_active", 0);
   if (const auto left_ms = services.shutdown.MillisecondsLeft()) text.Add("shutdown_in_milliseconds", *left_ms);
+  if (!settings.availability_zone.empty()) text.Add("availability_zone", settings.availability_zone);
   AddListeners(text, settings);
   return text.Take();
 }

@@ -13,8 +13,8 @@ std::string TreeText(std::span<const SyntaxArgument> nodes) {
     text += std::string(node.name) + ':' + std::string(ArgumentTypeName(node.type));
     if (node.HasToken()) text += '=' + std::string(node.token);
     if (node.key_spec >= 0) text += '#' + std::to_string(node.key_spec);
-    if (!node.since.empty()) text += '@' + std::string(node.since);
-    if (!node.deprecated_since.empty()) text += '-' + std::string(node.deprecated_since);
+    if (!node.since.Empty()) text += '@' + node.since.Text();
+    if (!node.deprecated_since.Empty()) text += '-' + node.deprecated_since.Text();
     if (!node.display.empty()) text += '<' + std::string(node.display) + '>';
     if (node.optional) text += '?';
     if (node.multiple) text += node.multiple_token ? "**" : "*";
@@ -54,6 +54,8 @@ TEST(CommandSyntax, NestsAlternativesAndBlocks) {
 
 TEST(CommandSyntax, ReadsSuffixes) {
   EXPECT_EQ(Tree("X [KEYS keys<key>:key@3.0.6...]"), "keys:key=KEYS#0@3.0.6<key>?*");
+  EXPECT_EQ(Tree("X [NEW@valkey:8.1.0] [BOTH@8.0.0,valkey:9.0.0-valkey:9.1.0...]"),
+            "NEW:pure-token=NEW@Valkey 8.1.0? BOTH:pure-token=BOTH@8.0.0 and Valkey 9.0.0-Valkey 9.1.0?*");
   EXPECT_EQ(Tree("X old<ip:port>@-2.8.12"), "old:string-2.8.12<ip:port>");
   EXPECT_EQ(Tree("X [GET... get-pattern<pattern>:pattern#1]"), "get-pattern:pattern=GET#1<pattern>?**");
 }

@@ -146,6 +146,18 @@ TEST(ClusterTest, ManualFailoverTimesOut) {
   EXPECT_TRUE(world[0].IsPrimary());
 }
 
+TEST(ClusterTest, HowLongAManualFailoverMayTakeIsADirective) {
+  ClusterWorld world({.seed = 6, .adjust = [](Settings& settings) { settings.cluster_manual_failover_timeout = 900; }});
+  world.AddCluster(3, 1);
+  world.SetApart(1, 3);
+  world.SetApart(2, 3);
+  world[3]->FailOver(Cluster::FailoverMode::kAsk);
+  world.Step(500);
+  EXPECT_TRUE(world[0].holds_writes);
+  world.Step(700);
+  EXPECT_FALSE(world[0].holds_writes);
+}
+
 TEST(ClusterTest, ForcedFailoverNeedsNoPrimary) {
   ClusterWorld world({.seed = 7, .adjust = [](Settings& settings) { settings.cluster_replica_no_failover = true; }});
   world.AddCluster(3, 1);
@@ -204,6 +216,19 @@ TEST(ClusterTest, AForgottenNodeStaysAwayForAMinute) {
   for (int i = 0; i < 3; ++i) world[i]->Forget(*world[i].Find(world[3]));
   world.Step(10'000);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(world[i].Find(world[3]), nullptr);
+}
+
+TEST(ClusterTest, HowLongANodeIsForgottenIsADirective) {
+  ClusterWorld world({.seed = 11, .adjust = [](Settings& settings) { settings.cluster_blacklist_ttl = 5; }});
+  world.AddCluster(3, 1);
+  const NodeId gone = world[3].id();
+  world[0]->Forget(*world[0].Find(world[3]));
+  world.Step(2'000);
+  EXPECT_TRUE(world[0]->HasForgotten(gone));
+  EXPECT_TRUE(world[1]->HasForgotten(gone)) << "it heard of it";
+  world.Step(6'000);
+  EXPECT_FALSE(world[0]->HasForgotten(gone));
+  EXPECT_FALSE(world[1]->HasForgotten(gone));
 }
 
 // FORGET at one node is enough from version 7.2 on: PINGs tell.

@@ -179,7 +179,31 @@ TEST_P(BitmapCommands, BitOpTakesExpiredSourcesForMissing) {
   EXPECT_EQ(Get("d"), "w");
 }
 
+TEST_P(BitmapCommands, BitOpComparesTheFirstSourceWithTheOthers) {
+  Run({"SET", "x", "\xf0\xff"});
+  Run({"SET", "y", "\x3c"});
+  Run({"SET", "z", std::string("\x81\x0f\x01", 3)});
+  EXPECT_THAT(Run("BITOP DIFF d x y z"), Int(3));
+  EXPECT_EQ(Get("d"), std::string("\x40\xf0\0", 3));
+  EXPECT_THAT(Run("BITOP diff1 d x y z"), Int(3));
+  EXPECT_EQ(Get("d"), std::string("\x0d\0\x01", 3));
+  EXPECT_THAT(Run("BITOP ANDOR d x y z"), Int(3));
+  EXPECT_EQ(Get("d"), std::string("\xb0\x0f\0", 3));
+  EXPECT_THAT(Run("BITOP ONE d x y z"), Int(3));
+  EXPECT_EQ(Get("d"), std::string("\x4d\xf0\x01", 3));
+  EXPECT_THAT(Run("BITOP ONE d x x x"), Int(2));
+  EXPECT_EQ(Get("d"), std::string("\0\0", 2));
+  EXPECT_THAT(Run("BITOP DIFF d none x"), Int(2));
+  EXPECT_EQ(Get("d"), std::string("\0\0", 2));
+  EXPECT_THAT(Run("BITOP ONE d y"), Int(1));
+  EXPECT_EQ(Get("d"), "\x3c");
+}
+
 TEST_P(BitmapCommands, BitOpRefusals) {
+  for (const char* operation : {"DIFF", "DIFF1", "ANDOR"}) {
+    EXPECT_THAT(Run("BITOP " + std::string(operation) + " d a"),
+                Error("ERR BITOP " + std::string(operation) + " must be called with at least two source keys."));
+  }
   EXPECT_THAT(Run("BITOP NAND d a"), Error(kSyntax));
   EXPECT_THAT(Run("BITOP NOT d a b"), Error("ERR BITOP NOT must be called with a single source key."));
 }

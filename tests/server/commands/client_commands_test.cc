@@ -102,7 +102,163 @@ TEST_P(ClientCommands, KillRefusals) {
   EXPECT_THAT(Run("CLIENT KILL TYPE x"), Error("ERR Unknown client type 'x'"));
   EXPECT_THAT(Run("CLIENT KILL USER x"), Error("ERR No such user 'x'"));
   EXPECT_THAT(Run("CLIENT KILL SKIPME x"), Error("ERR syntax error"));
-  EXPECT_THAT(Run("CLIENT KILL MAXAGE 10"), Error("ERR syntax error"));
+  EXPECT_THAT(Run("CLIENT KILL MAXAGE x"), Error("ERR maxage is not an integer or out of range"));
+  EXPECT_THAT(Run("CLIENT KILL MAXAGE 0"), Error("ERR maxage should be greater than 0"));
+  EXPECT_THAT(Run("CLIENT KILL MAXAGE"), Error("ERR No such client"));
+  EXPECT_THAT(Run("CLIENT KILL ID 1 MAXAGE"), Error("ERR syntax error"));
+  EXPECT_THAT(Run("CLIENT KILL NOSUCH 1"), Error("ERR syntax error"));
+}
+
+TEST_P(ClientCommands, KillByAgeAndIdleTime) {
+  TestClient old(server());
+  clock().AdvanceMs(9'000);
+  TestClient fresh(server());
+  clock().AdvanceMs(1'000);
+  EXPECT_THAT(Run("CLIENT KILL MAXAGE 11"), Int(0));
+  old.Run("PING");
+  EXPECT_THAT(Run("CLIENT KILL MAXAGE 10 IDLE 1"), Int(0));
+  EXPECT_THAT(Run("CLIENT KILL MAXAGE 10"), Int(1));
+  EXPECT_TRUE(old.Closed());
+  EXPECT_THAT(Run("CLIENT KILL IDLE 2"), Int(0));
+  EXPECT_THAT(Run("CLIENT KILL IDLE 1"), Int(1));
+  EXPECT_TRUE(fresh.Closed());
+}
+
+TEST_P(ClientCommands, KillTakesSeveralIds) {
+  TestClient first(server());
+  TestClient second(server());
+  EXPECT_THAT(Run("CLIENT KILL ID " + IdOf(first) + " 999 " + IdOf(second) + " TYPE normal"), Int(2));
+  EXPECT_TRUE(first.Closed());
+  EXPECT_TRUE(second.Closed());
+  EXPECT_THAT(Run("CLIENT KILL ID 1 ID 999"), Int(0));
+}
+
+// Three clients that differ in everything, and which of them each filter of CLIENT LIST lets through.
+class ClientFilters : public ClientCommands {
+ protected:
+  ClientFilters() : red_(server()), blue_(server()) {
+    red_.Run("CLIENT SETNAME red");
+    red_.Run("CLIENT SETINFO LIB-NAME lib");
+    red_.Run("CLIENT SETINFO LIB-VER 1.0");
+    red_.Run("SELECT 3");
+    red_.Run("CLIENT NO-EVICT ON");
+    red_.Run("CLIENT CAPA redirect");
+    red_.session().addresses.peer = "[::1]:5";
+    red_.session().addresses.local = "[::1]:6379";
+    blue_.session().addresses.peer = "10.0.0.1:6";
+    Run("ACL SETUSER ann on nopass +@all &*");
+    blue_.Run("AUTH ann x");
+    blue_.Run("SUBSCRIBE news");
+    Run("CLIENT SETNAME me");
+  }
+  // "red blue me", in order of their IDs.
+  std::string Listed(const std::string& options) {
+    const std::string list = Run("CLIENT LIST " + options).Text();
+    std::string names;
+    for (TestClient* each : {&client(), &red_, &blue_}) {
+      if (list.find("id=" + IdOf(*each) + " ") == std::string::npos) continue;
+      names += std::string(names.empty() ? "" : " ") + (each == &client() ? "me" : each == &red_ ? "red" : "blue");
+    }
+    return names;
+  }
+
+  TestClient red_;
+  TestClient blue_;
+};
+INSTANTIATE_TEST_SUITE_P(Resp, ClientFilters, BothVersions(), VersionName);
+
+TEST_P(ClientFilters, EachFilterAlone) {
+  EXPECT_EQ(Listed(""), "me red blue");
+  EXPECT_EQ(Listed("NAME red"), "red");
+  EXPECT_EQ(Listed("ADDR [::1]:5"), "red");
+  EXPECT_EQ(Listed("LADDR [::1]:6379"), "red");
+  EXPECT_EQ(Listed("IP [::1]"), "red");
+  EXPECT_EQ(Listed("IP 10.0.0.1"), "blue");
+  EXPECT_EQ(Listed("USER ann"), "blue");
+  EXPECT_EQ(Listed("TYPE pubsub"), "blue");
+  EXPECT_EQ(Listed("TYPE primary"), "");
+  EXPECT_EQ(Listed("LIB-NAME lib"), "red");
+  EXPECT_EQ(Listed("LIB-VER 1.0"), "red");
+  EXPECT_EQ(Listed("DB 3"), "red");
+  EXPECT_EQ(Listed("FLAGS e"), "red");
+  EXPECT_EQ(Listed("FLAGS N"), "me");
+  EXPECT_EQ(Listed("FLAGS eP"), "");
+  EXPECT_EQ(Listed("CAPA r"), "red");
+  EXPECT_EQ(Listed("SKIPME yes"), "red blue");
+  EXPECT_EQ(Listed("ID " + IdOf(red_) + " " + IdOf(blue_) + " TYPE normal"), "red");
+}
+
+TEST_P(ClientFilters, EachFilterNegated) {
+  EXPECT_EQ(Listed("NOT-NAME red"), "me blue");
+  EXPECT_EQ(Listed("NOT-ID " + IdOf(red_) + " " + IdOf(blue_)), "me");
+  EXPECT_EQ(Listed("NOT-ADDR [::1]:5"), "me blue");
+  EXPECT_EQ(Listed("NOT-LADDR [::1]:6379"), "me blue");
+  EXPECT_EQ(Listed("NOT-IP [::1]"), "me blue");
+  EXPECT_EQ(Listed("NOT-USER default"), "blue");
+  EXPECT_EQ(Listed("NOT-TYPE pubsub"), "me red");
+  EXPECT_EQ(Listed("NOT-LIB-NAME lib"), "me blue");
+  EXPECT_EQ(Listed("NOT-LIB-VER 1.0"), "me blue");
+  EXPECT_EQ(Listed("NOT-DB 0"), "red");
+  EXPECT_EQ(Listed("NOT-FLAGS P"), "me red");
+  EXPECT_EQ(Listed("NOT-CAPA r"), "me blue");
+  EXPECT_EQ(Listed("NOT-TYPE pubsub NAME red"), "red");
+  EXPECT_EQ(Listed("NAME red NAME me"), "me") << "the last counts";
+}
+
+TEST_P(ClientFilters, Refusals) {
+  EXPECT_THAT(Run("CLIENT LIST FLAGS eQ"), Error("ERR Unknown flags found in the provided filter: eQ"));
+  EXPECT_THAT(Run("CLIENT LIST NOT-FLAGS Q"), Error("ERR Unknown flags found in the NOT-FLAGS filter: Q"));
+  EXPECT_THAT(Run("CLIENT LIST CAPA x"), Error("ERR Unknown capa found in the provided filter: x"));
+  EXPECT_THAT(Run("CLIENT LIST USER nobody"), Error("ERR No such user 'nobody'"));
+  EXPECT_THAT(Run("CLIENT LIST IDLE 0"), Error("ERR idle should be greater than 0"));
+  EXPECT_THAT(Run("CLIENT LIST DB 16"), Error("ERR DB index is out of range"));
+  EXPECT_THAT(Run("CLIENT LIST SKIPME x"), Error("ERR syntax error"));
+  EXPECT_THAT(Run("CLIENT LIST ID 1 x"), Error("ERR Invalid client ID"));
+  for (const char* option : {"NAME", "NOT-NAME", "MAXAGE", "NOT-MAXAGE 1", "NOT-IDLE 1", "NOSUCH x"})
+    EXPECT_THAT(Run("CLIENT LIST " + std::string(option)), Error("ERR syntax error")) << option;
+}
+
+TEST_P(ClientCommands, ImportModeKeepsExpiredKeysForTheSource) {
+  SkipReplayCheck("keys stay beyond their deadline");
+  TestClient source(server());
+  EXPECT_THAT(source.Run("CLIENT IMPORT-SOURCE ON"), Error("ERR Server is not in import mode"));
+  Run("SET k v PX 10");
+  Run("CONFIG SET import-mode yes");
+  EXPECT_THAT(source.Run("CLIENT IMPORT-SOURCE maybe"), Error("ERR syntax error"));
+  EXPECT_THAT(source.Run("CLIENT IMPORT-SOURCE ON"), Ok());
+  EXPECT_THAT(source.Run("CLIENT INFO").Text(), HasSubstr(" flags=I "));
+  clock().AdvanceMs(100);
+  server().Cron();
+  EXPECT_THAT(Run("GET k"), Nil());
+  EXPECT_THAT(source.Run("GET k"), Bulk("v"));
+  EXPECT_THAT(source.Run("PEXPIREAT k 1"), Int(1)) << "deadlines in the past are no deletions";
+  EXPECT_THAT(source.Run("GET k"), Bulk("v"));
+  EXPECT_THAT(source.Run("PTTL k"), Int(0));
+  EXPECT_THAT(source.Run("PEXPIREAT k -1"), Int(1));
+  EXPECT_THAT(source.Run("PEXPIRETIME k"), Int(0));
+  EXPECT_EQ(server()->keyspace_stats().expired_keys, 0u);
+  Run("CONFIG SET import-mode no");
+  EXPECT_THAT(source.Run("GET k"), Nil());
+  EXPECT_EQ(server()->keyspace_stats().expired_keys, 1u);
+  EXPECT_THAT(source.Run("CLIENT IMPORT-SOURCE OFF"), Ok());
+}
+
+TEST_P(ClientCommands, ImportModeEvictsNothing) {
+  Run("SET k v");
+  Run("CONFIG SET import-mode yes maxmemory-policy allkeys-lru");
+  Run("CONFIG SET maxmemory 1");
+  EXPECT_THAT(Run("EXISTS k"), Int(1));
+  Run("CONFIG SET maxmemory 0");
+}
+
+TEST_P(ClientCommands, ResetEndsImportsButNotCapabilities) {
+  Run("CONFIG SET import-mode yes");
+  client().Run("CLIENT IMPORT-SOURCE ON");
+  client().Run("CLIENT CAPA unknown REDIRECT");
+  client().Run("RESET");
+  EXPECT_FALSE(client().session().import_source);
+  EXPECT_TRUE(client().session().identity.follows_redirects);
+  EXPECT_THAT(client().Run("CLIENT CAPA"), Error("ERR wrong number of arguments for 'client|capa' command"));
 }
 
 struct ReplyCase {

@@ -60,11 +60,11 @@ TEST_P(ConfigCommands, PasswordsStayOutOfTheSlowLog) {
   Run("CONFIG SET requirepass secret maxclients 100 masterauth hidden");
   const std::vector<std::string> expected = {"CONFIG",     "SET", "requirepass", "(redacted)",
                                              "maxclients", "100", "masterauth",  "(redacted)"};
-  EXPECT_EQ(server()->slowlog().Records().front().words, expected);
+  EXPECT_EQ(server()->command_logs().slow.Records().front().words, expected);
   Run("CONFIG SET requirepass \"\" hz nonsense");  // also hides the words of a refused command
-  EXPECT_EQ(server()->slowlog().Records().front().words[3], "(redacted)");
+  EXPECT_EQ(server()->command_logs().slow.Records().front().words[3], "(redacted)");
   Run("CONFIG GET hz");
-  EXPECT_EQ(server()->slowlog().Records().front().words[2], "hz");
+  EXPECT_EQ(server()->command_logs().slow.Records().front().words[2], "hz");
 }
 
 TEST_P(ConfigCommands, ResetStatStartsFromZero) {

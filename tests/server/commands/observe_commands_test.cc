@@ -21,7 +21,7 @@ class SlowLogCommands : public CommandTest {
   // The words of each record, newest first.
   std::vector<std::string> Logged() {
     std::vector<std::string> lines;
-    for (const SlowLog::Record& record : server()->slowlog().Records()) {
+    for (const CommandLog::Record& record : server()->command_logs().slow.Records()) {
       std::string line;
       for (const std::string& word : record.words) line += line.empty() ? word : " " + word;
       lines.push_back(line);
@@ -53,7 +53,7 @@ TEST_P(SlowLogCommands, ARecordIsAddedAfterTheReply) {
 TEST_P(SlowLogCommands, NumbersGoOnAfterAReset) {
   for (int i = 0; i < 5; ++i) Run("PING");
   Run("SLOWLOG RESET");
-  EXPECT_EQ(server()->slowlog().Records().front().id, 5);
+  EXPECT_EQ(server()->command_logs().slow.Records().front().id, 5);
 }
 
 TEST_P(SlowLogCommands, GetListsTenUnlessToldOtherwise) {
@@ -106,12 +106,12 @@ TEST_P(SlowLogCommands, ManyWordsAreCut) {
   std::vector<std::string> words(32, "1");
   words[0] = "DEL";
   Run(words);
-  ASSERT_EQ(server()->slowlog().Records().front().words.size(), 32u);
-  EXPECT_EQ(server()->slowlog().Records().front().words.back(), "1");
+  ASSERT_EQ(server()->command_logs().slow.Records().front().words.size(), 32u);
+  EXPECT_EQ(server()->command_logs().slow.Records().front().words.back(), "1");
   words.resize(41, "1");
   Run(words);
-  ASSERT_EQ(server()->slowlog().Records().front().words.size(), 32u);
-  EXPECT_EQ(server()->slowlog().Records().front().words.back(), "... (10 more arguments)");
+  ASSERT_EQ(server()->command_logs().slow.Records().front().words.size(), 32u);
+  EXPECT_EQ(server()->command_logs().slow.Records().front().words.back(), "... (10 more arguments)");
 }
 
 TEST_P(SlowLogCommands, SecretsAreHidden) {
@@ -126,6 +126,79 @@ TEST_P(SlowLogCommands, SecretsAreHidden) {
 TEST_P(SlowLogCommands, HelpNamesTheSubcommands) {
   EXPECT_GT(Run("SLOWLOG HELP").Size(), 3u);
   EXPECT_THAT(Run("SLOWLOG HELP")[0], Simple("SLOWLOG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"));
+}
+
+// --- COMMANDLOG
+
+class CommandLogCommands : public CommandTest {
+ protected:
+  // Limits that only the requests and replies of a test reach.
+  CommandLogCommands()
+      : CommandTest({"commandlog-execution-slower-than 0", "commandlog-request-larger-than 300",
+                     "commandlog-reply-larger-than 300"}) {}
+
+  std::vector<std::string> Logged(const char* log) {
+    std::vector<std::string> lines;
+    for (const CommandLog::Record& record : server()->command_logs().Find(log)->Records())
+      lines.push_back(record.words.front() + " " + std::to_string(record.figure));
+    return lines;
+  }
+  const std::string long_text_ = std::string(300, 'x');
+};
+INSTANTIATE_TEST_SUITE_P(Resp, CommandLogCommands, BothVersions(), VersionName);
+
+TEST_P(CommandLogCommands, EachLogHasItsOwnRecords) {
+  Run("CLIENT SETNAME me");
+  Run({"SET", "k", long_text_});
+  EXPECT_THAT(Run("COMMANDLOG GET -1 large-request"),
+              ArrayOf(ArrayOf(Int(0), Int(now_ms() / 1000), Int(328),
+                              Bulks({"SET", "k", std::string(128, 'x') + "... (172 more bytes)"}),
+                              Bulk(client().session().addresses.peer), Bulk("me"))));
+  EXPECT_THAT(Run("COMMANDLOG LEN large-reply"), Int(0));
+  Run("GET k");
+  EXPECT_EQ(Logged("LARGE-reply"), std::vector<std::string>{"GET 308"});
+  EXPECT_EQ(Run("COMMANDLOG GET 2 slow").Size(), 2u);
+  EXPECT_EQ(Run("SLOWLOG GET 2").Size(), 2u);
+  EXPECT_THAT(Run("COMMANDLOG RESET large-reply"), Ok());
+  EXPECT_THAT(Run("COMMANDLOG LEN large-reply"), Int(0));
+  EXPECT_THAT(Run("COMMANDLOG LEN large-request"), Int(1));
+}
+
+TEST_P(CommandLogCommands, TransactionsAndScripts) {
+  Run("MULTI");
+  Run({"SET", "k", long_text_});
+  Run("GET k");
+  Run("EXEC");
+  EXPECT_EQ(Logged("large-request"), std::vector<std::string>{"SET 328"});
+  EXPECT_EQ(Logged("large-reply"), std::vector<std::string>{"GET 308"});
+  Run({"EVAL", "return #redis.call('GET', KEYS[1])", "1", "k"});
+  EXPECT_EQ(Logged("large-reply"), std::vector<std::string>{"GET 308"}) << "a script is no client";
+}
+
+TEST_P(CommandLogCommands, LimitsAndLengthsFollowTheirDirectives) {
+  Run("CONFIG SET commandlog-request-larger-than 14 commandlog-large-request-max-len 2");
+  for (int i = 0; i < 3; ++i) Run("PING");
+  EXPECT_THAT(Logged("large-request"), testing::ElementsAre("PING 14", "PING 14"));
+  Run("COMMANDLOG RESET large-request");
+  EXPECT_THAT(Run("CONFIG SET commandlog-request-larger-than -2"),
+              ErrorStartsWith("ERR CONFIG SET failed (possibly related to argument 'commandlog-request-larger-than')"));
+  Run("CONFIG SET commandlog-request-larger-than -1");
+  Run("COMMANDLOG RESET large-request");
+  Run({"SET", "k", long_text_});
+  EXPECT_THAT(Run("COMMANDLOG LEN large-request"), Int(0));
+  Run("CONFIG SET slowlog-max-len 0");
+  EXPECT_THAT(Run("COMMANDLOG LEN slow"), Int(0));
+}
+
+TEST_P(CommandLogCommands, Refusals) {
+  constexpr char kBadType[] = "ERR type should be one of the following: slow, large-request, large-reply";
+  EXPECT_THAT(Run("COMMANDLOG GET x foo"), Error(kBadCount));
+  EXPECT_THAT(Run("COMMANDLOG GET -2 slow"), Error(kBadCount));
+  EXPECT_THAT(Run("COMMANDLOG GET 1 foo"), Error(kBadType));
+  EXPECT_THAT(Run("COMMANDLOG LEN foo"), Error(kBadType));
+  EXPECT_THAT(Run("COMMANDLOG RESET foo"), Error(kBadType));
+  EXPECT_THAT(Run("COMMANDLOG GET 1"), Error("ERR wrong number of arguments for 'commandlog|get' command"));
+  EXPECT_GT(Run("COMMANDLOG HELP").Size(), 3u);
 }
 
 // --- LATENCY

@@ -78,6 +78,27 @@ TEST_P(ScriptingCommands, ScriptsAreFoundByTheirSha) {
   EXPECT_THAT(Run({"EVALSHA", kShaOfReturn1, "0"}), Error(kNoScript));
 }
 
+TEST_P(ScriptingCommands, ShowReturnsTheTextOfAScript) {
+  const std::string text = "#!lua flags=no-writes\nreturn 1";
+  const std::string sha = Run({"SCRIPT", "LOAD", text}).Text();
+  EXPECT_THAT(Run({"SCRIPT", "SHOW", sha}), Bulk(text));
+  EXPECT_THAT(Run({"SCRIPT", "SHOW", ToUpper(sha)}), Bulk(text));
+  EXPECT_THAT(Run("SCRIPT SHOW abc"), Error("NOSCRIPT No matching script."));
+  Run("SCRIPT FLUSH");
+  EXPECT_THAT(Run({"SCRIPT", "SHOW", sha}), Error("NOSCRIPT No matching script."));
+}
+
+TEST_P(ScriptingCommands, ServerIsAnotherNameOfRedis) {
+  EXPECT_THAT(Eval("return server.call('ECHO', 'x')"), Bulk("x"));
+  EXPECT_THAT(Eval("return server == redis"), Int(1));
+  EXPECT_THAT(Eval("server.x = 1"), ErrorStartsWith("ERR user_script:1: Attempt to modify a readonly table"));
+  EXPECT_THAT(Eval("server = 1"), ErrorStartsWith("ERR user_script:1: Attempt to modify a readonly table"));
+  EXPECT_THAT(Run({"FUNCTION", "LOAD",
+                   "#!lua name=lib\nserver.register_function('f', function() return server.call('PING') end)"}),
+              Bulk("lib"));
+  EXPECT_THAT(Run("FCALL f 0"), Simple("PONG"));
+}
+
 TEST_P(ScriptingCommands, EvalKeepsTheScriptAndFlushallDoesNotForgetIt) {
   Eval("return 1");
   Run("FLUSHALL");

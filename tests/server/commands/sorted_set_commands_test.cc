@@ -267,6 +267,12 @@ TEST_P(SortedSetCommands, ZScanReturnsEveryMember) {
     EXPECT_EQ(met.size(), static_cast<size_t>(members));
   }
   EXPECT_THAT(Run("ZSCAN z 0 MATCH m1 COUNT 1000000"), ArrayOf(Bulk("0"), Bulks({"m1", "1.1000000000000001"})));
+  EXPECT_THAT(Run("ZSCAN z 0 NOSCORES MATCH m1 COUNT 1000000"), ArrayOf(Bulk("0"), Bulks({"m1"})));
+  Run("ZADD small 1 a 2 b");
+  EXPECT_THAT(Run("ZSCAN small 0 COUNT 5 NOSCORES"), ArrayOf(Bulk("0"), Bulks({"a", "b"})));
+  EXPECT_THAT(Run("SSCAN none 0 NOSCORES"), ArrayOf(Bulk("0"), EmptyArray()));
+  EXPECT_THAT(Run("ZSCAN z 0 NOVALUES"), Error("ERR syntax error"));
+  EXPECT_THAT(Run("SCAN 0 NOSCORES"), Error("ERR syntax error"));
   EXPECT_THAT(Run("ZSCAN none 0 NONSENSE"), ArrayOf(Bulk("0"), EmptyArray()));
   EXPECT_THAT(Run("ZSCAN z 0 NONSENSE"), Error("ERR syntax error"));
   EXPECT_THAT(Run("ZSCAN z x"), Error("ERR invalid cursor"));

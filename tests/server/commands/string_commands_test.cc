@@ -27,6 +27,49 @@ TEST_P(StringCommands, SetHonoursItsConditions) {
   EXPECT_THAT(Run("GET k"), Bulk("7"));
 }
 
+TEST_P(StringCommands, SetIfEqualComparesTheValue) {
+  EXPECT_THAT(Run("SET k 1 IFEQ 1"), Nil());
+  EXPECT_THAT(Run("EXISTS k"), Int(0));
+  Run("SET k 10");
+  EXPECT_THAT(Run("SET k b IFEQ 010"), Nil());
+  EXPECT_THAT(Run("SET k b IFEQ 10"), Ok());
+  EXPECT_THAT(Run("SET k c IFEQ x GET"), Bulk("b"));
+  EXPECT_THAT(Run("SET k c GET IFEQ b"), Bulk("b"));
+  EXPECT_THAT(Run("GET k"), Bulk("c"));
+  EXPECT_THAT(Run("SET k d IFEQ c EX 10"), Ok());
+  EXPECT_THAT(Run("SET k e KEEPTTL IFEQ d"), Ok());
+  EXPECT_THAT(Run("TTL k"), Int(10));
+  EXPECT_THAT(Run("SET k f IFEQ e"), Ok());
+  EXPECT_THAT(Run("TTL k"), Int(-1));
+}
+
+TEST_P(StringCommands, SetIfEqualRefusals) {
+  for (const char* options : {"IFEQ", "NX IFEQ v", "IFEQ v NX", "XX IFEQ v", "IFEQ v XX", "IFEQ v IFEQ v"})
+    EXPECT_THAT(Run("SET k v " + std::string(options)), Error("ERR syntax error")) << options;
+  Run("RPUSH list a");
+  EXPECT_THAT(Run("SET list v IFEQ a"), ErrorStartsWith("WRONGTYPE"));
+  EXPECT_THAT(Run("DELIFEQ list a"), ErrorStartsWith("WRONGTYPE"));
+}
+
+TEST_P(StringCommands, SetIfEqualIsJournaledWithoutItsCondition) {
+  Run("SET k a");
+  Run("SET k b IFEQ a");
+  Run("SET k c IFEQ b KEEPTTL");
+  Run("SET k d IFEQ c PXAT 1800000000000");
+  Run("SET k e IFEQ c");
+  EXPECT_THAT(Journaled(), testing::ElementsAre(Stored("SET k a"), Stored("SET k b"), Stored("SET k c KEEPTTL"),
+                                                Stored("SET k d PXAT 1800000000000")));
+}
+
+TEST_P(StringCommands, DelIfEqualDeletesOnlyThatValue) {
+  EXPECT_THAT(Run("DELIFEQ k a"), Int(0));
+  Run("SET k 10");
+  EXPECT_THAT(Run("DELIFEQ k 010"), Int(0));
+  EXPECT_THAT(Run("DELIFEQ k 10"), Int(1));
+  EXPECT_THAT(Run("EXISTS k"), Int(0));
+  EXPECT_THAT(Journaled(), testing::ElementsAre(Stored("SET k 10"), Stored("DEL k")));
+}
+
 TEST_P(StringCommands, SetTakesOneKindOfExpiry) {
   for (const char* options :
        {"EX 10 PX 10", "KEEPTTL EX 10", "EX 10 KEEPTTL", "EXAT 5 PXAT 5", "EX", "PERSIST", "foo"}) {

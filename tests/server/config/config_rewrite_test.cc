@@ -40,6 +40,14 @@ TEST(ConfigRewriteTest, CommentsOrderAndForeignLinesStay) {
       "# head\n\nhz 20\nlatency-tracking-info-percentiles 50\ninclude x\nrename-command a b\nuser u on\n\n");
 }
 
+TEST(ConfigRewriteTest, NewNamesBecomeThoseThatAllVersionsKnow) {
+  Settings settings;
+  settings.slowlog_max_len = 5;
+  settings.masterauth = "x";
+  EXPECT_EQ(Rewritten(std::string("commandlog-slow-execution-max-len 1\nprimaryauth y\n") + kPercentiles, settings),
+            std::string("slowlog-max-len 5\nmasterauth \"x\"\n") + kPercentiles + "\n");
+}
+
 TEST(ConfigRewriteTest, UnreadableLinesBecomeComments) {
   EXPECT_EQ(
       Rewritten(std::string("bogus 1\nrequirepass \"x\nlist-max-ziplist-value 3\n") + kPercentiles),

@@ -151,7 +151,7 @@ TEST_F(CallObserverTest, DoesNotHearOfWhatIsLoaded) {
 }
 
 TEST_F(CallObserverTest, MayAskForLongCallsOnly) {
-  observers().Attach(recorder_, 500);
+  observers().Attach(recorder_, {.from_us = 500});
   client_.Run("PING");
   server_.clock().PassWithEachLook(400);
   client_.Run("ECHO short");
@@ -160,6 +160,19 @@ TEST_F(CallObserverTest, MayAskForLongCallsOnly) {
   server_.clock().PassWithEachLook(0);
   EXPECT_THAT(recorder_.Take(), ElementsAre("ECHO long"));
   EXPECT_THAT(recorder_.Durations(), testing::Each(testing::Ge(500)));
+}
+
+TEST_F(CallObserverTest, MayAskForLargeCallsOnly) {
+  observers().Attach(recorder_, {.from_request_octets = 30});
+  client_.Run("PING");
+  client_.Run("ECHO xxxxx");  // 25 octets: *2 $4 ECHO $5 xxxxx
+  EXPECT_THAT(recorder_.Take(), ElementsAre());
+  client_.Run("ECHO xxxxxxxxxx");
+  EXPECT_THAT(recorder_.Take(), ElementsAre("ECHO xxxxxxxxxx"));
+  observers().Attach(recorder_, {.from_reply_octets = 8});
+  client_.Run("PING");
+  client_.Run("ECHO ab");
+  EXPECT_THAT(recorder_.Take(), ElementsAre("ECHO ab"));
 }
 
 TEST_F(CallObserverTest, MayDetachItselfAndOthersWhileItIsTold) {
@@ -207,7 +220,7 @@ TEST_F(Thresholds, ARefusedConfigSetLeavesThemAsTheyWere) {
   client_.Run("SLOWLOG RESET");
   EXPECT_THAT(client_.Run("CONFIG SET slowlog-log-slower-than -1 tls-port -5"), testing::Not(Ok()));
   client_.Run("PING");
-  EXPECT_EQ(server_->slowlog().Records().front().words.front(), "PING");
+  EXPECT_EQ(server_->command_logs().slow.Records().front().words.front(), "PING");
 }
 
 TEST_F(Thresholds, TheLargestLatencyThresholdIsAsGoodAsNone) {

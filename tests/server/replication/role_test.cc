@@ -35,6 +35,32 @@ TEST_F(RoleTest, TheRoleAsClientsSeeIt) {
   EXPECT_THAT(replica.Run("REPLICAOF 127.0.0.1 x"), Error("ERR Invalid master port"));
 }
 
+TEST_F(RoleTest, AReplicaSendsClientsThatFollowToItsPrimary) {
+  Member& primary = world_.Add();
+  primary.Run("SET k v");
+  Member& replica = AddLinked(primary);
+  const auto redirected = Error("REDIRECT 127.0.0.1:7001");
+  EXPECT_THAT(replica.Run("GET k"), Bulk("v"));
+  EXPECT_THAT(replica.Run("SET k w"), ErrorStartsWith("READONLY "));
+  EXPECT_THAT(replica.Run("READONLY"), ErrorStartsWith("ERR This instance has cluster support disabled"));
+  EXPECT_THAT(replica.Run("CLIENT CAPA redirect"), Ok());
+  for (const char* request : {"GET k", "SET k w", "KEYS *", "EVAL_RO 'return 1' 0", "BLPOP list 1", "FLUSHALL"})
+    EXPECT_THAT(replica.Run(request), redirected) << request;
+  EXPECT_THAT(replica.Run({"EVAL", "return redis.call('GET', KEYS[1])", "1", "k"}), Bulk("v")) << "it may do anything";
+  EXPECT_THAT(replica.Run("PING"), Simple("PONG"));
+  EXPECT_THAT(replica.Run("WATCH k"), Ok());
+  replica.Run("MULTI");
+  EXPECT_THAT(replica.Run("GET k"), redirected);
+  EXPECT_THAT(replica.Run("EXEC"), ErrorStartsWith("EXECABORT "));
+  EXPECT_THAT(replica.Run("READONLY"), Ok());
+  EXPECT_THAT(replica.Run("GET k"), Bulk("v"));
+  EXPECT_THAT(replica.Run("SET k w"), redirected);
+  EXPECT_THAT(replica.Run("READWRITE"), Ok());
+  EXPECT_THAT(replica.Run("GET k"), redirected);
+  replica.Run("REPLICAOF NO ONE");
+  EXPECT_THAT(replica.Run("SET k w"), Ok());
+}
+
 TEST_F(RoleTest, AnotherReplicaGoesOnFromTheFormerHistory) {
   Member& primary = world_.Add();
   Member& one = AddLinked(primary);

@@ -1,0 +1,1 @@
+"""What `./dev package` makes, one module for each kind of package."""

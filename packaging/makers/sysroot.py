@@ -1,0 +1,49 @@
+"""The libraries of another architecture, from Debian's packages of it, which are unpacked and not installed."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+from . import facts
+
+PACKAGES = ("libasio-dev", "liblua5.4-dev", "libssl-dev", "zlib1g-dev", "libjemalloc-dev", "liblzf-dev", "liblzf1",
+            "nlohmann-json3-dev")
+VERSIONS = "versions"
+LISTS = "var/apt"
+
+
+def folder(architecture):
+    """None: this machine's own libraries are those of the architecture."""
+    if architecture.name == os.uname().machine:
+        return None
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    target = cache / "respite/sysroots" / architecture.deb
+    if not (target / VERSIONS).exists():
+        _fetch(architecture, target)
+    return target
+
+
+def versions(root):
+    """By name of the package."""
+    return dict(line.split() for line in (root / VERSIONS).read_text(encoding="utf-8").splitlines())
+
+
+def _fetch(architecture, target):
+    shutil.rmtree(target, ignore_errors=True)
+    lists = target / LISTS
+    for name in ("lists/partial", "archives/partial"):
+        (lists / name).mkdir(parents=True)
+    (lists / "status").touch()
+    # Sources and keys are those of this system; what it has installed does not matter.
+    settings = {"APT::Architecture": architecture.deb, "APT::Architectures": architecture.deb, "Dir::State": lists,
+                "Dir::State::status": lists / "status", "Dir::Cache": lists, "APT::Sandbox::User": "root"}
+    options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+    facts.run("apt-get", "-qq", *options, "update")
+    facts.run("apt-get", "-qq", *options, "download", *PACKAGES, cwd=lists)
+    rows = []
+    for package in sorted(lists.glob("*.deb")):
+        facts.run("dpkg-deb", "-x", package, target)
+        rows.append(subprocess.run(["dpkg-deb", "-W", "--showformat=${Package} ${Version}\n", package], capture_output=True,
+                                   text=True, check=True).stdout)
+    shutil.rmtree(lists)
+    (target / VERSIONS).write_text("".join(rows), encoding="utf-8")

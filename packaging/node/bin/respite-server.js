@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+'use strict';
+// Runs the server in the foreground; signals for this process reach it.
+const { spawn } = require('node:child_process');
+const { findProgram } = require('../lib/program.js');
+
+const server = spawn(findProgram(), process.argv.slice(2), { stdio: 'inherit' });
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => server.kill(signal));
+server.on('exit', (code, signal) => process.exit(signal ? 1 : code));

@@ -1,0 +1,3 @@
+import type { Options, Server } from './index';
+
+export function useRespite(options?: Options): Server;

@@ -1,0 +1,15 @@
+'use strict';
+// Where the program is: $RESPITE_SERVER, or the optional dependency for this platform.
+const path = require('node:path');
+
+function findProgram() {
+  if (process.env.RESPITE_SERVER) return process.env.RESPITE_SERVER;
+  const name = `respite-server-${process.platform}-${process.arch}`;
+  try {
+    return path.join(path.dirname(require.resolve(`${name}/package.json`)), 'bin', 'respite-server');
+  } catch {
+    throw new Error(`${name} is not installed; the environment variable RESPITE_SERVER can name the program`);
+  }
+}
+
+module.exports = { findProgram };

@@ -1,0 +1,243 @@
+#include "server/catalogue/dialect.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/bytes.h"
+#include "server/catalogue/command_spec.h"
+
+namespace respite {
+
+namespace {
+
+constexpr ServerVersion Redis(Version version) { return {ServerFamily::kRedis, version}; }
+constexpr ServerVersion Valkey(Version version) { return {ServerFamily::kValkey, version}; }
+
+// The traits of each version, as what it changed since the one before.
+
+constexpr DialectTraits TraitsOfRedis72() {
+  DialectTraits traits;
+  traits.version = traits.redis_version = "7.2.6";
+  traits.version_number = 0x070206;
+  return traits;
+}
+
+constexpr DialectTraits TraitsOfRedis74() {
+  DialectTraits traits = TraitsOfRedis72();
+  traits.version = traits.redis_version = "7.4.1";
+  traits.version_number = 0x070401;
+  traits.xread_knows_last_entry = true;
+  traits.xread_waits_in_scripts = true;
+  traits.xreadgroup_explains_last_entry = true;
+  traits.checks_bit_ranges_first = true;
+  traits.cursors_may_be_negative = false;
+  traits.lrem_takes_any_count = false;
+  traits.client_text_has_watch = true;
+  traits.counts_watching_clients = true;
+  return traits;
+}
+
+constexpr DialectTraits TraitsOfRedis80() {
+  DialectTraits traits = TraitsOfRedis74();
+  traits.version = traits.redis_version = "8.0.2";
+  traits.version_number = 0x080002;
+  traits.unbalanced_names_last_entry = true;
+  traits.positions_have_shortest_digits = true;
+  traits.client_text_has_io_thread = true;
+  return traits;
+}
+
+constexpr DialectTraits TraitsOfRedis70() {
+  DialectTraits traits = TraitsOfRedis72();
+  traits.version = traits.redis_version = "7.0.15";
+  traits.version_number = 0x07000f;
+  traits.unbalanced_names_xread = true;
+  traits.huge_timeouts_are_negative = true;
+  traits.small_lists_are_listpacks = false;
+  traits.small_sets_are_listpacks = false;
+  traits.consumers_have_active_time = false;
+  traits.users_show_sanitizing = false;
+  traits.client_text_has_library = false;
+  return traits;
+}
+
+constexpr DialectTraits TraitsOfRedis62() {
+  DialectTraits traits = TraitsOfRedis70();
+  traits.version = traits.redis_version = "6.2.16";
+  traits.version_number = 0x060210;
+  traits.unknown_word_quotes = "``, ";
+  traits.has_real_subcommands = false;
+  traits.expire_errors_quote_commands = false;
+  traits.config_set_names_one_value = true;
+  traits.describes_commands_fully = false;
+  traits.set_nx_may_get = false;
+  traits.autoclaim_lists_deleted = false;
+  traits.streams_count_entries = false;
+  traits.slots_have_metadata = false;
+  traits.has_listpacks = false;
+  traits.users_have_selectors = false;
+  traits.scripts_know_version = false;
+  traits.script_errors_are_nested = true;
+  traits.client_text_has_shards = false;
+  traits.client_text_has_usage = false;
+  return traits;
+}
+
+constexpr DialectTraits TraitsOfValkey72() {
+  DialectTraits traits;
+  traits.valkey_version = "7.2.11";
+  return traits;
+}
+
+constexpr DialectTraits TraitsOfValkey80() {
+  DialectTraits traits = TraitsOfValkey72();
+  traits.title = "Valkey";
+  traits.hello_name = "valkey";
+  traits.version = traits.valkey_version = "8.0.1";
+  traits.valkey_version_number = 0x080001;
+  traits.command_in_scripts = "command";
+  traits.call_in_scripts = "call";
+  traits.words_in_scripts = "Command";
+  traits.unsubscribing_needs_subscription = true;
+  traits.scan_refuses_unknown_types = true;
+  traits.no_script = "NOSCRIPT No matching script.";
+  traits.cursors_may_be_negative = false;
+  traits.lrem_takes_any_count = false;
+  traits.stores_nothing_with_a_past_deadline = true;
+  traits.bitcount_takes_start_alone = true;
+  traits.checks_bit_ranges_first = true;
+  traits.xread_knows_last_entry = true;
+  traits.xreadgroup_explains_last_entry = true;
+  traits.xread_waits_in_scripts = true;
+  traits.client_text_has_watch = true;
+  traits.counts_watching_clients = true;
+  traits.client_text_has_traffic = true;
+  return traits;
+}
+
+constexpr DialectTraits TraitsOfValkey81() {
+  DialectTraits traits = TraitsOfValkey80();
+  traits.version = traits.valkey_version = "8.1.1";
+  traits.valkey_version_number = 0x080101;
+  traits.unsubscribing_needs_subscription = false;
+  traits.past_deadlines_expire = true;
+  traits.client_text_has_capabilities = true;
+  return traits;
+}
+
+// Without `emulate`: as 7.2, but for what only adds.
+constexpr DialectTraits TraitsOfAll() {
+  DialectTraits traits;
+  traits.xread_knows_last_entry = true;
+  return traits;
+}
+
+constexpr auto kDefaultsOfRedis62 = std::to_array<DirectiveDefault>({
+    {"acl-pubsub-default", "allchannels"},
+    {"enable-debug-command", "yes"},
+    {"enable-module-command", "yes"},
+    {"repl-diskless-sync", "no"},
+});
+constexpr auto kDefaultsOfValkey80 = std::to_array<DirectiveDefault>({
+    {"hide-user-data-from-log", "yes"},
+    {"io-threads-do-reads", "yes"},
+    {"lazyfree-lazy-eviction", "yes"},
+    {"lazyfree-lazy-expire", "yes"},
+    {"lazyfree-lazy-server-del", "yes"},
+    {"lazyfree-lazy-user-del", "yes"},
+    {"lazyfree-lazy-user-flush", "yes"},
+    {"repl-backlog-size", "10485760"},
+    {"replica-lazy-flush", "yes"},
+    {"syslog-ident", "valkey"},
+});
+
+constexpr auto kFlagsOfRedis70 = std::to_array<FlagChange>({
+    {"blmove", kNoScript},
+    {"blpop", kNoScript},
+    {"brpop", kNoScript},
+    {"brpoplpush", kNoScript},
+    {"bzpopmax", kNoScript},
+    {"bzpopmin", kNoScript},
+    {"cluster|shards", 0, kLoading},
+    {"cluster|slots", 0, kLoading},
+    {"wait", kNoScript},
+});
+constexpr auto kFlagsOfRedis74 = std::to_array<FlagChange>({
+    {"wait", kBlocking},
+    {"waitaof", kBlocking, kNoScript},
+});
+constexpr auto kFlagsOfRedis80 = std::to_array<FlagChange>({
+    {"hexpire", 0, kDenyOom},
+    {"hexpireat", 0, kDenyOom},
+    {"hpexpire", 0, kDenyOom},
+    {"hpexpireat", 0, kDenyOom},
+    {"wait", kBlocking},
+    {"waitaof", kBlocking, kNoScript},
+});
+constexpr auto kFlagsOfValkey80 = std::to_array<FlagChange>({
+    {"cluster|info", kLoading},
+    {"cluster|myid", kLoading},
+    {"cluster|myshardid", kLoading},
+    {"cluster|nodes", kLoading},
+    {"multi", kNoMulti},
+    {"wait", kBlocking},
+    {"waitaof", kBlocking, kNoScript},
+    {"watch", kNoMulti},
+});
+constexpr auto kFlagsOfValkey81 = std::to_array<FlagChange>({
+    {"cluster|info", kLoading},
+    {"cluster|myid", kLoading},
+    {"cluster|myshardid", kLoading},
+    {"cluster|nodes", kLoading},
+    {"memory|malloc-stats", kLoading},
+    {"memory|purge", kLoading},
+    {"multi", kNoMulti},
+    {"wait", kBlocking},
+    {"waitaof", kBlocking, kNoScript},
+    {"watch", kNoMulti},
+});
+
+constexpr std::array<Dialect, kEmulatedCount> kDialects = {{
+    {.traits = TraitsOfAll()},
+    {"redis:6.2", Redis({6, 2, 16}), TraitsOfRedis62(), kDefaultsOfRedis62, kFlagsOfRedis70},
+    {"redis:7.0", Redis({7, 0, 15}), TraitsOfRedis70(), {}, kFlagsOfRedis70},
+    {"redis:7.2", Redis({7, 2, 6}), TraitsOfRedis72()},
+    {"redis:7.4", Redis({7, 4, 1}), TraitsOfRedis74(), {}, kFlagsOfRedis74},
+    {"redis:8.0", Redis({8, 0, 2}), TraitsOfRedis80(), {}, kFlagsOfRedis80},
+    {"valkey:7.2", Valkey({7, 2, 11}), TraitsOfValkey72()},
+    {"valkey:8.0", Valkey({8, 0, 1}), TraitsOfValkey80(), kDefaultsOfValkey80, kFlagsOfValkey80},
+    {"valkey:8.1", Valkey({8, 1, 1}), TraitsOfValkey81(), kDefaultsOfValkey80, kFlagsOfValkey81},
+}};
+
+}  // namespace
+
+uint32_t Dialect::FlagsOf(std::string_view command, uint32_t card_flags) const {
+  const auto change = std::ranges::find(flags, command, &FlagChange::command);
+  return change == flags.end() ? card_flags : (card_flags | change->added) & ~change->removed;
+}
+
+std::string_view Dialect::ShownMark(const VersionMark& mark) const {
+  return version ? mark.ShownBy(version->family) : mark.Shown();
+}
+
+const Dialect& DialectOf(Emulated emulated) { return kDialects[static_cast<size_t>(emulated)]; }
+
+std::span<const Dialect> AllDialects() { return kDialects; }
+
+std::optional<Emulated> EmulatedByName(std::string_view name) {
+  for (size_t i = 1; i < kDialects.size(); ++i) {
+    if (EqualsIgnoreCase(kDialects[i].name, name)) return static_cast<Emulated>(i);
+  }
+  return std::nullopt;
+}
+
+std::string EmulatedNames() {
+  std::string names;
+  for (const Dialect& dialect : std::span(kDialects).subspan(1)) {
+    if (!names.empty()) names += ", ";
+    names += dialect.name;
+  }
+  return names;
+}
+
+}  // namespace respite

@@ -1,0 +1,125 @@
+// Dialect: which version of which server a Node speaks as. It says all that differs between versions: which commands,
+// options and directives there are follows from their marks (VersionMark), and everything else is data here.
+//
+// There is one for each version that the directive `emulate` names, and one for the server without it, which is Redis
+// 7.2 with all that later versions have besides. Code asks for a trait, and never for a version.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "server/catalogue/emulated.h"
+#include "server/catalogue/version_mark.h"
+
+namespace respite {
+
+struct DirectiveDefault {
+  std::string_view name;
+  std::string_view value;
+};
+
+// CommandFlag bits that a command has besides those of its card, or has not. "client|list" is a subcommand.
+struct FlagChange {
+  std::string_view command;
+  uint32_t added = 0;
+  uint32_t removed = 0;
+};
+
+// Shapes and texts that differ. The defaults are those of Redis 7.2.
+struct DialectTraits {
+  // Who it is.
+  std::string_view title = "Redis";                             // in sentences: "LOADING Redis is loading …"
+  std::string_view hello_name = "redis";                        // HELLO
+  std::string_view version = "7.2.4";                           // HELLO, LOLWUT
+  std::string_view redis_version = "7.2.4";                     // INFO, scripts
+  int version_number = 0x070204;                                // of Redis, one byte for each part: scripts
+  std::string_view valkey_version = {};                         // INFO, scripts; empty: it is not Valkey
+  int valkey_version_number = 0;                                // scripts; 0: it is not Valkey
+  std::string_view command_in_scripts = "Redis command";        // "Unknown Redis command called from script"
+  std::string_view call_in_scripts = "redis lib call";          // "… at least one argument for this redis lib call"
+  std::string_view words_in_scripts = "Lua redis lib command";  // "… arguments must be strings or integers"
+
+  // Errors.
+  std::string_view unknown_word_quotes = "'' ";   // unknown command 'x', with args beginning with: 'y' 'z'
+  bool has_real_subcommands = true;               // with arities and statistics of their own
+  bool expire_errors_quote_commands = true;       // "invalid expire time in 'set' command", not "… in set"
+  bool config_set_names_one_value = false;        // CONFIG SET takes one directive, and its errors say so
+  bool unsubscribing_needs_subscription = false;  // UNSUBSCRIBE without subscriptions is an error
+  bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS look at the range before the key
+  bool unbalanced_names_xread = false;            // "Unbalanced XREAD list of streams", whoever reads
+  bool unbalanced_names_last_entry = false;       // "an ID, '+', or '$' must be specified"
+  bool xreadgroup_explains_last_entry = false;    // "The + ID is meaningless …"
+  std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";
+  bool scan_refuses_unknown_types = false;  // SCAN … TYPE with a name that is no type
+
+  // Replies.
+  bool describes_commands_fully = true;       // COMMAND: ten elements for each command, not seven
+  bool autoclaim_lists_deleted = true;        // XAUTOCLAIM: a third element
+  bool counts_watching_clients = false;       // INFO: pubsub_clients, watching_clients, total_watched_keys
+  bool streams_count_entries = true;          // XINFO: entries-added, entries-read, lag and their like
+  bool consumers_have_active_time = true;     // XINFO CONSUMERS: inactive
+  bool slots_have_metadata = true;            // CLUSTER SLOTS: a fourth element for each node
+  bool users_have_selectors = true;           // ACL GETUSER: selectors; patterns as texts
+  bool users_show_sanitizing = true;          // ACL LIST and GETUSER: sanitize-payload
+  bool client_text_has_library = true;        // CLIENT LIST: lib-name, lib-ver
+  bool client_text_has_shards = true;         // CLIENT LIST: ssub
+  bool client_text_has_usage = true;          // CLIENT LIST: multi-mem, rbs, rbp, resp
+  bool client_text_has_traffic = false;       // CLIENT LIST: tot-net-in, tot-net-out, tot-cmds
+  bool client_text_has_watch = false;         // CLIENT LIST: watch
+  bool client_text_has_io_thread = false;     // CLIENT LIST: io-thread
+  bool client_text_has_capabilities = false;  // CLIENT LIST: capa
+
+  // Values.
+  bool has_listpacks = true;              // OBJECT ENCODING: small values are listpacks, not ziplists
+  bool small_lists_are_listpacks = true;  // a list may be a listpack, not only a quicklist
+  bool small_sets_are_listpacks = true;   // a set of texts may be a listpack
+
+  // Arguments that are no tokens.
+  bool bitcount_takes_start_alone = false;  // BITCOUNT key start
+  bool xread_knows_last_entry = false;      // XREAD … +
+  bool xread_waits_in_scripts = false;      // XREAD BLOCK in a script is no error; it does not wait
+
+  // Deadlines and numbers.
+  bool cursors_may_be_negative = true;               // SCAN -1
+  bool lrem_takes_any_count = true;                  // also the least of 64 bits
+  bool huge_timeouts_are_negative = false;           // what the error of BLPOP says of them
+  bool stores_nothing_with_a_past_deadline = false;  // SET k v EXAT 1 deletes the key
+  bool past_deadlines_expire = false;                // the event of a key that gets a past deadline is "expired"
+  bool set_nx_may_get = true;                        // SET … NX GET
+  bool positions_have_shortest_digits = false;       // GEOPOS
+
+  // Scripts.
+  bool scripts_know_version = true;       // redis.REDIS_VERSION
+  bool script_errors_are_nested = false;  // "Error running script (call to f_…): @user_script:1: …"
+};
+
+struct Dialect {
+  std::string_view name = {};                 // "redis:6.2"; empty: the server without `emulate`
+  std::optional<ServerVersion> version = {};  // nothing: it has all that any version has
+  DialectTraits traits = {};
+  std::span<const DirectiveDefault> defaults = {};  // that are not those of Settings
+  std::span<const FlagChange> flags = {};           // of commands
+
+  bool Emulates() const { return version.has_value(); }
+  bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }
+  // Whether what is gone since this mark is gone here. Without `emulate`, nothing is.
+  bool HasLost(const VersionMark& until) const { return version && !until.Empty() && until.IsIn(*version); }
+  // Those of a command, for which its card says `flags`.
+  uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;
+  // The number of the mark that COMMAND DOCS shows.
+  std::string_view ShownMark(const VersionMark& mark) const;
+};
+
+const Dialect& DialectOf(Emulated emulated);
+// In the order of Emulated.
+std::span<const Dialect> AllDialects();
+
+// "redis:7.0" in any case; nothing: there is no such dialect.
+std::optional<Emulated> EmulatedByName(std::string_view name);
+// "redis:6.2, redis:7.0, …"
+std::string EmulatedNames();
+
+}  // namespace respite

@@ -1,0 +1,124 @@
+// VersionMark: from which versions of Redis and Valkey a command, an argument or a directive exists.
+//
+//   "7.4.0"                from Redis 7.4.0 on
+//   "valkey:8.1.0"         from Valkey 8.1.0 on; Redis never
+//   "8.0.0,valkey:9.0.0"   both, from different versions on
+//
+// Valkey began as Redis 7.2.4, so it has all that Redis had by then. An empty mark means everywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/version.h"
+
+namespace respite {
+
+enum class ServerFamily : uint8_t { kRedis, kValkey };
+
+// A version of one of the two servers.
+struct ServerVersion {
+  ServerFamily family = ServerFamily::kRedis;
+  Version version;
+
+  bool operator==(const ServerVersion&) const = default;
+};
+
+// The last version of Redis that Valkey contains.
+inline constexpr Version kValkeyBegins = {7, 2, 4};
+
+// What a server is that emulates nothing.
+inline constexpr ServerVersion kSpokenVersion = {ServerFamily::kRedis, kValkeyBegins};
+
+class VersionMark {
+ public:
+  constexpr VersionMark() = default;
+  constexpr VersionMark(std::string_view text) : text_(text) {}  // NOLINT: cards and rows write marks as texts
+  constexpr VersionMark(const char* text) : text_(text) {}       // NOLINT: the same
+
+  // Whether the text is a mark, or empty. All else requires it.
+  constexpr bool IsWellFormed() const;
+  // The number of characters at the beginning of `text` that look like a mark.
+  static constexpr size_t LengthIn(std::string_view text);
+
+  constexpr bool Empty() const { return text_.empty(); }
+  // The number that COMMAND DOCS shows: that of Redis, or else that of Valkey.
+  constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }
+  // The number that a server of this family shows.
+  constexpr std::string_view ShownBy(ServerFamily family) const {
+    return family == ServerFamily::kValkey && !Valkey().empty() ? Valkey() : Shown();
+  }
+  // Whether this version has what is marked.
+  constexpr bool IsIn(const ServerVersion& server) const;
+  // "7.4.0", "Valkey 9.1.0" or "8.2.0 and Valkey 8.0.0".
+  std::string Text() const;
+
+ private:
+  static constexpr std::string_view kValkey = "valkey:";
+  static constexpr size_t NumberLength(std::string_view text);
+  static constexpr Version NumberIn(std::string_view text);
+
+  // The numbers; empty if there is none.
+  constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }
+  constexpr std::string_view Valkey() const;
+
+  std::string_view text_;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+constexpr std::string_view VersionMark::Valkey() const {
+  const size_t at = text_.find(kValkey);
+  return at == text_.npos ? std::string_view() : text_.substr(at + kValkey.size());
+}
+
+// Digits and single dots, but not a "..." after them.
+constexpr size_t VersionMark::NumberLength(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size() &&
+         (IsDigit(text[at]) || (at > 0 && text[at] == '.' && at + 1 < text.size() && IsDigit(text[at + 1])))) {
+    ++at;
+  }
+  return at;
+}
+
+constexpr size_t VersionMark::LengthIn(std::string_view text) {
+  size_t length = NumberLength(text);
+  const std::string_view rest = text.substr(length);
+  const size_t comma = length > 0 && rest.starts_with(',') ? 1 : 0;
+  if ((length == 0 || comma == 1) && rest.substr(comma).starts_with(kValkey)) {
+    length += comma + kValkey.size();
+    length += NumberLength(text.substr(length));
+  }
+  return length;
+}
+
+constexpr bool VersionMark::IsWellFormed() const {
+  const bool names_valkey = text_.find(kValkey) != text_.npos;
+  return LengthIn(text_) == text_.size() && names_valkey == !Valkey().empty();
+}
+
+constexpr Version VersionMark::NumberIn(std::string_view text) {
+  int parts[3] = {};
+  size_t part = 0;
+  for (char c : text) {
+    if (c == '.') {
+      ++part;
+    } else if (part < 3) {
+      parts[part] = parts[part] * 10 + (c - '0');
+    }
+  }
+  return {parts[0], parts[1], parts[2]};
+}
+
+constexpr bool VersionMark::IsIn(const ServerVersion& server) const {
+  if (Empty()) return true;
+  const bool is_valkey = server.family == ServerFamily::kValkey;
+  if (is_valkey && !Valkey().empty()) return NumberIn(Valkey()) <= server.version;
+  if (Redis().empty()) return false;
+  return NumberIn(Redis()) <= (is_valkey ? kValkeyBegins : server.version);
+}
+
+}  // namespace respite

@@ -1,0 +1,242 @@
+#include "server/commands/client_filter.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/client_text.h"
+#include "server/commands/db_index.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kClientId[] = "ERR Invalid client ID";
+constexpr char kClientIdPositive[] = "ERR client-id should be greater than 0";
+Refusal NotSeconds(Bytes option) { return {"ERR " + ToLower(option) + " is not an integer or out of range"}; }
+Refusal NoSeconds(Bytes option) { return {"ERR " + ToLower(option) + " should be greater than 0"}; }
+Refusal UnknownClientType(Bytes type) { return {"ERR Unknown client type '" + std::string(type) + "'"}; }
+Refusal NoSuchUser(Bytes user) { return {"ERR No such user '" + std::string(user) + "'"}; }
+Refusal UnknownLetters(Bytes what, Bytes option, Bytes letters) {
+  const std::string filter = option.starts_with("NOT-") ? std::string(option) : "provided";
+  return {"ERR Unknown " + std::string(what) + " found in the " + filter + " filter: " + std::string(letters)};
+}
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+using Condition = ClientFilter::Condition;
+
+// The option that is taken, and what is behind it.
+struct Source {
+  Call& call;
+  ClientIds ids;
+  Bytes option = {};
+
+  Args& args() { return call.args; }
+};
+
+struct Option {
+  Bytes name;
+  Condition (*take)(Source& source);
+};
+
+bool IsOption(const Args& args, Bytes word);
+
+uint64_t TakeId(Source& source) {
+  const bool any = source.ids == ClientIds::kAny;
+  const char* const refusal = any ? refusals::kClientId : refusals::kClientIdPositive;
+  const int64_t id = source.args().NextInteger(refusal);
+  if (!any && id < 1) throw Refusal{refusal};
+  return static_cast<uint64_t>(id);
+}
+
+// Redis: all words behind the ID of CLIENT LIST are IDs, or wrong; in CLIENT KILL there is one. Valkey: there may be
+// more, and then other options.
+std::vector<uint64_t> TakeIds(Source& source) {
+  std::vector<uint64_t> ids = {TakeId(source)};
+  while (!source.args().AtEnd()) {
+    const Bytes next = source.args().Rest().front();
+    const bool is_id = source.ids == ClientIds::kAny ? !IsOption(source.args(), next) : ParseInteger(next).has_value();
+    if (!is_id) break;
+    ids.push_back(TakeId(source));
+  }
+  return ids;
+}
+
+Condition TakeIdCondition(Source& source) {
+  return [ids = TakeIds(source)](const Session& session) { return std::ranges::count(ids, session.id) > 0; };
+}
+
+Condition IsOfKind(SessionKind kind) {
+  return [kind](const Session& session) { return session.kind == kind; };
+}
+
+Condition TakeType(Source& source) {
+  const Bytes name = source.args().Next();
+  if (EqualsIgnoreCase(name, "normal")) return IsOfKind(SessionKind::kNormal);
+  if (EqualsIgnoreCase(name, "slave") || EqualsIgnoreCase(name, "replica")) return IsOfKind(SessionKind::kReplica);
+  if (EqualsIgnoreCase(name, "pubsub")) return IsOfKind(SessionKind::kPubSub);
+  const bool is_primary = EqualsIgnoreCase(name, "master") || source.args().IsToken(name, "PRIMARY");
+  if (is_primary) return IsOfKind(SessionKind::kPrimary);
+  throw refusals::UnknownClientType(name);
+}
+
+Condition TakeUser(Source& source) {
+  const Bytes name = source.args().Next();
+  const User* const user = source.call.services.users.Find(name);
+  if (user == nullptr) throw refusals::NoSuchUser(name);
+  return [user](const Session& session) { return session.user == user; };
+}
+
+int64_t TakeSeconds(Source& source) {
+  const auto seconds = ParseInteger(source.args().Next());
+  if (!seconds) throw refusals::NotSeconds(source.option);
+  if (*seconds < 1) throw refusals::NoSeconds(source.option);
+  return *seconds;
+}
+
+Condition TakeMaxAge(Source& source) {
+  const int64_t now_ms = source.call.services.clock.MonotonicMs();
+  return [now_ms, least = TakeSeconds(source)](const Session& session) {
+    return (now_ms - session.usage.created_ms) / 1000 >= least;
+  };
+}
+
+Condition TakeIdle(Source& source) {
+  const int64_t now_ms = source.call.services.clock.MonotonicMs();
+  return [now_ms, least = TakeSeconds(source)](const Session& session) {
+    return (now_ms - session.usage.last_active_ms) / 1000 >= least;
+  };
+}
+
+bool HasAllOf(Bytes letters, Bytes wanted) {
+  return std::ranges::all_of(wanted, [letters](char letter) { return letters.find(letter) != Bytes::npos; });
+}
+
+Condition TakeFlags(Source& source) {
+  const Bytes wanted = source.args().Next();
+  if (!HasAllOf(kClientFlagLetters, wanted)) throw refusals::UnknownLetters("flags", source.option, wanted);
+  return [wanted](const Session& session) { return HasAllOf(ClientFlags(session), wanted); };
+}
+
+Condition TakeCapabilities(Source& source) {
+  const Bytes wanted = source.args().Next();
+  if (!HasAllOf("r", wanted)) throw refusals::UnknownLetters("capa", source.option, wanted);
+  return [wanted](const Session& session) {
+    return HasAllOf(session.identity.follows_redirects ? Bytes("r") : Bytes(), wanted);
+  };
+}
+
+Condition TakeDb(Source& source) {
+  return [db = DbIndex(source.call, source.args().Next())](const Session& session) { return session.db == db; };
+}
+
+// Without the port.
+Bytes IpOf(const Session& session) {
+  const Bytes address = session.addresses.peer;
+  return address.substr(0, std::min(address.rfind(':'), address.size()));
+}
+
+template <Bytes (*TextOf)(const Session&)>
+Condition TakeText(Source& source) {
+  return [text = source.args().Next()](const Session& session) { return TextOf(session) == text; };
+}
+
+Bytes PeerOf(const Session& session) { return session.addresses.peer; }
+Bytes LocalOf(const Session& session) { return session.addresses.local; }
+Bytes NameOf(const Session& session) { return session.identity.name; }
+Bytes LibraryOf(const Session& session) { return session.identity.lib_name; }
+Bytes LibraryVersionOf(const Session& session) { return session.identity.lib_version; }
+
+constexpr std::array<Option, 25> kOptions = {{
+    {"TYPE", TakeType},
+    {"USER", TakeUser},
+    {"ADDR", TakeText<PeerOf>},
+    {"LADDR", TakeText<LocalOf>},
+    {"MAXAGE", TakeMaxAge},
+    {"NAME", TakeText<NameOf>},
+    {"IDLE", TakeIdle},
+    {"FLAGS", TakeFlags},
+    {"LIB-NAME", TakeText<LibraryOf>},
+    {"LIB-VER", TakeText<LibraryVersionOf>},
+    {"DB", TakeDb},
+    {"CAPA", TakeCapabilities},
+    {"IP", TakeText<IpOf>},
+    {"NOT-ID", TakeIdCondition},
+    {"NOT-TYPE", TakeType},
+    {"NOT-USER", TakeUser},
+    {"NOT-ADDR", TakeText<PeerOf>},
+    {"NOT-LADDR", TakeText<LocalOf>},
+    {"NOT-NAME", TakeText<NameOf>},
+    {"NOT-FLAGS", TakeFlags},
+    {"NOT-LIB-NAME", TakeText<LibraryOf>},
+    {"NOT-LIB-VER", TakeText<LibraryVersionOf>},
+    {"NOT-DB", TakeDb},
+    {"NOT-CAPA", TakeCapabilities},
+    {"NOT-IP", TakeText<IpOf>},
+}};
+
+const Option* FindOption(const Args& args, Bytes word) {
+  const auto found =
+      std::ranges::find_if(kOptions, [&args, word](const Option& each) { return args.IsToken(word, each.name); });
+  return found == kOptions.end() ? nullptr : &*found;
+}
+
+bool IsOption(const Args& args, Bytes word) {
+  return FindOption(args, word) != nullptr || args.IsToken(word, "ID") || args.IsToken(word, "SKIPME");
+}
+
+bool TakeSkipMe(Args& args) {
+  if (args.TakeToken("YES")) return true;
+  if (args.TakeToken("NO")) return false;
+  throw Refusal{refusals::kSyntax};
+}
+
+Condition TakeCondition(const Option& option, Source& source) {
+  source.option = option.name;
+  const Condition condition = option.take(source);
+  if (!option.name.starts_with("NOT-")) return condition;
+  return [condition](const Session& session) { return !condition(session); };
+}
+
+void TakeOption(ClientFilter& filter, Source& source) {  // NOLINT: a part of TakeClientFilter
+  Args& args = source.args();
+  if (args.TakeTokenWith("ID", 1)) {
+    filter.ids = TakeIds(source);
+  } else if (args.TakeTokenWith("SKIPME", 1)) {
+    filter.skips_caller = TakeSkipMe(args);
+  } else {
+    const Option* const option = args.Left() < 2 ? nullptr : FindOption(args, args.Next());
+    if (option == nullptr) throw Refusal{refusals::kSyntax};
+    filter.by_property[option->name] = TakeCondition(*option, source);
+  }
+}
+
+}  // namespace
+
+bool ClientFilter::Matches(const Session& session) const {
+  return std::ranges::all_of(by_property, [&session](const auto& named) { return named.second(session); });
+}
+
+ClientFilter TakeClientFilter(Call& call, ClientIds ids) {
+  ClientFilter filter;
+  Source source{call, ids};
+  while (!call.args.AtEnd()) TakeOption(filter, source);
+  return filter;
+}
+
+ClientFilter ClientsFrom(Bytes address) {
+  ClientFilter filter;
+  filter.by_property["ADDR"] = [address](const Session& session) { return PeerOf(session) == address; };
+  return filter;
+}
+
+}  // namespace respite

@@ -1,0 +1,90 @@
+#include "server/execution/command_log.h"
+
+#include <algorithm>
+
+#include "protocol/request_text.h"
+#include "server/clients/running.h"
+#include "server/clients/session.h"
+#include "server/config/settings.h"
+
+namespace respite {
+
+namespace {
+
+constexpr CommandLog::Subject kSlow = {
+    .name = "slow",
+    .from = &Settings::slowlog_log_slower_than,
+    .max_records = &Settings::slowlog_max_len,
+    .limits = [](int64_t from) { return CallLimits{.from_us = from}; },
+    .figure = [](const FinishedCall& call) { return call.duration_us; },
+};
+constexpr CommandLog::Subject kLargeRequest = {
+    .name = "large-request",
+    .from = &Settings::commandlog_request_larger_than,
+    .max_records = &Settings::commandlog_large_request_max_len,
+    .limits = [](int64_t from) { return CallLimits{.from_request_octets = static_cast<size_t>(from)}; },
+    .figure = [](const FinishedCall& call) { return static_cast<int64_t>(RequestOctets(call.words)); },
+};
+constexpr CommandLog::Subject kLargeReply = {
+    .name = "large-reply",
+    .from = &Settings::commandlog_reply_larger_than,
+    .max_records = &Settings::commandlog_large_reply_max_len,
+    .limits = [](int64_t from) { return CallLimits{.from_reply_octets = static_cast<size_t>(from)}; },
+    .figure = [](const FinishedCall& call) { return static_cast<int64_t>(call.reply_octets); },
+};
+
+}  // namespace
+
+void CommandLog::AdoptLimit() {
+  const int64_t from = parts_.settings.*subject_.from;
+  if (from < 0) return parts_.observers.Detach(*this);
+  parts_.observers.Attach(*this, subject_.limits(from));
+}
+
+void CommandLog::Trim() {
+  const auto most = static_cast<size_t>(std::max<int64_t>(parts_.settings.*subject_.max_records, 0));
+  while (records_.size() > most) records_.pop_back();
+}
+
+void CommandLog::OnCall(const FinishedCall& call) {
+  if (call.command.Is(kSkipSlowlog)) return;
+  records_.push_front({.id = next_id_++,
+                       .unix_time_s = parts_.running.WallMs() / 1000,
+                       .figure = subject_.figure(call),
+                       .words = Shorten(ShownWords(call.session, call.words)),
+                       .peer = call.session.addresses.peer,
+                       .client_name = call.session.identity.name});
+  Trim();
+}
+
+std::vector<std::string> CommandLog::Shorten(std::span<const Bytes> words) {
+  std::vector<std::string> kept;
+  size_t whole = words.size() > kWordsMax ? kWordsMax - 1 : words.size();
+  kept.reserve(std::min(words.size(), kWordsMax));
+  for (Bytes word : words.first(whole)) {
+    std::string text(word.substr(0, kWordBytesMax));
+    if (word.size() > kWordBytesMax) text += "... (" + std::to_string(word.size() - kWordBytesMax) + " more bytes)";
+    kept.push_back(std::move(text));
+  }
+  if (whole < words.size()) kept.push_back("... (" + std::to_string(words.size() - whole) + " more arguments)");
+  return kept;
+}
+
+CommandLogs::CommandLogs(const CommandLog::Parts& parts)
+    : slow(parts, kSlow), large_request(parts, kLargeRequest), large_reply(parts, kLargeReply) {}
+
+CommandLog* CommandLogs::Find(Bytes name) {
+  for (CommandLog* log : {&slow, &large_request, &large_reply})
+    if (EqualsIgnoreCase(log->Name(), name)) return log;
+  return nullptr;
+}
+
+void CommandLogs::AdoptLimits() {
+  for (CommandLog* log : {&slow, &large_request, &large_reply}) log->AdoptLimit();
+}
+
+void CommandLogs::Trim() {
+  for (CommandLog* log : {&slow, &large_request, &large_reply}) log->Trim();
+}
+
+}  // namespace respite

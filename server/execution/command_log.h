@@ -1,0 +1,83 @@
+// CommandLogs: the latest commands that took long (SLOWLOG), had a large request, or got a large reply (COMMANDLOG).
+//
+// Each log listens only to calls that reach its limit; a limit below zero turns it off.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "server/execution/call_observer.h"
+
+namespace respite {
+
+struct Running;
+struct Settings;
+
+class CommandLog final : public CallObserver {
+ public:
+  struct Parts {
+    const Settings& settings;
+    const Running& running;
+    CallObservers& observers;
+  };
+  // What a log is about: its limits, and the figure of a call that is compared with them.
+  struct Subject {
+    std::string_view name;  // for COMMANDLOG
+    int64_t Settings::*from;
+    int64_t Settings::*max_records;
+    CallLimits (*limits)(int64_t from);
+    int64_t (*figure)(const FinishedCall& call);
+  };
+  struct Record {
+    int64_t id;
+    int64_t unix_time_s;
+    int64_t figure;                  // microseconds, or octets
+    std::vector<std::string> words;  // shortened: at most kWordsMax, each at most kWordBytesMax
+    std::string peer;
+    std::string client_name;
+  };
+  static constexpr size_t kWordsMax = 32;
+  static constexpr size_t kWordBytesMax = 128;
+
+  CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { AdoptLimit(); }
+
+  std::string_view Name() const { return subject_.name; }
+  // The directive of the limit has changed.
+  void AdoptLimit();
+  // The directive of the number of records has changed: keeps the newest.
+  void Trim();
+  void Clear() { records_.clear(); }
+  // Newest first.
+  const std::deque<Record>& Records() const { return records_; }
+  int64_t NextId() const { return next_id_; }
+
+  // Cost: O(words kept).
+  void OnCall(const FinishedCall& call) override;
+
+ private:
+  static std::vector<std::string> Shorten(std::span<const Bytes> words);
+
+  const Parts parts_;
+  const Subject& subject_;
+  std::deque<Record> records_;
+  int64_t next_id_ = 0;
+};
+
+struct CommandLogs {
+  explicit CommandLogs(const CommandLog::Parts& parts);
+
+  // The log of this name, in any case; null if there is none.
+  CommandLog* Find(Bytes name);
+  void AdoptLimits();
+  void Trim();
+
+  CommandLog slow;
+  CommandLog large_request;
+  CommandLog large_reply;
+};
+
+}  // namespace respite

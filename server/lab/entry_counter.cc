@@ -1,0 +1,33 @@
+#include "server/lab/entry_counter.h"
+
+#include <algorithm>
+
+namespace respite {
+
+bool EntryCounter::LookAgain(Blocked& entry) {
+  if (entry.seq < journal_.FirstSeq()) return true;
+  const RequestEntry& now = journal_.At(entry.seq);
+  const bool counts = filter_.Matches(now);
+  if (counts && !entry.counts) ++count_;
+  if (!counts && entry.counts) --count_;
+  entry.counts = counts;
+  return now.outcome != RequestEntry::Outcome::kBlocked;
+}
+
+uint64_t EntryCounter::Count() {
+  if (epoch_ != journal_.Epoch()) {
+    epoch_ = journal_.Epoch();
+    next_ = count_ = 0;
+    blocked_.clear();
+  }
+  std::erase_if(blocked_, [this](Blocked& entry) { return LookAgain(entry); });
+  for (next_ = std::max(next_, journal_.FirstSeq()); next_ < journal_.NextSeq(); ++next_) {
+    const RequestEntry& entry = journal_.At(next_);
+    const bool counts = filter_.Matches(entry);
+    if (counts) ++count_;
+    if (entry.outcome == RequestEntry::Outcome::kBlocked) blocked_.push_back({next_, counts});
+  }
+  return count_;
+}
+
+}  // namespace respite

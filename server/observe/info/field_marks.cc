@@ -1,0 +1,90 @@
+#include "server/observe/info/field_marks.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+namespace {
+
+struct FieldMark {
+  Bytes name;
+  VersionMark since = {};
+  VersionMark until = {};
+};
+
+// Fields that came after Redis 6.2, or are gone. Sorted by name.
+constexpr FieldMark kFieldMarks[] = {
+    {"acl_access_denied_auth", "7.2.0"},
+    {"acl_access_denied_channel", "7.2.0"},
+    {"acl_access_denied_cmd", "7.2.0"},
+    {"acl_access_denied_key", "7.2.0"},
+    {"aof_rewrites", "7.0.0"},
+    {"aof_rewrites_consecutive_failures", "7.0.0"},
+    {"async_loading", "7.0.0"},
+    {"atomicvar_api", {}, "valkey:8.0.0"},
+    {"availability_zone", "valkey:8.0.0"},
+    {"current_active_defrag_time", "7.0.0"},
+    {"current_cow_peak", "7.0.0"},
+    {"current_eviction_exceeded_time", "7.0.0"},
+    {"eventloop_cycles", "7.2.0"},
+    {"eventloop_duration_cmd_sum", "7.2.0"},
+    {"eventloop_duration_sum", "7.2.0"},
+    {"evicted_clients", "7.0.0"},
+    {"expired_subkeys", "7.4.0,valkey:9.0.0"},
+    {"instantaneous_eventloop_cycles_per_sec", "7.2.0"},
+    {"instantaneous_eventloop_duration_usec", "7.2.0"},
+    {"instantaneous_input_repl_kbps", "7.0.0"},
+    {"instantaneous_output_repl_kbps", "7.0.0"},
+    {"mem_cluster_links", "7.0.0"},
+    {"mem_total_replication_buffers", "7.0.0"},
+    {"number_of_functions", "7.0.0"},
+    {"number_of_libraries", "7.0.0"},
+    {"pubsubshard_channels", "7.0.0"},
+    {"rdb_last_load_keys_expired", "7.0.0"},
+    {"rdb_last_load_keys_loaded", "7.0.0"},
+    {"rdb_saves", "7.0.0"},
+    {"redis_mode", {}, "valkey:8.0.0"},
+    {"reply_buffer_expands", "7.0.0"},
+    {"reply_buffer_shrinks", "7.0.0"},
+    {"server_mode", "valkey:8.0.0"},
+    {"server_name", "valkey:7.2.5"},
+    {"total_active_defrag_time", "7.0.0"},
+    {"total_blocking_keys", "7.2.0"},
+    {"total_blocking_keys_on_nokey", "7.2.0"},
+    {"total_eviction_exceeded_time", "7.0.0"},
+    {"total_net_repl_input_bytes", "7.0.0"},
+    {"total_net_repl_output_bytes", "7.0.0"},
+    {"used_memory_functions", "7.0.0"},
+    {"used_memory_scripts_eval", "7.0.0"},
+    {"used_memory_vm_eval", "7.0.0"},
+    {"used_memory_vm_functions", "7.0.0"},
+    {"used_memory_vm_total", "7.0.0"},
+    {"used_memory_vm_total_human", "7.0.0"},
+    {"valkey_release_stage", "valkey:8.1.0"},
+    {"valkey_version", "valkey:7.2.5"},
+};
+static_assert(std::ranges::is_sorted(kFieldMarks, {}, &FieldMark::name));
+
+bool Has(const Dialect& dialect, Bytes field) {
+  const auto* const mark = std::ranges::lower_bound(kFieldMarks, field, {}, &FieldMark::name);
+  if (mark == std::end(kFieldMarks) || mark->name != field) return true;
+  return dialect.Has(mark->since) && !dialect.HasLost(mark->until);
+}
+
+}  // namespace
+
+std::string OnlyFieldsOf(const Dialect& dialect, std::string section) {
+  std::string kept;
+  for (size_t at = 0; at < section.size();) {
+    const size_t end = std::min(section.find('\n', at), section.size() - 1) + 1;
+    const Bytes line = Bytes(section).substr(at, end - at);
+    if (Has(dialect, line.substr(0, line.find(':')))) kept += line;
+    at = end;
+  }
+  return kept;
+}
+
+}  // namespace respite

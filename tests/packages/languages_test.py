@@ -1,0 +1,421 @@
+#!/usr/bin/env python3
+"""The packages of languages: each is installed from dist/ into an empty project, by the line of README, and its first
+example runs there as printed. Client libraries come from the cache; no registry is asked."""
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+import textwrap
+import unittest
+
+from places import DIST, ROOT, PackageTest, code, facts, kept, readme_row, run
+from registry import Registry
+
+
+class LanguageTest(PackageTest):
+    """All tests of a class share a project, in which the package is installed once."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="package-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.install()
+
+    def setUp(self):
+        pass
+
+    @classmethod
+    def need(cls, *programs):
+        for program in programs:
+            if not shutil.which(program):
+                raise unittest.SkipTest(f"{program} is not installed")
+
+    @classmethod
+    def shell(cls, line):
+        return run("bash", "-c", line, cwd=cls.folder, env=cls.variables)
+
+    @classmethod
+    def write(cls, name, text):
+        path = cls.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+        return path
+
+    @classmethod
+    def environment(cls, **variables):
+        """Without a server other than that of the package, and with an empty cache to unpack it into."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("RESPITE_", "npm_"))}
+        return {**inherited, "XDG_CACHE_HOME": str(cls.folder / "cache"), **variables}
+
+
+class PythonTest(LanguageTest):
+    @classmethod
+    def install(cls):
+        cls.package("respite_server-*.whl")
+        wheels = kept("wheels", lambda part: run("pip", "download", "-q", "-d", part, "redis", "pytest", "pytest-xdist"))
+        run("python3", "-m", "venv", cls.folder / "venv")
+        cls.variables = cls.environment(PATH=f"{cls.folder / 'venv/bin'}:{os.environ['PATH']}", PIP_NO_INDEX="1",
+                                          PIP_FIND_LINKS=f"{DIST} {wheels}", PIP_DISABLE_PIP_VERSION_CHECK="1")
+        cls.shell(readme_row("Python")[0][0])
+        cls.shell("pip install -q redis pytest pytest-xdist")
+
+    def test_lines_of_readme(self):
+        self.write("test_it.py", "import redis\n\n" + readme_row("Python")[1][0].replace(": ", ":\n    ", 1) + "\n")
+        self.assertIn("1 passed", self.shell("pytest -q test_it.py"))
+
+    def test_example(self):
+        self.write("test_lock.py", code("packaging/python/README.md", "python"))
+        self.assertIn("1 passed", self.shell("pytest -q test_lock.py"))
+        self.write("start.py", code("packaging/python/README.md", "python", 1))
+        self.assertIn("redis://127.0.0.1:", self.shell("python start.py"))
+
+    def test_command(self):
+        self.assertIn(f"respite={facts.version()}", self.shell("respite-server --version"))
+        self.assertIn("ELF", self.shell("file -L venv/bin/respite-server"))
+
+    def test_worlds_are_apart_and_the_clock_stands(self):
+        self.write("pytest.ini", "[pytest]\nrespite_args = --maxmemory 64mb\n")
+        self.write("test_worlds.py", """
+            import datetime
+            import pytest
+            import redis
+
+
+            @pytest.mark.parametrize("number", range(20))
+            def test_alone(respite_world, respite_clock, number):
+                client = redis.Redis.from_url(respite_world.url, decode_responses=True)
+                assert client.dbsize() == 0
+                client.set("number", number, px=1000)
+                respite_clock.advance(datetime.timedelta(milliseconds=999))
+                assert client.get("number") == str(number)
+                assert respite_clock.next()["what"]
+                assert client.get("number") is None
+
+
+            def test_settings(respite):
+                assert redis.Redis.from_url(respite.url).config_get("maxmemory") == {"maxmemory": str(64 << 20)}
+                respite.test("FAULT", "ADD", "f", "WHEN", "COMMAND", "GET", "DO", "ERROR", "OOM")
+                with pytest.raises(redis.exceptions.OutOfMemoryError):
+                    redis.Redis.from_url(respite.url).get("a")
+
+
+            def test_without_what_was_before(respite, respite_clock):
+                assert redis.Redis.from_url(respite.url).get("a") is None
+                respite_clock.set(1_900_000_000)
+                assert respite_clock.now == 1_900_000_000
+            """)
+        self.assertIn("22 passed", self.shell("pytest -q -n 2 test_worlds.py"))
+
+    def test_failures_say_why(self):
+        self.write("wrong.py", """
+            import respite_server
+            try:
+                respite_server.start("--nonsense", 1)
+            except RuntimeError as error:
+                print(error)
+            with respite_server.start(password="secret") as server:
+                print(server.ask("PING"), server.world().ask("PING"))
+            print(server.process.returncode)
+            """)
+        text = self.shell("python wrong.py")
+        self.assertIn("Bad directive", text)
+        self.assertTrue(text.endswith("PONG PONG\n0\n"), text)
+
+
+class NodeTest(LanguageTest):
+    @classmethod
+    def install(cls):
+        cls.need("node", "npm")
+        cls.package("respite-server-linux-*.tgz")
+        modules = kept("node", cls.fetch)
+        shutil.copytree(modules, cls.folder, symlinks=True, dirs_exist_ok=True)
+        with Registry() as address:
+            cls.variables = cls.environment(npm_config_registry=address, npm_config_cache=str(cls.folder / "npm-cache"),
+                                              npm_config_audit="false", npm_config_fund="false", npm_config_update_notifier="false")
+            cls.shell(readme_row("Node")[0][0])
+
+    @staticmethod
+    def fetch(part):
+        part.mkdir()
+        (part / "package.json").write_text('{"private": true}\n')
+        run("npm", "install", "--no-audit", "--no-fund", "ioredis@5", "vitest@3", "jest@30", cwd=part)
+
+    def test_lines_of_readme(self):
+        self.write("it.mjs", f"""
+            import Redis from 'ioredis';
+            import {{ startRespite }} from 'respite-server';
+            {readme_row("Node")[1][0]}
+            console.log(await client.ping());
+            client.disconnect();
+            """)
+        self.assertEqual("PONG\n", self.shell("node it.mjs"))
+
+    def test_example(self):
+        self.write("lock.test.js", code("packaging/node/README.md", "js"))
+        self.assertRegex(self.shell("node --test lock.test.js"), r"pass 1\n.*fail 0")
+
+    def test_command(self):
+        self.assertIn(f"respite={facts.version()}", self.shell("npx --no-install respite-server --version"))
+
+    HOOKS = """
+        const respite = useRespite({ args: ['--maxmemory', '64mb'] });
+        for (const name of ['one', 'two']) {
+          test(name, async () => {
+            const client = new Redis(respite.url);
+            expect(await client.dbsize()).toBe(0);
+            await client.set('a', 1, 'EX', 1);
+            await respite.clock.freeze();
+            await respite.clock.advance(2000);
+            expect(await client.get('a')).toBeNull();
+            await client.set('left', 1);
+            expect(await client.config('GET', 'maxmemory')).toEqual(['maxmemory', String(64 << 20)]);
+            client.disconnect();
+          });
+        }
+        """
+
+    def test_jest(self):
+        self.write("jest.test.js", "const Redis = require('ioredis');\nconst { useRespite } = require('respite-server/jest');\n" +
+                   textwrap.dedent(self.HOOKS))
+        self.assertIn("2 passed", self.shell("npx --no-install jest --watchman=false jest.test.js"))
+
+    def test_vitest(self):
+        self.write("vitest.test.mjs", "import { expect, test } from 'vitest';\nimport Redis from 'ioredis';\n"
+                   "import { useRespite } from 'respite-server/vitest';\n" + textwrap.dedent(self.HOOKS))
+        self.assertIn("2 passed", self.shell("NO_COLOR=1 npx --no-install vitest run vitest.test.mjs"))
+
+    def test_interface_of_redis_memory_server(self):
+        self.write("memory.js", """
+            const Redis = require('ioredis');
+            const { RedisMemoryServer } = require('respite-server/redis-memory-server');
+            (async () => {
+              const server = new RedisMemoryServer({ instance: { args: ['--maxmemory', '64mb'] } });
+              const client = new Redis({ host: await server.getHost(), port: await server.getPort() });
+              console.log(await client.set('a', 1), (await client.config('GET', 'maxmemory'))[1]);
+              client.disconnect();
+              console.log((await server.ensureInstance()).ip, await server.stop(), server.getInstanceInfo());
+              const other = await RedisMemoryServer.create();
+              console.log(await other.getIp(), await other.stop());
+            })();
+            """)
+        self.assertEqual(f"OK {64 << 20}\n127.0.0.1 true false\n127.0.0.1 true\n", self.shell("node memory.js"))
+
+    def test_worlds_and_failures(self):
+        self.write("worlds.js", """
+            const { startRespite } = require('respite-server');
+            (async () => {
+              await startRespite({ args: ['--nonsense', 1] }).catch((error) => console.log(/Bad directive/.test(error.message)));
+              const server = await startRespite({ password: 'secret' });
+              const world = server.world();
+              await world.ask('SET', 'a', 1);
+              console.log(await server.ask('DBSIZE'), await world.ask('DBSIZE'));
+              console.log(await world.ask('NONSENSE').catch((error) => error.message.slice(0, 19)));
+              console.log((await server.test('WORLD', 'LIST')).length, await world.drop());
+              // Not stopped: the server must end with this process, and not keep it alive.
+            })();
+            """)
+        self.assertEqual("true\n0 1\nERR unknown command\n1 OK\n", self.shell("node worlds.js"))
+
+
+class GoTest(LanguageTest):
+    @classmethod
+    def install(cls):
+        cls.need("go")
+        cls.package(f"go/{facts.GO_MODULE}/@v/*.zip")
+        modules = kept("go", cls.fetch)
+        cls.variables = cls.environment(
+            GOPROXY=f"file://{DIST}/go,file://{modules}/cache/download,off", GOSUMDB="off", GOFLAGS="-mod=mod -modcacherw", GOTOOLCHAIN="local",
+            GOMODCACHE=str(cls.folder / "modules"), GOCACHE=os.environ.get("GOCACHE", str(pathlib.Path.home() / ".cache/go-build")))
+        cls.shell("go mod init shop")
+        cls.shell(readme_row("Go")[0][0])
+
+    @staticmethod
+    def fetch(part):
+        versions = re.search(r"github.com/redis/go-redis/v9 \S+", (ROOT / "tests/clients/go/go.mod").read_text())[0]
+        place = part.parent / "module"
+        place.mkdir()
+        (place / "go.mod").write_text(f"module fetch\n\ngo 1.21\n\nrequire {versions}\n")
+        environment = {**os.environ, "GOMODCACHE": str(part), "GOFLAGS": "-mod=mod -modcacherw"}
+        (place / "a.go").write_text('package a\n\nimport _ "github.com/redis/go-redis/v9"\n')
+        run("go", "mod", "tidy", cwd=place, env=environment)
+        run("go", "build", "./...", cwd=place, env=environment)
+        shutil.copy(place / "go.mod", part / "with-go-redis.mod")
+        shutil.rmtree(place)
+
+    def use_go_redis(self):
+        versions = re.search(r"github.com/redis/go-redis/v9 (\S+)", (ROOT / "tests/clients/go/go.mod").read_text())
+        self.shell(f"go get github.com/redis/go-redis/v9@{versions[1]}")
+
+    def test_lines_of_readme(self):
+        self.use_go_redis()
+        self.write("it_test.go", f"""
+            package shop
+
+            import (
+            \t"context"
+            \t"testing"
+
+            \t"github.com/redis/go-redis/v9"
+            \t"{facts.GO_MODULE}"
+            )
+
+            func TestIt(t *testing.T) {{
+            \t{readme_row("Go")[1][0]}
+            \tif err := client.Ping(context.Background()).Err(); err != nil {{
+            \t\tt.Fatal(err)
+            \t}}
+            }}
+            """)
+        self.assertIn("ok", self.shell("go test ./..."))
+
+    def test_example(self):
+        self.use_go_redis()
+        self.write("lock_test.go", code("packaging/go/README.md", "go").replace("@GO_MODULE@", facts.GO_MODULE))
+        self.assertIn("ok", self.shell("go vet ./... && go test ./..."))
+
+    def test_methods_of_miniredis(self):
+        self.use_go_redis()
+        shutil.copy(pathlib.Path(__file__).with_name("respitetest_methods_test.go.txt"), self.folder / "methods_test.go")
+        text = (self.folder / "methods_test.go").read_text().replace("@GO_MODULE@", facts.GO_MODULE)
+        (self.folder / "methods_test.go").write_text(text)
+        self.assertIn("ok", self.shell("go test -count 1 ./..."))
+
+
+class JavaTest(LanguageTest):
+    @classmethod
+    def install(cls):
+        cls.need("mvn", "javac")
+        cls.package(f"maven/{facts.MAVEN_GROUP}/respite-test/*/*.jar")
+        cls.repository = kept("maven", cls.fetch)
+        own = cls.repository / facts.MAVEN_GROUP
+        shutil.rmtree(own, ignore_errors=True)
+        cls.addClassCleanup(shutil.rmtree, own, ignore_errors=True)
+        cls.write("settings.xml", f"""
+            <settings><mirrors><mirror>
+              <id>central</id><mirrorOf>*</mirrorOf><url>file://{DIST}/maven</url>
+            </mirror></mirrors></settings>
+            """.lstrip())
+
+    POM = """\
+        <project xmlns="http://maven.apache.org/POM/4.0.0">
+          <modelVersion>4.0.0</modelVersion>
+          <groupId>shop</groupId><artifactId>shop</artifactId><version>1</version>
+          <properties><maven.compiler.release>17</maven.compiler.release>
+            <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>
+          <dependencyManagement><dependencies><dependency>
+            <groupId>org.springframework.boot</groupId><artifactId>spring-boot-dependencies</artifactId><version>3.5.16</version>
+            <type>pom</type><scope>import</scope>
+          </dependency></dependencies></dependencyManagement>
+          <dependencies>
+            {dependencies}
+            <dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>5.12.2</version></dependency>
+            <dependency><groupId>redis.clients</groupId><artifactId>jedis</artifactId><version>6.2.0</version></dependency>
+            <dependency><groupId>org.springframework.boot</groupId><artifactId>spring-boot-starter-test</artifactId><version>3.5.16</version></dependency>
+            <dependency><groupId>org.springframework.boot</groupId><artifactId>spring-boot-starter-data-redis</artifactId><version>3.5.16</version></dependency>
+          </dependencies>
+          <build><plugins>
+            <plugin><artifactId>maven-surefire-plugin</artifactId><version>3.5.4</version></plugin>
+            <plugin><artifactId>maven-compiler-plugin</artifactId><version>3.14.0</version>
+              <configuration><parameters>true</parameters></configuration></plugin>
+            <plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version></plugin>
+          </plugins></build>
+        </project>
+        """
+
+    @classmethod
+    def fetch(cls, part):
+        """What a project needs besides ours: its libraries, and Maven's own."""
+        place = part.parent / "project"
+        (place / "src/test/java").mkdir(parents=True)
+        (place / "pom.xml").write_text(textwrap.dedent(cls.POM).format(dependencies=""))
+        (place / "src/test/java/EmptyTest.java").write_text("class EmptyTest { @org.junit.jupiter.api.Test void passes() {} }\n")
+        run("mvn", "-q", "-B", f"-Dmaven.repo.local={part}", "test", cwd=place, timeout=900)
+        shutil.rmtree(place)
+
+    def dependency(self, artifact="respite-test"):
+        text = code("packaging/java/README.md", "xml").replace("@GROUP@", facts.MAVEN_GROUP)
+        return text.replace("@VERSION@", facts.version()).replace("respite-test", artifact)
+
+    def check(self, dependency, tests, count):
+        for name in ("src", "target"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        self.write("pom.xml", textwrap.dedent(self.POM).replace("{dependencies}", dependency))
+        for name, text in tests.items():
+            self.write(f"src/test/java/{name}.java", text)
+        text = run("mvn", "-B", "-s", "settings.xml", f"-Dmaven.repo.local={self.repository}", "test", cwd=self.folder,
+                   env=self.environment())
+        self.assertIn(f"Tests run: {count}, Failures: 0, Errors: 0, Skipped: 0", text)
+
+    def test_lines_of_readme(self):
+        line, example = (cell[0] for cell in readme_row("Java"))
+        group, artifact, version = line.split(":")
+        row = f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency>"
+        self.check(row, {"ItTest": f"""
+            import org.junit.jupiter.api.Test;
+            import redis.clients.jedis.JedisPooled;
+            import respite.RespiteServer;
+            import respite.junit.Respite;
+
+            {example.replace(" { ", " {" + chr(10), 1)}
+            """}, 1)
+
+    def test_example_worlds_and_spring(self):
+        self.check(self.dependency(), {
+            "LockTest": code("packaging/java/README.md", "java"),
+            "WorldTest": (pathlib.Path(__file__).with_name("WorldTest.java.txt")).read_text(),
+            "shop/ShopTest": (pathlib.Path(__file__).with_name("ShopTest.java.txt")).read_text()}, 8)
+
+    def test_interface_of_embedded_redis(self):
+        self.check(self.dependency("respite-embedded-redis"), {
+            "EmbeddedTest": (pathlib.Path(__file__).with_name("EmbeddedTest.java.txt")).read_text()}, 2)
+
+
+class RustTest(LanguageTest):
+    @classmethod
+    def install(cls):
+        cls.need("cargo")
+        cls.package("cargo/respite-test-*.crate")
+        cls.write("home/config.toml", f"""
+            [source.crates-io]
+            replace-with = "dist"
+            [source.dist]
+            local-registry = "{DIST}/cargo"
+            """)
+        cls.variables = cls.environment(CARGO_HOME=str(cls.folder / "home"), CARGO_NET_OFFLINE="true")
+        cls.shell("cargo init -q --lib --vcs none --name shop shop")
+        cls.shell(f"cd shop && {readme_row('Rust')[0][0]}")
+
+    def test_lines_of_readme(self):
+        self.write("shop/tests/it.rs", f"#[test]\nfn it() {{\n    {readme_row('Rust')[1][0]}\n"
+                                       '    assert_eq!(respite.ask(&["PING"]).unwrap().text(), "PONG");\n}\n')
+        self.assertIn("1 passed", self.shell("cd shop && cargo test -q --test it"))
+
+    def test_example(self):
+        self.write("shop/tests/lock.rs", code("packaging/rust/respite-test/README.md", "rust"))
+        self.write("shop/tests/more.rs", """
+            use respite_test::{Reply, Respite};
+
+            #[test]
+            fn replies_and_errors() {
+                let respite = Respite::start_with(&["--nodes", "2x0"]).unwrap();
+                assert_eq!(respite.ports().len(), 2);
+                let error = respite.ask(&["NONSENSE"]).unwrap_err();
+                assert!(error.to_string().starts_with("ERR unknown command"));
+                let reply = respite.ask(&["CONFIG", "GET", "save"]).unwrap();
+                assert_eq!(reply, Reply::Array(vec![Reply::Text("save".into()), Reply::Text(String::new())]));
+            }
+
+            #[test]
+            fn a_wrong_argument_is_shown() {
+                let error = Respite::start_with(&["--nonsense", "1"]).map(|_| ()).unwrap_err();
+                assert!(error.to_string().contains("Bad directive"), "{error}");
+            }
+            """)
+        text = self.shell("cd shop && cargo test -q --test lock --test more 2>&1")
+        self.assertEqual(2, len(re.findall(r"test result: ok. [12] passed", text)), text)
+
+
+if __name__ == "__main__":
+    unittest.main()

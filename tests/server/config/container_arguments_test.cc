@@ -1,0 +1,74 @@
+#include "server/config/container_arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace respite {
+namespace {
+
+using testing::ElementsAre;
+
+using Set = std::map<std::string, std::string>;
+
+ContainerPlan Plan(std::vector<std::string> words, const Set& variables = {}) {
+  words.insert(words.begin(), "/usr/local/bin/docker-entrypoint");
+  return PlanContainer(words, [&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::string() : found->second;
+  });
+}
+
+TEST(ContainerArguments, TheEntryPointIsKnownByItsName) {
+  EXPECT_TRUE(IsContainerEntry("/usr/local/bin/docker-entrypoint"));
+  EXPECT_TRUE(IsContainerEntry("docker-entrypoint"));
+  EXPECT_FALSE(IsContainerEntry("/docker-entrypoint/redis-server"));
+}
+
+TEST(ContainerArguments, OptionsAndFilesMeanTheServer) {
+  EXPECT_THAT(Plan({}).arguments, ElementsAre("redis-server"));
+  EXPECT_THAT(Plan({"--port", "7000"}).arguments, ElementsAre("redis-server", "--port", "7000"));
+  EXPECT_THAT(Plan({"/etc/redis.conf"}).arguments, ElementsAre("redis-server", "/etc/redis.conf"));
+  EXPECT_THAT(Plan({"redis-sentinel", "/s.conf"}).arguments, ElementsAre("redis-sentinel", "/s.conf"));
+}
+
+TEST(ContainerArguments, OtherProgramsAreLeftAlone) {
+  const ContainerPlan plan = Plan({"redis-cli", "ping"}, {{"PORT", "7000"}, {"TLS_ENABLED", "yes"}});
+  EXPECT_FALSE(StartsServer(plan));
+  EXPECT_THAT(plan.arguments, ElementsAre("redis-cli", "ping"));
+  EXPECT_EQ(plan.certificates, "");
+}
+
+TEST(ContainerArguments, TheEnvironmentComesBeforeOptionsAndBehindAFile) {
+  const Set variables = {{"PORT", "7000"}, {"REDIS_PASSWORD", "a b"}, {"PROTECTED_MODE", "yes"}};
+  EXPECT_THAT(Plan({"/r.conf", "--port", "1"}, variables).arguments,
+              ElementsAre("redis-server", "/r.conf", "--port", "7000", "--requirepass", "a b", "--protected-mode",
+                          "yes", "--port", "1"));
+}
+
+TEST(ContainerArguments, ClustersAreCountedInPrimariesAndReplicas) {
+  const auto nodes = [](const Set& more) {
+    Set variables = {{"REDIS_CLUSTER", "yes"}};
+    variables.insert(more.begin(), more.end());
+    return Plan({}, variables).arguments.back();
+  };
+  EXPECT_EQ(nodes({}), "6x0");
+  EXPECT_EQ(nodes({{"NODES", "6"}, {"REPLICAS", "1"}}), "3x1");
+  EXPECT_EQ(nodes({{"NODES", "x"}, {"REPLICAS", "-1"}}), "6x0");
+  EXPECT_EQ(nodes({{"NODES", "1"}, {"REPLICAS", "1"}}), "1x1");
+  EXPECT_THAT(Plan({}, {{"REDIS_CLUSTER", "no"}, {"NODES", "6"}}).arguments, ElementsAre("redis-server"));
+}
+
+TEST(ContainerArguments, TlsNeedsCertificates) {
+  const ContainerPlan plan = Plan({}, {{"TLS_ENABLED", "yes"}, {"TLS_PORT", "7001"}, {"TLS_CLIENT_CNS", " ada  bob"}});
+  EXPECT_THAT(plan.arguments, ElementsAre("redis-server", "--tls-port", "7001", "--tls-cert-file",
+                                          "/redis/work/tls/redis.crt", "--tls-key-file", "/redis/work/tls/redis.key",
+                                          "--tls-ca-cert-file", "/redis/work/tls/ca.crt"));
+  EXPECT_EQ(plan.certificates, "/redis/work/tls");
+  EXPECT_THAT(plan.certificates_of, ElementsAre("ada", "bob"));
+  EXPECT_THAT(Plan({}, {{"TLS_PORT", "7001"}}).arguments, ElementsAre("redis-server"));
+}
+
+}  // namespace
+}  // namespace respite

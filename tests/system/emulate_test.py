@@ -1,0 +1,84 @@
+"""Versions: --emulate and TEST WORLD CREATE … VERSION, with real sockets."""
+import unittest
+
+from hostile import Raw
+from launcher import LaunchTest
+
+
+class EmulateTest(LaunchTest):
+    def client(self, port):
+        client = Raw(port)
+        self.addCleanup(client.close)
+        return client
+
+    def emulating(self, version, *options):
+        server = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--emulate", version, *options)
+        return self.client(server.port)
+
+    def test_a_server_says_the_version_that_it_emulates(self):
+        for version, number in (("redis:6.2", b"6.2.16"), ("redis:7.0", b"7.0.15"), ("redis:7.2", b"7.2.6"),
+                                ("redis:7.4", b"7.4.1"), ("redis:8.0", b"8.0.2"), ("valkey:7.2", b"7.2.4"),
+                                ("valkey:8.0", b"7.2.4"), ("valkey:8.1", b"7.2.4")):
+            with self.subTest(version=version):
+                client = self.emulating(version)
+                self.assertIn(b"redis_version:" + number + b"\r\n", client.value("INFO", "server"))
+                is_valkey = b"server_name:valkey\r\n" in client.value("INFO", "server")
+                self.assertEqual(version.startswith("valkey"), is_valkey)
+
+    def test_newer_commands_are_unknown_in_the_words_of_the_version(self):
+        old, new = self.emulating("redis:6.2"), self.emulating("redis:8.0")
+        self.assertEqual(b"-ERR unknown command `FUNCTION`, with args beginning with: `LIST`, \r\n",
+                         old.run("FUNCTION", "LIST"))
+        self.assertEqual(b"*0\r\n", new.run("FUNCTION", "LIST"))
+        self.assertEqual(b"-ERR Unknown subcommand or wrong number of arguments for 'NO-TOUCH'. Try CLIENT HELP.\r\n",
+                         old.run("CLIENT", "NO-TOUCH", "ON"))
+
+    def test_an_unknown_version_is_an_error_that_names_those_there_are(self):
+        self.assertIn("redis:6.2, redis:7.0, redis:7.2, redis:7.4, redis:8.0, valkey:7.2, valkey:8.0, valkey:8.1",
+                      self.fails("--emulate", "redis:5.0"))
+
+    def test_worlds_speak_versions_of_their_own(self):
+        server = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--test-commands", "local")
+        admin = self.client(server.port)
+        for name, version in (("old", "redis:6.2"), ("new", "valkey:8.1")):
+            self.assertEqual(b"+OK", admin.value("TEST", "WORLD", "CREATE", name, "VERSION", version))
+        old, new, any_version = (self.client(server.port) for _ in range(3))
+        for client, world in ((old, "old"), (new, "new"), (any_version, "third")):
+            self.assertEqual(b"+OK", client.value("AUTH", f"world.{world}", "x"))
+        self.assertIn(b"redis_version:6.2.16", old.value("INFO", "server"))
+        self.assertIn(b"valkey_version:8.1.1", new.value("INFO", "server"))
+        self.assertIn(b"redis_version:7.2.4", any_version.value("INFO", "server"))
+        self.assertEqual(b"-ERR unknown command `LMPOP`, with args beginning with: `1`, `l`, `LEFT`, \r\n",
+                         old.run("LMPOP", "1", "l", "LEFT"))
+        self.assertEqual(b"*-1\r\n", new.run("LMPOP", "1", "l", "LEFT"))
+        self.assertEqual(b"+OK", old.value("TEST", "CLOCK", "FREEZE", "1000"))
+        versions = {world[1]: world[9] for world in admin.value("TEST", "WORLD", "LIST")}
+        self.assertEqual({b"old": b"redis:6.2", b"new": b"valkey:8.1", b"third": None}, versions)
+        self.assertTrue(admin.run("TEST", "WORLD", "CREATE", "x", "VERSION", "redis:9")
+                        .startswith(b"-ERR 'redis:9' is no version that can be emulated. There are redis:6.2, "))
+
+    def test_a_world_that_crashes_keeps_its_version(self):
+        server = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--test-commands", "local")
+        client = self.client(server.port)
+        client.value("TEST", "WORLD", "CREATE", "w", "VERSION", "redis:7.0")
+        client.value("TEST", "WORLD", "ENTER", "w")
+        client.value("TEST", "CRASH")
+        self.assertIn(b"redis_version:7.0.15", client.value("INFO", "server"))
+
+    def test_an_append_only_file_loads_under_an_older_version(self):
+        options = ("--appendonly", "yes")
+        first = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--emulate", "redis:6.2", *options)
+        client = self.client(first.port)
+        client.value("XADD", "s", "1-1", "a", "b")
+        client.value("XDEL", "s", "1-1")
+        client.value("SET", "k", "v", "EX", "100")
+        client.value("BGREWRITEAOF")
+        first.stop()
+        second = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--emulate", "redis:6.2", *options)
+        client = self.client(second.port)
+        self.assertEqual(b"v", client.value("GET", "k"))
+        self.assertEqual(b"1-1", client.value("XINFO", "STREAM", "s")[7])
+
+
+if __name__ == "__main__":
+    unittest.main()
