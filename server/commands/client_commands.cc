@@ -10,7 +10,7 @@
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
 #include "server/clients/waiting.h"
-#include "server/commands/client_filter.h"
+#include "server/commands/client_selection.h"
 #include "server/commands/client_tracking.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
@@ -181,7 +181,7 @@ struct ClientInfo {
 };
 
 // Closes matching clients and returns their number; the caller closes after its reply. Cost: O(clients).
-int64_t Kill(Call& call, const ClientFilter& filter) {
+int64_t Kill(Call& call, const ClientSelection& filter) {
   int64_t killed = 0;
   filter.ForEachMatch(call.services.clients, [&](Session& session) {
     const bool is_me = &session == &call.session;
@@ -219,8 +219,8 @@ struct ClientKill {
       .flags = kAdmin | kNoScript | kLoading | kStale,
       .arity = -3};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeClientFilter(call, ClientIds::kPositive)));
-    ClientFilter by_address = ClientsFrom(call.args.Next());  // the old form; it may close the caller
+    if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeClientSelection(call, ClientIds::kPositive)));
+    ClientSelection by_address = ClientsFrom(call.args.Next());  // the old form; it may close the caller
     by_address.skips_caller = false;
     if (Kill(call, by_address) == 0) throw Refusal{refusals::kNoSuchClient};
     call.reply.Ok();
@@ -248,7 +248,7 @@ struct ClientList {
       .flags = kAdmin | kNoScript | kLoading | kStale,
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
-    const ClientFilter filter = TakeClientFilter(call, ClientIds::kAny);
+    const ClientSelection filter = TakeClientSelection(call, ClientIds::kAny);
     std::string lines;
     filter.ForEachMatch(call.services.clients, [&](const Session& session) {
       const bool is_skipped = &session == &call.session && filter.skips_caller.value_or(false);

@@ -12,8 +12,9 @@ using testing::ElementsAre;
 
 using Set = std::map<std::string, std::string>;
 
-ContainerPlan Plan(std::vector<std::string> words, const Set& variables = {}) {
-  words.insert(words.begin(), "/usr/local/bin/docker-entrypoint");
+ContainerPlan Plan(const std::vector<std::string>& arguments, const Set& variables = {}) {
+  std::vector<std::string> words{"/usr/local/bin/docker-entrypoint"};
+  for (const std::string& argument : arguments) words.push_back(argument);
   return PlanContainer(words, [&](const char* name) {
     const auto found = variables.find(name);
     return found == variables.end() ? std::string() : found->second;

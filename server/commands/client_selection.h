@@ -1,6 +1,6 @@
-// ClientFilter: which clients CLIENT LIST shows and CLIENT KILL closes.
+// ClientSelection: which clients CLIENT LIST shows and CLIENT KILL closes.
 //
-//   const ClientFilter filter = TakeClientFilter(call, ClientIds::kPositive);
+//   const ClientSelection filter = TakeClientSelection(call, ClientIds::kPositive);
 //   filter.ForEachMatch(call.services.clients, [](Session& session) { … });
 #pragma once
 
@@ -16,7 +16,7 @@ namespace respite {
 
 struct Call;
 
-struct ClientFilter {
+struct ClientSelection {
   using Condition = std::function<bool(const Session&)>;
 
   std::vector<uint64_t> ids;               // of ID; empty without it
@@ -34,12 +34,12 @@ struct ClientFilter {
 enum class ClientIds : uint8_t { kPositive, kAny };
 
 // Takes options up to the last argument. If one is repeated, the last counts. The filter holds views of the request.
-ClientFilter TakeClientFilter(Call& call, ClientIds ids);
+ClientSelection TakeClientSelection(Call& call, ClientIds ids);
 // The clients that are connected from this address.
-ClientFilter ClientsFrom(Bytes address);
+ClientSelection ClientsFrom(Bytes address);
 
 template <class Visit>
-void ClientFilter::ForEachMatch(const Clients& clients, Visit&& visit) const {
+void ClientSelection::ForEachMatch(const Clients& clients, Visit&& visit) const {
   for (uint64_t id : ids) {
     Session* const session = clients.Find(id);
     if (session != nullptr && Matches(*session)) visit(*session);

@@ -1,4 +1,4 @@
-#include "server/commands/client_filter.h"
+#include "server/commands/client_selection.h"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ Refusal UnknownLetters(Bytes what, Bytes option, Bytes letters) {
 
 namespace {
 
-using Condition = ClientFilter::Condition;
+using Condition = ClientSelection::Condition;
 
 // The option that is taken, and what is behind it.
 struct Source {
@@ -207,7 +207,7 @@ Condition TakeCondition(const Option& option, Source& source) {
   return [condition](const Session& session) { return !condition(session); };
 }
 
-void TakeOption(ClientFilter& filter, Source& source) {  // NOLINT: a part of TakeClientFilter
+void TakeOption(ClientSelection& filter, Source& source) {  // NOLINT: a part of TakeClientSelection
   Args& args = source.args();
   if (args.TakeTokenWith("ID", 1)) {
     filter.ids = TakeIds(source);
@@ -222,19 +222,19 @@ void TakeOption(ClientFilter& filter, Source& source) {  // NOLINT: a part of Ta
 
 }  // namespace
 
-bool ClientFilter::Matches(const Session& session) const {
+bool ClientSelection::Matches(const Session& session) const {
   return std::ranges::all_of(by_property, [&session](const auto& named) { return named.second(session); });
 }
 
-ClientFilter TakeClientFilter(Call& call, ClientIds ids) {
-  ClientFilter filter;
+ClientSelection TakeClientSelection(Call& call, ClientIds ids) {
+  ClientSelection filter;
   Source source{call, ids};
   while (!call.args.AtEnd()) TakeOption(filter, source);
   return filter;
 }
 
-ClientFilter ClientsFrom(Bytes address) {
-  ClientFilter filter;
+ClientSelection ClientsFrom(Bytes address) {
+  ClientSelection filter;
   filter.by_property["ADDR"] = [address](const Session& session) { return PeerOf(session) == address; };
   return filter;
 }
