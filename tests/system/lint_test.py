@@ -92,7 +92,7 @@ class Findings(LintTest):
         self.begin("big-value=100kb", "no-ttl=session:*", "newer=6.2")
         self.lab("LINT STRICT cross-slot")
         on = {name: row for name, row in modes().items() if row[0] != "off"}
-        self.assertEqual({"big-value": ("on", "102400"), "no-ttl": ("on", "session:*"), "newer": ("on", "6.2.0"),
+        self.assertEqual({"big-value": ("on", "102400"), "no-ttl": ("on", "session:*"), "newer": ("on", "6.2"),
                           "cross-slot": ("strict", "")}, on)
         self.lab("LINT OFF big-value")
         self.assertEqual("off", modes()["big-value"][0])
@@ -445,12 +445,36 @@ class Habits(LintTest):
         anna = self.client("anna")
         self.run_all(anna, "GETDEL a", "SET a 1 GET", "LMOVE a b LEFT RIGHT", "HPEXPIRE h 1 FIELDS 1 f")
         whys = [finding[b"why"].decode() for finding in self.report()]
-        self.assertEqual(["GETDEL is not in 6.0.0: it came with 6.2.0", "SET GET is not in 6.0.0: it came with 6.2.0",
-                          "LMOVE is not in 6.0.0: it came with 6.2.0", "HPEXPIRE is not in 6.0.0: it came with 7.4.0"],
+        self.assertEqual(["GETDEL is not in 6.0: it came with 6.2.0", "SET GET is not in 6.0: it came with 6.2.0",
+                          "LMOVE is not in 6.0: it came with 6.2.0", "HPEXPIRE is not in 6.0: it came with 7.4.0 and Valkey 9.0.0"],
                          whys)
         self.lab("LINT CLEAR")
         self.run_all(anna, "GET a", "SET a 1 KEEPTTL", "SET GET 1", "RPOPLPUSH a b")
         self.assertEqual([], self.found())
+
+    def test_options_of_newer_versions_are_found_at_their_places(self):
+        self.begin("newer=6.0", "deprecated")
+        anna = self.client("anna")
+        for request, what in (("ZADD z GT CH 1 m", "ZADD GT"), ("EXPIRE k 10 NX", "EXPIRE NX"), ("LPOP l 2", "LPOP COUNT"),
+                              ("SET k 1 EXAT 99999999999 GET", "SET EXAT"), ("XADD s NOMKSTREAM * f v",
+                              "XADD NOMKSTREAM"), ("XTRIM s MINID = 1", "XTRIM MINID"), ("BITCOUNT k 0 1 BIT", "BITCOUNT BIT"),
+                              ("GEORADIUS g 1 1 1 km COUNT 1 ANY", "GEORADIUS ANY"), ("CLIENT PAUSE 0 WRITE",
+                              "CLIENT|PAUSE WRITE"), ("ZRANGE z 0 1 REV BYSCORE", "ZRANGE REV"),
+                              ("SCRIPT FLUSH SYNC", "SCRIPT|FLUSH SYNC")):
+            anna.value(*request.split())
+            whys = [finding[b"why"].decode().split(" is not in ")[0] for finding in self.report("newer")]
+            self.assertEqual([what], whys, request)
+            self.lab("LINT CLEAR")
+        self.run_all(anna, "SET method GET", "SET GET GET EX 5", "XADD log * option NOMKSTREAM NOMKSTREAM GET", "LPOP l",
+                     "LPOS l a", "ZADD z NX 1 GT", "HSET h BIT BIT", "MSET NX GET", "EXPIRE k 10", "SET k GET KEEPTTL",
+                     "CLIENT KILL ID 99999", "SCAN 0 TYPE string", "CONFIG GET GET", "ZRANGE z 0 1 WITHSCORES")
+        self.assertEqual([], self.report("newer"))
+        self.lab("LINT OFF")
+        self.lab("LINT CLEAR")
+        for version, count in (("6.0.5", 1), ("6.0.6", 0), ("6", 0), ("5", 1)):
+            self.begin("newer=" + version)
+            self.run_all(anna, "LPOS l a")
+            self.assertEqual(count, len(self.found()), version)
 
     def test_watch_without_exec(self):
         self.begin("watch-without-exec")

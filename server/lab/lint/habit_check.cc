@@ -8,6 +8,7 @@
 #include "server/catalogue/command_syntax.h"
 #include "server/clients/clients.h"
 #include "server/clients/session.h"
+#include "server/lab/lint/used_arguments.h"
 
 namespace respite {
 
@@ -34,17 +35,7 @@ bool CreatesKeys(const KeyRef& key) { return (key.flags & (kKeyInsert | kKeyUpda
 std::string WithoutDeadline(const KeyName& key) { return ShownWord(key.key) + " has no deadline"; }
 
 // An option that some versions do not have, or should not be used in.
-bool HasMarks(const SyntaxArgument& argument) {
-  return argument.HasToken() && (!argument.since.Empty() || !argument.deprecated_since.Empty());
-}
-
-// The marked option that a word is; a value that reads like one is taken for it.
-const SyntaxArgument* OptionOf(std::span<const SyntaxArgument> arguments, Bytes word) {
-  const auto found = std::ranges::find_if(arguments, [&](const SyntaxArgument& argument) {
-    return HasMarks(argument) && EqualsIgnoreCase(argument.token, word);
-  });
-  return found == arguments.end() ? nullptr : &*found;
-}
+bool HasMarks(const SyntaxArgument& argument) { return !argument.since.Empty() || !argument.deprecated_since.Empty(); }
 
 }  // namespace
 
@@ -87,31 +78,28 @@ void HabitCheck::JudgeDeadline(const LintRequest& request, LintRemarks& remarks)
 void HabitCheck::JudgeVersions(const LintRequest& request, LintRemarks& remarks) const {
   const CommandSpec& spec = request.command.Spec();
   const std::string name = ToUpper(request.command.full_name);
-  const auto say = [&](LintRule rule, std::string why) { remarks.push_back({.rule = rule, .why = std::move(why)}); };
-  const Version& newest = parts_.limits.newest;
-  const Version& deprecated_in = parts_.limits.deprecated_in;
-  const std::string missing = " is not in " + newest.Text() + ": it came with ";
-  const std::string deprecated = " is deprecated since ";
-  if (!IsAtMost(spec.since, newest)) {
-    say(LintRule::kNewer, name + missing + spec.since.Text());
-  }
-  if (!spec.deprecated_since.Empty() && IsAtMost(spec.deprecated_since, deprecated_in)) {
-    say(LintRule::kDeprecated, name + deprecated + spec.deprecated_since.Text() +
-                                   (spec.replaced_by.empty() ? "" : ". Instead: " + std::string(spec.replaced_by)));
-  }
+  JudgeMarks(name, spec.since, spec.deprecated_since, spec.replaced_by, remarks);
   const CommandSyntax syntax = ParseSyntax(spec.syntax);
   if (std::ranges::none_of(syntax.Arguments(), HasMarks)) return;
-  for (size_t i = 1; i < request.words.size(); ++i) {
-    const SyntaxArgument* const option = OptionOf(syntax.Arguments(), request.words[i]);
-    if (option == nullptr) continue;
-    if (std::ranges::any_of(request.keys, [i](const KeyRef& key) { return key.index == i; })) continue;
-    const std::string shown = name + " " + std::string(option->token);
-    if (!IsAtMost(option->since, newest)) {
-      say(LintRule::kNewer, shown + missing + option->since.Text());
-    }
-    if (!option->deprecated_since.Empty() && IsAtMost(option->deprecated_since, deprecated_in)) {
-      say(LintRule::kDeprecated, shown + deprecated + option->deprecated_since.Text());
-    }
+  for (const UsedArgument& used : UsedArguments(syntax, request.words)) {
+    const SyntaxArgument& option = *used.argument;
+    const std::string shown = option.HasToken() ? std::string(option.token) : ToUpper(option.name);
+    const VersionMark since = used.marked == nullptr ? VersionMark() : used.marked->since;
+    JudgeMarks(name + " " + shown, since, option.deprecated_since, "", remarks);
+  }
+}
+
+void HabitCheck::JudgeMarks(const std::string& what, const VersionMark& since, const VersionMark& deprecated_since,
+                            Bytes replaced_by, LintRemarks& remarks) const {
+  const Version& newest = parts_.limits.newest;
+  if (!IsAtMost(since, newest)) {
+    remarks.push_back({.rule = LintRule::kNewer,
+                       .why = what + " is not in " + VersionLimitText(newest) + ": it came with " + since.Text()});
+  }
+  if (!deprecated_since.Empty() && IsAtMost(deprecated_since, parts_.limits.deprecated_in)) {
+    remarks.push_back({.rule = LintRule::kDeprecated,
+                       .why = what + " is deprecated since " + deprecated_since.Text() +
+                              (replaced_by.empty() ? "" : ". Instead: " + std::string(replaced_by))});
   }
 }
 

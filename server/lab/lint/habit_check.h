@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "base/version.h"
+#include "server/catalogue/version_mark.h"
 #include "server/lab/lint/lint_check.h"
 
 namespace respite {
@@ -26,6 +26,8 @@ class HabitCheck final : public LintCheck {
 
   void JudgeDeadline(const LintRequest& request, LintRemarks& remarks);
   void JudgeVersions(const LintRequest& request, LintRemarks& remarks) const;
+  void JudgeMarks(const std::string& what, const VersionMark& since, const VersionMark& deprecated_since,
+                  Bytes replaced_by, LintRemarks& remarks) const;
   void JudgeWatch(const LintRequest& request, LintRemarks& remarks);
   void NoteWatch(const LintRequest& request);
 

@@ -85,11 +85,22 @@ bool SetNumber(Bytes value, int64_t least, int64_t most, uint64_t& place) {
 
 bool SetVersion(Bytes value, Version& place) {
   const auto version = ParseVersion(value);
-  if (version) place = *version;
-  return version.has_value();
+  if (!version) return false;
+  place = *version;
+  const auto dots = std::ranges::count(value, '.');
+  if (dots < 2) place.patch = kAnyPart;
+  if (dots < 1) place.minor = kAnyPart;
+  return true;
 }
 
 }  // namespace
+
+std::string VersionLimitText(const Version& version) {
+  std::string text = std::to_string(version.major);
+  if (version.minor == kAnyPart && version.patch == kAnyPart) return text;
+  text += '.' + std::to_string(version.minor);
+  return version.patch == kAnyPart ? text : text + '.' + std::to_string(version.patch);
+}
 
 const LintRuleInfo& InfoOf(LintRule rule) { return kRules[static_cast<size_t>(rule)]; }
 
@@ -135,9 +146,9 @@ std::string LintLimitText(LintRule rule, const LintLimits& limits) {
     case LintRule::kNoTtl:
       return limits.timed_keys;
     case LintRule::kDeprecated:
-      return limits.deprecated_in.Text();
+      return VersionLimitText(limits.deprecated_in);
     case LintRule::kNewer:
-      return limits.newest.Text();
+      return VersionLimitText(limits.newest);
     default:
       return "";
   }

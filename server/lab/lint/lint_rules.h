@@ -50,14 +50,19 @@ std::span<const LintRuleInfo, kLintRules> AllLintRules();
 // In any case. Nothing: there is no such rule.
 std::optional<LintRule> LintRuleByName(Bytes name);
 
+// Where a person names no last parts of a version, any will do: 7.2 is 7.2.9, too.
+inline constexpr int kAnyPart = 999;
+// "7.2"
+std::string VersionLimitText(const Version& version);
+
 // The values of the rules that have one.
 struct LintLimits {
   uint64_t calls_in_sequence = 20;            // chatty
   uint64_t value_octets = uint64_t{1} << 20;  // big-value
   uint64_t percent_of_accesses = 50;          // hot-key
   std::string timed_keys = "*";               // no-ttl: a pattern
-  Version deprecated_in = {7, 2, 0};          // deprecated
-  Version newest = {7, 2, 0};                 // newer
+  Version deprecated_in = {7, 2, kAnyPart};   // deprecated
+  Version newest = {7, 2, kAnyPart};          // newer
 };
 
 // False: the value does not fit the rule. Requires: the rule has a value.
