@@ -29,15 +29,7 @@ class DelayLine {
     for (Piece& piece : waiting_) piece.due_ms = std::min(piece.due_ms, latest_ms);
   }
   // Removes all octets that are due.
-  std::string TakeDue(int64_t now_ms) {
-    std::string due;
-    while (!Empty() && NextDueMs() <= now_ms) {
-      due += waiting_.front().octets;
-      waiting_.pop_front();
-    }
-    octets_ -= due.size();
-    return due;
-  }
+  std::string TakeDue(int64_t now_ms);
 
  private:
   struct Piece {
@@ -47,5 +39,15 @@ class DelayLine {
   std::deque<Piece> waiting_;
   size_t octets_ = 0;
 };
+
+inline std::string DelayLine::TakeDue(int64_t now_ms) {
+  std::string due;
+  while (!Empty() && NextDueMs() <= now_ms) {
+    due += waiting_.front().octets;
+    waiting_.pop_front();
+  }
+  octets_ -= due.size();
+  return due;
+}
 
 }  // namespace respite
