@@ -90,7 +90,7 @@ struct Settings : EncodingLimits {
   int max_new_connections_per_cycle = 10;
   int max_new_tls_connections_per_cycle = 1;
   int64_t maxmemory_clients = 0;  // bytes, or a negative percentage of maxmemory
-  std::string announce;  // an AnnouncedPlace; empty: nodes announce what they are
+  std::string announce;           // an AnnouncedPlace; empty: nodes announce what they are
   bool node_threads = false;
   std::string nodes;   // a NodeLayout; empty: a single server
   int port = 6379;     // kAutoPort: any free port; 0: no TCP
