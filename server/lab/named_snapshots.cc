@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -18,9 +20,39 @@ namespace {
 
 constexpr char kSnapshotPath[] = "snapshot";
 
-Config::NamesAndValues Directives(const Config& config) {
+// Each text behind its length: there are hundreds of them, and each world keeps those of its start.
+void Append(std::string& packed, Bytes text) {
+  const auto size = static_cast<uint32_t>(text.size());
+  packed.append(reinterpret_cast<const char*>(&size), sizeof size);
+  packed += text;
+}
+
+std::string TakeText(Bytes& packed) {
+  uint32_t size = 0;
+  std::memcpy(&size, packed.data(), sizeof size);
+  std::string text(packed.substr(sizeof size, size));
+  packed.remove_prefix(sizeof size + size);
+  return text;
+}
+
+std::string PackedDirectives(const Config& config) {
   const std::string all[] = {"*"};
-  return config.Get(all);
+  std::string packed;
+  for (const auto& [name, value] : config.Get(all)) {
+    Append(packed, name);
+    Append(packed, value);
+  }
+  packed.shrink_to_fit();
+  return packed;
+}
+
+Config::NamesAndValues Unpacked(Bytes packed) {
+  Config::NamesAndValues directives;
+  while (!packed.empty()) {
+    std::string name = TakeText(packed);
+    directives.emplace_back(std::move(name), TakeText(packed));
+  }
+  return directives;
 }
 
 }  // namespace
@@ -31,7 +63,7 @@ NamedSnapshots::~NamedSnapshots() = default;
 // --- Making.
 
 NamedSnapshots::Setup NamedSnapshots::CurrentSetup() const {
-  return {.directives = Directives(parts_.config),
+  return {.directives = PackedDirectives(parts_.config),
           .users = UserLines(),
           .programs = CurrentPrograms(),
           .clock = parts_.clock.Save()};
@@ -108,8 +140,8 @@ void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
 }
 
 // Only what differs is set, with all its hooks.
-void NamedSnapshots::RestoreDirectives(const Config::NamesAndValues& directives) {
-  const Config::NamesAndValues changed = parts_.config.Differing(directives);
+void NamedSnapshots::RestoreDirectives(Bytes packed) {
+  const Config::NamesAndValues changed = parts_.config.Differing(Unpacked(packed));
   if (!changed.empty()) parts_.config.Set(changed, {.connection_is_local = true});
 }
 

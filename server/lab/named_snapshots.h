@@ -85,8 +85,8 @@ class NamedSnapshots {
   using Texts = std::vector<std::string>;
   // All but the data.
   struct Setup {
-    Config::NamesAndValues directives;
-    std::string users;  // lines of an ACL file
+    std::string directives;  // names and values, packed
+    std::string users;       // lines of an ACL file
     Programs programs;
     ClockControl::State clock;
   };
@@ -100,7 +100,7 @@ class NamedSnapshots {
   std::string UserLines() const;
   Texts Scripts() const;
   Texts Functions() const;
-  void RestoreDirectives(const Config::NamesAndValues& directives);
+  void RestoreDirectives(Bytes packed);
   void RestoreUsers(const std::string& lines, const Session* running);
   void RestoreScripts(const Texts& bodies);
   void RestoreFunctions(const Texts& codes, Unit& unit);

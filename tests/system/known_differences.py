@@ -163,6 +163,10 @@ NUMBERS = [
     (("7.0",), "lpos", "rank", "the error's text"),
     *((("7.0",), name, "timeout", "what a timeout beyond all time is called") for name in ("wait", *BLOCKING)),
     *((("valkey 8.1",), name, "client-id", "says otherwise what is wrong with an ID") for name in ("client|kill", "client|list")),
+    (("7.0",), "client|kill", "maxage", "came with 7.4"),
+    (("7.0", "8.0"), "client|list", "maxage", "came with Valkey 8.1"),
+    *((("7.0", "8.0", "valkey 8.1"), name, filter_, "came with Valkey 9")
+      for name in ("client|kill", "client|list") for filter_ in ("idle", "db", "not-db", "not-client-id")),
     *((("8.0", "valkey 8.1"), name, "cursor", "reads cursors as signed numbers, and blanks before them")
       for name in ("scan", "hscan", "sscan", "zscan")),
     (("8.0", "valkey 8.1"), "lrem", "count", "the least number is out of range"),

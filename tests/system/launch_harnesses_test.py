@@ -37,7 +37,7 @@ class Harnesses(LaunchTest):
             "--timeout 30", "--pidfile redis.pid", "--unixsocket redis.sock", f"--dbfilename dump.{port}.rdb",
             "--logfile redis.log", "--loglevel notice", "--syslog-enabled no", "--bind 127.0.0.1", f"--port {port}",
             f"--dir {self.folder}", "--save 3600 1", "--requirepass secret", start_new_session=True)
-        wait_until(lambda: self.answers(port), "a connection")
+        wait_until(lambda: self.answers(port) and self.answers(self.path("redis.sock")), "connections")
         self.assertTrue(call(self.path("redis.sock"), "PING").startswith("-NOAUTH"))
         os.killpg(server.pid, signal.SIGTERM)
         self.assertEqual(0, server.exit_code())
