@@ -14,7 +14,7 @@ struct Version {
   int minor = 0;
   int patch = 0;
 
-  auto operator<=>(const Version&) const = default;
+  auto operator<=>(const Version&) const = default;  // NOLINT(modernize-use-nullptr): generated
   std::string Text() const;
 };
 

@@ -202,7 +202,7 @@ bool TakeSkipMe(Args& args) {
 
 Condition TakeCondition(const Option& option, Source& source) {
   source.option = option.name;
-  const Condition condition = option.take(source);
+  Condition condition = option.take(source);
   if (!option.name.starts_with("NOT-")) return condition;
   return [condition](const Session& session) { return !condition(session); };
 }
