@@ -80,8 +80,7 @@ constexpr std::string_view kHelp[] = {
     "JOURNAL START [LAST <n>]",
     "    Write down each request as it runs, and keep the last 10000, or so many.",
     "JOURNAL GET [<condition> ...] [COUNT <n>]",
-    "    Show entries: all that fit the conditions of FAULT ADD, OUTCOME <glob> and SINCE <seq>, or the last n of "
-    "them.",
+    "    Show entries that fit the conditions of FAULT ADD, OUTCOME <glob> and SINCE <seq>; with COUNT the last n.",
     "JOURNAL COUNT [<condition> ...]",
     "    Count them.",
     "JOURNAL CLEAR",
