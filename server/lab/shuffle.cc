@@ -33,9 +33,10 @@ const Order* OrderOf(const Command& command) {
 // `HSCAN key cursor NOVALUES` and its like have no values.
 bool HasValues(std::span<const Bytes> words) {
   constexpr size_t kOptions = 3;
-  for (size_t i = kOptions; i < words.size(); ++i) {
-    if (EqualsIgnoreCase(words[i], "novalues") || EqualsIgnoreCase(words[i], "noscores")) return false;
-    ++i;  // the value of MATCH or COUNT
+  size_t at = kOptions;
+  while (at < words.size()) {
+    if (EqualsIgnoreCase(words[at], "novalues") || EqualsIgnoreCase(words[at], "noscores")) return false;
+    at += 2;  // MATCH and COUNT have a value
   }
   return true;
 }
