@@ -106,6 +106,7 @@ std::string ModelCompared(BitOperation operation, const std::vector<std::string>
   std::string result(size, '\0');
   for (uint64_t at = 0; at < size * 8; ++at) {
     std::vector<bool> bits;
+    bits.reserve(sources.size());
     for (const std::string& source : sources) bits.push_back(BitAt(source, at) == Bit::kSet);
     if (ModelBit(operation, bits)) PutBit(result.data(), at, Bit::kSet);
   }
