@@ -216,7 +216,7 @@ def test_prompt_in_a_transaction(prompt):
 
 def test_help_of_a_command(prompt):
     prompt.type("help SET\r")
-    prompt.expect(r"SET\x1b?\S* \x1b?\S*key value \[NX\|XX\] \[GET\] \[EX seconds\|PX milliseconds\|EXAT ")
+    prompt.expect(r"SET\x1b?\S* \x1b?\S*key value \[NX\|XX[^]]*\] \[GET\] \[EX seconds\|PX milliseconds\|EXAT ")
     prompt.expect(r"summary:")
     prompt.expect(r"since:\S* \S*1\.0\.0")
     prompt.expect(r"group:\S* \S*string")
@@ -237,7 +237,7 @@ def test_help_of_a_group(prompt):
 
 def test_hints_while_typing(prompt):
     prompt.type("set ")
-    prompt.expect(r"key value \[NX\|XX\] \[GET\] \[EX seconds\|PX milliseconds\|")
+    prompt.expect(r"key value \[NX\|XX[^]]*\] \[GET\] \[EX seconds\|PX milliseconds\|")
     prompt.type("k v\r")
     prompt.expect("OK\n.*" + prompt.prompt.format(""))
     prompt.type("zadd k ")
