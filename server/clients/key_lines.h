@@ -19,7 +19,7 @@ namespace respite {
 struct KeyName {
   int db;
   std::string key;
-  auto operator<=>(const KeyName&) const = default;
+  auto operator<=>(const KeyName&) const = default;  // NOLINT(modernize-use-nullptr): generated
 };
 
 template <class Member>

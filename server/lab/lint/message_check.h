@@ -21,7 +21,7 @@ class MessageCheck final : public LintCheck {
     KeyName stream;
     std::string group;
     std::string name;
-    auto operator<=>(const Consumer&) const = default;
+    auto operator<=>(const Consumer&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
 
   void JudgePublish(const LintRequest& request, LintRemarks& remarks) const;

@@ -84,8 +84,7 @@ UpdateCheck::Extent UpdateCheck::ExtentOf(const LintRequest& request) {
     extent.is_all = true;
   }
   std::ranges::sort(extent.fields);
-  const auto twice = std::ranges::unique(extent.fields);
-  extent.fields.erase(twice.begin(), twice.end());
+  extent.fields.erase(std::unique(extent.fields.begin(), extent.fields.end()), extent.fields.end());
   return extent;
 }
 
