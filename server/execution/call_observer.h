@@ -83,7 +83,16 @@ struct CallLimits {
   // Cost: three compares, and O(words) with a limit for requests.
   bool IsReachedBy(const FinishedCall& call) const {
     return call.duration_us >= from_us || call.reply_octets >= from_reply_octets ||
-           (from_request_octets != kNoSize && RequestOctets(call.words) >= from_request_octets);
+           (from_request_octets != kNoSize && HasLargeRequest(call));
+  }
+
+ private:
+  // Sizes are added first: the exact number, with the digits of each size, matters near the limit only.
+  bool HasLargeRequest(const FinishedCall& call) const {
+    constexpr size_t kMostAroundWord = 32;  // "$4294967295\r\n" and "\r\n"
+    size_t octets = (call.words.size() + 1) * kMostAroundWord;
+    for (const Bytes word : call.words) octets += word.size();
+    return octets >= from_request_octets && RequestOctets(call.words) >= from_request_octets;
   }
 };
 

@@ -16,7 +16,6 @@
 #include "server/commands/test/condition_words.h"
 #include "server/commands/test/test_cards.h"
 #include "server/commands/test/test_words.h"
-#include "server/dataset/stats.h"
 #include "server/dataset/value_names.h"
 #include "server/execution/services.h"
 #include "server/lab/entry_counter.h"
