@@ -1,10 +1,9 @@
 """The other data types against redis-server: CPU of typical commands, memory of large collections."""
 import contextlib
-import dataclasses
 import random
-from collections.abc import Callable, Iterable
 
-from side_by_side import Server, load_commands, medians, redis_benchmark, verdict
+from side_by_side import Server, load_commands, verdict
+from workloads import Workload, rounds_of
 
 FIELDS = MEMBERS = 100_000
 MANY = 1_000_000
@@ -87,18 +86,6 @@ def places():
 
 # ---- CPU ------------------------------------------------------------------------------------------------------------
 
-@dataclasses.dataclass
-class Workload:
-    name: str
-    target: float  # our CPU over redis-server's
-    command: list
-    requests: int
-    data: Callable[[], Iterable] | None = None  # loaded once before the rounds; None: empty before each round
-    keys: int = MEMBERS
-    pipeline: int = 16
-    connections: int = 50
-
-
 WORKLOADS = [
     Workload("HSET big", .65, ["hset", "h", f"f:{RAND}", "v" * 32], 500_000, big_hash),
     Workload("HGET big", .65, ["hget", "h", f"f:{RAND}"], 500_000, big_hash),
@@ -119,8 +106,9 @@ WORKLOADS = [
     Workload("SINTER", .6, ["sinter", "s1", "s2"], 30, two_sets, pipeline=1, connections=1),
     Workload("ZUNIONSTORE", .6, ["zunionstore", "z3", "2", "z1", "z2"], 15, two_sorted_sets, pipeline=1, connections=1),
     Workload("SORT 10k", .6, ["sort", "numbers"], 200, numbers_to_sort, pipeline=1, connections=1),
-    Workload("BITCOUNT 10MB", .8, ["bitcount", "b1"], 300, bitmaps, pipeline=1, connections=1),
-    Workload("BITOP 10MB", .8, ["bitop", "xor", "b3", "b1", "b2"], 100, bitmaps, pipeline=1, connections=1),
+    Workload("BITCOUNT 10MB", .8, ["bitcount", "b1"], 300, bitmaps, pipeline=1, connections=1, batch=10),
+    Workload("BITOP 10MB", .8, ["bitop", "xor", "b3", "b1", "b2"], 100, bitmaps, pipeline=1, connections=1,
+             batch=10),
     Workload("PFADD", .8, ["pfadd", "p", f"e:{RAND}"], 500_000, keys=MANY),
     Workload("GEOSEARCH", .8, ["geosearch", "geo", "fromlonlat", "13.361389", "38.115556", "byradius", "200", "km"], 1000,
              places, pipeline=1, connections=1),
@@ -137,18 +125,8 @@ def types(options, binaries):
 def measure(workload, options, binaries):
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(Server(name, binary)) for name, binary in binaries]
-        for server in servers:
-            if workload.data:
-                load_commands(server, workload.data(), batch=10 if workload.data is bitmaps else 500)
-        samples = {server.name: [] for server in servers}
-        for _ in range(options.rounds):
-            for server in servers:
-                if not workload.data:
-                    server.do("FLUSHALL")
-                samples[server.name].append(redis_benchmark(
-                    server, workload.command, workload.pipeline, workload.keys,
-                    max(1, int(workload.requests * options.scale)), workload.connections))
-        ours, theirs = (medians(samples[server.name]).cpu_us for server in servers)
+        medians = rounds_of(workload, servers, options.rounds, options.scale)
+    ours, theirs = (medians[server.name].cpu_us for server in servers)
     ratio = ours / theirs
     print(f"  {workload.name:14} {ours:11.3f} µs, redis {theirs:11.3f} µs   CPU {ratio:.2f}   {verdict(ratio, workload.target)}",
           flush=True)

@@ -32,6 +32,7 @@ def command_line(binary, port, directory, *extra):
 
 class Server:
     """One running server in its own directory; a context manager. `prepare` may put files there before."""
+    measured_tls_port = None  # where the load of workloads arrives, if it is encrypted
 
     def __init__(self, name, binary, *extra, prepare=lambda directory: None):
         self.name, self.binary, self.extra, self.prepare = name, binary, extra, prepare
@@ -145,14 +146,15 @@ class Sample:
     p99_ms: float
 
 
-def redis_benchmark(server, workload, pipeline, keys, requests, connections=CONNECTIONS, tls_port=None):
-    """`workload` is the name of one of redis-benchmark's own tests, or a list of words: a command of ours."""
+def redis_benchmark(server, workload, pipeline, keys, requests, connections=CONNECTIONS, tls_port=None, client=()):
+    """`workload` is the name of one of redis-benchmark's own tests, or a list of words: a command of ours. `client`: more
+    arguments of redis-benchmark."""
     port = [str(server.port)] if tls_port is None else [str(tls_port), "--tls", "--insecure"]
     command = ["-t", workload] if isinstance(workload, str) else workload
     before = server.cpu_ns()
     done = subprocess.run(
         ["redis-benchmark", "-h", LOOPBACK, "-p", *port, "-c", str(connections), "-P", str(pipeline),
-         "-r", str(keys), "-n", str(requests), "-d", str(len(VALUE)), "--csv", *command],
+         "-r", str(keys), "-n", str(requests), "-d", str(len(VALUE)), "--csv", *client, *command],
         capture_output=True, text=True, check=True)
     cpu_us = (server.cpu_ns() - before) / 1000 / requests
     rows = [row for row in csv.reader(io.StringIO(done.stdout)) if len(row) == 8 and row[0] != "test"]

@@ -163,6 +163,8 @@ ServerProcess::Step ServerProcess::Prepare() {
   WatchSignals();
   if (parent_.pid() != 0) WatchParent();
   if (!config_.settings().record.empty()) {
+    // A replay begins with the same seed, so that orders and choices are the same ones.
+    if (!config_.settings().seed) config_.Adjust().seed = SystemSeed();
     recorder_ = std::make_unique<Recorder>(Recorder::Parts{.files = files_, .pace = pace_, .log = log_});
   }
   if (MakeResidents() == Step::kFailed || Build() == Step::kFailed) return Step::kFailed;
@@ -177,7 +179,7 @@ ServerProcess::Step ServerProcess::Prepare() {
 // The listeners are open: a second server that finds the port taken does not overwrite the recording of the first.
 ServerProcess::Step ServerProcess::OpenRecording() {
   if (recorder_ == nullptr) return Step::kDone;
-  const auto objection = recorder_->Open(config_.settings().record, clock_.WallUs());
+  const auto objection = recorder_->Open(config_.settings().record, {clock_.WallUs(), config_.settings().seed});
   return objection ? Fail(*objection) : Step::kDone;
 }
 
@@ -230,7 +232,10 @@ std::unique_ptr<NodeServer> ServerProcess::MakeServer(const Resident& resident) 
 ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>& work) {
   std::atomic<bool> has_failed = false;
   for (Resident& resident : residents_) {
-    const auto run = [&] { has_failed = has_failed || work(*resident.node) == Step::kFailed; };
+    // Several threads may run this at once, so it only ever sets `has_failed`.
+    const auto run = [&] {
+      if (!has_failed && work(*resident.node) == Step::kFailed) has_failed = true;
+    };
     if (resident.thread == nullptr) {
       run();
     } else {

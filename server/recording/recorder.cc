@@ -30,14 +30,14 @@ class Recorder::Tap final : public StreamTap {
   const uint64_t connection_;
 };
 
-std::optional<std::string> Recorder::Open(const std::string& path, int64_t wall_us) {
+std::optional<std::string> Recorder::Open(const std::string& path, const RecordingStart& start) {
   auto file = parts_.files.Open(path, FileSystem::Mode::kCreate);
   if (!file.ok()) return "Can't open the recording " + path + ": " + IoErrorText(file.error());
   struct stat found {};
   if (stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode)) chmod(path.c_str(), S_IRUSR | S_IWUSR);
   file_ = std::move(file).value();
   began_us_ = parts_.pace.NowUs();
-  unwritten_ = RecordingHead(wall_us);
+  unwritten_ = RecordingHead(start);
   Flush();
   return std::nullopt;
 }

@@ -28,7 +28,7 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   // Replaces the file, which only its owner may read: it has passwords. Returns why that failed.
-  std::optional<std::string> Open(const std::string& path, int64_t wall_us);
+  std::optional<std::string> Open(const std::string& path, const RecordingStart& start);
   // For a new connection, which ends before the recorder does.
   std::unique_ptr<StreamTap> NewTap();
   // Writes to the file what is not there yet. When that fails, the recording ends, and the log says so.

@@ -55,11 +55,14 @@ class RecordingReader {
   std::optional<std::string> ReadHead(Recording& recording) {
     const auto line = TakeLine();
     const auto words = SplitOn(line.value_or(Bytes()), ' ');
-    if (words.size() != 3 || words[0] != kMark) return "is no recording";
+    if (words.size() < 3 || words.size() > 4 || words[0] != kMark) return "is no recording";
     if (words[1] != kVersion) return "is a recording of version " + std::string(words[1]) + ", which is unknown here";
     const auto began_us = ParseInteger(words[2]);
     if (!began_us || *began_us < 0 || *began_us > kMostUs) return "has no time in its first line";
-    recording.began_us = *began_us;
+    recording.start.began_us = *began_us;
+    if (words.size() == 3) return std::nullopt;
+    recording.start.seed = ParseUnsigned(words[3]);
+    if (!recording.start.seed) return "has a seed in its first line that is none";
     return std::nullopt;
   }
 
@@ -108,8 +111,11 @@ Result<std::optional<RecordedEvent>, std::string> RecordingReader::ReadEvent() {
 
 }  // namespace
 
-std::string RecordingHead(int64_t began_us) {
-  return std::string(kMark) + " " + std::string(kVersion) + " " + std::to_string(began_us) + "\n";
+std::string RecordingHead(const RecordingStart& start) {
+  std::string head(kMark);
+  head.append(" ").append(kVersion).append(" ").append(std::to_string(start.began_us));
+  if (start.seed) head.append(" ").append(std::to_string(*start.seed));
+  return head + "\n";
 }
 
 void AppendEventHead(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes) {

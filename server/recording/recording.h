@@ -1,7 +1,7 @@
 // A recording: what all connections of a server received and sent, in order and with its time. The file is text, but
 // for the bytes themselves:
 //
-//   respite-recording 1 1700000000000000   the time of its beginning, in Unix microseconds
+//   respite-recording 1 1700000000000000 7 the time of its beginning, in Unix microseconds, and the server's seed
 //   153 1 open                             microseconds since then, the connection, what happened
 //   201 1 in 14                            so many bytes came from the client, and follow
 //   *1
@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,12 +36,17 @@ struct RecordedEvent {
   bool operator==(const RecordedEvent&) const = default;
 };
 
+struct RecordingStart {
+  int64_t began_us = 0;          // Unix time
+  std::optional<uint64_t> seed;  // of the server that was recorded; older recordings have none
+};
+
 struct Recording {
-  int64_t began_us = 0;  // Unix time
+  RecordingStart start;
   std::vector<RecordedEvent> events;
 };
 
-std::string RecordingHead(int64_t began_us);
+std::string RecordingHead(const RecordingStart& start);
 // Appends what stands before the bytes of an event, or instead of them.
 void AppendEventHead(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes);
 // Behind the bytes.

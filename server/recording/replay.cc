@@ -135,7 +135,7 @@ bool Replay::MoveClock(int64_t at_us) {
     clock_ms_ = clock_to_ms_;
   }
   if (!clock_->IsOpen() || clock_owes_ != 0 || !outcome_.failure.empty()) return false;
-  const int64_t to_ms = (recording_.began_us + at_us) / kUsPerMs;
+  const int64_t to_ms = (recording_.start.began_us + at_us) / kUsPerMs;
   if (to_ms <= clock_ms_) return true;
   std::string request;
   AppendRequest(request, {"TEST", "CLOCK", clock_ms_ == 0 ? "FREEZE" : "SET", std::to_string(to_ms)});

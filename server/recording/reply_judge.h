@@ -25,7 +25,8 @@ class ReplyJudge {
 
   // Elements of sets and maps may come in any order, and those of other replies where the command promises none. What
   // depends on time, chance or the server (tips, and the groups `server` and `connection`) is kOpen, unless it is an
-  // error for one of them.
+  // error for one of them. So is a script's reply with the same elements in another order: scripts return hashes and
+  // sets as arrays.
   Verdict Judge(const AskedRequest& request, const ReplyTree& recorded, const ReplyTree& replayed) const;
 
  private:

@@ -354,6 +354,18 @@ class Refusals(Nodes):
                 self.assertIn(words, said)
                 self.assertEqual(left, [])
 
+    # The other nodes succeed at the same moment on threads of their own, and must not take the failure back.
+    def test_the_bus_port_of_one_of_many_threads_is_taken(self):
+        first = free_ports(16)
+        with socket.socket() as other:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            other.bind(("127.0.0.1", first + 10012))
+            other.listen()
+            for _ in range(10):
+                said, left = self.refused("--nodes", "16", "--port", first, "--node-threads", "yes")
+                self.assertIn("Failed listening on the cluster bus", said)
+                self.assertEqual(left, [])
+
     def test_another_number_of_nodes(self):
         folder = self.folder()
         process = self.start(layout="2x0", folder=folder)

@@ -65,6 +65,19 @@ class RecordingTest(LaunchTest):
         self.assertRegex(output, r"^\d+ requests on 2 connections\. Replies: \d+ the same, 0 different, [1-9]\d* that need not")
         self.assertEqual(0, code)
 
+    def test_orders_and_choices_are_the_same_again(self):
+        self.record()
+        client = self.client()
+        client.run("HSET", "h", *(str(i) for i in range(2000)))
+        client.run("SADD", "s", *(f"member-{i}" for i in range(1000)))
+        client.run("EVAL", "return redis.call('HGETALL', 'h')", "0")
+        client.run("EVAL", "return redis.call('SPOP', 's', 5)", "0")
+        client.run("EVAL", "return redis.call('SMEMBERS', 's')", "0")
+        client.run("EVAL", "return math.random(1000000)", "0")
+        self.end()
+        code, output = self.replay()
+        self.assertEqual((0, 1), (code, output.count("6 the same, 0 different, 0 that")), output)
+
     def test_another_server_is_asked(self):
         self.record()
         self.session()

@@ -66,8 +66,13 @@ export function callsIn(commandstats, command) {
 
 /** A server of a test's own, in a folder of its own; ended and removed when the test ends. */
 export class OwnServer {
-  static async start(t, ...words) {
+  static start(t, ...words) {
+    return OwnServer.startProgram(t, serverProgram, ...words);
+  }
+
+  static async startProgram(t, program, ...words) {
     const server = new OwnServer();
+    server.program = program;
     server.folder = await mkdtemp(join(tmpdir(), 'clients-node-'));
     server.port = await freePort();
     server.words = words;
@@ -78,7 +83,7 @@ export class OwnServer {
 
   async run() {
     const words = ['--port', this.port, '--bind', '127.0.0.1', '--save', '', '--dir', this.folder, ...this.words];
-    this.process = spawn(serverProgram, words.map(String), { cwd: this.folder, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.process = spawn(this.program, words.map(String), { cwd: this.folder, stdio: ['ignore', 'pipe', 'inherit'] });
     this.ended = once(this.process, 'exit');
     let said = '';
     await new Promise((resolve, reject) => {

@@ -9,8 +9,10 @@ namespace {
 
 using Kind = RecordedEvent::Kind;
 
+const RecordingStart kStart = {.began_us = 1'700'000'000'000'000, .seed = UINT64_MAX};
+
 std::string TextOf(const std::vector<RecordedEvent>& events) {
-  std::string text = RecordingHead(1'700'000'000'000'000);
+  std::string text = RecordingHead(kStart);
   for (const RecordedEvent& event : events) {
     AppendEventHead(text, event.at_us, event.connection, event.kind, event.bytes.size());
     if (event.kind == Kind::kIn || event.kind == Kind::kOut) text.append(event.bytes) += kEventEnd;
@@ -34,13 +36,14 @@ std::string ObjectionTo(const std::string& text) {
 TEST(RecordingTest, IsReadAsItWasWritten) {
   const auto recording = ParseRecording(TextOf(kSession));
   ASSERT_TRUE(recording.ok()) << recording.error();
-  EXPECT_EQ(recording.value().began_us, 1'700'000'000'000'000);
+  EXPECT_EQ(recording.value().start.began_us, kStart.began_us);
+  EXPECT_EQ(recording.value().start.seed, kStart.seed);
   EXPECT_EQ(recording.value().events, kSession);
 }
 
 TEST(RecordingTest, WhatIsTornOffIsMissing) {
   const std::string text = TextOf(kSession);
-  for (size_t size = RecordingHead(1'700'000'000'000'000).size(); size < text.size(); ++size) {
+  for (size_t size = RecordingHead(kStart).size(); size < text.size(); ++size) {
     const auto recording = ParseRecording(Bytes(text).substr(0, size));
     ASSERT_TRUE(recording.ok()) << size << ": " << recording.error();
     const auto& events = recording.value().events;
@@ -54,7 +57,9 @@ TEST(RecordingTest, WhatIsNoRecordingIsRefused) {
   EXPECT_EQ(ObjectionTo("REDIS0011\n"), "is no recording");
   EXPECT_EQ(ObjectionTo("respite-recording 2 0\n"), "is a recording of version 2, which is unknown here");
   EXPECT_EQ(ObjectionTo("respite-recording 1 now\n"), "has no time in its first line");
-  const std::string head = RecordingHead(0);
+  EXPECT_EQ(ObjectionTo("respite-recording 1 0\n"), "none");
+  EXPECT_EQ(ObjectionTo("respite-recording 1 0 seed\n"), "has a seed in its first line that is none");
+  const std::string head = RecordingHead({});
   EXPECT_EQ(ObjectionTo(head + "1 1 opened\n"), "line 2: '1 1 opened' is no event");
   EXPECT_EQ(ObjectionTo(head + "1 1 in\n"), "line 2: '1 1 in' is no event");
   EXPECT_EQ(ObjectionTo(head + "1 -1 open\n"), "line 2: '1 -1 open' has a number that cannot be");
@@ -66,7 +71,7 @@ TEST(RecordingTest, WhatIsNoRecordingIsRefused) {
 }
 
 TEST(RecordingTest, AConnectionIsOpenedOnceAndClosedLast) {
-  const std::string head = RecordingHead(0);
+  const std::string head = RecordingHead({});
   EXPECT_EQ(ObjectionTo(head + "1 1 end\n"), "line 2: '1 1 end' cannot happen to this connection now");
   EXPECT_EQ(ObjectionTo(head + "1 1 open\n1 1 open\n"), "line 3: '1 1 open' cannot happen to this connection now");
   EXPECT_EQ(ObjectionTo(head + "1 1 open\n1 1 close\n1 1 close\n"),

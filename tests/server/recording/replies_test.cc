@@ -126,6 +126,15 @@ TEST(ReplyJudgeTest, TimeChanceAndServersMayDiffer) {
   EXPECT_EQ(Judge({{"NOSUCH"}}, ":1\r\n", ":2\r\n"), Verdict::kDiffers);
 }
 
+TEST(ReplyJudgeTest, AScriptThatReturnsAHashMayReturnItInAnotherOrder) {
+  constexpr Bytes kOne = "*2\r\n+job\r\n*4\r\n+a\r\n:1\r\n+b\r\n:2\r\n";
+  constexpr Bytes kOther = "*2\r\n+job\r\n*4\r\n+b\r\n:2\r\n+a\r\n:1\r\n";
+  EXPECT_EQ(Judge({{"EVAL", "x", "0"}}, kOne, kOther), Verdict::kOpen);
+  EXPECT_EQ(Judge({{"FCALL", "f", "0"}}, kOne, kOther), Verdict::kOpen);
+  EXPECT_EQ(Judge({{"EVAL", "x", "0"}}, kOne, "*2\r\n+job\r\n*4\r\n+b\r\n:2\r\n+a\r\n:3\r\n"), Verdict::kDiffers);
+  EXPECT_EQ(Judge({{"XRANGE", "s", "-", "+"}}, kOne, kOther), Verdict::kDiffers);
+}
+
 TEST(ReplyJudgeTest, ATransactionIsJudgedByItsRequests) {
   const AskedRequest exec{.words = {"EXEC"}, .queued = {{"PTTL", "k"}, {"GET", "k"}}};
   EXPECT_EQ(Judge(exec, "*2\r\n:1\r\n+a\r\n", "*2\r\n:2\r\n+a\r\n"), Verdict::kOpen);

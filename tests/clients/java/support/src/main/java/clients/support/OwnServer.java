@@ -19,13 +19,15 @@ public final class OwnServer implements AutoCloseable {
   private static final Duration START_LIMIT = Duration.ofSeconds(20);
   private static final int TRIES = 3;
 
+  private final String program;
   private final List<String> arguments;
   private final Path folder;
   private final Thread killer = new Thread(this::kill);
   private int port;
   private Process process;
 
-  private OwnServer(List<String> arguments, Path folder) {
+  private OwnServer(String program, List<String> arguments, Path folder) {
+    this.program = program;
     this.arguments = arguments;
     this.folder = folder;
     Runtime.getRuntime().addShutdownHook(killer);
@@ -33,7 +35,12 @@ public final class OwnServer implements AutoCloseable {
 
   /** Starts a server that saves nothing unless `arguments` say so, such as "--appendonly", "yes". */
   public static OwnServer start(String... arguments) {
-    OwnServer server = new OwnServer(List.of(arguments), temporaryFolder());
+    return startProgram(Servers.BINARY, arguments);
+  }
+
+  /** The same with another program than that of the suite. */
+  public static OwnServer startProgram(String program, String... arguments) {
+    OwnServer server = new OwnServer(program, List.of(arguments), temporaryFolder());
     try {
       // Somebody else may take a free port before the server binds it: then it exits at once, and another is tried.
       for (int attempt = 1; !server.launch(Servers.freePort()); attempt++) {
@@ -135,7 +142,7 @@ public final class OwnServer implements AutoCloseable {
   /** False when the server ended instead of answering. */
   private boolean launch(int newPort) throws IOException {
     port = newPort;
-    List<String> command = new ArrayList<>(List.of(Servers.BINARY, "--bind", "127.0.0.1", "--port", "" + port));
+    List<String> command = new ArrayList<>(List.of(program, "--bind", "127.0.0.1", "--port", "" + port));
     command.addAll(List.of("--dir", folder.toString(), "--save", ""));
     command.addAll(arguments);
     process = new ProcessBuilder(command)

@@ -1,0 +1,48 @@
+"""Pictures of what bench/peers.py has measured: bars of our cost over each peer's, row by row."""
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+COLOURS = ["#4878a8", "#e0813c", "#5a9e6f", "#9467a8", "#8c8c8c"]
+ROW_INCHES = 0.42
+
+
+def draw(figures, folder):
+    """Writes cpu.svg, setups.svg and memory.svg."""
+    folder.mkdir(parents=True, exist_ok=True)
+    groups = {"memory": [f for f in figures if f.unit == "bytes"],
+              "setups": [f for f in figures if f.unit != "bytes" and is_of_setup(f)],
+              "cpu": [f for f in figures if f.unit != "bytes" and not is_of_setup(f)]}
+    titles = {"memory": "Memory per entry", "setups": "Server CPU per request, pipeline 16, with …",
+              "cpu": "Server CPU per request (pipeline 16 unless the row says other)"}
+    for name, chosen in groups.items():
+        if chosen:
+            bars(chosen, titles[name] + ": Respite's over the other's", folder / f"{name}.svg")
+
+
+def is_of_setup(figure):
+    return "," in figure.row and "pipeline" not in figure.row and "members" not in figure.row
+
+
+def bars(figures, title, path):
+    # The same figures give the same octets: no random ids, no date.
+    with plt.rc_context({"svg.hashsalt": "respite", "svg.fonttype": "none", "font.size": 9}):
+        peers = list(figures[0].ratios())
+        picture, axes = plt.subplots(figsize=(8, 1.2 + ROW_INCHES * len(figures)), layout="constrained")
+        height = 0.8 / len(peers)
+        for position, peer in enumerate(peers):
+            places = [row + (position - (len(peers) - 1) / 2) * height for row in range(len(figures))]
+            drawn = axes.barh(places, [figure.ratios().get(peer, 0) for figure in figures], height, label=peer,
+                              color=COLOURS[position % len(COLOURS)])
+            axes.bar_label(drawn, fmt="%.2f", padding=2, fontsize=6)
+        axes.vlines([figure.target for figure in figures], [row - 0.45 for row in range(len(figures))],
+                    [row + 0.45 for row in range(len(figures))], colors="#222222", linestyles="dotted", label="target")
+        axes.axvline(1, color="#bbbbbb", linewidth=0.8)
+        axes.set_yticks(range(len(figures)), [figure.row.removeprefix("memory: ") for figure in figures])
+        axes.invert_yaxis()
+        axes.set_xlim(left=0)
+        axes.set_title(title, fontsize=10)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=len(peers) + 1, fontsize=8, frameon=False)
+        picture.savefig(path, metadata={"Date": None})
+        plt.close(picture)
