@@ -48,12 +48,11 @@ NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
   return Step::kDone;
 }
 
-// With `seed`, each server of the process makes the same random choices in each run.
 Node::Parts NodeServer::NodeParts() {
   Node::Parts node = {parts_.config,         parts_.clock, parts_.pace, parts_.log,
                       HashKey::FromKernel(), SystemSeed(), files_,      children_};
-  if (!settings().seed) return node;
-  Random seeds(DerivedSeed(*settings().seed, parts_.number));
+  if (!parts_.seed) return node;
+  Random seeds(DerivedSeed(*parts_.seed, parts_.number));
   node.hash_key = {.low = seeds.Next(), .high = seeds.Next()};
   node.random_seed = seeds.Next();
   node.ids = IdSource(seeds.Next());

@@ -66,6 +66,8 @@ class NodeServer {
     const Pace& pace;
     uint32_t nodes;   // of the process
     uint64_t number;  // among them, from 0; another one for each server, and the same in each run
+    // With it, each server of the process makes the same random choices in each run.
+    std::optional<uint64_t> seed;
     // kWithin: clients come from another server of the process; it listens only if it has a port.
     enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;
     Recorder* recorder = nullptr;  // null: connections are not written down
@@ -74,6 +76,8 @@ class NodeServer {
   ~NodeServer();
   NodeServer(const NodeServer&) = delete;
   NodeServer& operator=(const NodeServer&) = delete;
+
+  std::optional<uint64_t> seed() const { return parts_.seed; }
 
   // kFailed: the reason is already logged. kStopped: somebody has stopped it meanwhile.
   enum class Step : uint8_t { kDone, kFailed, kStopped };

@@ -73,6 +73,7 @@ NodeWorlds::World NodeWorlds::Prepared(Bytes name, const Order& order) {
                                                               .pace = parts_.pace,
                                                               .nodes = 1,
                                                               .number = HashBytes(name, HashKey()),
+                                                              .seed = parts_.server.seed(),
                                                               .reach = NodeServer::Parts::Reach::kWithin});
   return world;
 }

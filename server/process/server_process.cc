@@ -8,6 +8,7 @@
 
 #include "base/duration_text.h"
 #include "base/number_text.h"
+#include "base/random.h"
 #include "server/commands/collation.h"
 #include "server/config/value_text.h"
 #include "server/process/banner.h"
@@ -162,9 +163,10 @@ ServerProcess::Step ServerProcess::Prepare() {
   signals_.emplace();
   WatchSignals();
   if (parent_.pid() != 0) WatchParent();
+  seed_ = config_.settings().seed;
   if (!config_.settings().record.empty()) {
     // A replay begins with the same seed, so that orders and choices are the same ones.
-    if (!config_.settings().seed) config_.Adjust().seed = SystemSeed();
+    if (!seed_) seed_ = SystemSeed();
     recorder_ = std::make_unique<Recorder>(Recorder::Parts{.files = files_, .pace = pace_, .log = log_});
   }
   if (MakeResidents() == Step::kFailed || Build() == Step::kFailed) return Step::kFailed;
@@ -179,7 +181,7 @@ ServerProcess::Step ServerProcess::Prepare() {
 // The listeners are open: a second server that finds the port taken does not overwrite the recording of the first.
 ServerProcess::Step ServerProcess::OpenRecording() {
   if (recorder_ == nullptr) return Step::kDone;
-  const auto objection = recorder_->Open(config_.settings().record, {clock_.WallUs(), config_.settings().seed});
+  const auto objection = recorder_->Open(config_.settings().record, {clock_.WallUs(), seed_});
   return objection ? Fail(*objection) : Step::kDone;
 }
 
@@ -226,6 +228,7 @@ std::unique_ptr<NodeServer> ServerProcess::MakeServer(const Resident& resident) 
                         .pace = pace_,
                         .nodes = CountNodes(),
                         .number = number,
+                        .seed = seed_,
                         .recorder = recorder_.get()});
 }
 

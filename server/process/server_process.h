@@ -142,6 +142,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
   AnnouncementFile pidfile_;
   AnnouncementFile port_file_;
   SystemFiles files_;
+  std::optional<uint64_t> seed_;        // of random choices
   std::unique_ptr<Recorder> recorder_;  // null: nothing is written down
   std::string ports_;                   // one on a line, for the port file
   std::optional<ShutdownSignals> signals_;

@@ -1,0 +1,1 @@
+require('./nobody_else.js')(1);
