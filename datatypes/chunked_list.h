@@ -110,6 +110,15 @@ class ChunkedList final : public Object {
   // Appends a chunk unchanged, whatever its size. Requires: not empty.
   void AppendChunk(ListChunk chunk);
 
+  // For ListHint, one after the other: the chunk at this end, its block, and the place of its outermost element.
+  // Requires: not empty.
+  void PrefetchChunk(ListEnd end) const { Prefetch(&row_[Edge(end)]); }
+  void PrefetchBlock(ListEnd end) const { row_[Edge(end)].PrefetchBlock(); }
+  void PrefetchElement(ListEnd end) const {
+    const ListChunk& chunk = row_[Edge(end)];
+    end == ListEnd::kHead ? chunk.PrefetchFront() : chunk.PrefetchBack();
+  }
+
   // Requires: index < Size(). Cost: O(number of chunks), 16 bytes read for each.
   Place PlaceOf(size_t index) const;
   Cursor At(size_t index) const { return {*this, PlaceOf(index)}; }

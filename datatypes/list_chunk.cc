@@ -165,6 +165,19 @@ void ListChunk::Open() {
   *this = std::move(opened);
 }
 
+// The texts of a sealed chunk are found by its form; its lines follow the header.
+void ListChunk::PrefetchFront() const {
+  if (block_ == nullptr || block_->form != ChunkForm::kOpen) return;
+  Prefetch(block_->At(block_->lengths) - 1);
+  Prefetch(block_->At(block_->begin) - 1);
+}
+
+void ListChunk::PrefetchBack() const {
+  if (block_ == nullptr || block_->form != ChunkForm::kOpen) return;
+  Prefetch(block_->At(block_->lengths + count_));
+  Prefetch(block_->At(block_->end));
+}
+
 void ListChunk::PushFront(Bytes element) {
   Open();
   const uint32_t stored = StoredSize(element);

@@ -18,7 +18,7 @@ void ChangeDispatcher::OnChange(int db, Bytes key) {
   if (!parts_.tracking.Empty()) parts_.tracking.OnChange(key);
 }
 
-void ChangeDispatcher::OnEvent(int db, Bytes key, KeyEvent event) {
+void ChangeDispatcher::OnEvent(int db, Bytes key, const KeyEvent& event) {
   if (parts_.settings.notify_keyspace_events != 0) parts_.key_notifications.OnEvent(db, key, event);
   parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnKeyEvent(db, key, event); });
 }

@@ -29,7 +29,7 @@ class ChangeDispatcher final : public ChangeListener {
   explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}
 
   void OnChange(int db, Bytes key) override;
-  void OnEvent(int db, Bytes key, KeyEvent event) override;
+  void OnEvent(int db, Bytes key, const KeyEvent& event) override;
   void OnWake(int db, Bytes key) override;
   void OnFlush(std::span<const int> dbs) override;
   void OnSwap(int one, int other) override;

@@ -12,7 +12,7 @@ namespace respite {
 class KeyEventListener {
  public:
   virtual ~KeyEventListener() = default;
-  virtual void OnKeyEvent(int db, Bytes key, KeyEvent event) = 0;
+  virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;
   // These databases are about to lose all their keys; there is no event for each of them.
   virtual void OnFlush(std::span<const int> dbs) = 0;
   // Two databases changed places.

@@ -5,7 +5,7 @@
 
 namespace respite {
 
-void KeyNotifications::OnEvent(int db, Bytes key, KeyEvent event) {
+void KeyNotifications::OnEvent(int db, Bytes key, const KeyEvent& event) {
   const uint32_t wanted = settings_.notify_keyspace_events;
   if ((wanted & event.Kind()) == 0 || !pubsub_.HasListeners()) return;
   if ((wanted & kNotifyKeyspace) != 0) Publish("__keyspace@", db, key, event.Name());

@@ -22,7 +22,7 @@ class KeyNotifications {
   KeyNotifications(PubSub& pubsub, const Settings& settings) : pubsub_(pubsub), settings_(settings) {}
 
   // Cost: one test when no event is enabled or nobody subscribes.
-  void OnEvent(int db, Bytes key, KeyEvent event);
+  void OnEvent(int db, Bytes key, const KeyEvent& event);
 
  private:
   void Publish(Bytes form, int db, Bytes what, Bytes message);

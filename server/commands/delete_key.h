@@ -31,7 +31,7 @@ inline void FreeReplaced(Call& call, EntryPtr replaced) {
 
 // Replaces the value of `key`; null deletes the key (SUNIONSTORE, SORT with STORE). Redis: an existing key is not
 // deleted in between, so there is no event "new".
-inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, KeyEvent event, uint64_t changes = 1) {
+inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, const KeyEvent& event, uint64_t changes = 1) {
   KeyEdit edit = call.db.Open(key);
   if (built == nullptr && !edit) return;
   const bool stores = built != nullptr;

@@ -243,7 +243,7 @@ void ReplyPlaces(Call& call, const GeoQuery& query, const FoundPlaces& found) {
   }
 }
 
-void StorePlaces(Call& call, Bytes key, const GeoQuery& query, const FoundPlaces& found, KeyEvent event) {
+void StorePlaces(Call& call, Bytes key, const GeoQuery& query, const FoundPlaces& found, const KeyEvent& event) {
   ScoredResult result(call.db.Data().hash_key());
   for (const FoundPlace& place : found)
     result.Append(found.NameOf(place),

@@ -84,7 +84,7 @@ class FieldChanges {
   void Delete(Bytes field) { deleted_.push_back(field); }
   // Reports the changes: `event` for the fields that were set, with `command` up to FIELDS as the effect that sets
   // them.
-  void Tell(Edit<Hash>& hash, KeyEvent event, std::vector<std::string> command) {
+  void Tell(Edit<Hash>& hash, const KeyEvent& event, std::vector<std::string> command) {
     if (!set_.empty()) {
       hash.Touched(event);
       command.insert(command.end(), {"FIELDS", std::to_string(set_.size())});

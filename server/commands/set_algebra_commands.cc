@@ -36,7 +36,7 @@ SetResult NewResult(Call& call, Bytes key) {
   return SetResult(key, call.db.Data().hash_key(), call.db.Limits(), call.db.FreshAccess());
 }
 
-void StoreResult(Call& call, Bytes destination, SetResult& result, KeyEvent event) {
+void StoreResult(Call& call, Bytes destination, SetResult& result, const KeyEvent& event) {
   const size_t size = result.set().Size();
   StoreOrDelete(call, destination, size > 0 ? result.Release() : nullptr, event);
   call.reply.Integer(static_cast<int64_t>(size));
@@ -144,7 +144,7 @@ void SendResult(Call& call, Operation operate) {
   ReplySet(call, result.set());
 }
 
-void StoreOperation(Call& call, Operation operate, KeyEvent event) {
+void StoreOperation(Call& call, Operation operate, const KeyEvent& event) {
   const Bytes destination = call.args.Next();
   const std::vector<Set> sets = ReadSets(call, call.args.Rest());
   SetResult result = NewResult(call, destination);

@@ -235,7 +235,7 @@ void ReplyAlgebra(Call& call, Operation operation) {
   for (const ScoreTree::Item& item : sorted) write(item.member->Member(), item.score);
 }
 
-void StoreAlgebra(Call& call, Operation operation, KeyEvent event) {
+void StoreAlgebra(Call& call, Operation operation, const KeyEvent& event) {
   const Bytes destination = call.args.Next();
   AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kStore);
   ScoredResult result(call.db.Data().hash_key());

@@ -288,7 +288,7 @@ struct ZLexCount {
 
 // `span_of` returns which members of the set to remove.
 template <class SpanOf>
-void RemoveRange(Call& call, Bytes key, KeyEvent event, SpanOf&& span_of) {
+void RemoveRange(Call& call, Bytes key, const KeyEvent& event, SpanOf&& span_of) {
   Edit<SortedSet> set = call.db.Open<SortedSet>(key);
   const RankSpan span = set ? span_of(*set) : RankSpan{};
   if (span.count > 0) {

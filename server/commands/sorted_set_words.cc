@@ -51,7 +51,7 @@ ScoreRange ParseScoreRange(Bytes min, Bytes max) {
 
 LexRange ParseLexRange(Bytes min, Bytes max) { return {ParseLexEnd(min), ParseLexEnd(max)}; }
 
-void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, KeyEvent event) {
+void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const KeyEvent& event) {
   EntryPtr entry = result.MakeEntry(key, call.db.Limits(), call.db.FreshAccess());
   const auto size = static_cast<int64_t>(call.db.View<SortedSet>(entry.get()).Size());
   StoreOrDelete(call, key, size > 0 ? std::move(entry) : nullptr, event);

@@ -91,6 +91,6 @@ AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, Pair
 
 // Replaces the value of `key` by the result, or deletes the key if the result is empty, and replies with the number of
 // members.
-void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, KeyEvent event);
+void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const KeyEvent& event);
 
 }  // namespace respite

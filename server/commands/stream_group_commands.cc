@@ -63,7 +63,7 @@ StreamGroup& GroupOf(Edit<Stream>& stream, Bytes name, Bytes key) {
 }
 
 // Redis: groups are no part of the value that WATCH looks at.
-void GroupChanged(Edit<Stream>& stream, KeyEvent event) {
+void GroupChanged(Edit<Stream>& stream, const KeyEvent& event) {
   stream.Count(1);
   stream.Announce(event);
 }

@@ -27,7 +27,7 @@ class ChangeListener {
   virtual ~ChangeListener() = default;
   // A key was created or removed, or its value changed.
   virtual void OnChange(int db, Bytes key) = 0;
-  virtual void OnEvent(int db, Bytes key, KeyEvent event) = 0;
+  virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;
   // Clients that wait for the key must look again, although its value is unchanged.
   virtual void OnWake(int db, Bytes key) = 0;
   // These databases are about to lose all their keys.

@@ -28,12 +28,12 @@ class AnyEdit {
 
   Bytes Key() const { return key_; }
 
-  void Touched(KeyEvent event, uint64_t changes = 1) {
+  void Touched(const KeyEvent& event, uint64_t changes = 1) {
     NoteReport();
     Reporter().Touched(db_.index_, key_, event, changes);
   }
   // A further event of a change that Touched reported, of this or of another key.
-  void AlsoTouched(KeyEvent event) {
+  void AlsoTouched(const KeyEvent& event) {
     NoteReport();
     Reporter().AlsoTouched(db_.index_, key_, event);
   }
@@ -42,7 +42,7 @@ class AnyEdit {
     Reporter().TouchedSilently(db_.index_, key_);
   }
   void Count(uint64_t changes) { Reporter().Count(changes); }
-  void Announce(KeyEvent event) { Reporter().Announce(db_.index_, key_, event); }
+  void Announce(const KeyEvent& event) { Reporter().Announce(db_.index_, key_, event); }
   void Wake() { Reporter().Wake(db_.index_, key_); }
   // Leaves the change unreported on purpose (DEBUG POPULATE).
   void LeaveUnreported() { check_.LeaveUnreported(); }

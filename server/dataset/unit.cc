@@ -22,12 +22,12 @@ void Unit::GiveUp(int db, Entry* entry) {
   if (data_.disposal != nullptr) data_.disposal->Evicted(std::move(taken));
 }
 
-void Unit::DropExpired(int db, Entry* entry, KeyEvent event) {
+void Unit::DropExpired(int db, Entry* entry, const KeyEvent& event) {
   EntryPtr taken = Drop(db, entry, event, "DEL");
   if (data_.disposal != nullptr) data_.disposal->Expired(std::move(taken));
 }
 
-EntryPtr Unit::Drop(int db, Entry* entry, KeyEvent event, Bytes verb) {
+EntryPtr Unit::Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb) {
   WillChange(db, entry->Key(), entry);
   if (Recorded()) {
     const Bytes words[] = {verb, entry->Key()};

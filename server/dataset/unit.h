@@ -55,12 +55,12 @@ class Unit {
   }
   // The running command changed a key. Redis: some commands count each of their changes to one key in
   // rdb_changes_since_last_save.
-  void Touched(int db, Bytes key, KeyEvent event, uint64_t changes = 1) {
+  void Touched(int db, Bytes key, const KeyEvent& event, uint64_t changes = 1) {
     Count(changes);
     AlsoTouched(db, key, event);
   }
   // A further event of a change that was counted already, of this or another key.
-  void AlsoTouched(int db, Bytes key, KeyEvent event) {
+  void AlsoTouched(int db, Bytes key, const KeyEvent& event) {
     if (data_.listener == nullptr) return;
     data_.listener->OnChange(db, key);
     data_.listener->OnEvent(db, key, event);
@@ -76,7 +76,7 @@ class Unit {
     data_.stats.dirty += changes;
   }
   // The event of a change that Count reported.
-  void Announce(int db, Bytes key, KeyEvent event) {
+  void Announce(int db, Bytes key, const KeyEvent& event) {
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
   // Wakes the clients that wait for a key, although its value is unchanged (their group is gone).
@@ -143,9 +143,9 @@ class Unit {
   void PurgeLast();
   void PurgeListed(int db, Bytes key);
   // Removes a key that no command deleted, and announces it.
-  EntryPtr Drop(int db, Entry* entry, KeyEvent event, Bytes verb);
+  EntryPtr Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb);
   // The same for an expired key.
-  void DropExpired(int db, Entry* entry, KeyEvent event);
+  void DropExpired(int db, Entry* entry, const KeyEvent& event);
 
   Dataset& data_;
   int64_t now_ms_;

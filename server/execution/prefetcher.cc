@@ -16,12 +16,16 @@ size_t MemberWord(const Command& command, size_t key, size_t words) {
   return command.Is(kDenyOom) ? words - 1 : key + 1;
 }
 
+// The names of commands at the tail begin with it.
+ListEnd EndOf(const Command& command) { return command.name[0] == 'r' ? ListEnd::kTail : ListEnd::kHead; }
+
 }  // namespace
 
 const std::vector<Prefetcher::Resolved>& Prefetcher::Resolve(const RequestBatch& batch, int db) {
   resolved_.clear();
   hashes_.clear();
   lookups_.clear();
+  list_lookups_.clear();
   const Database& data = parts_.keyspace[db];
   Bytes last_name;  // a pipeline mostly repeats one command: spare it the look-up
   const Command* command = nullptr;
@@ -38,11 +42,16 @@ const std::vector<Prefetcher::Resolved>& Prefetcher::Resolve(const RequestBatch&
     hashes_.push_back(data.Hash(words[key]));
     data.PrefetchBucket(hashes_.back());
     resolved_.back().key = {words[key], hashes_.back()};
+    if (command->Spec().group == CommandGroup::kList) {
+      list_lookups_.push_back({words[key], EndOf(*command), hashes_.back()});
+      continue;
+    }
     const size_t member = MemberWord(*command, key, words.size());
     if (member > key && member < words.size()) lookups_.push_back({words[key], words[member], hashes_.back()});
   }
   for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
   if (!lookups_.empty()) FetchMembers(data);
+  if (!list_lookups_.empty()) FetchEnds(data);
   return resolved_;
 }
 
@@ -53,6 +62,17 @@ void Prefetcher::FetchMembers(const Database& data) {
     if (entry != nullptr) hints_.emplace_back(*entry, lookup.member);
   }
   for (const MemberHint& hint : hints_) hint.FetchMember();
+}
+
+void Prefetcher::FetchEnds(const Database& data) {
+  list_hints_.clear();
+  for (const ListLookup& lookup : list_lookups_) {
+    const Entry* entry = data.Find(lookup.key, lookup.key_hash);
+    if (entry != nullptr) list_hints_.emplace_back(*entry, lookup.end);
+  }
+  for (const ListHint& hint : list_hints_) hint.FetchChunk();
+  for (const ListHint& hint : list_hints_) hint.FetchBlock();
+  for (const ListHint& hint : list_hints_) hint.FetchElement();
 }
 
 }  // namespace respite

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "datatypes/database.h"
+#include "datatypes/list_hint.h"
 #include "datatypes/member_hint.h"
 #include "protocol/request_parser.h"
 
@@ -33,7 +34,13 @@ class Prefetcher {
   const std::vector<Resolved>& Resolve(const RequestBatch& batch, int db);
 
  private:
-  // Requests that look for a member of a collection, as far as one can tell before they run.
+  // Requests that use an end of a list, as far as one can tell before they run.
+  struct ListLookup {
+    Bytes key;
+    ListEnd end;
+    uint64_t key_hash;
+  };
+  // Requests that look for a member of a collection.
   struct MemberLookup {
     Bytes key;
     Bytes member;
@@ -41,12 +48,15 @@ class Prefetcher {
   };
 
   void FetchMembers(const Database& data);
+  void FetchEnds(const Database& data);
 
   const Parts parts_;
   std::vector<Resolved> resolved_;
   std::vector<uint64_t> hashes_;
   std::vector<MemberLookup> lookups_;
   std::vector<MemberHint> hints_;
+  std::vector<ListLookup> list_lookups_;
+  std::vector<ListHint> list_hints_;
 };
 
 }  // namespace respite

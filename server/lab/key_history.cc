@@ -114,7 +114,7 @@ void KeyHistory::Open(const HeldLock& lock) {
 
 // --- What becomes of it.
 
-void KeyHistory::OnKeyEvent(int db, Bytes key, KeyEvent event, JournalMoment at) {
+void KeyHistory::OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at) {
   const Bytes name = event.Name();
   if (name == "new") {
     has_made_ = key.size() <= kKeyMost;

@@ -69,7 +69,7 @@ class KeyHistory {
   void AfterOwnTalk();
 
   // Cost: O(log locks), if any are held.
-  void OnKeyEvent(int db, Bytes key, KeyEvent event, JournalMoment at);
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);
   void OnFlush(std::span<const int> dbs, JournalMoment at);
   void OnSwap(int one, int other);
   // Nobody can tell what became of the keys.

@@ -251,7 +251,7 @@ JournalMoment RequestJournal::Moment() const {
 }
 
 // A key may expire between two requests, whose time is an old one then.
-void RequestJournal::OnKeyEvent(int db, Bytes key, KeyEvent event) {
+void RequestJournal::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   JournalMoment moment = Moment();
   if (event.Name() == "expired") moment.wall_us = parts_.clock.WallUs();
   keys_.OnKeyEvent(db, key, event, moment);

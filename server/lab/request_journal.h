@@ -147,7 +147,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {
     int64_t duration_us = 0;
   };
 
-  void OnKeyEvent(int db, Bytes key, KeyEvent event) override;
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;
   void OnFlush(std::span<const int> dbs) override { keys_.OnFlush(dbs, Moment()); }
   void OnSwap(int one, int other) override { keys_.OnSwap(one, other); }
 

@@ -13,7 +13,7 @@ namespace {
 class EventRecorder final : public ChangeListener {
  public:
   void OnChange(int, Bytes) override {}
-  void OnEvent(int, Bytes key, KeyEvent event) override {
+  void OnEvent(int, Bytes key, const KeyEvent& event) override {
     if (event.Kind() != kNotifyKeyMiss) events_.push_back(std::string(event.Name()) + " " + std::string(key));
   }
   void OnWake(int, Bytes) override {}

@@ -219,7 +219,7 @@ void Lint::TellOfFailure(const Session& client) {
   for (const auto& [kind, check] : checks_) check->Failed(client);
 }
 
-void Lint::OnKeyEvent(int db, Bytes key, KeyEvent event) {
+void Lint::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   const KeyView view(db, key);
   const bool is_by_itself = event.Kind() == kNotifyExpired || event.Kind() == kNotifyEvicted;
   for (const auto& [kind, check] : checks_) {

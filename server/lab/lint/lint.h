@@ -82,7 +82,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void OnRefusal(const RefusedCall& call) override;
 
  private:
-  void OnKeyEvent(int db, Bytes key, KeyEvent event) override;
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;
   void OnFlush(std::span<const int> dbs) override;
   void OnSwap(int one, int other) override;
 

@@ -107,7 +107,7 @@ class LintCheck {
   // A request of this client has failed, or was refused.
   virtual void Failed(const Session& /*client*/) {}
   // The request that runs does this to a key; or its time is over, which happens at any time.
-  virtual void OnKeyEvent(const KeyView& /*key*/, KeyEvent /*event*/) {}
+  virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}
   // What was known about a key, or about all keys of a database, is no more: the test itself has replaced them.
   virtual void Forget(const KeyView& /*key*/) {}
   virtual void ForgetAll(int /*db*/) {}

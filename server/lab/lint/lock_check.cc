@@ -240,7 +240,7 @@ void LockCheck::DropDone(KeySet& locks, uint64_t client) {
   });
 }
 
-void LockCheck::OnKeyEvent(const KeyView& key, KeyEvent event) {
+void LockCheck::OnKeyEvent(const KeyView& key, const KeyEvent& event) {
   if (locks_.empty() || (taking_ && taking_->db == key.db && taking_->key == key.key)) return;
   const auto found = locks_.find(key);
   if (found == locks_.end()) return;

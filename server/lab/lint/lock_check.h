@@ -21,7 +21,7 @@ class LockCheck final : public LintCheck {
   void Before(const LintRequest& request, LintRemarks& remarks) override;
   void After(const LintRequest& request, LintRemarks& remarks) override;
   void Failed(const Session& client) override { NoteEndOfWatch(client); }
-  void OnKeyEvent(const KeyView& key, KeyEvent event) override;
+  void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;
   void Forget(const KeyView& key) override;
   void ForgetAll(int db) override;
 

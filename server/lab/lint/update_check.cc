@@ -123,7 +123,7 @@ bool UpdateCheck::LosesNothing(const LintRequest& request, const KeyView& key, c
 
 // --- What happens.
 
-void UpdateCheck::OnKeyEvent(const KeyView& key, KeyEvent event) {
+void UpdateCheck::OnKeyEvent(const KeyView& key, const KeyEvent& event) {
   if (readers_.empty() || std::ranges::find(kOtherEvents, event.Name()) != kOtherEvents.end()) return;
   if (readers_.contains(key) && !changed_.contains(key)) changed_.insert(KeyName(key));
 }

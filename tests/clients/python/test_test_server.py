@@ -258,10 +258,9 @@ def test_the_report_shows_who_held_the_lock(journal, server):
 def test_an_order_that_nobody_promised_changes(frozen, server):
     names = {f"name-{i}" for i in range(20)}
     with server.client() as app:
-        app.sadd("names", *names)
         app.hset("ages", mapping={name: len(name) for name in names})
         frozen.execute_command("TEST", "SHUFFLE", "ON")
-        orders = [tuple(app.execute_command("SMEMBERS", "names")) for _ in range(5)]
+        orders = [tuple(app.hkeys("ages")) for _ in range(5)]  # a list, while sets of Python have an order of their own
         ages = app.hgetall("ages")
     assert len(set(orders)) > 1
     assert all(len(order) == len(names) for order in orders)

@@ -1,0 +1,35 @@
+// ListHint: lets the cache misses at the ends of several big lists overlap, as MemberHint does for other collections.
+// Do each step for all lists before the next step.
+#pragma once
+
+#include "base/prefetch.h"
+#include "datatypes/chunked_list.h"
+#include "datatypes/entry.h"
+
+namespace respite {
+
+class ListHint {
+ public:
+  // Hints that an element will be read, added or removed at this end of the list in `entry` next. Does nothing for
+  // other values.
+  ListHint(const Entry& entry, ListEnd end) : end_(end) {
+    if (entry.Form() != ValueForm::kObject || entry.Type() != ValueType::kList) return;
+    list_ = static_cast<const ChunkedList*>(entry.HeldObject());
+    Prefetch(list_);
+  }
+  void FetchChunk() const {
+    if (list_ != nullptr) list_->PrefetchChunk(end_);
+  }
+  void FetchBlock() const {
+    if (list_ != nullptr) list_->PrefetchBlock(end_);
+  }
+  void FetchElement() const {
+    if (list_ != nullptr) list_->PrefetchElement(end_);
+  }
+
+ private:
+  const ChunkedList* list_ = nullptr;
+  ListEnd end_;
+};
+
+}  // namespace respite
