@@ -16,6 +16,10 @@
 // Two sibling pages that are nearly empty merge. A table of one page begins with one bucket (128 bytes with the header)
 // and grows over 3, 7 and 21 buckets to 63.
 //
+// Beside a pointer, a slot has 16 bits of what the page knows of its hash (slot.h): the home bucket, and the ten bits
+// of the hash that decide about the next splits. So nine splits in ten, merges and scans read the table only, and none
+// of the items, each of which would be a cache miss.
+//
 // Collisions: with a good hash and a secret key, pages fill evenly, and the directory has at most a few entries per
 // page. Items whose hashes agree in so many bits that a split would not separate them are stored in a CollisionList
 // beside the pages. So for any hashes an item costs at most 64 bytes of table, and a lookup costs one page and O(log
@@ -28,6 +32,7 @@
 // after their place, so a scan from 0 to 0 returns every item that was present all the time at least once.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -94,8 +99,9 @@ class HashIndex {
 
   // The slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
   Slot Find(Bytes key, uint64_t hash) const {
-    const Slot* slot = FindInPage(key, hash);
-    if (slot == nullptr && MayCollide(hash)) slot = collisions_->Find(key, hash);
+    const Cell* cell = FindInPage(key, hash);
+    if (cell != nullptr) return cell->Get();
+    const Slot* slot = MayCollide(hash) ? collisions_->Find(key, hash) : nullptr;
     return slot == nullptr ? Slot{} : *slot;
   }
 
@@ -109,7 +115,7 @@ class HashIndex {
     if (page == nullptr) return;
     const Bucket& bucket = page->buckets[HomeOf(hash)];
     for (uint32_t match = bucket.Match(TagOf(hash)); match != 0; match &= match - 1) {
-      const auto* item = static_cast<const char*>(SlotMemory(bucket.slots[std::countr_zero(match)]));
+      const auto* item = static_cast<const char*>(SlotMemory(bucket.cells[std::countr_zero(match)].Get()));
       if (item == nullptr) continue;
       Prefetch(item);
       Prefetch(item + 64);
@@ -139,8 +145,12 @@ class HashIndex {
   // Replaces the slot of the same key after the item moved in memory. Returns false and changes nothing if `old` is not
   // in the table under `hash`.
   bool Replace(Slot old, Slot slot, uint64_t hash) {
-    Slot* place = SearchPage(hash, [&](const Slot& found) { return found == old; });
-    if (place == nullptr && MayCollide(hash)) place = collisions_->FindSame(old, SlotKey(slot), hash);
+    Cell* const cell = SearchPage(hash, [&](const Slot& found) { return found == old; });
+    if (cell != nullptr) {
+      cell->Replace(slot);
+      return true;
+    }
+    Slot* const place = MayCollide(hash) ? collisions_->FindSame(old, SlotKey(slot), hash) : nullptr;
     if (place == nullptr) return false;
     *place = slot;
     return true;
@@ -154,11 +164,11 @@ class HashIndex {
 
   // Removes the slot with this key and returns it, or Slot{}. Cost: O(1); sometimes merges two pages.
   Slot Remove(Bytes key, uint64_t hash) {
-    Slot* place = FindInPage(key, hash);
-    if (place == nullptr) return RemoveCollision(key, hash);
-    Slot slot = *place;
+    const Cell* const cell = FindInPage(key, hash);
+    if (cell == nullptr) return RemoveCollision(key, hash);
+    Slot slot = cell->Get();
     Page* page = directory_[Prefix(hash)];
-    ClearSlot(*page, place, HomeOf(hash));
+    ClearCell(*page, cell, HomeOf(hash));
     --size_;
     if (depth_ == 0) {
       if (buckets_ > 1 && page->used * 8 < Capacity()) Resize(SmallerBuckets(buckets_));
@@ -179,7 +189,7 @@ class HashIndex {
     ForEachPage([&](const Page& page) {
       for (int b = 0; b < buckets_; ++b)
         for (int i = 0; i < kSlots; ++i)
-          if (page.buckets[b].tags[i] != 0) visit(page.buckets[b].slots[i]);
+          if (page.buckets[b].tags[i] != 0) visit(page.buckets[b].cells[i].Get());
     });
     if (collisions_ == nullptr) return;
     collisions_->ForEachWhile([&](const Slot& slot) {
@@ -231,10 +241,12 @@ class HashIndex {
   static constexpr size_t kDirectoryPerPage = 16;     // entries; one or two are enough for pages that fill evenly
   static constexpr uint8_t kManySpilled = UINT8_MAX;  // saturated, or a collision: stays until the page is rebuilt
 
+  using Cell = SlotCell<Slot>;
+
   struct alignas(64) Bucket {
     uint8_t tags[kSlots];  // 0: free
     uint8_t spill;         // slots whose home is this bucket or an earlier one and that are stored after it
-    Slot slots[kSlots];
+    Cell cells[kSlots];
 
     // Bit i set: tags[i] == tag.
     uint32_t Match(uint8_t tag) const {
@@ -256,7 +268,7 @@ class HashIndex {
     uint32_t used;
     Bucket buckets[kBuckets];  // the first buckets_ of them
   };
-  static_assert(sizeof(Slot) == 8 && sizeof(Bucket) == 64 && sizeof(Page) == 4096);
+  static_assert(sizeof(Cell) == 8 && sizeof(Bucket) == 64 && sizeof(Page) == 4096);
 
   // The bucket counts of a single page. Each divides kBuckets, which cursors rely on.
   static constexpr int SmallerBuckets(int buckets) {
@@ -285,11 +297,39 @@ class HashIndex {
   int Next(int bucket) const { return bucket + 1 == buckets_ ? 0 : bucket + 1; }
   size_t Prefix(uint64_t hash) const { return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_)); }
 
-  Slot* FindInPage(Bytes key, uint64_t hash) const {
+  // What a page knows of a slot's hash.
+  struct Trace {
+    uint8_t tag;
+    int home;
+    uint32_t hint;  // kept in the cell: the home, and the bits of the hash for splits
+  };
+  // The hint has the bits of the hash that decide about splits of pages of depth 0 to 9, or 10 to 19, or …
+  static constexpr int kHomeBits = 6;
+  static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;
+  static constexpr int HintEra(int depth) { return depth / kSplitBits; }
+
+  Trace TraceOf(uint64_t hash, int depth) const {
+    const int home = HomeOf(hash);
+    if constexpr (!Cell::kHasHint) return {TagOf(hash), home, 0};
+    const uint64_t bits = (hash << (HintEra(depth) * kSplitBits)) >> (64 - kSplitBits);
+    return {TagOf(hash), home, static_cast<uint32_t>(bits << kHomeBits) | static_cast<uint32_t>(home)};
+  }
+  static int HomeIn(uint32_t hint) { return static_cast<int>(hint & ((1u << kHomeBits) - 1)); }
+  int HomeOfCell(const Cell& cell) const {
+    if constexpr (Cell::kHasHint) return HomeIn(cell.Hint());
+    return HomeOf(Hash(SlotKey(cell.Get())));
+  }
+  // The half of a page of this depth, low (0) or high (1), to which a hash, or a hint, belongs.
+  static size_t HalfOf(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }
+  static size_t HalfIn(uint32_t hint, int depth) {
+    return (hint >> (kHomeBits + kSplitBits - 1 - depth % kSplitBits)) & 1;
+  }
+
+  Cell* FindInPage(Bytes key, uint64_t hash) const {
     return SearchPage(hash, [&](const Slot& slot) { return SlotKey(slot) == key; });
   }
   template <class IsWanted>
-  Slot* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {
+  Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {
     Page* page = directory_[Prefix(hash)];
     if (page == nullptr) return nullptr;
     uint8_t tag = TagOf(hash);
@@ -297,8 +337,8 @@ class HashIndex {
     for (int probe = 0; probe < buckets_; ++probe, at = Next(at)) {
       Bucket& bucket = page->buckets[at];
       for (uint32_t match = bucket.Match(tag); match != 0; match &= match - 1) {
-        Slot& slot = bucket.slots[std::countr_zero(match)];
-        if (is_wanted(slot)) return &slot;
+        Cell& cell = bucket.cells[std::countr_zero(match)];
+        if (is_wanted(cell.Get())) return &cell;
       }
       if (bucket.spill == 0) return nullptr;
     }
@@ -348,23 +388,23 @@ class HashIndex {
       ++pages_;
       ++deepest_pages_;
     }
-    if (PutInPage(*page, slot, hash, kMaxProbe)) return true;
+    const Trace trace = TraceOf(hash, page->depth);
+    if (PutInPage(*page, slot, trace, kMaxProbe)) return true;
     // Hashes that agree in the bits of the bucket number must not cost a page for every few items.
-    return buckets_ == kBuckets && page->used < kSplitFrom && PutInPage(*page, slot, hash, kBuckets - 1);
+    return buckets_ == kBuckets && page->used < kSplitFrom && PutInPage(*page, slot, trace, kBuckets - 1);
   }
 
   // Returns false if neither the home nor the `reach` buckets after it have room.
-  bool PutInPage(Page& page, const Slot& slot, uint64_t hash, int reach) const {
-    int home = HomeOf(hash);
-    int at = home;
+  bool PutInPage(Page& page, const Slot& slot, const Trace& trace, int reach) const {
+    int at = trace.home;
     for (int probe = 0; probe <= reach && probe < buckets_; ++probe, at = Next(at)) {
       Bucket& bucket = page.buckets[at];
       uint32_t free = bucket.Match(0);
       if (free == 0) continue;
       int place = std::countr_zero(free);
-      bucket.tags[place] = TagOf(hash);
-      bucket.slots[place] = slot;
-      for (int passed = home; passed != at; passed = Next(passed)) CountSpill(page.buckets[passed], 1);
+      bucket.tags[place] = trace.tag;
+      bucket.cells[place].Set(slot, trace.hint);
+      for (int passed = trace.home; passed != at; passed = Next(passed)) CountSpill(page.buckets[passed], 1);
       ++page.used;
       return true;
     }
@@ -374,11 +414,12 @@ class HashIndex {
     if (bucket.spill != kManySpilled) bucket.spill = static_cast<uint8_t>(bucket.spill + by);
   }
 
-  void ClearSlot(Page& page, Slot* place, int home) const {
-    size_t offset = static_cast<size_t>(reinterpret_cast<char*>(place) - reinterpret_cast<char*>(page.buckets));
+  void ClearCell(Page& page, const Cell* cell, int home) const {
+    const auto* begin = reinterpret_cast<const char*>(page.buckets);
+    const auto offset = static_cast<size_t>(reinterpret_cast<const char*>(cell) - begin);
     int at = static_cast<int>(offset / sizeof(Bucket));
     Bucket& bucket = page.buckets[at];
-    bucket.tags[place - bucket.slots] = 0;
+    bucket.tags[cell - bucket.cells] = 0;
     for (int passed = home; passed != at; passed = Next(passed)) CountSpill(page.buckets[passed], -1);
     --page.used;
   }
@@ -400,55 +441,23 @@ class HashIndex {
   }
 
   // Gives the only page another number of buckets. Requires: its items fit.
-  void Resize(int buckets) {
-    Page* old = directory_[0];
-    int old_buckets = std::exchange(buckets_, buckets);
-    directory_[0] = NewPage(buckets, 0);
-    Distribute(*old, old_buckets, [&](uint64_t) { return directory_[0]; });
-    MarkCollisions(*directory_[0], 0);
-    DeletePage(old);
-  }
-
+  void Resize(int buckets);
   // Requires: the page's depth is less than the directory's.
-  void Split(size_t prefix) {
-    Page* old = directory_[prefix];
-    int depth = old->depth + 1;
-    Page* low = NewPage(kBuckets, depth);
-    Page* high = NewPage(kBuckets, depth);
-    ++pages_;
-    if (depth == depth_) deepest_pages_ += 2;
-    Distribute(*old, kBuckets, [&](uint64_t hash) { return (hash >> (64 - depth)) & 1 ? high : low; });
-    size_t span = Span(*old);
-    size_t first = prefix & ~(span - 1);
-    for (size_t i = 0; i < span; ++i) directory_[first + i] = i < span / 2 ? low : high;
-    MarkCollisions(*low, first);
-    MarkCollisions(*high, first + span / 2);
-    DeletePage(old);
-  }
+  void Split(size_t prefix);
+  void MaybeMerge(size_t prefix);
 
   static void PrefetchItems(const Bucket& bucket) {
     for (int i = 0; i < kSlots; ++i) {
-      const void* item = bucket.tags[i] == 0 ? nullptr : SlotMemory(bucket.slots[i]);
+      const void* item = bucket.tags[i] == 0 ? nullptr : SlotMemory(bucket.cells[i].Get());
       if (item != nullptr) Prefetch(item);
     }
   }
 
-  // Moves every slot of `from` to the page that `choose(hash)` names. Prefetches the keys in small groups, since each
-  // of them is a cache miss.
-  template <class Choose>
-  void Distribute(const Page& from, int buckets, Choose&& choose) {
-    for (int b = 0; b < buckets; ++b) {
-      if (b + 2 < buckets) PrefetchItems(from.buckets[b + 2]);
-      for (int i = 0; i < kSlots; ++i) {
-        if (from.buckets[b].tags[i] == 0) continue;
-        const Slot& slot = from.buckets[b].slots[i];
-        uint64_t hash = Hash(SlotKey(slot));
-        // In a new order a slot may end up farther than kMaxProbe from home. The page has room for it: one page becomes
-        // one or two of at least its size, or two become one that holds both.
-        PutInPage(*choose(hash), slot, hash, kBuckets - 1);
-      }
-    }
-  }
+  // Moves every slot of `from` to one of two pages of equal depth: its low or its high half, which may be the same
+  // page. Where the hints do not suffice, prefetches the keys in small groups, since each of them is a cache miss.
+  void Distribute(const Page& from, int buckets, const std::array<Page*, 2>& halves);
+  void MoveByHint(const Bucket& bucket, int i, int depth, const std::array<Page*, 2>& halves) const;
+  void MoveByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const;
 
   void DoubleDirectory() {
     std::vector<Page*> wider(directory_.size() * 2);
@@ -456,28 +465,6 @@ class HashIndex {
     directory_ = std::move(wider);
     ++depth_;
     deepest_pages_ = 0;
-  }
-
-  void MaybeMerge(size_t prefix) {
-    Page* page = directory_[prefix];
-    if (page->depth == 0) return;
-    size_t span = Span(*page);
-    size_t first = prefix & ~(span - 1);
-    size_t sibling_first = first ^ span;
-    Page* sibling = directory_[sibling_first];
-    if (sibling->depth != page->depth || sibling->used + page->used > kMergedAtMost) return;
-    Page* merged = NewPage(kBuckets, page->depth - 1);
-    Distribute(*page, kBuckets, [&](uint64_t) { return merged; });
-    Distribute(*sibling, kBuckets, [&](uint64_t) { return merged; });
-    size_t low = first < sibling_first ? first : sibling_first;
-    for (size_t i = 0; i < 2 * span; ++i) directory_[low + i] = merged;
-    MarkCollisions(*merged, low);
-    if (page->depth == depth_) deepest_pages_ -= 2;
-    DeletePage(page);
-    DeletePage(sibling);
-    --pages_;
-    // Shrinks with a margin: otherwise the next split would double the directory again.
-    while (depth_ > 0 && deepest_pages_ == 0 && pages_ * 4 <= directory_.size()) HalveDirectory();
   }
 
   // Requires: no page uses the last bit.
@@ -540,7 +527,7 @@ class HashIndex {
     for (int probe = 0; probe < buckets_; ++probe, at = Next(at)) {
       const Bucket& bucket = page.buckets[at];
       for (int i = 0; i < kSlots; ++i)
-        if (bucket.tags[i] != 0 && HomeOf(Hash(SlotKey(bucket.slots[i]))) == home) visit(bucket.slots[i]);
+        if (bucket.tags[i] != 0 && HomeOfCell(bucket.cells[i]) == home) visit(bucket.cells[i].Get());
       if (bucket.spill == 0) return;
     }
   }

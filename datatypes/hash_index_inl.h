@@ -4,6 +4,85 @@
 namespace respite {
 
 template <class Slot, class Hasher>
+void HashIndex<Slot, Hasher>::Resize(int buckets) {
+  Page* old = directory_[0];
+  int old_buckets = std::exchange(buckets_, buckets);
+  directory_[0] = NewPage(buckets, 0);
+  Distribute(*old, old_buckets, {directory_[0], directory_[0]});
+  MarkCollisions(*directory_[0], 0);
+  DeletePage(old);
+}
+
+template <class Slot, class Hasher>
+void HashIndex<Slot, Hasher>::Split(size_t prefix) {
+  Page* old = directory_[prefix];
+  int depth = old->depth + 1;
+  Page* low = NewPage(kBuckets, depth);
+  Page* high = NewPage(kBuckets, depth);
+  ++pages_;
+  if (depth == depth_) deepest_pages_ += 2;
+  Distribute(*old, kBuckets, {low, high});
+  size_t span = Span(*old);
+  size_t first = prefix & ~(span - 1);
+  for (size_t i = 0; i < span; ++i) directory_[first + i] = i < span / 2 ? low : high;
+  MarkCollisions(*low, first);
+  MarkCollisions(*high, first + span / 2);
+  DeletePage(old);
+}
+
+template <class Slot, class Hasher>
+void HashIndex<Slot, Hasher>::Distribute(const Page& from, int buckets, const std::array<Page*, 2>& halves) {
+  const bool by_hint = Cell::kHasHint && buckets == buckets_ && HintEra(from.depth) == HintEra(halves[0]->depth);
+  for (int b = 0; b < buckets; ++b) {
+    if (!by_hint && b + 2 < buckets) PrefetchItems(from.buckets[b + 2]);
+    const Bucket& bucket = from.buckets[b];
+    for (int i = 0; i < kSlots; ++i) {
+      if (bucket.tags[i] == 0) continue;
+      by_hint ? MoveByHint(bucket, i, from.depth, halves) : MoveByHash(bucket.cells[i], from.depth, halves);
+    }
+  }
+}
+
+// In a new order a slot may end up farther than kMaxProbe from home. The page has room for it: one page becomes one or
+// two of at least its size, or two become one that holds both.
+template <class Slot, class Hasher>
+void HashIndex<Slot, Hasher>::MoveByHint(const Bucket& bucket, int i, int depth,
+                                         const std::array<Page*, 2>& halves) const {
+  const uint32_t hint = bucket.cells[i].Hint();
+  PutInPage(*halves[HalfIn(hint, depth)], bucket.cells[i].Get(), {bucket.tags[i], HomeIn(hint), hint}, kBuckets - 1);
+}
+
+template <class Slot, class Hasher>
+void HashIndex<Slot, Hasher>::MoveByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const {
+  const Slot& slot = cell.Get();
+  const uint64_t hash = Hash(SlotKey(slot));
+  PutInPage(*halves[HalfOf(hash, depth)], slot, TraceOf(hash, halves[0]->depth), kBuckets - 1);
+}
+
+template <class Slot, class Hasher>
+void HashIndex<Slot, Hasher>::MaybeMerge(size_t prefix) {
+  Page* page = directory_[prefix];
+  if (page->depth == 0) return;
+  size_t span = Span(*page);
+  size_t first = prefix & ~(span - 1);
+  size_t sibling_first = first ^ span;
+  Page* sibling = directory_[sibling_first];
+  if (sibling->depth != page->depth || sibling->used + page->used > kMergedAtMost) return;
+  Page* merged = NewPage(kBuckets, page->depth - 1);
+  Distribute(*page, kBuckets, {merged, merged});
+  Distribute(*sibling, kBuckets, {merged, merged});
+  size_t low = first < sibling_first ? first : sibling_first;
+  for (size_t i = 0; i < 2 * span; ++i) directory_[low + i] = merged;
+  MarkCollisions(*merged, low);
+  if (page->depth == depth_) deepest_pages_ -= 2;
+  DeletePage(page);
+  DeletePage(sibling);
+  --pages_;
+  // Shrinks with a margin: otherwise the next split would double the directory again.
+  while (depth_ > 0 && deepest_pages_ == 0 && pages_ * 4 <= directory_.size()) HalveDirectory();
+}
+
+template <class Slot, class Hasher>
 template <class Visit>
 uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   Place place = Decode(cursor);
@@ -41,7 +120,7 @@ bool HashIndex<Slot, Hasher>::ForEachWhile(Visit&& visit) const {
     for (int b = 0; b < buckets_; ++b) {
       if (b + kAhead < buckets_) PrefetchItems(page->buckets[b + kAhead]);
       for (int i = 0; i < kSlots; ++i)
-        if (page->buckets[b].tags[i] != 0 && !visit(page->buckets[b].slots[i])) return false;
+        if (page->buckets[b].tags[i] != 0 && !visit(page->buckets[b].cells[i].Get())) return false;
     }
   }
   return collisions_ == nullptr || collisions_->ForEachWhile(visit);
@@ -54,7 +133,7 @@ Slot HashIndex<Slot, Hasher>::PickRandom(Random& random) const {
   for (;;) {
     const Bucket& bucket = RandomBucket(random);
     int place = static_cast<int>(random.Below(kSlots));
-    if (bucket.tags[place] != 0) return bucket.slots[place];
+    if (bucket.tags[place] != 0) return bucket.cells[place].Get();
   }
 }
 
@@ -66,7 +145,7 @@ void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random, Visit&& visit) c
   const Bucket& bucket = RandomBucket(random);
   PrefetchItems(bucket);
   for (int i = 0; i < kSlots; ++i)
-    if (bucket.tags[i] != 0) visit(bucket.slots[i]);
+    if (bucket.tags[i] != 0) visit(bucket.cells[i].Get());
 }
 
 template <class Slot, class Hasher>
@@ -84,8 +163,9 @@ bool HashIndex<Slot, Hasher>::CheckInvariants() const {
       for (int i = 0; i < kSlots; ++i) {
         if (page.buckets[b].tags[i] == 0) continue;
         ++used;
-        const Slot& slot = page.buckets[b].slots[i];
+        const Slot& slot = page.buckets[b].cells[i].Get();
         uint64_t hash = Hash(SlotKey(slot));
+        if (Cell::kHasHint && page.buckets[b].cells[i].Hint() != TraceOf(hash, page.depth).hint) good = false;
         if (directory_[Prefix(hash)] != &page || !is_found(slot, hash)) good = false;
       }
     if (used != page.used) good = false;

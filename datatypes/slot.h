@@ -4,6 +4,9 @@
 // (member.h).
 #pragma once
 
+#include <cassert>
+#include <cstdint>
+
 #include "base/bytes.h"
 
 namespace respite {
@@ -16,5 +19,45 @@ template <class Item>
 const void* SlotMemory(Item* const& item) {
   return item;
 }
+
+// A slot as the table stores it: also in 8 bytes. Beside a pointer there is room for a hint, since processors use 48
+// bits of an address (Linux hands out longer ones only to who asks for them); handles leave none.
+template <class Slot>
+class SlotCell {
+ public:
+  static constexpr bool kHasHint = false;
+  static constexpr int kHintBits = 16;
+
+  const Slot& Get() const { return slot_; }
+  uint32_t Hint() const { return 0; }
+  void Set(const Slot& slot, uint32_t /*hint*/) { slot_ = slot; }
+  // Keeps the hint.
+  void Replace(const Slot& slot) { slot_ = slot; }
+
+ private:
+  Slot slot_;
+};
+
+template <class Item>
+class SlotCell<Item*> {
+ public:
+  static constexpr bool kHasHint = true;
+  static constexpr int kHintBits = 16;
+
+  Item* Get() const { return reinterpret_cast<Item*>(word_ & kAddress); }
+  uint32_t Hint() const { return static_cast<uint32_t>(word_ >> kAddressBits); }
+  void Set(Item* item, uint32_t hint) {
+    assert((reinterpret_cast<uintptr_t>(item) & ~kAddress) == 0 && hint >> kHintBits == 0);
+    word_ = reinterpret_cast<uintptr_t>(item) | uint64_t{hint} << kAddressBits;
+  }
+  void Replace(Item* item) { Set(item, Hint()); }
+
+ private:
+  static constexpr int kAddressBits = 64 - kHintBits;
+  static constexpr uint64_t kAddress = UINT64_MAX >> kHintBits;
+  static_assert(sizeof(Item*) == sizeof(uint64_t));
+
+  uint64_t word_;
+};
 
 }  // namespace respite

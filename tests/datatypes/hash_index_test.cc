@@ -195,6 +195,30 @@ TEST(HashIndexTest, NoStepDependsOnTheSize) {
   EXPECT_LE(longest, kLooksAtMost);
 }
 
+// Splits and merges read the hints of the table, but for the steps from depth 9 to 10 and back, where they are renewed.
+TEST(HashIndexTest, SplitsAndMergesReadNoItem) {
+  constexpr uint64_t kKeys = 1'000'000;
+  Model model(11);
+  std::vector<Item> items;
+  items.reserve(kKeys);
+  for (uint64_t i = 0; i < kKeys; ++i) items.emplace_back(std::to_string(i));
+  Item::looks = 0;
+  uint64_t late = 0;
+  for (Item& item : items) {
+    if (&item - items.data() == kKeys / 2) late = Item::looks;
+    model.index.Insert(&item, model.index.Hash(item.key));
+  }
+  EXPECT_LT(Item::looks, kKeys);  // the pages reach depth 10 when they hold 200 000 to 400 000
+  EXPECT_LT(Item::looks - late, kKeys / 100);
+  ASSERT_TRUE(model.index.CheckInvariants());
+  Item::looks = 0;
+  for (Item& item : items) {
+    if (&item - items.data() >= 1000) model.index.Remove(item.key, model.index.Hash(item.key));
+  }
+  EXPECT_LT(Item::looks, 2 * kKeys);  // once to find it, sometimes another one with the same tag
+  ASSERT_TRUE(model.index.CheckInvariants());
+}
+
 TEST(HashIndexTest, Clear) {
   Model model(9);
   for (uint64_t i = 0; i < 5000; ++i) model.Insert(KeyOf(i));
