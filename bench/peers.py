@@ -2,7 +2,8 @@
 """Respite against several servers, in one run on this machine: server CPU per request, and memory per entry, row by row.
 
     python3 bench/peers.py --server build/release/respite-server                   prints a table
-    … --json FILE --plot FOLDER                                                    also keeps the figures, and draws them
+    … --json FILE --plot FOLDER --page docs/performance.md                          also keeps the figures, draws them, and
+                                                                                    writes them into the page
     … --gate                                                                       compares with bench/baseline.json
     … --save                                                                       makes the figures the new baseline
 
@@ -254,6 +255,36 @@ def as_json(figures, binaries):
             "rows": [dataclasses.asdict(figure) for figure in figures]}
 
 
+# ---- the page -------------------------------------------------------------------------------------------------------
+
+BEGIN, END = "<!-- figures: written by bench/peers.py -->", "<!-- end of figures -->"
+
+
+def table_of(figures):
+    peers = list(figures[0].ratios())
+    lines = [f"| row | Respite, {figures[0].unit} | " + " | ".join(f"over {peer}" for peer in peers) + " | target for the best |",
+             "| --- | ---: | " + " | ".join("---:" for _ in peers) + " | ---: |"]
+    for figure in figures:
+        ratios = " | ".join(f"{figure.ratios()[peer]:.2f}" for peer in peers)
+        met = "met" if figure.ratio() <= figure.target else "**missed**"
+        lines.append(f"| {figure.row} | {figure.ours():.2f} | {ratios} | {figure.target:.2f} {met} |")
+    return "\n".join(lines)
+
+
+def write_page(page, figures, binaries):
+    """Replaces what stands between the marks of the page."""
+    text = page.read_text()
+    before, rest = text.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    versions = "; ".join(version_of(binary) for _, binary in binaries)
+    parts = [f"Machine: {processor()}, {platform.system()} {platform.release()}. Servers: {versions}."]
+    for unit, title in (("µs", "Server CPU per request"), ("bytes", "Memory per entry")):
+        chosen = [figure for figure in figures if figure.unit == unit]
+        if chosen:
+            parts.append(f"**{title}**\n\n{table_of(chosen)}")
+    page.write_text(before + BEGIN + "\n\n" + "\n\n".join(parts) + "\n\n" + END + after)
+
+
 # ---- the run --------------------------------------------------------------------------------------------------------
 
 def processor():
@@ -280,6 +311,7 @@ def parse_options():
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the number of requests")
     parser.add_argument("--only", type=comma_list(str), default=[], help="rows whose names contain one of these")
     parser.add_argument("--json", type=pathlib.Path, help="a file for all figures")
+    parser.add_argument("--page", type=pathlib.Path, help="a page with marks, between which the tables go")
     parser.add_argument("--plot", type=pathlib.Path, help="a folder for pictures (needs python3-matplotlib)")
     parser.add_argument("--baseline", type=pathlib.Path, default=BASELINE)
     parser.add_argument("--gate", action="store_true", help="fail if a row is worse than in the baseline")
@@ -301,6 +333,8 @@ def main():
         print(figures[-1].line(), flush=True)
     if options.json:
         options.json.write_text(json.dumps(as_json(figures, binaries), indent=1, ensure_ascii=False) + "\n")
+    if options.page:
+        write_page(options.page, figures, binaries)
     if options.plot:
         import plots  # only who wants pictures needs the library
         plots.draw(figures, options.plot)

@@ -146,16 +146,20 @@ class Sample:
     p99_ms: float
 
 
-def redis_benchmark(server, workload, pipeline, keys, requests, connections=CONNECTIONS, tls_port=None, client=()):
+def benchmark_command(server, workload, pipeline, keys, requests, connections=CONNECTIONS, tls_port=None, client=()):
     """`workload` is the name of one of redis-benchmark's own tests, or a list of words: a command of ours. `client`: more
     arguments of redis-benchmark."""
     port = [str(server.port)] if tls_port is None else [str(tls_port), "--tls", "--insecure"]
     command = ["-t", workload] if isinstance(workload, str) else workload
+    return ["redis-benchmark", "-h", LOOPBACK, "-p", *port, "-c", str(connections), "-P", str(pipeline), "-r", str(keys),
+            "-n", str(requests), "-d", str(len(VALUE)), "--csv", *client, *command]
+
+
+def redis_benchmark(server, workload, pipeline, keys, requests, connections=CONNECTIONS, tls_port=None, client=()):
+    """Runs benchmark_command, and returns a Sample."""
     before = server.cpu_ns()
-    done = subprocess.run(
-        ["redis-benchmark", "-h", LOOPBACK, "-p", *port, "-c", str(connections), "-P", str(pipeline),
-         "-r", str(keys), "-n", str(requests), "-d", str(len(VALUE)), "--csv", *client, *command],
-        capture_output=True, text=True, check=True)
+    done = subprocess.run(benchmark_command(server, workload, pipeline, keys, requests, connections, tls_port, client),
+                          capture_output=True, text=True, check=True)
     cpu_us = (server.cpu_ns() - before) / 1000 / requests
     rows = [row for row in csv.reader(io.StringIO(done.stdout)) if len(row) == 8 and row[0] != "test"]
     if len(rows) != 1:

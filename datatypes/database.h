@@ -41,6 +41,7 @@ class Database {
   Entry* Find(Bytes key) const { return entries_.Find(key, entries_.Hash(key)); }
   Entry* Find(Bytes key, uint64_t hash) const { return entries_.Find(key, hash); }
   void PrefetchBucket(uint64_t hash) const { entries_.PrefetchBucket(hash); }
+  void PrefetchPlace(uint64_t hash) const { entries_.PrefetchPlace(hash); }
   void PrefetchEntry(uint64_t hash) const { entries_.PrefetchItem(hash); }
 
   // Adds a key. Requires: the key does not exist. Cost: O(1), one allocation.

@@ -110,6 +110,13 @@ class HashIndex {
     const Page* page = directory_[Prefix(hash)];
     if (page != nullptr) Prefetch(&page->buckets[HomeOf(hash)]);
   }
+  // The same for a key that may be inserted, which also changes the header of the page.
+  void PrefetchPlace(uint64_t hash) const {
+    const Page* page = directory_[Prefix(hash)];
+    if (page == nullptr) return;
+    Prefetch(page);
+    Prefetch(&page->buckets[HomeOf(hash)]);
+  }
   void PrefetchItem(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
     if (page == nullptr) return;

@@ -68,6 +68,17 @@ class PeersTest(unittest.TestCase):
             peers.save([figure(1.0, a=2.0)], "7.2.4", path)
             self.assertEqual({"version": "7.2.4", "rows": {"GET": {"a": 0.5}}}, json.loads(path.read_text()))
 
+    def test_the_page_keeps_what_stands_outside_of_its_marks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.md"
+            page.write_text(f"before\n{peers.BEGIN}\nold\n{peers.END}\nafter\n")
+            peers.write_page(page, [figure(1.0, a=4.0), peers.Figure("SET", "bytes", .2, {"respite": 1.0, "a": 4.0})], [])
+            text = page.read_text()
+        self.assertTrue(text.startswith("before\n") and text.endswith("\nafter\n"))
+        self.assertNotIn("old", text)
+        self.assertIn("| GET | 1.00 | 0.25 | 0.50 met |", text)
+        self.assertIn("| SET | 1.00 | 0.25 | 0.20 **missed** |", text)
+
     def test_rows_have_different_names(self):
         names = [row.name for row in peers.all_rows()]
         self.assertEqual(len(names), len(set(names)))

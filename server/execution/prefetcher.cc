@@ -40,7 +40,7 @@ const std::vector<Prefetcher::Resolved>& Prefetcher::Resolve(const RequestBatch&
     size_t key = command == nullptr ? 0 : command->prefetch_key_index;
     if (key == 0 || key >= words.size() || batch.requests.size() == 1) continue;
     hashes_.push_back(data.Hash(words[key]));
-    data.PrefetchBucket(hashes_.back());
+    command->Is(kDenyOom) ? data.PrefetchPlace(hashes_.back()) : data.PrefetchBucket(hashes_.back());
     resolved_.back().key = {words[key], hashes_.back()};
     if (command->Spec().group == CommandGroup::kList) {
       list_lookups_.push_back({words[key], EndOf(*command), hashes_.back()});
