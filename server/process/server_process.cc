@@ -98,7 +98,7 @@ int ServerProcess::Run() {
   if (FindParent() == Step::kStopped) return 0;
   WarnAboutSystem(config_.settings(), log_);
   GoToBackground();
-  LogStarting(line_, log_);
+  LogStarting(line_, config_, log_);
   log_.SetRole(Role());
   log_.Notice("monotonic clock: POSIX clock_gettime");
   if (RaiseLimits() == Step::kFailed) return 1;
