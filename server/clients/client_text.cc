@@ -148,9 +148,10 @@ void AddState(Fields& fields, const Session& session, const DialectTraits& trait
 void AddMemory(Fields& fields, const Session& session, int64_t now_ms, std::span<const Bytes> running,
                const DialectTraits& traits) {
   const size_t segments = session.out.Segments();
-  const bool is_idle = session.in.BufferedBytes() == 0 && traits.idle_clients_hold_no_input;
-  fields.Size("qbuf", traits.clients_share_input ? session.in.Unparsed().size() : session.in.BufferedBytes())
-      .Size("qbuf-free", is_idle || traits.clients_share_input ? 0 : FreeInputBytes(session, now_ms))
+  const size_t input = traits.clients_share_input ? session.in.PendingBytes() : session.in.BufferedBytes();
+  const bool holds_none = input == 0 && traits.idle_clients_hold_no_input;
+  fields.Size("qbuf", input)
+      .Size("qbuf-free", holds_none ? 0 : FreeInputBytes(session, now_ms))
       .Size("argv-mem", ArgumentBytes(session, running));
   if (traits.client_text_has_usage) {
     fields.Size("multi-mem", session.InTransaction() ? session.transaction->QueuedTextBytes() : 0)

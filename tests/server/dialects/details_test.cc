@@ -95,6 +95,19 @@ TEST(DialectDetails, TheLagOfAGroupBehindTheFirstEntry) {
   }
 }
 
+TEST(DialectDetails, WhatAGroupHasReadWhoseNextEntriesAreGone) {
+  for (const auto& [version, read] : {std::pair("redis:7.4", 2), {"redis:8.0", 4}}) {
+    Emulation server(version);
+    server.Run("XADD s 1-0 a b");
+    server.Run("XGROUP CREATE s g 0");
+    server.Run("XREADGROUP GROUP g c STREAMS s >");
+    for (const char* const id : {"2-0", "3-0", "4-0", "5-0"}) server.Run("XADD s " + std::string(id) + " a b");
+    server.Run("XTRIM s MAXLEN 2");
+    server.Run("XREADGROUP GROUP g c COUNT 1 STREAMS s >");
+    EXPECT_THAT(server.Run("XINFO GROUPS s")[0][9], Int(read)) << version;
+  }
+}
+
 TEST(DialectDetails, AnExpiredKeyIsUnlinkedIfExpiryIsLazy) {
   const auto journaled = [](std::vector<std::string> directives) {
     Emulation server(std::move(directives));
@@ -204,6 +217,10 @@ TEST(DialectDetails, TheInputThatClientListCounts) {
   const std::string valkey = Emulation("valkey:8.0").Run("CLIENT INFO").Text();
   EXPECT_THAT(valkey, HasSubstr(" qbuf=0 qbuf-free=0 "));
   EXPECT_THAT(Emulation("redis:8.0").Run("CLIENT INFO").Text(), HasSubstr(" qbuf=26 qbuf-free=16358 "));
+  Emulation reader("valkey:8.0");
+  TestClient late(reader.server);
+  late.Raw("*2\r\n$3\r\nGET\r\n$5\r\nk");
+  EXPECT_THAT(reader.Run("CLIENT LIST ID " + std::to_string(late.session().id)).Text(), HasSubstr(" qbuf=18 "));
   for (const auto& [version, free] :
        {std::pair("redis:7.4", "qbuf=0 qbuf-free=16384 "), {"redis:8.0", "qbuf=0 qbuf-free=0 "}}) {
     Emulation server(version);
