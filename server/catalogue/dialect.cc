@@ -163,7 +163,6 @@ constexpr DialectTraits TraitsOfAll() {
   DialectTraits traits;
   traits.xread_knows_last_entry = true;
   traits.sort_looks_up_its_slot = true;
-  traits.scripts_have_clock = true;
   traits.client_list_combines_filters = true;
   return traits;
 }
