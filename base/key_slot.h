@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "base/bytes.h"
 
@@ -66,5 +67,13 @@ constexpr Bytes HashTag(Bytes key) {
 }
 
 constexpr int KeySlot(Bytes key) { return Crc16(HashTag(key)) & (kSlotCount - 1); }
+
+// The slot of all keys that can match, if there is only one: the pattern is plain text as far as its hash tag goes.
+constexpr std::optional<int> PatternSlot(Bytes pattern) {
+  const Bytes plain = pattern.substr(0, pattern.find_first_of("*?[\\"));
+  const bool is_text = plain.size() == pattern.size();
+  if (is_text || HashTag(plain).size() != plain.size()) return KeySlot(plain);
+  return std::nullopt;
+}
 
 }  // namespace respite

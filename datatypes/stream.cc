@@ -272,6 +272,12 @@ std::optional<int64_t> StreamLog::LagOf(const StreamGroup& group) const {
   return added - read;
 }
 
+std::optional<int64_t> StreamLog::LagOfWhatIsLeft(const StreamGroup& group) const {
+  if (length_ == 0) return 0;
+  const bool is_behind = group.last_id < first_id_ && max_deleted_id_ < first_id_;
+  return is_behind ? static_cast<int64_t>(length_) : LagOf(group);
+}
+
 // ---- reading files
 
 bool StreamLog::LoadBlock(const StreamId& id, std::span<const Bytes> names) {

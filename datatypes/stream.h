@@ -154,6 +154,8 @@ class StreamLog final : public Object {
   int64_t EstimateRead(const StreamId& id) const;
   // How many entries the group has not read yet; nullopt if deletions made it impossible to know.
   std::optional<int64_t> LagOf(const StreamGroup& group) const;
+  // The same, as Redis 8.0 knows it: a group that is behind the first entry has not read any that is left.
+  std::optional<int64_t> LagOfWhatIsLeft(const StreamGroup& group) const;
 
   // Loading files: restores blocks as they were, with deleted entries among the live ones; FinishLoading then finds the
   // first and the last. They return false if a live ID is not above the one before; then the stream is unusable.

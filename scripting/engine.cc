@@ -1,6 +1,8 @@
 #include "scripting/engine.h"
 
 #include <cstdlib>
+#include <ctime>
+#include <initializer_list>
 #include <utility>
 
 #include "base/out_of_memory.h"
@@ -62,6 +64,26 @@ void OpenLibrary(lua_State* lua, const char* name, lua_CFunction open) {
   lua_setglobal(lua, name);
 }
 
+void RemoveGlobals(lua_State* lua, std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    lua_pushnil(lua);
+    lua_setglobal(lua, name);
+  }
+}
+
+int Clock(lua_State* lua) {
+  lua_pushnumber(lua, static_cast<lua_Number>(std::clock()) / CLOCKS_PER_SEC);
+  return 1;
+}
+
+// All there is of `os`.
+int OpenClock(lua_State* lua) {
+  lua_createtable(lua, 0, 1);
+  lua_pushcfunction(lua, Clock);
+  lua_setfield(lua, -2, "clock");
+  return 1;
+}
+
 // The text of a field of the table on top; nullopt if it is not a text.
 std::optional<std::string> FieldText(lua_State* lua, const char* name) {
   std::optional<std::string> text;
@@ -99,6 +121,8 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
   OpenLibrary(lua_, "cmsgpack", OpenCmsgpack);
   OpenLibrary(lua_, "bit", OpenBit);
   OpenLibrary(lua_, "struct", OpenStruct);
+  if (!host.Dialect().has_environments) RemoveGlobals(lua_, {"getfenv", "setfenv", "newproxy"});
+  if (host.Dialect().has_clock) OpenLibrary(lua_, "os", OpenClock);
   OpenScriptApi(lua_);
   if (extend != nullptr) extend(lua_);
   globals_ = ProtectGlobals(lua_);

@@ -28,7 +28,7 @@ int PushError(lua_State* lua, Bytes text) {
 ScriptHost& HostFor(lua_State* lua, const char* function) {
   ScriptEngine& engine = EngineOf(lua);
   if (!engine.Running()) {
-    RaiseError(lua, std::string(function) + " can only be called inside a script invocation");
+    RaiseError(lua, InApi(lua, function) + " can only be called inside a script invocation");
   }
   return engine.host();
 }
@@ -62,10 +62,10 @@ bool RunCommand(lua_State* lua, const char* function) {
   return TakeWords(lua) && !PushReply(lua, host.RunCommand(EngineOf(lua).words().All()));
 }
 
-int Call(lua_State* lua) { return RunCommand(lua, "redis.call") ? 1 : lua_error(lua); }
+int Call(lua_State* lua) { return RunCommand(lua, "call") ? 1 : lua_error(lua); }
 
 int ProtectedCall(lua_State* lua) {
-  RunCommand(lua, "redis.pcall");
+  RunCommand(lua, "pcall");
   return 1;
 }
 
@@ -102,7 +102,7 @@ int Sha1Hex(lua_State* lua) {
 
 int Log(lua_State* lua) {
   const int count = lua_gettop(lua);
-  if (count < 2) return RaiseError(lua, "redis.log() requires two arguments or more.");
+  if (count < 2) return RaiseError(lua, InApi(lua, "log() requires two arguments or more."));
   if (lua_isnumber(lua, 1) == 0) return RaiseError(lua, "First argument must be a number (log level).");
   const lua_Number level = std::trunc(lua_tonumber(lua, 1));
   if (!(level >= 0 && level <= 3)) return RaiseError(lua, "Invalid debug level.");
@@ -117,8 +117,8 @@ int Log(lua_State* lua) {
 }
 
 int SetResp(lua_State* lua) {
-  ScriptHost& host = HostFor(lua, "redis.setresp");
-  if (lua_gettop(lua) != 1) return RaiseError(lua, "redis.setresp() requires one argument.");
+  ScriptHost& host = HostFor(lua, "setresp");
+  if (lua_gettop(lua) != 1) return RaiseError(lua, InApi(lua, "setresp() requires one argument."));
   const lua_Number version = std::trunc(lua_tonumber(lua, 1));
   if (version != 2 && version != 3) return RaiseError(lua, "RESP version must be 2 or 3.");
   host.SetResp(version == 3 ? RespVersion::kResp3 : RespVersion::kResp2);
@@ -126,8 +126,8 @@ int SetResp(lua_State* lua) {
 }
 
 int SetRepl(lua_State* lua) {
-  ScriptHost& host = HostFor(lua, "redis.set_repl");
-  if (lua_gettop(lua) != 1) return RaiseError(lua, "redis.set_repl() requires one argument.");
+  ScriptHost& host = HostFor(lua, "set_repl");
+  if (lua_gettop(lua) != 1) return RaiseError(lua, InApi(lua, "set_repl() requires one argument."));
   const lua_Number flags = std::trunc(lua_tonumber(lua, 1));
   if (!(flags >= 0 && flags <= int{kReplicateAll})) {
     return RaiseError(lua, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.");
@@ -151,10 +151,10 @@ int Breakpoint(lua_State* lua) {
 int Debug(lua_State*) { return 0; }
 
 int AclCheckCmd(lua_State* lua) {
-  ScriptHost& host = HostFor(lua, "redis.acl_check_cmd");
+  ScriptHost& host = HostFor(lua, "acl_check_cmd");
   if (!TakeWords(lua)) return lua_error(lua);
   const std::optional<bool> may = host.MayRun(EngineOf(lua).words().All());
-  if (!may) return RaiseError(lua, "Invalid command passed to redis.acl_check_cmd()");
+  if (!may) return RaiseError(lua, "Invalid command passed to " + InApi(lua, "acl_check_cmd()"));
   lua_pushboolean(lua, *may ? 1 : 0);
   return 1;
 }
@@ -186,7 +186,6 @@ constexpr luaL_Reg kFunctions[] = {{"call", Call},
                                    {"replicate_commands", ReplicateCommands},
                                    {"breakpoint", Breakpoint},
                                    {"debug", Debug},
-                                   {"acl_check_cmd", AclCheckCmd},
                                    {nullptr, nullptr}};
 
 constexpr struct {
@@ -215,6 +214,8 @@ void SetText(lua_State* lua, const char* name, std::string_view value) {
 // Sets the fields about the version in the table on top, and its second name.
 void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
   if (dialect.knows_redis_version) {
+    lua_pushcfunction(lua, AclCheckCmd);
+    lua_setfield(lua, -2, "acl_check_cmd");
     SetText(lua, "REDIS_VERSION", dialect.redis_version);
     SetNumber(lua, "REDIS_VERSION_NUM", dialect.redis_version_number);
   }
@@ -229,6 +230,8 @@ void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
 }
 
 }  // namespace
+
+std::string InApi(lua_State* lua, Bytes words) { return std::string(DialectOf(lua).table) + "." + std::string(words); }
 
 int RaiseError(lua_State* lua, Bytes text) {
   PushError(lua, text);

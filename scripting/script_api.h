@@ -1,6 +1,8 @@
 // The table `redis` (alias `server`) through which scripts talk to the server.
 #pragma once
 
+#include <string>
+
 #include "base/bytes.h"
 #include "scripting/lua_api.h"
 
@@ -9,6 +11,9 @@ namespace respite {
 // Sets the globals `redis` and `server`, and a pcall that returns the text of an error to the script instead of the
 // error table. Requires: an EngineLink in the state's extra space.
 void OpenScriptApi(lua_State* lua);
+
+// "redis.log", or "server.log" where that is what the table is called.
+std::string InApi(lua_State* lua, Bytes words);
 
 // Raises the error {err="ERR " .. text}.
 int RaiseError(lua_State* lua, Bytes text);

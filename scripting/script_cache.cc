@@ -31,7 +31,7 @@ const Script* ScriptCache::FindSha(Bytes sha) {
 
 Result<const Script*> ScriptCache::Add(Bytes body) {
   if (const Script* known = FindText(body)) return known;
-  const Result<ScriptHeader> header = ReadScriptHeader(body);
+  const Result<ScriptHeader> header = host_.Dialect().has_headers ? ReadScriptHeader(body) : ScriptHeader();
   if (!header) return Failure(std::string(header.error()));
   const auto function = engine().Compile(body.substr(header.value().size), kChunk);
   if (!function) return Failure("Error compiling script (new function): " + function.error());

@@ -21,13 +21,17 @@ enum ScriptReplication : uint8_t { kReplicateNone = 0, kReplicateAof = 1, kRepli
 struct ScriptDialect {
   std::string_view redis_version = kRedisVersion;
   int redis_version_number = kRedisVersionNumber;  // one byte for each part
-  bool knows_redis_version = true;
-  bool has_server_table = true;  // `server`, a second name of `redis`
+  bool knows_redis_version = true;                 // and has acl_check_cmd
+  bool has_server_table = true;                    // `server`, a second name of `redis`
   std::string_view valkey_version = {};
   int valkey_version_number = 0;             // 0: it is not Valkey
   std::string_view call = "redis lib call";  // in errors
   std::string_view command = "Lua redis lib command";
-  bool nests_errors = false;  // "Error running script (call to f_…): @user_script:1: …"
+  std::string_view table = "redis";
+  bool has_headers = true;       // #!lua flags=no-writes
+  bool has_clock = true;         // os.clock()
+  bool has_environments = true;  // getfenv, setfenv, newproxy
+  bool nests_errors = false;     // "Error running script (call to f_…): @user_script:1: …"
 };
 
 class ScriptHost {

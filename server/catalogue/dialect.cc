@@ -13,6 +13,8 @@ namespace {
 constexpr ServerVersion Redis(Version version) { return {ServerFamily::kRedis, version}; }
 constexpr ServerVersion Valkey(Version version) { return {ServerFamily::kValkey, version}; }
 
+constexpr std::string_view kSortInClusterOf74 = " when keys formed by the pattern may be in different slots";
+
 // The traits of each version, as what it changed since the one before.
 
 constexpr DialectTraits TraitsOfRedis72() {
@@ -27,6 +29,8 @@ constexpr DialectTraits TraitsOfRedis74() {
   traits.version = traits.redis_version = "7.4.1";
   traits.version_number = 0x070401;
   traits.xread_knows_last_entry = true;
+  traits.xread_needs_last_entry = true;
+  traits.large_sets_count_offsets_from_end = true;
   traits.xread_waits_in_scripts = true;
   traits.xreadgroup_explains_last_entry = true;
   traits.checks_bit_ranges_first = true;
@@ -34,6 +38,12 @@ constexpr DialectTraits TraitsOfRedis74() {
   traits.lrem_takes_any_count = false;
   traits.client_text_has_watch = true;
   traits.counts_watching_clients = true;
+  traits.sort_looks_up_its_slot = true;
+  traits.sort_in_cluster = kSortInClusterOf74;
+  traits.scripts_have_clock = true;
+  traits.logs_of_length_zero_stay = true;
+  traits.slowlog_hides_users = true;
+  traits.acl_load_keeps_clients = true;
   return traits;
 }
 
@@ -41,9 +51,14 @@ constexpr DialectTraits TraitsOfRedis80() {
   DialectTraits traits = TraitsOfRedis74();
   traits.version = traits.redis_version = "8.0.2";
   traits.version_number = 0x080002;
+  traits.xread_needs_last_entry = false;
+  traits.scores_in_ranges_are_decimal = true;
+  traits.lag_counts_what_is_left = true;
+  traits.scripts_have_environments = false;
   traits.unbalanced_names_last_entry = true;
   traits.positions_have_shortest_digits = true;
   traits.client_text_has_io_thread = true;
+  traits.idle_clients_hold_no_input = true;
   return traits;
 }
 
@@ -57,6 +72,7 @@ constexpr DialectTraits TraitsOfRedis70() {
   traits.small_sets_are_listpacks = false;
   traits.consumers_have_active_time = false;
   traits.users_show_sanitizing = false;
+  traits.denials_name_users = false;
   traits.client_text_has_library = false;
   return traits;
 }
@@ -77,6 +93,8 @@ constexpr DialectTraits TraitsOfRedis62() {
   traits.has_listpacks = false;
   traits.users_have_selectors = false;
   traits.scripts_know_version = false;
+  traits.scripts_have_headers = false;
+  traits.subscribing = "(P)SUBSCRIBE / (P)UNSUBSCRIBE";
   traits.script_errors_are_nested = true;
   traits.client_text_has_shards = false;
   traits.client_text_has_usage = false;
@@ -98,6 +116,16 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.command_in_scripts = "command";
   traits.call_in_scripts = "call";
   traits.words_in_scripts = "Command";
+  traits.table_in_scripts = "server";
+  traits.scripts_have_clock = true;
+  traits.sort_looks_up_its_slot = true;
+  traits.sort_in_cluster = kSortInClusterOf74;
+  traits.logs_of_length_zero_stay = true;
+  traits.scripts_commands_have_client = true;
+  traits.slowlog_hides_users = true;
+  traits.acl_load_keeps_clients = true;
+  traits.clients_share_input = true;
+  traits.idle_clients_hold_no_input = true;
   traits.unsubscribing_needs_subscription = true;
   traits.scan_refuses_unknown_types = true;
   traits.no_script = "NOSCRIPT No matching script.";
@@ -105,8 +133,11 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.lrem_takes_any_count = false;
   traits.stores_nothing_with_a_past_deadline = true;
   traits.bitcount_takes_start_alone = true;
+  traits.bitcount_reads_unit_before_end = true;
   traits.checks_bit_ranges_first = true;
   traits.xread_knows_last_entry = true;
+  traits.xread_needs_last_entry = true;
+  traits.large_sets_count_offsets_from_end = true;
   traits.xreadgroup_explains_last_entry = true;
   traits.xread_waits_in_scripts = true;
   traits.client_text_has_watch = true;
@@ -121,6 +152,8 @@ constexpr DialectTraits TraitsOfValkey81() {
   traits.valkey_version_number = 0x080101;
   traits.unsubscribing_needs_subscription = false;
   traits.past_deadlines_expire = true;
+  traits.client_list_combines_filters = true;
+  traits.scripts_have_environments = false;
   traits.client_text_has_capabilities = true;
   return traits;
 }
@@ -129,6 +162,8 @@ constexpr DialectTraits TraitsOfValkey81() {
 constexpr DialectTraits TraitsOfAll() {
   DialectTraits traits;
   traits.xread_knows_last_entry = true;
+  traits.sort_looks_up_its_slot = true;
+  traits.client_list_combines_filters = true;
   return traits;
 }
 

@@ -41,6 +41,7 @@ struct DialectTraits {
   std::string_view command_in_scripts = "Redis command";        // "Unknown Redis command called from script"
   std::string_view call_in_scripts = "redis lib call";          // "… at least one argument for this redis lib call"
   std::string_view words_in_scripts = "Lua redis lib command";  // "… arguments must be strings or integers"
+  std::string_view table_in_scripts = "redis";                  // "redis.log() requires two arguments or more."
 
   // Errors.
   std::string_view unknown_word_quotes = "'' ";   // unknown command 'x', with args beginning with: 'y' 'z'
@@ -54,6 +55,11 @@ struct DialectTraits {
   bool xreadgroup_explains_last_entry = false;    // "The + ID is meaningless …"
   std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";
   bool scan_refuses_unknown_types = false;  // SCAN … TYPE with a name that is no type
+  std::string_view sort_in_cluster = {};    // "ERR BY option of SORT denied in Cluster mode[ when …]."
+
+  bool denials_name_users = true;             // "User joe has no permissions …", not "this user …"
+  bool client_list_combines_filters = false;  // CLIENT LIST TYPE normal ID 5
+  std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // what a subscribed client may do
 
   // Replies.
   bool describes_commands_fully = true;       // COMMAND: ten elements for each command, not seven
@@ -61,6 +67,7 @@ struct DialectTraits {
   bool counts_watching_clients = false;       // INFO: pubsub_clients, watching_clients, total_watched_keys
   bool streams_count_entries = true;          // XINFO: entries-added, entries-read, lag and their like
   bool consumers_have_active_time = true;     // XINFO CONSUMERS: inactive
+  bool lag_counts_what_is_left = false;       // XINFO: the lag of a group that is behind the first entry
   bool slots_have_metadata = true;            // CLUSTER SLOTS: a fourth element for each node
   bool users_have_selectors = true;           // ACL GETUSER: selectors; patterns as texts
   bool users_show_sanitizing = true;          // ACL LIST and GETUSER: sanitize-payload
@@ -71,6 +78,8 @@ struct DialectTraits {
   bool client_text_has_watch = false;         // CLIENT LIST: watch
   bool client_text_has_io_thread = false;     // CLIENT LIST: io-thread
   bool client_text_has_capabilities = false;  // CLIENT LIST: capa
+  bool clients_share_input = false;           // CLIENT LIST: qbuf and qbuf-free without the request that runs
+  bool idle_clients_hold_no_input = false;    // CLIENT LIST: qbuf-free of a client whose requests are done
 
   // Values.
   bool has_listpacks = true;              // OBJECT ENCODING: small values are listpacks, not ziplists
@@ -78,9 +87,11 @@ struct DialectTraits {
   bool small_sets_are_listpacks = true;   // a set of texts may be a listpack
 
   // Arguments that are no tokens.
-  bool bitcount_takes_start_alone = false;  // BITCOUNT key start
-  bool xread_knows_last_entry = false;      // XREAD … +
-  bool xread_waits_in_scripts = false;      // XREAD BLOCK in a script is no error; it does not wait
+  bool bitcount_takes_start_alone = false;      // BITCOUNT key start
+  bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y: the error is that of y
+  bool xread_knows_last_entry = false;          // XREAD … +
+  bool xread_needs_last_entry = false;          // "ERR the stream last element ID is 0-0": it never had one
+  bool xread_waits_in_scripts = false;          // XREAD BLOCK in a script is no error; it does not wait
 
   // Deadlines and numbers.
   bool cursors_may_be_negative = true;               // SCAN -1
@@ -89,10 +100,22 @@ struct DialectTraits {
   bool stores_nothing_with_a_past_deadline = false;  // SET k v EXAT 1 deletes the key
   bool past_deadlines_expire = false;                // the event of a key that gets a past deadline is "expired"
   bool set_nx_may_get = true;                        // SET … NX GET
+  bool scores_in_ranges_are_decimal = false;         // ZCOUNT k 0x1 2: no hexadecimal numbers, no leading blanks
+  bool large_sets_count_offsets_from_end = false;    // ZRANGEBYSCORE … LIMIT -1 5: the last; else nothing
   bool positions_have_shortest_digits = false;       // GEOPOS
+  bool sort_looks_up_its_slot = false;               // SORT BY and GET in a cluster, if the pattern has a tag
+
+  // Logs and users.
+  bool logs_of_length_zero_stay = false;      // SLOWLOG, ACL LOG: then nothing is added, and nothing removed
+  bool scripts_commands_have_client = false;  // SLOWLOG: the address and name of the client whose script it was
+  bool slowlog_hides_users = false;           // ACL GETUSER, ACL DELUSER: (redacted)
+  bool acl_load_keeps_clients = false;        // of users that stay, and may still listen to what they listen to
 
   // Scripts.
-  bool scripts_know_version = true;       // redis.REDIS_VERSION
+  bool scripts_know_version = true;       // redis.REDIS_VERSION, redis.acl_check_cmd()
+  bool scripts_have_headers = true;       // #!lua flags=no-writes
+  bool scripts_have_environments = true;  // getfenv, setfenv, newproxy
+  bool scripts_have_clock = false;        // os.clock()
   bool script_errors_are_nested = false;  // "Error running script (call to f_…): @user_script:1: …"
 };
 

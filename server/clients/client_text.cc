@@ -148,8 +148,11 @@ void AddState(Fields& fields, const Session& session, const DialectTraits& trait
 void AddMemory(Fields& fields, const Session& session, int64_t now_ms, std::span<const Bytes> running,
                const DialectTraits& traits) {
   const size_t segments = session.out.Segments();
-  fields.Size("qbuf", session.in.BufferedBytes())
-      .Size("qbuf-free", FreeInputBytes(session, now_ms))
+  const bool hides_running = traits.clients_share_input && !running.empty();
+  const size_t input = hides_running ? session.in.PendingBytes() : session.in.BufferedBytes();
+  const bool holds_none = input == 0 && traits.idle_clients_hold_no_input;
+  fields.Size("qbuf", input)
+      .Size("qbuf-free", holds_none ? 0 : FreeInputBytes(session, now_ms))
       .Size("argv-mem", ArgumentBytes(session, running));
   if (traits.client_text_has_usage) {
     fields.Size("multi-mem", session.InTransaction() ? session.transaction->QueuedTextBytes() : 0)

@@ -95,6 +95,8 @@ struct Session {
   std::string deferred_pushes;
   std::vector<size_t> redacted_words;
 
+  Session* caller = nullptr;  // while it stands for a script that runs: whose it is
+
   // Parts that few have.
   std::unique_ptr<Subscriptions> subscriptions;  // channels and patterns
   std::unique_ptr<HeldRequest> held;             // runs first when the session resumes
@@ -106,6 +108,8 @@ struct Session {
 
   // Stands for a script instead of a client.
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }
+  // The client whose script it stands for, or else itself.
+  Session& Caller() { return caller == nullptr ? *this : *caller; }
   bool IsBlocked() const {
     return waiter != nullptr || (held != nullptr && held->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }

@@ -72,6 +72,12 @@ struct AclCat {
   }
 };
 
+// For the logs.
+void RedactUsers(Call& call) {
+  if (!call.services.dialect.traits.slowlog_hides_users) return;
+  for (size_t word = 2; word < call.args.Count(); ++word) call.Redact(word);
+}
+
 struct AclDelUser {
   static constexpr CommandSpec spec = {.syntax = "ACL|DELUSER username...",
                                        .where = Where::kEverywhere,
@@ -83,6 +89,7 @@ struct AclDelUser {
                                        .tips = kEveryNode};
   static void Run(Call& call) {
     int64_t deleted = 0;
+    RedactUsers(call);
     while (!call.args.AtEnd()) {
       const Bytes name = call.args.Next();
       if (name == "default") throw Refusal{refusals::kDefaultUserStays};
@@ -115,7 +122,7 @@ struct AclDryRun {
     AclRequest request(*command, words);
     const AclVerdict verdict = user->Check(request);
     if (verdict.IsAllowed()) return call.reply.Ok();
-    call.reply.Bulk(DenialText(*user, request, verdict, DenialDetail::kNamed));
+    call.reply.Bulk(DenialText(*user, request, verdict, DenialDetail::kNamed, call.services.dialect.traits));
   }
 };
 
@@ -147,6 +154,7 @@ struct AclGetUser {
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
+    RedactUsers(call);
     const User* user = call.services.users.Find(call.args.Next());
     if (user == nullptr) return call.reply.Null();
     const DialectTraits& traits = call.services.dialect.traits;
@@ -356,6 +364,13 @@ struct AclSave {
   }
 };
 
+// Selectors and read and write permissions for keys: `(+get ~k)`, `%R~k`.
+void RefuseSelectors(std::span<const std::string> rules) {
+  for (const std::string& rule : rules) {
+    if (rule.starts_with('(') || rule.starts_with('%')) throw refusals::BadAclRule(rule, kAclSyntaxError);
+  }
+}
+
 struct AclSetUser {
   static constexpr CommandSpec spec = {.syntax = "ACL|SETUSER username [rule...]",
                                        .where = Where::kEverywhere,
@@ -372,6 +387,7 @@ struct AclSetUser {
     if (!IsUserName(name)) throw Refusal{refusals::kBadUserName};
     const MergedRules merged = MergeSelectors(call.args.Words().subspan(3));
     if (merged.unmatched) throw refusals::UnmatchedSelector(*merged.unmatched);
+    if (!call.services.dialect.traits.users_have_selectors) RefuseSelectors(merged.rules);
     const auto set = call.services.users.Set(name, merged.rules, [&](const User& before, const User& after) {
       call.services.permissions.CloseListenersBeyond(before, after, &call.session);
     });

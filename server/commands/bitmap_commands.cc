@@ -105,16 +105,36 @@ RangeUnit TakeRangeUnit(Args& args) {
   throw Refusal{refusals::kSyntax};
 }
 
-// Turns what a client says, which may count from the end or reach beyond it, into bits; nullopt: none.
-std::optional<BitRange> RangeOf(int64_t first, int64_t last, RangeUnit unit, size_t text_size) {
-  const auto size = static_cast<int64_t>(unit == RangeUnit::kBit ? text_size * 8 : text_size);
+// A range as a client says it: either end may count from the end of the string, or lie beyond it.
+struct RangeWords {
+  int64_t first = 0;
+  std::optional<int64_t> last = {};  // nothing: the end of the string
+  RangeUnit unit = RangeUnit::kByte;
+
+  // Whether it is empty, however long the string is.
+  bool RunsBackwards() const { return first < 0 && last && *last < 0 && first > *last; }
+};
+
+// The end, and a unit if there is one. Redis looks at the unit before it looks at the end.
+RangeWords TakeEndBehindUnit(Args& args, RangeWords words) {
+  const Bytes last = args.Next();
+  if (!args.AtEnd()) words.unit = TakeRangeUnit(args);
+  words.last = Args::Integer(last);
+  return words;
+}
+
+// nullopt: it has no bits.
+std::optional<BitRange> RangeOf(const RangeWords& words, size_t text_size) {
+  const auto size = static_cast<int64_t>(words.unit == RangeUnit::kBit ? text_size * 8 : text_size);
+  int64_t first = words.first;
+  int64_t last = words.last.value_or(-1);
   if (first < 0) first = std::max<int64_t>(size + first, 0);
   if (last < 0) last = std::max<int64_t>(size + last, 0);
   last = std::min(last, size - 1);
   if (first > last) return std::nullopt;
   const auto from = static_cast<uint64_t>(first);
   const auto to = static_cast<uint64_t>(last);
-  return unit == RangeUnit::kBit ? BitRange{from, to} : BitRange{from * 8, to * 8 + 7};
+  return words.unit == RangeUnit::kBit ? BitRange{from, to} : BitRange{from * 8, to * 8 + 7};
 }
 
 struct BitCount {
@@ -127,25 +147,33 @@ struct BitCount {
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
-    const Entry* entry = call.db.ReadString(call.args.Next());
-    // Redis 7.2: without a key, whatever the other words are.
-    if (entry == nullptr && !call.services.dialect.traits.checks_bit_ranges_first) return call.reply.Integer(0);
-    if (entry == nullptr) return call.reply.Integer(static_cast<int64_t>(Count(call, {})));
-    const StringText text(*entry);
-    call.reply.Integer(static_cast<int64_t>(Count(call, text.View())));
+    const Bytes key = call.args.Next();
+    std::optional<RangeWords> words;
+    if (call.services.dialect.traits.checks_bit_ranges_first) words = TakeWords(call);
+    const Entry* entry = call.db.ReadString(key);
+    if (entry == nullptr) return call.reply.Integer(0);  // Redis 7.2: whatever the other words are
+    if (!words) words = TakeWords(call);
+    call.reply.Integer(static_cast<int64_t>(Count(*words, StringText(*entry).View())));
   }
 
  private:
-  static uint64_t Count(Call& call, Bytes text) {
+  static RangeWords TakeWords(Call& call) {
     Args& args = call.args;
-    if (args.AtEnd()) return CountSetBits(text);
-    const bool is_open = args.Left() == 1 && call.services.dialect.traits.bitcount_takes_start_alone;
+    const DialectTraits& traits = call.services.dialect.traits;
+    if (args.AtEnd()) return {};
+    const bool is_open = args.Left() == 1 && traits.bitcount_takes_start_alone;
     if (!is_open && args.Left() != 2 && args.Left() != 3) throw Refusal{refusals::kSyntax};
-    const int64_t first = args.NextInteger();
-    const int64_t last = is_open ? -1 : args.NextInteger();
-    if (first < 0 && last < 0 && first > last) return 0;  // Redis: whatever the unit is
-    const RangeUnit unit = args.AtEnd() ? RangeUnit::kByte : TakeRangeUnit(args);
-    const auto range = RangeOf(first, last, unit, text.size());
+    RangeWords words{.first = args.NextInteger()};
+    if (is_open) return words;
+    if (traits.bitcount_reads_unit_before_end) return TakeEndBehindUnit(args, words);
+    words.last = args.NextInteger();
+    if (words.RunsBackwards() && !traits.checks_bit_ranges_first) return words;  // Redis 7.2: whatever the unit is
+    if (!args.AtEnd()) words.unit = TakeRangeUnit(args);
+    return words;
+  }
+  static uint64_t Count(const RangeWords& words, Bytes text) {
+    if (words.RunsBackwards()) return 0;
+    const auto range = RangeOf(words, text.size());
     return range ? CountSetBits(text, *range) : 0;
   }
 };
@@ -162,32 +190,27 @@ struct BitPos {
   static void Run(Call& call) {
     auto [key, bit] = call.args.Take<Bytes, int64_t>();
     if (bit != 0 && bit != 1) throw Refusal{refusals::kBitWanted};
+    std::optional<RangeWords> words;
+    if (call.services.dialect.traits.checks_bit_ranges_first) words = TakeWords(call.args);
     const Entry* entry = call.db.ReadString(key);
-    if (entry == nullptr) {
-      // Redis 7.2: whatever the other words are.
-      if (call.services.dialect.traits.checks_bit_ranges_first) Position(call.args, {}, BitOf(bit));
-      return call.reply.Integer(bit == 0 ? 0 : -1);
-    }
-    const StringText text(*entry);
-    call.reply.Integer(Position(call.args, text.View(), BitOf(bit)));
+    if (entry == nullptr) return call.reply.Integer(bit == 0 ? 0 : -1);  // Redis 7.2: whatever the other words are
+    if (!words) words = TakeWords(call.args);
+    call.reply.Integer(Position(*words, StringText(*entry).View(), BitOf(bit)));
   }
 
  private:
-  static int64_t Position(Args& args, Bytes text, Bit wanted) {
+  static RangeWords TakeWords(Args& args) {
     if (args.Left() > 3) throw Refusal{refusals::kSyntax};
-    const bool has_end = args.Left() >= 2;
-    const auto range = TakeRange(args, text.size());
+    RangeWords words;
+    if (!args.AtEnd()) words.first = args.NextInteger();
+    return args.AtEnd() ? words : TakeEndBehindUnit(args, words);
+  }
+  static int64_t Position(const RangeWords& words, Bytes text, Bit wanted) {
+    const auto range = RangeOf(words, text.size());
     if (!range) return -1;
     if (const auto found = FindBit(text, *range, wanted)) return static_cast<int64_t>(*found);
     // Unless the client named an end, clear bits follow the string.
-    return wanted == Bit::kSet || has_end ? -1 : static_cast<int64_t>(range->last + 1);
-  }
-  static std::optional<BitRange> TakeRange(Args& args, size_t text_size) {
-    const int64_t first = args.AtEnd() ? 0 : args.NextInteger();
-    if (args.AtEnd()) return RangeOf(first, static_cast<int64_t>(text_size) - 1, RangeUnit::kByte, text_size);
-    const Bytes last = args.Next();
-    const RangeUnit unit = args.AtEnd() ? RangeUnit::kByte : TakeRangeUnit(args);  // Redis: looks at it before the end
-    return RangeOf(first, Args::Integer(last), unit, text_size);
+    return wanted == Bit::kSet || words.last ? -1 : static_cast<int64_t>(range->last + 1);
   }
 };
 

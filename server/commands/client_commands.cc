@@ -248,6 +248,7 @@ struct ClientList {
       .flags = kAdmin | kNoScript | kLoading | kStale,
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
+    if (!call.services.dialect.traits.client_list_combines_filters) CheckOnlyFilter(call.args.Rest());
     const ClientSelection filter = TakeClientSelection(call, ClientIds::kAny);
     std::string lines;
     filter.ForEachMatch(call.services.clients, [&](const Session& session) {
@@ -255,6 +256,16 @@ struct ClientList {
       if (!is_skipped) lines += LineOf(call, session);
     });
     call.reply.Verbatim(lines, "txt");
+  }
+
+ private:
+  // TYPE with one type, or else ID with numbers.
+  static void CheckOnlyFilter(std::span<const Bytes> words) {
+    if (words.size() <= 2) return;
+    if (!EqualsIgnoreCase(words[0], "ID")) throw Refusal{refusals::kSyntax};
+    for (const Bytes id : words.subspan(1)) {
+      if (!ParseInteger(id)) throw Refusal{"ERR Invalid client ID"};
+    }
   }
 };
 

@@ -1,9 +1,15 @@
 // MEMORY: the memory usage of data and server.
+#include <utility>
+#include <variant>
+#include <vector>
+
 #include "base/memory.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/execution/call.h"
+#include "server/execution/services.h"
 #include "server/observe/memory_report.h"
 
 namespace respite {
@@ -65,28 +71,33 @@ struct MemoryPurge {
   }
 };
 
-// Writes the pairs of MEMORY STATS.
+// Collects the pairs of MEMORY STATS that the version has; without `emulate` those of Redis 7.2.
 class StatsWriter {
  public:
-  explicit StatsWriter(Reply& reply) : reply_(reply) {}
+  explicit StatsWriter(const Dialect& dialect) : version_(dialect.version.value_or(kSpokenVersion)) {}
 
-  void Count(Bytes name, size_t value) { Signed(name, static_cast<int64_t>(value)); }
-  void Ratio(Bytes name, double value) {
-    reply_.Bulk(name);
-    reply_.Double(value);
+  void Count(Bytes name, size_t value, const VersionMark& since = {}, const VersionMark& until = {}) {
+    const bool is_gone = !until.Empty() && until.IsIn(version_);
+    if (since.IsIn(version_) && !is_gone) pairs_.emplace_back(name, static_cast<int64_t>(value));
   }
+  void Ratio(Bytes name, double value) { pairs_.emplace_back(name, value); }
   // The difference between `large` and `small`; may be negative.
   void Excess(Bytes name, size_t large, size_t small) {
-    Signed(name, static_cast<int64_t>(large) - static_cast<int64_t>(small));
+    pairs_.emplace_back(name, static_cast<int64_t>(large) - static_cast<int64_t>(small));
+  }
+
+  size_t Size() const { return pairs_.size(); }
+  void WriteTo(Reply& reply) const {
+    for (const auto& [name, value] : pairs_) {
+      reply.Bulk(name);
+      std::holds_alternative<double>(value) ? reply.Double(std::get<double>(value))
+                                            : reply.Integer(std::get<int64_t>(value));
+    }
   }
 
  private:
-  void Signed(Bytes name, int64_t value) {
-    reply_.Bulk(name);
-    reply_.Integer(value);
-  }
-
-  Reply& reply_;
+  const ServerVersion version_;
+  std::vector<std::pair<Bytes, std::variant<int64_t, double>>> pairs_;
 };
 
 struct MemoryStats {
@@ -98,40 +109,51 @@ struct MemoryStats {
       .group = CommandGroup::kServer,
       .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
   static void Run(Call& call) {
-    MemoryReport report = ReportMemory(call.services);
-    constexpr size_t kFields = 27;
-    call.reply.Map(kFields + report.databases.size());
-    StatsWriter writer(call.reply);
-    WriteParts(writer, report);
-    for (const MemoryReport::Database& database : report.databases) WriteDatabase(call.reply, database);
-    WriteTotals(writer, report);
-    WriteAllocator(writer, report);
+    const MemoryReport report = ReportMemory(call.services);
+    StatsWriter parts(call.services.dialect);
+    WriteParts(parts, report);
+    StatsWriter totals(call.services.dialect);
+    WriteTotals(totals, report);
+    WriteAllocator(totals, report);
+    call.reply.Map(parts.Size() + report.databases.size() + totals.Size());
+    parts.WriteTo(call.reply);
+    for (const MemoryReport::Database& database : report.databases) WriteDatabase(call, database);
+    totals.WriteTo(call.reply);
   }
 
  private:
+  static constexpr VersionMark kSinceTables = "7.4.0,valkey:8.0.0";
+
   static void WriteParts(StatsWriter& writer, const MemoryReport& report) {
     writer.Count("peak.allocated", report.peak_bytes);
     writer.Count("total.allocated", report.used_bytes);
     writer.Count("startup.allocated", report.startup_bytes);
-    // There is no cluster yet, so it uses no memory.
     writer.Count("replication.backlog", report.backlog_bytes);
+    writer.Count("replica.fullsync.buffer", 0, "8.0.0");
     writer.Count("clients.slaves", report.replicas_bytes);
     writer.Count("clients.normal", report.clients_bytes);
-    writer.Count("cluster.links", 0);
+    writer.Count("cluster.links", 0, "7.0.0");
     writer.Count("aof.buffer", report.aof_buffer_bytes);
     writer.Count("lua.caches", report.script_bytes);
-    writer.Count("functions.caches", report.function_bytes);
+    writer.Count("functions.caches", report.function_bytes, "7.0.0");
+    writer.Count("script.VMs", report.EngineBytes(), "8.0.0");
   }
-  static void WriteDatabase(Reply& reply, const MemoryReport::Database& database) {
-    reply.Bulk("db." + std::to_string(database.index));
-    reply.Map(3);
-    StatsWriter writer(reply);
+  static void WriteDatabase(Call& call, const MemoryReport::Database& database) {
+    StatsWriter writer(call.services.dialect);
     writer.Count("overhead.hashtable.main", database.table_bytes);
     writer.Count("overhead.hashtable.expires", database.expires_bytes);
-    writer.Count("overhead.hashtable.slot-to-keys", 0);
+    writer.Count("overhead.hashtable.slot-to-keys", 0, "7.0.0", "7.4.0,valkey:8.0.0");
+    call.reply.Bulk("db." + std::to_string(database.index));
+    call.reply.Map(writer.Size());
+    writer.WriteTo(call.reply);
   }
   static void WriteTotals(StatsWriter& writer, const MemoryReport& report) {
+    size_t table_bytes = 0;
+    for (const MemoryReport::Database& database : report.databases) table_bytes += database.table_bytes;
+    writer.Count("overhead.db.hashtable.lut", table_bytes, kSinceTables);
+    writer.Count("overhead.db.hashtable.rehashing", 0, kSinceTables);  // no table is ever doubled as a whole
     writer.Count("overhead.total", report.overhead_bytes);
+    writer.Count("db.dict.rehashing.count", 0, kSinceTables);
     writer.Count("keys.count", report.keys);
     writer.Count("keys.bytes-per-key", report.BytesPerKey());
     writer.Count("dataset.bytes", report.DatasetBytes());
@@ -143,6 +165,7 @@ struct MemoryStats {
     writer.Count("allocator.allocated", allocator.allocated);
     writer.Count("allocator.active", allocator.active);
     writer.Count("allocator.resident", allocator.resident);
+    writer.Count("allocator.muzzy", allocator.muzzy, kSinceTables);
     writer.Ratio("allocator-fragmentation.ratio", report.AllocatorFragmentationRatio());
     writer.Excess("allocator-fragmentation.bytes", allocator.active, allocator.allocated);
     writer.Ratio("allocator-rss.ratio", report.AllocatorResidentRatio());

@@ -34,6 +34,7 @@ using Access = ScriptRunner::Access;
 uint32_t FlagsOfText(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
   if (words.size() < 2) return flags;
   if (const Script* known = services.script_cache.FindText(words[1])) return FlagsForScript(flags, known->flags);
+  if (!services.dialect.traits.scripts_have_headers) return FlagsForScript(flags, kScriptUndeclared);
   const Result<ScriptHeader> header = ReadScriptHeader(words[1]);
   return header ? FlagsForScript(flags, header.value().flags) : flags;
 }

@@ -3,9 +3,11 @@
 #include <optional>
 #include <vector>
 
+#include "base/key_slot.h"
 #include "datatypes/list.h"
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/user.h"
@@ -25,9 +27,12 @@ namespace {
 
 constexpr char kSortByDenied[] = "ERR BY option of SORT denied due to insufficient ACL permissions.";
 constexpr char kSortGetDenied[] = "ERR GET option of SORT denied due to insufficient ACL permissions.";
-constexpr char kSortByInCluster[] = "ERR BY option of SORT denied in Cluster mode.";
-constexpr char kSortGetInCluster[] = "ERR GET option of SORT denied in Cluster mode.";
 constexpr char kNotSortable[] = "ERR One or more scores can't be converted into double";
+
+Refusal SortInCluster(Bytes option, const DialectTraits& traits) {
+  return {"ERR " + std::string(option) + " option of SORT denied in Cluster mode" +
+          std::string(traits.sort_in_cluster) + "."};
+}
 
 }  // namespace
 }  // namespace refusals
@@ -84,15 +89,28 @@ SortRange RangeOf(const SortOptions& options, size_t size) {
   return {static_cast<size_t>(first), static_cast<size_t>(count)};
 }
 
-// BY and GET read keys that key specs cannot describe, so they need permission to read all keys. In cluster mode nobody
-// knows whether these keys are here.
+// Whether all keys that the pattern stands for are in the slot of the key that is sorted.
+bool StaysInSlot(const Call& call, const SortPattern& pattern) {
+  if (!call.services.dialect.traits.sort_looks_up_its_slot) return false;
+  return PatternSlot(pattern.text()) == KeySlot(call.args.Words()[1]);
+}
+
+// In a cluster nobody knows whether other keys are here.
+void CheckSlots(const Call& call, const SortOptions& options) {
+  const DialectTraits& traits = call.services.dialect.traits;
+  const bool by_keys = options.by && options.by->HasStar();
+  if (by_keys && !StaysInSlot(call, *options.by)) throw refusals::SortInCluster("BY", traits);
+  const bool all_stay =
+      std::ranges::all_of(options.get, [&](const SortPattern& each) { return StaysInSlot(call, each); });
+  if (!all_stay) throw refusals::SortInCluster("GET", traits);
+}
+
+// BY and GET read keys that key specs cannot describe, so they need permission to read all keys.
 void CheckPatterns(const Call& call, const SortOptions& options) {
   if (call.unit.RepeatsRecord()) return;
   const bool by_keys = options.by && options.by->HasStar();
   if (!by_keys && options.get.empty()) return;
-  if (call.services.settings.cluster_enabled) {
-    throw Refusal{by_keys ? refusals::kSortByInCluster : refusals::kSortGetInCluster};
-  }
+  if (call.services.settings.cluster_enabled) CheckSlots(call, options);
   if (call.session.user->IsUnlimited()) return;
   if (call.session.user->AllowsReadingAll(call.command, call.args.Words())) return;
   throw Refusal{by_keys ? refusals::kSortByDenied : refusals::kSortGetDenied};

@@ -5,7 +5,7 @@
 
 namespace respite {
 
-SortPattern::SortPattern(Bytes text) {
+SortPattern::SortPattern(Bytes text) : text_(text) {
   const size_t star = text.find('*');
   if (star == Bytes::npos) {
     kind_ = text == "#" ? Kind::kElement : Kind::kNothing;

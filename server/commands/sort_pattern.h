@@ -17,6 +17,7 @@ class SortPattern {
  public:
   explicit SortPattern(Bytes text);
 
+  Bytes text() const { return text_; }
   bool HasStar() const { return kind_ == Kind::kKey; }
   // Calls visit(Bytes value) if there is a value, and returns whether there is. The view is valid during the call.
   template <class Visit>
@@ -29,6 +30,7 @@ class SortPattern {
 
   void MakeKey(std::string& key, Bytes element) const { key.assign(before_).append(element).append(after_); }
 
+  Bytes text_;
   Kind kind_ = Kind::kNothing;
   Bytes before_;
   Bytes after_;

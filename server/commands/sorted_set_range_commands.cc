@@ -1,8 +1,10 @@
 #include <algorithm>
 
+#include "server/catalogue/dialect.h"
 #include "server/commands/families.h"
 #include "server/commands/sorted_set_words.h"
 #include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -42,20 +44,21 @@ struct RangeOptions {
   LexRange lex = {};
 };
 
-void ParseRangeEnds(RangeOptions& options, Bytes min, Bytes max) {
+void ParseRangeEnds(RangeOptions& options, Bytes min, Bytes max, const DialectTraits& traits) {
   if (options.by == RangeBy::kRank) {
     options.ranks = {Args::Integer(min), Args::Integer(max)};
     return;
   }
   if (options.direction == Direction::kDown) std::swap(min, max);
   if (options.by == RangeBy::kScore) {
-    options.score = ParseScoreRange(min, max);
+    options.score = ParseScoreRange(min, max, traits);
   } else {
     options.lex = ParseLexRange(min, max);
   }
 }
 
-RangeOptions ParseRange(Args& args, const RangeForm& form) {
+RangeOptions ParseRange(Call& call, const RangeForm& form) {
+  Args& args = call.args;
   RangeOptions options;
   auto [key, min, max] = args.Take<Bytes, Bytes, Bytes>();
   std::optional<RangeBy> by = form.by;
@@ -81,27 +84,34 @@ RangeOptions ParseRange(Args& args, const RangeForm& form) {
   options.direction = direction.value_or(Direction::kUp);
   if (options.limit != -1 && options.by == RangeBy::kRank) throw Refusal{refusals::kLimitOfRanks};
   if (options.scores == Scores::kYes && options.by == RangeBy::kLex) throw Refusal{refusals::kWithScoresByLex};
-  ParseRangeEnds(options, min, max);
+  ParseRangeEnds(options, min, max, call.services.dialect.traits);
   return options;
 }
 
-// Applies LIMIT to a span in the direction of the walk. Redis: a negative offset leaves nothing.
-RankSpan Limited(RankSpan span, const RangeOptions& options) {
+// What a negative offset leaves.
+enum class BelowZero : uint8_t { kNothing, kFromEnd };
+
+// Applies LIMIT to a span in the direction of the walk.
+RankSpan Limited(RankSpan span, const RangeOptions& options, BelowZero below) {
   const auto count = static_cast<int64_t>(span.count);
-  if (options.offset < 0 || options.offset >= count) return {0, 0};
-  const int64_t left = count - options.offset;
+  const bool is_from_end = options.offset < 0 && below == BelowZero::kFromEnd;
+  const int64_t offset = is_from_end ? options.offset + count : options.offset;
+  if (offset < 0 || offset >= count) return {0, 0};
+  const int64_t left = count - offset;
   const auto taken = static_cast<size_t>(options.limit < 0 ? left : std::min(options.limit, left));
-  const auto skipped = static_cast<size_t>(options.offset);
+  const auto skipped = static_cast<size_t>(offset);
   if (options.direction == Direction::kUp) return {span.first + skipped, taken};
   return {span.first + span.count - skipped - taken, taken};
 }
 
-RankSpan Selected(const SortedSet& set, const RangeOptions& options) {
+RankSpan Selected(const SortedSet& set, const RangeOptions& options, const DialectTraits& traits) {
+  const bool is_large = set.Table() != nullptr;
+  const auto below = is_large && traits.large_sets_count_offsets_from_end ? BelowZero::kFromEnd : BelowZero::kNothing;
   switch (options.by) {
     case RangeBy::kScore:
-      return Limited(set.Within(options.score), options);
+      return Limited(set.Within(options.score), options, below);
     case RangeBy::kLex:
-      return Limited(set.Within(options.lex), options);
+      return Limited(set.Within(options.lex), options, below);
     case RangeBy::kRank:
       break;
   }
@@ -110,9 +120,9 @@ RankSpan Selected(const SortedSet& set, const RangeOptions& options) {
 }
 
 void ReplyRange(Call& call, const RangeForm& form) {
-  const RangeOptions options = ParseRange(call.args, form);
+  const RangeOptions options = ParseRange(call, form);
   const SortedSet set = call.db.Read<SortedSet>(options.key);
-  const RankSpan span = Selected(set, options);
+  const RankSpan span = Selected(set, options, call.services.dialect.traits);
   MemberWriter write(call.reply, options.scores);
   write.Begin(span.count);
   set.ForEach(span, options.direction, write);
@@ -238,10 +248,10 @@ struct ZRangeStore {
       .keys = {Key(1, kKeyOW | kKeyUpdate), Key(2, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Bytes destination = call.args.Next();
-    const RangeOptions options = ParseRange(call.args, {.takes_scores = false});
+    const RangeOptions options = ParseRange(call, {.takes_scores = false});
     const SortedSet set = call.db.Read<SortedSet>(options.key);
     ScoredResult result(call.db.Data().hash_key());
-    const RankSpan span = Selected(set, options);
+    const RankSpan span = Selected(set, options, call.services.dialect.traits);
     ZeroSign sign(call.db.Limits(), options, span.count);
     set.ForEach(span, options.direction,
                 [&](Bytes member, double score) { result.Append(member, sign.Kept(member, score)); });
@@ -267,7 +277,7 @@ struct ZCount {
                                        .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
-    ReplyCount(call, key, ParseScoreRange(min, max));
+    ReplyCount(call, key, ParseScoreRange(min, max, call.services.dialect.traits));
   }
 };
 
@@ -325,7 +335,7 @@ struct ZRemRangeByScore {
       .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
-    const ScoreRange range = ParseScoreRange(min, max);
+    const ScoreRange range = ParseScoreRange(min, max, call.services.dialect.traits);
     RemoveRange(call, key, "zremrangebyscore", [&](const SortedSet& set) { return set.Within(range); });
   }
 };

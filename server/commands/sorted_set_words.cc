@@ -1,9 +1,11 @@
 #include "server/commands/sorted_set_words.h"
 
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <string>
 
+#include "server/catalogue/dialect.h"
 #include "server/commands/delete_key.h"
 
 namespace respite {
@@ -19,8 +21,16 @@ constexpr char kLexRange[] = "ERR min or max not valid string range item";
 
 namespace {
 
+// Not if strtod would skip what the word begins with, or read a hexadecimal number.
+bool IsDecimal(Bytes word) {
+  if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
+  const bool is_hexadecimal = word.size() > 1 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
+  return !is_hexadecimal && (word.empty() || std::isspace(static_cast<unsigned char>(word[0])) == 0);
+}
+
 // Redis: parses as strtod does: accepts leading blanks, an empty word (0), and large numbers as infinity.
-double ParseScoreEnd(Bytes word) {
+double ParseScoreEnd(Bytes word, const DialectTraits& traits) {
+  if (traits.scores_in_ranges_are_decimal && !IsDecimal(word)) throw Refusal{refusals::kScoreRange};
   if (const auto score = ParseDouble(word)) return *score;
   const std::string text(word);
   char* end = nullptr;
@@ -40,12 +50,12 @@ LexEnd ParseLexEnd(Bytes word) {
 
 }  // namespace
 
-ScoreRange ParseScoreRange(Bytes min, Bytes max) {
+ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits) {
   ScoreRange range;
   range.excludes_min = min.starts_with('(');
   range.excludes_max = max.starts_with('(');
-  range.min = ParseScoreEnd(min.substr(range.excludes_min ? 1 : 0));
-  range.max = ParseScoreEnd(max.substr(range.excludes_max ? 1 : 0));
+  range.min = ParseScoreEnd(min.substr(range.excludes_min ? 1 : 0), traits);
+  range.max = ParseScoreEnd(max.substr(range.excludes_max ? 1 : 0), traits);
   return range;
 }
 

@@ -19,7 +19,7 @@ inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number 
 }  // namespace refusals
 
 // Parses `1.5`, `(1.5` (exclusive), `-inf`.
-ScoreRange ParseScoreRange(Bytes min, Bytes max);
+ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);
 // Parses `[member`, `(member` (exclusive), `-` (first) and `+` (last).
 LexRange ParseLexRange(Bytes min, Bytes max);
 

@@ -53,6 +53,7 @@ Refusal StreamsUnbalanced(const Call& call, Reader reader) {
 constexpr char kStreamLastEntryOfGroup[] =
     "ERR The + ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by "
     "specifying a proper ID, or use the > ID to get new messages. The + ID would just return an empty result set.";
+constexpr char kStreamWithoutLastEntry[] = "ERR the stream last element ID is 0-0";
 Refusal NoSuchGroupToRead(Bytes key, Bytes group) {
   return {NoSuchKeyOrGroup(key, group).text + " in XREADGROUP with GROUP option"};
 }
@@ -134,6 +135,8 @@ StreamId IdToReadBehind(Bytes word, const Stream& stream, const DialectTraits& t
   if (word == "$") return stream.Exists() ? stream.Log().LastId() : StreamId();
   if (word == ">") throw Refusal{refusals::kStreamNewIdWithoutGroup};
   if (word != "+" || !traits.xread_knows_last_entry) return TakeStreamId(word);
+  const bool never_had_one = stream.Exists() && stream.Log().LastId() == StreamId();
+  if (never_had_one && traits.xread_needs_last_entry) throw Refusal{refusals::kStreamWithoutLastEntry};
   return stream.IsEmpty() ? StreamId() : *stream.Log().LastLiveId().Previous();
 }
 
@@ -217,10 +220,13 @@ struct Delivery {
 // Delivers new entries to the consumer. Requires: there are some.
 Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options) {
   const StreamLog& log = edit.Log();
+  const DialectTraits& traits = call.services.dialect.traits;
   StreamLog::Walk walk(log, *edit.group.last_id.Next(), StreamId::Max());
   Delivery delivery{edit.key, walk, 0, {}};
   for (; walk.IsValid(); walk.Next()) {
     const StreamId& id = walk.Id();
+    const bool skipped = edit.group.last_id < log.FirstId();
+    if (skipped && traits.lag_counts_what_is_left) edit.group.entries_read = StreamGroup::kUnknownCount;
     log.NoteRead(edit.group, id);
     if (!options.keeps_no_pending) {
       const PendingEntry entry{&consumer, call.now_ms, 1};

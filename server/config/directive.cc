@@ -233,6 +233,7 @@ bool Directive::IsKnownAs(std::string_view given, const Dialect& dialect) const 
 std::string_view Directive::CommonName() const { return renamed_since.IsIn(kSpokenVersion) ? name : alias; }
 
 bool Directive::IsHidden(const Dialect& dialect) const {
+  if (Has(directive_flags::kUnlisted)) return true;
   return Has(directive_flags::kHidden) && (since.Empty() || !dialect.Emulates());
 }
 

@@ -48,6 +48,7 @@ inline constexpr uint32_t kMultiArgument = 1U << 5;  // takes any number of word
 inline constexpr uint32_t kDenyLoading = 1U << 6;    // CONFIG SET is refused while a dataset is loading
 inline constexpr uint32_t kVolatile =
     1U << 7;  // setting the same value again counts as a change, since files may be new
+inline constexpr uint32_t kUnlisted = 1U << 8;  // kHidden in the versions that have it, too
 }  // namespace directive_flags
 
 enum class NumberFormat : uint8_t { kInteger, kMemory, kMemoryOrPercent, kOctal };

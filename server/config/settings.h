@@ -117,6 +117,7 @@ struct Settings : EncodingLimits {
   std::string bio_cpulist;
   int64_t busy_reply_threshold = 5000;  // milliseconds
   bool crash_log_enabled = true;
+  std::string debug_context;
   bool crash_memcheck_enabled = true;
   bool daemonize = false;
   std::string dir;                              // always absolute
@@ -124,6 +125,7 @@ struct Settings : EncodingLimits {
   bool disable_thp = true;
   bool dynamic_hz = true;
   Emulated emulate = Emulated::kNone;
+  bool enable_debug_assert = false;
   Permission enable_debug_command = Permission::kNever;
   Permission enable_module_command = Permission::kNever;
   Permission enable_protected_configs = Permission::kNever;

@@ -74,20 +74,21 @@ class Disposal {
 };
 
 struct Dataset {
-  // The settings must outlive it. `random_seed` is for choices that clients see, `id_source` for what they must not
+  // The rules must outlive it. `random_seed` is for choices that clients see, `id_source` for what they must not
   // guess.
-  Dataset(const Settings& settings, const HashKey& hash_key, uint64_t random_seed,
-          const IdSource& id_source = IdSource())
-      : keyspace(settings.cluster_enabled ? settings.cluster_databases : settings.databases, hash_key,
-                 settings.cluster_enabled ? Keyspace::Index::kBySlot : Keyspace::Index::kNone),
+  Dataset(const Settings& rules, const HashKey& hash_key, uint64_t random_seed, const IdSource& id_source = IdSource())
+      : settings(rules),
+        keyspace(rules.cluster_enabled ? rules.cluster_databases : rules.databases, hash_key,
+                 rules.cluster_enabled ? Keyspace::Index::kBySlot : Keyspace::Index::kNone),
         random(random_seed),
-        usage(settings, random),
-        limits(settings),
+        usage(rules, random),
+        limits(rules),
         ids(id_source),
         history{.id = ids.Hex(History::kIdLength)} {}
   Dataset(const Dataset&) = delete;
   Dataset& operator=(const Dataset&) = delete;
 
+  const Settings& settings;
   Keyspace keyspace;
   KeyspaceStats stats;
   Random random;

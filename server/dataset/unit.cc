@@ -23,7 +23,7 @@ void Unit::GiveUp(int db, Entry* entry) {
 }
 
 void Unit::DropExpired(int db, Entry* entry, const KeyEvent& event) {
-  EntryPtr taken = Drop(db, entry, event, "DEL");
+  EntryPtr taken = Drop(db, entry, event, data_.settings.lazyfree_lazy_expire ? Bytes("UNLINK") : Bytes("DEL"));
   if (data_.disposal != nullptr) data_.disposal->Expired(std::move(taken));
 }
 

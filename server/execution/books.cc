@@ -11,7 +11,7 @@ namespace respite {
 void Books::OnCall(const FinishedCall& call) {
   const uint64_t duration_us = static_cast<uint64_t>(call.duration_us);
   ++parts_.stats.commands;
-  ++call.session.usage.commands;
+  ++call.session.Caller().usage.commands;
   CommandStats& own = parts_.commands.StatsOf(call.command);
   ++own.calls;
   own.usec += duration_us;

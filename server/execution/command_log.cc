@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "protocol/request_text.h"
+#include "server/catalogue/dialect.h"
 #include "server/clients/running.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
@@ -48,12 +49,15 @@ void CommandLog::Trim() {
 
 void CommandLog::OnCall(const FinishedCall& call) {
   if (call.command.Is(kSkipSlowlog)) return;
+  const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
+  if (traits.logs_of_length_zero_stay && parts_.settings.*subject_.max_records <= 0) return;
+  Session& client = traits.scripts_commands_have_client ? call.session.Caller() : call.session;
   records_.push_front({.id = next_id_++,
                        .unix_time_s = parts_.running.WallMs() / 1000,
                        .figure = subject_.figure(call),
                        .words = Shorten(ShownWords(call.session, call.words)),
-                       .peer = call.session.addresses.peer,
-                       .client_name = call.session.identity.name});
+                       .peer = client.addresses.peer,
+                       .client_name = client.identity.name});
   Trim();
 }
 
@@ -81,10 +85,6 @@ CommandLog* CommandLogs::Find(Bytes name) {
 
 void CommandLogs::AdoptLimits() {
   for (CommandLog* log : {&slow, &large_request, &large_reply}) log->AdoptLimit();
-}
-
-void CommandLogs::Trim() {
-  for (CommandLog* log : {&slow, &large_request, &large_reply}) log->Trim();
 }
 
 }  // namespace respite

@@ -48,8 +48,6 @@ class CommandLog final : public CallObserver {
   std::string_view Name() const { return subject_.name; }
   // The directive of the limit has changed.
   void AdoptLimit();
-  // The directive of the number of records has changed: keeps the newest.
-  void Trim();
   void Clear() { records_.clear(); }
   // Newest first.
   const std::deque<Record>& Records() const { return records_; }
@@ -59,6 +57,8 @@ class CommandLog final : public CallObserver {
   void OnCall(const FinishedCall& call) override;
 
  private:
+  // Keeps the newest. Redis: a directive that makes the log shorter applies with the next record.
+  void Trim();
   static std::vector<std::string> Shorten(std::span<const Bytes> words);
 
   const Parts parts_;
@@ -73,7 +73,6 @@ struct CommandLogs {
   // The log of this name, in any case; null if there is none.
   CommandLog* Find(Bytes name);
   void AdoptLimits();
-  void Trim();
 
   CommandLog slow;
   CommandLog large_request;

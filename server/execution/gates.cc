@@ -40,9 +40,9 @@ Refusal AofFailedForScripts(Bytes why, const DialectTraits& traits) {
           "blocked. Use 'no-writes' flag for read only scripts. AOF error: " +
           std::string(why)};
 }
-Refusal InSubscribedMode(Bytes command) {
-  return {"ERR Can't execute '" + std::string(command) +
-          "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"};
+Refusal InSubscribedMode(Bytes command, const DialectTraits& traits) {
+  return {"ERR Can't execute '" + std::string(command) + "': only " + std::string(traits.subscribing) +
+          " / PING / QUIT / RESET are allowed in this context"};
 }
 
 }  // namespace
@@ -122,7 +122,8 @@ inline void Gates::UserPermissions(const Request& request) const {
   const auto place = request.session.InTransaction() ? AclLogEntry::Context::kMulti : AclLogEntry::Context::kTopLevel;
   const AclVerdict verdict = parts_.permissions.Check(request.session, wanted, place);
   if (verdict.IsAllowed()) return;
-  throw Refusal{"NOPERM " + DenialText(*request.session.user, wanted, verdict, DenialDetail::kBrief)};
+  const DialectTraits& traits = Traits();
+  throw Refusal{"NOPERM " + DenialText(*request.session.user, wanted, verdict, DenialDetail::kBrief, traits)};
 }
 
 inline void Gates::OtherNode(const Request& request) const {
@@ -158,7 +159,9 @@ inline void Gates::SubscribedMode(const Request& request) const {
   const Command& command = request.command;
   if (command.Is(kPubSub) && command.Is(kNoScript)) return;  // SUBSCRIBE and similar commands
   if (command.Spec().runs_when_subscribed) return;
-  throw refusals::InSubscribedMode(command.full_name);
+  const DialectTraits& traits = Traits();
+  const bool is_part = command.parent != nullptr && !traits.has_real_subcommands;
+  throw refusals::InSubscribedMode(is_part ? command.parent->full_name : command.full_name, traits);
 }
 
 inline void Gates::Replicas(const Request& request) const {

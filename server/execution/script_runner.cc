@@ -66,6 +66,7 @@ ScriptRunner::~ScriptRunner() = default;
 void ScriptRunner::Run(Call& call, const Request& request) {
   const bool repeats = call.unit.RepeatsRecord();
   if (!repeats && (request.flags & kScriptUndeclared) == 0) CheckDeclared(request);
+  session_->caller = &call.session;
   session_->db = call.session.db;
   session_->resp = RespVersion::kResp2;
   session_->no_touch = call.session.no_touch;
@@ -79,6 +80,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   call.unit.RecordFor(JournalEntry::kEverybody);
   const bool was_late = current_->is_late;
   current_.reset();
+  session_->caller = nullptr;
   session_->out.Rewind();
   if (was_late) {
     parts_.phase.EndLateScript();
@@ -157,7 +159,8 @@ void ScriptRunner::CheckAcl(const Command& command, std::span<const Bytes> words
   const Session& caller = current_->call->session;
   const AclVerdict verdict = parts_.permissions.Check(*session_, request, AclLogEntry::Context::kLua, caller);
   if (verdict.IsAllowed()) return;
-  throw Refusal{"ERR ACL failure in script: " + DenialText(*session_->user, request, verdict, DenialDetail::kBrief)};
+  const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
+  throw Refusal{"ERR " + DenialText(*session_->user, request, verdict, DenialDetail::kInScript, traits)};
 }
 
 void ScriptRunner::CheckWrite(const Command& command) const {
@@ -257,6 +260,10 @@ ScriptDialect ScriptRunner::Dialect() const noexcept {
           .valkey_version_number = traits.valkey_version_number,
           .call = traits.call_in_scripts,
           .command = traits.words_in_scripts,
+          .table = traits.table_in_scripts,
+          .has_headers = traits.scripts_have_headers,
+          .has_clock = traits.scripts_have_clock,
+          .has_environments = traits.scripts_have_environments,
           .nests_errors = traits.script_errors_are_nested};
 }
 

@@ -76,12 +76,6 @@ std::optional<std::string> SwitchAppendOnly(const Settings& settings, AppendOnly
 void RegisterObservationHooks(const Services& services) {
   Config& config = services.config;
   config.OnChange(
-      {"commandlog-slow-execution-max-len", "commandlog-large-request-max-len", "commandlog-large-reply-max-len"},
-      [&services]() -> std::optional<std::string> {
-        services.command_logs.Trim();
-        return std::nullopt;
-      });
-  config.OnChange(
       {"commandlog-execution-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than"},
       [&services]() -> std::optional<std::string> {
         services.command_logs.AdoptLimits();
@@ -114,10 +108,6 @@ void RegisterConfigHooks(const Services& services) {
                   [&services] { return CountGoodReplicas(services.replication); });
   config.OnChange({"requirepass"}, [&services]() -> std::optional<std::string> {
     services.users.SetDefaultPassword(services.settings.requirepass);
-    return std::nullopt;
-  });
-  config.OnChange({"acllog-max-len"}, [&services]() -> std::optional<std::string> {
-    services.acl_log.Trim(static_cast<size_t>(std::max<int64_t>(services.settings.acllog_max_len, 0)));
     return std::nullopt;
   });
   config.OnChange({"appendonly"}, [&services] { return SwitchAppendOnly(services.settings, services.aof); });

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "server/catalogue/dialect.h"
 #include "server/config/usage.h"
 
 namespace respite {
@@ -22,10 +23,12 @@ std::string ModeOf(const Config& config) {
 }
 
 std::string Logo(const Config& config) {
+  const DialectTraits& traits = DialectOf(config.settings().emulate).traits;
   return "\n"
          "      .------------.\n"
-         "     /  .--------.  \\       Redis " +
-         std::string(kRedisVersion) + " (00000000/0) 64 bit, Respite " + std::string(kRespiteVersion) +
+         "     /  .--------.  \\       " +
+         std::string(traits.title) + " " + std::string(traits.version) + " (00000000/0) 64 bit, Respite " +
+         std::string(kRespiteVersion) +
          "\n"
          "    |   | R E S  |   |      Running in " +
          ModeOf(config) +
@@ -41,10 +44,11 @@ std::string Logo(const Config& config) {
 
 }  // namespace
 
-void LogStarting(const CommandLine& line, Logger& log) {
-  log.Notice("oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo");
-  std::string version = "Redis version=";
-  version.append(kRedisVersion).append(", bits=64, commit=00000000, modified=0, pid=");
+void LogStarting(const CommandLine& line, const Config& config, Logger& log) {
+  const DialectTraits& traits = DialectOf(config.settings().emulate).traits;
+  log.Notice("oO0OoO0OoO0Oo " + std::string(traits.title) + " is starting oO0OoO0OoO0Oo");
+  std::string version = std::string(traits.title) + " version=";
+  version.append(traits.version).append(", bits=64, commit=00000000, modified=0, pid=");
   version.append(std::to_string(getpid())).append(", just started");
   log.Notice(version);
   if (line.has_arguments) {

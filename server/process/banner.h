@@ -12,7 +12,7 @@
 
 namespace respite {
 
-void LogStarting(const CommandLine& line, Logger& log);
+void LogStarting(const CommandLine& line, const Config& config, Logger& log);
 // Logs the mode and port, with the logo when Redis shows it: on terminals, or if always-show-logo says so.
 void LogMode(const Config& config, Logger& log);
 

@@ -99,7 +99,7 @@ int ServerProcess::Run() {
   if (FindParent() == Step::kStopped) return 0;
   WarnAboutSystem(config_.settings(), log_);
   GoToBackground();
-  LogStarting(line_, log_);
+  LogStarting(line_, config_, log_);
   log_.SetRole(Role());
   log_.Notice("monotonic clock: POSIX clock_gettime");
   if (RaiseLimits() == Step::kFailed) return 1;
@@ -235,8 +235,7 @@ std::unique_ptr<NodeServer> ServerProcess::MakeServer(const Resident& resident) 
 ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>& work) {
   std::atomic<bool> has_failed = false;
   for (Resident& resident : residents_) {
-    // Several threads may run this at once, so it only ever sets `has_failed`.
-    const auto run = [&] {
+    const auto run = [&] {  // several threads may run it at once, so it only ever sets `has_failed`
       if (!has_failed && work(*resident.node) == Step::kFailed) has_failed = true;
     };
     if (resident.thread == nullptr) {

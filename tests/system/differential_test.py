@@ -149,7 +149,7 @@ class Pair:
                 heard, told = without_misses(heard), without_misses(told)
             if words[0].upper() in MISSES_IN_NO_ORDER:
                 heard, told = sorted(heard), sorted(told)
-            if told != heard and not self.known_event(words):
+            if told != heard and not self.known_event(words, told, heard):
                 raise Difference(f"{where}, command {index}: {words}\n  our events   {told}\n  their events {heard}\n"
                                  f"  after\n{self.history(commands, index)}")
 
@@ -163,8 +163,8 @@ class Pair:
             listener.events()
         return self.run([each for words in commands for each in (words, [b"PUBLISH", Listener.MARK, b""])])[::2]
 
-    def known_event(self, words):
-        return any(words[0].upper() == known and allows(words) for known, allows in self.known_events)
+    def known_event(self, words, ours, theirs):
+        return any(words[0].upper() == known and allows(words, ours, theirs) for known, allows in self.known_events)
 
     def same(self, words, ours, theirs):
         if ours == theirs:

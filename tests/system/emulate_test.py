@@ -57,6 +57,43 @@ class EmulateTest(LaunchTest):
         self.assertTrue(admin.run("TEST", "WORLD", "CREATE", "x", "VERSION", "redis:9")
                         .startswith(b"-ERR 'redis:9' is no version that can be emulated. There are redis:6.2, "))
 
+    def test_a_world_is_neither_newer_nor_older_than_its_version(self):
+        server = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--test-commands", "local",
+                            "--emulate", "redis:6.2")
+        admin, new, old = (self.client(server.port) for _ in range(3))
+        admin.value("TEST", "WORLD", "CREATE", "new", "VERSION", "valkey:8.1")
+        new.value("TEST", "WORLD", "ENTER", "new")
+        self.assertEqual(b":1\r\n", new.run("EVAL", "return server.call('hset', 'h', 'f', 'v')", "0"))
+        self.assertEqual(b":0\r\n", new.run("COMMANDLOG", "LEN", "slow"))
+        self.assertIn(b"cmdstat_commandlog|len", new.value("INFO", "commandstats"))
+        self.assertIn(b"commandlog|len", new.value("ACL", "CAT", "admin"))
+        # The server itself knows nothing of what its world knows.
+        self.assertEqual(b"+OK", old.value("MULTI"))
+        self.assertTrue(old.run("COMMANDLOG", "LEN", "slow").startswith(b"-ERR unknown command `COMMANDLOG`"))
+        self.assertEqual(b"-EXECABORT Transaction discarded because of previous errors.\r\n", old.run("EXEC"))
+        self.assertIn(b"nonexistent global variable 'server'", old.run("EVAL", "return server.call('ping')", "0"))
+        self.assertIn(b"Unknown Redis command", old.run("EVAL", "return redis.call('commandlog', 'len', 'slow')", "0"))
+        self.assertNotIn(b"commandlog", old.value("INFO", "commandstats"))
+        self.assertNotIn(b"commandlog|len", old.value("ACL", "CAT", "admin"))
+        self.assertEqual([None], old.value("COMMAND", "INFO", "commandlog"))
+        self.assertEqual(b"-ERR syntax error\r\n", old.run("SET", "k", "v", "IFEQ", "x"))
+
+    def test_the_log_begins_with_the_version(self):
+        for version, name, number in (("redis:6.2", "Redis", "6.2.16"), ("valkey:8.0", "Valkey", "8.0.1")):
+            with self.subTest(version=version):
+                server = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--emulate", version)
+                self.assertIn(f"{name} is starting", server.text)
+                self.assertIn(f"{name} version={number}, bits=64", server.text)
+
+    def test_directives_of_debugging_are_those_of_valkey(self):
+        self.write("valkey.conf", "enable-debug-assert yes\ndebug-context \"nightly run\"\nport 0\n"
+                                  f"unixsocket {self.path('socket')}\nsave \"\"\n")
+        for version, value in (("valkey:8.0", [b"debug-context", b"nightly run"]), ("redis:8.0", [])):
+            with self.subTest(version=version):
+                server = self.start(self.path("valkey.conf"), "--emulate", version, "--port", "auto")
+                self.assertEqual(value, self.client(server.port).value("CONFIG", "GET", "debug-context"))
+                server.stop()
+
     def test_a_world_that_crashes_keeps_its_version(self):
         server = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--test-commands", "local")
         client = self.client(server.port)

@@ -8,6 +8,7 @@ import re
 from two_servers import value_of
 
 ALL = None
+SINCE_74 = ("7.4", "8.0", "valkey 8.0", "valkey 8.1")
 
 
 def told(*versions):
@@ -47,6 +48,12 @@ def _early(moment):
     return re.fullmatch(rb"-?\d{1,10}", moment) is not None
 
 
+def stored_nothing_over_expired(words, ours, theirs):
+    """Of two lists of events."""
+    return theirs == [(channel.replace(b":expired", b":del"), b"del" if message == b"expired" else message)
+                      for channel, message in ours]
+
+
 def same_numbers(words, ours, theirs):
     return ours[:1] == theirs[:1] and _close(value_of(ours), value_of(theirs))
 
@@ -70,6 +77,9 @@ WITH_SCORES = (b"ZRANGE", b"ZREVRANGE", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE", b
                b"ZMSCORE", b"ZINCRBY", b"ZADD", b"ZPOPMIN", b"ZPOPMAX", b"ZMPOP", b"BZPOPMIN", b"BZPOPMAX", b"BZMPOP",
                b"ZRANDMEMBER", b"ZUNION", b"ZINTER", b"ZDIFF", b"ZRANK", b"ZREVRANK", b"EXEC", b"EVAL")
 
+STORING = (b"BITOP", b"SINTERSTORE", b"SUNIONSTORE", b"SDIFFSTORE", b"ZINTERSTORE", b"ZUNIONSTORE", b"ZDIFFSTORE",
+           b"ZRANGESTORE", b"GEOSEARCHSTORE", b"GEORADIUS", b"GEORADIUSBYMEMBER", b"SORT")
+
 # (versions, command, whether it allows this of (words, ours, theirs), why)
 REPLIES = [
     *((("7.0",), name, same_numbers, "shortest digits since 7.2, instead of 17") for name in (*WITH_SCORES, b"ZSCAN")),
@@ -83,27 +93,27 @@ REPLIES = [
     (told("7.0"), b"ZREVRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
     (told("7.0", "7.2", "valkey 8.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"Invalid stream ID" in theirs,
      "`+` for the last entry came with 7.4"),
-    *((told("8.0", "valkey 8.1"), name, refused, "looks at the arguments before it looks for the key")
+    *((told(*SINCE_74), name, refused, "looks at the arguments before it looks for the key")
       for name in (b"BITPOS", b"BITCOUNT")),
     *((told("8.0"), name, same_numbers, "shortest digits, instead of 17")
       for name in (b"GEOPOS", b"GEOSEARCH", b"GEORADIUS", b"GEORADIUS_RO", b"GEORADIUSBYMEMBER", b"GEORADIUSBYMEMBER_RO")),
     (told("8.0"), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
     (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$6\r\nembstr\r\n", b"$3\r\nraw\r\n"},
      "the longest embedded string depends on the key's length, too"),
-    (("8.0", "valkey 8.1"), b"XINFO", same_but_lag, "counts what a group has read, and its lag, otherwise behind deleted entries"),
-    (("valkey 8.1",), b"XREAD", lambda words, ours, theirs: b"+" in words and b"last element ID is 0-0" in theirs,
+    (told("8.0") + ("valkey 8.1",), b"XINFO", same_but_lag, "counts what a group has read, and its lag, otherwise behind deleted entries"),
+    (told("7.4", "valkey 8.0", "valkey 8.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"last element ID is 0-0" in theirs,
      "`+` of a stream that never had an entry is refused"),
-    (told("8.0", "valkey 8.1"), b"XREADGROUP", lambda words, ours, theirs: b"Invalid stream ID" in ours and b"The + ID is" in theirs,
+    (told(*SINCE_74), b"XREADGROUP", lambda words, ours, theirs: b"Invalid stream ID" in ours and b"The + ID is" in theirs,
      "says of `+` what it says of `$`"),
-    (("valkey 8.1",), b"BITCOUNT", lambda words, ours, theirs: b"not an integer" in ours and b"syntax error" in theirs,
+    (told("valkey 8.0", "valkey 8.1"), b"BITCOUNT", lambda words, ours, theirs: b"not an integer" in ours and b"syntax error" in theirs,
      "looks at the unit before it looks at the last number"),
-    (told("valkey 8.1"), b"BITCOUNT", lambda words, ours, theirs: len(words) == 3 and ours.startswith(b"-"), "the end may be left out"),
-    *((("8.0", "valkey 8.1"), name, negative_offset, "in large sets a negative offset is none")
+    (told("valkey 8.0", "valkey 8.1"), b"BITCOUNT", lambda words, ours, theirs: len(words) == 3 and ours.startswith(b"-"), "the end may be left out"),
+    *((told(*SINCE_74), name, negative_offset, "in large sets a negative offset counts from the end")
       for name in (b"ZRANGE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE")),
-    *((("valkey 8.1",), name, same_but_zeros_sign, "packs fewer sets, and only those that are not packed keep the score -0")
+    *((("valkey 8.0", "valkey 8.1"), name, same_but_zeros_sign, "packs fewer sets, and only those that are not packed keep the score -0")
       for name in WITH_SCORES),
     (("valkey 8.1",), b"ZSCAN", same_numbers, "writes large scores without an exponent"),
-    (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$8\r\nlistpack\r\n", b"$8\r\nskiplist\r\n"},
+    (("valkey 8.0", "valkey 8.1"), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$8\r\nlistpack\r\n", b"$8\r\nskiplist\r\n"},
      "what ZADD makes is sized by the number of its words"),
     (ALL, b"OBJECT", lambda words, ours, theirs: {ours, theirs} == REFCOUNTS,
      "Redis shares small integers, but not with COPY; we say of each small integer that it is shared"),
@@ -114,17 +124,19 @@ REPLIES = [
 
 # Commands that are not sent because the data would differ afterwards: (versions, command, of which requests, why).
 AVOIDED = [
-    (("8.0", "valkey 8.1"), b"ZRANGESTORE", negative_offset, "in large sets a negative offset is none"),
+    (told(*SINCE_74), b"ZRANGESTORE", negative_offset, "in large sets a negative offset counts from the end"),
     (told("valkey 8.0", "valkey 8.1"), b"SET", in_the_past, "what is stored with a deadline in the past is not stored at all"),
 ]
 
-# (versions, command, of which requests, why)
+# (versions, command, whether it allows this of (words, our events, their events), why)
 EVENTS = [
-    (ALL, b"BITFIELD", lambda words: b"FAIL" in map(bytes.upper, words), "a string that only became longer is a change here"),
-    *((told("valkey 8.1"), name, in_the_past, "the key is told as expired, not as deleted")
+    (ALL, b"BITFIELD", lambda words, *_: b"FAIL" in map(bytes.upper, words), "a string that only became longer is a change here"),
+    *((ALL, name, stored_nothing_over_expired, "an empty result over an expired key: the key is told as expired, not as deleted")
+      for name in STORING),
+    *((told("valkey 8.1"), name, lambda words, *_: in_the_past(words), "the key is told as expired, not as deleted")
       for name in (b"GETEX", b"EXPIRE", b"PEXPIRE", b"EXPIREAT", b"PEXPIREAT", b"RESTORE")),
-    (("7.0",), b"SCAN", lambda words: True, "7.2 tells of no key that SCAN TYPE misses"),
-    (("7.0",), b"XREADGROUP", lambda words: True, "7.2 tells of a new consumer also when nothing was read"),
+    (("7.0",), b"SCAN", lambda *_: True, "7.2 tells of no key that SCAN TYPE misses"),
+    (("7.0",), b"XREADGROUP", lambda *_: True, "7.2 tells of a new consumer also when nothing was read"),
 ]
 
 # Lines of key_events_test.py with other events: (versions, how the line begins, why).
@@ -142,7 +154,7 @@ EFFECTS_LINES = [
 # Versions whose digest of a sorted set differs although the scores are the same: (versions, why)
 DIGESTS_OF_SCORES = [
     (("7.0",), "takes it of other digits"),
-    (("valkey 8.1",), "has -0 where we have 0: it packs fewer sets, and those that are packed lose the sign"),
+    (("valkey 8.0", "valkey 8.1"), "has -0 where we have 0: it packs fewer sets, and those that are packed lose the sign"),
 ]
 
 # (versions, the names of two encodings, why)

@@ -28,10 +28,6 @@ void AclLog::Add(AclLogEntry entry, int64_t now_ms, size_t max_entries) {
     entry.created_ms = now_ms;
   }
   entries_.push_front(std::move(entry));
-  Trim(max_entries);
-}
-
-void AclLog::Trim(size_t max_entries) {
   if (entries_.size() > max_entries) entries_.resize(max_entries);
 }
 

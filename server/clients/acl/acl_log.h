@@ -33,7 +33,6 @@ class AclLog {
   // Cost: O(entries compared), ten at most.
   void Add(AclLogEntry entry, int64_t now_ms, size_t max_entries);
   void Clear() { entries_.clear(); }
-  void Trim(size_t max_entries);
   // The newest first.
   const std::deque<AclLogEntry>& Entries() const { return entries_; }
 

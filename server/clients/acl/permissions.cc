@@ -5,11 +5,13 @@
 
 #include "base/clock.h"
 #include "persistence/file_system.h"
+#include "server/catalogue/dialect.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/pubsub.h"
 #include "server/config/config.h"
+#include "server/config/settings.h"
 #include "server/dataset/stats.h"
 
 namespace respite {
@@ -40,12 +42,43 @@ bool ListensBeyond(const Session& session, const User& user) {
 
 }  // namespace
 
-std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail) {
+namespace {
+
+std::string DenialInScript(AclDenial denial) {
+  const std::string user = "The user executing the script can't ";
+  if (denial == AclDenial::kCommand) return user + "run this command or subcommand";
+  if (denial == AclDenial::kChannel) return user + "publish to the channel mentioned in the command";
+  return user + "access at least one of the keys mentioned in the command arguments";
+}
+
+// Before Redis 7.2.
+std::string DenialOfNobody(AclRequest& request, AclVerdict verdict, DenialDetail detail, const DialectTraits& traits) {
+  if (detail == DenialDetail::kInScript) return DenialInScript(verdict.denial);
+  const bool is_named = detail == DenialDetail::kNamed;
+  const std::string user = is_named ? "This user has no permissions to " : "this user has no permissions to ";
   if (verdict.denial == AclDenial::kCommand) {
-    return "User " + user.name() + " has no permissions to run the '" + request.command().full_name + "' command";
+    const Command& command = request.command();
+    if (traits.has_real_subcommands) return user + "run the '" + command.full_name + "' command";
+    const Command& container = command.parent == nullptr ? command : *command.parent;
+    return user + "run the '" + container.full_name + "' command or its subcommand";
   }
   const std::string kind = verdict.denial == AclDenial::kKey ? "key" : "channel";
-  if (detail == DenialDetail::kBrief) return "No permissions to access a " + kind;
+  if (!is_named) return user + "access one of the " + kind + "s used as arguments";
+  return user + "access the '" + std::string(request.words()[verdict.word]) + "' " + kind;
+}
+
+}  // namespace
+
+std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail,
+                       const DialectTraits& traits) {
+  if (!traits.denials_name_users) return DenialOfNobody(request, verdict, detail, traits);
+  const std::string where = detail == DenialDetail::kInScript ? "ACL failure in script: " : "";
+  if (verdict.denial == AclDenial::kCommand) {
+    return where + "User " + user.name() + " has no permissions to run the '" + request.command().full_name +
+           "' command";
+  }
+  const std::string kind = verdict.denial == AclDenial::kKey ? "key" : "channel";
+  if (detail != DenialDetail::kNamed) return where + "No permissions to access a " + kind;
   return "User " + user.name() + " has no permissions to access the '" + std::string(request.words()[verdict.word]) +
          "' " + kind;
 }
@@ -62,7 +95,9 @@ std::string LateDenialText(AclDenial denial) {
 
 void Permissions::Note(AclLogEntry entry, const Session& client) {
   ++parts_.stats.acl_denials[static_cast<size_t>(entry.reason)];
-  entry.client = ClientText(client, parts_.clock.MonotonicMs());
+  const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
+  if (traits.logs_of_length_zero_stay && parts_.settings.acllog_max_len <= 0) return;
+  entry.client = ClientText(client, parts_.clock.MonotonicMs(), {}, traits);
   const auto most = static_cast<size_t>(std::max<int64_t>(parts_.settings.acllog_max_len, 0));
   parts_.acl_log.Add(std::move(entry), parts_.clock.WallMs(), most);
 }
@@ -123,7 +158,11 @@ std::optional<std::string> Permissions::LoadAclFile(const Session* running) {
 }
 
 std::optional<std::string> Permissions::LoadLines(Bytes text, const std::string& path, const Session* running) {
-  const auto loaded = parts_.users.Load(text, path, [&](const User& user) { CloseSessionsOf(user, running); });
+  const Users::Replacement replacement = {
+      .keeps_users = DialectOf(parts_.settings.emulate).traits.acl_load_keeps_clients,
+      .removed = [&](const User& user) { CloseSessionsOf(user, running); },
+      .changed = [&](const User& before, const User& after) { CloseListenersBeyond(before, after, running); }};
+  const auto loaded = parts_.users.Load(text, path, replacement);
   if (loaded) return std::nullopt;
   return loaded.error() + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
 }

@@ -16,13 +16,15 @@ class Clients;
 class Clock;
 class Config;
 class FileSystem;
+struct DialectTraits;
 struct ServerStats;
 struct Settings;
 class Users;
 
 // "User joe has no permissions to run the 'get' command". kNamed, for ACL DRYRUN, also names keys and channels.
-enum class DenialDetail : uint8_t { kBrief, kNamed };
-std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail);
+enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };
+std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail,
+                       const DialectTraits& traits);
 // The error of EXEC for a command that was still allowed when it was queued.
 std::string LateDenialText(AclDenial denial);
 

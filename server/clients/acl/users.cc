@@ -89,8 +89,7 @@ std::string Users::ReadLine(std::span<const Bytes> words, const LinePlace& place
   return {};
 }
 
-Result<Done, std::string> Users::Load(Bytes text, const std::string& path,
-                                      const std::function<void(const User&)>& removed) {
+Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const Replacement& replacement) {
   Map next;
   std::string trouble;
   size_t number = 0;
@@ -101,19 +100,18 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path,
     if (!words.empty()) trouble += ReadLine(words, {path, number + 1}, next);
   }
   if (!trouble.empty()) return Failure(trouble);
-  for (const auto& [name, user] : users_) {
-    if (name != "default") removed(*user);
-  }
-  auto stays = users_.extract("default");
-  const auto found = next.find("default");
-  if (found != next.end()) {
-    *stays.mapped() = std::move(*found->second);
-    next.erase(found);
-  } else {
-    *stays.mapped() = FreshDefault();
+  if (!next.contains("default")) next.emplace("default", std::make_unique<User>(FreshDefault()));
+  for (auto& [name, user] : users_) {
+    const auto found = next.find(name);
+    if (name != "default" && (found == next.end() || !replacement.keeps_users)) {
+      replacement.removed(*user);
+    } else {
+      replacement.changed(*user, *found->second);
+      *user = std::move(*found->second);
+      std::swap(user, found->second);  // sessions have its address
+    }
   }
   users_ = std::move(next);
-  users_.insert(std::move(stays));
   return Done{};
 }
 

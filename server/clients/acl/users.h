@@ -53,10 +53,16 @@ class Users {
 
   // "user NAME RULES" for each user: the lines of an ACL file or of CONFIG REWRITE, without line ends.
   std::vector<std::string> Lines() const;
+  // What becomes of the users when an ACL file is read. The default user always stays.
+  struct Replacement {
+    bool keeps_users;  // those of the same name; false: all are removed, whatever the file has
+    std::function<void(const User&)> removed;
+    Change changed;
+  };
   // Replaces all users by those of an ACL file, or none if a line is wrong; the error names the lines. Calls `removed`
-  // for each user except the default one before it is removed, even if the file has one of that name. A file without a
-  // default user creates one without a password: requirepass does not apply with an ACL file.
-  Result<Done, std::string> Load(Bytes text, const std::string& path, const std::function<void(const User&)>& removed);
+  // and `changed` before it happens. A file without a default user creates one without a password: requirepass does not
+  // apply with an ACL file.
+  Result<Done, std::string> Load(Bytes text, const std::string& path, const Replacement& replacement);
 
  private:
   using Map = std::map<std::string, std::unique_ptr<User>, std::less<>>;

@@ -63,14 +63,6 @@ Cursor ParseCursor(const Database& keys, Bytes word) {
   return {.slot = KeySlot(word), .place = is_ours ? respite::ParseCursor(place) : 0};
 }
 
-// The slot of all keys that can match, if there is only one: the pattern is plain text as far as its hash tag goes.
-std::optional<int> SlotOfPattern(Bytes pattern) {
-  const Bytes plain = pattern.substr(0, pattern.find_first_of("*?[\\"));
-  const bool is_text = plain.size() == pattern.size();
-  if (is_text || HashTag(plain).size() != plain.size()) return KeySlot(plain);
-  return std::nullopt;
-}
-
 void Answer(Call& call, Bytes cursor, std::span<const Entry* const> keys = {}) {
   call.reply.Array(2);
   call.reply.Bulk(cursor);
@@ -126,7 +118,7 @@ void ClusterScan::Run(Call& call) {
   const Bytes word = call.args.Next();
   const ScanOptions options = ParseScanOptions(call.args, ScanOf::kCluster);
   constexpr int kAnySlot = -1;
-  const int only = options.pattern ? SlotOfPattern(*options.pattern).value_or(kAnySlot) : kAnySlot;
+  const int only = options.pattern ? PatternSlot(*options.pattern).value_or(kAnySlot) : kAnySlot;
   const bool is_start = word == kNoPlace;
   const Cursor cursor = is_start ? Cursor{} : ParseCursor(call.db.Data(), word);
   if (!is_start && options.slot && *options.slot != cursor.slot) throw Refusal{kSlotMismatch};

@@ -80,6 +80,7 @@ void AddKeys(InfoText& text, const Services& services) {
       .Add("expire_cycle_cpu_milliseconds", stats.expire_cycle_us / 1000)
       .Add("evicted_keys", stats.evicted_keys)
       .Add("evicted_clients", services.stats.evicted_clients)
+      .Add("evicted_scripts", 0)
       .Add("total_eviction_exceeded_time", (services.stats.eviction_exceeded_us + exceeded_us) / 1000)
       .Add("current_eviction_exceeded_time", exceeded_us / 1000)
       .Add("keyspace_hits", stats.hits)
@@ -125,7 +126,11 @@ void AddLoading(InfoText& text, const Services& services) {
 void AddLoop(InfoText& text, const ServerStats& stats) {
   text.Add("total_reads_processed", stats.total_reads)
       .Add("total_writes_processed", stats.total_writes)
-      .AddZeros({"io_threaded_reads_processed", "io_threaded_writes_processed"})
+      .AddZeros({"io_threaded_reads_processed", "io_threaded_writes_processed", "io_threaded_freed_objects",
+                 "io_threaded_accept_processed", "io_threaded_poll_processed", "io_threaded_total_prefetch_batches",
+                 "io_threaded_total_prefetch_entries"})
+      .Add("client_query_buffer_limit_disconnections", stats.query_limit_disconnections)
+      .Add("client_output_buffer_limit_disconnections", stats.output_limit_disconnections)
       .Add("reply_buffer_shrinks", stats.reply_room_shrinks)
       .Add("reply_buffer_expands", stats.reply_room_grows)
       .Add("eventloop_cycles", stats.turns)

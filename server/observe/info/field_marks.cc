@@ -1,6 +1,7 @@
 #include "server/observe/info/field_marks.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 
 #include "base/bytes.h"
@@ -9,10 +10,14 @@ namespace respite {
 
 namespace {
 
+// kIfEmulated: it says nothing of this server, so that only who looks for the fields of a version needs it.
+enum class Shown : uint8_t { kAlways, kIfEmulated };
+
 struct FieldMark {
   Bytes name;
   VersionMark since = {};
   VersionMark until = {};
+  Shown shown = Shown::kAlways;
 };
 
 // Fields that came after Redis 6.2, or are gone. Sorted by name.
@@ -21,11 +26,14 @@ constexpr FieldMark kFieldMarks[] = {
     {"acl_access_denied_channel", "7.2.0"},
     {"acl_access_denied_cmd", "7.2.0"},
     {"acl_access_denied_key", "7.2.0"},
+    {"allocator_muzzy", "7.4.0,valkey:8.0.0", {}, Shown::kIfEmulated},
     {"aof_rewrites", "7.0.0"},
     {"aof_rewrites_consecutive_failures", "7.0.0"},
     {"async_loading", "7.0.0"},
     {"atomicvar_api", {}, "valkey:8.0.0"},
     {"availability_zone", "valkey:8.0.0"},
+    {"client_output_buffer_limit_disconnections", "7.4.0,valkey:8.0.0"},
+    {"client_query_buffer_limit_disconnections", "7.4.0,valkey:8.0.0"},
     {"current_active_defrag_time", "7.0.0"},
     {"current_cow_peak", "7.0.0"},
     {"current_eviction_exceeded_time", "7.0.0"},
@@ -33,12 +41,20 @@ constexpr FieldMark kFieldMarks[] = {
     {"eventloop_duration_cmd_sum", "7.2.0"},
     {"eventloop_duration_sum", "7.2.0"},
     {"evicted_clients", "7.0.0"},
+    {"evicted_scripts", "7.4.0,valkey:8.0.0", {}, Shown::kIfEmulated},
     {"expired_subkeys", "7.4.0,valkey:9.0.0"},
     {"instantaneous_eventloop_cycles_per_sec", "7.2.0"},
     {"instantaneous_eventloop_duration_usec", "7.2.0"},
     {"instantaneous_input_repl_kbps", "7.0.0"},
     {"instantaneous_output_repl_kbps", "7.0.0"},
+    {"io_threaded_accept_processed", "valkey:8.1.0", {}, Shown::kIfEmulated},
+    {"io_threaded_freed_objects", "valkey:8.0.0", {}, Shown::kIfEmulated},
+    {"io_threaded_poll_processed", "valkey:8.0.0", {}, Shown::kIfEmulated},
+    {"io_threaded_total_prefetch_batches", "valkey:8.0.0", {}, Shown::kIfEmulated},
+    {"io_threaded_total_prefetch_entries", "valkey:8.0.0", {}, Shown::kIfEmulated},
     {"mem_cluster_links", "7.0.0"},
+    {"mem_overhead_db_hashtable_rehashing", "7.4.0,valkey:8.0.0", {}, Shown::kIfEmulated},
+    {"mem_replica_full_sync_buffer", "8.0.0", {}, Shown::kIfEmulated},
     {"mem_total_replication_buffers", "7.0.0"},
     {"number_of_functions", "7.0.0"},
     {"number_of_libraries", "7.0.0"},
@@ -71,6 +87,7 @@ static_assert(std::ranges::is_sorted(kFieldMarks, {}, &FieldMark::name));
 bool Has(const Dialect& dialect, Bytes field) {
   const auto* const mark = std::ranges::lower_bound(kFieldMarks, field, {}, &FieldMark::name);
   if (mark == std::end(kFieldMarks) || mark->name != field) return true;
+  if (mark->shown == Shown::kIfEmulated && !dialect.Emulates()) return false;
   return dialect.Has(mark->since) && !dialect.HasLost(mark->until);
 }
 

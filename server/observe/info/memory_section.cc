@@ -95,6 +95,7 @@ std::string MemorySection(const Services& services) {
   text.Add("allocator_allocated", allocator.allocated)
       .Add("allocator_active", allocator.active)
       .Add("allocator_resident", allocator.resident)
+      .Add("allocator_muzzy", allocator.muzzy)
       .Add("total_system_memory", SystemMemory())
       .AddHuman("total_system_memory_human", SystemMemory());
   AddScripts(text, memory, services);
@@ -105,11 +106,13 @@ std::string MemorySection(const Services& services) {
   text.Add("mem_not_counted_for_evict", services.eviction.UncountedBytes())
       .Add("mem_replication_backlog", memory.backlog_bytes)
       .Add("mem_total_replication_buffers", services.replication.replicas().BufferBytes())
+      .Add("mem_replica_full_sync_buffer", 0)
       .Add("mem_clients_slaves", memory.replicas_bytes)
       .Add("mem_clients_normal", memory.clients_bytes)
       .Add("mem_cluster_links", ClusterLinkBytes(services))
       .Add("mem_aof_buffer", memory.aof_buffer_bytes)
       .Add("mem_allocator", AllocatorName())
+      .Add("mem_overhead_db_hashtable_rehashing", 0)
       .Add("active_defrag_running", 0)
       .Add("lazyfree_pending_objects", services.reclaimer.Pending())
       .Add("lazyfreed_objects", services.reclaimer.Freed());

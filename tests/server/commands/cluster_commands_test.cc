@@ -136,7 +136,11 @@ TEST_F(ClusterCommands, PatternsOfSortAreRefused) {
   Run("RPUSH bar 2 1");
   EXPECT_THAT(Run("SORT bar BY w_*"), Error("ERR BY option of SORT denied in Cluster mode."));
   EXPECT_THAT(Run("SORT bar GET #"), Error("ERR GET option of SORT denied in Cluster mode."));
+  EXPECT_THAT(Run("SORT bar BY {bar}w_* GET w_*"), Error("ERR GET option of SORT denied in Cluster mode."));
+  EXPECT_THAT(Run("SORT bar BY {b*}"), Error("ERR BY option of SORT denied in Cluster mode."));
   EXPECT_THAT(Run("SORT_RO bar BY nosort"), Bulks({"2", "1"}));
+  Run("MSET {bar}w_1 9 {bar}w_2 8");
+  EXPECT_THAT(Run("SORT bar BY {bar}w_* GET {bar}w_*"), Bulks({"8", "9"}));  // these are where bar is
 }
 
 TEST_F(ClusterCommands, ScriptsStayInTheirSlot) {

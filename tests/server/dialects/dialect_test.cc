@@ -4,26 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/server/dialects/emulation.h"
 #include "tests/support/reply_matchers.h"
-#include "tests/support/test_client.h"
-#include "tests/support/test_server.h"
 
 namespace respite {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-// A server of a version, and a client of it.
-struct Emulation {
-  explicit Emulation(const std::string& version, RespVersion resp = RespVersion::kResp2)
-      : server(TestServer::Options{.directives = {"emulate " + version}}), client(server, resp) {}
-
-  TestReply Run(Bytes line) { return client.Run(line); }
-
-  TestServer server;
-  TestClient client;
-};
 
 TEST(Dialect, NamesAreThoseOfTheDirective) {
   EXPECT_EQ(EmulatedByName("Redis:6.2"), Emulated::kRedis62);
