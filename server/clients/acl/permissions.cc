@@ -40,10 +40,6 @@ bool ListensBeyond(const Session& session, const User& user) {
   return false;
 }
 
-}  // namespace
-
-namespace {
-
 std::string DenialInScript(AclDenial denial) {
   const std::string user = "The user executing the script can't ";
   if (denial == AclDenial::kCommand) return user + "run this command or subcommand";
