@@ -115,8 +115,10 @@ class PythonTest(LanguageTest):
                 respite_server.start("--nonsense", 1)
             except RuntimeError as error:
                 print(error)
-            with respite_server.start(password="secret") as server:
+            import redis
+            with respite_server.start(password="s@cret/:1 %41") as server:
                 print(server.ask("PING"), server.world().ask("PING"))
+                assert redis.Redis.from_url(server.url).ping() and redis.Redis.from_url(server.world().url).ping()
             print(server.process.returncode)
             """)
         text = self.shell("python wrong.py")
@@ -207,16 +209,27 @@ class NodeTest(LanguageTest):
             const { startRespite } = require('respite-server');
             (async () => {
               await startRespite({ args: ['--nonsense', 1] }).catch((error) => console.log(/Bad directive/.test(error.message)));
-              const server = await startRespite({ password: 'secret' });
+              const server = await startRespite({ password: 's@cret/:1 %41' });
+              for (const { url } of [server, server.world()]) {
+                const client = new (require('ioredis'))(url);
+                await client.ping();
+                client.disconnect();
+              }
               const world = server.world();
               await world.ask('SET', 'a', 1);
               console.log(await server.ask('DBSIZE'), await world.ask('DBSIZE'));
               console.log(await world.ask('NONSENSE').catch((error) => error.message.slice(0, 19)));
               console.log((await server.test('WORLD', 'LIST')).length, await world.drop());
+              const ended = await startRespite();
+              await ended.ask('PING');
+              ended.process.kill();
+              await new Promise((resolve) => ended.process.once('exit', resolve));
+              await new Promise((resolve) => ended.connection.socket.once('close', resolve));
+              console.log(await ended.ask('PING').catch((error) => error.message));
               // Not stopped: the server must end with this process, and not keep it alive.
             })();
             """)
-        self.assertEqual("true\n0 1\nERR unknown command\n1 OK\n", self.shell("node worlds.js"))
+        self.assertEqual("true\n0 1\nERR unknown command\n2 OK\nthe server ended the connection\n", self.shell("node worlds.js"))
 
 
 class GoTest(LanguageTest):
