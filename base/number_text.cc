@@ -38,6 +38,17 @@ std::optional<uint64_t> ParseMagnitude(Bytes digits) {
 double ToFloat(const char* text, char** end, double /*kind*/) { return std::strtod(text, end); }
 long double ToFloat(const char* text, char** end, long double /*kind*/) { return std::strtold(text, end); }
 
+// As many bits as wide floats have on x86_64: those of other processors have more, which would show other digits.
+long double Narrowed(long double value) {
+  constexpr int kBits = 64;
+  if constexpr (std::numeric_limits<long double>::digits > kBits) {
+    int exponent = 0;
+    const long double fraction = std::frexp(value, &exponent);
+    return std::isfinite(value) ? std::ldexp(std::rint(std::ldexp(fraction, kBits)), exponent - kBits) : value;
+  }
+  return value;
+}
+
 // Leaves the rare forms to the C library: '+', hexadecimal, infinities, overflow, denormals.
 template <typename Float>
 std::optional<Float> ParseRareFloat(Bytes text) {
@@ -122,7 +133,8 @@ std::optional<double> ParseDouble(Bytes text) { return ParseFloat<double>(text);
 std::optional<long double> ParseLongDouble(Bytes text) {
   constexpr size_t kMaxSize = 5120;
   if (text.size() >= kMaxSize) return std::nullopt;
-  return ParseRareFloat<long double>(text);
+  const auto value = ParseRareFloat<long double>(text);
+  return value ? std::optional(Narrowed(*value)) : std::nullopt;
 }
 
 std::string DoubleText(double value) {
@@ -144,7 +156,7 @@ std::string LongDoubleText(long double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   std::array<char, 5120> buffer;  // the widest value has 4933 digits before the point
-  const int size = std::snprintf(buffer.data(), buffer.size(), "%.17Lf", value);
+  const int size = std::snprintf(buffer.data(), buffer.size(), "%.17Lf", Narrowed(value));
   Bytes text(buffer.data(), static_cast<size_t>(size));
   while (text.back() == '0') text.remove_suffix(1);
   if (text.back() == '.') text.remove_suffix(1);

@@ -80,11 +80,14 @@ func Start(arguments ...string) (*Server, error) {
 	}
 	ports, err := readPorts(reader)
 	if err != nil {
+		command.Process.Kill()
 		command.Wait()
 		return nil, fmt.Errorf("%s did not start: %w\n%s", command, err, log.text)
 	}
 	c, err := dial(net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[0])))
 	if err != nil {
+		command.Process.Kill()
+		command.Wait()
 		return nil, err
 	}
 	return &Server{database: &DB{connection: c}, Ports: ports, command: command}, nil

@@ -48,10 +48,14 @@ def _programs():
     for each in facts.built():
         folder = f"respite/linux-{each.name}"
         files += [(f"{folder}/respite-server", facts.program(each).read_bytes(), 0o644),
-                  (f"{folder}/respite-server.sha256", archives.digest(facts.program(each)).encode(), 0o644),
+                  (f"{folder}/respite-server.facts", _digest_and_size(facts.program(each)).encode(), 0o644),
                   (f"{folder}/NOTICE", program.notices(each).read_bytes(), 0o644),
                   (f"{folder}/respite.spdx.json", program.bill(each).read_bytes(), 0o644)]
     return files
+
+
+def _digest_and_size(path):
+    return f"{archives.digest(path)} {path.stat().st_size}"
 
 
 def _folder(artifact):

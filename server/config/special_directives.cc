@@ -407,8 +407,8 @@ FileForm LoadForm(std::string_view name, const Settings& settings) {
 Objection AssignReadyFd(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
   const auto number = ParseInteger(words[0]);
   if (!number) return "argument couldn't be parsed into an integer";
-  if (*number < 0 || *number > INT_MAX || (*number > 0 && *number <= STDERR_FILENO)) {
-    return "argument must be a file descriptor from 3 on, or 0 for none";
+  if (*number < 0 || *number > INT_MAX || *number == STDERR_FILENO) {
+    return "argument must be 1, or a file descriptor from 3 on, or 0 for none";
   }
   settings.ready_fd = static_cast<int>(*number);
   return {};

@@ -20,9 +20,11 @@
 #include "base/bytes.h"
 #include "base/descriptor.h"
 #include "base/number_text.h"
+#include "base/result.h"
 #include "protocol/reply_tree.h"
 #include "protocol/request_text.h"
 #include "server/config/usage.h"
+#include "server/process/client_stream.h"
 
 namespace respite {
 
@@ -34,12 +36,15 @@ constexpr char kUsage[] =
     "Sends a command, or without one each line of standard input, and prints the replies.\n"
     "  -h HOST (127.0.0.1), -p PORT (6379), or -s SOCKET\n"
     "  -a, --pass PASSWORD and --user NAME; or REDISCLI_AUTH in the environment has the password\n"
-    "  -n NUMBER of the database, -3 for RESP3, -e: exit with 1 if the reply is an error\n";
+    "  -n NUMBER of the database, -3 for RESP3, -e: exit with 1 if the reply is an error\n"
+    "  --tls, with --cacert FILE, --cert FILE, --key FILE, --sni NAME, --insecure\n";
 
 struct Order {
   std::map<std::string, std::string> values;  // by option
   bool speaks_resp3 = false;
   bool errors_count = false;
+  bool speaks_tls = false;
+  bool is_insecure = false;
   std::vector<std::string> command;
 
   std::string Value(const char* option, const char* otherwise) const {
@@ -55,12 +60,12 @@ std::string LongName(const std::string& option) {
 }
 
 bool TakesValue(const std::string& option) {
-  constexpr std::array kOptions = {"-h", "-p", "-s", "-a", "--user", "-n"};
+  constexpr std::array kOptions = {"-h", "-p", "-s", "-a", "--user", "-n", "--cacert", "--cert", "--key", "--sni"};
   return std::ranges::count(kOptions, option) > 0;
 }
 
 bool IsFlag(const std::string& option) {
-  constexpr std::array kFlags = {"-2", "-3", "-e", "--raw", "--no-raw", "--no-auth-warning"};
+  constexpr std::array kFlags = {"-2", "-3", "-e", "--raw", "--no-raw", "--no-auth-warning", "--tls", "--insecure"};
   return std::ranges::count(kFlags, option) > 0;
 }
 
@@ -78,6 +83,8 @@ std::optional<Order> OrderIn(std::span<const std::string> arguments) {
     }
     order.speaks_resp3 |= option == "-3";
     order.errors_count |= option == "-e";
+    order.speaks_tls |= option == "--tls";
+    order.is_insecure |= option == "--insecure";
   }
   for (; i < arguments.size(); ++i) order.command.push_back(arguments[i]);
   return order;
@@ -111,33 +118,24 @@ Descriptor DialHost(const std::string& host, const std::string& port) {
 // A connection on which each request waits for its reply.
 class Conversation {
  public:
-  explicit Conversation(Descriptor socket) : socket_(std::move(socket)) {}
+  explicit Conversation(ClientStream stream) : stream_(std::move(stream)) {}
 
   // Nothing: the connection ended, or the reply is none.
   std::optional<ReplyTree> Ask(const std::vector<std::string>& words) {
     std::string request;
     AppendRequest(request, words);
-    if (!Send(request)) return std::nullopt;
+    if (!stream_.Send(request)) return std::nullopt;
     std::array<char, kChunk> chunk;
     while (true) {
       if (auto reply = parser_.Next()) return reply;
-      const ssize_t octets = recv(socket_.Get(), chunk.data(), chunk.size(), 0);
+      const ssize_t octets = stream_.Receive(chunk);
       if (octets <= 0 || parser_.Failed()) return std::nullopt;
       parser_.Feed({chunk.data(), static_cast<size_t>(octets)});
     }
   }
 
  private:
-  bool Send(Bytes octets) {
-    while (!octets.empty()) {
-      const ssize_t sent = send(socket_.Get(), octets.data(), octets.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return false;
-      octets.remove_prefix(static_cast<size_t>(sent));
-    }
-    return true;
-  }
-
-  Descriptor socket_;
+  ClientStream stream_;
   ReplyTreeParser parser_;
 };
 
@@ -206,17 +204,28 @@ int RunLines(Conversation& talk, const Order& order) {
   return 0;
 }
 
-int Converse(const Order& order) {
+Result<ClientStream, std::string> Connect(const Order& order) {
   const std::string host = order.Value("-h", "127.0.0.1");
   const std::string port = order.Value("-p", "6379");
   const std::string path = order.Value("-s", "");
+  const std::string failed = "Could not connect to Redis at " + (path.empty() ? host + ":" + port : path) + ": ";
   Descriptor socket = path.empty() ? DialHost(host, port) : DialSocket(path);
-  if (socket.Get() < 0) {
-    const std::string place = path.empty() ? host + ":" + port : path;
-    std::fprintf(stderr, "Could not connect to Redis at %s: %s\n", place.c_str(), std::strerror(errno));
+  if (socket.Get() < 0) return Failure(failed + std::strerror(errno));
+  ClientStream stream(std::move(socket));
+  const ClientTls tls{order.Value("--cacert", ""), order.Value("--cert", ""), order.Value("--key", ""),
+                      order.Value("--sni", ""), order.is_insecure};
+  const auto objection = order.speaks_tls ? stream.Encrypt(tls) : std::nullopt;
+  if (objection) return Failure(failed + *objection);
+  return stream;
+}
+
+int Converse(const Order& order) {
+  auto stream = Connect(order);
+  if (!stream.ok()) {
+    std::fprintf(stderr, "%s\n", stream.error().c_str());
     return 1;
   }
-  Conversation talk(std::move(socket));
+  Conversation talk(std::move(stream.value()));
   if (!Introduce(talk, order)) {
     std::fputs("Error: Server closed the connection\n", stderr);
     return 1;

@@ -14,6 +14,13 @@ namespace {
 // A launcher that left its pipe full must not keep the server from serving.
 constexpr int kMostWaitMs = 1000;
 
+// Standard output stays open, as standard error: otherwise a client's socket could get its number, and the log.
+int TakeStandardOutput() {
+  const int taken = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (taken >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+  return taken;
+}
+
 bool MayBeWritten(int fd) {
   pollfd writable{fd, POLLOUT, 0};
   return poll(&writable, 1, kMostWaitMs) > 0;
@@ -26,8 +33,9 @@ std::optional<std::string> ReadyFd::Take(int number) {
   const int flags = fcntl(number, F_GETFL);
   if (flags < 0) return name + ": the launcher has not passed an open file descriptor of this number";
   if ((flags & O_ACCMODE) == O_RDONLY) return name + ": this file descriptor is not open for writing";
-  fcntl(number, F_SETFD, FD_CLOEXEC);
-  descriptor_ = Descriptor(number);
+  descriptor_ = Descriptor(number == STDOUT_FILENO ? TakeStandardOutput() : number);
+  if (descriptor_.Get() < 0) return name + ": too many open files";
+  fcntl(descriptor_.Get(), F_SETFD, FD_CLOEXEC);
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
 // ReadyFd (`ready-fd`): a descriptor inherited from the launcher, which learns there when the server is ready, and its
-// ports: usually a pipe, whose other end it reads.
+// ports: usually a pipe, whose other end it reads. If it is standard output, the log goes to standard error.
 #pragma once
 
 #include <cstdint>

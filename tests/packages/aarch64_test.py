@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """The program for ARM, under qemu's emulation of a processor: that it serves, scripts run, saves and speaks TLS. Emulated
 programs are slow, so this is no test of speed."""
+import os
 import pathlib
+import random
 import shutil
+import socket
 import ssl
 import sys
 import unittest
@@ -11,9 +14,13 @@ from places import DIST, ROOT, PackageTest, ask, facts, free_port, run, wait_unt
 
 sys.path.insert(0, str(ROOT / "tests/system"))
 from certificates import Authority  # noqa: E402
+from generators import Generator  # noqa: E402
 
 ARCHITECTURE = facts.ARCHITECTURES["aarch64"]
 MOST_OCTETS = 12 * 1000 * 1000
+COMMANDS = 6000
+BATCH = 200
+FROZEN_MS = 1_700_000_000_000
 
 
 class Aarch64Test(PackageTest):
@@ -25,8 +32,11 @@ class Aarch64Test(PackageTest):
             self.skipTest("qemu-user is not installed")
 
     def serve(self, *arguments):
-        port = self.folder / "port"
-        self.start([self.emulator, self.program, "--test", "--port-file", port, "--dir", self.folder, *arguments])
+        return self.serve_by([self.emulator, self.program], "port", *arguments)
+
+    def serve_by(self, words, name, *arguments):
+        port = self.folder / name
+        self.start([*words, "--test", "--port-file", port, "--dir", self.folder, *arguments])
         wait_until(lambda: port.exists() and port.read_text(), "the port")
         return int(port.read_text())
 
@@ -58,6 +68,25 @@ class Aarch64Test(PackageTest):
         self.assertEqual("+OK\r\n", ask(port, "SAVE"))
         self.assertIn("[info] 1 keys read", self.check_rdb())
 
+    def test_replies_as_on_x86_64(self):
+        """To the last octet, also where numbers are rounded: the same commands, seed and time for both."""
+        other = self.package(facts.program(facts.ARCHITECTURES["x86_64"]).name)
+        if os.uname().machine != "x86_64":
+            self.skipTest("this machine does not run the program for x86_64")
+        seed = int(os.environ.get("RESPITE_SEED") or random.randrange(1 << 30))
+        rng = random.Random(seed)
+        generator = Generator(rng, (7, 2))
+        ports = self.serve("--seed", "7"), self.serve_by([other], "other", "--seed", "7")
+        talks = [Talk(port) for port in ports]
+        self.assertEqual(*(talk.ask([["TEST", "CLOCK", "FREEZE", FROZEN_MS]]) for talk in talks))
+        for batch in range(COMMANDS // BATCH):
+            commands = [calculation(rng) if rng.random() < 0.4 else generator.command() for _ in range(BATCH)]
+            replies = [talk.ask(commands) for talk in talks]
+            if replies[0] != replies[1]:
+                at = len(os.path.commonprefix(replies))
+                self.fail(f"RESPITE_SEED={seed}, batch {batch}, octet {at}: aarch64 {replies[0][at - 80:at + 40]!r}, x86_64 "
+                          f"{replies[1][at - 80:at + 40]!r}")
+
     def check_rdb(self):
         (self.folder / "respite-check-rdb").symlink_to(self.program)
         return run(self.emulator, "-0", "respite-check-rdb", self.program, self.folder / "dump.rdb")
@@ -80,6 +109,48 @@ class Aarch64Test(PackageTest):
         names = run("unzip", "-l", next(DIST.glob("go/**/*.zip"))) + run("unzip", "-l", next(DIST.glob("maven/**/respite-test-?.?.?.jar")))
         for name in ("programs/linux_arm64.gz", "respite/linux-aarch64/respite-server"):
             self.assertIn(name, names)
+
+
+class Talk:
+    """A connection whose replies are octets."""
+    MARK = b"$13\r\nthe-end-of-it\r\n"
+
+    def __init__(self, port):
+        self.sock = socket.create_connection(("127.0.0.1", port), timeout=120)
+
+    def ask(self, commands):
+        octets = b""
+        for words in [*commands, ["ECHO", "the-end-of-it"]]:
+            parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+            octets += b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
+        self.sock.sendall(octets)
+        replies = b""
+        while not replies.endswith(self.MARK):
+            replies += self.sock.recv(1 << 20)
+        return replies.removesuffix(self.MARK)
+
+
+def number(rng):
+    return rng.choice([rng.uniform(-1, 1), rng.uniform(-1e6, 1e6), rng.uniform(-1, 1) * 10 ** rng.randint(-30, 30),
+                       rng.randint(-10**17, 10**17), round(rng.uniform(-100, 100), 2)])
+
+
+def calculation(rng):
+    """A command whose reply depends on how numbers are rounded."""
+    key, member = f"f{rng.randrange(4)}", f"m{rng.randrange(20)}"
+    place = [rng.uniform(-180, 180), rng.uniform(-85, 85)]
+    return rng.choice([
+        ["INCRBYFLOAT", f"n{key}", number(rng)], ["HINCRBYFLOAT", f"h{key}", member, number(rng)],
+        ["ZADD", f"z{key}", "INCR", number(rng), member], ["ZADD", f"z{key}", number(rng), member], ["ZINCRBY", f"z{key}", number(rng), member],
+        ["ZRANGE", f"z{key}", 0, -1, "WITHSCORES"], ["ZUNION", 2, f"z{key}", "zf0", "WEIGHTS", number(rng), number(rng), "WITHSCORES"],
+        ["GEOADD", f"p{key}", *place, member], ["GEODIST", f"p{key}", member, f"m{rng.randrange(20)}", rng.choice(["m", "km", "mi", "ft"])],
+        ["GEOPOS", f"p{key}", member], ["GEOHASH", f"p{key}", member],
+        ["GEOSEARCH", f"p{key}", "FROMLONLAT", *place, "BYRADIUS", 9000, "km", "ASC", "WITHDIST", "WITHCOORD", "WITHHASH"],
+        ["PFADD", f"l{key}", *(rng.randrange(10**6) for _ in range(40))], ["PFCOUNT", f"l{key}"],
+        ["EVAL", "local a, b = tonumber(ARGV[1]), tonumber(ARGV[2]) return {tostring(a * b + a), tostring(a / b - b * b), "
+                 "string.format('%.17g', math.sin(a) * b + math.exp(b % 10) + math.sqrt(math.abs(a))), cjson.encode({a * b + b})}",
+         0, number(rng), number(rng)],
+        ["SET", f"n{key}", number(rng)]])
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import unittest
 
 from places import DIST, ROOT, PackageTest, code, facts, kept, readme_row, run
 from registry import Registry
+from starters import EndsWithItsStarter, Unpacks
 
 
 class LanguageTest(PackageTest):
@@ -50,7 +51,7 @@ class LanguageTest(PackageTest):
         return {**inherited, "XDG_CACHE_HOME": str(cls.folder / "cache"), **variables}
 
 
-class PythonTest(LanguageTest):
+class PythonTest(EndsWithItsStarter, LanguageTest):
     @classmethod
     def install(cls):
         cls.package("respite_server-*.whl")
@@ -60,6 +61,14 @@ class PythonTest(LanguageTest):
                                           PIP_FIND_LINKS=f"{DIST} {wheels}", PIP_DISABLE_PIP_VERSION_CHECK="1")
         cls.shell(readme_row("Python")[0][0])
         cls.shell("pip install -q redis pytest pytest-xdist")
+
+    def starter(self):
+        return self.folder / "venv/bin/python", self.write("starter.py", """
+            import sys
+            import respite_server
+            print(respite_server.start().port, flush=True)
+            sys.stdin.read()
+            """)
 
     def test_lines_of_readme(self):
         self.write("test_it.py", "import redis\n\n" + readme_row("Python")[1][0].replace(": ", ":\n    ", 1) + "\n")
@@ -115,8 +124,10 @@ class PythonTest(LanguageTest):
                 respite_server.start("--nonsense", 1)
             except RuntimeError as error:
                 print(error)
-            with respite_server.start(password="secret") as server:
+            import redis
+            with respite_server.start(password="s@cret/:1 %41") as server:
                 print(server.ask("PING"), server.world().ask("PING"))
+                assert redis.Redis.from_url(server.url).ping() and redis.Redis.from_url(server.world().url).ping()
             print(server.process.returncode)
             """)
         text = self.shell("python wrong.py")
@@ -124,7 +135,7 @@ class PythonTest(LanguageTest):
         self.assertTrue(text.endswith("PONG PONG\n0\n"), text)
 
 
-class NodeTest(LanguageTest):
+class NodeTest(EndsWithItsStarter, LanguageTest):
     @classmethod
     def install(cls):
         cls.need("node", "npm")
@@ -141,6 +152,12 @@ class NodeTest(LanguageTest):
         part.mkdir()
         (part / "package.json").write_text('{"private": true}\n')
         run("npm", "install", "--no-audit", "--no-fund", "ioredis@5", "vitest@3", "jest@30", cwd=part)
+
+    def starter(self):
+        return "node", self.write("starter.js", """
+            require('respite-server').startRespite().then((server) => console.log(server.port));
+            process.stdin.resume();
+            """)
 
     def test_lines_of_readme(self):
         self.write("it.mjs", f"""
@@ -207,19 +224,30 @@ class NodeTest(LanguageTest):
             const { startRespite } = require('respite-server');
             (async () => {
               await startRespite({ args: ['--nonsense', 1] }).catch((error) => console.log(/Bad directive/.test(error.message)));
-              const server = await startRespite({ password: 'secret' });
+              const server = await startRespite({ password: 's@cret/:1 %41' });
+              for (const { url } of [server, server.world()]) {
+                const client = new (require('ioredis'))(url);
+                await client.ping();
+                client.disconnect();
+              }
               const world = server.world();
               await world.ask('SET', 'a', 1);
               console.log(await server.ask('DBSIZE'), await world.ask('DBSIZE'));
               console.log(await world.ask('NONSENSE').catch((error) => error.message.slice(0, 19)));
               console.log((await server.test('WORLD', 'LIST')).length, await world.drop());
+              const ended = await startRespite();
+              await ended.ask('PING');
+              ended.process.kill();
+              await new Promise((resolve) => ended.process.once('exit', resolve));
+              await new Promise((resolve) => ended.connection.socket.once('close', resolve));
+              console.log(await ended.ask('PING').catch((error) => error.message));
               // Not stopped: the server must end with this process, and not keep it alive.
             })();
             """)
-        self.assertEqual("true\n0 1\nERR unknown command\n1 OK\n", self.shell("node worlds.js"))
+        self.assertEqual("true\n0 1\nERR unknown command\n2 OK\nthe server ended the connection\n", self.shell("node worlds.js"))
 
 
-class GoTest(LanguageTest):
+class GoTest(Unpacks, LanguageTest):
     @classmethod
     def install(cls):
         cls.need("go")
@@ -247,6 +275,65 @@ class GoTest(LanguageTest):
     def use_go_redis(self):
         versions = re.search(r"github.com/redis/go-redis/v9 (\S+)", (ROOT / "tests/clients/go/go.mod").read_text())
         self.shell(f"go get github.com/redis/go-redis/v9@{versions[1]}")
+
+    def starter(self):
+        program = self.folder / "starter/starter"
+        if not program.exists():
+            self.write("starter/main.go", f"""
+                package main
+
+                import (
+                \t"fmt"
+                \t"io"
+                \t"os"
+
+                \t"{facts.GO_MODULE}"
+                )
+
+                func main() {{
+                \tserver, err := respitetest.Start()
+                \tif err != nil {{
+                \t\tpanic(err)
+                \t}}
+                \tfmt.Println(server.Port())
+                \tio.Copy(io.Discard, os.Stdin)
+                }}
+                """)
+            self.shell("go build -o starter/starter ./starter")
+        return (program,)
+
+    def test_unpacks_and_starts_in_parallel(self):
+        self.write("parallel_test.go", f"""
+            package shop
+
+            import (
+            \t"testing"
+
+            \t"{facts.GO_MODULE}"
+            )
+
+            func TestMany(t *testing.T) {{
+            \tt.Setenv("XDG_CACHE_HOME", t.TempDir())
+            \tt.Run("all", func(t *testing.T) {{
+            \t\tfor i := 0; i < 20; i++ {{
+            \t\t\tt.Run("one", func(t *testing.T) {{
+            \t\t\t\tt.Parallel()
+            \t\t\t\trespitetest.Run(t).FlushAll()
+            \t\t\t}})
+            \t\t}}
+            \t}})
+            }}
+
+            func TestFailures(t *testing.T) {{
+            \tif _, err := respitetest.Start("--nonsense", "1"); err == nil {{
+            \t\tt.Error("no error")
+            \t}}
+            \tif _, err := respitetest.Start("--requirepass", "secret"); err == nil {{
+            \t\tt.Error("no error")
+            \t}}
+            }}
+            """)
+        self.assertIn("ok", self.shell("go test -count 1 -parallel 8 -run 'TestMany|TestFailures' ."))
 
     def test_lines_of_readme(self):
         self.use_go_redis()
@@ -283,7 +370,8 @@ class GoTest(LanguageTest):
         self.assertIn("ok", self.shell("go test -count 1 ./..."))
 
 
-class JavaTest(LanguageTest):
+class JavaTest(Unpacks, LanguageTest):
+    REFUSES_FOLDERS_OF_OTHERS = False  # it makes one that nobody knows before
     @classmethod
     def install(cls):
         cls.need("mvn", "javac")
@@ -292,11 +380,30 @@ class JavaTest(LanguageTest):
         own = cls.repository / facts.MAVEN_GROUP
         shutil.rmtree(own, ignore_errors=True)
         cls.addClassCleanup(shutil.rmtree, own, ignore_errors=True)
+        cls.variables = cls.environment()
         cls.write("settings.xml", f"""
             <settings><mirrors><mirror>
               <id>central</id><mirrorOf>*</mirrorOf><url>file://{DIST}/maven</url>
             </mirror></mirrors></settings>
             """.lstrip())
+
+    @staticmethod
+    def temporary(folder):
+        return {"JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={folder} -Duser.home=?"}
+
+    def starter(self):
+        own = next((DIST / "maven" / facts.MAVEN_GROUP / "respite-test").glob(f"*/respite-test-{facts.version()}.jar"))
+        source = self.write("starter/Starter.java", """
+            public class Starter {
+              public static void main(String[] arguments) throws Exception {
+                System.out.println(respite.RespiteServer.start().port());
+                System.in.read();
+              }
+            }
+            """)
+        if not source.with_suffix(".class").exists():
+            run("javac", "-cp", own, source)
+        return "java", "-cp", f"{own}:{source.parent}", "Starter"
 
     POM = """\
         <project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -345,7 +452,7 @@ class JavaTest(LanguageTest):
         for name, text in tests.items():
             self.write(f"src/test/java/{name}.java", text)
         text = run("mvn", "-B", "-s", "settings.xml", f"-Dmaven.repo.local={self.repository}", "test", cwd=self.folder,
-                   env=self.environment())
+                   env=self.variables)
         self.assertIn(f"Tests run: {count}, Failures: 0, Errors: 0, Skipped: 0", text)
 
     def test_lines_of_readme(self):
@@ -372,7 +479,7 @@ class JavaTest(LanguageTest):
             "EmbeddedTest": (pathlib.Path(__file__).with_name("EmbeddedTest.java.txt")).read_text()}, 2)
 
 
-class RustTest(LanguageTest):
+class RustTest(Unpacks, LanguageTest):
     @classmethod
     def install(cls):
         cls.need("cargo")
@@ -386,6 +493,19 @@ class RustTest(LanguageTest):
         cls.variables = cls.environment(CARGO_HOME=str(cls.folder / "home"), CARGO_NET_OFFLINE="true")
         cls.shell("cargo init -q --lib --vcs none --name shop shop")
         cls.shell(f"cd shop && {readme_row('Rust')[0][0]}")
+
+    def starter(self):
+        program = self.folder / "shop/target/debug/examples/starter"
+        if not program.exists():
+            self.write("shop/examples/starter.rs", """
+                fn main() {
+                    let respite = respite_test::Respite::start().unwrap();
+                    println!("{}", respite.port());
+                    std::io::stdin().read_line(&mut String::new()).unwrap();
+                }
+                """)
+            self.shell("cd shop && cargo build -q --example starter")
+        return (program,)
 
     def test_lines_of_readme(self):
         self.write("shop/tests/it.rs", f"#[test]\nfn it() {{\n    {readme_row('Rust')[1][0]}\n"
@@ -408,13 +528,19 @@ class RustTest(LanguageTest):
             }
 
             #[test]
+            fn one_that_cannot_be_used_does_not_stay() {
+                let error = Respite::start_with(&["--requirepass", "secret"]).unwrap().ask(&["PING"]).unwrap_err();
+                assert!(error.to_string().starts_with("NOAUTH"), "{error}");
+            }
+
+            #[test]
             fn a_wrong_argument_is_shown() {
                 let error = Respite::start_with(&["--nonsense", "1"]).map(|_| ()).unwrap_err();
                 assert!(error.to_string().contains("Bad directive"), "{error}");
             }
             """)
         text = self.shell("cd shop && cargo test -q --test lock --test more 2>&1")
-        self.assertEqual(2, len(re.findall(r"test result: ok. [12] passed", text)), text)
+        self.assertEqual(2, len(re.findall(r"test result: ok. [13] passed", text)), text)
 
 
 if __name__ == "__main__":

@@ -93,6 +93,17 @@ class PackageTest(unittest.TestCase):
         return process
 
 
+def within(root):
+    return lambda: (os.chroot(root), os.chdir("/"))
+
+
+class PlaceTest(PackageTest):
+    """Runs programs in a root."""
+
+    def inside(self, root, *words, **variables):
+        return run(*words, preexec_fn=within(root), cwd=root, env={"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", **variables})
+
+
 def end(process):
     process.terminate()
     process.communicate(timeout=30)

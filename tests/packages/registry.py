@@ -20,10 +20,13 @@ def packages():
 
 
 class Registry:
-    """with Registry() as address: …"""
+    """with Registry() as address: …; offers=False: it has nothing."""
+
+    def __init__(self, offers=True):
+        self.offered = packages() if offers else {}
 
     def __enter__(self):
-        offered = packages()
+        offered = self.offered
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):

@@ -1,31 +1,30 @@
 #!/usr/bin/env python3
-"""The packages of distributions, in small roots of Debian 11, 12 and 13; the tarball; the container image."""
+"""The packages of distributions, in small roots of Debian 11, 12 and 13; the tarball."""
 import json
 import os
-import pathlib
+import re
+import shlex
 import shutil
-import ssl
+import socket
 import subprocess
-import tarfile
 import unittest
 
-from places import ARCHITECTURE, DIST, RELEASES, PackageTest, ask, code, facts, free_port, run, wait_until
+from places import ARCHITECTURE, DIST, RELEASES, PackageTest, PlaceTest, ask, code, facts, free_port, run, wait_until, within
 
 
-def within(root):
-    return lambda: (os.chroot(root), os.chdir("/"))
-
-
-class RootTest(PackageTest):
-    def inside(self, root, *words, **options):
-        return run(*words, preexec_fn=within(root), cwd=root, env={"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"},
-                   **options)
-
+class RootTest(PlaceTest):
     def check_serves(self, root, program="/usr/bin/respite-server"):
         port = root / "tmp/port"
         self.start([program, "--test", "--port-file", "/tmp/port"], preexec_fn=within(root), cwd=root)
         wait_until(lambda: port.exists() and port.read_text(), "the port")
         self.assertEqual("+PONG\r\n", ask(int(port.read_text()), "PING"))
+        return int(port.read_text())
+
+
+# In the place of systemctl: notes its arguments, and says that the server runs.
+SYSTEMCTL = """#!/bin/sh
+echo "$*" >>/calls
+"""
 
 
 class DebTest(RootTest):
@@ -39,21 +38,69 @@ class DebTest(RootTest):
                 self.check_release(self.unpacked(release))
 
     def check_release(self, root):
-        shutil.copy(self.deb, root)
-        line = code("docs/install.md", "deb").strip().removeprefix("sudo ")
-        self.inside(root, "sh", "-c", line.replace("apt install", "dpkg -i").replace("./dist/", "/"))
+        (root / "etc/redis").mkdir()
+        (root / "etc/redis/redis.conf").write_text("port 6379\n")
+        (root / "dist").mkdir()
+        shutil.copy(self.deb, root / "dist")
+        line = code("docs/install.md", "deb").strip()
+        self.inside(root, "sh", "-c", f'sudo() {{ "$@"; }}; {line}', DEBIAN_FRONTEND="noninteractive")
         self.assertIn(f"respite={facts.version()}", self.inside(root, "respite-server", "--version"))
-        self.check_serves(root)
+        port = self.check_serves(root)
         self.assertTrue((root / "lib/systemd/system/respite-server.service").exists())
+        for name in ("respite-server", *facts.TOOL_NAMES):
+            self.assertEqual(0, os.stat(root / f"usr/share/man/man1/{name}.1.gz").st_uid)
         settings = root / "etc/default/respite-server"
         settings.write_text('RESPITE_OPTIONS="--port 7000"\n')
-        self.inside(root, "dpkg", "-i", f"/{self.deb.name}")
+        for _ in range(2):
+            self.inside(root, "dpkg", "-i", f"/dist/{self.deb.name}")
         self.assertIn("7000", settings.read_text())  # a conffile that was changed stays
+        self.inside(root, "dpkg", "--configure", "-a")
         self.inside(root, "dpkg", "-r", "respite")
         self.assertTrue(settings.exists())
         self.assertFalse((root / "usr/bin/respite-server").exists())
+        self.assertEqual("+PONG\r\n", ask(port, "PING"))  # one that nobody supervises goes on
         self.inside(root, "dpkg", "-P", "respite")
         self.assertFalse(settings.exists())
+        self.assertEqual("port 6379\n", (root / "etc/redis/redis.conf").read_text())
+        self.assertEqual([], [path for path in run("find", root, "-name", "*respite*", "-not", "-path", "*/proc/*").splitlines()
+                              if "/dist/" not in path])
+
+    def test_scripts_tell_systemd(self):
+        """A server that runs begins again with the new program, ends with the package, and is not started by itself."""
+        root = self.unpacked("bookworm")
+        shutil.copy(self.deb, root)
+        (root / "run/systemd/system").mkdir(parents=True)
+        (root / "usr/bin/systemctl").write_text(SYSTEMCTL)
+        (root / "usr/bin/systemctl").chmod(0o755)
+        (root / "usr/sbin/policy-rc.d").unlink(missing_ok=True)
+        calls = root / "calls"
+
+        def said(*words):
+            calls.write_text("")
+            self.inside(root, *words)
+            return [line for line in calls.read_text().splitlines() if "daemon-reload" not in line]
+        package = f"/{self.deb.name}"
+        self.assertEqual([], said("dpkg", "-i", package))
+        self.assertRegex("\n".join(said("dpkg", "-i", package)), r"is-active respite-server.service\n(.*\n)*.*restart respite-server.service")
+        wanted = root / "etc/systemd/system/multi-user.target.wants"
+        wanted.mkdir(parents=True)
+        (wanted / "respite-server.service").symlink_to("/lib/systemd/system/respite-server.service")  # systemctl enable
+        self.assertRegex("\n".join(said("dpkg", "-r", "respite")), r"stop respite-server.service")
+        self.assertEqual([], [line for line in said("dpkg", "-P", "respite") if "start" in line])
+        self.assertEqual([], list(wanted.iterdir()))
+        self.assertEqual([], said("dpkg", "-i", package))
+
+    def test_scripts_stand_failed_steps(self):
+        root = self.unpacked("bookworm")
+        shutil.copy(self.deb, root)
+        run("dpkg-deb", "-e", self.deb, root / "scripts")
+        for words in ("postinst abort-upgrade 0.0.9", "postinst abort-remove", "postinst configure 0.0.9", "postinst configure",
+                      "prerm upgrade 0.2.0", "prerm failed-upgrade 0.0.9", "prerm remove", "prerm deconfigure", "postrm upgrade 0.2.0",
+                      "postrm failed-upgrade 0.0.9", "postrm abort-install", "postrm abort-upgrade 0.0.9", "postrm disappear",
+                      "postrm remove", "postrm purge", "postrm purge"):
+            name, *arguments = words.split(" ")
+            with self.subTest(words):
+                self.assertEqual("", self.inside(root, f"/scripts/{name}", *arguments, DPKG_MAINTSCRIPT_PACKAGE="respite"))
 
     def test_is_clean(self):
         if not shutil.which("lintian"):
@@ -62,6 +109,75 @@ class DebTest(RootTest):
         words = ["lintian", "--suppress-tags", "bogus-mail-host,bogus-mail-host-in-debian-changelog", "--fail-on", "error,warning", "--tag-display-limit", "0", "--allow-root", str(self.deb)]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
         self.assertEqual((0, ""), (done.returncode, done.stdout))
+
+
+class UnitTest(RootTest):
+    """The unit, without systemd: it is valid, and its line starts a server that tells when it is ready."""
+
+    def setUp(self):
+        super().setUp()
+        self.deb = self.package(f"respite_*_{ARCHITECTURE.deb}.deb")
+        self.root = self.folder / "root"
+        run("dpkg-deb", "-x", self.deb, self.root)
+        self.units = self.root / "lib/systemd/system"
+        self.unit = (self.units / "respite-server.service").read_text()
+
+    def test_systemd_accepts_it(self):
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("systemd-analyze is not installed")
+        for path in ("/lib/systemd/system/" + name for name in os.listdir("/lib/systemd/system")):
+            if path.endswith((".target", ".slice", ".socket")) and os.path.isfile(path):
+                shutil.copy(path, self.units)
+        self.assertEqual("", run("systemd-analyze", "verify", "--man=no", f"--root={self.root}", "respite-server.service"))
+
+    def test_calls_that_it_forbids_are_not_needed(self):
+        """What the server calls while it starts, answers, saves and stops is in @system-service without @privileged."""
+        if not (shutil.which("strace") and shutil.which("systemd-analyze")):
+            self.skipTest("strace or systemd-analyze is not installed")
+        trace = self.folder / "trace"
+        process, port, _ = self.start_unit("strace", "-f", "-qq", "-o", trace)
+        for words in (("SET", "a", "1"), ("BGSAVE",), ("EVAL", "return redis.call('GET', 'a')", "0"), ("INFO",)):
+            ask(port, *words)
+        wait_until(lambda: "rdb_bgsave_in_progress:0" in ask(port, "INFO", "persistence"), "the child")
+        ask(port, "SHUTDOWN")
+        process.communicate(timeout=30)
+        used = set(re.findall(r"^\d+ +(\w+)\(", trace.read_text(), re.M))
+        self.assertLessEqual({"bind", "listen"}, used)
+        self.assertLessEqual(used - {"execve"}, self.calls("@system-service") - self.calls("@privileged"))
+
+    def calls(self, group):
+        words = set()
+        for line in run("systemd-analyze", "syscall-filter", group).splitlines()[1:]:
+            word = line.strip()
+            words |= self.calls(word) if word.startswith("@") else set() if word.startswith("#") else {word}
+        return words
+
+    def start_unit(self, *before):
+        """Runs ExecStart= with the options that an administrator may have set."""
+        port = free_port()
+        state = self.folder / "state"
+        state.mkdir()
+        line = re.search(r"^ExecStart=(.*)$", self.unit, re.M)[1].replace("/var/lib/respite", str(state))
+        line = line.replace("/usr/bin/", f"{self.root}/usr/bin/").replace("$RESPITE_OPTIONS", f"--port {port} --save '60 1'")
+        notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(notify.close)
+        notify.bind(str(self.folder / "notify"))
+        notify.settimeout(30)
+        process = self.start([*before, *shlex.split(line)], env={**os.environ, "NOTIFY_SOCKET": str(self.folder / "notify")})
+        while notify.recv(1000) != b"READY=1\n":
+            pass
+        return process, port, notify
+
+    def test_it_says_when_it_is_ready(self):
+        self.assertIn("\nType=notify\n", self.unit)
+        process, port, notify = self.start_unit()
+        self.assertEqual("+PONG\r\n", ask(port, "PING"))
+        self.assertEqual("+OK\r\n", ask(port, "SET", "a", "1"))
+        process.terminate()
+        self.assertEqual(b"STOPPING=1\n", notify.recv(1000))
+        process.communicate(timeout=30)
+        self.assertEqual(0, process.returncode)
+        self.assertTrue((self.folder / "state/dump.rdb").exists())
 
 
 class RpmTest(RootTest):
@@ -73,9 +189,14 @@ class RpmTest(RootTest):
         rpm = ("rpm", "--root", root, "--nosignature")
         run(*rpm, "-i", "--nodeps", package)  # rpm does not know what Debian's packages provide
         self.assertEqual("", run(*rpm, "-V", "--nodeps", "respite").strip())
-        self.check_serves(root)
+        port = self.check_serves(root)
         unit = (root / "usr/lib/systemd/system/respite-server.service").read_text()
         self.assertIn("EnvironmentFile=-/etc/sysconfig/respite-server", unit)
+        settings = root / "etc/sysconfig/respite-server"
+        settings.write_text('RESPITE_OPTIONS="--port 7000"\n')
+        run(*rpm, "-U", "--force", "--nodeps", package)
+        self.assertIn("7000", settings.read_text())
+        self.assertEqual("+PONG\r\n", ask(port, "PING"))
         run(*rpm, "-e", "respite")
         self.assertFalse((root / "usr/bin/respite-server").exists())
 
@@ -101,111 +222,6 @@ class TarballTest(PackageTest):
         notice = self.package(f"*{ARCHITECTURE.name}.NOTICE").read_text()
         for name in names - {"respite"}:
             self.assertIn(f"\n{name}\n{'=' * 10}", notice)
-
-
-class ImageTest(RootTest):
-    def setUp(self):
-        super().setUp()
-        if os.geteuid() != 0:
-            self.skipTest("chroot needs root")
-        self.image = self.package(f"respite-*-linux-{ARCHITECTURE.name}.oci.tar")
-        layout = self.folder / "layout"
-        with tarfile.open(self.image) as archive:
-            archive.extractall(layout)
-        self.layout = layout
-        manifest = self.blob(json.loads((layout / "index.json").read_text())["manifests"][0])
-        self.config = self.blob(manifest["config"])["config"]
-        self.root = self.folder / "root"
-        self.root.mkdir()
-        run("tar", "-xzf", self.path(manifest["layers"][0]), "-C", self.root)
-
-    def path(self, descriptor):
-        return self.layout / "blobs" / descriptor["digest"].replace(":", "/")
-
-    def blob(self, descriptor):
-        return json.loads(self.path(descriptor).read_text())
-
-    def docker_run(self, *words, **variables):
-        """Starts what `docker run IMAGE words…` would; the arguments are those of the image if there are none."""
-        entry = [f"/usr/local/bin/{self.config['Entrypoint'][0]}", *(words or self.config["Cmd"])]
-        environment = {**dict(each.split("=", 1) for each in self.config["Env"]), **variables}
-        folder = self.config["WorkingDir"]
-        return self.start(entry, env=environment, cwd=self.root, preexec_fn=lambda: (os.chroot(self.root), os.chdir(folder)))
-
-    def answers(self, port, *words):
-        def answer():
-            try:
-                return ask(port, *words)
-            except OSError:
-                return None
-        return wait_until(answer, f"port {port}")
-
-    def test_tools_read_it(self):
-        if shutil.which("skopeo"):
-            shown = json.loads(run("skopeo", "inspect", f"oci-archive:{self.image}"))
-            self.assertEqual(("linux", ARCHITECTURE.deb), (shown["Os"], shown["Architecture"]))
-        else:
-            self.skipTest("skopeo is not installed")
-
-    def test_arguments_of_the_image_redis(self):
-        port = str(free_port())
-        for words in (("redis-server", "--port", port), ("--port", port), ("redis-server", "/etc/redis.conf")):
-            with self.subTest(words):
-                (self.root / "etc/redis.conf").write_text(f"port {port}\n")
-                process = self.docker_run(*words)
-                self.assertEqual("+PONG\r\n", self.answers(int(port), "PING"))
-                self.assertIn("$2\r\nno\r\n", ask(int(port), "CONFIG", "GET", "protected-mode"))
-                self.assertIn("$5\r\n/data\r\n", ask(int(port), "CONFIG", "GET", "dir"))
-                process.terminate()
-                process.communicate(timeout=30)
-
-    def test_a_file_may_protect(self):
-        port = free_port()
-        (self.root / "etc/redis.conf").write_text(f"port {port}\nprotected-mode yes\n")
-        self.docker_run("/etc/redis.conf")
-        self.assertIn("$3\r\nyes\r\n", self.answers(port, "CONFIG", "GET", "protected-mode"))
-
-    def test_runs_as_redis(self):
-        port = free_port()
-        process = self.docker_run("--port", str(port))
-        self.answers(port, "PING")
-        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-        self.assertIn("Uid:\t999\t999\t999\t999", status)
-        self.assertIn("Groups:\t \n", status)
-        self.assertEqual("+OK\r\n", ask(port, "SAVE"))
-        self.assertEqual(999, (self.root / "data/dump.rdb").stat().st_uid)
-
-    def test_health_check(self):
-        port = free_port()
-        self.docker_run("--port", str(port))
-        self.answers(port, "PING")
-        self.assertEqual("PONG\n", self.inside(self.root, "redis-cli", "-p", port, "ping"))
-        dead = self.docker_run("redis-cli", "-p", str(free_port()), "ping")
-        self.assertEqual(1, dead.wait(timeout=10))
-
-    def test_other_programs(self):
-        process = self.docker_run("no-such-program")
-        self.assertIn("no-such-program: No such file", process.communicate(timeout=10)[0].decode())
-        self.assertEqual(1, process.returncode)
-
-    def test_environment_of_client_libs_test(self):
-        port, tls_port = free_port(), free_port()
-        self.docker_run("--save", "", "--tls-auth-clients", "optional", "--enable-debug-command", "yes", PORT=str(port), TLS_PORT=str(tls_port),
-                        TLS_ENABLED="yes", REDIS_CLUSTER="no", REDIS_PASSWORD="pass", TLS_CLIENT_CNS="ada bob")
-        self.assertTrue(self.answers(port, "PING").startswith("-NOAUTH"))
-        folder = self.root / "redis/work/tls"
-        for name in ("client", "ada", "bob"):
-            context = ssl.create_default_context(cafile=folder / "ca.crt")
-            context.load_cert_chain(folder / f"{name}.crt", folder / f"{name}.key")
-            with self.subTest(name):
-                reply = ask(tls_port, "AUTH", "pass", wrap=lambda sock, c=context: c.wrap_socket(sock, server_hostname="localhost"))
-                self.assertEqual("+OK\r\n", reply)
-
-    def test_cluster_of_client_libs_test(self):
-        port = free_port()
-        self.docker_run("--save", "", PORT=str(port), REDIS_CLUSTER="yes", NODES="6", REPLICAS="1")
-        wait_until(lambda: "cluster_state:ok" in self.answers(port + 5, "CLUSTER", "INFO"), "the cluster")
-        self.assertIn("cluster_known_nodes:6", ask(port, "CLUSTER", "INFO"))
 
 
 if __name__ == "__main__":

@@ -326,9 +326,27 @@ class ReadyFdTest(TestProfileTest):
         with open("/dev/null", "rb") as reader:
             self.assertIn("is not open for writing",
                           self.fails("--test", "--ready-fd", reader.fileno(), pass_fds=[reader.fileno()]))
-        for number in ("1", "2", "-1", "3000000000"):
+        for number in ("2", "-1", "3000000000"):
             said = self.run_once("--ready-fd", number)
-            self.assertIn("argument must be a file descriptor from 3 on, or 0 for none", said.stderr)
+            self.assertIn("argument must be 1, or a file descriptor from 3 on, or 0 for none", said.stderr)
+
+    def test_standard_output(self):
+        """For launchers that pass no other descriptor, such as those in Java. The log goes to standard error then."""
+        for daemonize in ("no", "yes"):
+            self.addCleanup(self.end_by_pidfile, "pid")
+            log = self.path("log")
+            with open(log, "wb") as errors:
+                server = subprocess.Popen([SERVER, "--test", "--ready-fd", "1", "--daemonize", daemonize, "--pidfile", "pid"],
+                                          cwd=self.folder, stdout=subprocess.PIPE, stderr=errors)
+            port = int(server.stdout.read())
+            server.stdout.close()
+            self.assertEqual("+PONG", call(port, "PING"))
+            self.assertEqual("+OK", call(port, "CONFIG", "SET", "loglevel", "debug"))
+            self.assertEqual("+PONG", call(port, "PING"))
+            call(port, "SHUTDOWN")
+            self.assertEqual(0, server.wait(timeout=20))
+            with open(log, encoding="utf-8") as text:
+                self.assertIn("bye bye" if daemonize == "no" else "Redis is starting", text.read())
 
     def test_nobody_reads(self):
         """With exit-with-parent, that means that the launcher has ended before anybody could watch it."""

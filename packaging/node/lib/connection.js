@@ -63,6 +63,7 @@ class Connection {
   }
 
   ask(...words) {
+    if (this.socket.destroyed) return Promise.reject(new Error('the server ended the connection'));
     const parts = words.map((word) => (Buffer.isBuffer(word) ? word : Buffer.from(String(word))));
     const pieces = parts.flatMap((part) => [Buffer.from(`$${part.length}\r\n`), part, Buffer.from('\r\n')]);
     this.socket.ref();

@@ -48,7 +48,7 @@ class Place {
   }
 
   get url() {
-    const login = this.user || this.password ? `${this.user || ''}:${this.password || 'x'}@` : '';
+    const login = this.user || this.password ? `${[this.user || '', this.password || 'x'].map(encodeURIComponent).join(':')}@` : '';
     return `redis://${login}${this.host}:${this.port}/0`;
   }
 

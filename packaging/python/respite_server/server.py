@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import sysconfig
+import urllib.parse
 
 from .clock import Clock
 from .connection import Connection
@@ -39,7 +40,8 @@ class Place:
     @property
     def url(self):
         """What clients take: redis://…"""
-        login = f"{self.user or ''}:{self.password or 'x'}@" if self.user or self.password else ""
+        words = (urllib.parse.quote(word, safe="") for word in (self.user or "", self.password or "x"))
+        login = ":".join(words) + "@" if self.user or self.password else ""
         return f"redis://{login}{self.host}:{self.port}/0"
 
     def ask(self, *words):

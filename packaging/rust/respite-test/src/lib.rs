@@ -12,18 +12,19 @@
 mod program;
 mod reply;
 
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, ErrorKind, Read, Result};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
-use std::{env, fs, process, thread};
+use std::time::Duration;
 
 pub use program::find as find_program;
 pub use reply::Reply;
 
+const MOST_WAIT: Duration = Duration::from_secs(5);
+
 /// A running server. It ends when this is dropped, and at the latest with this process.
 pub struct Respite {
-    child: Child,
+    process: Process,
     ports: Vec<u16>,
     connection: Mutex<reply::Connection>,
 }
@@ -36,32 +37,13 @@ impl Respite {
 
     /// The same, with more arguments of respite-server: `start_with(&["--nodes", "3x1"])`.
     pub fn start_with(arguments: &[&str]) -> Result<Self> {
-        let mark = Instant::now();
-        let folder = env::temp_dir().join(format!("respite-{}-{:?}-{mark:?}", process::id(), thread::current().id()));
-        fs::create_dir(&folder)?;
-        let started = Self::start_in(&folder, arguments);
-        fs::remove_dir_all(&folder)?;
-        started
-    }
-
-    fn start_in(folder: &std::path::Path, arguments: &[&str]) -> Result<Self> {
-        let file = folder.join("port");
-        let log = folder.join("log");
-        let output = fs::File::create(&log)?;
-        let mut child = Command::new(program::find()?)
-            .arg("--test")
-            .args(arguments)
-            .arg("--port-file")
-            .arg(&file)
-            .stdin(Stdio::null())
-            .stdout(output.try_clone()?)
-            .stderr(output)
-            .spawn()?;
-        let ports = read_ports(&mut child, &file).map_err(|error| {
-            Error::new(error.kind(), format!("respite-server did not start:\n{}", fs::read_to_string(&log).unwrap_or_default()))
-        })?;
+        let mut command = Command::new(program::find()?);
+        command.arg("--test").args(arguments).args(["--ready-fd", "1"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = Process(program::start(&mut command)?);
+        let ports = process.ports()?;
         let connection = Mutex::new(reply::Connection::dial(ports[0])?);
-        Ok(Self { child, ports, connection })
+        Ok(Self { process, ports, connection })
     }
 
     /// The port of the server.
@@ -112,22 +94,42 @@ impl Respite {
 
 impl Drop for Respite {
     fn drop(&mut self) {
-        // It has no files to save.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // So it removes what it has in files. One that does not answer is killed.
+        if let Ok(mut connection) = self.connection.lock() {
+            if connection.shut_down(MOST_WAIT).is_ok() {
+                let _ = self.process.0.wait();
+            }
+        }
     }
 }
 
-fn read_ports(child: &mut Child, file: &std::path::Path) -> Result<Vec<u16>> {
-    loop {
-        let has_ended = child.try_wait()?.is_some();
-        let text = fs::read_to_string(file).unwrap_or_default();
-        if text.ends_with('\n') {
-            return text.lines().map(|line| line.parse().map_err(|_| ErrorKind::InvalidData.into())).collect();
+/// It does not outlive this.
+struct Process(Child);
+
+impl Process {
+    /// The ports come by standard output, the only descriptor that can be passed without other crates.
+    fn ports(&mut self) -> Result<Vec<u16>> {
+        let said = read(self.0.stdout.take())?;
+        let ports: Option<Vec<u16>> = said.lines().map(|line| line.parse().ok()).collect();
+        let log = self.0.stderr.take(); // it goes on without a reader
+        match ports {
+            Some(ports) if !ports.is_empty() => Ok(ports),
+            _ => Err(Error::new(ErrorKind::Other, format!("respite-server did not start:\n{said}{}", read(log)?))),
         }
-        if has_ended {
-            return Err(ErrorKind::UnexpectedEof.into());
-        }
-        thread::sleep(Duration::from_micros(200));
     }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn read<S: Read>(stream: Option<S>) -> Result<String> {
+    let mut octets = Vec::new();
+    if let Some(mut stream) = stream {
+        stream.read_to_end(&mut octets)?;
+    }
+    Ok(String::from_utf8_lossy(&octets).into_owned())
 }

@@ -1,48 +1,137 @@
 //! Where the program is.
 
+use std::env;
 use std::io::Result;
 use std::path::PathBuf;
-use std::{env, fs};
+use std::process::{Child, Command};
+use std::time::Duration;
 
-#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
-use respite_server_linux_aarch64 as packed;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-use respite_server_linux_x86_64 as packed;
+const TEXT_FILE_BUSY: i32 = 26;
+const MOST_TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The path of respite-server: `$RESPITE_SERVER`, or the one that comes with this crate, which is written once into the
 /// user's cache.
 pub fn find() -> Result<PathBuf> {
     match env::var_os("RESPITE_SERVER") {
         Some(given) => Ok(given.into()),
-        None => unpacked(),
+        None => packed::unpacked(),
     }
+}
+
+/// Starts a program that may just have been written: for a moment a process that another thread starts can still have it
+/// open for writing, and so long it is busy.
+pub(crate) fn start(command: &mut Command) -> Result<Child> {
+    for _ in 1..MOST_TRIES {
+        match command.spawn() {
+            Err(error) if error.raw_os_error() == Some(TEXT_FILE_BUSY) => std::thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
+    command.spawn()
 }
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn unpacked() -> Result<PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
+mod packed {
+    use std::fs::{self, DirBuilder, Permissions};
+    use std::io::{Error, ErrorKind, Result, Write};
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+    use std::path::{Path, PathBuf};
+    use std::process::{self, Command, Stdio};
+    use std::sync::Mutex;
+    use std::{env, thread};
 
-    let folder = cache().join("respite").join(&packed::DIGEST[..16]);
-    let program = folder.join("respite-server");
-    if !program.exists() {
-        fs::create_dir_all(&folder)?;
-        // Written beside and renamed, since other tests may do the same.
-        let part = folder.join(format!("unpacking-{}-{:?}", std::process::id(), std::thread::current().id()));
-        fs::write(&part, packed::PROGRAM)?;
-        fs::set_permissions(&part, fs::Permissions::from_mode(0o755))?;
-        fs::rename(&part, &program)?;
+    #[cfg(target_arch = "aarch64")]
+    use respite_server_linux_aarch64::{DIGEST, PROGRAM};
+    #[cfg(target_arch = "x86_64")]
+    use respite_server_linux_x86_64::{DIGEST, PROGRAM};
+
+    static FOUND: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+    /// In the user's cache; where nothing can be kept or run there, in a folder for temporary files which is the user's own.
+    pub(super) fn unpacked() -> Result<PathBuf> {
+        let mut found = FOUND.lock().map_err(|_| Error::from(ErrorKind::Other))?;
+        if let Some(program) = found.as_ref().filter(|program| is_whole(program)) {
+            return Ok(program.clone());
+        }
+        let kept = cache().and_then(|folder| unpacked_in(&folder.join("respite")).ok());
+        let program = kept.map_or_else(|| unpacked_in(&own_folder()?), Ok)?;
+        *found = Some(program.clone());
+        Ok(program)
     }
-    Ok(program)
+
+    fn cache() -> Option<PathBuf> {
+        let given = env::var_os("XDG_CACHE_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
+        let folder = given.or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")));
+        folder.filter(|folder| folder.is_absolute())
+    }
+
+    /// Below a folder that everybody writes to, so somebody else may have made it.
+    fn own_folder() -> Result<PathBuf> {
+        let own = fs::metadata("/proc/self")?.uid();
+        let folder = env::temp_dir().join(format!("respite-{own}"));
+        let made = DirBuilder::new().mode(0o700).create(&folder);
+        made.or_else(|error| if error.kind() == ErrorKind::AlreadyExists { Ok(()) } else { Err(error) })?;
+        let found = fs::symlink_metadata(&folder)?;
+        if !found.is_dir() || found.uid() != own || found.mode() & 0o022 != 0 {
+            return Err(refusal(&folder, "is not a folder of this user alone"));
+        }
+        Ok(folder)
+    }
+
+    fn refusal(path: &Path, why: &str) -> Error {
+        Error::new(ErrorKind::PermissionDenied, format!("{} {why}; RESPITE_SERVER can name the program", path.display()))
+    }
+
+    fn unpacked_in(place: &Path) -> Result<PathBuf> {
+        let folder = place.join(&DIGEST[..16]);
+        let program = folder.join("respite-server");
+        if !is_whole(&program) {
+            fs::create_dir_all(&folder)?;
+            write(&folder, &program)?;
+            check_that_it_runs(&program)?;
+        }
+        Ok(program)
+    }
+
+    fn is_whole(program: &Path) -> bool {
+        fs::metadata(program).map_or(false, |found| found.len() == PROGRAM.len() as u64 && found.mode() & 0o100 != 0)
+    }
+
+    /// Whether programs of this file system may be run is only known by running one.
+    fn check_that_it_runs(program: &Path) -> Result<()> {
+        let mut command = Command::new(program);
+        command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if super::start(&mut command).and_then(|mut child| child.wait()).map_or(false, |status| status.success()) {
+            return Ok(());
+        }
+        fs::remove_file(program)?;
+        Err(refusal(program, "may not be run there"))
+    }
+
+    /// Written beside and renamed, since other tests may do the same.
+    fn write(folder: &Path, program: &Path) -> Result<()> {
+        let part = folder.join(format!("unpacking-{}-{:?}", process::id(), thread::current().id()));
+        let written = write_new(&part).and_then(|()| fs::rename(&part, program));
+        if written.is_err() {
+            let _ = fs::remove_file(&part);
+        }
+        written
+    }
+
+    fn write_new(part: &Path) -> Result<()> {
+        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o700).open(part)?;
+        file.write_all(PROGRAM)?;
+        file.set_permissions(Permissions::from_mode(0o755))
+    }
 }
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-fn unpacked() -> Result<PathBuf> {
-    Err(std::io::Error::new(std::io::ErrorKind::NotFound, "there is no respite-server for this platform; RESPITE_SERVER can name one"))
-}
+mod packed {
+    use std::io::{Error, ErrorKind, Result};
+    use std::path::PathBuf;
 
-fn cache() -> PathBuf {
-    if let Some(given) = env::var_os("XDG_CACHE_HOME").filter(|value| !value.is_empty()) {
-        return given.into();
+    pub(super) fn unpacked() -> Result<PathBuf> {
+        Err(Error::new(ErrorKind::NotFound, "there is no respite-server for this platform; RESPITE_SERVER can name one"))
     }
-    env::var_os("HOME").map_or_else(env::temp_dir, |home| PathBuf::from(home).join(".cache"))
 }

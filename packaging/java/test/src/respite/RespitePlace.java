@@ -1,6 +1,8 @@
 package respite;
 
 import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 
 /** A server or a world: where clients reach it, and its TEST commands. */
 public abstract class RespitePlace implements AutoCloseable {
@@ -37,8 +39,12 @@ public abstract class RespitePlace implements AutoCloseable {
   /** What clients take: redis://… */
   public String url() {
     boolean hasLogin = user != null || password != null;
-    String login = (user == null ? "" : user) + ":" + (password == null ? "x" : password) + "@";
+    String login = quoted(user == null ? "" : user) + ":" + quoted(password == null ? "x" : password) + "@";
     return "redis://" + (hasLogin ? login : "") + host() + ":" + port + "/0";
+  }
+
+  private static String quoted(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
   public RespiteClock clock() {

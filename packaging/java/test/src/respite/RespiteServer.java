@@ -1,16 +1,18 @@
 package respite;
 
+import java.io.File;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** A server for tests. It ends with close(), and at the latest when this process ends. */
 public final class RespiteServer extends RespitePlace {
-  private static final long PAUSE_NS = 200_000;
+  private static final Pattern PORTS = Pattern.compile("(\\d+\n)+");
 
   private final Process process;
   private final List<Integer> ports;
@@ -33,46 +35,31 @@ public final class RespiteServer extends RespitePlace {
 
   private static RespiteServer start(List<String> arguments, String password) {
     try {
-      Path folder = Files.createTempDirectory("respite-");
-      Path log = folder.resolve("log");
-      try {
-        Process process = launch(arguments, password, folder.resolve("port"), log);
-        return new RespiteServer(process, readPorts(process, folder.resolve("port"), log), password);
-      } finally {
-        Files.deleteIfExists(folder.resolve("port"));
-        Files.deleteIfExists(log);
-        Files.deleteIfExists(folder);
+      Process process = launch(arguments, password);
+      String said = textOf(process.getInputStream());
+      if (!PORTS.matcher(said).matches()) {
+        throw new RespiteException("respite-server did not start:\n" + said + textOf(process.getErrorStream()));
       }
+      process.getErrorStream().close(); // it goes on without a reader of its log
+      return new RespiteServer(process, said.lines().map(Integer::valueOf).collect(Collectors.toList()), password);
     } catch (IOException e) {
       throw new RespiteException("respite-server cannot be started", e);
     }
   }
 
-  private static Process launch(List<String> arguments, String password, Path ports, Path log) throws IOException {
+  /** Java passes no other descriptors to its children than the standard ones, so the ports come by standard output. */
+  private static Process launch(List<String> arguments, String password) throws IOException {
     List<String> command = new ArrayList<>(List.of(Program.find().toString(), "--test"));
     if (password != null) {
       command.addAll(List.of("--requirepass", password));
     }
     command.addAll(arguments);
-    command.addAll(List.of("--port-file", ports.toString()));
-    return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    command.addAll(List.of("--ready-fd", "1"));
+    return Program.start(new ProcessBuilder(command).redirectInput(new File("/dev/null")));
   }
 
-  /** Java passes no descriptors to its children, so the ports come by a file. */
-  private static List<Integer> readPorts(Process process, Path file, Path log) throws IOException {
-    while (true) {
-      boolean isAlive = process.isAlive();
-      String text = Files.exists(file) ? Files.readString(file) : "";
-      if (text.endsWith("\n")) {
-        List<Integer> ports = new ArrayList<>();
-        text.lines().forEach(line -> ports.add(Integer.valueOf(line)));
-        return ports;
-      }
-      if (!isAlive) {
-        throw new RespiteException("respite-server did not start:\n" + Files.readString(log));
-      }
-      LockSupport.parkNanos(PAUSE_NS);
-    }
+  private static String textOf(InputStream stream) throws IOException {
+    return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
   }
 
   /** The port of each node of --nodes; otherwise one. */
