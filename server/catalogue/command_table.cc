@@ -122,19 +122,16 @@ CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, W
   size_t count = 0;
   for (const auto& family : families) count += family.size();
   commands_.reserve(count);  // commands must not move from here on
-  CommandNames::Rows rows;
+  CommandNames::Rows rows, hidden;
   for (const auto& family : families) {
     for (const CommandCard& card : family) {
-      if (!Has(card)) continue;
+      if (!IsHere(card)) continue;
       const Command& command = Add(card);
-      rows.emplace_back(command.full_name, &command);
+      (dialect_.Has(card.spec->since) ? rows : hidden).emplace_back(command.full_name, &command);
     }
   }
   names_ = std::make_unique<const CommandNames>(std::move(rows));
-}
-
-bool CommandSet::Has(const CommandCard& card) const {
-  return (card.spec->where == where_ || card.spec->where == Where::kEverywhere) && dialect_.Has(card.spec->since);
+  hidden_names_ = std::make_unique<const CommandNames>(std::move(hidden));
 }
 
 Command CommandSet::Make(const CommandCard& card, const Command* parent) const {
@@ -161,9 +158,11 @@ Command& CommandSet::Add(const CommandCard& card) {
   command.name = command.full_name;
   command.id = size_++;
   command.subcommands.reserve(card.subcommands.size());
+  command.hidden_subcommands.reserve(card.subcommands.size());
   for (const CommandCard& sub_card : card.subcommands) {
-    if (!Has(sub_card)) continue;
-    Command& sub = command.subcommands.emplace_back(Make(sub_card, &command));
+    if (!IsHere(sub_card)) continue;
+    auto& subcommands = dialect_.Has(sub_card.spec->since) ? command.subcommands : command.hidden_subcommands;
+    Command& sub = subcommands.emplace_back(Make(sub_card, &command));
     sub.name = LastPart(sub.full_name);
     sub.id = size_++;
   }
@@ -191,10 +190,28 @@ void CommandNames::Insert(std::string_view name, const Command& command) {
 CommandTable::CommandTable(std::shared_ptr<const CommandSet> set)
     : set_(std::move(set)), names_(&set_->names()), stats_(set_->Size()) {}
 
+namespace {
+
+const Command* Named(const std::vector<Command>& subcommands, Bytes name) {
+  const auto found =
+      std::ranges::find_if(subcommands, [&](const Command& sub) { return EqualsIgnoreCase(sub.name, name); });
+  return found == subcommands.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
 const Command* CommandTable::FindSub(const Command& container, Bytes name) const {
-  for (const Command& sub : container.subcommands)
-    if (EqualsIgnoreCase(sub.name, name)) return &sub;
-  return nullptr;
+  return Named(container.subcommands, name);
+}
+
+const Command* CommandTable::FindHidden(std::span<const Bytes> words) const {
+  const Command* command = set_->hidden_names().Find(words[0]);
+  if (command == nullptr) command = set_->names().Find(words[0]);
+  const bool has_subcommands =
+      command != nullptr && !(command->subcommands.empty() && command->hidden_subcommands.empty());
+  if (!has_subcommands || words.size() < 2) return command;
+  const Command* const sub = Named(command->subcommands, words[1]);
+  return sub == nullptr ? Named(command->hidden_subcommands, words[1]) : sub;
 }
 
 const Command* CommandTable::FindFull(Bytes full_name) const {

@@ -38,7 +38,8 @@ struct Command {
   uint32_t only_key_index = 0;      // in argv; 0: there is none, there may be more, or its place varies
   uint32_t id = 0;                  // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};
-  const Dialect* dialect = nullptr;  // of its set
+  std::vector<Command> hidden_subcommands = {};  // that the dialect does not have
+  const Dialect* dialect = nullptr;              // of its set
   // Those of its syntax that the dialect does not have, for Args; null: it has all.
   std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};
 
@@ -121,7 +122,7 @@ inline const Command* CommandNames::Find(Bytes name) const {
 class CommandSet {
  public:
   // `families` are the tables of the command files; the cards must outlive the set. Names must be unique. Commands that
-  // such a server, or this dialect, does not have are left out.
+  // such a server does not have are left out, and those that this dialect does not have are hidden.
   explicit CommandSet(std::span<const std::span<const CommandCard>> families, Where where = Where::kDataServers);
   CommandSet(std::span<const std::span<const CommandCard>> families, Where where, const Dialect& dialect);
   CommandSet(const CommandSet&) = delete;
@@ -130,10 +131,14 @@ class CommandSet {
   // The number of commands and subcommands; every id is smaller.
   size_t Size() const { return size_; }
   const CommandNames& names() const { return *names_; }
+  // Of the commands that the dialect does not have.
+  const CommandNames& hidden_names() const { return *hidden_names_; }
   const Dialect& dialect() const { return dialect_; }
 
  private:
-  bool Has(const CommandCard& card) const;
+  bool IsHere(const CommandCard& card) const {
+    return card.spec->where == where_ || card.spec->where == Where::kEverywhere;
+  }
   Command& Add(const CommandCard& card);
   // Fills in everything that follows from the card. `parent` is the final address of the container.
   Command Make(const CommandCard& card, const Command* parent) const;
@@ -143,6 +148,7 @@ class CommandSet {
   std::vector<Command> commands_;
   uint32_t size_ = 0;
   std::unique_ptr<const CommandNames> names_;
+  std::unique_ptr<const CommandNames> hidden_names_;
 };
 
 class CommandTable {
@@ -170,6 +176,9 @@ class CommandTable {
   bool HasRenamed() const { return !renamed_.empty(); }
   // The command that had this name before it was renamed, or null. For files written under the original names.
   const Command* Renamed(Bytes name) const;
+  // The command that clients of this dialect do not have, or null. Records have it: files and primaries may be of any
+  // version.
+  const Command* FindHidden(std::span<const Bytes> words) const;
 
   // All commands that can be found, without subcommands, in the order of the families.
   std::span<const Command* const> Commands() const { return names_->Commands(); }

@@ -280,9 +280,10 @@ Config::NamesAndValues Config::Differing(const NamesAndValues& pairs) const {
   NamesAndValues differing;
   for (const auto subject : DirectivesBySubject()) {
     for (const Directive& directive : subject) {
-      const auto value = wanted.find(directive.name);
+      auto value = wanted.find(directive.name);
+      if (value == wanted.end()) value = wanted.find(directive.alias);
       if (value == wanted.end() || directive.Has(directive_flags::kImmutable)) continue;
-      if (ValueText(directive, settings_) != *value->second) differing.emplace_back(directive.name, *value->second);
+      if (ValueText(directive, settings_) != *value->second) differing.emplace_back(value->first, *value->second);
     }
   }
   return differing;

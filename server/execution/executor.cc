@@ -133,9 +133,16 @@ const Command* Executor::Resolve(std::span<const Bytes> words) const {
   return parts_.commands.FindSub(*command, words[1]);
 }
 
+// Requests that another server has accepted: the primary, or a node of the cluster that sends slots.
+inline bool RepeatsRecords(const Session& session) {
+  return session.kind == SessionKind::kPrimary || session.cluster_marks.imports != nullptr;
+}
+
 Executor::Outcome Executor::Execute(Session& session, const Request& request) {
   session.usage.last_command = request.command;
   Passage passage{session, request.command, request.words, request.blobs, request.key, request.progress};
+  if (passage.command == nullptr && RepeatsRecords(session))
+    passage.command = parts_.commands.FindHidden(passage.words);
   try {
     if (session.kind == SessionKind::kPrimary) return ExecuteForPrimary(passage);
     const bool begun = request.progress.stage == Progress::Stage::kBegun;
@@ -151,11 +158,6 @@ Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
   if (!passage.command->FitsArity(passage.words.size())) throw refusals::WrongArity(*passage.command, passage.words);
   passage.flags = passage.command->flags;
   return Row::WalkFrom(Row::kPause, *this, passage);
-}
-
-// Requests that another server has accepted: the primary, or a node of the cluster that sends slots.
-inline bool RepeatsRecords(const Session& session) {
-  return session.kind == SessionKind::kPrimary || session.cluster_marks.imports != nullptr;
 }
 
 // That server alone decides what has expired, so its stream is believed. On a replica, clients do not see expired keys.

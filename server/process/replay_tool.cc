@@ -86,26 +86,26 @@ class OwnServer {
     waitpid(process_, nullptr, 0);
   }
 
-  // Begins with this seed, if there is one, and returns its port. Nothing: it does not start.
-  std::optional<int> Start(std::optional<uint64_t> seed);
+  // Begins as the recorded one did, and returns its port. Nothing: it does not start.
+  std::optional<int> Start(const RecordingStart& start);
 
  private:
   pid_t process_ = 0;
 };
 
-std::optional<int> OwnServer::Start(std::optional<uint64_t> seed) {
+std::optional<int> OwnServer::Start(const RecordingStart& start) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) return std::nullopt;
   const Descriptor reader(ends[0]);
   Descriptor writer(ends[1]);
   const std::string ready = std::to_string(ends[1]);
-  const std::string number = seed ? std::to_string(*seed) : "";
+  const std::string seed = start.seed ? std::to_string(*start.seed) : "";
   process_ = fork();
   if (process_ == 0) {
     close(ends[0]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execl("/proc/self/exe", "respite-server", "--test", "--logfile", "/dev/null", "--ready-fd", ready.c_str(), "--seed",
-          number.c_str(), nullptr);
+          seed.c_str(), "--emulate", start.emulated.c_str(), nullptr);
     _exit(kFailed);
   }
   writer = Descriptor();
@@ -209,7 +209,7 @@ int RunReplay(std::span<const std::string> arguments) {
   if (order->target) {
     options.target = *order->target;
   } else {
-    const auto port = own.Start(recording.value().start.seed);
+    const auto port = own.Start(recording.value().start);
     if (!port) return Fail("The server for the replay does not start");
     options.target = {.host = "127.0.0.1", .port = *port};
     options.time = Replay::Time::kServersClock;

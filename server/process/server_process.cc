@@ -9,6 +9,7 @@
 #include "base/duration_text.h"
 #include "base/number_text.h"
 #include "base/random.h"
+#include "server/catalogue/dialect.h"
 #include "server/commands/collation.h"
 #include "server/config/value_text.h"
 #include "server/process/banner.h"
@@ -66,10 +67,6 @@ void ServerProcess::PrepareLives() {
   lives_ = std::make_unique<NodeLives>(*this, residents_, *main_);
   if (plan_) members_ = std::make_unique<NodeMembers>(*lives_, residents_, pace_);
 }
-
-void ServerProcess::OnKilled(Resident&) { --living_; }
-
-void ServerProcess::OnReviving(Resident&) { ++living_; }
 
 void ServerProcess::OnBack(Resident& resident) {
   if (&resident == residents_.data()) PrepareWorlds();
@@ -165,8 +162,7 @@ ServerProcess::Step ServerProcess::Prepare() {
   if (parent_.pid() != 0) WatchParent();
   seed_ = config_.settings().seed;
   if (!config_.settings().record.empty()) {
-    // A replay begins with the same seed, so that orders and choices are the same ones.
-    if (!seed_) seed_ = SystemSeed();
+    if (!seed_) seed_ = SystemSeed();  // a replay begins with it, too: orders and choices are the same ones
     recorder_ = std::make_unique<Recorder>(Recorder::Parts{.files = files_, .pace = pace_, .log = log_});
   }
   if (MakeResidents() == Step::kFailed || Build() == Step::kFailed) return Step::kFailed;
@@ -181,7 +177,9 @@ ServerProcess::Step ServerProcess::Prepare() {
 // The listeners are open: a second server that finds the port taken does not overwrite the recording of the first.
 ServerProcess::Step ServerProcess::OpenRecording() {
   if (recorder_ == nullptr) return Step::kDone;
-  const auto objection = recorder_->Open(config_.settings().record, {clock_.WallUs(), seed_});
+  const Settings& settings = config_.settings();
+  const RecordingStart start = {clock_.WallUs(), seed_, std::string(DialectOf(settings.emulate).name)};
+  const auto objection = recorder_->Open(settings.record, start);
   return objection ? Fail(*objection) : Step::kDone;
 }
 

@@ -60,8 +60,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
 
   // NodeLives::Owner
   std::unique_ptr<NodeServer> MakeServer(const Resident& resident) override;
-  void OnKilled(Resident& resident) override;
-  void OnReviving(Resident& resident) override;
+  void OnKilled(Resident&) override { --living_; }
+  void OnReviving(Resident&) override { ++living_; }
   void OnBack(Resident& resident) override;
   void OnLost(Resident& resident) override;
 

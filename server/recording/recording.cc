@@ -55,7 +55,7 @@ class RecordingReader {
   std::optional<std::string> ReadHead(Recording& recording) {
     const auto line = TakeLine();
     const auto words = SplitOn(line.value_or(Bytes()), ' ');
-    if (words.size() < 3 || words.size() > 4 || words[0] != kMark) return "is no recording";
+    if (words.size() < 3 || words.size() > 5 || words[0] != kMark) return "is no recording";
     if (words[1] != kVersion) return "is a recording of version " + std::string(words[1]) + ", which is unknown here";
     const auto began_us = ParseInteger(words[2]);
     if (!began_us || *began_us < 0 || *began_us > kMostUs) return "has no time in its first line";
@@ -63,6 +63,7 @@ class RecordingReader {
     if (words.size() == 3) return std::nullopt;
     recording.start.seed = ParseUnsigned(words[3]);
     if (!recording.start.seed) return "has a seed in its first line that is none";
+    if (words.size() > 4) recording.start.emulated = words[4];
     return std::nullopt;
   }
 
@@ -115,6 +116,7 @@ std::string RecordingHead(const RecordingStart& start) {
   std::string head(kMark);
   head.append(" ").append(kVersion).append(" ").append(std::to_string(start.began_us));
   if (start.seed) head.append(" ").append(std::to_string(*start.seed));
+  if (start.seed && !start.emulated.empty()) head.append(" ").append(start.emulated);
   return head + "\n";
 }
 

@@ -1,7 +1,8 @@
 // A recording: what all connections of a server received and sent, in order and with its time. The file is text, but
 // for the bytes themselves:
 //
-//   respite-recording 1 1700000000000000 7 the time of its beginning, in Unix microseconds, and the server's seed
+//   respite-recording 1 1700000000000000 7 the time of its beginning, in Unix microseconds; the server's seed; and
+//                                          the version that it emulated, if any
 //   153 1 open                             microseconds since then, the connection, what happened
 //   201 1 in 14                            so many bytes came from the client, and follow
 //   *1
@@ -39,6 +40,7 @@ struct RecordedEvent {
 struct RecordingStart {
   int64_t began_us = 0;          // Unix time
   std::optional<uint64_t> seed;  // of the server that was recorded; older recordings have none
+  std::string emulated = {};     // the value of its `emulate`
 };
 
 struct Recording {

@@ -172,6 +172,7 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
 const Command* AofLoader::CommandOf(std::span<const Bytes> words, const Command* found) const {
   const CommandTable& table = parts_.commands;
   const Command* renamed = table.HasRenamed() ? table.Renamed(words[0]) : nullptr;
+  if (renamed == nullptr && found == nullptr) return table.FindHidden(words);
   if (renamed == nullptr || renamed->subcommands.empty() || words.size() < 2) return renamed ? renamed : found;
   return table.FindSub(*renamed, words[1]);
 }

@@ -228,6 +228,14 @@ TEST_P(AclFromFile, AclLoadRepliesToARemovedUser) {
   EXPECT_THAT(Run("PING"), Simple("PONG"));
 }
 
+TEST_P(AclFromFile, AclLoadKeepsWhoListensAsTheDefaultUser) {
+  TestClient listener(server(), GetParam());
+  listener.Run("SUBSCRIBE news");
+  Write("user default on nopass ~* resetchannels +@all\n");
+  EXPECT_THAT(Run("ACL LOAD"), Ok());
+  EXPECT_FALSE(listener.Closed());
+}
+
 TEST_P(AclFromFile, AWrongFileChangesNothing) {
   Write("user ann on >x\n");
   Run("ACL LOAD");

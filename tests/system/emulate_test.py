@@ -1,8 +1,9 @@
 """Versions: --emulate and TEST WORLD CREATE … VERSION, with real sockets."""
+import os
 import unittest
 
 from hostile import Raw
-from launcher import LaunchTest
+from launcher import LaunchTest, wait_until
 
 
 class EmulateTest(LaunchTest):
@@ -101,6 +102,46 @@ class EmulateTest(LaunchTest):
         client.value("TEST", "WORLD", "ENTER", "w")
         client.value("TEST", "CRASH")
         self.assertIn(b"redis_version:7.0.15", client.value("INFO", "server"))
+
+    # Clients of the version do not know HPEXPIREAT; its own file has it nevertheless.
+    def test_a_file_may_have_commands_that_the_version_lacks(self):
+        options = ("--appendonly", "yes", "--aof-use-rdb-preamble", "no")
+        newer = self.emulating("redis:8.0")
+        newer.value("HSET", "h", "f", "v")
+        newer.value("HPEXPIRE", "h", "1000000", "FIELDS", "1", "f")
+        payload = newer.value("DUMP", "h")
+        for version in ("redis:6.2", "redis:7.2", "valkey:8.1"):
+            with self.subTest(version=version):
+                folder = self.path(version.replace(":", "-"))
+                os.mkdir(folder)
+                first = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--emulate", version,
+                                   "--dir", folder, *options)
+                client = self.client(first.port)
+                self.assertEqual(b"+OK", client.value("RESTORE", "h", "0", payload))
+                client.value("BGREWRITEAOF")
+                first.stop()
+                second = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--emulate", version,
+                                    "--dir", folder, *options)
+                client = self.client(second.port)
+                self.assertEqual(b"v", client.value("HGET", "h", "f"))
+                self.assertTrue(client.run("HPTTL", "h", "FIELDS", "1", "f").startswith(b"-ERR unknown command"))
+
+    def test_a_replica_obeys_a_primary_of_a_newer_version(self):
+        primary = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "")
+        replica = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--emulate", "redis:7.0",
+                             "--replicaof", f"127.0.0.1 {primary.port}")
+        writer, reader = self.client(primary.port), self.client(replica.port)
+        wait_until(lambda: b"master_link_status:up" in reader.value("INFO", "replication"), "the replica to follow")
+        writer.value("HSETEX", "h", "EX", "100", "FIELDS", "1", "f", "v")
+        writer.value("MULTI")
+        writer.value("HSET", "i", "f", "v")
+        writer.value("HPEXPIRE", "i", "1", "FIELDS", "1", "f")
+        writer.value("EXEC")
+        self.assertEqual(1, writer.value("WAIT", "1", "5000"))
+        self.assertEqual(b"v", reader.value("HGET", "h", "f"))
+        wait_until(lambda: writer.value("EXISTS", "i") == 0, "the field to expire")
+        self.assertEqual(1, writer.value("WAIT", "1", "5000"))
+        self.assertEqual(0, reader.value("EXISTS", "i"))
 
     def test_an_append_only_file_loads_under_an_older_version(self):
         options = ("--appendonly", "yes")

@@ -80,6 +80,15 @@ class RecordingTest(LaunchTest):
         code, output = self.replay()
         self.assertEqual((0, 1), (code, output.count("6 the same, 0 different, 1 that")), output)
 
+    def test_the_emulated_version_is_the_same_again(self):
+        self.record("--emulate", "redis:6.2")
+        client = self.client()
+        for words in (("SET", "k", "v"), ("LMPOP", "1", "k", "LEFT"), ("FUNCTION", "LIST"), ("OBJECT", "ENCODING", "k")):
+            client.run(*words)
+        self.end()
+        code, output = self.replay()
+        self.assertEqual((0, 1), (code, output.count("4 the same, 0 different, 0 that")), output)
+
     def test_another_server_is_asked(self):
         self.record()
         self.session()

@@ -106,7 +106,8 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
     if (name != "default" && (found == next.end() || !replacement.keeps_users)) {
       replacement.removed(*user);
     } else {
-      replacement.changed(*user, *found->second);
+      // Redis: whoever listens as the default user goes on.
+      if (name != "default") replacement.changed(*user, *found->second);
       *user = std::move(*found->second);
       std::swap(user, found->second);  // sessions have its address
     }

@@ -117,10 +117,13 @@ TEST_F(TestSnapshotTest, BringsBackDirectivesThatCanBeSet) {
   EXPECT_EQ(client_.Run("CONFIG GET stop-writes-on-bgsave-error")[1].Text(), "yes");
   EXPECT_EQ(client_.Run("CONFIG GET replica-priority")[1].Text(), "100");
   client_.Run("CONFIG SET stop-writes-on-bgsave-error no");
+  client_.Run("CONFIG SET slowlog-max-len 0 commandlog-execution-slower-than 5");
   client_.Run("REPLICAOF 127.0.0.1 1");
   client_.Run("REPLICAOF NO ONE");
   EXPECT_THAT(client_.Run("TEST RESET CONFIG"), Ok());
   EXPECT_EQ(client_.Run("CONFIG GET busy-reply-threshold")[1].Text(), "5000");
+  EXPECT_EQ(client_.Run("CONFIG GET slowlog-max-len")[1].Text(), "128");  // remembered by its second name
+  EXPECT_EQ(client_.Run("CONFIG GET slowlog-log-slower-than")[1].Text(), "10000");
   EXPECT_FALSE(other.Closed());
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = RecordedEvent::Kind;
 
-const RecordingStart kStart = {.began_us = 1'700'000'000'000'000, .seed = UINT64_MAX};
+const RecordingStart kStart = {.began_us = 1'700'000'000'000'000, .seed = UINT64_MAX, .emulated = "redis:6.2"};
 
 std::string TextOf(const std::vector<RecordedEvent>& events) {
   std::string text = RecordingHead(kStart);
@@ -38,6 +38,7 @@ TEST(RecordingTest, IsReadAsItWasWritten) {
   ASSERT_TRUE(recording.ok()) << recording.error();
   EXPECT_EQ(recording.value().start.began_us, kStart.began_us);
   EXPECT_EQ(recording.value().start.seed, kStart.seed);
+  EXPECT_EQ(recording.value().start.emulated, kStart.emulated);
   EXPECT_EQ(recording.value().events, kSession);
 }
 
