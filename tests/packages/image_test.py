@@ -304,6 +304,62 @@ class ClientLibsTest(ImageTest):
         self.stop(process)
 
 
+class PodmanTest(ImageTest):
+    """In real containers, in the network of this machine."""
+
+    def setUp(self):
+        super().setUp()
+        if not (shutil.which("podman") and shutil.which("runc")):
+            self.skipTest("podman or runc is not installed")
+        self.podman("load", "-q", "-i", self.image)
+        self.name = re.search(r"(\S+)\s*$", self.podman("images", "-q"))[1]
+
+    def podman(self, *words):
+        return run("podman", f"--root={self.folder}/store", f"--runroot={self.folder}/run", "--storage-driver=vfs", "--runtime=runc",
+                   "--events-backend=file", "--cgroup-manager=cgroupfs", *words)
+
+    def container(self, *words, options=()):
+        """Its id; it ends with the test."""
+        command = ("run", "-d", "--network=host", "--ulimit=nofile=1024:1024", "--ulimit=nproc=1000:1000", *options, self.name, *words)
+        try:
+            made = self.podman(*command).split()[-1]
+        except AssertionError as error:
+            if re.search(r"cgroup|permitted|permission", str(error)):
+                self.skipTest(f"containers are not permitted: {str(error).splitlines()[-1]}")
+            raise
+        self.addCleanup(self.podman, "rm", "-f", "-t", "0", made)
+        return made
+
+    def test_a_server(self):
+        port = free_port()
+        made = self.container("redis-server", "--port", port, "--requirepass", "secret", "--save", "60 1")
+        self.assertEqual("+OK\r\n", self.answers(port, "AUTH", "secret"))
+        self.assertEqual("PONG\n", self.podman("exec", made, "redis-cli", "-p", port, "-a", "secret", "ping"))
+        self.assertEqual("OK\n", self.podman("exec", "-e", "REDISCLI_AUTH=secret", made, "redis-cli", "-p", port, "set", "a", "1"))
+        self.podman("stop", "-t", "20", made)
+        self.assertEqual("0", self.podman("inspect", "--format", "{{.State.ExitCode}}", made).strip())
+        self.podman("start", made)  # with the data of the volume
+        self.answers(port, "PING")
+        self.assertEqual("1\n", self.podman("exec", made, "redis-cli", "-p", port, "-a", "secret", "get", "a"))
+
+    def test_a_cluster_with_certificates_in_a_folder_outside(self):
+        port, tls_port = free_port(), free_port()
+        work = self.folder / "work"
+        work.mkdir()
+        variables = {"PORT": port, "TLS_PORT": tls_port, "TLS_ENABLED": "yes", "REDIS_CLUSTER": "yes", "NODES": 6, "REPLICAS": 1}
+        self.container("--save", "", options=[f"--volume={work}:/redis/work", *(f"-e={name}={value}" for name, value in variables.items())])
+        self.answers(port + 5, "PING")
+        wait_until(lambda: "cluster_state:ok" in ask(port + 5, "CLUSTER", "INFO"), "the cluster")
+        self.certificates = work / "tls"
+        wait_until(lambda: "cluster_state:ok" in ask(tls_port, "CLUSTER", "INFO", wrap=self.tls("client")), "the cluster")
+
+    def test_another_user(self):
+        port = free_port()
+        made = self.container("--port", port, options=["--user=1234"])
+        self.assertEqual("+PONG\r\n", self.answers(port, "PING"))
+        self.assertEqual("PONG\n", self.podman("exec", made, "redis-cli", "-p", port, "ping"))
+
+
 class Login:
     """A connection with a password."""
 
