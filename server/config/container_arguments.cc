@@ -44,6 +44,7 @@ class Options {
 
   // The other image counts nodes, ours primaries and the replicas of each.
   void AddCluster() {
+    AddEqual("REDIS_PASSWORD", "--masterauth");
     const int64_t replicas = std::max<int64_t>(NumberIn(variables_("REPLICAS"), 0), 0);
     const int64_t primaries = NumberIn(variables_("NODES"), kNodes) / (replicas + 1);
     Add("--nodes", std::to_string(std::max<int64_t>(primaries, 1)) + "x" + std::to_string(replicas));

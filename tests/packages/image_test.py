@@ -63,8 +63,9 @@ class ImageTest(PlaceTest):
         if probe.returncode:
             self.skipTest("name spaces are not permitted")
         entry = self.entry(*words, "--unixsocket", "/data/socket")
-        process = self.start(["unshare", "--net", "--pid", "--fork", "--kill-child", f"--root={self.root}", "--wd=/data", *entry],
+        process = self.start([shutil.which("unshare"), "--net", "--pid", "--fork", "--kill-child", f"--root={self.root}", "--wd=/data", *entry],
                              env={**os.environ, **self.environment(**variables)})
+        self.addCleanup(process.kill)  # it heeds no other signal, and takes the server with it
         path = self.root / "data/socket"
         wait_until(lambda: path.exists() or process.poll() is not None, "the socket")
 
@@ -88,6 +89,11 @@ class ImageTest(PlaceTest):
         if name:
             context.load_cert_chain(self.certificates / f"{name}.crt", self.certificates / f"{name}.key")
         return lambda sock: context.wrap_socket(sock, server_hostname="localhost")
+
+    def empty_data(self):
+        """As a container that is made anew finds it."""
+        shutil.rmtree(self.root / "data")
+        (self.root / "data").mkdir()
 
     def stop(self, process):
         process.terminate()
@@ -272,6 +278,7 @@ class ClientLibsTest(ImageTest):
         for variables, nodes, replicas in (({"NODES": "6", "REPLICAS": "1"}, 6, 1), ({}, 6, 0), ({"NODES": "3"}, 3, 0)):
             with self.subTest(variables):
                 port = free_port()
+                self.empty_data()
                 process = self.docker_run("--save", "", PORT=str(port), REDIS_CLUSTER="yes", **variables)
                 self.answers(port + nodes - 1, "PING")
                 rows = self.check_cluster(port, nodes, replicas)

@@ -63,7 +63,7 @@ class LinesTest(PackageTest):
 
     def test_node(self):
         self.need("node", "npm")
-        line = printed("npm install --save-dev dist/")
+        line = printed("npm install --save-dev ./dist/")
         with Registry(offers=False) as address:  # of the programs npm finds those that the line names
             settings = {"npm_config_registry": address, "npm_config_cache": str(self.folder / "npm"), "npm_config_ignore_scripts": "true",
                         "npm_config_update_notifier": "false", "npm_config_audit": "false", "npm_config_fund": "false"}
@@ -96,12 +96,19 @@ class LinesTest(PackageTest):
         self.assertTrue((self.folder / f"respite-{facts.version()}-linux-{ARCHITECTURE.name}/bin/respite-server").exists())
 
     def test_dnf(self):
-        """Into a root of its own, and with no repository but the package."""
-        self.need("dnf")
-        root = self.folder / "root"
+        """Into a root of Debian, whose shell an empty package offers, and with no repository."""
+        self.need("dnf", "rpmbuild")
+        root = self.unpacked("bookworm")
+        spec = self.folder / "shell.spec"
+        spec.write_text("Name: shell\nVersion: 1\nRelease: 1\nSummary: shell\nLicense: none\nBuildArch: noarch\nProvides: /bin/sh\n"
+                        "%description\nshell\n%files\n")
+        run("rpmbuild", "--quiet", "-bb", "--define", f"_topdir {self.folder}/rpm", spec)
+        run("rpm", "--root", root, "-i", next((self.folder / "rpm").rglob("*.rpm")))
         self.tool("dnf", f'exec {shutil.which("dnf")} -q -y --installroot={root} --releasever=1 "--disablerepo=*" --setopt=reposdir=/ "$@"')
         self.shell(printed("sudo dnf install"))
         self.assertIn(f"respite={facts.version()}", run(root / "usr/bin/respite-server", "--version"))
+        self.shell("sudo dnf remove respite")
+        self.assertFalse((root / "usr/bin/respite-server").exists())
 
     def test_skopeo(self):
         """The program docker is not asked, so the copy goes to a folder."""

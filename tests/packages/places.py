@@ -119,9 +119,9 @@ def wait_until(condition, what, limit_s=30.0):
 
 
 def free_port():
-    """One below the range of outgoing connections, and with room for the ports of a cluster's bus."""
+    """One below the range of outgoing connections, as are the ports of a cluster's bus, 10000 above it."""
     while True:
-        port = random.randrange(20000, 30000)
+        port = random.randrange(12000, 20000)
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))

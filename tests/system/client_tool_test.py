@@ -43,7 +43,7 @@ class ClientToolTest(LaunchTest):
         self.assertEqual(0, self.answer(*to, "--insecure", "SET", "long", long[:100_000])[0])
         self.assertEqual("+OK", call(server.port, "SET", "long", long))
         self.assertEqual((0, long + "\n", ""), self.answer(*to, "--insecure", "GET", "long"))
-        for words, reason in ((("--cacert", stranger.cert, *own), "certificate verify failed|unable to get"),
+        for words, reason in ((("--cacert", stranger.cert, *own), "certificate verify failed|unable to get|self.signed"),
                               ((*own,), "unable to get|self.signed"), (("--cacert", "/no/such.crt"), "No such file"),
                               (("--insecure", "--cert", client.cert, "--key", issued.key), "key values mismatch")):
             with self.subTest(words):

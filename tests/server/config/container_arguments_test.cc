@@ -61,6 +61,11 @@ TEST(ContainerArguments, ClustersAreCountedInPrimariesAndReplicas) {
   EXPECT_THAT(Plan({}, {{"REDIS_CLUSTER", "no"}, {"NODES", "6"}}).arguments, ElementsAre("redis-server"));
 }
 
+TEST(ContainerArguments, ReplicasOfAClusterLogIn) {
+  EXPECT_THAT(Plan({}, {{"REDIS_CLUSTER", "yes"}, {"REDIS_PASSWORD", "x"}, {"NODES", "2"}, {"REPLICAS", "1"}}).arguments,
+              ElementsAre("redis-server", "--requirepass", "x", "--masterauth", "x", "--nodes", "1x1"));
+}
+
 TEST(ContainerArguments, TlsNeedsCertificates) {
   const ContainerPlan plan = Plan({}, {{"TLS_ENABLED", "yes"}, {"TLS_PORT", "7001"}, {"TLS_CLIENT_CNS", " ada  bob"}});
   EXPECT_THAT(plan.arguments, ElementsAre("redis-server", "--tls-port", "7001", "--tls-cert-file",
