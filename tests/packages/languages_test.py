@@ -519,12 +519,17 @@ class RustTest(Unpacks, LanguageTest):
 
             #[test]
             fn replies_and_errors() {
+                let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+                std::env::set_var("TMPDIR", folder);
                 let respite = Respite::start_with(&["--nodes", "2x0"]).unwrap();
+                assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1);
                 assert_eq!(respite.ports().len(), 2);
                 let error = respite.ask(&["NONSENSE"]).unwrap_err();
                 assert!(error.to_string().starts_with("ERR unknown command"));
                 let reply = respite.ask(&["CONFIG", "GET", "save"]).unwrap();
                 assert_eq!(reply, Reply::Array(vec![Reply::Text("save".into()), Reply::Text(String::new())]));
+                drop(respite);
+                assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
             }
 
             #[test]
