@@ -65,15 +65,21 @@ class ImageTest(PlaceTest):
         entry = self.entry(*words, "--unixsocket", "/data/socket")
         process = self.start([shutil.which("unshare"), "--net", "--pid", "--fork", "--kill-child", f"--root={self.root}", "--wd=/data", *entry],
                              env={**os.environ, **self.environment(**variables)})
-        self.addCleanup(process.kill)  # it heeds no other signal, and takes the server with it
+        self.addCleanup(end_both, process)
         path = self.root / "data/socket"
-        wait_until(lambda: path.exists() or process.poll() is not None, "the socket")
 
         def setting(name):
             with socket.socket(socket.AF_UNIX) as sock:
                 sock.connect(str(path))
                 sock.sendall(f"CONFIG GET {name}\r\n".encode())
                 return sock.recv(1000).decode().split("\r\n")[4]
+
+        def is_there():
+            try:
+                return setting("port")
+            except OSError:
+                return None
+        wait_until(is_there, "the socket")
         return process, setting
 
     def answers(self, port, *words):
@@ -365,6 +371,13 @@ class PodmanTest(ImageTest):
         made = self.container("--port", port, options=["--user=1234"])
         self.assertEqual("+PONG\r\n", self.answers(port, "PING"))
         self.assertEqual("PONG\n", self.podman("exec", made, "redis-cli", "-p", port, "ping"))
+
+
+def end_both(process):
+    """Of unshare, which heeds no other signal, and of the server in it."""
+    for child in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split() if process.poll() is None else ():
+        os.kill(int(child), signal.SIGKILL)
+    process.communicate(timeout=30)
 
 
 class Login:

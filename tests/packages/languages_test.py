@@ -237,9 +237,9 @@ class NodeTest(EndsWithItsStarter, LanguageTest):
               console.log((await server.test('WORLD', 'LIST')).length, await world.drop());
               const ended = await startRespite();
               await ended.ask('PING');
-              ended.process.kill();
-              await new Promise((resolve) => ended.process.once('exit', resolve));
-              await new Promise((resolve) => ended.connection.socket.once('close', resolve));
+              ended.process.ref();
+              await new Promise((resolve) => ended.process.once('exit', resolve).kill());
+              while (!ended.connection.socket.destroyed) await new Promise((resolve) => setImmediate(resolve));
               console.log(await ended.ask('PING').catch((error) => error.message));
               // Not stopped: the server must end with this process, and not keep it alive.
             })();
@@ -519,12 +519,16 @@ class RustTest(Unpacks, LanguageTest):
 
             #[test]
             fn replies_and_errors() {
+                let folder = std::env::temp_dir();
                 let respite = Respite::start_with(&["--nodes", "2x0"]).unwrap();
+                assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
                 assert_eq!(respite.ports().len(), 2);
                 let error = respite.ask(&["NONSENSE"]).unwrap_err();
                 assert!(error.to_string().starts_with("ERR unknown command"));
                 let reply = respite.ask(&["CONFIG", "GET", "save"]).unwrap();
                 assert_eq!(reply, Reply::Array(vec![Reply::Text("save".into()), Reply::Text(String::new())]));
+                drop(respite);
+                assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
             }
 
             #[test]
@@ -539,7 +543,8 @@ class RustTest(Unpacks, LanguageTest):
                 assert!(error.to_string().contains("Bad directive"), "{error}");
             }
             """)
-        text = self.shell("cd shop && cargo test -q --test lock --test more 2>&1")
+        self.shell("cd shop && cargo test -q --no-run --test lock --test more && mkdir own")
+        text = self.shell("cd shop && TMPDIR=$PWD/own cargo test -q --test lock --test more 2>&1")
         self.assertEqual(2, len(re.findall(r"test result: ok. [13] passed", text)), text)
 
 

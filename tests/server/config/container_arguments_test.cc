@@ -62,8 +62,9 @@ TEST(ContainerArguments, ClustersAreCountedInPrimariesAndReplicas) {
 }
 
 TEST(ContainerArguments, ReplicasOfAClusterLogIn) {
-  EXPECT_THAT(Plan({}, {{"REDIS_CLUSTER", "yes"}, {"REDIS_PASSWORD", "x"}, {"NODES", "2"}, {"REPLICAS", "1"}}).arguments,
-              ElementsAre("redis-server", "--requirepass", "x", "--masterauth", "x", "--nodes", "1x1"));
+  EXPECT_THAT(
+      Plan({}, {{"REDIS_CLUSTER", "yes"}, {"REDIS_PASSWORD", "x"}, {"NODES", "2"}, {"REPLICAS", "1"}}).arguments,
+      ElementsAre("redis-server", "--requirepass", "x", "--masterauth", "x", "--nodes", "1x1"));
 }
 
 TEST(ContainerArguments, TlsNeedsCertificates) {

@@ -20,11 +20,9 @@ use std::time::Duration;
 pub use program::find as find_program;
 pub use reply::Reply;
 
-const MOST_WAIT: Duration = Duration::from_secs(5);
-
 /// A running server. It ends when this is dropped, and at the latest with this process.
 pub struct Respite {
-    process: Process,
+    _process: Process,
     ports: Vec<u16>,
     connection: Mutex<reply::Connection>,
 }
@@ -43,7 +41,7 @@ impl Respite {
         let mut process = Process(program::start(&mut command)?);
         let ports = process.ports()?;
         let connection = Mutex::new(reply::Connection::dial(ports[0])?);
-        Ok(Self { process, ports, connection })
+        Ok(Self { _process: process, ports, connection })
     }
 
     /// The port of the server.
@@ -92,17 +90,6 @@ impl Respite {
     }
 }
 
-impl Drop for Respite {
-    fn drop(&mut self) {
-        // So it removes what it has in files. One that does not answer is killed.
-        if let Ok(mut connection) = self.connection.lock() {
-            if connection.shut_down(MOST_WAIT).is_ok() {
-                let _ = self.process.0.wait();
-            }
-        }
-    }
-}
-
 /// It does not outlive this.
 struct Process(Child);
 
@@ -120,9 +107,29 @@ impl Process {
 }
 
 impl Drop for Process {
+    /// Asks it to end, so that it removes what it has in files.
     fn drop(&mut self) {
-        let _ = self.0.kill();
+        self.terminate();
         let _ = self.0.wait();
+    }
+}
+
+#[cfg(unix)]
+impl Process {
+    fn terminate(&mut self) {
+        extern "C" {
+            fn kill(process: i32, signal: i32) -> i32;
+        }
+        const SIGTERM: i32 = 15;
+        // SAFETY: kill(2) touches no memory; the process was not waited for, so its number is still its own.
+        let _ = unsafe { kill(self.0.id() as i32, SIGTERM) };
+    }
+}
+
+#[cfg(not(unix))]
+impl Process {
+    fn terminate(&mut self) {
+        let _ = self.0.kill();
     }
 }
 

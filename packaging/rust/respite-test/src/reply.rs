@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
 /// A reply of the server.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,16 +41,6 @@ impl Connection {
         }
         self.reader.get_mut().write_all(request.as_bytes())?;
         self.reply()
-    }
-
-    /// Ends the server. An error: it refuses, or has not ended after this time.
-    pub(crate) fn shut_down(&mut self, most_wait: Duration) -> Result<()> {
-        self.reader.get_mut().set_read_timeout(Some(most_wait))?;
-        match self.ask(&["SHUTDOWN", "NOSAVE", "NOW"]) {
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(()),
-            Err(error) => Err(error),
-            Ok(_) => Err(ErrorKind::Other.into()),
-        }
     }
 
     fn reply(&mut self) -> Result<Reply> {
