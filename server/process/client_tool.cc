@@ -24,7 +24,7 @@
 #include "protocol/reply_tree.h"
 #include "protocol/request_text.h"
 #include "server/config/usage.h"
-#include "server/process/client_stream.h"
+#include "server/net/tls/client_stream.h"
 
 namespace respite {
 

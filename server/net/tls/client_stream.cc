@@ -1,4 +1,4 @@
-#include "server/process/client_stream.h"
+#include "server/net/tls/client_stream.h"
 
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
