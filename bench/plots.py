@@ -14,8 +14,8 @@ def draw(figures, folder):
     groups = {"memory": [f for f in figures if f.unit == "bytes"],
               "setups": [f for f in figures if f.unit != "bytes" and is_of_setup(f)],
               "cpu": [f for f in figures if f.unit != "bytes" and not is_of_setup(f)]}
-    titles = {"memory": "Memory per entry", "setups": "Server CPU per request, pipeline 16, with …",
-              "cpu": "Server CPU per request (pipeline 16 unless the row says other)"}
+    titles = {"memory": "Memory per entry", "setups": "CPU per request with …",
+              "cpu": "CPU per request"}
     for name, chosen in groups.items():
         if chosen:
             bars(chosen, titles[name] + ": Respite's over the other's", folder / f"{name}.svg")
