@@ -309,7 +309,7 @@ def parse_options():
     parser.add_argument("--peers", type=comma_list(str), default=[], help="binaries; default: all that are prepared")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the number of requests")
-    parser.add_argument("--only", type=comma_list(str), default=[], help="rows whose names contain one of these")
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="rows whose names contain it; repeatable")
     parser.add_argument("--json", type=pathlib.Path, help="a file for all figures")
     parser.add_argument("--page", type=pathlib.Path, help="a page with marks, between which the tables go")
     parser.add_argument("--plot", type=pathlib.Path, help="a folder for pictures (needs python3-matplotlib)")

@@ -176,8 +176,8 @@ class CommandTable {
   bool HasRenamed() const { return !renamed_.empty(); }
   // The command that had this name before it was renamed, or null. For files written under the original names.
   const Command* Renamed(Bytes name) const;
-  // The command that clients of this dialect do not have, or null. Records have it: files and primaries may be of any
-  // version.
+  // The command of a record that clients cannot ask for under this name, or null: the dialect hides it, or
+  // rename-command has taken the name away. Files and primaries may be of any version, and use the original names.
   const Command* FindHidden(std::span<const Bytes> words) const;
 
   // All commands that can be found, without subcommands, in the order of the families.
