@@ -111,6 +111,7 @@ constexpr DialectTraits TraitsOfValkey80() {
   DialectTraits traits = TraitsOfValkey72();
   traits.title = "Valkey";
   traits.hello_name = "valkey";
+  traits.mode_field = "server_mode";
   traits.version = traits.valkey_version = "8.0.1";
   traits.valkey_version_number = 0x080001;
   traits.command_in_scripts = "command";

@@ -34,6 +34,7 @@ struct DialectTraits {
   std::string_view title = "Redis";                             // in sentences: "LOADING Redis is loading …"
   std::string_view hello_name = "redis";                        // HELLO
   std::string_view version = "7.2.4";                           // HELLO, LOLWUT
+  std::string_view mode_field = "redis_mode";                   // INFO
   std::string_view redis_version = "7.2.4";                     // INFO, scripts
   int version_number = 0x070204;                                // of Redis, one byte for each part: scripts
   std::string_view valkey_version = {};                         // INFO, scripts; empty: it is not Valkey

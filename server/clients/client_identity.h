@@ -18,6 +18,9 @@ struct ClientAddresses {
   // From this machine: it may do what others may not (enable-debug-command local …).
   bool IsLocal() const { return loopback || unix_socket; }
 
+  // Clients of a Unix socket count as those of IPv4, as in Valkey.
+  bool IsIpv6() const { return peer.starts_with('['); }
+
   std::string peer;  // "127.0.0.1:50000", "/path/to.sock:0"
   std::string local;
   bool unix_socket = false;

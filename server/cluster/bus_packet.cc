@@ -18,7 +18,7 @@ constexpr size_t kPublishHeadOctets = 8;
 constexpr size_t kUpdateOctets = 8 + NodeId::kLength + SlotSet::kOctets;
 constexpr size_t kExtensionHeadOctets = 8;
 
-enum class ExtensionType : uint16_t { kHostname, kHumanName, kForgotten, kShard };
+enum class ExtensionType : uint16_t { kHostname, kHumanName, kForgotten, kShard, kClientIpv4, kClientIpv6 };
 
 constexpr size_t Aligned(size_t octets) { return (octets + 7) / 8 * 8; }
 
@@ -91,7 +91,8 @@ void PutTextExtension(std::string& out, ExtensionType type, const std::string& t
 
 uint16_t CountOf(const PingExtensions& extensions) {
   return static_cast<uint16_t>(extensions.forgotten.size() + (extensions.hostname ? 1 : 0) +
-                               (extensions.human_name ? 1 : 0) + (extensions.shard ? 1 : 0));
+                               (extensions.human_name ? 1 : 0) + (extensions.shard ? 1 : 0) +
+                               (extensions.client_ipv4 ? 1 : 0) + (extensions.client_ipv6 ? 1 : 0));
 }
 
 void PutExtensions(std::string& out, const PingExtensions& extensions) {
@@ -103,6 +104,8 @@ void PutExtensions(std::string& out, const PingExtensions& extensions) {
     PutExtension(out, ExtensionType::kForgotten, content);
   }
   if (extensions.shard) PutExtension(out, ExtensionType::kShard, extensions.shard->Text());
+  if (extensions.client_ipv4) PutTextExtension(out, ExtensionType::kClientIpv4, *extensions.client_ipv4);
+  if (extensions.client_ipv6) PutTextExtension(out, ExtensionType::kClientIpv6, *extensions.client_ipv6);
 }
 
 void PutGossip(std::string& out, const GossipEntry& entry) {
@@ -178,6 +181,13 @@ std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t ty
     case ExtensionType::kShard:
       if (content.size() < NodeId::kLength) return "shard id too short";
       extensions.shard = reader.GetId();
+      return std::nullopt;
+    // Redis 8 has something else of these numbers, so what is no address is no error.
+    case ExtensionType::kClientIpv4:
+      extensions.client_ipv4 = reader.GetText(content.size());
+      return std::nullopt;
+    case ExtensionType::kClientIpv6:
+      extensions.client_ipv6 = reader.GetText(content.size());
       return std::nullopt;
   }
   return std::nullopt;

@@ -94,6 +94,8 @@ struct PingExtensions {
   std::optional<std::string> hostname;
   std::optional<std::string> human_name;
   std::optional<NodeId> shard;
+  std::optional<std::string> client_ipv4;  // these two from Valkey 8.0 on
+  std::optional<std::string> client_ipv6;
   std::vector<Forgotten> forgotten;
 };
 

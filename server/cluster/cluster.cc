@@ -84,14 +84,16 @@ void Cluster::ReadSettings() {
   SetMyAddress();
   ClusterNode& me = view_->me();
   const Settings& settings = core_.settings;
-  const bool is_known =
-      me.hostname == settings.cluster_announce_hostname && me.human_name == settings.cluster_announce_human_nodename;
-  if (!is_known) {
-    me.hostname = settings.cluster_announce_hostname;
-    me.human_name = settings.cluster_announce_human_nodename;
+  const auto take = [this](std::string& place, const std::string& announced) {
+    if (place == announced) return;
+    place = announced;
     view_->Changed();
     view_->WantSave();
-  }
+  };
+  take(me.hostname, settings.cluster_announce_hostname);
+  take(me.human_name, settings.cluster_announce_human_nodename);
+  take(me.client_ipv4, settings.cluster_announce_client_ipv4);
+  take(me.client_ipv6, settings.cluster_announce_client_ipv6);
   if (settings.cluster_replica_no_failover) {
     me.Set(kNodeNoFailover);
   } else {

@@ -25,6 +25,9 @@ struct NodeAddress {
   bool operator==(const NodeAddress&) const = default;
 };
 
+// Of the address from which a client came.
+enum class IpFamily : uint8_t { kIpv4, kIpv6 };
+
 struct ClusterNode {
   struct FailureReport {
     NodeId reporter;
@@ -36,6 +39,8 @@ struct ClusterNode {
   uint16_t flags = 0;  // NodeFlag bits
   NodeAddress address;
   std::string hostname;
+  std::string client_ipv4;  // where clients of IPv4 reach it, if not at `address`
+  std::string client_ipv6;
   std::string human_name;
   uint64_t config_epoch = 0;
   ClusterNode* primary = nullptr;      // of a replica, if we know it; ClusterView keeps both directions
@@ -66,6 +71,10 @@ struct ClusterNode {
   bool IsMyself() const { return Is(kNodeMyself); }
   bool IsFailing() const { return (flags & (kNodeSuspect | kNodeFailed)) != 0; }
   bool HasAddress() const { return !Is(kNodeNoAddress); }
+  const std::string& IpFor(IpFamily family) const {
+    const std::string& announced = family == IpFamily::kIpv6 ? client_ipv6 : client_ipv4;
+    return announced.empty() ? address.ip : announced;
+  }
   // For the log.
   std::string LogName() const { return id.String() + " (" + human_name + ")"; }
   int WorkingReplicas() const {

@@ -179,16 +179,20 @@ std::optional<int> ClusterRouter::CheckInScript(const Request& request) const {
   }
 }
 
-std::optional<std::string> ClusterRouter::EndpointOf(const ClusterNode& node) const {
+std::optional<std::string> ClusterRouter::EndpointFor(const Session& session, const ClusterNode& node) const {
   switch (parts_.settings.cluster_preferred_endpoint_type) {
     case ClusterEndpointType::kIp:
-      return node.address.ip;
+      return IpFor(session, node);
     case ClusterEndpointType::kHostname:
       return node.hostname.empty() ? "?" : node.hostname;
     case ClusterEndpointType::kUnknown:
       break;
   }
   return std::nullopt;
+}
+
+const std::string& ClusterRouter::IpFor(const Session& session, const ClusterNode& node) {
+  return node.IpFor(session.addresses.IsIpv6() ? IpFamily::kIpv6 : IpFamily::kIpv4);
 }
 
 int ClusterRouter::PortFor(const Session& session, const ClusterNode& node) {
@@ -215,7 +219,8 @@ Refusal ClusterRouter::RefusalOf(const Request& request, const Way& way) const {
     case Verdict::kAsk:
     case Verdict::kMoved:
       return redirect((way.verdict == Verdict::kAsk ? "ASK " : "MOVED ") + std::to_string(way.slot) + " " +
-                      EndpointOf(*way.node).value_or("") + ":" + std::to_string(PortFor(request.session, *way.node)));
+                      EndpointFor(request.session, *way.node).value_or("") + ":" +
+                      std::to_string(PortFor(request.session, *way.node)));
   }
   return {};
 }

@@ -30,7 +30,8 @@ class ClusterRouter final : public SlotRouter {
   bool IsHere(const Request& request) const;
 
   // As clients are told of a node: by address or name, as cluster-preferred-endpoint-type says. Nothing: they know it.
-  std::optional<std::string> EndpointOf(const ClusterNode& node) const;
+  std::optional<std::string> EndpointFor(const Session& session, const ClusterNode& node) const;
+  static const std::string& IpFor(const Session& session, const ClusterNode& node);
   static int PortFor(const Session& session, const ClusterNode& node);
 
  private:

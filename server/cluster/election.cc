@@ -166,7 +166,9 @@ std::string Election::Objection(const ClusterNode& candidate, const PacketHeader
   const bool is_forced = (header.message_flags & PacketHeader::kForcesVote) != 0;
   if (!candidate.primary->Is(kNodeFailed) && !is_forced) return "its master is up";
   const int64_t since_ms = parts_.core.NowMs() - candidate.primary->voted_at_ms;
-  if (since_ms < parts_.core.TimeoutMs() * 2) {
+  // As in Valkey 8.1: the limit is there against two elections after one failure. It would let a manual failover
+  // shortly after another one fail, with its primary paused until it gives up.
+  if (!is_forced && since_ms < parts_.core.TimeoutMs() * 2) {
     return "can't vote for any replica of " + candidate.primary->id.String() + " within " +
            std::to_string(parts_.core.TimeoutMs() * 2 - since_ms) + " milliseconds";
   }

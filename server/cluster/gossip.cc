@@ -120,6 +120,8 @@ PingExtensions Gossip::MyExtensions() {
   if (!me.hostname.empty()) extensions.hostname = me.hostname;
   if (!me.human_name.empty()) extensions.human_name = me.human_name;
   extensions.shard = me.shard;
+  if (!me.client_ipv4.empty()) extensions.client_ipv4 = me.client_ipv4;
+  if (!me.client_ipv6.empty()) extensions.client_ipv6 = me.client_ipv6;
   const int64_t now_ms = parts_.core.NowMs();
   for (const auto& [id, until_ms] : forgotten_) {
     if (until_ms > now_ms) extensions.forgotten.push_back({id, static_cast<uint64_t>((until_ms - now_ms) / 1000)});
@@ -225,14 +227,17 @@ void Gossip::Learn(const GossipEntry& entry) {
 
 void Gossip::HearExtensions(ClusterNode& sender, const PingExtensions& extensions) {
   ClusterView& view = parts_.core.view;
-  const auto take = [&](std::string& place, const std::string& told) {
-    if (place == told || !IsAnnouncedName(told)) return;
-    place = told;
+  const auto take = [&](std::string& place, const std::optional<std::string>& told, bool (*is_sound)(Bytes)) {
+    const std::string text = told.value_or("");
+    if (place == text || (!text.empty() && !is_sound(text))) return;
+    place = text;
     view.Changed();
     view.WantSave();
   };
-  take(sender.hostname, extensions.hostname.value_or(""));
-  take(sender.human_name, extensions.human_name.value_or(""));
+  take(sender.hostname, extensions.hostname, IsAnnouncedName);
+  take(sender.human_name, extensions.human_name, IsAnnouncedName);
+  take(sender.client_ipv4, extensions.client_ipv4, IsIpv4);
+  take(sender.client_ipv6, extensions.client_ipv6, IsIpv6);
   // Who says nothing of its shard has that of its primary.
   const NodeId shard = extensions.shard.value_or(sender.primary != nullptr ? sender.primary->shard : sender.shard);
   if (shard.IsSound() && sender.shard != shard) {

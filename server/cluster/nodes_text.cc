@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/number_text.h"
+#include "server/config/announced_name.h"
 
 namespace respite {
 
@@ -56,11 +57,14 @@ std::string RangesText(const std::vector<SlotRange>& ranges) {
 std::string AddressText(const ClusterNode& node, NodesFormat format) {
   const NodeAddress& address = node.address;
   const bool is_tls = format.port == PortChoice::kTls;
-  std::string text = address.ip + ":" + std::to_string(is_tls ? address.tls_port : address.tcp_port) + "@" +
-                     std::to_string(address.bus_port);
+  const std::string& ip = format.form == NodeForm::kClient ? node.IpFor(format.family) : address.ip;
+  std::string text =
+      ip + ":" + std::to_string(is_tls ? address.tls_port : address.tcp_port) + "@" + std::to_string(address.bus_port);
   if (!node.hostname.empty()) text += "," + node.hostname;
   if (format.form == NodeForm::kClient) return text;
   if (node.hostname.empty()) text += ",";
+  if (!node.client_ipv6.empty()) text += ",client-ipv6=" + node.client_ipv6;
+  if (!node.client_ipv4.empty()) text += ",client-ipv4=" + node.client_ipv4;
   text += is_tls ? ",tcp-port=" + std::to_string(address.tcp_port) : ",tls-port=" + std::to_string(address.tls_port);
   if (!node.human_name.empty()) text += ",nodename=" + node.human_name;
   return text + ",shard-id=" + node.shard.String();
@@ -154,6 +158,8 @@ bool TakeAux(ClusterNode& node, Bytes aux) {
     return shard.has_value();
   }
   if (name == "nodename") node.human_name = value;
+  if (name == "client-ipv4") return IsIpv4(value) && (node.client_ipv4 = value, true);
+  if (name == "client-ipv6") return IsIpv6(value) && (node.client_ipv6 = value, true);
   if (name != "tcp-port" && name != "tls-port") return true;  // a later version knows it
   const auto port = ParsePort(value);
   if (port) (name == "tcp-port" ? node.address.tcp_port : node.address.tls_port) = *port;

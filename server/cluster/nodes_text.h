@@ -28,6 +28,7 @@ enum class NodeForm : uint8_t { kFile, kClient };
 struct NodesFormat {
   PortChoice port = PortChoice::kTcp;
   NodeForm form = NodeForm::kClient;
+  IpFamily family = IpFamily::kIpv4;  // of the client that asks
 };
 std::string NodeLine(const ClusterView& view, const ClusterNode& node, NodesFormat format);
 // Without nodes that have one of these flags. Cost: O(nodes + slots).

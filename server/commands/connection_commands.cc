@@ -14,6 +14,7 @@
 #include "server/commands/db_index.h"
 #include "server/commands/families.h"
 #include "server/commands/test/world_login.h"
+#include "server/config/named_traits.h"
 #include "server/config/usage.h"
 #include "server/execution/call.h"
 #include "server/execution/executor.h"
@@ -158,10 +159,11 @@ struct Hello {
     Reply reply(call.session.out, session.resp, session.reply_form);  // in the protocol version chosen just now
     const std::string& zone = call.services.settings.availability_zone;
     reply.Map(6u + has_role + !zone.empty());
+    const DialectTraits traits = NamedTraits(call.services.settings);
     reply.Bulk("server");
-    reply.Bulk(call.services.dialect.traits.hello_name);
+    reply.Bulk(traits.hello_name);
     reply.Bulk("version");
-    reply.Bulk(call.services.dialect.traits.version);
+    reply.Bulk(traits.version);
     reply.Bulk("proto");
     reply.Integer(static_cast<int64_t>(session.resp));
     reply.Bulk("id");

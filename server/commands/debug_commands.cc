@@ -26,6 +26,7 @@
 #include "server/commands/help.h"
 #include "server/config/config.h"
 #include "server/config/debug_switches.h"
+#include "server/config/named_traits.h"
 #include "server/config/settings.h"
 #include "server/dataset/capture.h"
 #include "server/dataset/debug_text.h"
@@ -187,7 +188,7 @@ void ChangeReplId(Call& call) {
 // --- Data
 
 void RefuseWhileLoading(Call& call) {
-  if (call.services.loading.Active()) throw refusals::IsLoading(call.services.dialect.traits);
+  if (call.services.loading.Active()) throw refusals::IsLoading(NamedTraits(call.services.settings));
 }
 
 // Redis: DEBUG finds keys that have expired but were not removed yet.

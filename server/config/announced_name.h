@@ -2,8 +2,11 @@
 // CLUSTER NODES, where white space, commas and ends of lines separate the fields.
 #pragma once
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <string>
 
 #include "base/bytes.h"
 
@@ -23,6 +26,16 @@ constexpr bool IsHostname(Bytes text) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
   };
   return std::all_of(text.begin(), text.end(), may_stand);
+}
+
+inline bool IsIpv4(Bytes text) {
+  in_addr address;
+  return inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
+}
+
+inline bool IsIpv6(Bytes text) {
+  in6_addr address;
+  return inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
 }
 
 }  // namespace respite

@@ -16,6 +16,7 @@
 #include "persistence/file_system.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
+#include "server/config/named_traits.h"
 #include "server/config/value_text.h"
 
 namespace respite {
@@ -328,7 +329,7 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
     RefuseSet(given_name, "can't set protected config");
   }
   if (directive.Has(directive_flags::kDenyLoading) && context.is_loading) {
-    throw refusals::IsLoading(DialectOf(settings_.emulate).traits);
+    throw refusals::IsLoading(NamedTraits(settings_));
   }
 }
 

@@ -30,12 +30,20 @@ Objection CheckAnnouncedIp(Bytes ip) {
   return "Announced IP contained invalid character";
 }
 
+Objection CheckAnnouncedIpv4(Bytes ip) { return ip.empty() || IsIpv4(ip) ? Objection{} : "Invalid IPv4 address"; }
+
+Objection CheckAnnouncedIpv6(Bytes ip) { return ip.empty() || IsIpv6(ip) ? Objection{} : "Invalid IPv6 address"; }
+
 constexpr Directive kClusterDirectives[] = {
     Since("7.0.0",
           {"cluster-allow-pubsubshard-when-down", kEffective, YesNo<&Settings::cluster_allow_pubsubshard_when_down>()}),
     {"cluster-allow-reads-when-down", kEffective, YesNo<&Settings::cluster_allow_reads_when_down>()},
     {"cluster-allow-replica-migration", kEffective, YesNo<&Settings::cluster_allow_replica_migration>()},
     {"cluster-announce-bus-port", kEffective, Number<&Settings::cluster_announce_bus_port>(0, 65535)},
+    Since("valkey:8.0.0", {"cluster-announce-client-ipv4", kEffective,
+                           OptionalText<&Settings::cluster_announce_client_ipv4>(CheckAnnouncedIpv4), kHidden}),
+    Since("valkey:8.0.0", {"cluster-announce-client-ipv6", kEffective,
+                           OptionalText<&Settings::cluster_announce_client_ipv6>(CheckAnnouncedIpv6), kHidden}),
     Since("7.0.0", {"cluster-announce-hostname", kEffective,
                     OptionalText<&Settings::cluster_announce_hostname>(CheckAnnouncedHostname)}),
     Since("7.2.0", {"cluster-announce-human-nodename", kEffective,

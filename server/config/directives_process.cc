@@ -140,6 +140,9 @@ constexpr Directive kProcessDirectives[] = {
     // These and others of the process are hidden for the same reason as port-file.
     {"exit-on-idle", kEffective, kExitOnIdle, kImmutable | kHidden},
     {"exit-with-parent", kEffective, YesNo<&Settings::exit_with_parent>(), kImmutable | kHidden},
+    // Only a dialect of Valkey says anything else.
+    Since("valkey:8.0.0",
+          {"extended-redis-compatibility", kEffective, YesNo<&Settings::extended_redis_compatibility>(), kHidden}),
     Since("7.4.0,valkey:8.0.0",
           {"hide-user-data-from-log", kEffective, YesNo<&Settings::hide_user_data_from_log>(), kHidden}),
     {"hz", kEffective, Number<&Settings::hz>(0, kMaxInt)},

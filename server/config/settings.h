@@ -126,6 +126,7 @@ struct Settings : EncodingLimits {
   bool dynamic_hz = true;
   Emulated emulate = Emulated::kNone;
   bool enable_debug_assert = false;
+  bool extended_redis_compatibility = false;
   Permission enable_debug_command = Permission::kNever;
   Permission enable_module_command = Permission::kNever;
   Permission enable_protected_configs = Permission::kNever;
@@ -264,6 +265,8 @@ struct Settings : EncodingLimits {
   bool cluster_allow_reads_when_down = false;
   bool cluster_allow_replica_migration = true;
   int cluster_announce_bus_port = 0;
+  std::string cluster_announce_client_ipv4;
+  std::string cluster_announce_client_ipv6;
   std::string cluster_announce_hostname;
   std::string cluster_announce_human_nodename;
   std::string cluster_announce_ip;

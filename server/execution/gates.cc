@@ -5,6 +5,7 @@
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/phase.h"
+#include "server/config/named_traits.h"
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
 #include "server/execution/durability.h"
@@ -180,7 +181,7 @@ inline void Gates::StillLoading(const Request& request) const {
   const bool is_refused = parts_.phase.IsLoading()
                               ? !AllHave(request, kLoading)
                               : parts_.phase.load() == Phase::Load::kAside && (request.flags & kNoAsyncLoading) != 0;
-  if (is_refused) throw refusals::IsLoading(Traits());
+  if (is_refused) throw refusals::IsLoading(Named());
 }
 
 // A script is late: other clients may do little but end it.
@@ -198,15 +199,17 @@ inline void Gates::FollowerWithoutKeys(const Request& request) const {
 
 const DialectTraits& Gates::Traits() const { return DialectOf(parts_.settings.emulate).traits; }
 
+DialectTraits Gates::Named() const { return NamedTraits(parts_.settings); }
+
 std::optional<Refusal> Gates::DiskTrouble(DiskUser user) const {
   const auto trouble = parts_.durability.Troubled();
   if (!trouble) return std::nullopt;
   const bool is_script = user == DiskUser::kScript;
   if (trouble->place == Durability::Trouble::Place::kSnapshot) {
-    return is_script ? refusals::SnapshotFailedForScripts(Traits()) : refusals::SnapshotFailed(Traits());
+    return is_script ? refusals::SnapshotFailedForScripts(Named()) : refusals::SnapshotFailed(Named());
   }
   const std::string reason = IoErrorText(trouble->error);
-  return is_script ? refusals::AofFailedForScripts(reason, Traits()) : refusals::AofFailed(reason);
+  return is_script ? refusals::AofFailedForScripts(reason, Named()) : refusals::AofFailed(reason);
 }
 
 std::optional<Refusal> Gates::ToPrimary(const Session& session) const {

@@ -94,6 +94,7 @@ class Gates {
   void FollowerWithoutKeys(const Request& request) const;
 
   const DialectTraits& Traits() const;
+  DialectTraits Named() const;
 
   const Parts parts_;
 };

@@ -11,6 +11,7 @@
 #include "server/clients/phase.h"
 #include "server/clients/tracking.h"
 #include "server/config/debug_switches.h"
+#include "server/config/named_traits.h"
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
 #include "server/dataset/host.h"
@@ -236,7 +237,7 @@ void ScriptRunner::ServeOthers() {
 }
 
 Refusal ScriptRunner::BusyRefusal() const {
-  const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
+  const DialectTraits traits = NamedTraits(parts_.settings);
   return RunningKind() == Kind::kScript ? refusals::BusyScript(traits) : refusals::BusyFunction(traits);
 }
 

@@ -119,11 +119,11 @@ void RegisterConfigHooks(const Services& services) {
     services.client_memory.AdoptLimit();
     return std::nullopt;
   });
-  config.OnChange(
-      {"cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-hostname",
-       "cluster-announce-human-nodename", "cluster-announce-ip", "cluster-announce-port", "cluster-announce-tls-port",
-       "cluster-replica-no-failover", "cluster-require-full-coverage", "cluster-slot-stats-enabled"},
-      [&services] { return ReadClusterSettings(services.cluster); });
+  config.OnChange({"cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-client-ipv4",
+                   "cluster-announce-client-ipv6", "cluster-announce-hostname", "cluster-announce-human-nodename",
+                   "cluster-announce-ip", "cluster-announce-port", "cluster-announce-tls-port",
+                   "cluster-replica-no-failover", "cluster-require-full-coverage", "cluster-slot-stats-enabled"},
+                  [&services] { return ReadClusterSettings(services.cluster); });
   config.OnChange({"maxmemory"}, [&services] { return AdoptMaxMemory(services); });
   config.OnChange(
       {"tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file", "tls-ciphers", "tls-ciphersuites",

@@ -5,6 +5,7 @@ Each directory here is a suite: an ordinary project of its language. README.md e
 """
 import argparse
 import concurrent.futures
+import re
 import subprocess
 import sys
 import time
@@ -46,11 +47,23 @@ def show(suite, program, outcomes, seconds):
     if failed:
         print(f"  log: {suite.log(program).relative_to(ROOT)}")
         print("".join(f"    {line}\n" for line in tail(suite.log(program))), end="")
+        events = list(elections(suite.cluster_log(program)))
+        if events:
+            print("  what the nodes of the cluster say of elections:\n" + "".join(f"    {line}\n" for line in events), end="")
     sys.stdout.flush()
 
 
 def tail(log, lines=25):
     return log.read_text(errors="replace").splitlines()[-lines:] if log.exists() else []
+
+
+def elections(log, lines=15):
+    """What each node last said of failures, votes and failovers: it explains why a client waited so long."""
+    nodes = log.read_text(errors="replace").split("== ") if log.exists() else []
+    for node in nodes[1:]:
+        name, *said = node.splitlines()
+        wanted = [line for line in said if re.search("failover|fail|election|vote", line, re.I)]
+        yield from [f"== {name}", *wanted[-lines:]]
 
 
 def run_all(suites, program, scope, jobs):

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import clients  # noqa: E402
 import results  # noqa: E402
 import suite  # noqa: E402
 import table  # noqa: E402
@@ -62,6 +63,15 @@ class ResultsTest(unittest.TestCase):
 
     def test_a_torn_report_is_a_failure(self):
         self.assertEqual(["failed"], [outcome.status for outcome in self.read(x_xml="<testsuite>")])
+
+
+class ElectionsTest(unittest.TestCase):
+    def test_each_node_says_its_last_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder, "cluster.log")
+            self.assertEqual([], list(clients.elections(log)))
+            log.write_text("== 1\nFailover auth denied\nDB loaded\nManual failover timed out\n== 2\nReady\n", encoding="utf-8")
+            self.assertEqual(["== 1", "Manual failover timed out", "== 2"], list(clients.elections(log, lines=1)))
 
 
 class SuiteTest(unittest.TestCase):

@@ -105,7 +105,7 @@ class Suite:
         """For a `with`: the variables that name a cluster, if the suite wants one."""
         if not self.facts.get("needs", {}).get("cluster"):
             return contextlib.nullcontext({})
-        return cluster.Served(program.path, self.work / f"{program.label}-cluster.log")
+        return cluster.Served(program.path, self.cluster_log(program))
 
     def _sentinels(self, program):
         """For a `with`: the variable that names where to ask for a primary with Sentinels, if the suite wants one."""
@@ -131,6 +131,9 @@ class Suite:
         if process.returncode and not trouble and not results.count(outcomes, results.FAILED):
             trouble.append(f"run ended with {process.returncode}")
         return outcomes + [results.Outcome(f"{self.name}.(the run itself)", results.FAILED, text) for text in trouble]
+
+    def cluster_log(self, program):
+        return self.work / f"{program.label}-cluster.log"
 
     def log(self, program):
         return self.work / f"{program.label}.log"

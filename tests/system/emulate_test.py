@@ -79,6 +79,17 @@ class EmulateTest(LaunchTest):
         self.assertEqual([None], old.value("COMMAND", "INFO", "commandlog"))
         self.assertEqual(b"-ERR syntax error\r\n", old.run("SET", "k", "v", "IFEQ", "x"))
 
+    def test_valkey_may_say_that_it_is_redis(self):
+        client = self.emulating("valkey:8.0", "--extended-redis-compatibility", "yes")
+        self.assertEqual([b"server", b"redis", b"version", b"7.2.4"], client.value("HELLO")[:4])
+        self.assertIn(b"redis_mode:standalone\r\n", client.value("INFO", "server"))
+        self.assertNotIn(b"server_mode", client.value("INFO", "server"))
+        self.assertIn(b"Redis ver. 7.2.4", client.value("LOLWUT"))
+        self.assertEqual(b"+OK", client.value("CONFIG", "SET", "extended-redis-compatibility", "no"))
+        self.assertEqual([b"server", b"valkey", b"version", b"8.0.1"], client.value("HELLO")[:4])
+        self.assertIn(b"server_mode:standalone\r\n", client.value("INFO", "server"))
+        self.assertNotIn(b"redis_mode", client.value("INFO", "server"))
+
     def test_the_log_begins_with_the_version(self):
         for version, name, number in (("redis:6.2", "Redis", "6.2.16"), ("valkey:8.0", "Valkey", "8.0.1")):
             with self.subTest(version=version):

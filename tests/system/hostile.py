@@ -40,14 +40,14 @@ def raise_descriptor_limit():
 class Raw(RawClient):
     """A TCP connection, from any of the loopback addresses."""
 
-    def __init__(self, port, source=None, limit_s=30, window=None):
-        super().__init__(socket.socket())
+    def __init__(self, port, source=None, limit_s=30, window=None, host="127.0.0.1"):
+        super().__init__(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET))
         self.socket.settimeout(limit_s)
         if window:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
         if source:
             self.socket.bind((source, 0))
-        self.socket.connect(("127.0.0.1", port))
+        self.socket.connect((host, port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __enter__(self):

@@ -16,7 +16,10 @@ namespace {
 constexpr char kNotAPrimary[] = "ERR The specified node is not a master";
 
 NodesFormat FormatFor(const Call& call) {
-  return {.port = call.session.addresses.encrypted ? PortChoice::kTls : PortChoice::kTcp, .form = NodeForm::kClient};
+  const ClientAddresses& addresses = call.session.addresses;
+  return {.port = addresses.encrypted ? PortChoice::kTls : PortChoice::kTcp,
+          .form = NodeForm::kClient,
+          .family = addresses.IsIpv6() ? IpFamily::kIpv6 : IpFamily::kIpv4};
 }
 
 // --- CLUSTER INFO.
@@ -84,7 +87,7 @@ int64_t OffsetOf(const Call& call, const ClusterNode& node) {
 }
 
 void WriteEndpoint(Call& call, const ClusterNode& node) {
-  const auto endpoint = call.services.cluster.router().EndpointOf(node);
+  const auto endpoint = call.services.cluster.router().EndpointFor(call.session, node);
   if (endpoint) return call.reply.Bulk(*endpoint);
   call.reply.Null();
 }
@@ -104,7 +107,7 @@ void WriteNode(Call& call, const ClusterNode& node) {
   call.reply.Map((shows_ip ? 1 : 0) + (shows_hostname ? 1 : 0));
   if (shows_ip) {
     call.reply.Bulk("ip");
-    call.reply.Bulk(node.address.ip);
+    call.reply.Bulk(ClusterRouter::IpFor(call.session, node));
   }
   if (shows_hostname) {
     call.reply.Bulk("hostname");
@@ -148,7 +151,7 @@ void WriteShardNode(Call& call, const ClusterNode& node) {
   WriteField(call, "id", node.id.Text());
   if (has_tcp) WriteNumber(call, "port", node.address.tcp_port);
   if (has_tls) WriteNumber(call, "tls-port", node.address.tls_port);
-  WriteField(call, "ip", node.address.ip);
+  WriteField(call, "ip", ClusterRouter::IpFor(call.session, node));
   call.reply.Bulk("endpoint");
   WriteEndpoint(call, node);
   if (!node.hostname.empty()) WriteField(call, "hostname", node.hostname);

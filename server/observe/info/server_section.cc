@@ -7,6 +7,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/clients/pulse.h"
 #include "server/config/config.h"
+#include "server/config/named_traits.h"
 #include "server/config/settings.h"
 #include "server/config/usage.h"
 #include "server/execution/services.h"
@@ -69,7 +70,6 @@ void AddValkey(InfoText& text, const Services& services) {
   text.Add("server_name", "valkey")
       .Add("valkey_version", traits.valkey_version)
       .Add("valkey_release_stage", "ga")
-      .Add("server_mode", ModeName(services))
       .Add("availability_zone", "");
 }
 
@@ -92,7 +92,7 @@ std::string ServerSection(const Services& services) {
       .Add("redis_git_sha1", "00000000")
       .Add("redis_git_dirty", 0)
       .Add("redis_build_id", BuildId())
-      .Add("redis_mode", ModeName(services))
+      .Add(NamedTraits(settings).mode_field, ModeName(services))
       .Add("os", OperatingSystem())
       .Add("arch_bits", 8 * sizeof(void*))
       .Add("monotonic_clock", "POSIX clock_gettime")

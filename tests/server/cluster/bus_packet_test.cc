@@ -80,6 +80,8 @@ TEST(BusPacketTest, EveryBodyComesBack) {
   ping.extensions.hostname = "a.host";
   ping.extensions.human_name = "name";
   ping.extensions.shard = update.id;
+  ping.extensions.client_ipv4 = "1.2.3.4";
+  ping.extensions.client_ipv6 = "::5";
   ping.extensions.forgotten.push_back({packet.header.sender, 59});
   packet.body = ping;
   const BusPacket pinged = Decoded(packet.Encode());
@@ -87,6 +89,8 @@ TEST(BusPacketTest, EveryBodyComesBack) {
   EXPECT_EQ(extensions.hostname, "a.host");
   EXPECT_EQ(extensions.human_name, "name");
   EXPECT_EQ(extensions.shard, update.id);
+  EXPECT_EQ(extensions.client_ipv4, "1.2.3.4");
+  EXPECT_EQ(extensions.client_ipv6, "::5");
   ASSERT_EQ(extensions.forgotten.size(), 1u);
   EXPECT_EQ(extensions.forgotten[0].ttl_s, 59u);
 }

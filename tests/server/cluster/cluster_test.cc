@@ -133,6 +133,17 @@ TEST(ClusterTest, ManualFailoverWaitsForTheOffset) {
   EXPECT_FALSE(world[0].holds_writes);
 }
 
+// Voters that rest after a vote, as they do after a failure, would leave the third one without a majority.
+TEST(ClusterTest, ManualFailoversMayFollowOneAnotherAtOnce) {
+  ClusterWorld world({.seed = 22});
+  world.AddCluster(3, 1);
+  for (const int next : {3, 0, 3, 0}) {
+    world[next]->FailOver(Cluster::FailoverMode::kAsk);
+    ASSERT_TRUE(world.StepUntil([&] { return world[next].IsPrimary() && world.Agrees(); }, 900))
+        << world.Disagreement();
+  }
+}
+
 TEST(ClusterTest, ManualFailoverTimesOut) {
   ClusterWorld world({.seed = 6});
   world.AddCluster(3, 1);

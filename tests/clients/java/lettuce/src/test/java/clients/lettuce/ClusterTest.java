@@ -57,7 +57,7 @@ class ClusterTest {
   private void connect(ProtocolVersion protocol) {
     disconnect();
     client = RedisClusterClient.create(TestCluster.ports().stream()
-        .map(port -> RedisURI.builder().withHost("127.0.0.1").withPort(port).withTimeout(Duration.ofSeconds(3)).build()).toList());
+        .map(port -> RedisURI.builder().withHost("127.0.0.1").withPort(port).withTimeout(Duration.ofSeconds(10)).build()).toList());
     ClusterTopologyRefreshOptions refresh = ClusterTopologyRefreshOptions.builder()
         .enableAllAdaptiveRefreshTriggers()
         .adaptiveRefreshTriggersTimeout(Duration.ofMillis(200))

@@ -57,7 +57,7 @@ abstract class ClusterTests {
             "spring.main.banner-mode=off",
             "spring.data.redis.cluster.nodes=" + String.join(",", TestCluster.addresses()),
             "spring.data.redis.cluster.max-redirects=20",
-            "spring.data.redis.timeout=3s",
+            "spring.data.redis.timeout=10s",
             "spring.data.redis.client-type=" + driver.name().toLowerCase(),
             "spring.data.redis.lettuce.cluster.refresh.adaptive=true",
             "spring.data.redis.lettuce.cluster.refresh.period=1s")
