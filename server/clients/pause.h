@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/catalogue/command_table.h"
@@ -41,6 +42,8 @@ class Pause final : public Timers::Source {
     return (command_flags & (kWrite | kMayReplicate)) != 0;
   }
 
+  // "client_pause", "shutdown_in_progress", "failover_in_progress"; "none" if it is not on.
+  std::string_view Reason() const;
   Scope scope() const { return scope_; }
   int64_t until_ms() const { return until_ms_; }
 

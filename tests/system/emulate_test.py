@@ -90,6 +90,27 @@ class EmulateTest(LaunchTest):
         self.assertIn(b"server_mode:standalone\r\n", client.value("INFO", "server"))
         self.assertNotIn(b"redis_mode", client.value("INFO", "server"))
 
+    def test_info_says_who_holds_clients_back(self):
+        client = self.emulating("valkey:8.1", "--test")
+
+        def pause():
+            return [line for line in client.value("INFO", "clients").split(b"\r\n") if line.startswith(b"paused_")]
+
+        self.assertEqual([b"paused_reason:none", b"paused_actions:none", b"paused_timeout_milliseconds:0"], pause())
+        client.value("TEST", "CLOCK", "FREEZE")
+        self.assertEqual(b"+OK", client.value("CLIENT", "PAUSE", "5000", "WRITE"))
+        client.value("TEST", "CLOCK", "ADVANCE", "1000")
+        self.assertEqual([b"paused_reason:client_pause", b"paused_actions:write", b"paused_timeout_milliseconds:4000"],
+                         pause())
+        client.value("CLIENT", "UNPAUSE")
+        self.assertEqual(b"paused_reason:none", pause()[0])
+
+    def test_sections_of_info_belong_to_versions(self):
+        new, valkey = self.emulating("redis:8.0"), self.emulating("valkey:8.1")
+        self.assertRegex(new.value("INFO"), rb"\r\n# Threads\r\nio_thread_0:clients=1,reads=\d+,writes=\d+\r\n")
+        self.assertEqual(b"", valkey.value("INFO", "threads"))
+        self.assertNotIn(b"# Threads", valkey.value("INFO", "everything"))
+
     def test_the_log_begins_with_the_version(self):
         for version, name, number in (("redis:6.2", "Redis", "6.2.16"), ("valkey:8.0", "Valkey", "8.0.1")):
             with self.subTest(version=version):

@@ -7,6 +7,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/clients.h"
+#include "server/clients/pause.h"
 #include "server/clients/pubsub.h"
 #include "server/clients/tracking.h"
 #include "server/clients/waiting.h"
@@ -49,6 +50,15 @@ int64_t CountBlocked(const Clients& clients) {
   int64_t blocked = 0;
   clients.ForEach([&](const Session& session) { blocked += session.IsBlocked() ? 1 : 0; });
   return blocked;
+}
+
+void AddPause(InfoText& text, const Services& services) {
+  const Pause& pause = services.pause;
+  const bool is_timed = pause.scope() != Pause::Scope::kNone;
+  const std::string_view held = pause.scope() == Pause::Scope::kAll ? "all" : "write";
+  text.Add("paused_reason", pause.Reason())
+      .Add("paused_actions", pause.IsOn() ? held : "none")
+      .Add("paused_timeout_milliseconds", is_timed ? pause.until_ms() - services.clock.MonotonicMs() : 0);
 }
 
 void AddTraffic(InfoText& text, const ServerStats& stats) {
@@ -175,6 +185,15 @@ std::string ClientsSection(const Services& services) {
       .Add("total_blocking_keys", services.waiting.Keys())
       .Add("total_blocking_keys_on_nokey", services.waiting.KeysWithLoss());
   if (services.dialect.traits.counts_watching_clients) AddWatching(text, services.clients);
+  AddPause(text, services);
+  return text.Take();
+}
+
+std::string ThreadsSection(const Services& services) {
+  InfoText text("Threads");
+  text.Add("io_thread_0", "clients=" + std::to_string(services.clients.Count()) +
+                              ",reads=" + std::to_string(services.stats.total_reads) +
+                              ",writes=" + std::to_string(services.stats.total_writes));
   return text.Take();
 }
 

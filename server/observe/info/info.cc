@@ -22,6 +22,7 @@ struct Section {
   Included included;
   std::string (*text)(const Services&);
   Teller teller = Teller::kDataServer;
+  VersionMark since = {};  // with one, it is shown only if such a version is emulated
 };
 
 constexpr std::array kSections = {
@@ -29,6 +30,7 @@ constexpr std::array kSections = {
     Section{"clients", Included::kByDefault, ClientsSection, Teller::kBoth},
     Section{"memory", Included::kByDefault, MemorySection},
     Section{"persistence", Included::kByDefault, PersistenceSection},
+    Section{"threads", Included::kByDefault, ThreadsSection, Teller::kDataServer, "8.0.0"},
     Section{"stats", Included::kByDefault, StatsSection, Teller::kBoth},
     Section{"replication", Included::kByDefault, ReplicationSection},
     Section{"cpu", Included::kByDefault, CpuSection, Teller::kBoth},
@@ -61,6 +63,7 @@ std::string InfoReport(const Services& services, std::span<const Bytes> names) {
   std::string report;
   for (const Section& section : kSections) {
     if (section.teller != teller && section.teller != Teller::kBoth) continue;
+    if (!section.since.Empty() && !(services.dialect.Emulates() && services.dialect.Has(section.since))) continue;
     if (std::ranges::none_of(names, [&](Bytes name) { return Asks(name, section); })) continue;
     if (!report.empty()) report += "\r\n";
     report += OnlyFieldsOf(services.dialect, section.text(services));

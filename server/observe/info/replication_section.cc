@@ -46,7 +46,7 @@ void AddLink(InfoText& text, const Services& services) {
 
 void AddReplicas(InfoText& text, const Services& services) {
   const auto& all = services.replication.replicas().All();
-  text.Add("connected_slaves", all.size());
+  text.Add("connected_slaves", all.size()).Add("replicas_waiting_psync", 0);
   if (services.settings.min_replicas_to_write != 0 && services.settings.min_replicas_max_lag != 0) {
     text.Add("min_slaves_good_slaves", services.replication.role().good_replicas);
   }

@@ -12,6 +12,7 @@ std::string ServerSection(const Services& services);
 std::string ClientsSection(const Services& services);  // Cost: O(clients)
 std::string MemorySection(const Services& services);   // Cost: O(clients + databases)
 std::string PersistenceSection(const Services& services);
+std::string ThreadsSection(const Services& services);
 std::string StatsSection(const Services& services);
 std::string ReplicationSection(const Services& services);
 std::string CpuSection(const Services& services);

@@ -108,6 +108,7 @@ std::string ServerSection(const Services& services) {
       .Add("uptime_in_days", uptime_s / (24 * 3600))
       .Add("hz", services.pulse.Hz())
       .Add("configured_hz", settings.hz)
+      .Add("clients_hz", services.pulse.Hz())
       .Add("lru_clock", (wall_us / 1'000'000) & 0xffffff)
       .Add("executable", ExecutablePath())
       .Add("config_file", services.config.file())
