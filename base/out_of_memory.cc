@@ -40,6 +40,12 @@ void EndOutOfMemory(size_t bytes) noexcept {
 
 void ChooseOutOfMemoryEnding(OutOfMemoryEnding ending) { chosen_ending.store(ending, std::memory_order_relaxed); }
 
+#if defined(RESPITE_JEMALLOC) && !defined(RESPITE_SANITIZED)
+void FreeOfSize(void* memory, size_t bytes) noexcept { sdallocx(memory, bytes, 0); }
+#else
+void FreeOfSize(void* memory, size_t) noexcept { std::free(memory); }
+#endif
+
 void GuardOpenSslMemory() { CRYPTO_set_mem_functions(OpenSslAllocate, OpenSslReallocate, OpenSslFree); }
 
 }  // namespace respite

@@ -31,6 +31,9 @@ inline void* ReallocateOrEnd(void* memory, size_t bytes) {
     EndOutOfMemory(bytes);
   return moved;
 }
+// As std::free, for memory (not null) of which the caller knows the size that it asked for: jemalloc need not look it
+// up.
+void FreeOfSize(void* memory, size_t bytes) noexcept;
 
 // Chooses how the process ends. Any thread may call `ending`; it must not allocate and must not return. Default: write
 // a line to standard error, then abort().

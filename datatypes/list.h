@@ -55,6 +55,11 @@ class List : public Collection {
   // Removes at most `most` elements equal to `element`, starting at the end `from`; returns how many. Cost: O(n).
   size_t EraseEqual(Bytes element, size_t most, ListEnd from);
 
+  // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: there are
+  // so many. Cost: as ListCursor to get there, then O(count).
+  template <class Visit>
+  void VisitRange(size_t index, size_t count, Visit visit) const;
+
  private:
   friend class ListCursor;
   bool IsPacked() const { return slot_.Form() == ValueForm::kListpack; }
@@ -93,5 +98,16 @@ class ListCursor {
   IntegerText digits_{0};
   std::optional<ChunkedList::Cursor> chunked_;
 };
+
+template <class Visit>
+void List::VisitRange(size_t index, size_t count, Visit visit) const {
+  if (!IsPacked()) {
+    ListCursor cursor(*this, index);
+    for (; count > 0; --count, cursor.Next()) visit(cursor.Element());
+    return;
+  }
+  const Listpack packed = Packed();
+  for (size_t at = packed.Seek(index); count > 0; --count) visit(PackedText(packed.Take(at)).View());
+}
 
 }  // namespace respite

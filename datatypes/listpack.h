@@ -23,6 +23,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -42,15 +43,14 @@ struct PackedElement {
 // The text of an element; an integer is printed into the object itself.
 class PackedText {
  public:
-  explicit PackedText(const PackedElement& element) : view_(element.text), is_integer_(element.is_integer) {
-    if (is_integer_) digits_ = IntegerText(element.integer);
+  explicit PackedText(const PackedElement& element) : view_(element.text) {
+    if (element.is_integer) digits_.emplace(element.integer);
   }
-  Bytes View() const { return is_integer_ ? Bytes(digits_) : view_; }
+  Bytes View() const { return digits_ ? Bytes(*digits_) : view_; }
 
  private:
   Bytes view_;
-  IntegerText digits_{0};
-  bool is_integer_;
+  std::optional<IntegerText> digits_;
 };
 
 // An element to be stored: the head to write before the text (all of it for an integer), and the size to write after
@@ -102,6 +102,23 @@ class Listpack {
   size_t Previous(size_t at) const;
   size_t Last() const { return Previous(End()); }
   PackedElement At(size_t at) const;
+  // The element at `at`, which moves to the next one.
+  PackedElement Take(size_t& at) const {
+    const char* const element = bytes_.data() + at;
+    const auto head = static_cast<uint8_t>(*element);
+    if (head < 0x80) {
+      at += 2;
+      return {.text = {}, .integer = head, .is_integer = true};
+    }
+    if (head < 0xc0) {
+      const size_t size = head & 63u;
+      at += 2 + size;
+      return {.text = {element + 1, size}};
+    }
+    const PackedElement long_one = At(at);
+    at = Next(at);
+    return long_one;
+  }
   PackedText TextAt(size_t at) const { return PackedText(At(at)); }
   // The offset of the index-th element, End() if there are fewer. Starts from the nearer end. Cost: O(index).
   size_t Seek(size_t index) const;

@@ -74,6 +74,8 @@ class Reply {
   bool IsBinary() const { return form_ == ReplyForm::kBinary; }
   void Binary(char kind, int64_t value);
   void BinaryText(char kind, Bytes text);
+  // Requires: less than 64 octets.
+  void ShortBulk(Bytes text);
 
   ReplyBuffer* out_;
   RespVersion version_;

@@ -109,6 +109,16 @@ std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   return ScriptFailure{std::move(*text), IsFieldTrue(lua, "ignore_error_stats_update")};
 }
 
+// More than the keys and arguments need as values of Lua.
+size_t RoomFor(const ScriptEngine::Invocation& invocation) {
+  constexpr size_t kPerText = 128;
+  constexpr size_t kTables = 1024;
+  size_t bytes = kTables;
+  for (Bytes key : invocation.keys) bytes += key.size() + kPerText;
+  for (Bytes argument : invocation.args) bytes += argument.size() + kPerText;
+  return bytes;
+}
+
 }  // namespace
 
 ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
@@ -137,15 +147,18 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t
   auto* self = static_cast<ScriptEngine*>(engine);
   if (block == nullptr) old_bytes = 0;  // here Lua passes the object type instead
   if (new_bytes == 0) {
-    std::free(block);
+    if (block != nullptr) FreeOfSize(block, old_bytes);
     self->used_bytes_ -= old_bytes;
     return nullptr;
   }
   const size_t used_bytes = self->used_bytes_ - old_bytes + new_bytes;
   if (self->limited_ && new_bytes > old_bytes && used_bytes > kMemoryLimit) return nullptr;
-  // Where no Lua error would be caught, running out of memory ends the process.
-  void* moved = self->limited_ ? std::realloc(block, new_bytes) : ReallocateOrEnd(block, new_bytes);
-  if (moved != nullptr) self->used_bytes_ = used_bytes;
+  void* moved = block == nullptr ? std::malloc(new_bytes) : std::realloc(block, new_bytes);
+  if (moved != nullptr) {
+    self->used_bytes_ = used_bytes;
+  } else if (!self->limited_) {
+    EndOutOfMemory(new_bytes);  // no Lua error would be caught here
+  }
   return moved;
 }
 
@@ -250,7 +263,13 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
 // `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
-  int status = Protect(prepare);
+  // What surely fits into the limit needs no protection from Lua's errors.
+  int status = LUA_OK;
+  if (used_bytes_ + RoomFor(invocation) < kMemoryLimit) {
+    prepare();
+  } else {
+    status = Protect(prepare);
+  }
   if (status == LUA_OK) status = ProtectedRun(Phase::kRun, lua_gettop(lua_) - 2, 1);
   return Finish(status, invocation.name, reply);
 }

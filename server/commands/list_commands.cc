@@ -244,8 +244,7 @@ struct LRange {
     const List list = call.db.Read<List>(key);
     const IndexRange::Part part = IndexRange{start, stop}.Among(list.Size());
     call.reply.Array(part.count);
-    ListCursor cursor(list, part.first);
-    for (size_t i = 0; i < part.count; ++i, cursor.Next()) call.reply.Bulk(cursor.Element());
+    list.VisitRange(part.first, part.count, [&](Bytes element) { call.reply.Bulk(element); });
   }
 };
 

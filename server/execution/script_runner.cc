@@ -9,6 +9,7 @@
 #include "server/clients/acl/permissions.h"
 #include "server/clients/clients.h"
 #include "server/clients/phase.h"
+#include "server/clients/running.h"
 #include "server/clients/tracking.h"
 #include "server/config/debug_switches.h"
 #include "server/config/named_traits.h"
@@ -73,7 +74,9 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   session_->no_touch = call.session.no_touch;
   session_->user = call.session.user;
   call.effect.Replace();  // what the script does is recorded command by command
-  current_.emplace(Current{&call, &request, parts_.pace.NowMs(), !repeats && parts_.eviction.LacksMemory()});
+  // For a client, the time was read just now.
+  const int64_t started_ms = repeats ? parts_.pace.NowMs() : parts_.running.pace_us / 1000;
+  current_.emplace(Current{&call, &request, started_ms, !repeats && parts_.eviction.LacksMemory()});
   if (parts_.router) current_->slot = parts_.router->SlotOf(call.command, call.args.Words());
   std::optional<ScriptFailure> failure = request.kind == Kind::kScript
                                              ? request.engine.RunScript(request.invocation, call.reply)

@@ -26,6 +26,7 @@ class Eviction;
 class Executor;
 class Gates;
 class Phase;
+struct Running;
 class Permissions;
 class HostPort;
 class Logger;
@@ -50,6 +51,7 @@ class ScriptRunner final : public ScriptHost {
   struct Parts {
     const Settings& settings;
     const Pace& pace;
+    const Running& running;
     Logger& log;
     const HostPort& host;
     Eviction& eviction;

@@ -18,6 +18,8 @@ namespace {
 constexpr size_t kScratchBytes = 64 * 1024;
 // Handlers in one Turn. A Turn must end even when new events keep coming; this many are what one wait can report.
 constexpr int kHandlersPerTurn = 128;
+// While sockets keep the loop busy: between two looks at everything else.
+constexpr int64_t kHandlersEveryUs = 200;
 constexpr int64_t kHandshakesUs = 1000;
 constexpr int64_t kClosingsUs = 250;
 // Of those that wait to be closed, one in so many at least: a busy server gets behind by no more than that.
@@ -46,14 +48,41 @@ int EventLoop::Run() {
   EndTurn(0);  // what was posted before the loop ran
   auto work = asio::make_work_guard(asio_->context);
   while (!stopped_) {
-    asio_->context.run_one();
-    const int64_t started_us = pace_.NowUs();
-    for (int i = 1; i < kHandlersPerTurn && !stopped_ && !poller_.TakeServed() && asio_->context.poll_one() != 0; ++i) {
-    }
+    const int64_t started_us = HandleEvents();
     ServeLines();
     EndTurn(pace_.NowUs() - started_us);
   }
   return exit_code_;
+}
+
+// Under load the sockets are asked directly, and Asio, which needs several system calls to say the same, has its turn
+// at intervals. A loop with little to do waits in Asio at once.
+int64_t EventLoop::HandleEvents() {
+  if (is_busy_) {
+    const int64_t started_us = pace_.NowUs();
+    int served = poller_.Serve();
+    bool has_run = false;
+    if (!due_.empty() || started_us - handlers_ran_us_ >= kHandlersEveryUs) {
+      handlers_ran_us_ = started_us;
+      has_run = RunHandlers(kHandlersPerTurn);
+      served += poller_.TakeServed();
+    }
+    is_busy_ = served != 0;
+    if (is_busy_ || has_run) return started_us;
+  }
+  poller_.Await();
+  asio_->context.run_one();
+  const int64_t started_us = pace_.NowUs();
+  handlers_ran_us_ = started_us;
+  RunHandlers(kHandlersPerTurn - 1);
+  is_busy_ = poller_.TakeServed() > 1;
+  return started_us;
+}
+
+bool EventLoop::RunHandlers(int most) {
+  int count = 0;
+  while (count < most && !stopped_ && poller_.Served() == 0 && asio_->context.poll_one() != 0) ++count;
+  return count != 0;
 }
 
 void EventLoop::Stop(int exit_code) {
@@ -100,7 +129,7 @@ bool EventLoop::ServeBesides() {
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
   spare_scratches_.pop_back();
   ++besides_;
-  poller_.ServeBesides();
+  poller_.Serve();
   for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
   }
   ServeLines();

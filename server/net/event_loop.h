@@ -82,6 +82,11 @@ class EventLoop {
     std::function<void()> run;
   };
 
+  // Handles what is ready; waits for something first if nothing is likely to be. Returns when the Turn's handling
+  // began.
+  int64_t HandleEvents();
+  // Runs handlers of Asio that are ready: timers, new connections, tasks. False if there was none.
+  bool RunHandlers(int most);
   void ServeLines();
   void EndTurn(int64_t turn_us);
   // Tasks that were posted are due from now on.
@@ -96,6 +101,8 @@ class EventLoop {
   std::vector<Resident*> active_;  // their Turn is to be ended; null: it was, or the resident left
   std::vector<Task> posted_;       // for the next Turn; may own connections, so they go before asio_
   std::deque<Task> due_;           // one call of RunNextTask is under way for each
+  bool is_busy_ = false;           // the last Turn served several sockets, so that some are likely to be ready again
+  int64_t handlers_ran_us_ = 0;    // when Asio last had its turn
   int besides_ = 0;                // calls of ServeBesides that are under way
   size_t put_off_ = 0;             // calls of RunNextTask that came meanwhile; they come again behind the Turn
   std::vector<char> scratch_;

@@ -29,9 +29,7 @@ struct SocketPoller::Round {
 };
 
 SocketPoller::SocketPoller(asio::io_context& context, const Pace& pace)
-    : pace_(pace), set_(std::make_unique<Set>(context)) {
-  Await();
-}
+    : pace_(pace), set_(std::make_unique<Set>(context)) {}
 
 SocketPoller::~SocketPoller() = default;
 
@@ -49,23 +47,22 @@ bool SocketPoller::Change(int descriptor, Watcher& watcher, Interest from, Inter
   return true;
 }
 
-bool SocketPoller::TakeServed() { return std::exchange(served_, false); }
-
 void SocketPoller::Await() {
+  if (std::exchange(is_awaiting_, true)) return;
   set_->descriptor.async_wait(asio::posix::stream_descriptor::wait_read, [this](const asio::error_code& error) {
     if (error) return;
-    ServeTurn();
-    served_ = true;
-    Await();
+    is_awaiting_ = false;
+    served_ += Serve();
   });
 }
 
 // Other sockets become ready during a round. Serving more of them in one Turn lowers the Turn's cost for each.
-void SocketPoller::ServeTurn() {
+int SocketPoller::Serve() {
   Share share;
   for (int rounds = 0; rounds < kRoundsPerTurn && share.served < kServedPerTurn; ++rounds) {
-    if (!ServeRound(share)) return;
+    if (!ServeRound(share)) break;
   }
+  return share.served;
 }
 
 bool SocketPoller::ServeRound(Share& share) {

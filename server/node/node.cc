@@ -218,6 +218,7 @@ Node::Node(const Parts& outside)
                  .observers = call_observers_}),
       scripts_({.settings = parts_.config.settings(),
                 .pace = parts_.pace,
+                .running = running_,
                 .log = parts_.log,
                 .host = host_,
                 .eviction = eviction_,

@@ -51,6 +51,12 @@ std::vector<std::string> Backward(const List& list) {
   return elements;
 }
 
+std::vector<std::string> Range(const List& list, size_t index, size_t count) {
+  std::vector<std::string> elements;
+  list.VisitRange(index, count, [&](Bytes element) { elements.emplace_back(element); });
+  return elements;
+}
+
 std::string Element(Random& random) {
   if (random.Below(3) == 0) return IntegerText(static_cast<int64_t>(random.Below(300)) - 100).Text();
   return std::string(random.Below(random.Below(10) == 0 ? 400 : 12), static_cast<char>('a' + random.Below(3)));
@@ -151,6 +157,9 @@ class ListModel : public testing::TestWithParam<int> {
     const std::vector<std::string> expected(model_.begin(), model_.end());
     ASSERT_EQ(Elements(list), expected);
     ASSERT_EQ(Backward(list), std::vector<std::string>(expected.rbegin(), expected.rend()));
+    const size_t first = random_.Below(expected.size() + 1), count = random_.Below(expected.size() - first + 1);
+    const auto from = expected.begin() + static_cast<std::ptrdiff_t>(first);
+    ASSERT_EQ(Range(list, first, count), std::vector<std::string>(from, from + static_cast<std::ptrdiff_t>(count)));
   }
 
   uint64_t seed_ = SystemSeed();

@@ -79,8 +79,10 @@ TEST(ReplyTest, AttributeIsWrittenUnderResp3) {
 }
 
 TEST(ReplyTest, BulksOfEverySize) {
-  for (size_t size : {1u, 999u, 1023u, 1024u, 1025u, 16383u, 16384u, 16385u, 100'000u}) {
-    std::string text(size, 'x');
+  for (size_t size : {1u,  3u,  4u,  7u,   8u,   9u,    10u,   15u,   16u,    31u,    32u,    63u,
+                      64u, 65u, 99u, 100u, 999u, 1023u, 1024u, 1025u, 16383u, 16384u, 16385u, 100'000u}) {
+    std::string text;
+    while (text.size() < size) text += static_cast<char>('a' + text.size() % 26);
     std::string expected = "$" + std::to_string(size) + "\r\n" + text + "\r\n";
     EXPECT_EQ(Written(RespVersion::kResp2, [&](Reply& r) { r.Bulk(text); }), expected) << size;
     EXPECT_EQ(Written(RespVersion::kResp2, [&](Reply& r) { r.Bulk(BlobRef::Copy(text)); }), expected) << size;

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "server/node/connection.h"
@@ -140,6 +142,53 @@ std::string Received(const Descriptor& socket) {
 }
 void Send(const Descriptor& socket, const std::string& text) {
   ASSERT_EQ(send(socket.Get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+}
+
+// A socket that always has something to read, and is never read.
+struct ReadySocket final : SocketPoller::Watcher {
+  explicit ReadySocket(EventLoop& owner) : loop(owner) {
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    EXPECT_EQ(send(ends[1], "x", 1, 0), 1);
+    EXPECT_TRUE(loop.poller().Change(ends[0], *this, {}, {.read = true}));
+  }
+  ~ReadySocket() override {
+    loop.poller().Change(ends[0], *this, {.read = true}, {});
+    close(ends[0]);
+    close(ends[1]);
+  }
+  void OnReadable() override { ++served; }
+  void OnWritable() override {}
+  bool TakesLong() const override { return false; }
+
+  EventLoop& loop;
+  int ends[2] = {-1, -1};
+  int served = 0;
+};
+
+// Then the loop does not wait in Asio, which has the timers, the new connections and what other threads want.
+TEST(EventLoopTest, BusySocketsDoNotHoldBackAnythingElse) {
+  const SystemPace pace;
+  EventLoop loop(pace);
+  ReadySocket first(loop), second(loop);
+  std::vector<std::string> log;
+  std::thread outside;
+  loop.After(1, [&] {
+    log.emplace_back("timer");
+    loop.Post(nullptr, [&] {
+      log.emplace_back("task");
+      outside = std::thread([&] {
+        loop.PostFromOutside([&] {
+          log.emplace_back("outside");
+          loop.Stop(0);
+        });
+      });
+    });
+  });
+  loop.Run();
+  outside.join();
+  EXPECT_THAT(log, testing::ElementsAre("timer", "task", "outside"));
+  EXPECT_GT(first.served, 1);
+  EXPECT_EQ(first.served, second.served);
 }
 
 // Otherwise the rest of a long reply would be sent with replies whose effects are not on the disk yet.
