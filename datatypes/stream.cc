@@ -238,44 +238,53 @@ bool StreamLog::DestroyGroup(Bytes name) {
   return true;
 }
 
-// True if XDEL removed an entry at or after `id`, among the entries that are left.
-bool StreamLog::HasDeletionsFrom(const StreamId& id) const {
-  return length_ > 0 && !max_deleted_id_.IsZero() && first_id_ <= max_deleted_id_ && id <= max_deleted_id_;
+// True if XDEL removed an entry at or after `id`, among the entries that are left; in Valkey 8.1, anywhere.
+bool StreamLog::HasDeletionsFrom(const StreamId& id, ReadCounting counting) const {
+  if (length_ == 0 || max_deleted_id_.IsZero() || id > max_deleted_id_) return false;
+  return counting == ReadCounting::kValkey81 || first_id_ <= max_deleted_id_;
 }
 
-int64_t StreamLog::EstimateRead(const StreamId& id) const {
+int64_t StreamLog::EstimateRead(const StreamId& id, ReadCounting counting) const {
   const int64_t added = static_cast<int64_t>(entries_added_);
   if (added == 0) return 0;
   if (id == last_id_ || (length_ == 0 && id <= last_id_)) return added;
   if (id > last_id_) return StreamGroup::kUnknownCount;
+  if (counting == ReadCounting::kValkey81 && !id.IsZero() && id < max_deleted_id_) return StreamGroup::kUnknownCount;
   if (!max_deleted_id_.IsZero() && max_deleted_id_ >= first_id_) return StreamGroup::kUnknownCount;
   if (id < first_id_) return added - static_cast<int64_t>(length_);
   if (id == first_id_) return added - static_cast<int64_t>(length_) + 1;
   return StreamGroup::kUnknownCount;
 }
 
-void StreamLog::NoteRead(StreamGroup& group, const StreamId& id) const {
-  if (group.entries_read != StreamGroup::kUnknownCount && !HasDeletionsFrom(id)) {
+// Whether the group's count needs only be increased when it reads its next entry.
+bool StreamLog::IsReadCountSure(const StreamGroup& group, const StreamId& next, ReadCounting counting) const {
+  if (group.entries_read == StreamGroup::kUnknownCount) return false;
+  if (counting != ReadCounting::kRedis72 && group.last_id < first_id_) return false;
+  return !HasDeletionsFrom(counting == ReadCounting::kValkey81 ? group.last_id : next, counting);
+}
+
+void StreamLog::NoteRead(StreamGroup& group, const StreamId& id, ReadCounting counting) const {
+  if (IsReadCountSure(group, id, counting)) {
     if (group.entries_read < INT64_MAX) ++group.entries_read;  // XGROUP SETID can set any count
   } else if (entries_added_ > 0) {
-    group.entries_read = EstimateRead(id);
+    group.entries_read = EstimateRead(id, counting);
   }
   group.last_id = id;
 }
 
-std::optional<int64_t> StreamLog::LagOf(const StreamGroup& group) const {
+std::optional<int64_t> StreamLog::LagOf(const StreamGroup& group, ReadCounting counting) const {
   const int64_t added = static_cast<int64_t>(entries_added_);
+  if (counting == ReadCounting::kRedis80) {
+    if (length_ == 0) return 0;
+    if (group.last_id < first_id_ && max_deleted_id_ < first_id_) return static_cast<int64_t>(length_);
+  }
   if (added == 0) return 0;
   int64_t read = group.entries_read;
-  if (read == StreamGroup::kUnknownCount || HasDeletionsFrom(group.last_id)) read = EstimateRead(group.last_id);
+  if (read == StreamGroup::kUnknownCount || HasDeletionsFrom(group.last_id, counting)) {
+    read = EstimateRead(group.last_id, counting);
+  }
   if (read == StreamGroup::kUnknownCount) return std::nullopt;
   return added - read;
-}
-
-std::optional<int64_t> StreamLog::LagOfWhatIsLeft(const StreamGroup& group) const {
-  if (length_ == 0) return 0;
-  const bool is_behind = group.last_id < first_id_ && max_deleted_id_ < first_id_;
-  return is_behind ? static_cast<int64_t>(length_) : LagOf(group);
 }
 
 // ---- reading files

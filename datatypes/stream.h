@@ -52,6 +52,13 @@ struct StreamTrim {
   uint64_t limit = 0;       // stops before a block that would exceed this number; 0: no limit
 };
 
+// What a version knows of the number of entries that a group has read, after deletions.
+enum class ReadCounting : uint8_t {
+  kRedis72,
+  kRedis80,   // a group that is behind the first entry has not read any that is left
+  kValkey81,  // deletions before the first entry count, too
+};
+
 class StreamLog final : public Object {
  public:
   using Blocks = StreamIdMap<StreamBlock*>;
@@ -149,13 +156,11 @@ class StreamLog final : public Object {
   bool DestroyGroup(Bytes name);
   // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
   // last ID.
-  void NoteRead(StreamGroup& group, const StreamId& id) const;
+  void NoteRead(StreamGroup& group, const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
   // How many of the entries ever added are at or below `id`, or kUnknownCount: this is known at either end only.
-  int64_t EstimateRead(const StreamId& id) const;
+  int64_t EstimateRead(const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
   // How many entries the group has not read yet; nullopt if deletions made it impossible to know.
-  std::optional<int64_t> LagOf(const StreamGroup& group) const;
-  // The same, as Redis 8.0 knows it: a group that is behind the first entry has not read any that is left.
-  std::optional<int64_t> LagOfWhatIsLeft(const StreamGroup& group) const;
+  std::optional<int64_t> LagOf(const StreamGroup& group, ReadCounting counting = ReadCounting::kRedis72) const;
 
   // Loading files: restores blocks as they were, with deleted entries among the live ones; FinishLoading then finds the
   // first and the last. They return false if a live ID is not above the one before; then the stream is unusable.
@@ -182,7 +187,8 @@ class StreamLog final : public Object {
   uint64_t TrimInside(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);
   void FindFirst();
   void FindLast();
-  bool HasDeletionsFrom(const StreamId& id) const;
+  bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;
+  bool IsReadCountSure(const StreamGroup& group, const StreamId& next, ReadCounting counting) const;
 
   Blocks blocks_;
   uint64_t length_ = 0;

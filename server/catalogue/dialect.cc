@@ -153,6 +153,7 @@ constexpr DialectTraits TraitsOfValkey81() {
   traits.valkey_version_number = 0x080101;
   traits.unsubscribing_needs_subscription = false;
   traits.past_deadlines_expire = true;
+  traits.lag_minds_all_deletions = true;
   traits.client_list_combines_filters = true;
   traits.scripts_have_environments = false;
   traits.client_text_has_capabilities = true;

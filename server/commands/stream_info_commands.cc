@@ -41,10 +41,6 @@ std::optional<int64_t> ReadCount(const StreamGroup& group) {
   return group.entries_read;
 }
 
-std::optional<int64_t> LagOf(const StreamLog& log, const StreamGroup& group, const DialectTraits& traits) {
-  return traits.lag_counts_what_is_left ? log.LagOfWhatIsLeft(group) : log.LagOf(group);
-}
-
 struct XInfoConsumers {
   static constexpr CommandSpec spec = {.syntax = "XINFO|CONSUMERS key group",
                                        .summary = "Lists the consumers of a group.",
@@ -98,7 +94,7 @@ struct XInfoGroups {
       WriteId(call.reply, "last-delivered-id", group.last_id);
       if (!counts) continue;
       WriteKnown(call.reply, "entries-read", ReadCount(group));
-      WriteKnown(call.reply, "lag", LagOf(log, group, call.services.dialect.traits));
+      WriteKnown(call.reply, "lag", log.LagOf(group, CountingOf(call.services.dialect.traits)));
     }
   }
 };
@@ -159,7 +155,7 @@ void WriteGroup(Reply& reply, const StreamLog& log, Bytes name, const StreamGrou
   WriteId(reply, "last-delivered-id", group.last_id);
   if (counts) {
     WriteKnown(reply, "entries-read", ReadCount(group));
-    WriteKnown(reply, "lag", LagOf(log, group, detail.traits));
+    WriteKnown(reply, "lag", log.LagOf(group, CountingOf(detail.traits)));
   }
   WriteCount(reply, "pel-count", group.pending().Size());
   WriteGroupPending(reply, group, detail.count);

@@ -220,14 +220,12 @@ struct Delivery {
 // Delivers new entries to the consumer. Requires: there are some.
 Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options) {
   const StreamLog& log = edit.Log();
-  const DialectTraits& traits = call.services.dialect.traits;
+  const ReadCounting counting = CountingOf(call.services.dialect.traits);
   StreamLog::Walk walk(log, *edit.group.last_id.Next(), StreamId::Max());
   Delivery delivery{edit.key, walk, 0, {}};
   for (; walk.IsValid(); walk.Next()) {
     const StreamId& id = walk.Id();
-    const bool skipped = edit.group.last_id < log.FirstId();
-    if (skipped && traits.lag_counts_what_is_left) edit.group.entries_read = StreamGroup::kUnknownCount;
-    log.NoteRead(edit.group, id);
+    log.NoteRead(edit.group, id, counting);
     if (!options.keeps_no_pending) {
       const PendingEntry entry{&consumer, call.now_ms, 1};
       edit.group.Assign(id, entry);

@@ -1,5 +1,7 @@
 #include "server/commands/stream_words.h"
 
+#include "server/catalogue/dialect.h"
+
 namespace respite {
 
 namespace refusals {
@@ -79,6 +81,11 @@ bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id) {
   if (!walk.IsValid()) return false;
   WriteEntry(reply, walk);
   return true;
+}
+
+ReadCounting CountingOf(const DialectTraits& traits) {
+  if (traits.lag_minds_all_deletions) return ReadCounting::kValkey81;
+  return traits.lag_counts_what_is_left ? ReadCounting::kRedis80 : ReadCounting::kRedis72;
 }
 
 StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name) {

@@ -10,6 +10,8 @@
 
 namespace respite {
 
+struct DialectTraits;
+
 namespace refusals {
 
 inline constexpr char kStreamId[] = "ERR Invalid stream ID specified as stream command argument";
@@ -48,6 +50,9 @@ struct GroupEdit {
 
   StreamLog& Log() const { return stream->Log(); }
 };
+
+// How the emulated version counts what groups have read.
+ReadCounting CountingOf(const DialectTraits& traits);
 
 // Finds or creates the consumer and marks it as seen. Creating it counts as a change.
 StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name);

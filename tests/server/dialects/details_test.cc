@@ -108,6 +108,32 @@ TEST(DialectDetails, WhatAGroupHasReadWhoseNextEntriesAreGone) {
   }
 }
 
+TEST(DialectDetails, DeletionsBeforeTheFirstEntryCount) {
+  for (const auto& [version, is_sure] : {std::pair("valkey:8.0", true), {"valkey:8.1", false}}) {
+    SCOPED_TRACE(version);
+    const auto known = [sure = is_sure](int value) { return sure ? Int(value) : Nil(); };
+    Emulation server(version);
+    for (const char* const id : {"1-0", "3-0", "4-0", "5-0"}) server.Run("XADD s " + std::string(id) + " a b");
+    server.Run("XGROUP CREATE s g 0");
+    server.Run("XTRIM s MAXLEN 3");
+    server.Run("XGROUP SETID s g 2-0 ENTRIESREAD 3");
+    server.Run("XDEL s 3-0");
+    EXPECT_THAT(server.Run("XINFO GROUPS s")[0][11], known(1));
+    EXPECT_THAT(server.Run("XINFO STREAM s FULL")[17][0][7], known(1));
+    server.Run("XREADGROUP GROUP g c COUNT 1 STREAMS s >");
+    EXPECT_THAT(server.Run("XINFO GROUPS s")[0][9], Int(is_sure ? 4 : 3));
+    // Between the entries that are left.
+    for (const char* const id : {"6-0", "7-0"}) server.Run("XADD t " + std::string(id) + " a b");
+    server.Run("XADD t 8-0 a b");
+    server.Run("XGROUP CREATE t g 0");
+    server.Run("XDEL t 7-0");
+    server.Run("XGROUP SETID t g 7-0 ENTRIESREAD 2");
+    server.Run("XADD t 9-0 a b");
+    server.Run("XREADGROUP GROUP g c COUNT 1 STREAMS t >");
+    EXPECT_THAT(server.Run("XINFO GROUPS t")[0][9], known(3));
+  }
+}
+
 TEST(DialectDetails, AnExpiredKeyIsUnlinkedIfExpiryIsLazy) {
   const auto journaled = [](std::vector<std::string> directives) {
     Emulation server(std::move(directives));
