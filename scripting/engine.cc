@@ -263,9 +263,12 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
 // `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
-  // What surely fits into the limit needs no protection from Lua's errors.
+  // Where no memory error is to be expected, none is guarded against: so little is missing only if the system has no
+  // memory at all. More is refused with an error, as long as the system has some for others.
+  constexpr size_t kLittle = 64 * 1024;
+  const size_t room = RoomFor(invocation);
   int status = LUA_OK;
-  if (used_bytes_ + RoomFor(invocation) < kMemoryLimit) {
+  if (room <= kLittle && used_bytes_ + room < kMemoryLimit) {
     prepare();
   } else {
     status = Protect(prepare);

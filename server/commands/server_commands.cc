@@ -7,7 +7,6 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/commands/pictures.h"
-#include "server/config/named_traits.h"
 #include "server/config/usage.h"
 #include "server/execution/call.h"
 #include "server/execution/executor.h"
@@ -139,7 +138,7 @@ struct Lolwut {
   static void Run(Call& call) {
     std::string text;
     if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);
-    text += "Redis ver. " + std::string(NamedTraits(call.services.settings).version) + "\n";
+    text += "Redis ver. " + std::string(call.services.dialect.traits.version) + "\n";
     call.reply.Verbatim(text, "txt");
   }
 

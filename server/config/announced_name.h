@@ -28,14 +28,15 @@ constexpr bool IsHostname(Bytes text) {
   return std::all_of(text.begin(), text.end(), may_stand);
 }
 
+// inet_pton ends at a NUL, which may have anything behind it.
 inline bool IsIpv4(Bytes text) {
   in_addr address;
-  return inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
+  return IsAnnouncedName(text) && inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
 }
 
 inline bool IsIpv6(Bytes text) {
   in6_addr address;
-  return inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
+  return IsAnnouncedName(text) && inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
 }
 
 }  // namespace respite

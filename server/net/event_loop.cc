@@ -72,7 +72,7 @@ int64_t EventLoop::HandleEvents() {
   }
   poller_.Await();
   asio_->context.run_one();
-  const int64_t started_us = pace_.NowUs();
+  const int64_t started_us = poller_.Served() != 0 ? poller_.ServedFromUs() : pace_.NowUs();
   handlers_ran_us_ = started_us;
   RunHandlers(kHandlersPerTurn - 1);
   is_busy_ = poller_.TakeServed() > 1;

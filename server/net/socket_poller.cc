@@ -52,6 +52,7 @@ void SocketPoller::Await() {
   set_->descriptor.async_wait(asio::posix::stream_descriptor::wait_read, [this](const asio::error_code& error) {
     if (error) return;
     is_awaiting_ = false;
+    served_from_us_ = pace_.NowUs();
     served_ += Serve();
   });
 }

@@ -56,6 +56,8 @@ class SocketPoller {
   // could follow at once.
   int Served() const { return served_; }
   int TakeServed() { return std::exchange(served_, 0); }
+  // When that handler began.
+  int64_t ServedFromUs() const { return served_from_us_; }
 
  private:
   struct Set;
@@ -82,6 +84,7 @@ class SocketPoller {
   Round* round_ = nullptr;  // the round in progress
   bool is_awaiting_ = false;
   int served_ = 0;
+  int64_t served_from_us_ = 0;
 };
 
 }  // namespace respite

@@ -47,9 +47,10 @@ class Announce(LaunchTest):
         for host, mine, other in (("127.0.0.1", IPV4, IPV6), ("::1", IPV6, IPV4)):
             client = self.client(host, asked.port)
             for words in (("SLOTS",), ("SHARDS",), ("NODES",)):
-                reply = client.run("CLUSTER", *words)
-                self.assertIn(mine.encode(), reply, words)
-                self.assertNotIn(other.encode(), reply, words)
+                in_script = client.run("EVAL", f"return redis.call('CLUSTER', '{words[0]}')", "0")
+                for reply in (client.run("CLUSTER", *words), in_script):
+                    self.assertIn(mine.encode(), reply, words)
+                    self.assertNotIn(other.encode(), reply, words)
         call(asked.port, "CLUSTER", "SAVECONFIG")
         with open(self.path("asked")) as file:
             text = file.read()
@@ -68,6 +69,9 @@ class Announce(LaunchTest):
         for directive, wrong, text in (("cluster-announce-client-ipv4", IPV6, "Invalid IPv4 address"),
                                        ("cluster-announce-client-ipv4", "1.2.3", "Invalid IPv4 address"),
                                        ("cluster-announce-client-ipv6", IPV4, "Invalid IPv6 address"),
+                                       # It would have been in nodes.conf, and the node would not have started again.
+                                       ("cluster-announce-client-ipv4", "1.2.3.4\0,\nx", "Invalid IPv4 address"),
+                                       ("cluster-announce-client-ipv6", "::1\0 x", "Invalid IPv6 address"),
                                        ("cluster-announce-client-ipv6", "a,b", "Invalid IPv6 address")):
             self.assertEqual(f"-ERR CONFIG SET failed (possibly related to argument '{directive}') - {text}",
                              call(node.port, "CONFIG", "SET", directive, wrong))

@@ -228,6 +228,18 @@ class OutOfMemory(LaunchTest):
         self.assertRegex(server.text, LINE + r"4294967\d\d\d bytes!")
         self.assertLess(time.monotonic() - started, 15)
 
+    def test_a_script_gets_an_error_for_arguments_that_are_too_large(self):
+        server = self.start_server().ready()
+        with Raw(self.port) as client:
+            self.assertEqual(b":5\r\n", client.run("EVAL", "return #ARGV[1]", "0", "v" * 5))
+            client.run("SCRIPT", "FLUSH", "SYNC")
+            # Room for the request, and for one copy of it, but not for that of the script.
+            self.limit(server, address_space(server.pid) + (850 << 20))
+            reply = client.run("EVAL", "return #ARGV[1]", "0", "v" * (300 << 20))
+            self.assertTrue(reply.startswith(b"-ERR Error running script "), reply[:100])
+            self.assertIn(b"not enough memory", reply)
+            self.assertEqual(b"+PONG\r\n", client.run("PING"))
+
     def test_exit_code_instead_of_a_signal(self):
         server = self.start_server("--use-exit-on-panic", "yes", "--proto-max-bulk-len", "8gb").ready()
         self.limit(server, address_space(server.pid) + (1 << 30))

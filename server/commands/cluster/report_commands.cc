@@ -16,7 +16,7 @@ namespace {
 constexpr char kNotAPrimary[] = "ERR The specified node is not a master";
 
 NodesFormat FormatFor(const Call& call) {
-  const ClientAddresses& addresses = call.session.addresses;
+  const ClientAddresses& addresses = call.session.Caller().addresses;
   return {.port = addresses.encrypted ? PortChoice::kTls : PortChoice::kTcp,
           .form = NodeForm::kClient,
           .family = addresses.IsIpv6() ? IpFamily::kIpv6 : IpFamily::kIpv4};
@@ -87,7 +87,7 @@ int64_t OffsetOf(const Call& call, const ClusterNode& node) {
 }
 
 void WriteEndpoint(Call& call, const ClusterNode& node) {
-  const auto endpoint = call.services.cluster.router().EndpointFor(call.session, node);
+  const auto endpoint = call.services.cluster.router().EndpointFor(call.session.Caller(), node);
   if (endpoint) return call.reply.Bulk(*endpoint);
   call.reply.Null();
 }
@@ -101,13 +101,13 @@ void WriteNode(Call& call, const ClusterNode& node) {
   const bool has_metadata = call.services.dialect.traits.slots_have_metadata;
   call.reply.Array(has_metadata ? 4 : 3);
   WriteEndpoint(call, node);
-  call.reply.Integer(ClusterRouter::PortFor(call.session, node));
+  call.reply.Integer(ClusterRouter::PortFor(call.session.Caller(), node));
   call.reply.Bulk(node.id.Text());
   if (!has_metadata) return;
   call.reply.Map((shows_ip ? 1 : 0) + (shows_hostname ? 1 : 0));
   if (shows_ip) {
     call.reply.Bulk("ip");
-    call.reply.Bulk(ClusterRouter::IpFor(call.session, node));
+    call.reply.Bulk(ClusterRouter::IpFor(call.session.Caller(), node));
   }
   if (shows_hostname) {
     call.reply.Bulk("hostname");
@@ -151,7 +151,7 @@ void WriteShardNode(Call& call, const ClusterNode& node) {
   WriteField(call, "id", node.id.Text());
   if (has_tcp) WriteNumber(call, "port", node.address.tcp_port);
   if (has_tls) WriteNumber(call, "tls-port", node.address.tls_port);
-  WriteField(call, "ip", ClusterRouter::IpFor(call.session, node));
+  WriteField(call, "ip", ClusterRouter::IpFor(call.session.Caller(), node));
   call.reply.Bulk("endpoint");
   WriteEndpoint(call, node);
   if (!node.hostname.empty()) WriteField(call, "hostname", node.hostname);

@@ -55,10 +55,11 @@ int64_t CountBlocked(const Clients& clients) {
 void AddPause(InfoText& text, const Services& services) {
   const Pause& pause = services.pause;
   const bool is_timed = pause.scope() != Pause::Scope::kNone;
+  const int64_t left_ms = is_timed ? pause.until_ms() - services.clock.MonotonicMs() : 0;
   const std::string_view held = pause.scope() == Pause::Scope::kAll ? "all" : "write";
   text.Add("paused_reason", pause.Reason())
       .Add("paused_actions", pause.IsOn() ? held : "none")
-      .Add("paused_timeout_milliseconds", is_timed ? pause.until_ms() - services.clock.MonotonicMs() : 0);
+      .Add("paused_timeout_milliseconds", std::max<int64_t>(left_ms, 0));
 }
 
 void AddTraffic(InfoText& text, const ServerStats& stats) {
