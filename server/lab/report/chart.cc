@@ -137,8 +137,11 @@ void ChartMaker::AddEntry(const RequestEntry& entry) {
 void ChartMaker::NumberRows() {
   for (size_t i = 0; i < chart_.rows.size(); ++i) {
     const Chart::Row& row = chart_.rows[i];
-    row.entry == nullptr ? row_of_expired_.emplace(row.expired->number, i).second
-                         : (row_of_entry_.emplace_back(row.entry->seq, i), true);
+    if (row.entry == nullptr) {
+      row_of_expired_.emplace(row.expired->number, i);
+    } else {
+      row_of_entry_.emplace_back(row.entry->seq, i);
+    }
   }
   std::ranges::sort(row_of_entry_);
 }
