@@ -158,8 +158,12 @@ bool TakeAux(ClusterNode& node, Bytes aux) {
     return shard.has_value();
   }
   if (name == "nodename") node.human_name = value;
-  if (name == "client-ipv4") return IsIpv4(value) && (node.client_ipv4 = value, true);
-  if (name == "client-ipv6") return IsIpv6(value) && (node.client_ipv6 = value, true);
+  const auto take_ip = [value](std::string& place, bool is_sound) {
+    if (is_sound) place = value;
+    return is_sound;
+  };
+  if (name == "client-ipv4") return take_ip(node.client_ipv4, IsIpv4(value));
+  if (name == "client-ipv6") return take_ip(node.client_ipv6, IsIpv6(value));
   if (name != "tcp-port" && name != "tls-port") return true;  // a later version knows it
   const auto port = ParsePort(value);
   if (port) (name == "tcp-port" ? node.address.tcp_port : node.address.tls_port) = *port;

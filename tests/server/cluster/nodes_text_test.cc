@@ -122,6 +122,22 @@ TEST(NodesTextTest, ANodeDoesNotDoubtItself) {
   EXPECT_EQ(view->current_epoch, UINT64_MAX);
 }
 
+TEST(NodesTextTest, AddressesForClientsAreAddresses) {
+  const auto file_with = [](const std::string& field) {
+    return std::string(NodeId::kLength, 'a') + " 127.0.0.1:7000@17000,," + field +
+           " myself,master - 0 0 3 connected\n" + "vars currentEpoch 3 lastVoteEpoch 0\n";
+  };
+  const auto view = Read(file_with("client-ipv6=::7,client-ipv4=192.0.2.7"));
+  ASSERT_NE(view, nullptr);
+  EXPECT_EQ(view->me().IpFor(IpFamily::kIpv4), "192.0.2.7");
+  EXPECT_EQ(view->me().IpFor(IpFamily::kIpv6), "::7");
+  EXPECT_THAT(NodesFileText(*view, PortChoice::kTcp), testing::HasSubstr(",,client-ipv6=::7,client-ipv4=192.0.2.7,"));
+  Random random(1);
+  for (const char* const wrong : {"client-ipv4=::7", "client-ipv6=192.0.2.7", "client-ipv4=", "client-ipv4=x"}) {
+    EXPECT_FALSE(ParseNodesFile(file_with(wrong), PortChoice::kTcp, random).ok()) << wrong;
+  }
+}
+
 TEST(NodesTextTest, OldFilesHaveNeitherBusPortsNorShards) {
   const std::string id(NodeId::kLength, 'a');
   const auto view =
