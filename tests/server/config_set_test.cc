@@ -78,9 +78,10 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
   }
   EXPECT_THAT(additions,
               testing::UnorderedElementsAre(
-                  "announce", "emulate", "exit-on-idle", "exit-with-parent", "load", "ready-fd", "seed", "port-file",
-                  "test-commands", "test-world-idle", "aof-load-failed-commands", "nodes", "sentinels", "record",
-                  "node-threads", "cluster-databases", "cluster-slot-migration-log-max-len",
+                  "announce", "cluster-announce-client-ipv4", "cluster-announce-client-ipv6",
+                  "extended-redis-compatibility", "emulate", "exit-on-idle", "exit-with-parent", "load", "ready-fd",
+                  "seed", "port-file", "test-commands", "test-world-idle", "aof-load-failed-commands", "nodes",
+                  "sentinels", "record", "node-threads", "cluster-databases", "cluster-slot-migration-log-max-len",
                   "cluster-slot-stats-enabled", "slot-migration-max-failover-repl-bytes",
                   // Of Redis 7.4 and 8.0, and of Valkey 8.0 and 8.1.
                   "active-defrag-cycle-us", "availability-zone", "cluster-blacklist-ttl", "debug-context",
