@@ -56,7 +56,7 @@ class List : public Collection {
   size_t EraseEqual(Bytes element, size_t most, ListEnd from);
 
   // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: there are
-  // so many. Cost: as ListCursor to get there, then O(count).
+  // so many; no list is needed for none. Cost: as ListCursor to get there, then O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;
 
@@ -101,6 +101,7 @@ class ListCursor {
 
 template <class Visit>
 void List::VisitRange(size_t index, size_t count, Visit visit) const {
+  if (count == 0) return;
   if (!IsPacked()) {
     ListCursor cursor(*this, index);
     for (; count > 0; --count, cursor.Next()) visit(cursor.Element());

@@ -244,7 +244,6 @@ struct LRange {
     const List list = call.db.Read<List>(key);
     const IndexRange::Part part = IndexRange{start, stop}.Among(list.Size());
     call.reply.Array(part.count);
-    if (part.count == 0) return;  // perhaps there is no list
     list.VisitRange(part.first, part.count, [&](Bytes element) { call.reply.Bulk(element); });
   }
 };

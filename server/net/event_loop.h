@@ -101,7 +101,7 @@ class EventLoop {
   std::vector<Resident*> active_;  // their Turn is to be ended; null: it was, or the resident left
   std::vector<Task> posted_;       // for the next Turn; may own connections, so they go before asio_
   std::deque<Task> due_;           // one call of RunNextTask is under way for each
-  bool is_busy_ = false;           // the last Turn served several sockets, so that some are likely to be ready again
+  bool is_busy_ = false;           // sockets are likely to be ready again, since the last Turn served some
   int64_t handlers_ran_us_ = 0;    // when Asio last had its turn
   int besides_ = 0;                // calls of ServeBesides that are under way
   size_t put_off_ = 0;             // calls of RunNextTask that came meanwhile; they come again behind the Turn

@@ -9,12 +9,12 @@ IPV4, IPV6 = "192.0.2.7", "2001:db8::7"
 
 
 def has_ipv6():
-    with socket.socket(socket.AF_INET6) as probe:
-        try:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
             probe.bind(("::1", 0))
-            return True
-        except OSError:
-            return False
+        return True
+    except OSError:
+        return False
 
 
 @unittest.skipUnless(has_ipv6(), "this machine has no IPv6")

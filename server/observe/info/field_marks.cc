@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-// kIfEmulated: it says nothing of this server, so that only who looks for the fields of a version needs it.
+// kIfEmulated: only who looks for the fields of a version needs it.
 enum class Shown : uint8_t { kAlways, kIfEmulated };
 
 struct FieldMark {
@@ -59,9 +59,9 @@ constexpr FieldMark kFieldMarks[] = {
     {"mem_total_replication_buffers", "7.0.0"},
     {"number_of_functions", "7.0.0"},
     {"number_of_libraries", "7.0.0"},
-    {"paused_actions", "valkey:8.1.0"},
-    {"paused_reason", "valkey:8.1.0"},
-    {"paused_timeout_milliseconds", "valkey:8.1.0"},
+    {"paused_actions", "valkey:8.1.0", {}, Shown::kIfEmulated},
+    {"paused_reason", "valkey:8.1.0", {}, Shown::kIfEmulated},
+    {"paused_timeout_milliseconds", "valkey:8.1.0", {}, Shown::kIfEmulated},
     {"pubsubshard_channels", "7.0.0"},
     {"rdb_last_load_keys_expired", "7.0.0"},
     {"rdb_last_load_keys_loaded", "7.0.0"},

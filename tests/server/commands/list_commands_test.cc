@@ -123,6 +123,7 @@ TEST_P(ListCommands, ReadsByIndexAndRange) {
   EXPECT_THAT(Run("LRANGE l -100 100"), Bulks({"a", "12", "-3"}));
   EXPECT_THAT(Run("LRANGE l -2 -2"), Bulks({"12"}));
   EXPECT_THAT(Run("LRANGE l 2 1"), EmptyArray());
+  EXPECT_THAT(Run("LRANGE no-list 0 -1"), EmptyArray());
   EXPECT_THAT(Run("LRANGE l 3 9"), EmptyArray());
   EXPECT_THAT(Run("LRANGE l 0 -9"), EmptyArray());
   EXPECT_THAT(Run("LRANGE none 0 x"), Error("ERR value is not an integer or out of range"));
