@@ -76,6 +76,14 @@ function(respite_optimise_executable target)
   endif()
 endfunction()
 
+# For tests: what they test is compiled elsewhere, so their own code need not be fast.
+function(respite_compile_fast target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(RESPITE_FAT_OBJECTS)
+    target_compile_options(${target} PRIVATE -fno-lto)
+  endif()
+endfunction()
+
 function(respite_link_fast target)
   if(RESPITE_FAT_OBJECTS)
     target_link_options(${target} PRIVATE -fno-lto)
