@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 
+#include <cassert>
 #include <new>
 
 #include "base/out_of_memory.h"
@@ -16,14 +17,45 @@ Entry* Resized(Entry* entry, size_t bytes) {
 
 }  // namespace
 
-Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access) {
-  bool timed = deadline_ms != kNoDeadline;
-  size_t bytes = sizeof(Entry) + (timed ? sizeof(int64_t) : 0) + key.size() + inline_size;
+Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t room) {
+  const bool timed = deadline_ms != kNoDeadline;
+  const bool wide = NeedsWide(key.size(), inline_size);
+  const size_t header = sizeof(Entry) + (wide ? sizeof(WideSizes) : 0);
+  const size_t bytes = header + (timed ? sizeof(int64_t) : 0) + key.size() + inline_size + room;
   auto* entry = new (AllocateOrEnd(bytes)) Entry;
-  entry->key_size_ = static_cast<uint32_t>(key.size());
+  if (wide) entry->sizes_ = kWideKey;
   entry->bits_ = (access & kAccessMask) | (timed ? kDeadlineBit : 0u);
+  entry->SetSizes(key.size(), inline_size);
   if (timed) Store(entry->Payload(), deadline_ms);
   std::memcpy(entry->Payload() + entry->DeadlineBytes(), key.data(), key.size());
+  return entry;
+}
+
+Entry* Entry::AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access) {
+  Entry* made = Allocate(key, entry.InlineSize(), deadline_ms, access);
+  made->SetKind(entry.Type(), entry.Form());
+  made->bits_ |= entry.bits_ & kTimedFieldsBit;
+  return made;
+}
+
+void Entry::SetSizes(size_t key_size, size_t inline_size) {
+  assert(IsWide() ? inline_size <= UINT32_MAX : !NeedsWide(key_size, inline_size));
+  if (IsWide()) {
+    Store(Memory() + sizeof(Entry),
+          WideSizes{.key = static_cast<uint32_t>(key_size), .inlined = static_cast<uint32_t>(inline_size)});
+  } else {
+    sizes_ = static_cast<uint32_t>(key_size | (inline_size << kInlineShift));
+  }
+}
+
+Entry* Entry::Widen(Entry* entry) {
+  const size_t key_size = entry->KeySize();
+  const size_t inline_size = entry->InlineSize();
+  const size_t payload = entry->FixedBytes() + inline_size - sizeof(Entry);
+  entry = Resized(entry, sizeof(Entry) + sizeof(WideSizes) + payload);
+  std::memmove(entry->Memory() + sizeof(Entry) + sizeof(WideSizes), entry->Memory() + sizeof(Entry), payload);
+  entry->sizes_ = kWideKey;
+  entry->SetSizes(key_size, inline_size);
   return entry;
 }
 
@@ -34,9 +66,8 @@ Entry* Entry::Create(Bytes key, StringContent content, int64_t deadline_ms, uint
 }
 
 Entry* Entry::CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t room, uint32_t access) {
-  Entry* entry = Allocate(key, packed.size() + room, kNoDeadline, access);
+  Entry* entry = Allocate(key, packed.size(), kNoDeadline, access, room);
   entry->SetKind(type, form);
-  entry->inline_size_ = static_cast<uint32_t>(packed.size());
   std::memcpy(entry->MutableValue(), packed.data(), packed.size());
   return entry;
 }
@@ -44,16 +75,12 @@ Entry* Entry::CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes pack
 Entry* Entry::CreateObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access) {
   Entry* entry = Allocate(key, sizeof(Object*), kNoDeadline, access);
   entry->SetKind(type, ValueForm::kObject);
-  entry->inline_size_ = sizeof(Object*);
   Store(entry->MutableValue(), object.release());
   return entry;
 }
 
 Entry* Entry::Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access) {
-  Entry* copy = Allocate(key, entry.inline_size_, deadline_ms, access);
-  copy->SetKind(entry.Type(), entry.Form());
-  copy->bits_ |= entry.bits_ & kTimedFieldsBit;
-  copy->inline_size_ = entry.inline_size_;
+  Entry* copy = AllocateLike(entry, key, deadline_ms, access);
   switch (entry.Form()) {
     case ValueForm::kBlob:
       Store(copy->MutableValue(), entry.Blob().Release());
@@ -62,7 +89,7 @@ Entry* Entry::Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t
       Store(copy->MutableValue(), entry.HeldObject()->Clone().release());
       break;
     default:
-      std::memcpy(copy->MutableValue(), entry.Value(), entry.inline_size_);
+      std::memcpy(copy->MutableValue(), entry.Value(), entry.InlineSize());
   }
   return copy;
 }
@@ -73,29 +100,27 @@ void Entry::Destroy(Entry* entry) {
 }
 
 Entry* Entry::Rename(Entry* entry, Bytes key) {
-  Entry* renamed = Allocate(key, entry->inline_size_, entry->Deadline(), entry->Access());
-  renamed->SetKind(entry->Type(), entry->Form());
-  renamed->bits_ |= entry->bits_ & kTimedFieldsBit;
-  renamed->inline_size_ = entry->inline_size_;
-  std::memcpy(renamed->MutableValue(), entry->Value(), entry->inline_size_);
+  Entry* renamed = AllocateLike(*entry, key, entry->Deadline(), entry->Access());
+  std::memcpy(renamed->MutableValue(), entry->Value(), entry->InlineSize());
   std::free(entry);  // what it held has moved with the pointer
   return renamed;
 }
 
 Entry* Entry::AddDeadlineSlot(Entry* entry) {
-  size_t bytes = entry->FixedBytes() + entry->inline_size_;
+  const size_t bytes = entry->FixedBytes() + entry->InlineSize();
   entry = Resized(entry, bytes + sizeof(int64_t));
-  std::memmove(entry->Payload() + sizeof(int64_t), entry->Payload(), bytes - sizeof(Entry));
+  std::memmove(entry->Payload() + sizeof(int64_t), entry->Payload(), bytes - entry->HeaderBytes());
   entry->bits_ |= kDeadlineBit;
   entry->SetDeadline(kNoDeadline);
   return entry;
 }
 
 Entry* Entry::Resize(Entry* entry, size_t inline_size) {
+  if (!entry->IsWide() && NeedsWide(entry->KeySize(), inline_size)) entry = Widen(entry);
   size_t wanted = entry->FixedBytes() + inline_size;
   size_t usable = malloc_usable_size(entry);
   if (wanted > usable || wanted < usable / 2) entry = Resized(entry, wanted);
-  entry->inline_size_ = static_cast<uint32_t>(inline_size);
+  entry->SetInlineSize(inline_size);
   return entry;
 }
 
@@ -121,7 +146,7 @@ std::unique_ptr<Object> Entry::ReleaseObject() {
 
 void Entry::WriteValue(const StringContent& content) {
   SetKind(ValueType::kString, content.form);
-  inline_size_ = static_cast<uint32_t>(content.InlineSize());
+  SetInlineSize(content.InlineSize());
   switch (content.form) {
     case ValueForm::kInt:
       Store(MutableValue(), content.integer);
@@ -147,13 +172,13 @@ size_t Entry::TextSize() const {
     case ValueForm::kBlob:
       return BlobText().size();
     default:
-      return inline_size_;
+      return InlineSize();
   }
 }
 
 bool Entry::TryAssign(const StringContent& content) {
   size_t wanted = content.InlineSize();
-  if (wanted != inline_size_) {
+  if (wanted != InlineSize()) {
     size_t usable = malloc_usable_size(this);
     if (FixedBytes() + wanted > usable || FixedBytes() + wanted < usable / 2) return false;
   }
@@ -176,8 +201,8 @@ bool Entry::TryGrow(size_t size) {
   } else {
     if (Form() == ValueForm::kInt || size > StringContent::kInlineMax) return false;
     if (FixedBytes() + size > malloc_usable_size(this)) return false;
-    old_size = inline_size_;
-    inline_size_ = static_cast<uint32_t>(size);
+    old_size = InlineSize();
+    SetInlineSize(size);
     bits_ = (bits_ & ~kFormMask) | (static_cast<uint32_t>(ValueForm::kRaw) << kFormShift);
   }
   std::memset(MutableText() + old_size, 0, size - old_size);

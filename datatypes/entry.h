@@ -1,15 +1,16 @@
 // Entry: a key together with its value, deadline and access data in ONE allocation.
 //
-//   offset 0    uint32 key size
-//          4    uint32 inline size: bytes of the value that follow the key
-//          8    uint32 access (24 bits) | type (3) | form (3) | deadline slot present (1) | timed fields (1)
-//         12    int64 deadline in ms           (only when the slot is present)
+//   offset 0    uint32 key size (12 bits) | inline size (20): bytes of the value that follow the key
+//          4    uint32 access (24 bits) | type (3) | form (3) | deadline slot present (1) | timed fields (1)
+//          8    uint32 key size, uint32 inline size   (only in a wide entry: the 12 bits are all ones)
+//          …    int64 deadline in ms                  (only when the slot is present)
 //          …    key bytes
 //          …    value: text or packed collection as it is, an int64, or a pointer to a Blob or an Object
 //
-// A 16-byte key with a 64-byte value takes 92 bytes, for which jemalloc uses its size class of 96; a hash of five short
-// fields is one allocation too. Nothing after the header is aligned; it is read with memcpy, which compiles to plain
-// loads.
+// An entry is wide if one of its sizes does not fit into the first word. A 16-byte key with a 64-byte value takes 88
+// bytes, for which jemalloc uses its size class of 96; a list of three short texts under a 14-byte key takes 46, and a
+// hash of five short fields is one allocation too. Nothing after the header is aligned; it is read with memcpy, which
+// compiles to plain loads.
 #pragma once
 
 #include <cstdint>
@@ -104,7 +105,7 @@ class Entry {
   static Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   static Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
 
-  Bytes Key() const { return {Payload() + DeadlineBytes(), key_size_}; }
+  Bytes Key() const { return {Payload() + DeadlineBytes(), KeySize()}; }
   ValueType Type() const { return static_cast<ValueType>((bits_ >> kTypeShift) & 7); }
   ValueForm Form() const { return static_cast<ValueForm>((bits_ >> kFormShift) & 7); }
 
@@ -128,7 +129,7 @@ class Entry {
   // Strings. Requires: the matching form.
   int64_t IntegerValue() const { return Load<int64_t>(Value()); }
   void SetInteger(int64_t value) { Store(MutableValue(), value); }
-  Bytes InlineText() const { return {Value(), inline_size_}; }
+  Bytes InlineText() const { return {Value(), InlineSize()}; }
   Bytes BlobText() const { return BlobRef::ViewOf(Load<void*>(Value())); }
   BlobRef Blob() const {
     BlobRef owned = BlobRef::Adopt(Load<void*>(Value()));
@@ -170,6 +171,13 @@ class Entry {
   static constexpr uint32_t kTimedFieldsBit = 1u << 31;
   static constexpr uint32_t kTypeMask = 7u << kTypeShift;
   static constexpr uint32_t kFormMask = 7u << kFormShift;
+  static constexpr int kInlineShift = 12;
+  static constexpr uint32_t kWideKey = (1u << kInlineShift) - 1;
+  static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;
+  struct WideSizes {
+    uint32_t key;
+    uint32_t inlined;
+  };
 
   Entry() = default;
 
@@ -184,14 +192,32 @@ class Entry {
     std::memcpy(to, &value, sizeof value);
   }
 
-  const char* Payload() const { return reinterpret_cast<const char*>(this) + sizeof(Entry); }
-  char* Payload() { return reinterpret_cast<char*>(this) + sizeof(Entry); }
+  static bool NeedsWide(size_t key_size, size_t inline_size) {
+    return key_size >= kWideKey || inline_size > kNarrowInlineMax;
+  }
+  bool IsWide() const { return (sizes_ & kWideKey) == kWideKey; }
+  size_t HeaderBytes() const { return sizeof(Entry) + (IsWide() ? sizeof(WideSizes) : 0); }
+  const char* Memory() const { return reinterpret_cast<const char*>(this); }
+  char* Memory() { return reinterpret_cast<char*>(this); }
+  WideSizes Wide() const { return Load<WideSizes>(Memory() + sizeof(Entry)); }
+  size_t KeySize() const { return IsWide() ? Wide().key : sizes_ & kWideKey; }
+  size_t InlineSize() const { return IsWide() ? Wide().inlined : sizes_ >> kInlineShift; }
+  // Requires: they fit (NeedsWide) into an entry of this width.
+  void SetSizes(size_t key_size, size_t inline_size);
+  void SetInlineSize(size_t inline_size) { SetSizes(KeySize(), inline_size); }
+
+  const char* Payload() const { return Memory() + HeaderBytes(); }
+  char* Payload() { return Memory() + HeaderBytes(); }
   size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }
-  const char* Value() const { return Payload() + DeadlineBytes() + key_size_; }
-  char* MutableValue() { return Payload() + DeadlineBytes() + key_size_; }
-  // Allocates an entry whose value is not written yet.
-  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access);
-  size_t FixedBytes() const { return sizeof(Entry) + DeadlineBytes() + key_size_; }
+  const char* Value() const { return Memory() + FixedBytes(); }
+  char* MutableValue() { return Memory() + FixedBytes(); }
+  // Allocates an entry whose value is not written yet, with `room` spare bytes.
+  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t room = 0);
+  // The same with the kind and the marks of `entry`; without its value.
+  static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
+  static Entry* Widen(Entry* entry);
+  // Where the value begins.
+  size_t FixedBytes() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }
   void SetKind(ValueType type, ValueForm form) {
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
             (static_cast<uint32_t>(form) << kFormShift);
@@ -199,11 +225,10 @@ class Entry {
   void WriteValue(const StringContent& content);
   void DropHeld();
 
-  uint32_t key_size_ = 0;
-  uint32_t inline_size_ = 0;
+  uint32_t sizes_ = 0;
   uint32_t bits_ = 0;
 };
-static_assert(sizeof(Entry) == 12);
+static_assert(sizeof(Entry) == 8);
 
 // The text of a string entry. An integer is printed into a small internal buffer; anything else is a view of the entry,
 // which must not move while the view is used.

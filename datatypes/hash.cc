@@ -6,9 +6,6 @@ namespace respite {
 
 namespace {
 
-// Redis: no single command grows a listpack beyond this.
-constexpr size_t kMaxPackedBytes = 1 << 30;
-
 constexpr EncodingLimits kDefaultLimits;
 
 // How a missing deadline is stored in a listpack.
@@ -137,7 +134,7 @@ void Hash::PrepareFor(std::span<const Bytes> words) {
     if (word.size() > limits_->hash_max_listpack_value) return BecomeTable();
     total += word.size();
   }
-  if (total > kMaxPackedBytes) BecomeTable();
+  if (total > Listpack::kMaxBytes) BecomeTable();
 }
 
 Hash::Outcome Hash::Set(Bytes field, Bytes value, OldDeadline old_deadline) {

@@ -86,6 +86,8 @@ class Listpack {
  public:
   static constexpr size_t kHeader = 6;
   static constexpr size_t kNowhere = SIZE_MAX;
+  // Redis: no hash, set or sorted set is a longer listpack, whatever the limits say.
+  static constexpr size_t kMaxBytes = size_t{1} << 30;
   // An empty listpack.
   static Bytes Empty() { return {"\x07\0\0\0\0\0\xff", 7}; }
 

@@ -10,8 +10,6 @@ namespace {
 
 // Redis: limits an intset to this size, even if the directive allows more.
 constexpr uint64_t kIntsetMax = uint64_t{1} << 30;
-// Redis: no listpack becomes longer than this.
-constexpr size_t kListpackMaxBytes = size_t{1} << 30;
 
 // The maximum size of an integer in a listpack.
 constexpr size_t kLongestInteger = 11;
@@ -164,7 +162,7 @@ bool Set::TryBecomeListpack(Bytes text) {
   size_t longest = text.size();
   if (count > 0) longest = std::max({longest, DigitsOf(intset.At(0)), DigitsOf(intset.At(count - 1))});
   if (count >= limits_->set_max_listpack_entries || longest > limits_->set_max_listpack_value) return false;
-  if (count * kLongestInteger + text.size() > kListpackMaxBytes) return false;
+  if (count * kLongestInteger + text.size() > Listpack::kMaxBytes) return false;
   StringStore packed(Listpack::Empty());
   for (size_t i = 0; i < count; ++i) AppendElement(packed, EncodedElement(intset.At(i)));
   slot_.Become(ValueForm::kListpack, packed.View());
@@ -215,7 +213,7 @@ bool Set::AddToListpack(const EncodedElement& element, Bytes text) {
   const Listpack listpack = Packed();
   if (listpack.Find(element, listpack.Begin()) != Listpack::kNowhere) return false;
   const bool fits = listpack.Count() < limits_->set_max_listpack_entries &&
-                    text.size() <= limits_->set_max_listpack_value && slot_.Size() + text.size() <= kListpackMaxBytes;
+                    text.size() <= limits_->set_max_listpack_value && slot_.Size() + text.size() <= Listpack::kMaxBytes;
   if (fits) {
     AppendElement(slot_, element);
   } else {

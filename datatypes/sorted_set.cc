@@ -134,7 +134,9 @@ AddResult SortedSet::Add(Bytes member, double score, const AddRule& rule) {
     return result;
   }
   if (rule.condition == AddRule::Condition::kIfPresent) return {Outcome::kRuledOut};
-  if (Size() + 1 > limits_->zset_max_listpack_entries || member.size() > limits_->zset_max_listpack_value) {
+  const bool fits = Size() < limits_->zset_max_listpack_entries && member.size() <= limits_->zset_max_listpack_value &&
+                    slot_.Size() + member.size() <= Listpack::kMaxBytes;
+  if (!fits) {
     MakeTable();
     table().Add(member, table().Hash(member), score);
   } else {

@@ -35,7 +35,7 @@ TEST(EntryTest, FormFollowsFromTheText) {
 }
 
 TEST(EntryTest, KeepsKeyValueDeadlineAndAccess) {
-  for (size_t key_size : {0u, 1u, 16u, 1000u}) {
+  for (size_t key_size : {0u, 1u, 16u, 1000u, 4094u, 4095u}) {
     for (size_t size : {0u, 1u, 44u, 45u, 4096u, 4097u, 100'000u}) {
       for (int64_t deadline_ms : {kNoDeadline, int64_t{0}, int64_t{1'700'000'000'000}}) {
         std::string key(key_size, 'k');
@@ -123,6 +123,51 @@ TEST(EntryTest, KeepsItsValueWhenItMoves) {
       EXPECT_EQ(copy->Form(), entry->Form());
       EXPECT_EQ(copy->Access(), 3u);
       EXPECT_EQ(copy->Deadline(), 7);
+    }
+  }
+}
+
+TEST(EntryTest, SizesThatDoNotFitIntoTheFirstWordMakeItWide) {
+  constexpr size_t kNarrowValue = (1u << 20) - 1;
+  for (size_t key_size : {0u, 4094u, 4095u, 4096u, 70'000u}) {
+    for (size_t size : {kNarrowValue - 1, kNarrowValue, kNarrowValue + 1, size_t{5'000'000}}) {
+      for (bool timed : {false, true}) {
+        SCOPED_TRACE(testing::Message() << key_size << " " << size << " " << timed);
+        const std::string key(key_size, 'k');
+        EntryPtr entry(Entry::CreatePacked(key, ValueType::kHash, ValueForm::kListpack, "first", /*room=*/0, 77));
+        if (timed) {
+          entry.reset(Entry::AddDeadlineSlot(entry.release()));
+          entry->SetDeadline(99);
+        }
+        entry->MarkTimedFields();
+        auto expect = [&](const Entry& seen, Bytes seen_key, Bytes packed) {
+          EXPECT_EQ(seen.Key(), seen_key);
+          EXPECT_TRUE(seen.Packed() == packed);  // EXPECT_EQ would print megabytes
+          EXPECT_EQ(seen.Deadline(), timed ? 99 : kNoDeadline);
+          EXPECT_EQ(seen.Access(), 77u);
+          EXPECT_EQ(seen.Type(), ValueType::kHash);
+          EXPECT_EQ(seen.Form(), ValueForm::kListpack);
+          EXPECT_TRUE(seen.HasTimedFields());
+        };
+        const std::string large(size, 'v');
+        entry.reset(Entry::Resize(entry.release(), 2));
+        expect(*entry, key, "fi");
+        entry.reset(Entry::Hold(entry.release(), ValueForm::kListpack, large));
+        expect(*entry, key, large);
+        entry.reset(Entry::Rename(entry.release(), "short"));
+        expect(*entry, "short", large);
+        entry.reset(Entry::Rename(entry.release(), key));
+        expect(*entry, key, large);
+        EntryPtr copy(Entry::Clone(*entry, "copy", timed ? 99 : kNoDeadline, 77));
+        expect(*copy, "copy", large);
+        entry.reset(Entry::Hold(entry.release(), ValueForm::kListpack, "small"));
+        expect(*entry, key, "small");
+        if (!timed) {
+          copy.reset(Entry::AddDeadlineSlot(copy.release()));
+          EXPECT_EQ(copy->Key(), "copy");
+          EXPECT_TRUE(copy->Packed() == large);
+        }
+      }
     }
   }
 }
