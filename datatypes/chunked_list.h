@@ -12,6 +12,7 @@
 // OBJECT ENCODING calls a list "listpack" again when a single node is left, so the nodes must be the same.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -122,6 +123,10 @@ class ChunkedList final : public Object {
   // Requires: index < Size(). Cost: O(number of chunks), 16 bytes read for each.
   Place PlaceOf(size_t index) const;
   Cursor At(size_t index) const { return {*this, PlaceOf(index)}; }
+  // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
+  // index + count <= Size(). Cost: as PlaceOf, then O(count).
+  template <class Visit>
+  void VisitRange(size_t index, size_t count, Visit visit) const;
   // The first element that equals `element`. Cost: O(n).
   std::optional<Place> Find(Bytes element) const;
 
@@ -150,5 +155,15 @@ class ChunkedList final : public Object {
   size_t size_ = 0;
   ChunkLimit limit_;
 };
+
+template <class Visit>
+void ChunkedList::VisitRange(size_t index, size_t count, Visit visit) const {
+  for (Place place = PlaceOf(index); count > 0; place = {place.chunk + 1, 0}) {
+    const ListChunk& chunk = row_[place.chunk];
+    const auto here = static_cast<uint32_t>(std::min<size_t>(count, chunk.Count() - place.index));
+    chunk.VisitRange(place.index, here, visit);
+    count -= here;
+  }
+}
 
 }  // namespace respite

@@ -102,11 +102,7 @@ class ListCursor {
 template <class Visit>
 void List::VisitRange(size_t index, size_t count, Visit visit) const {
   if (count == 0) return;
-  if (!IsPacked()) {
-    ListCursor cursor(*this, index);
-    for (; count > 0; --count, cursor.Next()) visit(cursor.Element());
-    return;
-  }
+  if (!IsPacked()) return Chunks().VisitRange(index, count, visit);
   const Listpack packed = Packed();
   for (size_t at = packed.Seek(index); count > 0; --count) visit(PackedText(packed.Take(at)).View());
 }

@@ -341,8 +341,10 @@ void ChunkCursor::Seek(const ListChunk& chunk, uint32_t index) {
   count_ = chunk.count_;
   index_ = index;
   place_ = index <= count_ / 2 ? PlaceOf(index) : PlaceFromEnd(index);
-  if (block_->form == ChunkForm::kTexts) UnpackPrefix(*block_, scratch_.data());
+  if (block_->form == ChunkForm::kTexts) CopyPrefix(scratch_);
 }
+
+void ChunkCursor::CopyPrefix(Scratch& scratch) const { UnpackPrefix(*block_, scratch.data()); }
 
 uint32_t ChunkCursor::MarkedStep(uint32_t place, uint8_t length) const {
   return ReadMark(block_->At(place), length) + 2 * MarkBytes(length);
@@ -379,16 +381,16 @@ void ChunkCursor::Previous() {
   if (IsValid()) place_ -= StepBack(index_, place_);
 }
 
-Bytes ChunkCursor::SlowElement() {
+Bytes ChunkCursor::SlowElement(Scratch& scratch) const {
   switch (block_->form) {
     case ChunkForm::kOpen: {
       const uint8_t length = block_->Length(index_);
       return {block_->At(place_ + MarkBytes(length)), ReadMark(block_->At(place_), length)};
     }
     case ChunkForm::kTexts:
-      return UnpackText(*block_, place_, SealedStep(index_), scratch_.data());
+      return UnpackText(*block_, place_, SealedStep(index_), scratch.data());
     case ChunkForm::kIntegers:
-      return UnpackInteger(*block_, place_, scratch_.data());
+      return UnpackInteger(*block_, place_, scratch.data());
   }
   return {};
 }

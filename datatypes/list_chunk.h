@@ -26,6 +26,7 @@
 // Views of elements passed to a modifying method must not point into the chunk itself.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -100,6 +101,10 @@ class ListChunk {
   void Replace(uint32_t index, Bytes element);
   // Requires: index + count <= Count().
   void Erase(uint32_t index, uint32_t count);
+  // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
+  // index + count <= Count(). Cost: as ChunkCursor.
+  template <class Visit>
+  void VisitRange(uint32_t index, uint32_t count, Visit visit) const;
   // Moves the elements from `index` on into a new chunk.
   ListChunk SplitOff(uint32_t index);
   void Append(const ListChunk& other);
@@ -149,6 +154,9 @@ class ChunkCursor {
   ChunkCursor(const ListChunk& chunk, uint32_t index) { Seek(chunk, index); }
   void Seek(const ListChunk& chunk, uint32_t index);
 
+  // Decoded elements; 255 bytes and what is written after them.
+  using Scratch = std::array<char, 264>;
+
   // False after the cursor has moved past either end of the chunk.
   bool IsValid() const { return index_ < count_; }
   uint32_t Index() const { return index_; }
@@ -158,8 +166,11 @@ class ChunkCursor {
       const uint8_t length = block_->Length(index_);
       if (length < kMark16) return {block_->At(place_), length};
     }
-    return SlowElement();
+    return SlowElement(scratch_);
   }
+  // The same; what is decoded goes to `scratch`, which has the prefix already. Requires: a sealed chunk of texts.
+  Bytes DecodeInto(Scratch& scratch) const { return SlowElement(scratch); }
+  void CopyPrefix(Scratch& scratch) const;
   void Next() {
     place_ += Step();
     ++index_;
@@ -186,13 +197,33 @@ class ChunkCursor {
   uint32_t StepBack(uint32_t index, uint32_t place) const;
   uint32_t PlaceOf(uint32_t index) const;
   uint32_t PlaceFromEnd(uint32_t index) const;
-  Bytes SlowElement();
+  Bytes SlowElement(Scratch& scratch) const;
 
   const ChunkBlock* block_ = nullptr;
   uint32_t index_ = 0;
   uint32_t count_ = 0;
-  uint32_t place_ = 0;             // where the element begins: byte (open), symbol (texts) or number (integers)
-  std::array<char, 264> scratch_;  // decoded elements; 255 bytes and what is written after them
+  uint32_t place_ = 0;  // where the element begins: byte (open), symbol (texts) or number (integers)
+  Scratch scratch_;
 };
+
+template <class Visit>
+void ListChunk::VisitRange(uint32_t index, uint32_t count, Visit visit) const {
+  ChunkCursor cursor(*this, index);
+  if (block_->form != ChunkForm::kTexts) {
+    for (; count > 0; --count, cursor.Next()) visit(cursor.Element());
+    return;
+  }
+  // In batches: a processor waits if it shall load what it has just stored in other pieces.
+  constexpr uint32_t kBatch = 8;
+  std::array<ChunkCursor::Scratch, kBatch> scratches;
+  std::array<Bytes, kBatch> texts;
+  for (uint32_t i = 0; i < std::min(count, kBatch); ++i) cursor.CopyPrefix(scratches[i]);
+  while (count > 0) {
+    const uint32_t size = std::min(count, kBatch);
+    for (uint32_t i = 0; i < size; ++i, cursor.Next()) texts[i] = cursor.DecodeInto(scratches[i]);
+    for (uint32_t i = 0; i < size; ++i) visit(texts[i]);
+    count -= size;
+  }
+}
 
 }  // namespace respite
