@@ -4,6 +4,7 @@ table of the results.
 
     CHECKOUT            a directory with the suite's project, which is recognised by its files
     --server PROGRAM    the server under test (build/release/respite-server)
+    --emulate VERSION   the server under test speaks as this version, such as redis:8.0, and has its own rows in the table
     --reference PROGRAM the reference (the first of $RESPITE_ORACLE, else redis-server); `none` for none
     --suite NAME        one of several suites of a checkout; a part of its name
     --part NAME         these parts only; a part of the name
@@ -23,6 +24,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -70,6 +72,7 @@ def answers(port):
 def running(program, options, folder):
     """Runs a server on its own port; yields the port."""
     port = free_port()
+    shutil.rmtree(folder, ignore_errors=True)  # another version may have left a file that this one cannot load
     folder.mkdir(parents=True, exist_ok=True)
     options = [option.replace("{socket}", str(folder.parent / "server.socket")) for option in options]
     with open(folder / "log", "wb") as log:
@@ -185,7 +188,7 @@ def run_suite(suite, programs, options):
             result = run_part(suite, part, program, options.limit or suite.limit_s)
             print(f"{suite.name}: {part}: {describe(program)}: " + "%d passed, %d failed, %d skipped" % result.counts(), flush=True)
             servers.append({"name": describe(program), "counts": result.counts(), "failures": sorted(set(result.failures))})
-        keep(suite, part, servers)
+        keep(suite, row_name(suite, options), part, servers)
 
 
 def kept():
@@ -193,16 +196,20 @@ def kept():
     return json.loads(path.read_text()) if path.exists() else {}
 
 
-def keep(suite, part, servers):
+def row_name(suite, options):
+    return suite.name + (f" as {options.emulate}" if options.emulate else "")
+
+
+def keep(suite, name, part, servers):
     """Replaces this part's result. Removes results of another commit of the checkout."""
     suites_kept = kept()
     checkout = suites.commit_of(suite.checkout)
-    record = suites_kept.get(suite.name, {})
+    record = suites_kept.get(name, {})
     if record.get("checkout") != checkout:
         record = {"checkout": checkout, "parts": {}}
     record["of"] = len(suite.parts())
     record["parts"][part] = {"date": str(datetime.date.today()), "servers": servers}
-    suites_kept[suite.name] = record
+    suites_kept[name] = record
     (WORK / "results.json").write_text(json.dumps(suites_kept, indent=1))
 
 
@@ -283,8 +290,18 @@ def chosen_suites(options):
             yield suite(checkout, WORK / re.sub(r"\W+", "-", suite.name))
 
 
+def emulating(program, version):
+    """Writes a program that starts the server with --emulate; the suites that start servers take it as any other."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    wrapper = WORK / ("respite-as-" + re.sub(r"\W", "-", version))
+    wrapper.write_text(f'#!/bin/sh\nexec {shlex.quote(os.path.abspath(program))} "$@" --emulate {shlex.quote(version)}\n')
+    wrapper.chmod(0o755)
+    return str(wrapper)
+
+
 def programs_of(options):
-    programs = [options.server] + ([] if options.reference == "none" else [options.reference])
+    server = emulating(options.server, options.emulate) if options.emulate else options.server
+    programs = [server] + ([] if options.reference == "none" else [options.reference])
     found = [shutil.which(program) for program in programs]
     if None in found:
         raise Failure(f"there is no program {programs[found.index(None)]}")
@@ -295,6 +312,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", nargs="*")
     parser.add_argument("--server", default=str(ROOT / "build/release/respite-server"))
+    parser.add_argument("--emulate", default="")
     parser.add_argument("--reference", default=default_reference())
     parser.add_argument("--suite", default="")
     parser.add_argument("--part", default="")
@@ -313,7 +331,7 @@ def main():
         programs, names = programs_of(options), []
         for suite in chosen_suites(options):
             run_suite(suite, programs, options)
-            names.append(suite.name)
+            names.append(row_name(suite, options))
         records = records_of(names)
         show(records)
     except Failure as failure:
