@@ -260,7 +260,7 @@ int64_t StreamLog::EstimateRead(const StreamId& id, ReadCounting counting) const
 bool StreamLog::IsReadCountSure(const StreamGroup& group, const StreamId& next, ReadCounting counting) const {
   if (group.entries_read == StreamGroup::kUnknownCount) return false;
   if (counting != ReadCounting::kRedis72 && group.last_id < first_id_) return false;
-  return !HasDeletionsFrom(counting == ReadCounting::kValkey81 ? group.last_id : next, counting);
+  return !HasDeletionsFrom(counting == ReadCounting::kRedis72 ? next : group.last_id, counting);
 }
 
 void StreamLog::NoteRead(StreamGroup& group, const StreamId& id, ReadCounting counting) const {

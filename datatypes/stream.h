@@ -55,7 +55,8 @@ struct StreamTrim {
 // What a version knows of the number of entries that a group has read, after deletions.
 enum class ReadCounting : uint8_t {
   kRedis72,
-  kRedis80,   // a group that is behind the first entry has not read any that is left
+  kRedis80,   // a group that is behind the first entry has not read any that is left; a count is sure only if nothing
+              // was deleted after what the group has read
   kValkey81,  // deletions before the first entry count, too
 };
 

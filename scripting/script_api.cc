@@ -105,7 +105,9 @@ int Log(lua_State* lua) {
   if (count < 2) return RaiseError(lua, InApi(lua, "log() requires two arguments or more."));
   if (lua_isnumber(lua, 1) == 0) return RaiseError(lua, "First argument must be a number (log level).");
   const lua_Number level = std::trunc(lua_tonumber(lua, 1));
-  if (!(level >= 0 && level <= 3)) return RaiseError(lua, "Invalid debug level.");
+  if (!(level >= 0 && level <= 3)) {
+    return RaiseError(lua, "Invalid " + std::string(DialectOf(lua).log_level) + ".");
+  }
   std::string line;
   for (int i = 2; i <= count; ++i) {
     if (lua_isstring(lua, i) == 0) continue;

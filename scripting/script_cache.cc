@@ -31,7 +31,9 @@ const Script* ScriptCache::FindSha(Bytes sha) {
 
 Result<const Script*> ScriptCache::Add(Bytes body) {
   if (const Script* known = FindText(body)) return known;
-  const Result<ScriptHeader> header = host_.Dialect().has_headers ? ReadScriptHeader(body) : ScriptHeader();
+  const ScriptDialect dialect = host_.Dialect();
+  const Result<ScriptHeader> header =
+      dialect.has_headers ? ReadScriptHeader(body, dialect.knows_engines) : ScriptHeader();
   if (!header) return Failure(std::string(header.error()));
   const auto function = engine().Compile(body.substr(header.value().size), kChunk);
   if (!function) return Failure("Error compiling script (new function): " + function.error());

@@ -50,7 +50,7 @@ std::vector<std::string_view> ScriptFlagNames(uint32_t flags) {
 
 std::optional<Shebang> ReadShebang(Bytes body) {
   const size_t end = body.find('\n');
-  if (end == Bytes::npos) return std::nullopt;
+  if (end == Bytes::npos || body.find('\0') < end) return std::nullopt;
   auto words = SplitQuoted(body.substr(0, end));
   if (!words || words->empty()) return Shebang{.engine = {}, .options = {}, .size = end};
   Shebang shebang{.engine = std::move(words->front()), .options = {}, .size = end};
@@ -58,19 +58,24 @@ std::optional<Shebang> ReadShebang(Bytes body) {
   return shebang;
 }
 
-Result<ScriptHeader> ReadScriptHeader(Bytes body) {
+Result<ScriptHeader> ReadScriptHeader(Bytes body, bool knows_engines) {
   constexpr Bytes kFlagsOption = "flags=";
   if (!body.starts_with("#!")) return ScriptHeader{};
   const std::optional<Shebang> shebang = ReadShebang(body);
   if (!shebang) return Failure("Invalid script shebang");
   if (shebang->engine.empty()) return Failure("Invalid engine in script shebang");
-  if (shebang->engine != "#!lua") return Failure("Unexpected engine in script shebang: " + shebang->engine);
+  if (!knows_engines && shebang->engine != "#!lua") {
+    return Failure("Unexpected engine in script shebang: " + shebang->engine);
+  }
   ScriptHeader header{.flags = 0, .size = shebang->size};
   for (const std::string& option : shebang->options) {
     if (!option.starts_with(kFlagsOption)) return Failure("Unknown lua shebang option: " + option);
     const Result<uint32_t> flags = ReadFlags(Bytes(option).substr(kFlagsOption.size()));
     if (!flags) return Failure(std::string(flags.error()));
     header.flags |= flags.value();
+  }
+  if (knows_engines && !EqualsIgnoreCase(shebang->engine, "#!lua")) {
+    return Failure("Could not find scripting engine '" + shebang->engine.substr(2) + "'");
   }
   return header;
 }

@@ -41,7 +41,7 @@ struct ScriptHeader {
   uint32_t flags = kScriptUndeclared;
   size_t size = 0;
 };
-// The error is the text for the client, without "ERR".
-Result<ScriptHeader> ReadScriptHeader(Bytes body);
+// The error is the text for the client, without "ERR". `knows_engines`: it speaks of engines that might be there.
+Result<ScriptHeader> ReadScriptHeader(Bytes body, bool knows_engines = false);
 
 }  // namespace respite

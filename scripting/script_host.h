@@ -28,7 +28,9 @@ struct ScriptDialect {
   std::string_view call = "redis lib call";  // in errors
   std::string_view command = "Lua redis lib command";
   std::string_view table = "redis";
+  std::string_view log_level = "debug level";
   bool has_headers = true;       // #!lua flags=no-writes
+  bool knows_engines = false;    // "Could not find scripting engine 'js'"
   bool has_clock = true;         // os.clock()
   bool has_environments = true;  // getfenv, setfenv, newproxy
   bool nests_errors = false;     // "Error running script (call to f_…): @user_script:1: …"

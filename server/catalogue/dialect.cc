@@ -44,6 +44,7 @@ constexpr DialectTraits TraitsOfRedis74() {
   traits.logs_of_length_zero_stay = true;
   traits.slowlog_hides_users = true;
   traits.acl_load_keeps_clients = true;
+  traits.log_level_in_scripts = "log level";
   return traits;
 }
 
@@ -98,6 +99,10 @@ constexpr DialectTraits TraitsOfRedis62() {
   traits.script_errors_are_nested = true;
   traits.client_text_has_shards = false;
   traits.client_text_has_usage = false;
+  traits.client_kill_needs_positive_ids = false;
+  traits.bad_id_to_kill = "ERR value is not an integer or out of range";
+  traits.readwrite_needs_cluster = false;
+  traits.log_counts_are_checked = false;
   return traits;
 }
 
@@ -144,6 +149,10 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.client_text_has_watch = true;
   traits.counts_watching_clients = true;
   traits.client_text_has_traffic = true;
+  traits.log_level_in_scripts = "log level";
+  traits.readonly_needs_cluster = false;
+  traits.readwrite_needs_cluster = false;
+  traits.acl_file_error_names_redis = false;
   return traits;
 }
 
@@ -155,6 +164,11 @@ constexpr DialectTraits TraitsOfValkey81() {
   traits.past_deadlines_expire = true;
   traits.lag_minds_all_deletions = true;
   traits.client_list_combines_filters = true;
+  traits.client_list_needs_positive_ids = true;
+  traits.client_kill_takes_many_ids = true;
+  traits.client_ids_are_a_set = true;
+  traits.bad_id_to_list = traits.bad_id_to_kill = "ERR syntax error";
+  traits.knows_other_engines = true;
   traits.scripts_have_environments = false;
   traits.client_text_has_capabilities = true;
   return traits;
@@ -166,6 +180,7 @@ constexpr DialectTraits TraitsOfAll() {
   traits.xread_knows_last_entry = true;
   traits.sort_looks_up_its_slot = true;
   traits.client_list_combines_filters = true;
+  traits.client_kill_takes_many_ids = true;
   return traits;
 }
 

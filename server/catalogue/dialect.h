@@ -43,6 +43,7 @@ struct DialectTraits {
   std::string_view call_in_scripts = "redis lib call";          // "… at least one argument for this redis lib call"
   std::string_view words_in_scripts = "Lua redis lib command";  // "… arguments must be strings or integers"
   std::string_view table_in_scripts = "redis";                  // "redis.log() requires two arguments or more."
+  std::string_view log_level_in_scripts = "debug level";        // "Invalid debug level."
 
   // Errors.
   std::string_view unknown_word_quotes = "'' ";   // unknown command 'x', with args beginning with: 'y' 'z'
@@ -60,6 +61,17 @@ struct DialectTraits {
 
   bool denials_name_users = true;             // "User joe has no permissions …", not "this user …"
   bool client_list_combines_filters = false;  // CLIENT LIST TYPE normal ID 5
+  bool client_list_needs_positive_ids = false;
+  bool client_kill_needs_positive_ids = true;
+  bool client_kill_takes_many_ids = false;  // CLIENT KILL ID 5 6
+  bool client_ids_are_a_set = false;        // that each ID option adds to, if only nothing
+  std::string_view bad_id_to_list = "ERR Invalid client ID";
+  std::string_view bad_id_to_kill = "ERR client-id should be greater than 0";
+  bool readonly_needs_cluster = true;      // READONLY is an error of a server without cluster mode
+  bool readwrite_needs_cluster = true;     // the same for READWRITE
+  bool acl_file_error_names_redis = true;  // "This Redis instance is not configured to use an ACL file. …"
+  bool knows_other_engines = false;        // "Could not find scripting engine 'js'"
+  bool log_counts_are_checked = true;      // SLOWLOG GET -2 is an error
   std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // what a subscribed client may do
 
   // Replies.

@@ -25,10 +25,13 @@ constexpr char kBadUserName[] = "ERR Usernames can't contain spaces or null char
 constexpr char kDefaultUserStays[] = "ERR The 'default' user cannot be removed";
 constexpr char kGenPassBits[] =
     "ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096";
-constexpr char kNoAclFile[] =
-    "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER "
-    "command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store "
-    "users in the Redis configuration.";
+Refusal NoAclFile(const DialectTraits& traits) {
+  const std::string redis = traits.acl_file_error_names_redis ? "Redis " : "";
+  return {"ERR This " + redis +
+          "instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command "
+          "and then issue a CONFIG REWRITE (assuming you have a " +
+          redis + "configuration file set) in order to store users in the " + redis + "configuration."};
+}
 constexpr char kAclNotSaved[] =
     "ERR There was an error trying to save the ACLs. Please check the server logs for more information";
 Refusal UnknownCategory(Bytes name) { return {"ERR Unknown category '" + std::string(name) + "'"}; }
@@ -288,7 +291,7 @@ struct AclLoad {
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
-    if (call.services.settings.aclfile.empty()) throw Refusal{refusals::kNoAclFile};
+    if (call.services.settings.aclfile.empty()) throw refusals::NoAclFile(call.services.dialect.traits);
     if (auto trouble = call.services.permissions.LoadAclFile(&call.session)) throw Refusal{"ERR " + *trouble};
     call.reply.Ok();
   }
@@ -353,7 +356,7 @@ struct AclSave {
                                        .tips = kEveryNode};
   static void Run(Call& call) {
     const std::string& path = call.services.settings.aclfile;
-    if (path.empty()) throw Refusal{refusals::kNoAclFile};
+    if (path.empty()) throw refusals::NoAclFile(call.services.dialect.traits);
     std::string text;
     for (const std::string& line : call.services.users.Lines()) text += line + "\n";
     if (const IoError error = ReplaceFile(call.services.files, path, text)) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/clock.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_text.h"
@@ -16,7 +17,6 @@ namespace respite {
 namespace refusals {
 namespace {
 
-constexpr char kClientId[] = "ERR Invalid client ID";
 constexpr char kClientIdPositive[] = "ERR client-id should be greater than 0";
 Refusal NotSeconds(Bytes option) { return {"ERR " + ToLower(option) + " is not an integer or out of range"}; }
 Refusal NoSeconds(Bytes option) { return {"ERR " + ToLower(option) + " should be greater than 0"}; }
@@ -37,7 +37,7 @@ using Condition = ClientSelection::Condition;
 // The option that is taken, and what is behind it.
 struct Source {
   Call& call;
-  ClientIds ids;
+  ClientPurpose purpose;
   Bytes option = {};
 
   Args& args() { return call.args; }
@@ -51,23 +51,36 @@ struct Option {
 bool IsOption(const Args& args, Bytes word);
 
 uint64_t TakeId(Source& source) {
-  const bool any = source.ids == ClientIds::kAny;
-  const char* const refusal = any ? refusals::kClientId : refusals::kClientIdPositive;
-  const int64_t id = source.args().NextInteger(refusal);
-  if (!any && id < 1) throw Refusal{refusal};
-  return static_cast<uint64_t>(id);
+  const bool lists = source.purpose == ClientPurpose::kList;
+  const DialectTraits& traits = source.call.services.dialect.traits;
+  const auto id = ParseInteger(source.args().Next());
+  if (!id) throw Refusal{std::string(lists ? traits.bad_id_to_list : traits.bad_id_to_kill)};
+  const bool must_be_positive = lists ? traits.client_list_needs_positive_ids : traits.client_kill_needs_positive_ids;
+  if (must_be_positive && *id < 1) throw Refusal{refusals::kClientIdPositive};
+  return static_cast<uint64_t>(*id);
 }
 
 // Redis: all words behind the ID of CLIENT LIST are IDs, or wrong; in CLIENT KILL there is one. Valkey: there may be
 // more, and then other options.
 std::vector<uint64_t> TakeIds(Source& source) {
-  std::vector<uint64_t> ids = {TakeId(source)};
+  const bool lists = source.purpose == ClientPurpose::kList;
+  const DialectTraits& traits = source.call.services.dialect.traits;
+  std::vector<uint64_t> ids;
+  if (!traits.client_ids_are_a_set) ids.push_back(TakeId(source));
+  if (!lists && !traits.client_kill_takes_many_ids) return ids;
   while (!source.args().AtEnd()) {
     const Bytes next = source.args().Rest().front();
-    const bool is_id = source.ids == ClientIds::kAny ? !IsOption(source.args(), next) : ParseInteger(next).has_value();
+    const bool is_id = lists ? !IsOption(source.args(), next) : ParseInteger(next).has_value();
     if (!is_id) break;
     ids.push_back(TakeId(source));
   }
+  return ids;
+}
+
+std::vector<uint64_t> Joined(std::vector<uint64_t> ids, std::span<const uint64_t> more) {
+  ids.insert(ids.end(), more.begin(), more.end());
+  std::ranges::sort(ids);
+  ids.erase(std::ranges::unique(ids).begin(), ids.end());
   return ids;
 }
 
@@ -84,8 +97,9 @@ Condition TakeType(Source& source) {
   if (EqualsIgnoreCase(name, "normal")) return IsOfKind(SessionKind::kNormal);
   if (EqualsIgnoreCase(name, "slave") || EqualsIgnoreCase(name, "replica")) return IsOfKind(SessionKind::kReplica);
   if (EqualsIgnoreCase(name, "pubsub")) return IsOfKind(SessionKind::kPubSub);
-  const bool is_primary = EqualsIgnoreCase(name, "master") || source.args().IsToken(name, "PRIMARY");
-  if (is_primary) return IsOfKind(SessionKind::kPrimary);
+  const bool has_primary = source.call.services.dialect.Has("valkey:8.0.0");
+  if (EqualsIgnoreCase(name, "master") || (has_primary && EqualsIgnoreCase(name, "primary")))
+    return IsOfKind(SessionKind::kPrimary);
   throw refusals::UnknownClientType(name);
 }
 
@@ -209,8 +223,11 @@ Condition TakeCondition(const Option& option, Source& source) {
 
 void TakeOption(ClientSelection& filter, Source& source) {  // NOLINT: a part of TakeClientSelection
   Args& args = source.args();
-  if (args.TakeTokenWith("ID", 1)) {
-    filter.ids = TakeIds(source);
+  const bool is_set = source.call.services.dialect.traits.client_ids_are_a_set;
+  if (args.TakeTokenWith("ID", is_set ? 0 : 1)) {
+    std::vector<uint64_t> ids = TakeIds(source);
+    if (is_set) ids = Joined(filter.ids.value_or(std::vector<uint64_t>()), ids);
+    filter.ids = std::move(ids);
   } else if (args.TakeTokenWith("SKIPME", 1)) {
     filter.skips_caller = TakeSkipMe(args);
   } else {
@@ -226,9 +243,11 @@ bool ClientSelection::Matches(const Session& session) const {
   return std::ranges::all_of(by_property, [&session](const auto& named) { return named.second(session); });
 }
 
-ClientSelection TakeClientSelection(Call& call, ClientIds ids) {
+ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose) {
   ClientSelection filter;
-  Source source{call, ids};
+  Source source{call, purpose};
+  // Valkey 8.1 takes ID without IDs, but not alone.
+  if (call.args.Left() == 1) throw Refusal{refusals::kSyntax};
   while (!call.args.AtEnd()) TakeOption(filter, source);
   return filter;
 }

@@ -1,6 +1,6 @@
 // ClientSelection: which clients CLIENT LIST shows and CLIENT KILL closes.
 //
-//   const ClientSelection filter = TakeClientSelection(call, ClientIds::kPositive);
+//   const ClientSelection filter = TakeClientSelection(call, ClientPurpose::kKill);
 //   filter.ForEachMatch(call.services.clients, [](Session& session) { … });
 #pragma once
 
@@ -19,7 +19,7 @@ struct Call;
 struct ClientSelection {
   using Condition = std::function<bool(const Session&)>;
 
-  std::vector<uint64_t> ids;               // of ID; empty without it
+  std::optional<std::vector<uint64_t>> ids;  // of ID
   std::optional<bool> skips_caller;        // of SKIPME
   std::map<Bytes, Condition> by_property;  // all must be true; under the option's name
 
@@ -30,24 +30,25 @@ struct ClientSelection {
   void ForEachMatch(const Clients& clients, Visit&& visit) const;
 };
 
-// What counts as an ID. Redis: for CLIENT LIST any integer.
-enum class ClientIds : uint8_t { kPositive, kAny };
+// What the selected clients are for. The rules for IDs differ.
+enum class ClientPurpose : uint8_t { kList, kKill };
 
 // Takes options up to the last argument. If one is repeated, the last counts. The filter holds views of the request.
-ClientSelection TakeClientSelection(Call& call, ClientIds ids);
+ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);
 // The clients that are connected from this address.
 ClientSelection ClientsFrom(Bytes address);
 
 template <class Visit>
 void ClientSelection::ForEachMatch(const Clients& clients, Visit&& visit) const {
-  for (uint64_t id : ids) {
+  if (!ids) {
+    return clients.ForEach([&](Session& session) {
+      if (!session.closing && Matches(session)) visit(session);
+    });
+  }
+  for (uint64_t id : *ids) {
     Session* const session = clients.Find(id);
     if (session != nullptr && Matches(*session)) visit(*session);
   }
-  if (!ids.empty()) return;
-  clients.ForEach([&](Session& session) {
-    if (!session.closing && Matches(session)) visit(session);
-  });
 }
 
 }  // namespace respite

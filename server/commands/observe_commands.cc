@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "server/catalogue/command_table.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
@@ -28,10 +29,11 @@ namespace {
 
 constexpr uint32_t kAnytime = kLoading | kStale;
 
-size_t TakeRecordCount(Args& args) {
-  const int64_t count = args.NextInteger(refusals::kLogCount);
-  if (count < -1) throw Refusal{refusals::kLogCount};
-  return static_cast<size_t>(count);  // -1 means all and becomes the largest value
+size_t TakeRecordCount(Call& call) {
+  const bool checked = call.services.dialect.traits.log_counts_are_checked;
+  const int64_t count = call.args.NextInteger(checked ? refusals::kLogCount : refusals::kNotInteger);
+  if (checked && count < -1) throw Refusal{refusals::kLogCount};
+  return static_cast<size_t>(count);  // all below zero means all, and becomes a large value
 }
 
 void WriteRecords(Reply& reply, const CommandLog& log, size_t most) {
@@ -67,7 +69,7 @@ struct SlowLogGet {
                                        .history = "4.0.0: Entries tell the address and the name of the client."};
   static void Run(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, call.args[0], call.args[1]);
-    const size_t most = call.args.AtEnd() ? kDefaultCount : TakeRecordCount(call.args);
+    const size_t most = call.args.AtEnd() ? kDefaultCount : TakeRecordCount(call);
     WriteRecords(call.reply, call.services.command_logs.slow, most);
   }
 
@@ -138,7 +140,7 @@ struct CommandLogGet {
       .flags = kAdmin | kAnytime,
       .tips = "request_policy:all_nodes nondeterministic_output"};
   static void Run(Call& call) {
-    const size_t most = TakeRecordCount(call.args);
+    const size_t most = TakeRecordCount(call);
     WriteRecords(call.reply, TakeLog(call), most);
   }
 };

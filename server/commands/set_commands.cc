@@ -83,6 +83,7 @@ struct SMove {
   static void Run(Call& call) {
     auto [from, to, member] = call.args.Take<Bytes, Bytes, Bytes>();
     Edit<Set> source = call.db.Open<Set>(from);
+    call.db.Find(to);  // Redis: looks for both, so an expired one goes even if the source is missing
     if (!source) return call.reply.Integer(0);
     if (from == to) return call.reply.Integer(source->Contains(member) ? 1 : 0);
     call.db.Open<Set>(to);  // throws for another type

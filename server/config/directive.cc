@@ -84,13 +84,13 @@ const char* UnreadableNumber(NumberFormat format) {
 }
 
 // The bits of the words. Redis: allows several words only if the directive takes several.
-std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words) {
+std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words, const Dialect& dialect) {
   if (words.empty()) return {};
   int value = 0;
   for (const std::string& word : words) {
     const ChoiceName* found = nullptr;
     for (const ChoiceName& choice : shape.names) {
-      if (EqualsIgnoreCase(word, choice.name)) found = &choice;
+      if (EqualsIgnoreCase(word, choice.name) && dialect.Has(choice.since)) found = &choice;
     }
     if (found == nullptr) return {};
     value |= found->value;
@@ -98,10 +98,13 @@ std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words) {
   return value;
 }
 
-std::string ChoiceObjection(const ChoiceShape& shape) {
+std::string ChoiceObjection(const ChoiceShape& shape, const Dialect& dialect) {
   std::string text;
-  for (const ChoiceName& choice : shape.names) text += (text.empty() ? "" : ", ") + std::string(choice.name);
-  text.insert(0, "argument(s) must be one of the following: ");
+  for (const ChoiceName& choice : shape.names) {
+    if (dialect.Has(choice.since)) text += (text.empty() ? "" : ", ") + std::string(choice.name);
+  }
+  const std::string argument = dialect.traits.config_set_names_one_value ? "argument" : "argument(s)";
+  text.insert(0, argument + " must be one of the following: ");
   if (text.size() > kMaxChoiceObjectionBytes) text.resize(kMaxChoiceObjectionBytes);
   return text;
 }
@@ -148,8 +151,9 @@ struct Assigner {
   }
 
   Objection operator()(const ChoiceShape& shape) const {
-    std::optional<int> value = ParseChoice(shape, words);
-    if (!value) return ChoiceObjection(shape);
+    const Dialect& dialect = DialectOf(settings.emulate);
+    std::optional<int> value = ParseChoice(shape, words, dialect);
+    if (!value) return ChoiceObjection(shape, dialect);
     if (shape.check != nullptr) {
       if (Objection objection = shape.check(*value)) return objection;
     }

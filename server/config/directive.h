@@ -58,6 +58,7 @@ enum class WhenEmpty : uint8_t { kKept, kUnset };  // kUnset: an empty text mean
 struct ChoiceName {
   std::string_view name;
   int value;
+  VersionMark since = {};
 };
 
 // Whether CONFIG REWRITE writes a line. kIfMentioned: only in place of an existing line of this directive.

@@ -83,8 +83,8 @@ constexpr ChoiceShape Choice(std::span<const ChoiceName> names, Objection (*chec
 }
 
 template <typename Enum>
-constexpr ChoiceName Named(std::string_view name, Enum value) {
-  return {name, static_cast<int>(value)};
+constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since = {}) {
+  return {name, static_cast<int>(value), since};
 }
 
 // Rows with the versions that have them: `Since("7.2.0", {"locale-collate", …})`.

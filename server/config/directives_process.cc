@@ -12,8 +12,11 @@ namespace respite::rows {
 namespace {
 
 constexpr ChoiceName kLogLevelNames[] = {
-    Named("debug", LogLevel::kDebug),     Named("verbose", LogLevel::kVerbose), Named("notice", LogLevel::kNotice),
-    Named("warning", LogLevel::kWarning), Named("nothing", LogLevel::kNothing),
+    Named("debug", LogLevel::kDebug),
+    Named("verbose", LogLevel::kVerbose),
+    Named("notice", LogLevel::kNotice),
+    Named("warning", LogLevel::kWarning),
+    Named("nothing", LogLevel::kNothing, "7.2.0"),
 };
 constexpr ChoiceName kLogFormatNames[] = {Named("legacy", LogFormat::kLegacy), Named("logfmt", LogFormat::kLogfmt)};
 constexpr ChoiceName kLogTimeFormatNames[] = {

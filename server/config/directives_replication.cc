@@ -11,6 +11,7 @@ constexpr ChoiceName kDisklessLoadNames[] = {
     Named("disabled", DisklessLoad::kDisabled),
     Named("on-empty-db", DisklessLoad::kOnEmptyDb),
     Named("swapdb", DisklessLoad::kSwapDb),
+    Named("flush-before-load", DisklessLoad::kFlushBeforeLoad, "valkey:8.1.0"),
 };
 
 constexpr Directive kReplicationDirectives[] = {

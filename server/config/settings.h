@@ -29,7 +29,7 @@ enum class PropagationErrorBehavior : uint8_t { kIgnore, kPanic, kPanicOnReplica
 enum class AppendFsync : uint8_t { kNever, kEverySecond, kAlways };
 enum class RdbVersionCheck : uint8_t { kStrict, kRelaxed };
 enum class SanitizeDumpPayload : uint8_t { kNever, kAlways, kClients };
-enum class DisklessLoad : uint8_t { kDisabled, kOnEmptyDb, kSwapDb };
+enum class DisklessLoad : uint8_t { kDisabled, kOnEmptyDb, kSwapDb, kFlushBeforeLoad };
 enum class ClusterEndpointType : uint8_t { kIp, kHostname, kUnknown };
 enum class TlsAuthClients : uint8_t { kNo, kYes, kOptional };
 enum class EvictionPolicy : uint8_t {

@@ -265,7 +265,9 @@ ScriptDialect ScriptRunner::Dialect() const noexcept {
           .call = traits.call_in_scripts,
           .command = traits.words_in_scripts,
           .table = traits.table_in_scripts,
+          .log_level = traits.log_level_in_scripts,
           .has_headers = traits.scripts_have_headers,
+          .knows_engines = traits.knows_other_engines,
           .has_clock = traits.scripts_have_clock,
           .has_environments = traits.scripts_have_environments,
           .nests_errors = traits.script_errors_are_nested};

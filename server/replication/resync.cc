@@ -73,6 +73,7 @@ bool Resync::LoadsDirectly() const {
     case DisklessLoad::kOnEmptyDb:
       return IsEmpty(parts_.services.keyspace);
     case DisklessLoad::kSwapDb:
+    case DisklessLoad::kFlushBeforeLoad:
       return true;
   }
   return false;

@@ -2,6 +2,7 @@
 
 #include "base/number_text.h"
 #include "datatypes/keyspace.h"
+#include "server/catalogue/dialect.h"
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/node_cards.h"
 #include "server/execution/services.h"
@@ -41,13 +42,15 @@ void Asking::Run(Call& call) {
 
 // Valkey: also tells a replica outside of a cluster not to send reads to its primary.
 void ReadOnly::Run(Call& call) {
-  if (!call.session.identity.follows_redirects) RequireCluster(call);
+  const bool needs_cluster = call.services.dialect.traits.readonly_needs_cluster;
+  if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);
   call.session.cluster_marks.reads_from_replica = true;
   call.reply.Ok();
 }
 
 void ReadWrite::Run(Call& call) {
-  if (!call.session.identity.follows_redirects) RequireCluster(call);
+  const bool needs_cluster = call.services.dialect.traits.readwrite_needs_cluster;
+  if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);
   call.session.cluster_marks.reads_from_replica = false;
   call.reply.Ok();
 }

@@ -106,8 +106,12 @@ TEST_P(SetCommands, Move) {
   EXPECT_THAT(Run("SMOVE b c 1"), Int(1));
   EXPECT_THAT(Run("OBJECT ENCODING c"), Bulk("intset"));
   Run("SET str x");
-  EXPECT_THAT(Run("SMOVE none str 1"), Int(0)) << "nothing to move: the target is not looked at";
+  EXPECT_THAT(Run("SMOVE none str 1"), Int(0)) << "nothing to move: the type of the target does not matter";
   EXPECT_THAT(Run("SMOVE b str none"), ErrorStartsWith("WRONGTYPE"));
+  Run("PEXPIRE str 10");
+  clock().AdvanceMs(20);
+  EXPECT_THAT(Run("SMOVE none str 1"), Int(0));
+  EXPECT_EQ(server()->keyspace_stats().expired_keys, 1u) << "it is looked for, and so expires";
 }
 
 TEST_P(SetCommands, PopOneIsRecordedAsItsRemoval) {

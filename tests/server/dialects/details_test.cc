@@ -1,6 +1,8 @@
 // Details in which versions differ: errors, edges of arguments, what logs and HELP say.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "server/dataset/stats.h"
 #include "tests/server/dialects/emulation.h"
 #include "tests/support/reply_matchers.h"
@@ -8,8 +10,11 @@
 namespace respite {
 namespace {
 
+using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr char kNotInteger[] = "ERR value is not an integer or out of range";
 
@@ -104,6 +109,18 @@ TEST(DialectDetails, WhatAGroupHasReadWhoseNextEntriesAreGone) {
     for (const char* const id : {"2-0", "3-0", "4-0", "5-0"}) server.Run("XADD s " + std::string(id) + " a b");
     server.Run("XTRIM s MAXLEN 2");
     server.Run("XREADGROUP GROUP g c COUNT 1 STREAMS s >");
+    EXPECT_THAT(server.Run("XINFO GROUPS s")[0][9], Int(read)) << version;
+  }
+}
+
+TEST(DialectDetails, WhatAGroupHasReadAfterAnEntryThatIsDeleted) {
+  for (const auto& [version, read] : {std::pair("redis:7.2", 4), {"redis:8.0", 3}}) {
+    Emulation server(version);
+    for (const char* const id : {"3-0", "6-0"}) server.Run("XADD s " + std::string(id) + " a b");
+    server.Run("XGROUP CREATE s g $ ENTRIESREAD 3");
+    server.Run("XDEL s 6-0");
+    server.Run("XADD s 8-0 a b");
+    server.Run("XREADGROUP GROUP g c STREAMS s >");
     EXPECT_THAT(server.Run("XINFO GROUPS s")[0][9], Int(read)) << version;
   }
 }
@@ -357,6 +374,137 @@ TEST(DialectDetails, ClientListTakesOneFilterBeforeValkey81) {
     EXPECT_THAT(server.Run("CLIENT LIST TYPE normal").Text(), HasSubstr("id=")) << version;
   }
   EXPECT_THAT(Emulation("valkey:8.1").Run("CLIENT LIST TYPE normal ID 500"), Bulk(""));
+}
+
+TEST(DialectDetails, WhatCountsAsTheIdOfAClient) {
+  struct Rules {
+    const char* version;
+    const char* unreadable_to_kill;
+    const char* unreadable_to_list;
+    bool kill_takes_zero;
+    bool list_takes_zero;
+  };
+  constexpr auto kPositive = "ERR client-id should be greater than 0";
+  constexpr auto kInvalid = "ERR Invalid client ID";
+  constexpr auto kSyntax = "ERR syntax error";
+  for (const Rules& rules :
+       {Rules{"redis:6.2", "ERR value is not an integer or out of range", kInvalid, true, true},
+        Rules{"redis:7.2", kPositive, kInvalid, false, true}, Rules{"valkey:8.0", kPositive, kInvalid, false, true},
+        Rules{"valkey:8.1", kSyntax, kSyntax, false, false}}) {
+    SCOPED_TRACE(rules.version);
+    Emulation server(rules.version);
+    EXPECT_THAT(server.Run("CLIENT KILL ID x"), Error(rules.unreadable_to_kill));
+    EXPECT_THAT(server.Run("CLIENT LIST ID x"), Error(rules.unreadable_to_list));
+    if (rules.kill_takes_zero) {
+      EXPECT_THAT(server.Run("CLIENT KILL ID 0"), Int(0));
+    } else {
+      EXPECT_THAT(server.Run("CLIENT KILL ID 0"), Error(kPositive));
+    }
+    if (rules.list_takes_zero) {
+      EXPECT_THAT(server.Run("CLIENT LIST ID 0"), Bulk(""));
+    } else {
+      EXPECT_THAT(server.Run("CLIENT LIST ID 0"), Error(kPositive));
+    }
+  }
+}
+
+TEST(DialectDetails, TheIdsOfClientsAreASetInValkey81) {
+  Emulation server("valkey:8.1");
+  const std::string id = std::to_string(server.client.session().id);
+  const auto lines = [&](const std::string& options) {
+    const std::string text = server.Run("CLIENT LIST " + options).Text();
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines("ID " + id + " ID 777"), 1);
+  EXPECT_EQ(lines("ID " + id + " 777 " + id), 1);
+  EXPECT_EQ(lines("ID " + id + " ID"), 1);
+  EXPECT_EQ(lines("ID TYPE normal"), 0);
+  EXPECT_EQ(lines("TYPE normal ID"), 0);
+  EXPECT_THAT(server.Run("CLIENT LIST ID"), Error("ERR syntax error"));
+  EXPECT_THAT(server.Run("CLIENT KILL ID USER default"), Int(0));
+  EXPECT_THAT(server.Run("CLIENT KILL ID USER nobody"), Error("ERR No such user 'nobody'"));
+  EXPECT_THAT(Emulation("valkey:8.0").Run("CLIENT LIST ID TYPE normal"), Error("ERR Invalid client ID"));
+}
+
+TEST(DialectDetails, PrimaryIsATypeOfClientSinceValkey80) {
+  for (const char* const version : {"redis:6.2", "redis:7.2", "redis:8.0", "valkey:7.2"}) {
+    EXPECT_THAT(Emulation(version).Run("CLIENT LIST TYPE primary"), Error("ERR Unknown client type 'primary'"))
+        << version;
+  }
+  EXPECT_THAT(Emulation("valkey:8.0").Run("CLIENT LIST TYPE primary"), Bulk(""));
+}
+
+TEST(DialectDetails, ClientKillTakesManyIdsInValkey81Only) {
+  for (const char* const version : {"redis:7.2", "redis:8.0", "valkey:8.0"}) {
+    EXPECT_THAT(Emulation(version).Run("CLIENT KILL ID 777 778"), Error("ERR syntax error")) << version;
+  }
+  EXPECT_THAT(Emulation("valkey:8.1").Run("CLIENT KILL ID 777 778"), Int(0));
+}
+
+TEST(DialectDetails, ValkeyAnswersReadOnlyWithoutCluster) {
+  constexpr auto kDisabled = "ERR This instance has cluster support disabled";
+  for (const char* const version : {"valkey:8.0", "valkey:8.1"}) {
+    EXPECT_THAT(Emulation(version).Run("READONLY"), Ok()) << version;
+    EXPECT_THAT(Emulation(version).Run("READWRITE"), Ok()) << version;
+  }
+  for (const char* const version : {"redis:7.2", "redis:8.0"}) {
+    EXPECT_THAT(Emulation(version).Run("READONLY"), Error(kDisabled)) << version;
+    EXPECT_THAT(Emulation(version).Run("READWRITE"), Error(kDisabled)) << version;
+  }
+  EXPECT_THAT(Emulation("redis:6.2").Run("READONLY"), Error(kDisabled));
+  EXPECT_THAT(Emulation("redis:6.2").Run("READWRITE"), Ok());
+}
+
+TEST(DialectDetails, TheErrorWithoutAnAclFileNamesRedis) {
+  EXPECT_THAT(
+      Emulation("redis:8.0").Run("ACL SAVE").Text(),
+      AllOf(StartsWith("ERR This Redis instance is not configured to use an ACL file."),
+            EndsWith("have a Redis configuration file set) in order to store users in the Redis configuration.")));
+  EXPECT_THAT(Emulation("valkey:8.0").Run("ACL LOAD").Text(),
+              AllOf(StartsWith("ERR This instance is not configured to use an ACL file."),
+                    EndsWith("have a configuration file set) in order to store users in the configuration.")));
+}
+
+TEST(DialectDetails, WhatLogAndHeadersOfScriptsSay) {
+  for (const auto& [version, text] : {std::pair("redis:7.2", "debug level"),
+                                      {"redis:7.4", "log level"},
+                                      {"redis:8.0", "log level"},
+                                      {"valkey:8.0", "log level"}}) {
+    EXPECT_THAT(Emulation(version).client.Run({"EVAL", "redis.log(9, 'x')", "0"}).Text(),
+                HasSubstr("Invalid " + std::string(text) + "."))
+        << version;
+  }
+  EXPECT_THAT(Emulation("valkey:8.0").client.Run({"EVAL", "#!foo\nreturn 1", "0"}),
+              Error("ERR Unexpected engine in script shebang: #!foo"));
+  EXPECT_THAT(Emulation("valkey:8.0").client.Run({"EVAL", "#!LUA\nreturn 1", "0"}),
+              Error("ERR Unexpected engine in script shebang: #!LUA"));
+  EXPECT_THAT(Emulation("valkey:8.1").client.Run({"EVAL", "#!foo\nreturn 1", "0"}),
+              Error("ERR Could not find scripting engine 'foo'"));
+  EXPECT_THAT(Emulation("valkey:8.1").client.Run({"EVAL", "#!LUA\nreturn 1", "0"}), Int(1));
+  EXPECT_THAT(Emulation("valkey:8.1").client.Run({"EVAL", "#!js foo\nreturn 1", "0"}),
+              Error("ERR Unknown lua shebang option: foo"));
+}
+
+TEST(DialectDetails, TheChoicesOfADirective) {
+  EXPECT_THAT(Emulation("redis:6.2").Run("CONFIG SET loglevel nothing"),
+              Error("ERR Invalid argument 'nothing' for CONFIG SET 'loglevel' - argument must be one of the following: "
+                    "debug, verbose, notice, warning"));
+  EXPECT_THAT(Emulation("redis:7.0").Run("CONFIG SET loglevel nothing"),
+              Error("ERR CONFIG SET failed (possibly related to argument 'loglevel') - argument(s) must be one of the "
+                    "following: debug, verbose, notice, warning"));
+  EXPECT_THAT(Emulation("redis:7.2").Run("CONFIG SET loglevel nothing"), Ok());
+  EXPECT_THAT(Emulation("redis:7.2").Run("CONFIG SET repl-diskless-load flush-before-load").Text(),
+              EndsWith("must be one of the following: disabled, on-empty-db, swapdb"));
+  EXPECT_THAT(Emulation("valkey:8.1").Run("CONFIG SET repl-diskless-load flush-before-load"), Ok());
+}
+
+TEST(DialectDetails, CountsOfTheSlowLogAreCheckedSince70) {
+  Emulation old("redis:6.2");
+  old.Run("CONFIG SET slowlog-log-slower-than 0");
+  for (int i = 0; i < 3; ++i) old.Run("PING");
+  EXPECT_GE(old.Run("SLOWLOG GET -2").Size(), 4u) << "all, as with -1";
+  EXPECT_THAT(Emulation("redis:6.2").Run("SLOWLOG GET x"), Error("ERR value is not an integer or out of range"));
+  EXPECT_THAT(Emulation("redis:7.0").Run("SLOWLOG GET -2"), Error("ERR count should be greater than or equal to -1"));
 }
 
 TEST(DialectDetails, WhatASubscribedClientMayDo) {

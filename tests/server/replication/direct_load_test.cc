@@ -251,6 +251,23 @@ TEST_F(DirectLoadTest, AWatchedKeyChangesWhenTheDataIsSwapped) {
   EXPECT_THAT(client.Run("EXEC"), NilArray());
 }
 
+TEST_F(DirectLoadTest, FlushBeforeLoadDropsTheOldDataWhenTheNewBegins) {
+  Member& primary = world_.Add();
+  Fill(primary, "new");
+  Member& replica = AddReplica("flush-before-load");
+  replica.Run("SET old 1");
+  network().SetPiece(200);
+  replica.Follow(primary);
+  ASSERT_TRUE(MoveIntoLoading(replica));
+  EXPECT_THAT(replica.Run("GET old"), ErrorStartsWith("LOADING"));
+  EXPECT_EQ(replica->keyspace().databases[0].Size() > 0, false);
+  network().SetAllTogether();
+  network().Step(3000);
+  ASSERT_TRUE(replica.IsLinked());
+  EXPECT_THAT(replica.Run("EXISTS old"), Int(0));
+  EXPECT_THAT(replica.Run("GET new1"), Bulk("value"));
+}
+
 TEST_F(DirectLoadTest, AWatchedKeyMayComeWithTheNewData) {
   for (const std::string load : {"swapdb", "disabled"}) {
     ReplicationWorld world(9);
