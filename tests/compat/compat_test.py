@@ -3,6 +3,7 @@
 them."""
 import json
 import pathlib
+import subprocess
 import tempfile
 import unittest
 import unittest.mock
@@ -127,8 +128,17 @@ class Checkouts(unittest.TestCase):
         suite = suites.RespCompatibility("/", "/nowhere")
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(compat, "WORK", pathlib.Path(folder)):
             for part, passed in (("x", 1), ("y", 2), ("x", 5)):
-                compat.keep(suite, part, [{"name": "Respite 1", "counts": (passed, 0, 0), "failures": []}])
+                compat.keep(suite, suite.name, part, [{"name": "Respite 1", "counts": (passed, 0, 0), "failures": []}])
             self.assertEqual([[7, 0, 0]], [server["counts"] for server in compat.records_of([suite.name])[0]["servers"]])
+
+    def test_an_emulated_version_has_its_own_rows_and_program(self):
+        suite = suites.RespCompatibility("/", "/nowhere")
+        names = [compat.row_name(suite, unittest.mock.Mock(emulate=version)) for version in ("", "redis:8.0")]
+        self.assertEqual([suite.name, f"{suite.name} as redis:8.0"], names)
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(compat, "WORK", pathlib.Path(folder)):
+            program = compat.emulating("/bin/echo", "redis:8.0")
+            said = subprocess.run([program, "--port", "1"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual("--port 1 --emulate redis:8.0\n", said)
 
     def test_the_table(self):
         record = {"suite": "s", "checkout": "abc (2026-01-01)", "date": "2026-01-02", "parts": "1 of 2", "servers": [
