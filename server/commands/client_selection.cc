@@ -80,7 +80,7 @@ std::vector<uint64_t> TakeIds(Source& source) {
 std::vector<uint64_t> Joined(std::vector<uint64_t> ids, std::span<const uint64_t> more) {
   ids.insert(ids.end(), more.begin(), more.end());
   std::ranges::sort(ids);
-  ids.erase(std::ranges::unique(ids).begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());  // clang 14 cannot compile std::ranges::unique
   return ids;
 }
 

@@ -20,8 +20,8 @@ struct ClientSelection {
   using Condition = std::function<bool(const Session&)>;
 
   std::optional<std::vector<uint64_t>> ids;  // of ID
-  std::optional<bool> skips_caller;        // of SKIPME
-  std::map<Bytes, Condition> by_property;  // all must be true; under the option's name
+  std::optional<bool> skips_caller;          // of SKIPME
+  std::map<Bytes, Condition> by_property;    // all must be true; under the option's name
 
   bool Matches(const Session& session) const;
   // Calls visit(session) for each client that matches and does not close: in the order of `ids`, or else in that of all
