@@ -12,6 +12,10 @@ class Pace {
 
   virtual int64_t NowUs() const = 0;  // from an unspecified origin
 
+  // True if the tick counter of the processor runs as evenly as this pace, so that it may fill the time between two
+  // readings (LapTimer).
+  virtual bool FollowsTicks() const { return false; }
+
   int64_t NowMs() const { return NowUs() / 1000; }
 };
 
@@ -19,6 +23,9 @@ class Pace {
 class SystemPace final : public Pace {
  public:
   int64_t NowUs() const override;
+  // As the kernel decides: it compares the counters of all processors, and uses them itself if they agree. Cost: reads a
+  // small file, once for each process.
+  bool FollowsTicks() const override;
 };
 
 }  // namespace respite

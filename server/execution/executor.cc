@@ -113,12 +113,14 @@ bool Executor::MayWait() const {
 }
 
 void Executor::StartRun() {
-  ReadTime();
+  TakeTime(lap_.Begin());
   running_.wall_base_us = parts_.clock.WallUs() - running_.last_us;
 }
 
-void Executor::ReadTime() {
-  running_.pace_us = parts_.pace.NowUs();
+void Executor::ReadTime() { TakeTime(lap_.NowUs()); }
+
+void Executor::TakeTime(int64_t pace_us) {
+  running_.pace_us = pace_us;
   running_.last_us = parts_.clock.MonotonicUsAt(running_.pace_us);
 }
 

@@ -15,6 +15,7 @@
 #include "base/blob.h"
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/lap_timer.h"
 #include "base/refusal.h"
 #include "base/result.h"
 #include "server/clients/held_request.h"
@@ -79,7 +80,7 @@ class Executor final : public RequestRunner {
     Books& books;
     CallObservers& observers;
   };
-  explicit Executor(const Parts& parts) : parts_(parts), running_(parts.running) {}
+  explicit Executor(const Parts& parts) : parts_(parts), running_(parts.running), lap_(parts.pace) {}
 
   // Reads the clocks anew; called before a run of requests.
   void StartRun() override;
@@ -179,6 +180,7 @@ class Executor final : public RequestRunner {
 
   // Takes the time anew: one command has ended, the next begins.
   void ReadTime();
+  void TakeTime(int64_t pace_us);
   // There are faults; the request may meet one.
   std::optional<Outcome> MeetFault(Passage& passage);
   // Sends these octets instead of running the request.
@@ -219,6 +221,7 @@ class Executor final : public RequestRunner {
 
   const Parts parts_;
   Running& running_;
+  LapTimer lap_;
   int64_t unit_wall_us_ = 0;
   size_t settled_size_ = 0;  // so much of the running command's output stays; see SettleReply, KeepMessages
   int depth_ = 0;            // of commands within commands

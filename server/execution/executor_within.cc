@@ -24,7 +24,8 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   const Command* const outer_command = std::exchange(running_.command, &command);
   const auto outer_words = std::exchange(running_.words, words);
   // Between two commands of a script its own code ran; that time belongs to neither.
-  passage.started_us = session.IsScript() ? parts_.clock.MonotonicUs() : running_.last_us;
+  if (session.IsScript()) ReadTime();
+  passage.started_us = running_.last_us;
   passage.reply_start = session.out.Size();
   ++depth_;
   if (!parts_.moving_keys.Empty()) parts_.moving_keys.NoteUse(session.db, command, words);

@@ -209,12 +209,6 @@ void AofWriter::StopServing(const std::string& reason) {
   parts_.log.Warning(reason);
 }
 
-std::optional<IoError> AofWriter::Trouble() const {
-  if (write_error_ != kNoError) return write_error_;
-  if (sync_.error != kNoError) return sync_.error;
-  return std::nullopt;
-}
-
 uint64_t AofWriter::Synced() {
   Collect();
   return synced_;

@@ -70,7 +70,13 @@ class AofWriter {
   // The disk failed under `always`: no reply that waits for the disk may be sent.
   bool MustStop() const { return must_stop_; }
   // Why data cannot be written or synced at present; nullopt without an error.
-  std::optional<IoError> Trouble() const;
+  // Every write command asks for it. Cost: two compares.
+  std::optional<IoError> Trouble() const {
+    if (write_error_ != kNoError) return write_error_;
+    const IoError sync_error = sync_.error.load(std::memory_order_relaxed);
+    if (sync_error != kNoError) return sync_error;
+    return std::nullopt;
+  }
   bool WriteFailed() const { return write_error_ != kNoError; }
 
   uint64_t FileOctets() const { return octets_; }
