@@ -8,7 +8,8 @@
     … --save                                                                       makes the figures the new baseline
 
 A figure is ours divided by a peer's in the same run, so figures of different machines can be compared. The main ratio
-is to the best peer of the row. The peers are the distribution's redis-server, and what `./dev oracles` has fetched. The
+is to the best peer of the row. Rows without a setup also show what the same requests cost a loop that only receives them
+and answers +OK (bench/bare_loop.cc): no server can cost less. The peers are the distribution's redis-server, and what `./dev oracles` has fetched. The
 gate measures a row that got worse by more than 5 % once more, with more rounds, before it says so; it exits with 1 if a row
 remains that got worse against all peers that the baseline knows.
 """
@@ -29,7 +30,7 @@ from data_types import (MANY, RAND, big_hash, big_set, big_sorted_set, entries, 
                         shuffled, small_hashes)
 from encryption import TlsServer, make_keys  # noqa: E402
 from scripts import UNLOCK  # noqa: E402
-from side_by_side import VALUE, Server, comma_list, load_commands, verdict  # noqa: E402
+from side_by_side import VALUE, BareLoop, Server, comma_list, load_commands, verdict  # noqa: E402
 from workloads import Workload, rounds_of  # noqa: E402
 
 BASELINE = pathlib.Path(__file__).with_name("baseline.json")
@@ -159,6 +160,7 @@ class Figure:
     unit: str
     target: float
     costs: dict  # server: cost; ours is the first
+    floor: float | None = None  # what the bare loop costs
 
     def ours(self):
         return next(iter(self.costs.values()))
@@ -171,9 +173,14 @@ class Figure:
         """Ours over the best peer's."""
         return max(self.ratios().values())
 
+    def floor_ratio(self):
+        """The bare loop's cost over the best peer's: no server has a lower ratio. None if it was not measured."""
+        return None if self.floor is None else round(self.floor / min(list(self.costs.values())[1:]), 3)
+
     def line(self):
+        floor = "" if self.floor is None else f"   bare loop {self.floor:.3f}, {self.floor_ratio():.2f}"
         costs = "  ".join(f"{name} {cost:8.3f}" for name, cost in self.costs.items())
-        return f"  {self.row:44} {costs} {self.unit}   {self.ratio():.2f}   {verdict(self.ratio(), self.target)}"
+        return f"  {self.row:44} {costs} {self.unit}   {self.ratio():.2f}   {verdict(self.ratio(), self.target)}{floor}"
 
 
 @dataclasses.dataclass
@@ -185,13 +192,18 @@ class Row:
     measure: object
 
     def figure(self, binaries, rounds, scale):
-        return Figure(self.name, self.unit, self.target, self.measure(binaries, rounds, scale))
+        costs = self.measure(binaries, rounds, scale)
+        floor = costs.pop(BareLoop.name, None)
+        return Figure(self.name, self.unit, self.target, costs, floor)
 
 
 def cpu_row(workload, setup=Setup("")):
     def measure(binaries, rounds, scale):
         with contextlib.ExitStack() as stack:
             servers = [stack.enter_context(setup.start(name, binary)) for name, binary in binaries]
+            bare_loop = pathlib.Path(binaries[0][1]).with_name("bench") / "bare_loop"
+            if not setup.name and bare_loop.exists():
+                servers.append(stack.enter_context(BareLoop(bare_loop)))
             medians = rounds_of(workload, servers, rounds, scale, client=setup.client)
         return {name: sample.cpu_us for name, sample in medians.items()}
     place = f", {setup.name}" if setup.name else ""
@@ -262,13 +274,15 @@ BEGIN, END = "<!-- figures: written by bench/peers.py -->", "<!-- end of figures
 
 def table_of(figures):
     peers = list(figures[0].ratios())
-    lines = [f"| row | Respite, {figures[0].unit} | " + " | ".join(f"over {peer}" for peer in peers) + " | target for the best |",
-             "| --- | ---: | " + " | ".join("---:" for _ in peers) + " | ---: |"]
+    has_floor = any(figure.floor is not None for figure in figures)
+    heads = ["row", f"Respite, {figures[0].unit}", *(f"over {peer}" for peer in peers), "target for the best"]
+    lines = [heads + ["a bare loop over the best"] * has_floor, ["---"] + ["---:"] * (len(heads) - 1 + has_floor)]
     for figure in figures:
-        ratios = " | ".join(f"{figure.ratios()[peer]:.2f}" for peer in peers)
         met = "met" if figure.ratio() <= figure.target else "**missed**"
-        lines.append(f"| {figure.row} | {figure.ours():.2f} | {ratios} | {figure.target:.2f} {met} |")
-    return "\n".join(lines)
+        cells = [figure.row, f"{figure.ours():.2f}", *(f"{figure.ratios()[peer]:.2f}" for peer in peers), f"{figure.target:.2f} {met}"]
+        floor = "" if figure.floor is None else f"{figure.floor_ratio():.2f}"
+        lines.append(cells + [floor] * has_floor)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def write_page(page, figures, binaries):

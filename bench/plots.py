@@ -38,11 +38,15 @@ def bars(figures, title, path):
             axes.bar_label(drawn, fmt="%.2f", padding=2, fontsize=6)
         axes.vlines([figure.target for figure in figures], [row - 0.45 for row in range(len(figures))],
                     [row + 0.45 for row in range(len(figures))], colors="#222222", linestyles="dotted", label="target")
+        floors = [(figure.floor_ratio(), row) for row, figure in enumerate(figures) if figure.floor is not None]
+        if floors:
+            axes.vlines([ratio for ratio, _ in floors], [row - 0.45 for _, row in floors], [row + 0.45 for _, row in floors],
+                        colors="#c03028", label="bare loop")
         axes.axvline(1, color="#bbbbbb", linewidth=0.8)
         axes.set_yticks(range(len(figures)), [figure.row.removeprefix("memory: ") for figure in figures])
         axes.invert_yaxis()
         axes.set_xlim(left=0)
         axes.set_title(title, fontsize=10)
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=len(peers) + 1, fontsize=8, frameon=False)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=len(peers) + 2, fontsize=8, frameon=False)
         picture.savefig(path, metadata={"Date": None})
         plt.close(picture)

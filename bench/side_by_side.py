@@ -33,6 +33,7 @@ def command_line(binary, port, directory, *extra):
 class Server:
     """One running server in its own directory; a context manager. `prepare` may put files there before."""
     measured_tls_port = None  # where the load of workloads arrives, if it is encrypted
+    keeps_data = True
 
     def __init__(self, name, binary, *extra, prepare=lambda directory: None):
         self.name, self.binary, self.extra, self.prepare = name, binary, extra, prepare
@@ -91,6 +92,15 @@ class Server:
         if reply.startswith("-"):
             raise SystemExit(f"{self.name}: {' '.join(map(str, arguments))}: {reply}")
         return reply
+
+
+class BareLoop(Server):
+    """Receives requests and answers +OK: bench/bare_loop.cc. What it costs, the kernel costs."""
+    name = "bare loop"
+    keeps_data = False
+
+    def __init__(self, binary):
+        super().__init__(self.name, binary)
 
 
 # ---- load -----------------------------------------------------------------------------------------------------------

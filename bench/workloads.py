@@ -21,7 +21,7 @@ class Workload:
 def rounds_of(workload, servers, rounds, scale, client=()):
     """The median Sample of each server, by name. The servers take turns. `client`: more arguments of redis-benchmark."""
     for server in servers:
-        if workload.data:
+        if workload.data and server.keeps_data:
             load_commands(server, workload.data(), batch=workload.batch)
     samples = {server.name: [] for server in servers}
     for _ in range(rounds):

@@ -18,6 +18,41 @@ constexpr size_t kReadAtLeast = 16 * 1024;
 constexpr size_t kMovedAtMost = 4 * 1024;
 constexpr int64_t kStrangerArguments = 10;
 constexpr int64_t kStrangerBulk = 16384;
+// Counts and sizes have few digits: so many are read without searching for the line end first.
+constexpr ptrdiff_t kFewDigits = 6;
+constexpr int64_t kUnusual = -1;
+
+// Steps over "<mark><number>\r\n" at `at`, and returns the number. kUnusual if there is no such text of few digits
+// before `end`; then `at` stays.
+inline int64_t TakeShortNumber(const char*& at, const char* end, char mark) {
+  constexpr ptrdiff_t kShortest = 4;
+  if (end - at < kShortest || *at != mark) return kUnusual;
+  const char* digit = at + 1;
+  const char* const last = digit + std::min(kFewDigits, end - digit - 2);
+  int64_t value = 0;
+  for (; digit < last && IsDigit(*digit); ++digit) value = value * 10 + (*digit - '0');
+  const auto digits = digit - at - 1;
+  if (*digit != '\r' || digits == 0 || (at[1] == '0' && digits > 1)) return kUnusual;
+  at = digit + 2;
+  return value;
+}
+
+// The usual request: it has arrived whole, and has no big argument. Appends its words and returns where it ends. For
+// any other it returns null and appends nothing.
+const char* TakeUsual(const char* at, const char* end, int64_t max_argument, std::vector<Bytes>& words) {
+  const size_t first_word = words.size();
+  int64_t left = TakeShortNumber(at, end, '*');
+  if (left == 0) return nullptr;
+  for (; left > 0; --left) {
+    const int64_t size = TakeShortNumber(at, end, '$');
+    if (size < 0 || size > max_argument || end - at < size + 2) break;
+    words.emplace_back(at, static_cast<size_t>(size));
+    at += size + 2;
+  }
+  if (left == 0) return at;
+  words.resize(first_word);
+  return nullptr;
+}
 
 }  // namespace
 
@@ -84,6 +119,15 @@ RequestParser::Status RequestParser::ParseRequest(RequestBatch& batch, const Req
   if (arguments_left_ < 0) {
     if (pos_ == size_) return Status::kIncomplete;
     if (data_[pos_] != '*') return ParseInline(batch);
+    const size_t first_word = batch.words.size();
+    const int64_t max_argument = std::min<int64_t>(limits.max_bulk_bytes, kBigArgument - 1);
+    const char* const request_end =
+        limits.authenticated ? TakeUsual(data_ + pos_, data_ + size_, max_argument, batch.words) : nullptr;
+    if (request_end != nullptr) {
+      batch.requests.push_back({first_word, batch.words.size() - first_word, begin_});
+      begin_ = pos_ = static_cast<size_t>(request_end - data_);
+      return Status::kRequest;
+    }
   }
   size_t first_word = batch.words.size();
   Status status = ParseMultibulk(batch, limits);
@@ -153,16 +197,10 @@ RequestParser::Status RequestParser::ParseBulkSize(const RequestLimits& limits) 
 }
 
 RequestParser::Number RequestParser::TakeNumber(const NumberKind& kind) {
-  // Counts and sizes have few digits: reads up to kFewDigits without searching for the line end first.
-  constexpr size_t kFewDigits = 6;
-  const char* from = data_ + pos_;
-  if (size_ - pos_ < kFewDigits + 3 || *from != kind.mark || from[1] < '1' || from[1] > '9')
-    return TakeNumberSlowly(kind);
-  int64_t value = from[1] - '0';
-  const char* at = from + 2;
-  for (; IsDigit(*at) && at <= from + kFewDigits; ++at) value = value * 10 + (*at - '0');
-  if (*at != '\r') return TakeNumberSlowly(kind);
-  pos_ += static_cast<size_t>(at - from) + 2;
+  const char* at = data_ + pos_;
+  const int64_t value = TakeShortNumber(at, data_ + size_, kind.mark);
+  if (value == kUnusual) return TakeNumberSlowly(kind);
+  pos_ = static_cast<size_t>(at - data_);
   return {Status::kRequest, value};
 }
 

@@ -33,6 +33,15 @@ class PeersTest(unittest.TestCase):
         self.assertEqual(0.5, figure(1.0, a=4.0, b=2.0).ratio())
         self.assertEqual({"a": 0.25, "b": 0.5}, figure(1.0, a=4.0, b=2.0).ratios())
 
+    def test_the_bare_loop_is_no_peer(self):
+        row = peers.Row("GET", "µs", .5, lambda *_: {"respite": 1.0, "a": 4.0, "b": 2.0, "bare loop": .8})
+        measured = row.figure([], 1, 1)
+        self.assertEqual({"a": 0.25, "b": 0.5}, measured.ratios())
+        self.assertEqual(0.4, measured.floor_ratio())
+        self.assertIn("bare loop 0.800, 0.40", measured.line())
+        self.assertIn("| GET | 1.00 | 0.25 | 0.50 | 0.50 met | 0.40 |", peers.table_of([measured]))
+        self.assertIsNone(figure(1.0, a=4.0).floor_ratio())
+
     def test_the_same_figures_pass(self):
         count, said = self.gate(figure(1.04, a=2.0), before={"GET": {"a": 0.5}})
         self.assertEqual(0, count)
