@@ -24,12 +24,9 @@ int64_t SystemClock::MonotonicUs() const { return ReadUs(CLOCK_MONOTONIC); }
 int64_t SystemPace::NowUs() const { return ReadUs(CLOCK_MONOTONIC); }
 
 bool SystemPace::FollowsTicks() const {
-  static const bool uses_tsc = [] {
-    std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    std::string name;
-    return file >> name && name == "tsc";
-  }();
-  return uses_tsc;
+  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  std::string name;
+  return file >> name && name == "tsc";
 }
 
 void ManualClock::AdvanceUs(int64_t elapsed_us) {

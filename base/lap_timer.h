@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -64,43 +65,55 @@ class LapTimerOf {
   // If more ticks pass between two readings, the thread was interrupted, and the readings do not belong together.
   static constexpr uint64_t kMostTicksBetween = 10'000;
   static constexpr double kFewestTicksPerUs = 16;
+  static constexpr double kMostTicksPerUs = 100'000;
+  // A rate that changes by more is another counter, or the Pace stood still while the machine slept.
+  static constexpr double kMostDeviation = 0.01;
 
   struct Mark {
     uint64_t ticks;
     int64_t us;
   };
 
-  void MeasureRate() {
-    if (!pace_.FollowsTicks()) {
-      measure_at_us_ = kNever;
-      return;
-    }
-    const uint64_t ticks = Ticks::Now();
-    const Mark mark{ticks, pace_.NowUs()};
-    if (Ticks::Now() - ticks > kMostTicksBetween) return;  // the next lap measures
-    const int64_t elapsed_us = since_ ? mark.us - since_->us : 0;
-    const double ticks_per_us =
-        elapsed_us > 0 ? static_cast<double>(mark.ticks - since_->ticks) / static_cast<double>(elapsed_us) : 0;
-    const bool is_plausible = ticks_per_us >= kFewestTicksPerUs;
-    us_per_tick_ = is_plausible ? static_cast<uint64_t>((uint64_t{1} << kFractionBits) / ticks_per_us) : 0;
-    lap_ticks_ = static_cast<uint64_t>(kLapUs * (is_plausible ? ticks_per_us : 0));
-    if (!is_plausible || elapsed_us >= kLongMeasureUs) {
-      since_ = mark;
-      measure_at_us_ = mark.us + (is_plausible ? kLongMeasureUs : kShortestMeasureUs);
-    } else {
-      measure_at_us_ = mark.us + elapsed_us;
-    }
-  }
+  void MeasureRate();
+  // Forgets the rate, and begins to measure it.
+  void MeasureFrom(const Mark& mark);
 
   const Pace& pace_;
   uint64_t began_ticks_ = 0;
   int64_t began_us_ = 0;
   int64_t last_us_ = INT64_MIN;
+  double ticks_per_us_ = 0;    // 0: not known
   uint64_t lap_ticks_ = 0;     // the longest lap; 0: every reading asks the Pace
   uint64_t us_per_tick_ = 0;   // with kFractionBits behind the point
   std::optional<Mark> since_;  // where the measurement of the rate begins
   int64_t measure_at_us_ = INT64_MIN;
 };
+
+template <class Ticks>
+void LapTimerOf<Ticks>::MeasureRate() {
+  const uint64_t ticks = Ticks::Now();
+  const Mark mark{ticks, pace_.NowUs()};
+  if (Ticks::Now() - ticks > kMostTicksBetween) return;  // the next lap measures
+  const int64_t elapsed_us = since_ ? mark.us - since_->us : 0;
+  if (elapsed_us <= 0) return MeasureFrom(mark);
+  const double rate = static_cast<double>(mark.ticks - since_->ticks) / static_cast<double>(elapsed_us);
+  const bool is_plausible = rate >= kFewestTicksPerUs && rate <= kMostTicksPerUs;
+  const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMostDeviation;
+  if (!is_plausible || has_changed) return MeasureFrom(mark);
+  ticks_per_us_ = rate;
+  us_per_tick_ = static_cast<uint64_t>((uint64_t{1} << kFractionBits) / rate);
+  lap_ticks_ = static_cast<uint64_t>(kLapUs * rate);
+  measure_at_us_ = mark.us + std::min(elapsed_us, kLongMeasureUs);
+  if (elapsed_us >= kLongMeasureUs) since_ = mark;
+}
+
+template <class Ticks>
+void LapTimerOf<Ticks>::MeasureFrom(const Mark& mark) {
+  ticks_per_us_ = 0;
+  lap_ticks_ = 0;
+  since_ = mark;
+  measure_at_us_ = pace_.FollowsTicks() ? mark.us + kShortestMeasureUs : kNever;
+}
 
 using LapTimer = LapTimerOf<ProcessorTicks>;
 

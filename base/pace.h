@@ -24,7 +24,7 @@ class SystemPace final : public Pace {
  public:
   int64_t NowUs() const override;
   // As the kernel decides: it compares the counters of all processors, and uses them itself if they agree. Cost: reads a
-  // small file, once for each process.
+  // small file.
   bool FollowsTicks() const override;
 };
 

@@ -2,9 +2,9 @@
 //
 //   bare_loop --port PORT [anything]
 //
-// bench/peers.py sends it the same requests as all servers. It counts requests by their asterisks, so arguments must
-// not contain any, and takes as many as it gets at once. As in servers, all replies of a round leave after the last
-// request.
+// bench/peers.py sends it the same requests as all servers. It counts requests by asterisks before digits, which
+// arguments must not contain, and takes as many as it gets at once. As in servers, all replies of a round leave after
+// the last request.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -44,6 +43,15 @@ int Listen(uint16_t port) {
     std::exit(1);
   }
   return listener;
+}
+
+size_t CountRequests(std::string_view text) {
+  size_t count = 0;
+  for (size_t at = text.find('*'); at != text.npos; at = text.find('*', at + 1)) {
+    const bool is_last = at + 1 == text.size();
+    if (is_last || (text[at + 1] >= '0' && text[at + 1] <= '9')) ++count;
+  }
+  return count;
 }
 
 void Watch(int poller, int socket) {
@@ -82,7 +90,7 @@ void Accept(int poller, int listener) {
         close(socket);
         continue;
       }
-      answers.push_back({socket, static_cast<size_t>(std::count(scratch.data(), scratch.data() + received, '*'))});
+      answers.push_back({socket, CountRequests({scratch.data(), static_cast<size_t>(received)})});
     }
     for (const Answer& answer : answers) {
       while (replies.size() < answer.requests * kReply.size()) replies += kReply;

@@ -47,7 +47,7 @@ RequestWriter& RequestWriter::Word(Bytes word) {
   if (kGathered - used_ < kLongestHead + kShort + kLineEnd) Flush();
   Head('$', word.size());
   if (word.size() <= kShort) {
-    std::memcpy(gathered_.data() + used_, word.data(), word.size());
+    if (!word.empty()) std::memcpy(gathered_.data() + used_, word.data(), word.size());
     used_ += word.size();
   } else {
     Flush();

@@ -136,7 +136,7 @@ void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, co
   if (options.idle_seconds) words.insert(words.end(), {"IDLETIME", std::to_string(*options.idle_seconds)});
   if (options.frequency) words.insert(words.end(), {"FREQ", std::to_string(*options.frequency)});
   words.emplace_back("ABSTTL");
-  call.effect.Replace(std::move(words));
+  call.effect.Replace(words);
 }
 
 void RunRestore(Call& call) {

@@ -100,7 +100,7 @@ class FieldChanges {
   void Record(std::vector<std::string> command, const std::vector<Bytes>& fields) {
     if (!call_.effect.Recorded()) return;
     command.insert(command.end(), fields.begin(), fields.end());
-    call_.effect.Replace(std::move(command));
+    call_.effect.Replace(command);
   }
 
   Call& call_;

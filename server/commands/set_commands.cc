@@ -232,7 +232,7 @@ class PoppedWords {
     if (words_.size() == kMost + 2) Flush();
   }
   void Flush() {
-    if (!words_.empty()) call_.effect.Replace(std::move(words_));
+    if (!words_.empty()) call_.effect.Replace(words_);
     words_ = {};
   }
 

@@ -103,14 +103,21 @@ class TrimOptions {
   std::optional<int64_t> limit_;
 };
 
-// The trim as an effect: exact, with its result. Requires: there is a strategy.
-std::vector<std::string> TrimWords(const StreamTrim& trim, const StreamLog& log) {
-  const bool by_length = trim.strategy == Strategy::kMaxLength;
-  const bool exact = trim.precision == Precision::kExact;
-  std::string threshold = by_length ? IntegerText::FromUnsigned(exact ? trim.max_length : log.Length()).Text()
-                                    : StreamIdText(exact ? trim.min_id : log.FirstStoredId()).Text();
-  return {by_length ? "MAXLEN" : "MINID", "=", std::move(threshold)};
-}
+// The trim as an effect: exact, with its result.
+struct TrimWords {
+  // Requires: there is a strategy.
+  TrimWords(const StreamTrim& trim, const StreamLog& log) {
+    const bool by_length = trim.strategy == Strategy::kMaxLength;
+    const bool exact = trim.precision == Precision::kExact;
+    strategy = by_length ? "MAXLEN" : "MINID";
+    threshold = by_length ? IntegerText::FromUnsigned(exact ? trim.max_length : log.Length()).Text()
+                          : StreamIdText(exact ? trim.min_id : log.FirstStoredId()).Text();
+  }
+
+  static constexpr Bytes kOperator = "=";
+  Bytes strategy;
+  std::string threshold;
+};
 
 struct XTrim {
   static constexpr CommandSpec spec = {
@@ -138,9 +145,8 @@ struct XTrim {
     if (removed == 0) return;
     stream.Touched("xtrim", removed);
     if (!call.effect.Recorded()) return;
-    std::vector<std::string> effect = TrimWords(trim, stream->Log());
-    effect.insert(effect.begin(), {"XTRIM", std::string(key)});
-    call.effect.Replace(std::move(effect));
+    const TrimWords words(trim, stream->Log());
+    call.effect.Replace("XTRIM", key, words.strategy, TrimWords::kOperator, words.threshold);
   }
 };
 
@@ -191,15 +197,21 @@ StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_m
 }
 
 // Redis: the effect has the ID, and the exact number of entries that were left.
-std::vector<std::string> AddEffect(Bytes key, const XAddOptions& options, const StreamLog& log, const StreamId& id,
-                                   std::span<const Bytes> words) {
-  std::vector<std::string> effect = {"XADD", std::string(key)};
-  if (options.trim.strategy != Strategy::kNone) {
-    for (std::string& word : TrimWords(options.trim, log)) effect.push_back(std::move(word));
+void RecordAdd(Call& call, Bytes key, const StreamTrim& trim, const StreamLog& log, const StreamId& id,
+               std::span<const Bytes> words) {
+  constexpr size_t kMostBefore = 6;
+  std::vector<Bytes> effect;
+  effect.reserve(kMostBefore + words.size());
+  effect.insert(effect.end(), {"XADD", key});
+  std::optional<TrimWords> trimmed;
+  if (trim.strategy != Strategy::kNone) {
+    trimmed.emplace(trim, log);
+    effect.insert(effect.end(), {trimmed->strategy, TrimWords::kOperator, trimmed->threshold});
   }
-  effect.push_back(StreamIdText(id).Text());
+  const StreamIdText id_text(id);
+  effect.push_back(id_text.View());
   effect.insert(effect.end(), words.begin(), words.end());
-  return effect;
+  call.effect.Replace(effect);
 }
 
 struct XAdd {
@@ -238,7 +250,7 @@ struct XAdd {
     call.reply.Bulk(StreamIdText(id));
     stream.Touched("xadd");
     if (log.Trim(options.trim) > 0) stream.AlsoTouched("xtrim");
-    if (call.effect.Recorded()) call.effect.Replace(AddEffect(key, options, log, id, words));
+    if (call.effect.Recorded()) RecordAdd(call, key, options.trim, log, id, words);
   }
 };
 

@@ -15,6 +15,11 @@ void Effects::Add(int db, std::span<const Bytes> words, uint8_t targets) {
   AppendRequest(text_, words);
 }
 
+void Effects::AddRequest(int db, Bytes request, uint8_t targets) {
+  items_.push_back({db, targets, text_.size()});
+  text_ += request;
+}
+
 JournalEntry Effects::operator[](size_t index) const {
   const Item& item = items_[index];
   const size_t end = index + 1 < items_.size() ? items_[index + 1].begin : text_.size();

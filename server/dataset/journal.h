@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/number_text.h"
+#include "protocol/request_text.h"
 
 namespace respite {
 
@@ -27,6 +27,8 @@ struct JournalEntry {
 class Effects {
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
+  // The same for a request that is text already (protocol/request_text.h).
+  void AddRequest(int db, Bytes request, uint8_t targets);
   size_t Count() const { return items_.size(); }
   JournalEntry operator[](size_t index) const;
   // Drops all from `count` on, and frees memory that only a huge command needed.
@@ -112,31 +114,45 @@ class Effect {
   explicit Effect(bool recorded) : recorded_(recorded) {}
 
   // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: words are Bytes or integers. Further calls add commands.
-  // Costs nothing unless Recorded().
+  // Costs nothing unless Recorded(), else O(octets).
   template <class... Words>
   void Replace(const Words&... words) {
-    if (recorded_) Replace(std::vector<std::string>{Text(words)...});
-  }
-  // The same for a command of any length. Make it only if Recorded().
-  void Replace(std::vector<std::string> words) {
     if (!recorded_) return;
-    replaced_ = true;
-    commands_.push_back(std::move(words));
+    RequestWriter writer(Begin(), sizeof...(Words));
+    (Put(writer, words), ...);
+  }
+  // The same for a command of any length, as texts or Bytes. Make it only if Recorded().
+  template <class Word>
+  void Replace(const std::vector<Word>& words) {
+    if (recorded_) AppendRequest(Begin(), words);
   }
   // Nothing is repeated but what Replace adds, before or after this. For EXEC and scripts, whose commands have effects
   // of their own.
   void Replace() { replaced_ = true; }
   bool Recorded() const { return recorded_; }
   bool Replaced() const { return replaced_; }
-  const std::vector<std::vector<std::string>>& Commands() const { return commands_; }
+  // The commands, as text (protocol/request_text.h).
+  size_t Count() const { return text_.empty() ? 0 : later_.size() + 1; }
+  Bytes operator[](size_t index) const {
+    const size_t begin = index == 0 ? 0 : later_[index - 1];
+    const size_t end = index < later_.size() ? later_[index] : text_.size();
+    return Bytes(text_).substr(begin, end - begin);
+  }
 
  private:
-  static std::string Text(Bytes word) { return std::string(word); }
-  static std::string Text(int64_t word) { return IntegerText(word).Text(); }
+  static void Put(RequestWriter& writer, Bytes word) { writer.Word(word); }
+  static void Put(RequestWriter& writer, int64_t word) { writer.Integer(word); }
+  // Where the next command goes.
+  std::string& Begin() {
+    replaced_ = true;
+    if (!text_.empty()) later_.push_back(text_.size());
+    return text_;
+  }
 
   bool recorded_;
   bool replaced_ = false;
-  std::vector<std::vector<std::string>> commands_;
+  std::string text_;           // all commands
+  std::vector<size_t> later_;  // where those after the first begin
 };
 
 }  // namespace respite

@@ -61,9 +61,7 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
 void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {
   if (!Recorded() || targets_ == JournalEntry::kNobody) return;
   if (!effect.Replaced()) return data_.effects.Add(db, words, targets_);
-  for (const auto& command : effect.Commands()) {
-    data_.effects.Add(db, std::vector<Bytes>(command.begin(), command.end()), targets_);
-  }
+  for (size_t i = 0; i < effect.Count(); ++i) data_.effects.AddRequest(db, effect[i], targets_);
 }
 
 void Unit::PurgeLast() {

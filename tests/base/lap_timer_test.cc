@@ -108,6 +108,45 @@ TEST(LapTimerTest, LearnsAnotherRate) {
   EXPECT_EQ(readings, 0);
 }
 
+// Begins a lap every millisecond for `laps` of them, and expects the time within each to pass as the pace's does.
+void ExpectRightLaps(Timer& timer, TestPace& pace, int laps) {
+  for (int i = 0; i < laps; ++i) {
+    EXPECT_EQ(timer.Begin(), pace.now_us);
+    pace.PassUs(1'000);
+    EXPECT_NEAR(static_cast<double>(timer.NowUs()), static_cast<double>(pace.now_us), 1);
+  }
+}
+
+TEST(LapTimerTest, SurvivesACounterThatWasSetBack) {
+  TestPace pace;
+  Timer timer(pace);
+  LearnRate(timer, pace);
+  ExpectRightLaps(timer, pace, 100);
+  TestTicks::now = 1000;
+  ExpectRightLaps(timer, pace, 3000);
+}
+
+TEST(LapTimerTest, SurvivesAMachineThatSlept) {
+  TestPace pace;
+  Timer timer(pace);
+  LearnRate(timer, pace);
+  ExpectRightLaps(timer, pace, 100);
+  TestTicks::now += uint64_t{3'600'000'000} * kTicksPerUs;  // the pace stood still
+  ExpectRightLaps(timer, pace, 3000);
+}
+
+TEST(LapTimerTest, StopsUsingTicksThatThePaceNoLongerFollows) {
+  TestPace pace;
+  Timer timer(pace);
+  LearnRate(timer, pace);
+  pace.follows_ticks = false;
+  for (int i = 0; i < 2000; ++i) {
+    pace.PassUs(1'000, kTicksPerUs / 2);
+    timer.Begin();
+  }
+  EXPECT_EQ(ReadingsOf(pace, [&] { timer.NowUs(); }), 1);
+}
+
 TEST(LapTimerTest, UsesNoTicksThatThePaceDoesNotTrust) {
   TestPace pace;
   pace.follows_ticks = false;

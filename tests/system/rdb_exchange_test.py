@@ -1,4 +1,5 @@
 """Dump files travel between our server and each oracle, both ways; and dumps of killed processes."""
+import contextlib
 import os
 import random
 import re
@@ -150,6 +151,16 @@ class ChildTest(DumpFiles):
         self.assertEqual(digest, self.ask(client, "DEBUG", "DIGEST"))
 
 
+def open_files(pid):
+    """What the descriptors of the process above 2 are; without those that are closed meanwhile."""
+    links = []
+    for descriptor in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            if int(descriptor) > 2:
+                links.append(os.readlink(f"/proc/{pid}/fd/{descriptor}"))
+    return links
+
+
 class DumpTest(LaunchTest):
     """One directory and several starts of the server."""
 
@@ -228,8 +239,7 @@ class DumpTest(LaunchTest):
             ask(client, "BGSAVE")
             child = self.child_of(server)
             wait_until(self.temporaries, "a temporary file")
-            links = [os.readlink(f"/proc/{child}/fd/{fd}") for fd in os.listdir(f"/proc/{child}/fd") if int(fd) > 2]
-            links = [link for link in links if not link.endswith("/smaps_rollup")]  # open for a moment once a second
+            links = [link for link in open_files(child) if not link.endswith("/smaps_rollup")]  # open for a moment once a second
             self.assertEqual(["file", "pipe"], sorted("pipe" if "pipe:" in link else "file" for link in links), links)
             with open(f"/proc/{child}/cmdline", "rb") as file:
                 self.assertTrue(file.read().startswith(b"redis-rdb-bgsave"))
