@@ -9,9 +9,9 @@
 
 A figure is ours divided by a peer's in the same run, so figures of different machines can be compared. The main ratio
 is to the best peer of the row. Rows without a setup also show what the same requests cost a loop that only receives them
-and answers +OK (bench/bare_loop.cc): hardly any server can cost less. The peers are the distribution's redis-server, and what `./dev oracles` has fetched. The
-gate measures a row that got worse by more than 5 % once more, with more rounds, before it says so; it exits with 1 if a row
-remains that got worse against all peers that the baseline knows.
+and answers +OK (bench/bare_loop.cc): hardly any server can cost less. The peers are the distribution's redis-server, and
+what `./dev oracles` has fetched. The gate measures a row that got worse by more than 5 % once more, with more rounds,
+before it says so; it exits with 1 if a row remains that got worse against all peers that the baseline knows.
 """
 import argparse
 import contextlib
