@@ -23,8 +23,8 @@ class Pace {
 class SystemPace final : public Pace {
  public:
   int64_t NowUs() const override;
-  // As the kernel decides: it compares the counters of all processors, and uses them itself if they agree. Cost: reads a
-  // small file.
+  // As the kernel decides: it compares the counters of all processors, and uses them itself if they agree. Cost: reads
+  // a small file.
   bool FollowsTicks() const override;
 };
 

@@ -49,4 +49,5 @@ def bars(figures, title, path):
         axes.set_title(title, fontsize=10)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=len(peers) + 2, fontsize=8, frameon=False)
         picture.savefig(path, metadata={"Date": None})
+        path.write_text("".join(line.rstrip() + "\n" for line in path.read_text().splitlines()))
         plt.close(picture)
