@@ -100,6 +100,11 @@ void LapTimerOf<Ticks>::MeasureRate() {
   const bool is_plausible = rate >= kFewestTicksPerUs && rate <= kMostTicksPerUs;
   const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMostDeviation;
   if (!is_plausible || has_changed) return MeasureFrom(mark);
+  // Asked only now, since it costs more than a reading: a server that lives for a few milliseconds does not ask.
+  if (ticks_per_us_ == 0 && !pace_.FollowsTicks()) {
+    measure_at_us_ = kNever;
+    return;
+  }
   ticks_per_us_ = rate;
   us_per_tick_ = static_cast<uint64_t>((uint64_t{1} << kFractionBits) / rate);
   lap_ticks_ = static_cast<uint64_t>(kLapUs * rate);
@@ -112,7 +117,7 @@ void LapTimerOf<Ticks>::MeasureFrom(const Mark& mark) {
   ticks_per_us_ = 0;
   lap_ticks_ = 0;
   since_ = mark;
-  measure_at_us_ = pace_.FollowsTicks() ? mark.us + kShortestMeasureUs : kNever;
+  measure_at_us_ = mark.us + kShortestMeasureUs;
 }
 
 using LapTimer = LapTimerOf<ProcessorTicks>;
