@@ -58,7 +58,7 @@ class Tracking {
   void OnFlush();
 
   // For INFO.
-  size_t Clients() const { return clients_; }
+  size_t ClientCount() const { return clients_; }
   size_t Keys() const { return readers_.size(); }
   size_t Items() const { return items_; }
   size_t Prefixes() const { return prefixes_.size(); }

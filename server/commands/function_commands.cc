@@ -322,7 +322,7 @@ struct FunctionRestore {
 };
 
 void WriteRunning(Reply& reply, const ScriptRunner& scripts) {
-  if (!scripts.Running()) return reply.Null();
+  if (!scripts.IsRunning()) return reply.Null();
   reply.Map(3);
   reply.Bulk("name");
   reply.Bulk(scripts.RunningName());
@@ -343,7 +343,7 @@ struct FunctionStats {
       .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
   static void Run(Call& call) {
     const ScriptRunner& scripts = call.services.scripts;
-    if (scripts.Running() && scripts.RunningKind() != ScriptRunner::Kind::kFunction) throw scripts.BusyRefusal();
+    if (scripts.IsRunning() && scripts.RunningKind() != ScriptRunner::Kind::kFunction) throw scripts.BusyRefusal();
     const FunctionLibraries& libraries = call.services.function_libraries;
     call.reply.Map(2);
     call.reply.Bulk("running_script");

@@ -245,7 +245,7 @@ Refusal ScriptRunner::BusyRefusal() const {
 }
 
 void ScriptRunner::Kill(Kind kind) {
-  if (!Running()) throw Refusal{refusals::kNoScriptRuns};
+  if (!IsRunning()) throw Refusal{refusals::kNoScriptRuns};
   if (current_->call->unit.RepeatsRecord()) throw Refusal{refusals::kScriptOfRecord};
   if (current_->has_written) throw Refusal{refusals::kScriptHasWritten};
   if (kind != RunningKind()) throw BusyRefusal();

@@ -70,8 +70,8 @@ class ScriptRunner final : public ScriptHost {
 
   // Runs it and replies, or throws a Refusal.
   void Run(Call& call, const Request& request);
-  bool Running() const { return current_.has_value(); }
-  // Kind and name of what is running, and for how long. Requires: Running().
+  bool IsRunning() const { return current_.has_value(); }
+  // Kind and name of what is running, and for how long. Requires: IsRunning().
   Kind RunningKind() const { return current_->request->kind; }
   std::string RunningName() const { return std::string(current_->request->invocation.name); }
   std::span<const Bytes> RunningWords() const;

@@ -181,7 +181,7 @@ std::string ClientsSection(const Services& services) {
       .Add("client_recent_max_input_buffer", services.stats.client_input.Most(now_s))
       .Add("client_recent_max_output_buffer", services.stats.client_output.Most(now_s))
       .Add("blocked_clients", CountBlocked(services.clients))
-      .Add("tracking_clients", services.tracking.Clients())
+      .Add("tracking_clients", services.tracking.ClientCount())
       .Add("clients_in_timeout_table", services.waiting.CountWithDeadline())
       .Add("total_blocking_keys", services.waiting.Keys())
       .Add("total_blocking_keys_on_nokey", services.waiting.KeysWithLoss());

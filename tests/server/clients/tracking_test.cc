@@ -187,7 +187,7 @@ TEST_F(TrackingTest, ClientsThatLeaveAreForgotten) {
     leaver.Run("CLIENT TRACKING ON");
     leaver.Run("GET k");
   }
-  EXPECT_EQ(server_->tracking().Clients(), 0u);
+  EXPECT_EQ(server_->tracking().ClientCount(), 0u);
   EXPECT_EQ(server_->tracking().Prefixes(), 0u);
   writer_.Run("SET k 1");
   EXPECT_EQ(server_->tracking().Keys(), 0u);
@@ -205,7 +205,7 @@ TEST_F(TrackingTest, ABroadcastSurvivesAClientThatOverrunsItsLimit) {
   for (int i = 0; i < 4; ++i) writer_.Run({"SET", key, "1"});
   EXPECT_TRUE(slow.Closed());
   EXPECT_FALSE(last.Closed());
-  EXPECT_EQ(server_->tracking().Clients(), 1u);
+  EXPECT_EQ(server_->tracking().ClientCount(), 1u);
 }
 
 TEST_F(TrackingTest, AClientClosedByInvalidationsRunsNothingMore) {
@@ -230,7 +230,7 @@ TEST_F(TrackingTest, AClientThatIsClosedInItsTransactionLeavesNothingBehind) {
   reader_.Send("CLIENT TRACKING ON BCAST PREFIX a");
   reader_.Send("EXEC");
   EXPECT_TRUE(reader_.Closed());
-  EXPECT_EQ(server_->tracking().Clients(), 0u);
+  EXPECT_EQ(server_->tracking().ClientCount(), 0u);
   EXPECT_EQ(server_->tracking().Prefixes(), 0u);
 }
 
