@@ -44,7 +44,7 @@ class TextFile final : public File {
 
 std::string OffsetText(uint64_t offset) { return "offset " + std::to_string(offset); }
 
-std::string Reason(const AofReader& reader, AofReader::Status status) {
+std::string ExplainStatus(const AofReader& reader, AofReader::Status status) {
   if (status == AofReader::Status::kReadError) return IoErrorText(reader.Error());
   if (status == AofReader::Status::kTruncated) {
     return OffsetText(reader.Offset()) + ": the text ends in the middle of the request that begins here";
@@ -105,7 +105,7 @@ Result<Fixture> ReadRespFixture(File& file, uint64_t offset) {
     batch.Clear();
     const AofReader::Status status = reader.Next(batch);
     if (status == AofReader::Status::kEnd) return fixture;
-    if (status != AofReader::Status::kRecords) return Failure(Reason(reader, status));
+    if (status != AofReader::Status::kRecords) return Failure(ExplainStatus(reader, status));
     Add(batch, fixture);
   }
 }

@@ -32,7 +32,7 @@ using Reason = std::optional<std::string>;
 constexpr Bytes kSnapshotSignature = "REDIS";
 constexpr size_t kServeOthersEvery = 4096;  // requests
 
-constexpr char kKinds[] =
+constexpr char kUnknownFormat[] =
     "the name must end in .rdb, .aof, .resp, .redis or .json, or be that of the folder of an append-only file";
 
 class FixtureLoader {
@@ -63,7 +63,7 @@ Reason FixtureLoader::Load(const std::string& path) {
   const FileSystem::Kind kind = services_.files.KindOf(path);
   if (kind == FileSystem::Kind::kDirectory) return LoadFolder(path);
   const auto format = FixtureFormatOf(ExtensionOf(path));
-  if (!format) return kKinds;
+  if (!format) return kUnknownFormat;
   if (*format == FixtureFormat::kRdb) return LoadSnapshot(path);
   return *format == FixtureFormat::kAof ? LoadAppendOnlyFile(path) : LoadText(path, *format);
 }

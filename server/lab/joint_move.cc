@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-using Kind = ClockMove::Kind;
+using MoveKind = ClockMove::Kind;
 
 int64_t LatestOf(std::span<ClockControl* const> clocks) {
   int64_t latest_ms = 0;
@@ -27,13 +27,13 @@ std::optional<ClockControl::Due> EarliestOf(std::span<ClockControl* const> clock
 
 // Without a time they stop at the latest that one of them shows: none of them has to go back.
 JointMove::JointMove(const ClockMove& move, std::span<ClockControl* const> clocks) : move_(move) {
-  if (move.kind == Kind::kFreeze || move.kind == Kind::kSet) wall_ms_ = move.ms ? *move.ms : LatestOf(clocks);
-  if (move.kind == Kind::kNext) met_ = EarliestOf(clocks);
-  elapsed_ms_ = move.kind == Kind::kAdvance ? *move.ms : met_ ? met_->in_ms : 0;
+  if (move.kind == MoveKind::kFreeze || move.kind == MoveKind::kSet) wall_ms_ = move.ms ? *move.ms : LatestOf(clocks);
+  if (move.kind == MoveKind::kNext) met_ = EarliestOf(clocks);
+  elapsed_ms_ = move.kind == MoveKind::kAdvance ? *move.ms : met_ ? met_->in_ms : 0;
   is_possible_ = std::ranges::all_of(clocks, [&](const ClockControl* clock) {
     return clock->MayPass(std::max(elapsed_ms_, wall_ms_ == 0 ? 0 : wall_ms_ - clock->clock().WallMs()));
   });
-  if (move.kind != Kind::kNext || is_possible_) return;
+  if (move.kind != MoveKind::kNext || is_possible_) return;
   met_.reset();
   elapsed_ms_ = 0;
   is_possible_ = true;
@@ -41,24 +41,24 @@ JointMove::JointMove(const ClockMove& move, std::span<ClockControl* const> clock
 
 void JointMove::Do(ClockControl& clock) const {
   switch (move_.kind) {
-    case Kind::kFreeze:
+    case MoveKind::kFreeze:
       clock.Freeze();
       clock.GoNowTo(wall_ms_);
       break;
-    case Kind::kSet:
+    case MoveKind::kSet:
       clock.GoNowTo(wall_ms_);
       break;
-    case Kind::kAdvance:
-    case Kind::kNext:
+    case MoveKind::kAdvance:
+    case MoveKind::kNext:
       clock.PassNow(elapsed_ms_);
       break;
-    case Kind::kRate:
+    case MoveKind::kRate:
       clock.RunAt(move_.rate);
       break;
-    case Kind::kReal:
+    case MoveKind::kReal:
       clock.FollowMachine();
       break;
-    case Kind::kAuto:
+    case MoveKind::kAuto:
       break;
   }
 }

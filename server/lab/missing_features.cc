@@ -17,11 +17,11 @@ namespace respite {
 
 namespace {
 
-using Kind = MissingFeature::Kind;
+using FeatureKind = MissingFeature::Kind;
 
 constexpr size_t kMostOctets = 64;  // of a name
 
-std::string NameOf(Bytes word) { return ToUpper(word.substr(0, kMostOctets)); }
+std::string FeatureName(Bytes word) { return ToUpper(word.substr(0, kMostOctets)); }
 
 bool HasToken(const CommandSyntax& syntax, Bytes word) {
   return std::ranges::any_of(syntax.Arguments(), [word](const SyntaxArgument& argument) {
@@ -68,9 +68,10 @@ void MissingFeatures::OnRefusal(const RefusedCall& call) {
   const Session& client = ClientOf(call.session);
   if (call.command != nullptr || call.words.empty() || IsOwnTalk(client, nullptr)) return;
   const Request request{client, call.words, HarmlessWords(parts_.commands, nullptr, call.words)};
-  if (parts_.commands.Find(call.words[0]) == nullptr) return Note(Kind::kCommand, NameOf(call.words[0]), request);
+  if (parts_.commands.Find(call.words[0]) == nullptr)
+    return Note(FeatureKind::kCommand, FeatureName(call.words[0]), request);
   if (call.words.size() > 1) {
-    Note(Kind::kSubcommand, NameOf(call.words[0]) + " " + NameOf(call.words[1]), request);
+    Note(FeatureKind::kSubcommand, FeatureName(call.words[0]) + " " + FeatureName(call.words[1]), request);
   }
 }
 
@@ -89,9 +90,10 @@ void MissingFeatures::NoteOption(const FinishedCall& call) {
   const size_t begin = (call.command.parent == nullptr ? 1 : 2) + PlainArguments(syntax);
   for (size_t i = begin; i < std::min(call.words.size(), harmless); ++i) {
     if (!LooksLikeOption(call.words[i]) || HasToken(syntax, call.words[i])) continue;
-    std::string name = NameOf(call.command.full_name);
+    std::string name = FeatureName(call.command.full_name);
     std::ranges::replace(name, '|', ' ');
-    return Note(Kind::kOption, name + " " + NameOf(call.words[i]), {ClientOf(call.session), call.words, harmless});
+    return Note(FeatureKind::kOption, name + " " + FeatureName(call.words[i]),
+                {ClientOf(call.session), call.words, harmless});
   }
 }
 
@@ -103,12 +105,12 @@ void MissingFeatures::NoteDirectives(const FinishedCall& call) {
     const Bytes name = call.words[i];
     const std::string names[] = {std::string(name)};
     if (IsPattern(name) || !parts_.config.Get(names).empty()) continue;
-    Note(Kind::kDirective, std::string(name.substr(0, kMostOctets)),
+    Note(FeatureKind::kDirective, std::string(name.substr(0, kMostOctets)),
          {ClientOf(call.session), call.words, is_set ? 3U : SIZE_MAX});
   }
 }
 
-void MissingFeatures::Note(Kind kind, std::string name, const Request& request) {
+void MissingFeatures::Note(FeatureKind kind, std::string name, const Request& request) {
   const auto client = RequestOwner::Of(request.client);
   std::string same = std::to_string(static_cast<int>(kind));
   for (const Bytes part : {Bytes(name), Bytes(client->name), Bytes(client->library), Bytes(client->user)}) {

@@ -9,14 +9,14 @@ namespace respite {
 
 namespace {
 
-constexpr Bytes kSpecial = "*?[\\";
+constexpr Bytes kGlobSpecial = "*?[\\";
 
 bool Fits(const std::optional<TextPattern>& filter, Bytes text) { return !filter || filter->Matches(text); }
 
 }  // namespace
 
 TextPattern::TextPattern(Bytes pattern, CaseMode mode)
-    : beginning_(mode == CaseMode::kIgnore ? Bytes() : pattern.substr(0, pattern.find_first_of(kSpecial))),
+    : beginning_(mode == CaseMode::kIgnore ? Bytes() : pattern.substr(0, pattern.find_first_of(kGlobSpecial))),
       is_plain_(mode != CaseMode::kIgnore && beginning_.size() == pattern.size()),
       glob_(pattern, mode) {}
 
@@ -68,10 +68,9 @@ bool RequestFilter::Matches(Facts& facts) const {
 }
 
 bool RequestFilter::FitsPlace(const Facts& facts) const {
-  using Place = RequestFaults::Place;
-  if (is_in_script && *is_in_script != (facts.place == Place::kInScript)) return false;
-  if (!is_in_transaction) return facts.place != Place::kInTransaction;
-  return facts.place != Place::kQueued && *is_in_transaction == facts.is_in_transaction;
+  if (is_in_script && *is_in_script != (facts.place == RequestFaults::Place::kInScript)) return false;
+  if (!is_in_transaction) return facts.place != RequestFaults::Place::kInTransaction;
+  return facts.place != RequestFaults::Place::kQueued && *is_in_transaction == facts.is_in_transaction;
 }
 
 bool RequestFilter::FitsKey(Facts& facts) const {

@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-Bytes Kept(Bytes text) { return text.substr(0, RequestOwner::kMostOctets); }
+Bytes OwnerText(Bytes text) { return text.substr(0, RequestOwner::kMostOctets); }
 
 // As Sentinels call themselves: "sentinel-1a2b3c4d-cmd".
 bool IsOfSentinel(Bytes name) {
@@ -19,16 +19,16 @@ bool IsOfSentinel(Bytes name) {
 std::shared_ptr<const RequestOwner> RequestOwner::Of(const Session& client) {
   const ClientView now = ClientView::Of(client);
   return std::make_shared<const RequestOwner>(RequestOwner{.id = now.id,
-                                                           .name = std::string(Kept(now.name)),
-                                                           .user = std::string(Kept(now.user)),
-                                                           .address = std::string(Kept(now.address)),
-                                                           .library = std::string(Kept(now.library))});
+                                                           .name = std::string(OwnerText(now.name)),
+                                                           .user = std::string(OwnerText(now.user)),
+                                                           .address = std::string(OwnerText(now.address)),
+                                                           .library = std::string(OwnerText(now.library))});
 }
 
 bool RequestOwner::IsStill(const Session& client) const {
   const ClientView now = ClientView::Of(client);
-  return name == Kept(now.name) && user == Kept(now.user) && library == Kept(now.library) &&
-         address == Kept(now.address);
+  return name == OwnerText(now.name) && user == OwnerText(now.user) && library == OwnerText(now.library) &&
+         address == OwnerText(now.address);
 }
 
 bool IsOwnTalk(const Session& client, const Command* command) {

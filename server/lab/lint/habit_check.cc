@@ -16,23 +16,17 @@ namespace {
 
 using Place = RequestFaults::Place;
 
-constexpr size_t kMostClients = 10'000;
 constexpr size_t kMostWritten = 10'000;
 constexpr uint64_t kLongWatch = 50;  // requests behind a WATCH without EXEC
-constexpr std::array<Bytes, 5> kDeadlines = {"EX", "PX", "EXAT", "PXAT", "KEEPTTL"};
-constexpr std::array<Bytes, 3> kOverwriting = {"set", "getset", "mset"};  // without the deadline that was there
-constexpr std::array<Bytes, 3> kWithDeadline = {"setex", "psetex", "restore"};
-
-template <class Names>
-bool IsOneOf(const LintRequest& request, const Names& names) {
-  return std::ranges::any_of(names, [&](Bytes name) { return request.Is(name); });
-}
+constexpr std::array<Bytes, 5> kTtlOptions = {"EX", "PX", "EXAT", "PXAT", "KEEPTTL"};
+constexpr std::array<Bytes, 3> kOverwritingCommands = {"set", "getset", "mset"};  // without the deadline that was there
+constexpr std::array<Bytes, 3> kCommandsWithDeadline = {"setex", "psetex", "restore"};
 
 bool IsAtMost(const VersionMark& mark, const Version& most) { return mark.IsIn({ServerFamily::kRedis, most}); }
 
 bool CreatesKeys(const KeyRef& key) { return (key.flags & (kKeyInsert | kKeyUpdate | kKeyOW | kKeyRW)) != 0; }
 
-std::string WithoutDeadline(const KeyName& key) { return ShownWord(key.key) + " has no deadline"; }
+std::string ExplainNoTtl(const KeyName& key) { return ShownWord(key.key) + " has no deadline"; }
 
 // An option that some versions do not have, or should not be used in.
 bool HasMarks(const SyntaxArgument& argument) { return !argument.since.Empty() || !argument.deprecated_since.Empty(); }
@@ -51,9 +45,9 @@ void HabitCheck::Before(const LintRequest& request, LintRemarks& remarks) {
 
 void HabitCheck::JudgeDeadline(const LintRequest& request, LintRemarks& remarks) {
   if (!request.command.Is(kWrite)) return;
-  const bool sets_deadline = IsOneOf(request, kWithDeadline) || std::ranges::any_of(kDeadlines, [&](Bytes word) {
-                               return request.Is("set") && request.HasOption(3, word);
-                             });
+  const bool sets_deadline =
+      request.IsOneOf(kCommandsWithDeadline) ||
+      std::ranges::any_of(kTtlOptions, [&](Bytes word) { return request.Is("set") && request.HasOption(3, word); });
   const Glob pattern(parts_.limits.timed_keys);
   for (const KeyRef& ref : request.keys) {
     KeyName key = request.Key(ref);
@@ -64,11 +58,11 @@ void HabitCheck::JudgeDeadline(const LintRequest& request, LintRemarks& remarks)
       continue;
     }
     const Entry* const entry = Present(parts_, key);
-    const bool keeps = entry != nullptr && entry->Deadline() != kNoDeadline && !IsOneOf(request, kOverwriting);
+    const bool keeps = entry != nullptr && entry->Deadline() != kNoDeadline && !request.IsOneOf(kOverwritingCommands);
     if (sets_deadline || keeps) continue;
     // SET NX and similar commands may leave the key as it is.
-    if (entry == nullptr || IsOneOf(request, kOverwriting)) {
-      remarks.push_back({.rule = LintRule::kNoTtl, .why = WithoutDeadline(key), .key = key.key});
+    if (entry == nullptr || request.IsOneOf(kOverwritingCommands)) {
+      remarks.push_back({.rule = LintRule::kNoTtl, .why = ExplainNoTtl(key), .key = key.key});
     }
   }
 }
@@ -121,7 +115,7 @@ void HabitCheck::After(const LintRequest& request, LintRemarks& remarks) {
   for (const KeyName& key : std::exchange(written_, {})) {
     const Entry* const entry = Present(parts_, key);
     if (entry == nullptr || entry->Deadline() != kNoDeadline) continue;
-    remarks.push_back({.rule = LintRule::kNoTtl, .why = WithoutDeadline(key), .key = key.key});
+    remarks.push_back({.rule = LintRule::kNoTtl, .why = ExplainNoTtl(key), .key = key.key});
   }
   NoteWatch(request);
 }
@@ -129,7 +123,7 @@ void HabitCheck::After(const LintRequest& request, LintRemarks& remarks) {
 void HabitCheck::NoteWatch(const LintRequest& request) {
   if (!request.Is("watch")) return Failed(request.client);
   if (request.keys.Empty()) return;
-  MakeRoomIn(watching_, kMostClients);
+  MakeRoomIn(watching_, kMaxClients);
   const std::string first(request.words[request.keys[0].index]);
   watching_.try_emplace(request.client.id, Watching{.client = request.owner, .key = first, .number = request.number});
 }

@@ -9,6 +9,10 @@
 
 namespace respite {
 
+bool LintRequest::IsOneOf(std::span<const Bytes> full_names) const {
+  return std::ranges::any_of(full_names, [&](Bytes name) { return Is(name); });
+}
+
 bool LintRequest::HasOption(size_t from, Bytes option) const {
   if (from >= words.size()) return false;
   return std::ranges::any_of(words.subspan(from), [&](Bytes word) { return EqualsIgnoreCase(word, option); });

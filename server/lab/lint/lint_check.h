@@ -71,6 +71,7 @@ struct LintRequest {
   size_t reply_octets = 0;  // behind it, with kSent
 
   bool Is(Bytes full_name) const { return Bytes(command.full_name) == full_name; }
+  bool IsOneOf(std::span<const Bytes> full_names) const;
   // EVAL, FCALL and their kin.
   bool RunsScript() const { return command.Is(kNoMandatoryKeys); }
   KeyView View(const KeyRef& key) const { return {db, words[key.index]}; }
@@ -98,6 +99,11 @@ class LintCheck {
     const Settings& settings;
     const LintLimits& limits;
   };
+
+  // The most clients that a check keeps something about.
+  static constexpr size_t kMaxClients = 10'000;
+  // A table of clients may grow to this, and two per connected client, before the clients that have left are removed.
+  static constexpr size_t kMaxGoneClients = 1000;
 
   virtual ~LintCheck() = default;
   // It is about to run; or, with kQueued, to be queued.

@@ -14,23 +14,21 @@ namespace {
 using Place = RequestFaults::Place;
 
 constexpr size_t kMostLocks = 10'000;
-constexpr size_t kMostClients = 10'000;
-constexpr size_t kFewClients = 1000;
-constexpr size_t kMostKeys = 64;          // of one holder
+constexpr size_t kMaxHolderKeys = 64;
 constexpr size_t kMostWorkedOn = 4 * 64;  // by one request
 constexpr size_t kMostFormer = 8;
-constexpr Bytes kDeadlines[] = {"EX", "PX", "EXAT", "PXAT"};
+constexpr Bytes kDeadlineOptions[] = {"EX", "PX", "EXAT", "PXAT"};
 // What shows a script the value of a lock.
-constexpr Bytes kShowing[] = {"get", "mget", "getex", "getrange", "substr", "lcs"};
+constexpr Bytes kShowingCommands[] = {"get", "mget", "getex", "getrange", "substr", "lcs"};
 // They do not depend on what the value was, and nothing that was there is lost.
-constexpr Bytes kAdding[] = {"incr",    "decr", "incrby", "decrby", "incrbyfloat", "hincrby", "hincrbyfloat",
-                             "zincrby", "sadd", "lpush",  "rpush",  "pfadd",       "xadd"};
-constexpr Bytes kDeleting[] = {"del", "rename_from", "move_from", "evicted"};
+constexpr Bytes kAddingCommands[] = {"incr",    "decr", "incrby", "decrby", "incrbyfloat", "hincrby", "hincrbyfloat",
+                                     "zincrby", "sadd", "lpush",  "rpush",  "pfadd",       "xadd"};
+constexpr Bytes kDeletingEvents[] = {"del", "rename_from", "move_from", "evicted"};
 // The key is something else from then on.
-constexpr Bytes kOverwriting[] = {"new",         "set",        "restore",        "rename_to",
-                                  "copy_to",     "move_to",    "sortstore",      "sinterstore",
-                                  "sunionstore", "sdiffstore", "zrangestore",    "zunionstore",
-                                  "zinterstore", "zdiffstore", "georadiusstore", "geosearchstore"};
+constexpr Bytes kOverwritingEvents[] = {"new",         "set",        "restore",        "rename_to",
+                                        "copy_to",     "move_to",    "sortstore",      "sinterstore",
+                                        "sunionstore", "sdiffstore", "zrangestore",    "zunionstore",
+                                        "zinterstore", "zdiffstore", "georadiusstore", "geosearchstore"};
 
 // A request that sets a key only if it is absent.
 struct Taking {
@@ -42,19 +40,20 @@ std::optional<Taking> TakingOf(const LintRequest& request) {
   if (request.keys.Empty()) return std::nullopt;
   if (request.Is("setnx")) return Taking{request.keys[0], false};
   if (!request.Is("set") || !request.HasOption(3, "NX")) return std::nullopt;
-  const bool has_deadline = std::ranges::any_of(kDeadlines, [&](Bytes word) { return request.HasOption(3, word); });
+  const bool has_deadline =
+      std::ranges::any_of(kDeadlineOptions, [&](Bytes word) { return request.HasOption(3, word); });
   return Taking{request.keys[0], has_deadline};
 }
 
-bool IsOneOf(Bytes name, std::span<const Bytes> names) { return std::ranges::find(names, name) != names.end(); }
+bool HasName(std::span<const Bytes> names, Bytes name) { return std::ranges::find(names, name) != names.end(); }
 
 bool Deletes(const LintRequest& request) { return request.Is("del") || request.Is("unlink") || request.Is("getdel"); }
 
 void AddKey(KeySet& keys, const KeyView& key) {
-  if (keys.size() < kMostKeys && !keys.contains(key)) keys.insert(KeyName(key));
+  if (keys.size() < kMaxHolderKeys && !keys.contains(key)) keys.insert(KeyName(key));
 }
 
-std::string WithoutDeadline(const KeyName& key) {
+std::string ExplainLockWithoutTtl(const KeyName& key) {
   return ShownWord(key.key) +
          " is set without a deadline. If its client ends before it deletes the key, nobody else gets it";
 }
@@ -65,7 +64,7 @@ void LockCheck::Holder::Use(const KeyView& key, bool only_adds) {
   const auto found = used.find(key);
   if (found != used.end()) {
     found->second = found->second || !only_adds;
-  } else if (used.size() < kMostKeys) {
+  } else if (used.size() < kMaxHolderKeys) {
     used.emplace(key, !only_adds);
   }
 }
@@ -86,7 +85,7 @@ void LockCheck::Before(const LintRequest& request, LintRemarks& remarks) {
 // A script that reads a value before it deletes the key compares: nobody comes between.
 void LockCheck::NoteScript(const LintRequest& request) {
   if (request.RunsScript()) read_by_script_.clear();
-  if (request.place != Place::kInScript || !IsOneOf(request.command.full_name, kShowing)) return;
+  if (request.place != Place::kInScript || !request.IsOneOf(kShowingCommands)) return;
   for (const KeyRef& key : request.keys) AddKey(read_by_script_, request.View(key));
 }
 
@@ -99,7 +98,7 @@ void LockCheck::JudgeTaking(const LintRequest& request, LintRemarks& remarks) {
   if (!taking->has_deadline) {
     // A transaction or a script may set the deadline with a command of its own.
     if (request.place == Place::kSent) {
-      remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = WithoutDeadline(key), .key = key.key});
+      remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = ExplainLockWithoutTtl(key), .key = key.key});
     } else {
       without_deadline_.push_back(key);
     }
@@ -108,7 +107,7 @@ void LockCheck::JudgeTaking(const LintRequest& request, LintRemarks& remarks) {
 }
 
 bool LockCheck::HasCompared(const LintRequest& request, const KeyView& key) const {
-  const auto has = [&key](const KeySet& keys) { return keys.contains(key) || keys.size() >= kMostKeys; };
+  const auto has = [&key](const KeySet& keys) { return keys.contains(key) || keys.size() >= kMaxHolderKeys; };
   if (request.place == Place::kInScript) return has(read_by_script_);
   if (request.place != Place::kInTransaction) return false;
   const auto watched = watches_.find(request.client.id);
@@ -141,7 +140,7 @@ void LockCheck::JudgeWork(const LintRequest& request, LintRemarks& remarks) {
     const auto found = locks_.find(name);
     if (found != locks_.end()) locks.push_back(&found->second);
   }
-  const Work work = {.writes = request.command.Is(kWrite), .only_adds = IsOneOf(request.command.full_name, kAdding)};
+  const Work work = {.writes = request.command.Is(kWrite), .only_adds = request.IsOneOf(kAddingCommands)};
   for (size_t i = 0; i < std::min(request.keys.Size(), kMostWorkedOn); ++i) {
     const KeyView key = request.View(request.keys[i]);
     if (locks_.contains(key)) continue;
@@ -186,7 +185,7 @@ void LockCheck::After(const LintRequest& request, LintRemarks& remarks) {
   for (const KeyName& key : std::exchange(without_deadline_, {})) {
     const Entry* const entry = Present(parts_, key);
     if (entry == nullptr || entry->Deadline() != kNoDeadline) continue;
-    remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = WithoutDeadline(key), .key = key.key});
+    remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = ExplainLockWithoutTtl(key), .key = key.key});
   }
 }
 
@@ -205,7 +204,7 @@ void LockCheck::Take(const LintRequest& request, const KeyName& key) {
   }
   std::erase_if(lock.former, [id](const Holder& former) { return former.client->id == id; });
   lock.holder = Holder{.client = request.owner};
-  MakeRoomIn(locks_of_, kMostClients);
+  MakeRoomIn(locks_of_, kMaxClients);
   KeySet& mine = locks_of_[id];
   DropDone(mine, id);
   AddKey(mine, key);
@@ -229,7 +228,7 @@ void LockCheck::MakeRoom() {
 }
 
 void LockCheck::DropDone(KeySet& locks, uint64_t client) {
-  if (locks.size() < kMostKeys) return;
+  if (locks.size() < kMaxHolderKeys) return;
   std::erase_if(locks, [&](const KeyName& key) {
     const auto found = locks_.find(key);
     if (found == locks_.end()) return true;
@@ -244,7 +243,7 @@ void LockCheck::OnKeyEvent(const KeyView& key, const KeyEvent& event) {
   if (locks_.empty() || (taking_ && taking_->db == key.db && taking_->key == key.key)) return;
   const auto found = locks_.find(key);
   if (found == locks_.end()) return;
-  if (IsOneOf(event.Name(), kDeleting) || IsOneOf(event.Name(), kOverwriting)) End(found);
+  if (HasName(kDeletingEvents, event.Name()) || HasName(kOverwritingEvents, event.Name())) End(found);
 }
 
 void LockCheck::End(Locks::iterator lock) {
@@ -296,7 +295,7 @@ void LockCheck::Touch(const LintRequest& request, const KeyView& key) {
 void LockCheck::NoteWatches(const LintRequest& request) {
   if (request.place != Place::kSent) return;
   if (!request.Is("watch")) return NoteEndOfWatch(request.client);
-  if (watches_.size() >= kFewClients + 2 * parts_.clients.Count()) {
+  if (watches_.size() >= kMaxGoneClients + 2 * parts_.clients.Count()) {
     std::erase_if(watches_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
   }
   for (const KeyRef& key : request.keys) AddKey(watches_[request.client.id], request.View(key));

@@ -20,18 +20,12 @@ namespace {
 using Place = RequestFaults::Place;
 
 constexpr size_t kManyElements = 1000;
-constexpr size_t kMostClients = 10'000;
 constexpr uint64_t kWindow = 1000;  // accesses to keys over which hot-key counts
 // Their cost grows with the value, and they read or remove all of it.
 constexpr std::array<Bytes, 14> kWhole = {"smembers", "hgetall", "hkeys",  "hvals", "sort",   "sort_ro", "del",
                                           "sunion",   "sdiff",   "sinter", "lrem",  "zunion", "zinter",  "zdiff"};
 constexpr std::array<Bytes, 3> kRanges = {"lrange", "zrange", "zrevrange"};
 constexpr std::array<Bytes, 3> kAll = {"keys", "flushall", "flushdb"};
-
-template <size_t kCount>
-bool IsOneOf(const LintRequest& request, const std::array<Bytes, kCount>& names) {
-  return std::ranges::any_of(names, [&](Bytes name) { return request.Is(name); });
-}
 
 }  // namespace
 
@@ -62,15 +56,15 @@ size_t ShapeCheck::ElementsAt(const LintRequest& request, const KeyRef& key) con
 }
 
 void ShapeCheck::JudgeCost(const LintRequest& request, LintRemarks& remarks) const {
-  if (IsOneOf(request, kAll) && !request.HasOption(1, "ASYNC")) {
+  if (request.IsOneOf(kAll) && !request.HasOption(1, "ASYNC")) {
     remarks.push_back(
         {.rule = LintRule::kSlowShape,
          .why = ToUpper(request.command.full_name) + " walks over all keys, and nobody else is served meanwhile"});
     return;
   }
   const bool is_whole_range =
-      IsOneOf(request, kRanges) && request.words.size() > 3 && request.words[2] == "0" && request.words[3] == "-1";
-  if (!is_whole_range && !IsOneOf(request, kWhole)) return;
+      request.IsOneOf(kRanges) && request.words.size() > 3 && request.words[2] == "0" && request.words[3] == "-1";
+  if (!is_whole_range && !request.IsOneOf(kWhole)) return;
   for (const KeyRef& key : request.keys) {
     const size_t elements = ElementsAt(request, key);
     if (elements <= kManyElements) continue;
@@ -96,7 +90,7 @@ void ShapeCheck::JudgeValues(const LintRequest& request, LintRemarks& remarks) c
 // A client that waits for a reply before it sends the next request of that shape could have sent them together.
 void ShapeCheck::JudgeSequence(const LintRequest& request, LintRemarks& remarks) {
   const bool is_other_talk = request.keys.Empty() || request.command.Is(kBlocking);
-  MakeRoomIn(sequences_, kMostClients);
+  MakeRoomIn(sequences_, kMaxClients);
   Sequence& sequence = sequences_[request.client.id];
   const uint64_t turn = parts_.stats.turns;
   const bool is_same = sequence.command == &request.command && sequence.words == request.words.size();

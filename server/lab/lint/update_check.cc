@@ -15,9 +15,7 @@ namespace {
 
 using Place = RequestFaults::Place;
 
-constexpr size_t kMostClients = 10'000;
-constexpr size_t kFewClients = 1000;
-constexpr size_t kMostKeys = 100'000;
+constexpr size_t kMaxReadKeys = 100'000;
 constexpr size_t kMostReads = 16;      // of one client
 constexpr uint64_t kMostBetween = 20;  // requests between a read and the write that it is for
 constexpr std::array<Bytes, 7> kWholeReads = {"get", "mget", "hgetall", "getrange", "getex", "substr", "hvals"};
@@ -27,11 +25,6 @@ constexpr std::array<Bytes, 2> kFieldWrites = {"hset", "hmset"};
 // They leave the value as it is.
 constexpr std::array<Bytes, 9> kOtherEvents = {"expire",  "persist", "hexpire", "hpersist", "new",
                                                "expired", "evicted", "keymiss", "hexpired"};
-
-template <size_t kCount>
-bool IsOneOf(const LintRequest& request, const std::array<Bytes, kCount>& names) {
-  return std::ranges::any_of(names, [&](Bytes name) { return request.Is(name); });
-}
 
 }  // namespace
 
@@ -57,14 +50,14 @@ void UpdateCheck::Extent::Add(const Extent& other) {
 }
 
 bool UpdateCheck::ReadsToChange(const LintRequest& request) {
-  return request.place == Place::kSent && (IsOneOf(request, kWholeReads) || IsOneOf(request, kFieldReads));
+  return request.place == Place::kSent && (request.IsOneOf(kWholeReads) || request.IsOneOf(kFieldReads));
 }
 
 // SET NX and SET IFEQ write only what nobody else has written.
 bool UpdateCheck::ReplacesWhatWasRead(const LintRequest& request) {
   if (request.place == Place::kInScript || request.place == Place::kQueued) return false;
   if (request.Is("set") && (request.HasOption(3, "NX") || request.HasOption(3, "IFEQ"))) return false;
-  return IsOneOf(request, kWholeWrites) || IsOneOf(request, kFieldWrites);
+  return request.IsOneOf(kWholeWrites) || request.IsOneOf(kFieldWrites);
 }
 
 UpdateCheck::Extent UpdateCheck::ExtentOf(const LintRequest& request) {
@@ -170,12 +163,12 @@ void UpdateCheck::DropOldest(uint64_t client, std::deque<Read>& reads) {
 }
 
 void UpdateCheck::MakeRoom() {
-  if (reads_.size() >= kFewClients + 2 * parts_.clients.Count()) {
+  if (reads_.size() >= kMaxGoneClients + 2 * parts_.clients.Count()) {
     std::erase_if(reads_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
     for (auto& [key, ids] : readers_) std::erase_if(ids, [this](uint64_t id) { return !reads_.contains(id); });
     std::erase_if(readers_, [](const auto& row) { return row.second.empty(); });
   }
-  if (reads_.size() < kMostClients && readers_.size() < kMostKeys) return;
+  if (reads_.size() < kMaxClients && readers_.size() < kMaxReadKeys) return;
   reads_.clear();
   readers_.clear();
 }

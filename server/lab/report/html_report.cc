@@ -9,10 +9,10 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kMostWords = 400;  // octets of a request
+constexpr size_t kMaxHtmlRequestBytes = 400;
 
 // How a row is drawn; the page knows these letters.
-char KindOf(const Chart::Row& row) {
+char RowLetter(const Chart::Row& row) {
   if (row.entry == nullptr) return 'x';  // a key expired
   switch (row.entry->outcome) {
     case RequestEntry::Outcome::kError:
@@ -27,16 +27,16 @@ char KindOf(const Chart::Row& row) {
   return row.entry->lock == KeyHistory::Step::kMissed ? 'm' : 'o';
 }
 
-class List {
+class JsonList {
  public:
-  explicit List(std::string& out) : out_(out) { out_ += '['; }
-  List(const List&) = delete;
-  List& operator=(const List&) = delete;
-  ~List() { out_ += ']'; }
+  explicit JsonList(std::string& out) : out_(out) { out_ += '['; }
+  JsonList(const JsonList&) = delete;
+  JsonList& operator=(const JsonList&) = delete;
+  ~JsonList() { out_ += ']'; }
 
-  List& Number(int64_t number) { return Raw(std::to_string(number)); }
-  List& Number(size_t number) { return Raw(std::to_string(number)); }
-  List& Text(Bytes text) { return Raw(JsonText(text)); }
+  JsonList& Number(int64_t number) { return Raw(std::to_string(number)); }
+  JsonList& Number(size_t number) { return Raw(std::to_string(number)); }
+  JsonList& Text(Bytes text) { return Raw(JsonText(text)); }
   // The place for an element that the caller writes.
   std::string& Next() {
     if (!is_first_) out_ += ',';
@@ -45,7 +45,7 @@ class List {
   }
 
  private:
-  List& Raw(const std::string& element) {
+  JsonList& Raw(const std::string& element) {
     Next() += element;
     return *this;
   }
@@ -55,10 +55,10 @@ class List {
 };
 
 void WriteColumns(const Chart& chart, std::string& out) {
-  List list(out);
+  JsonList list(out);
   for (const Chart::Column& column : chart.columns) {
     const RequestOwner& client = *column.client;
-    List(list.Next())
+    JsonList(list.Next())
         .Text(ClientText(client))
         .Text(PlainText(client.library))
         .Text(PlainText(client.address))
@@ -67,27 +67,27 @@ void WriteColumns(const Chart& chart, std::string& out) {
 }
 
 void WriteRows(const Chart& chart, std::string& out) {
-  List list(out);
+  JsonList list(out);
   for (const Chart::Row& row : chart.rows) {
     const bool is_request = row.entry != nullptr;
-    const char kind = KindOf(row);
-    List(list.Next())
+    const char kind = RowLetter(row);
+    JsonList(list.Next())
         .Number(row.at_us)
         .Number(row.column == kNoColumn ? int64_t{-1} : static_cast<int64_t>(row.column))
         .Text(Bytes(&kind, 1))
         .Number(int64_t{row.level})
-        .Text(is_request ? EntryText(*row.entry, kMostWords) : ExpiredText(*row.expired))
+        .Text(is_request ? EntryText(*row.entry, kMaxHtmlRequestBytes) : ExpiredText(*row.expired))
         .Text(is_request ? EndText(*row.entry) : "");
   }
 }
 
 void WriteLocks(const Chart& chart, std::string& out) {
-  List list(out);
+  JsonList list(out);
   for (const Chart::Lock& lock : chart.locks) {
     const HeldLock& held = *lock.lock;
     const std::string prolonged = held.prolonged == 0 ? "" : ", prolonged " + std::to_string(held.prolonged) + " times";
     const bool is_over_by_itself = held.end == HeldLock::End::kExpired || held.end == HeldLock::End::kEvicted;
-    List(list.Next())
+    JsonList(list.Next())
         .Number(lock.column)
         .Number(lock.lane)
         .Number(lock.from)
@@ -99,9 +99,9 @@ void WriteLocks(const Chart& chart, std::string& out) {
 }
 
 void WriteWaits(const Chart& chart, std::string& out) {
-  List list(out);
+  JsonList list(out);
   for (const Chart::Wait& wait : chart.waits) {
-    List(list.Next()).Number(wait.column).Number(wait.from).Number(wait.to);
+    JsonList(list.Next()).Number(wait.column).Number(wait.from).Number(wait.to);
   }
 }
 

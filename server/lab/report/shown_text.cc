@@ -21,13 +21,13 @@ struct Codes {
 };
 
 // Controls, characters without a width, marks of direction, separators of lines, tags.
-constexpr std::array kHidden = {Codes{0x7f, 0x9f},     Codes{0xad, 0xad},      Codes{0x061c, 0x061c},
-                                Codes{0x180e, 0x180e}, Codes{0x200b, 0x200f},  Codes{0x2028, 0x202e},
-                                Codes{0x2060, 0x206f}, Codes{0xfeff, 0xfeff},  Codes{0xfff0, 0xfffb},
-                                Codes{0xfffe, 0xffff}, Codes{0xe0000, 0xe0fff}};
-constexpr std::array kWide = {Codes{0x1100, 0x115f}, Codes{0x2e80, 0xa4cf},   Codes{0xac00, 0xd7a3},
-                              Codes{0xf900, 0xfaff}, Codes{0xfe30, 0xfe6f},   Codes{0xff00, 0xff60},
-                              Codes{0xffe0, 0xffe6}, Codes{0x1f300, 0x1faff}, Codes{0x20000, 0x3fffd}};
+constexpr std::array kInvisibleCodes = {Codes{0x7f, 0x9f},     Codes{0xad, 0xad},      Codes{0x061c, 0x061c},
+                                        Codes{0x180e, 0x180e}, Codes{0x200b, 0x200f},  Codes{0x2028, 0x202e},
+                                        Codes{0x2060, 0x206f}, Codes{0xfeff, 0xfeff},  Codes{0xfff0, 0xfffb},
+                                        Codes{0xfffe, 0xffff}, Codes{0xe0000, 0xe0fff}};
+constexpr std::array kWideCodes = {Codes{0x1100, 0x115f}, Codes{0x2e80, 0xa4cf},   Codes{0xac00, 0xd7a3},
+                                   Codes{0xf900, 0xfaff}, Codes{0xfe30, 0xfe6f},   Codes{0xff00, 0xff60},
+                                   Codes{0xffe0, 0xffe6}, Codes{0x1f300, 0x1faff}, Codes{0x20000, 0x3fffd}};
 
 bool IsIn(const auto& ranges, uint32_t code) {
   return std::ranges::any_of(ranges, [code](const Codes& codes) { return codes.Has(code); });
@@ -84,7 +84,7 @@ std::string Readable(Bytes text, Form form) {
     const auto character = FirstOf(text);
     const Bytes octets = text.substr(0, character ? character->octets : 1);
     text.remove_prefix(octets.size());
-    if (!character || character->code < ' ' || IsIn(kHidden, character->code)) {
+    if (!character || character->code < ' ' || IsIn(kInvisibleCodes, character->code)) {
       AppendEscaped(out, octets);
       continue;
     }
@@ -109,7 +109,7 @@ size_t WidthOf(Bytes text) {
   size_t width = 0;
   while (!text.empty()) {
     const auto character = FirstOf(text);
-    width += character && IsIn(kWide, character->code) ? 2 : 1;
+    width += character && IsIn(kWideCodes, character->code) ? 2 : 1;
     text.remove_prefix(character ? character->octets : 1);
   }
   return width;
@@ -121,7 +121,7 @@ std::string Shortened(Bytes text, size_t most) {
   size_t width = 0;
   while (true) {
     const auto character = FirstOf(text.substr(kept));
-    width += character && IsIn(kWide, character->code) ? 2 : 1;
+    width += character && IsIn(kWideCodes, character->code) ? 2 : 1;
     if (width > most - 3) return std::string(text.substr(0, kept)) + "...";
     kept += character ? character->octets : 1;
   }

@@ -16,7 +16,7 @@ constexpr size_t kWidth = 120;
 constexpr size_t kTimeWidth = 12;
 constexpr size_t kLeastColumn = 24;  // narrower ones are not readable
 constexpr size_t kMostCharted = 24;  // clients that have a place in a line
-constexpr size_t kMostWords = 200;   // octets of a request
+constexpr size_t kMaxTextRequestBytes = 200;
 
 // A, B, ... Z.
 std::string LetterOf(size_t column) { return std::string(1, static_cast<char>('A' + column)); }
@@ -141,7 +141,7 @@ bool TextWriter::Waits(size_t column) const { return shown_[column].waits_to > m
 std::string TextWriter::RowText(const Chart::Row& row) const {
   if (row.entry == nullptr) return "! " + ExpiredText(*row.expired);
   const std::string end = EndText(*row.entry);
-  return std::string(static_cast<size_t>(row.level) * 2, ' ') + EntryText(*row.entry, kMostWords) +
+  return std::string(static_cast<size_t>(row.level) * 2, ' ') + EntryText(*row.entry, kMaxTextRequestBytes) +
          (end.empty() ? "" : " -> " + end);
 }
 
