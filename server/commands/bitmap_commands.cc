@@ -124,7 +124,7 @@ RangeWords TakeEndBehindUnit(Args& args, RangeWords words) {
 }
 
 // nullopt: it has no bits.
-std::optional<BitRange> RangeOf(const RangeWords& words, size_t text_size) {
+std::optional<BitRange> BitRangeOf(const RangeWords& words, size_t text_size) {
   const auto size = static_cast<int64_t>(words.unit == RangeUnit::kBit ? text_size * 8 : text_size);
   int64_t first = words.first;
   int64_t last = words.last.value_or(-1);
@@ -173,7 +173,7 @@ struct BitCount {
   }
   static uint64_t Count(const RangeWords& words, Bytes text) {
     if (words.RunsBackwards()) return 0;
-    const auto range = RangeOf(words, text.size());
+    const auto range = BitRangeOf(words, text.size());
     return range ? CountSetBits(text, *range) : 0;
   }
 };
@@ -206,7 +206,7 @@ struct BitPos {
     return args.AtEnd() ? words : TakeEndBehindUnit(args, words);
   }
   static int64_t Position(const RangeWords& words, Bytes text, Bit wanted) {
-    const auto range = RangeOf(words, text.size());
+    const auto range = BitRangeOf(words, text.size());
     if (!range) return -1;
     if (const auto found = FindBit(text, *range, wanted)) return static_cast<int64_t>(*found);
     // Unless the client named an end, clear bits follow the string.
@@ -387,7 +387,7 @@ bool OnlyReads(const std::vector<FieldOperation>& operations) {
   return std::ranges::all_of(operations, [](const auto& each) { return each.kind == FieldOperation::Kind::kGet; });
 }
 
-void ReplyFields(Call& call, Bytes key, const std::vector<FieldOperation>& operations) {
+void ReplyBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& operations) {
   const Entry* entry = call.db.ReadString(key);
   std::optional<StringText> text;
   if (entry != nullptr) text.emplace(*entry);
@@ -418,7 +418,7 @@ FieldOutcome Execute(const FieldOperation& operation, std::span<char> text, Repl
   return *new_value == old_value ? FieldOutcome::kSame : FieldOutcome::kChanged;
 }
 
-void WriteFields(Call& call, Bytes key, const std::vector<FieldOperation>& operations) {
+void WriteBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& operations) {
   uint64_t last_bit = 0;
   for (const FieldOperation& operation : operations)
     if (operation.kind != FieldOperation::Kind::kGet) last_bit = std::max(last_bit, operation.field.LastBit());
@@ -454,7 +454,7 @@ struct BitFieldCommand {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const std::vector<FieldOperation> operations = TakeFieldOperations(call);
-    OnlyReads(operations) ? ReplyFields(call, key, operations) : WriteFields(call, key, operations);
+    OnlyReads(operations) ? ReplyBitFields(call, key, operations) : WriteBitFields(call, key, operations);
   }
 };
 
@@ -470,7 +470,7 @@ struct BitFieldRo {
     const Bytes key = call.args.Next();
     const std::vector<FieldOperation> operations = TakeFieldOperations(call);
     if (!OnlyReads(operations)) throw Refusal{refusals::kFieldReadOnly};
-    ReplyFields(call, key, operations);
+    ReplyBitFields(call, key, operations);
   }
 };
 

@@ -32,10 +32,10 @@ Refusal UnknownLetters(Bytes what, Bytes option, Bytes letters) {
 
 namespace {
 
-using Condition = ClientSelection::Condition;
+using ClientPredicate = ClientSelection::Condition;
 
 // The option that is taken, and what is behind it.
-struct Source {
+struct OptionSource {
   Call& call;
   ClientPurpose purpose;
   Bytes option = {};
@@ -43,14 +43,14 @@ struct Source {
   Args& args() { return call.args; }
 };
 
-struct Option {
+struct SelectionOption {
   Bytes name;
-  Condition (*take)(Source& source);
+  ClientPredicate (*take)(OptionSource& source);
 };
 
 bool IsOption(const Args& args, Bytes word);
 
-uint64_t TakeId(Source& source) {
+uint64_t TakeId(OptionSource& source) {
   const bool lists = source.purpose == ClientPurpose::kList;
   const DialectTraits& traits = source.call.services.dialect.traits;
   const auto id = ParseInteger(source.args().Next());
@@ -62,7 +62,7 @@ uint64_t TakeId(Source& source) {
 
 // Redis: all words behind the ID of CLIENT LIST are IDs, or wrong; in CLIENT KILL there is one. Valkey: there may be
 // more, and then other options.
-std::vector<uint64_t> TakeIds(Source& source) {
+std::vector<uint64_t> TakeIds(OptionSource& source) {
   const bool lists = source.purpose == ClientPurpose::kList;
   const DialectTraits& traits = source.call.services.dialect.traits;
   std::vector<uint64_t> ids;
@@ -84,15 +84,15 @@ std::vector<uint64_t> Joined(std::vector<uint64_t> ids, std::span<const uint64_t
   return ids;
 }
 
-Condition TakeIdCondition(Source& source) {
+ClientPredicate TakeIdCondition(OptionSource& source) {
   return [ids = TakeIds(source)](const Session& session) { return std::ranges::count(ids, session.id) > 0; };
 }
 
-Condition IsOfKind(SessionKind kind) {
+ClientPredicate IsOfKind(SessionKind kind) {
   return [kind](const Session& session) { return session.kind == kind; };
 }
 
-Condition TakeType(Source& source) {
+ClientPredicate TakeClientType(OptionSource& source) {
   const Bytes name = source.args().Next();
   if (EqualsIgnoreCase(name, "normal")) return IsOfKind(SessionKind::kNormal);
   if (EqualsIgnoreCase(name, "slave") || EqualsIgnoreCase(name, "replica")) return IsOfKind(SessionKind::kReplica);
@@ -103,28 +103,28 @@ Condition TakeType(Source& source) {
   throw refusals::UnknownClientType(name);
 }
 
-Condition TakeUser(Source& source) {
+ClientPredicate TakeUser(OptionSource& source) {
   const Bytes name = source.args().Next();
   const User* const user = source.call.services.users.Find(name);
   if (user == nullptr) throw refusals::NoSuchUser(name);
   return [user](const Session& session) { return session.user == user; };
 }
 
-int64_t TakeSeconds(Source& source) {
+int64_t TakeSeconds(OptionSource& source) {
   const auto seconds = ParseInteger(source.args().Next());
   if (!seconds) throw refusals::NotSeconds(source.option);
   if (*seconds < 1) throw refusals::NoSeconds(source.option);
   return *seconds;
 }
 
-Condition TakeMaxAge(Source& source) {
+ClientPredicate TakeMaxAge(OptionSource& source) {
   const int64_t now_ms = source.call.services.clock.MonotonicMs();
   return [now_ms, least = TakeSeconds(source)](const Session& session) {
     return (now_ms - session.usage.created_ms) / 1000 >= least;
   };
 }
 
-Condition TakeIdle(Source& source) {
+ClientPredicate TakeIdle(OptionSource& source) {
   const int64_t now_ms = source.call.services.clock.MonotonicMs();
   return [now_ms, least = TakeSeconds(source)](const Session& session) {
     return (now_ms - session.usage.last_active_ms) / 1000 >= least;
@@ -135,13 +135,13 @@ bool HasAllOf(Bytes letters, Bytes wanted) {
   return std::ranges::all_of(wanted, [letters](char letter) { return letters.find(letter) != Bytes::npos; });
 }
 
-Condition TakeFlags(Source& source) {
+ClientPredicate TakeFlags(OptionSource& source) {
   const Bytes wanted = source.args().Next();
   if (!HasAllOf(kClientFlagLetters, wanted)) throw refusals::UnknownLetters("flags", source.option, wanted);
   return [wanted](const Session& session) { return HasAllOf(ClientFlags(session), wanted); };
 }
 
-Condition TakeCapabilities(Source& source) {
+ClientPredicate TakeCapabilities(OptionSource& source) {
   const Bytes wanted = source.args().Next();
   if (!HasAllOf("r", wanted)) throw refusals::UnknownLetters("capa", source.option, wanted);
   return [wanted](const Session& session) {
@@ -149,7 +149,7 @@ Condition TakeCapabilities(Source& source) {
   };
 }
 
-Condition TakeDb(Source& source) {
+ClientPredicate TakeDb(OptionSource& source) {
   return [db = DbIndex(source.call, source.args().Next())](const Session& session) { return session.db == db; };
 }
 
@@ -160,48 +160,48 @@ Bytes IpOf(const Session& session) {
 }
 
 template <Bytes (*TextOf)(const Session&)>
-Condition TakeText(Source& source) {
+ClientPredicate TakeTextPredicate(OptionSource& source) {
   return [text = source.args().Next()](const Session& session) { return TextOf(session) == text; };
 }
 
 Bytes PeerOf(const Session& session) { return session.addresses.peer; }
 Bytes LocalOf(const Session& session) { return session.addresses.local; }
-Bytes NameOf(const Session& session) { return session.identity.name; }
+Bytes ClientNameOf(const Session& session) { return session.identity.name; }
 Bytes LibraryOf(const Session& session) { return session.identity.lib_name; }
 Bytes LibraryVersionOf(const Session& session) { return session.identity.lib_version; }
 
-constexpr std::array<Option, 25> kOptions = {{
-    {"TYPE", TakeType},
+constexpr std::array<SelectionOption, 25> kSelectionOptions = {{
+    {"TYPE", TakeClientType},
     {"USER", TakeUser},
-    {"ADDR", TakeText<PeerOf>},
-    {"LADDR", TakeText<LocalOf>},
+    {"ADDR", TakeTextPredicate<PeerOf>},
+    {"LADDR", TakeTextPredicate<LocalOf>},
     {"MAXAGE", TakeMaxAge},
-    {"NAME", TakeText<NameOf>},
+    {"NAME", TakeTextPredicate<ClientNameOf>},
     {"IDLE", TakeIdle},
     {"FLAGS", TakeFlags},
-    {"LIB-NAME", TakeText<LibraryOf>},
-    {"LIB-VER", TakeText<LibraryVersionOf>},
+    {"LIB-NAME", TakeTextPredicate<LibraryOf>},
+    {"LIB-VER", TakeTextPredicate<LibraryVersionOf>},
     {"DB", TakeDb},
     {"CAPA", TakeCapabilities},
-    {"IP", TakeText<IpOf>},
+    {"IP", TakeTextPredicate<IpOf>},
     {"NOT-ID", TakeIdCondition},
-    {"NOT-TYPE", TakeType},
+    {"NOT-TYPE", TakeClientType},
     {"NOT-USER", TakeUser},
-    {"NOT-ADDR", TakeText<PeerOf>},
-    {"NOT-LADDR", TakeText<LocalOf>},
-    {"NOT-NAME", TakeText<NameOf>},
+    {"NOT-ADDR", TakeTextPredicate<PeerOf>},
+    {"NOT-LADDR", TakeTextPredicate<LocalOf>},
+    {"NOT-NAME", TakeTextPredicate<ClientNameOf>},
     {"NOT-FLAGS", TakeFlags},
-    {"NOT-LIB-NAME", TakeText<LibraryOf>},
-    {"NOT-LIB-VER", TakeText<LibraryVersionOf>},
+    {"NOT-LIB-NAME", TakeTextPredicate<LibraryOf>},
+    {"NOT-LIB-VER", TakeTextPredicate<LibraryVersionOf>},
     {"NOT-DB", TakeDb},
     {"NOT-CAPA", TakeCapabilities},
-    {"NOT-IP", TakeText<IpOf>},
+    {"NOT-IP", TakeTextPredicate<IpOf>},
 }};
 
-const Option* FindOption(const Args& args, Bytes word) {
-  const auto found =
-      std::ranges::find_if(kOptions, [&args, word](const Option& each) { return args.IsToken(word, each.name); });
-  return found == kOptions.end() ? nullptr : &*found;
+const SelectionOption* FindOption(const Args& args, Bytes word) {
+  const auto found = std::ranges::find_if(
+      kSelectionOptions, [&args, word](const SelectionOption& each) { return args.IsToken(word, each.name); });
+  return found == kSelectionOptions.end() ? nullptr : &*found;
 }
 
 bool IsOption(const Args& args, Bytes word) {
@@ -214,14 +214,14 @@ bool TakeSkipMe(Args& args) {
   throw Refusal{refusals::kSyntax};
 }
 
-Condition TakeCondition(const Option& option, Source& source) {
+ClientPredicate TakeOptionPredicate(const SelectionOption& option, OptionSource& source) {
   source.option = option.name;
-  Condition condition = option.take(source);
+  ClientPredicate condition = option.take(source);
   if (!option.name.starts_with("NOT-")) return condition;
   return [condition](const Session& session) { return !condition(session); };
 }
 
-void TakeOption(ClientSelection& filter, Source& source) {  // NOLINT: a part of TakeClientSelection
+void TakeOption(ClientSelection& filter, OptionSource& source) {  // NOLINT: a part of TakeClientSelection
   Args& args = source.args();
   const bool is_set = source.call.services.dialect.traits.client_ids_are_a_set;
   if (args.TakeTokenWith("ID", is_set ? 0 : 1)) {
@@ -231,9 +231,9 @@ void TakeOption(ClientSelection& filter, Source& source) {  // NOLINT: a part of
   } else if (args.TakeTokenWith("SKIPME", 1)) {
     filter.skips_caller = TakeSkipMe(args);
   } else {
-    const Option* const option = args.Left() < 2 ? nullptr : FindOption(args, args.Next());
+    const SelectionOption* const option = args.Left() < 2 ? nullptr : FindOption(args, args.Next());
     if (option == nullptr) throw Refusal{refusals::kSyntax};
-    filter.by_property[option->name] = TakeCondition(*option, source);
+    filter.by_property[option->name] = TakeOptionPredicate(*option, source);
   }
 }
 
@@ -245,7 +245,7 @@ bool ClientSelection::Matches(const Session& session) const {
 
 ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose) {
   ClientSelection filter;
-  Source source{call, purpose};
+  OptionSource source{call, purpose};
   // Valkey 8.1 takes ID without IDs, but not alone.
   if (call.args.Left() == 1) throw Refusal{refusals::kSyntax};
   while (!call.args.AtEnd()) TakeOption(filter, source);

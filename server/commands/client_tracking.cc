@@ -40,7 +40,7 @@ Refusal PrefixOverlap(Bytes prefix, Bytes which, Bytes other) {
 
 namespace {
 
-using Mode = TrackingOptions::Mode;
+using TrackingMode = TrackingOptions::Mode;
 
 // The options as given, before CheckRequest checks their combination.
 struct TrackingRequest {
@@ -51,10 +51,10 @@ struct TrackingRequest {
   bool no_loop = false;
   std::vector<Bytes> prefixes = {};
 
-  Mode mode() const {
-    if (broadcast) return Mode::kBroadcast;
-    if (opt_in) return Mode::kOptIn;
-    return opt_out ? Mode::kOptOut : Mode::kAll;
+  TrackingMode mode() const {
+    if (broadcast) return TrackingMode::kBroadcast;
+    if (opt_in) return TrackingMode::kOptIn;
+    return opt_out ? TrackingMode::kOptOut : TrackingMode::kAll;
   }
 };
 
@@ -124,11 +124,12 @@ void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
 
 void CheckRequest(const TrackingRequest& request, const TrackingOptions* old) {
   if (!request.broadcast && !request.prefixes.empty()) throw Refusal{refusals::kPrefixWithoutBcast};
-  if (old != nullptr && (old->mode == Mode::kBroadcast) != request.broadcast) throw Refusal{refusals::kBcastSwitch};
+  if (old != nullptr && (old->mode == TrackingMode::kBroadcast) != request.broadcast)
+    throw Refusal{refusals::kBcastSwitch};
   if (request.broadcast && (request.opt_in || request.opt_out)) throw Refusal{refusals::kOptWithBcast};
   if (request.opt_in && request.opt_out) throw Refusal{refusals::kOptInAndOut};
-  if (old != nullptr &&
-      ((request.opt_in && old->mode == Mode::kOptOut) || (request.opt_out && old->mode == Mode::kOptIn))) {
+  if (old != nullptr && ((request.opt_in && old->mode == TrackingMode::kOptOut) ||
+                         (request.opt_out && old->mode == TrackingMode::kOptIn))) {
     throw Refusal{refusals::kOptSwitch};
   }
   if (request.broadcast) CheckPrefixes(request, old);
@@ -159,8 +160,8 @@ void ClientCaching::Run(Call& call) {
   if (options == nullptr) throw Refusal{refusals::kCachingWithoutOpt};
   const bool yes = call.args.TakeToken("YES");
   if (!yes && !call.args.TakeToken("NO")) throw Refusal{refusals::kSyntax};
-  if (yes && options->mode != Mode::kOptIn) throw Refusal{refusals::kCachingYes};
-  if (!yes && options->mode != Mode::kOptOut) throw Refusal{refusals::kCachingNo};
+  if (yes && options->mode != TrackingMode::kOptIn) throw Refusal{refusals::kCachingYes};
+  if (!yes && options->mode != TrackingMode::kOptOut) throw Refusal{refusals::kCachingNo};
   options->caching_given = true;
   call.reply.Ok();
 }
@@ -174,11 +175,11 @@ void ClientTrackingInfo::Run(Call& call) {
   const TrackingOptions* options = call.session.tracking.get();
   std::vector<Bytes> flags = {options == nullptr ? "off" : "on"};
   if (options != nullptr) {
-    if (options->mode == Mode::kBroadcast) flags.push_back("bcast");
-    if (options->mode == Mode::kOptIn) flags.push_back("optin");
-    if (options->mode == Mode::kOptIn && options->caching_given) flags.push_back("caching-yes");
-    if (options->mode == Mode::kOptOut) flags.push_back("optout");
-    if (options->mode == Mode::kOptOut && options->caching_given) flags.push_back("caching-no");
+    if (options->mode == TrackingMode::kBroadcast) flags.push_back("bcast");
+    if (options->mode == TrackingMode::kOptIn) flags.push_back("optin");
+    if (options->mode == TrackingMode::kOptIn && options->caching_given) flags.push_back("caching-yes");
+    if (options->mode == TrackingMode::kOptOut) flags.push_back("optout");
+    if (options->mode == TrackingMode::kOptOut && options->caching_given) flags.push_back("caching-no");
     if (options->no_loop) flags.push_back("noloop");
     if (options->redirect_lost) flags.push_back("broken_redirect");
   }

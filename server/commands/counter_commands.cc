@@ -22,7 +22,7 @@ int64_t IntegerOf(const Entry* entry) {
   return Args::Integer(StringText(*entry).View());
 }
 
-void Add(Call& call, Bytes key, int64_t delta) {
+void AddToCounter(Call& call, Bytes key, int64_t delta) {
   KeyEdit number = call.db.OpenString(key);
   int64_t sum = 0;
   if (__builtin_add_overflow(IntegerOf(number.entry()), delta, &sum)) throw Refusal{refusals::kOverflow};
@@ -40,7 +40,7 @@ struct Incr {
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
-  static void Run(Call& call) { Add(call, call.args.Next(), 1); }
+  static void Run(Call& call) { AddToCounter(call, call.args.Next(), 1); }
 };
 
 struct Decr {
@@ -51,7 +51,7 @@ struct Decr {
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
-  static void Run(Call& call) { Add(call, call.args.Next(), -1); }
+  static void Run(Call& call) { AddToCounter(call, call.args.Next(), -1); }
 };
 
 struct IncrBy {
@@ -64,7 +64,7 @@ struct IncrBy {
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, delta] = call.args.Take<Bytes, int64_t>();
-    Add(call, key, delta);
+    AddToCounter(call, key, delta);
   }
 };
 
@@ -80,11 +80,11 @@ struct DecrBy {
   static void Run(Call& call) {
     auto [key, delta] = call.args.Take<Bytes, int64_t>();
     if (delta == INT64_MIN) throw Refusal{refusals::kDecrementOverflow};
-    Add(call, key, -delta);
+    AddToCounter(call, key, -delta);
   }
 };
 
-long double FloatOf(Bytes text) {
+long double ParseCounterFloat(Bytes text) {
   const auto value = ParseLongDouble(text);
   if (!value) throw Refusal{refusals::kNotFloat};
   return *value;
@@ -102,8 +102,8 @@ struct IncrByFloat {
   static void Run(Call& call) {
     auto [key, delta] = call.args.Take<Bytes, Bytes>();
     KeyEdit number = call.db.OpenString(key);
-    const long double old = number ? FloatOf(StringText(*number).View()) : 0;
-    const long double sum = old + FloatOf(delta);
+    const long double old = number ? ParseCounterFloat(StringText(*number).View()) : 0;
+    const long double sum = old + ParseCounterFloat(delta);
     if (!std::isfinite(sum)) throw Refusal{refusals::kNanOrInfinity};
     const std::string text = LongDoubleText(sum);
     number.Assign(StringContent::Text(text));

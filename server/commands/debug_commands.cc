@@ -198,7 +198,7 @@ const Entry& FindEvenExpired(Call& call, Bytes key) {
   return *entry;
 }
 
-void Object(Call& call) {
+void ShowObject(Call& call) {
   const Entry& entry = FindEvenExpired(call, call.args.Next());
   call.reply.Simple(DescribeEntry(entry, call.services.settings, call.now_ms));
 }
@@ -208,9 +208,9 @@ void RefuseExisting(Call& call, const char* refusal) {
   if (call.db.Inspect(call.args.Next()) == nullptr) throw Refusal{refusals::kNoSuchKey};
   throw Refusal{refusal};
 }
-void Listpack(Call& call) { RefuseExisting(call, refusals::kNotListpack); }
-void Quicklist(Call& call) { RefuseExisting(call, refusals::kNotQuicklist); }
-void HtStatsKey(Call& call) { RefuseExisting(call, refusals::kNotHashTable); }
+void RefuseListpack(Call& call) { RefuseExisting(call, refusals::kNotListpack); }
+void RefuseQuicklist(Call& call) { RefuseExisting(call, refusals::kNotQuicklist); }
+void RefuseHashTable(Call& call) { RefuseExisting(call, refusals::kNotHashTable); }
 
 void HtStats(Call& call) {
   int64_t db = call.args.NextInteger();
@@ -498,49 +498,49 @@ void Help(Call& call) {
                    "    Tries the pattern matcher on random patterns."});
 }
 
-struct Row {
+struct DebugAction {
   Bytes name;
   size_t words_min;  // including "DEBUG" and the subcommand
   size_t words_max;
   CommandHandler run;
 };
 constexpr size_t kAnyNumber = SIZE_MAX;
-constexpr std::array kRows = {
-    Row{"aof-flush-sleep", 3, 3, DelayAofWrites},
-    Row{"assert", 2, kAnyNumber, Assert},
-    Row{"change-repl-id", 2, 2, ChangeReplId},
-    Row{"close-cluster-link-on-packet-drop", 3, 3, CloseLinkOnDrop},
-    Row{"clusterlink", 5, 5, KillClusterLink},
-    Row{"config-rewrite-force-all", 2, 2, RewriteAll},
-    Row{"crash-and-recover", 2, kAnyNumber, Restart},
-    Row{"digest", 2, 2, DatasetDigest},
-    Row{"digest-value", 2, kAnyNumber, DigestValue},
-    Row{"drop-cluster-packet-filter", 3, 3, DropClusterPackets},
-    Row{"error", 3, 3, Error},
-    Row{"help", 2, 2, Help},
-    Row{"htstats", 3, kAnyNumber, HtStats},
-    Row{"htstats-key", 3, kAnyNumber, HtStatsKey},
-    Row{"listpack", 3, 3, Listpack},
-    Row{"loadaof", 2, 2, LoadAof},
-    Row{"log", 3, 3, Log},
-    Row{"object", 3, 3, Object},
-    Row{"oom", 2, kAnyNumber, OutOfMemory},
-    Row{"panic", 2, kAnyNumber, Panic},
-    Row{"pause-cron", 3, 3, PauseCron},
-    Row{"populate", 3, 5, Populate},
-    Row{"protocol", 3, 3, Protocol},
-    Row{"quicklist", 3, 4, Quicklist},
-    Row{"quicklist-packed-threshold", 3, 3, PackedThreshold},
-    Row{"reload", 2, kAnyNumber, Reload},
-    Row{"replybuffer", 4, 4, ReplyBufferSwitch},
-    Row{"replicate", 3, kAnyNumber, Replicate},
-    Row{"restart", 2, kAnyNumber, Restart},
-    Row{"segfault", 2, kAnyNumber, Segfault},
-    Row{"set-active-expire", 3, 3, SetActiveExpire},
-    Row{"set-disable-deny-scripts", 3, 3, AllowAnyInScripts},
-    Row{"set-skip-checksum-validation", 3, 3, SkipChecksum},
-    Row{"sleep", 3, 3, Sleep},
-    Row{"stringmatch-test", 2, 2, StringMatchTest},
+constexpr std::array kDebugActions = {
+    DebugAction{"aof-flush-sleep", 3, 3, DelayAofWrites},
+    DebugAction{"assert", 2, kAnyNumber, Assert},
+    DebugAction{"change-repl-id", 2, 2, ChangeReplId},
+    DebugAction{"close-cluster-link-on-packet-drop", 3, 3, CloseLinkOnDrop},
+    DebugAction{"clusterlink", 5, 5, KillClusterLink},
+    DebugAction{"config-rewrite-force-all", 2, 2, RewriteAll},
+    DebugAction{"crash-and-recover", 2, kAnyNumber, Restart},
+    DebugAction{"digest", 2, 2, DatasetDigest},
+    DebugAction{"digest-value", 2, kAnyNumber, DigestValue},
+    DebugAction{"drop-cluster-packet-filter", 3, 3, DropClusterPackets},
+    DebugAction{"error", 3, 3, Error},
+    DebugAction{"help", 2, 2, Help},
+    DebugAction{"htstats", 3, kAnyNumber, HtStats},
+    DebugAction{"htstats-key", 3, kAnyNumber, RefuseHashTable},
+    DebugAction{"listpack", 3, 3, RefuseListpack},
+    DebugAction{"loadaof", 2, 2, LoadAof},
+    DebugAction{"log", 3, 3, Log},
+    DebugAction{"object", 3, 3, ShowObject},
+    DebugAction{"oom", 2, kAnyNumber, OutOfMemory},
+    DebugAction{"panic", 2, kAnyNumber, Panic},
+    DebugAction{"pause-cron", 3, 3, PauseCron},
+    DebugAction{"populate", 3, 5, Populate},
+    DebugAction{"protocol", 3, 3, Protocol},
+    DebugAction{"quicklist", 3, 4, RefuseQuicklist},
+    DebugAction{"quicklist-packed-threshold", 3, 3, PackedThreshold},
+    DebugAction{"reload", 2, kAnyNumber, Reload},
+    DebugAction{"replybuffer", 4, 4, ReplyBufferSwitch},
+    DebugAction{"replicate", 3, kAnyNumber, Replicate},
+    DebugAction{"restart", 2, kAnyNumber, Restart},
+    DebugAction{"segfault", 2, kAnyNumber, Segfault},
+    DebugAction{"set-active-expire", 3, 3, SetActiveExpire},
+    DebugAction{"set-disable-deny-scripts", 3, 3, AllowAnyInScripts},
+    DebugAction{"set-skip-checksum-validation", 3, 3, SkipChecksum},
+    DebugAction{"sleep", 3, 3, Sleep},
+    DebugAction{"stringmatch-test", 2, 2, StringMatchTest},
 };
 
 struct Debug {
@@ -554,7 +554,7 @@ struct Debug {
                                        .syscmd = true};
   static void Run(Call& call) {
     Bytes name = call.args.Next();
-    for (const Row& row : kRows) {
+    for (const DebugAction& row : kDebugActions) {
       bool fits = call.args.Count() >= row.words_min && call.args.Count() <= row.words_max;
       if (fits && EqualsIgnoreCase(row.name, name)) return row.run(call);
     }

@@ -115,7 +115,7 @@ EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
 }
 
 // kNoDeadline for a `ttl_ms` of 0. Redis: what is too late for the clock has passed already.
-int64_t DeadlineOf(int64_t ttl_ms, Deadline deadline, int64_t now_ms) {
+int64_t RestoredDeadline(int64_t ttl_ms, Deadline deadline, int64_t now_ms) {
   if (ttl_ms == 0) return kNoDeadline;
   if (deadline == Deadline::kAbsolute) return ttl_ms;
   return static_cast<int64_t>(static_cast<uint64_t>(ttl_ms) + static_cast<uint64_t>(now_ms));
@@ -147,7 +147,7 @@ void RunRestore(Call& call) {
   if (ttl_ms < 0) throw Refusal{refusals::kRestoreTtl};
   EntryPtr entry = ReadPayload(call, key, payload, AccessOf(call, options));
 
-  const int64_t deadline_ms = DeadlineOf(ttl_ms, options.deadline, call.now_ms);
+  const int64_t deadline_ms = RestoredDeadline(ttl_ms, options.deadline, call.now_ms);
   KeyEdit edit = call.db.OpenUnjudged(key);  // Redis: what has expired is replaced like anything else
   if (ttl_ms != 0 && call.HasPassed(deadline_ms)) {
     RestoreExpired(call, edit);

@@ -95,10 +95,9 @@ int64_t RoundedSeconds(int64_t ms) {
 // The family of TTL.
 void ReplyExpiry(Call& call, TimeUnit unit, TimeBase base) {
   constexpr int64_t kNoKey = -2;
-  constexpr int64_t kNoTime = -1;
   const Entry* entry = call.db.Inspect(call.args.Next());
   if (entry == nullptr) return call.reply.Integer(kNoKey);
-  if (entry->Deadline() == kNoDeadline) return call.reply.Integer(kNoTime);
+  if (entry->Deadline() == kNoDeadline) return call.reply.Integer(kNoDeadlineReply);
   // Under import-mode its source sees keys whose time is over.
   const int64_t ms = std::max<int64_t>(entry->Deadline() - (base == TimeBase::kNow ? call.now_ms : 0), 0);
   call.reply.Integer(unit == TimeUnit::kSeconds ? RoundedSeconds(ms) : ms);

@@ -70,13 +70,13 @@ void RunFunction(Call& call, Access access) {
            .function = function->function, .name = function->name, .keys = arguments.keys, .args = arguments.args}});
 }
 
-constexpr char kComplexity[] = "Depends on the function";
+constexpr char kFunctionComplexity[] = "Depends on the function";
 
 struct FCall {
   static constexpr CommandSpec spec = {.syntax = "FCALL function numkeys:integer [key...] [arg...]",
                                        .summary = "Runs a function of a library atomically.",
                                        .since = "7.0.0",
-                                       .complexity = kComplexity,
+                                       .complexity = kFunctionComplexity,
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
@@ -88,7 +88,7 @@ struct FCallRo {
   static constexpr CommandSpec spec = {.syntax = "FCALL_RO function numkeys:integer [key...] [arg...]",
                                        .summary = "Runs a read-only function.",
                                        .since = "7.0.0",
-                                       .complexity = kComplexity,
+                                       .complexity = kFunctionComplexity,
                                        .group = CommandGroup::kScripting,
                                        .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},
@@ -286,7 +286,7 @@ RestorePolicy TakePolicy(Args& args) {
   throw Refusal{refusals::kRestorePolicy};
 }
 
-const char* TextOf(FunctionPayloadError error) {
+const char* PayloadErrorText(FunctionPayloadError error) {
   switch (error) {
     case FunctionPayloadError::kPreRelease:
       return refusals::kFunctionDraft;
@@ -313,7 +313,7 @@ struct FunctionRestore {
     const std::optional<Bytes> libraries = CheckedPayload(payload, ChecksOf(call.services));
     if (!libraries) throw Refusal{refusals::kPayloadChecksum};
     const auto codes = ReadFunctionPayload(*libraries);
-    if (!codes) throw Refusal{TextOf(codes.error())};
+    if (!codes) throw Refusal{PayloadErrorText(codes.error())};
     const Result<Done> restored = call.services.function_libraries.Restore(codes.value(), policy);
     if (!restored) throw Refusal{"ERR " + restored.error()};
     call.unit.Count(1);

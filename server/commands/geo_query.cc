@@ -31,15 +31,15 @@ Refusal GeoExactlyOne(Bytes choice, Bytes command) {
 
 namespace {
 
-double TakeNumber(Args& args, const char* refusal) {
+double TakeGeoNumber(Args& args, const char* refusal) {
   const auto number = ParseDouble(args.Next());
   if (!number) throw Refusal{refusal};
   return *number;
 }
 
-class Parser {
+class GeoQueryParser {
  public:
-  Parser(Args& args, const SortedSet& places, GeoForm form) : args_(args), places_(places), form_(form) {}
+  GeoQueryParser(Args& args, const SortedSet& places, GeoForm form) : args_(args), places_(places), form_(form) {}
 
   GeoQuery Parse() {
     TakeFixedWords();
@@ -78,7 +78,7 @@ class Parser {
   void TakeCircle() {
     GeoShape& shape = query_.shape;
     shape.kind = GeoShape::Kind::kCircle;
-    shape.radius = TakeNumber(args_, refusals::kGeoRadiusNotNumber);
+    shape.radius = TakeGeoNumber(args_, refusals::kGeoRadiusNotNumber);
     if (shape.radius < 0) throw Refusal{refusals::kGeoRadiusNegative};
     shape.meters_per_unit = MetersPerUnit(args_.Next());
   }
@@ -86,8 +86,8 @@ class Parser {
   void TakeBox() {
     GeoShape& shape = query_.shape;
     shape.kind = GeoShape::Kind::kBox;
-    shape.width = TakeNumber(args_, refusals::kGeoWidthNotNumber);
-    shape.height = TakeNumber(args_, refusals::kGeoHeightNotNumber);
+    shape.width = TakeGeoNumber(args_, refusals::kGeoWidthNotNumber);
+    shape.height = TakeGeoNumber(args_, refusals::kGeoHeightNotNumber);
     if (shape.height < 0 || shape.width < 0) throw Refusal{refusals::kGeoBoxNegative};
     shape.meters_per_unit = MetersPerUnit(args_.Next());
   }
@@ -182,6 +182,8 @@ double MetersPerUnit(Bytes unit) {
   throw Refusal{refusals::kGeoUnit};
 }
 
-GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form) { return Parser(args, places, form).Parse(); }
+GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form) {
+  return GeoQueryParser(args, places, form).Parse();
+}
 
 }  // namespace respite

@@ -111,7 +111,7 @@ struct HIncrBy {
   }
 };
 
-long double FloatOf(Bytes text, const char* refusal) {
+long double ParseHashFloat(Bytes text, const char* refusal) {
   const auto value = ParseLongDouble(text);
   if (!value) throw Refusal{refusal};
   return *value;
@@ -128,11 +128,11 @@ struct HIncrByFloat {
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, field, word] = call.args.Take<Bytes, Bytes, Bytes>();
-    const long double delta = FloatOf(word, refusals::kNotFloat);
+    const long double delta = ParseHashFloat(word, refusals::kNotFloat);
     if (!std::isfinite(delta)) throw Refusal{refusals::kIsNanOrInfinity};
     Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, RoomForNumber(field));
     long double sum = delta;
-    if (const auto old = hash->Get(field)) sum += FloatOf(old->View(), refusals::kHashNotFloat);
+    if (const auto old = hash->Get(field)) sum += ParseHashFloat(old->View(), refusals::kHashNotFloat);
     if (!std::isfinite(sum)) throw Refusal{refusals::kNanOrInfinity};
     const std::string text = LongDoubleText(sum);
     hash->Set(field, text, Hash::OldDeadline::kKeep);
@@ -294,7 +294,7 @@ struct HVals {
 enum class With : uint8_t { kFields, kValues };
 
 // Redis: a field with its value is a pair under RESP3, two elements under RESP2.
-void ReplyCount(Call& call, size_t count, With with) {
+void ReplyPairCount(Call& call, size_t count, With with) {
   call.reply.Array(with == With::kValues && !call.reply.IsResp3() ? count * 2 : count);
 }
 
@@ -312,7 +312,7 @@ void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   constexpr uint64_t kWorthListing = 8;  // from this count on, a packed hash is scanned once
   Random& random = call.random;
   DrawLimit limit(call, count);
-  ReplyCount(call, count, with);
+  ReplyPairCount(call, count, with);
   const bool listed = hash.Table() == nullptr ? count >= kWorthListing : hash.HasExpired();
   const std::vector<Hash::Place> places = listed ? hash.Places() : std::vector<Hash::Place>();
   for (; count > 0; --count, limit.Check()) {
@@ -325,7 +325,7 @@ void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
 void ReplyDistinct(Call& call, const Hash& hash, uint64_t count, size_t size, With with) {
   constexpr uint64_t kFew = 3;  // fewer than 1/kFew of the fields
   Random& random = call.random;
-  ReplyCount(call, count, with);
+  ReplyPairCount(call, count, with);
   if (hash.Table() != nullptr && count * kFew < size && !hash.HasExpired()) {
     std::unordered_set<const HashField*> drawn;
     while (drawn.size() < count) {

@@ -33,7 +33,6 @@ namespace {
 
 // The reply for a field.
 constexpr int64_t kNoField = -2;
-constexpr int64_t kNoTime = -1;
 constexpr int64_t kNotMet = 0;
 constexpr int64_t kDone = 1;
 constexpr int64_t kDeleted = 2;
@@ -65,7 +64,7 @@ std::span<const Bytes> TakePairs(Call& call) {
   return call.args.Rest();
 }
 
-int64_t DeadlineOf(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
+int64_t ParseFieldDeadline(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
   int64_t ms = Args::Integer(word);
   if (ms < 0) throw Refusal{refusals::kExpireNegative};
   if (__builtin_mul_overflow(ms, unit == TimeUnit::kSeconds ? 1000 : 1, &ms) ||
@@ -128,29 +127,29 @@ std::vector<std::string> AbsoluteExpire(Bytes key, int64_t deadline_ms) {
 // ---------------------------------------------------------------------------------------------------------------------
 // HEXPIRE and its family
 
-enum class Condition : uint8_t { kNone, kIfWithout, kIfWith, kIfLater, kIfSooner };
+enum class TtlCondition : uint8_t { kNone, kIfWithout, kIfWith, kIfLater, kIfSooner };
 
-Condition TakeCondition(Args& args) {
-  if (args.TakeToken("NX")) return Condition::kIfWithout;
-  if (args.TakeToken("XX")) return Condition::kIfWith;
-  if (args.TakeToken("GT")) return Condition::kIfLater;
-  if (args.TakeToken("LT")) return Condition::kIfSooner;
-  return Condition::kNone;
+TtlCondition TakeTtlCondition(Args& args) {
+  if (args.TakeToken("NX")) return TtlCondition::kIfWithout;
+  if (args.TakeToken("XX")) return TtlCondition::kIfWith;
+  if (args.TakeToken("GT")) return TtlCondition::kIfLater;
+  if (args.TakeToken("LT")) return TtlCondition::kIfSooner;
+  return TtlCondition::kNone;
 }
 
 // A field without a deadline counts as one with an infinite deadline.
-bool Allows(Condition condition, int64_t old_ms, int64_t new_ms) {
+bool Allows(TtlCondition condition, int64_t old_ms, int64_t new_ms) {
   const bool timed = old_ms != kNoDeadline;
   switch (condition) {
-    case Condition::kNone:
+    case TtlCondition::kNone:
       return true;
-    case Condition::kIfWithout:
+    case TtlCondition::kIfWithout:
       return !timed;
-    case Condition::kIfWith:
+    case TtlCondition::kIfWith:
       return timed;
-    case Condition::kIfLater:
+    case TtlCondition::kIfLater:
       return timed && new_ms > old_ms;
-    case Condition::kIfSooner:
+    case TtlCondition::kIfSooner:
       return !timed || new_ms < old_ms;
   }
   return false;
@@ -165,8 +164,8 @@ void ReplyForEach(Call& call, size_t count, int64_t answer) {
 void SetFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Bytes key = call.args.Next();
   Edit<Hash> hash = call.db.Open<Hash>(key);
-  const int64_t deadline_ms = DeadlineOf(call, call.args.Next(), unit, base);
-  const Condition condition = TakeCondition(call.args);
+  const int64_t deadline_ms = ParseFieldDeadline(call, call.args.Next(), unit, base);
+  const TtlCondition condition = TakeTtlCondition(call.args);
   const auto fields = TakeFields(call.args, refusals::kFieldCountZero);
   if (!hash) return ReplyForEach(call, fields.size(), kNoField);
 
@@ -246,7 +245,7 @@ void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
   for (Bytes field : fields) {
     const auto deadline_ms = hash.DeadlineOf(field);
     if (!deadline_ms || *deadline_ms == kNoDeadline) {
-      call.reply.Integer(deadline_ms ? kNoTime : kNoField);
+      call.reply.Integer(deadline_ms ? kNoDeadlineReply : kNoField);
       continue;
     }
     const int64_t ms = std::max<int64_t>(*deadline_ms - (base == TimeBase::kNow ? call.now_ms : 0), 0);
@@ -324,7 +323,7 @@ struct HPersist {
   static int64_t Persist(Hash& hash, Bytes field, FieldChanges& changes) {
     const auto deadline_ms = hash.DeadlineOf(field);
     if (!deadline_ms) return kNoField;
-    if (*deadline_ms == kNoDeadline) return kNoTime;
+    if (*deadline_ms == kNoDeadline) return kNoDeadlineReply;
     hash.SetDeadline(field, kNoDeadline);
     changes.Set(field);
     return kDone;
@@ -381,7 +380,7 @@ class FieldOptionParser {
   }
   bool TakeTime(Bytes token, TimeUnit unit, TimeBase base) {
     if (!TakeWord(token, FieldExpiry::kAt)) return false;
-    options_.deadline_ms = DeadlineOf(call_, args_.Next(), unit, base);
+    options_.deadline_ms = ParseFieldDeadline(call_, args_.Next(), unit, base);
     return true;
   }
 

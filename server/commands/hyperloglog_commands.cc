@@ -43,7 +43,7 @@ Hll HllOf(const Entry& string) {
 }
 
 // The octets, to be changed.
-std::span<char> TextOf(KeyEdit& hll) { return hll.Grow(hll->TextSize()); }
+std::span<char> GrowToText(KeyEdit& hll) { return hll.Grow(hll->TextSize()); }
 
 size_t SparseMaxBytes(const Call& call) { return call.services.settings.hll_sparse_max_bytes; }
 
@@ -77,7 +77,7 @@ void Apply(KeyEdit& edit, const HllChange& change, HllMark mark) {
     default:
       break;
   }
-  HllSetRegister(TextOf(edit), mark);
+  HllSetRegister(GrowToText(edit), mark);
 }
 
 struct PfAdd {
@@ -95,7 +95,7 @@ struct PfAdd {
     if (edit) {
       HllOf(*edit);
       // Redis: whoever adds, even in vain, leaves a raw string.
-      if (edit->Form() == ValueForm::kEmbedded) TextOf(edit);
+      if (edit->Form() == ValueForm::kEmbedded) GrowToText(edit);
     } else {
       edit.Put(StringContent::Raw(Hll::Empty()));
       ++changes;
@@ -117,7 +117,7 @@ struct PfAdd {
 
  private:
   static void Finish(KeyEdit& edit, uint64_t changes) {
-    HllMarkCountStale(TextOf(edit));
+    HllMarkCountStale(GrowToText(edit));
     edit.Touched("pfadd", changes);
   }
 };
@@ -150,7 +150,7 @@ struct PfCount {
     if (!count) throw Refusal{refusals::kCorruptHyperLogLog};
     // Redis: storing the count in the value is a change, which replicas repeat.
     KeyEdit edit = call.db.OpenString(key);
-    HllStoreCount(TextOf(edit), *count);
+    HllStoreCount(GrowToText(edit), *count);
     edit.TouchedSilently();
     return *count;
   }

@@ -36,7 +36,7 @@ namespace {
 // ---------------------------------------------------------------------------------------------------------------------
 // Existence and type
 
-void Delete(Call& call, FreeMode mode) {
+void DeleteKeys(Call& call, FreeMode mode) {
   int64_t deleted = 0;
   ForEachKey(call, [&](Bytes key) {
     KeyEdit edit = call.db.Open(key);
@@ -58,7 +58,7 @@ struct Del {
       .flags = kWrite,
       .keys = {KeyRange(1, -1, 1, kKeyRM | kKeyDelete)},
       .tips = "request_policy:multi_shard response_policy:agg_sum"};
-  static void Run(Call& call) { Delete(call, FreeLaterIf(call.services.settings.lazyfree_lazy_user_del)); }
+  static void Run(Call& call) { DeleteKeys(call, FreeLaterIf(call.services.settings.lazyfree_lazy_user_del)); }
 };
 
 struct Unlink {
@@ -70,7 +70,7 @@ struct Unlink {
                                        .flags = kWrite | kFast,
                                        .keys = {KeyRange(1, -1, 1, kKeyRM | kKeyDelete)},
                                        .tips = "request_policy:multi_shard response_policy:agg_sum"};
-  static void Run(Call& call) { Delete(call, FreeMode::kLater); }
+  static void Run(Call& call) { DeleteKeys(call, FreeMode::kLater); }
 };
 
 struct Exists {
@@ -253,7 +253,7 @@ struct Copy {
 // ---------------------------------------------------------------------------------------------------------------------
 // Finding keys
 
-bool IsHidden(const Call& call, const Entry& entry) { return call.services.keyspace.hidden().HasKey(entry.Key()); }
+bool IsHiddenEntry(const Call& call, const Entry& entry) { return call.services.keyspace.hidden().HasKey(entry.Key()); }
 
 struct Keys {
   static constexpr CommandSpec spec = {.syntax = "KEYS pattern:pattern",
@@ -268,7 +268,7 @@ struct Keys {
     const TextFilter filter(call.args.Next());
     std::vector<Bytes> keys;
     call.db.Data().ForEach([&](const Entry* entry) {
-      if (!filter.Matches(entry->Key()) || IsHidden(call, *entry)) return;
+      if (!filter.Matches(entry->Key()) || IsHiddenEntry(call, *entry)) return;
       // Redis: KEYS leaves expired keys where they are.
       if (!entry->IsExpired(call.unit.judged_ms()) && call.db.IsAlive(*entry)) keys.push_back(entry->Key());
     });
@@ -282,7 +282,7 @@ const Entry* FirstAlive(Call& call) {
   uint64_t cursor = 0;
   do {
     cursor = call.db.Data().Scan(cursor, [&](const Entry* entry) {
-      if (alive == nullptr && !IsHidden(call, *entry) && call.db.IsAlive(*entry)) alive = entry;
+      if (alive == nullptr && !IsHiddenEntry(call, *entry) && call.db.IsAlive(*entry)) alive = entry;
     });
   } while (alive == nullptr && cursor != 0);
   return alive;
@@ -293,7 +293,7 @@ const Entry* PickKey(Call& call) {
   for (int i = 0; i < kTries; ++i) {
     const Entry* entry = call.db.Data().PickRandom(call.random);
     if (entry == nullptr) return nullptr;
-    if (!IsHidden(call, *entry) && call.db.IsAlive(*entry)) return entry;
+    if (!IsHiddenEntry(call, *entry) && call.db.IsAlive(*entry)) return entry;
   }
   // Nearly all keys have expired, or are hidden. A walk finds one that is not, though not at random, and purges the
   // expired ones that it meets.
@@ -439,7 +439,7 @@ struct ObjectHelp {
   }
 };
 
-struct Object {
+struct ObjectContainer {
   static constexpr CommandSpec spec = {.syntax = "OBJECT",
                                        .summary = "Shows how values are stored.",
                                        .since = "2.2.3",
@@ -449,7 +449,7 @@ struct Object {
 };
 
 constexpr auto kKeyCommands =
-    Family<Copy, Del, Exists, Keys, Move, Object, RandomKey, Rename, RenameNx, Scan, Touch, Type, Unlink>();
+    Family<Copy, Del, Exists, Keys, Move, ObjectContainer, RandomKey, Rename, RenameNx, Scan, Touch, Type, Unlink>();
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace respite {
 namespace {
 
 // The last argument is the timeout, the others are keys.
-void PopOrWait(Call& call, ListEnd end) {
+void PopElementOrWait(Call& call, ListEnd end) {
   const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
   const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
   for (const Bytes key : keys) {
@@ -34,7 +34,7 @@ struct BLPop {
       .group = CommandGroup::kList,
       .flags = kWrite | kBlocking,
       .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)}};
-  static void Run(Call& call) { PopOrWait(call, ListEnd::kHead); }
+  static void Run(Call& call) { PopElementOrWait(call, ListEnd::kHead); }
 };
 
 struct BRPop {
@@ -46,7 +46,7 @@ struct BRPop {
       .group = CommandGroup::kList,
       .flags = kWrite | kBlocking,
       .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)}};
-  static void Run(Call& call) { PopOrWait(call, ListEnd::kTail); }
+  static void Run(Call& call) { PopElementOrWait(call, ListEnd::kTail); }
 };
 
 struct BLMPop {

@@ -108,7 +108,7 @@ struct RPushX {
 // ---------------------------------------------------------------------------------------------------------------------
 // Popping
 
-void Pop(Call& call, ListEnd end) {
+void PopElements(Call& call, ListEnd end) {
   const Bytes key = call.args.Next();
   if (call.args.Left() > 1) throw refusals::WrongArity(PopEvent(end).Name());
   std::optional<size_t> count;
@@ -128,7 +128,7 @@ struct LPop {
                                        .group = CommandGroup::kList,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
-  static void Run(Call& call) { Pop(call, ListEnd::kHead); }
+  static void Run(Call& call) { PopElements(call, ListEnd::kHead); }
 };
 
 struct RPop {
@@ -139,7 +139,7 @@ struct RPop {
                                        .group = CommandGroup::kList,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
-  static void Run(Call& call) { Pop(call, ListEnd::kTail); }
+  static void Run(Call& call) { PopElements(call, ListEnd::kTail); }
 };
 
 struct LMPop {
@@ -160,7 +160,7 @@ struct LMPop {
 // ---------------------------------------------------------------------------------------------------------------------
 // From one list to another
 
-void Move(Call& call, Bytes source_key, ListEnd from, Bytes target_key, ListEnd to) {
+void MoveBetweenLists(Call& call, Bytes source_key, ListEnd from, Bytes target_key, ListEnd to) {
   Edit<List> source = call.db.Open<List>(source_key);
   if (!source) return call.reply.Null();
   MoveElement(call, source, from, target_key, to);
@@ -179,7 +179,7 @@ struct LMove {
     auto [source, target] = call.args.Take<Bytes, Bytes>();
     const ListEnd from = TakeEnd(call.args);
     const ListEnd to = TakeEnd(call.args);
-    Move(call, source, from, target, to);
+    MoveBetweenLists(call, source, from, target, to);
   }
 };
 
@@ -196,7 +196,7 @@ struct RPopLPush {
       .replaced_by = "`LMOVE` with the `RIGHT` and `LEFT` arguments"};
   static void Run(Call& call) {
     auto [source, target] = call.args.Take<Bytes, Bytes>();
-    Move(call, source, ListEnd::kTail, target, ListEnd::kHead);
+    MoveBetweenLists(call, source, ListEnd::kTail, target, ListEnd::kHead);
   }
 };
 

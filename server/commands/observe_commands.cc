@@ -53,7 +53,7 @@ void WriteRecords(Reply& reply, const CommandLog& log, size_t most) {
 
 void CountRecords(Call& call, const CommandLog& log) { call.reply.Integer(static_cast<int64_t>(log.Records().size())); }
 
-void Reset(Call& call, CommandLog& log) {
+void ResetLog(Call& call, CommandLog& log) {
   log.Clear();
   call.reply.Ok();
 }
@@ -111,7 +111,7 @@ struct SlowLogReset {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kAnytime,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
-  static void Run(Call& call) { Reset(call, call.services.command_logs.slow); }
+  static void Run(Call& call) { ResetLog(call, call.services.command_logs.slow); }
 };
 
 struct SlowLogContainer {
@@ -180,7 +180,7 @@ struct CommandLogReset {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kAnytime,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
-  static void Run(Call& call) { Reset(call, TakeLog(call)); }
+  static void Run(Call& call) { ResetLog(call, TakeLog(call)); }
 };
 
 struct CommandLogContainer {

@@ -1,9 +1,9 @@
 #include "server/commands/scan.h"
 
-#include "base/key_slot.h"
 #include "datatypes/keyspace.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
+#include "server/commands/cluster/cluster_words.h"
 #include "server/dataset/value_names.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
@@ -15,7 +15,6 @@ namespace {
 
 constexpr char kInvalidCursor[] = "ERR invalid cursor";
 constexpr char kSlotTwice[] = "ERR SLOT option can only be specified once";
-constexpr char kBadSlot[] = "ERR Invalid or out of range slot";
 Refusal UnknownType(Bytes name) { return {"ERR unknown type name '" + std::string(ShownPart(name)) + "'"}; }
 
 }  // namespace
@@ -48,7 +47,7 @@ bool ScansKeys(ScanOf scan_of) {
 }
 
 // SCAN of Redis 7.2 takes the name of a type that does not exist, and finds nothing.
-void TakeType(Args& args, ScanOptions& options, ScanOf scan_of) {
+void TakeScanType(Args& args, ScanOptions& options, ScanOf scan_of) {
   const Bytes name = args.Next();
   options.by_type = true;
   options.type = TypeNamed(name);
@@ -57,9 +56,7 @@ void TakeType(Args& args, ScanOptions& options, ScanOf scan_of) {
 
 void TakeSlot(Args& args, ScanOptions& options) {
   if (options.slot) throw Refusal{refusals::kSlotTwice};
-  const int64_t slot = Args::Integer(args.Next(), refusals::kBadSlot);
-  if (slot < 0 || slot >= kSlotCount) throw Refusal{refusals::kBadSlot};
-  options.slot = static_cast<int>(slot);
+  options.slot = SlotNumber(args.Next());
 }
 
 bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
@@ -86,7 +83,7 @@ ScanOptions ParseScanOptions(Args& args, ScanOf scan_of) {
       options.pattern = args.Next();
       options.filter = TextFilter(*options.pattern);
     } else if (ScansKeys(scan_of) && args.TakeTokenWith("TYPE", 1)) {
-      TakeType(args, options, scan_of);
+      TakeScanType(args, options, scan_of);
     } else if (scan_of == ScanOf::kCluster && args.TakeTokenWith("SLOT", 1)) {
       TakeSlot(args, options);
     } else if (scan_of == ScanOf::kFields && args.TakeToken("NOVALUES")) {

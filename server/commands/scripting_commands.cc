@@ -73,13 +73,13 @@ void RunScript(Call& call, FindScript find, Access access) {
                  .function = script.function, .name = script.sha, .keys = arguments.keys, .args = arguments.args}});
 }
 
-constexpr char kComplexity[] = "Depends on the script";
+constexpr char kScriptComplexity[] = "Depends on the script";
 
 struct Eval {
   static constexpr CommandSpec spec = {.syntax = "EVAL script numkeys:integer [key...] [arg...]",
                                        .summary = "Runs a Lua script atomically.",
                                        .since = "2.6.0",
-                                       .complexity = kComplexity,
+                                       .complexity = kScriptComplexity,
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
@@ -91,7 +91,7 @@ struct EvalRo {
   static constexpr CommandSpec spec = {.syntax = "EVAL_RO script numkeys:integer [key...] [arg...]",
                                        .summary = "Runs a read-only Lua script.",
                                        .since = "7.0.0",
-                                       .complexity = kComplexity,
+                                       .complexity = kScriptComplexity,
                                        .group = CommandGroup::kScripting,
                                        .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},
@@ -103,7 +103,7 @@ struct EvalSha {
   static constexpr CommandSpec spec = {.syntax = "EVALSHA sha1 numkeys:integer [key...] [arg...]",
                                        .summary = "Runs a cached Lua script, by the SHA-1 of its text.",
                                        .since = "2.6.0",
-                                       .complexity = kComplexity,
+                                       .complexity = kScriptComplexity,
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
@@ -115,7 +115,7 @@ struct EvalShaRo {
   static constexpr CommandSpec spec = {.syntax = "EVALSHA_RO sha1 numkeys:integer [key...] [arg...]",
                                        .summary = "Runs a cached read-only Lua script, by the SHA-1 of its text.",
                                        .since = "7.0.0",
-                                       .complexity = kComplexity,
+                                       .complexity = kScriptComplexity,
                                        .group = CommandGroup::kScripting,
                                        .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},

@@ -135,16 +135,16 @@ struct SInterStore {
 // ---------------------------------------------------------------------------------------------------------------------
 // Unions and differences
 
-using Operation = void (*)(std::span<const Set> sets, Set& result);
+using SetOperation = void (*)(std::span<const Set> sets, Set& result);
 
-void SendResult(Call& call, Operation operate) {
+void SendResult(Call& call, SetOperation operate) {
   const std::vector<Set> sets = ReadSets(call, call.args.Rest());
   SetResult result = NewResult(call, "");
   operate(sets, result.set());
   ReplySet(call, result.set());
 }
 
-void StoreOperation(Call& call, Operation operate, const KeyEvent& event) {
+void StoreOperation(Call& call, SetOperation operate, const KeyEvent& event) {
   const Bytes destination = call.args.Next();
   const std::vector<Set> sets = ReadSets(call, call.args.Rest());
   SetResult result = NewResult(call, destination);

@@ -21,7 +21,7 @@ namespace {
 // Members come and go
 
 // The space for these members inside a new entry, so that it need not grow. A large set is stored elsewhere.
-size_t RoomFor(std::span<const Bytes> members) {
+size_t RoomForMembers(std::span<const Bytes> members) {
   constexpr size_t kMost = 512;
   size_t room = 0;
   for (Bytes member : members.first(std::min(members.size(), kMost))) room += member.size() + 2;
@@ -39,7 +39,7 @@ struct SAdd {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const std::span<const Bytes> members = call.args.Rest();
-    Edit<Set> set = call.db.OpenOrCreate<Set>(key, RoomFor(members));
+    Edit<Set> set = call.db.OpenOrCreate<Set>(key, RoomForMembers(members));
     set->Expect(members[0], members.size());
     int64_t added = 0;
     ForEachMemberWord(*set, members, [&](Bytes member) {
@@ -90,7 +90,7 @@ struct SMove {
     if (!source->Remove(member)) return call.reply.Integer(0);
     source.Touched("srem");
     source.Close();
-    Edit<Set> target = call.db.OpenOrCreate<Set>(to, RoomFor({&member, 1}));
+    Edit<Set> target = call.db.OpenOrCreate<Set>(to, RoomForMembers({&member, 1}));
     if (target->IsEmpty()) target->Expect(member, 1);
     if (target->Add(member)) target.Touched("sadd");
     call.reply.Integer(1);
@@ -143,7 +143,7 @@ struct SCard {
   static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.db.Read<Set>(call.args.Next()).Size())); }
 };
 
-void ReplyAll(Call& call, const Set& set) {
+void ReplyMembers(Call& call, const Set& set) {
   call.reply.Set(set.Size());
   set.ForEach([&](const PackedElement& member) { ReplyMember(call.reply, member); });
 }
@@ -157,7 +157,7 @@ struct SMembers {
                                        .flags = kReadOnly,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
                                        .tips = "nondeterministic_output_order"};
-  static void Run(Call& call) { ReplyAll(call, call.db.Read<Set>(call.args.Next())); }
+  static void Run(Call& call) { ReplyMembers(call, call.db.Read<Set>(call.args.Next())); }
 };
 
 struct SScan {
@@ -201,7 +201,7 @@ struct SScan {
 // ---------------------------------------------------------------------------------------------------------------------
 // Chance
 
-void PopOne(Call& call, Bytes key) {
+void PopOneMember(Call& call, Bytes key) {
   Edit<Set> set = call.db.Open<Set>(key);
   if (!set) return call.reply.Null();
   set->Pop(1, call.random, [&](const PackedElement& member) {
@@ -214,7 +214,7 @@ void PopOne(Call& call, Bytes key) {
 void PopAll(Call& call, Edit<Set>& set) {
   const bool lazily = call.services.settings.lazyfree_lazy_server_del;
   const size_t size = set->Size();
-  ReplyAll(call, *set);
+  ReplyMembers(call, *set);
   FreeReplaced(call, set.Take());
   set.Touched("spop", size);
   set.AlsoTouched("del");
@@ -243,7 +243,7 @@ class PoppedWords {
   std::vector<std::string> words_;
 };
 
-void PopMany(Call& call, Bytes key, size_t count) {
+void PopManyMembers(Call& call, Bytes key, size_t count) {
   Edit<Set> set = call.db.Open<Set>(key);
   if (!set || count == 0) return call.reply.Set(0);
   if (count >= set->Size()) return PopAll(call, set);
@@ -268,9 +268,9 @@ struct SPop {
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    if (call.args.AtEnd()) return PopOne(call, key);
+    if (call.args.AtEnd()) return PopOneMember(call, key);
     if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
-    PopMany(call, key, call.args.NextCount(0, refusals::kMustBePositive));
+    PopManyMembers(call, key, call.args.NextCount(0, refusals::kMustBePositive));
   }
 };
 

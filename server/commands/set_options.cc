@@ -8,10 +8,11 @@ namespace respite {
 
 namespace {
 
-class Parser {
+class SetOptionsParser {
  public:
   // With the `unit` of a journal's record it is not asked whether the value equals that of IFEQ.
-  explicit Parser(Args& args, const Unit* unit = nullptr) : args_(args), repeats_(unit && unit->RepeatsRecord()) {}
+  explicit SetOptionsParser(Args& args, const Unit* unit = nullptr)
+      : args_(args), repeats_(unit && unit->RepeatsRecord()) {}
 
   SetOptions ParseSet() {
     while (!args_.AtEnd()) {
@@ -79,13 +80,13 @@ class Parser {
 }  // namespace
 
 SetOptions ParseSetOptions(Call& call) {
-  const SetOptions options = Parser(call.args, &call.unit).ParseSet();
+  const SetOptions options = SetOptionsParser(call.args, &call.unit).ParseSet();
   const bool gets_and_tests = options.returns_old && options.condition == SetCondition::kIfAbsent;
   if (gets_and_tests && !call.services.dialect.traits.set_nx_may_get) throw Refusal{refusals::kSyntax};
   return options;
 }
 
-SetOptions ParseGetExOptions(Args& args) { return Parser(args).ParseGetEx(); }
+SetOptions ParseGetExOptions(Args& args) { return SetOptionsParser(args).ParseGetEx(); }
 
 int64_t DeadlineOf(const Call& call, const SetOptions& options) {
   if (!options.HasTime()) return kNoDeadline;

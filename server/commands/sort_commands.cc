@@ -81,7 +81,7 @@ SortOptions ParseSortOptions(Args& args, MayStore may_store) {
   return options;
 }
 
-SortRange RangeOf(const SortOptions& options, size_t size) {
+SortRange SortRangeOf(const SortOptions& options, size_t size) {
   const auto length = static_cast<int64_t>(size);
   const int64_t first = std::clamp<int64_t>(options.offset, 0, length);
   const int64_t most = length - first;
@@ -297,7 +297,7 @@ void SortKey(Call& call, MayStore may_store) {
     options.by_text = true;
     options.by.reset();
   }
-  const SortRange range = RangeOf(options, source.Size());
+  const SortRange range = SortRangeOf(options, source.Size());
   const TextPool pool =
       options.sorts ? source.Load({0, source.Size()}, SortDirection::kUp) : source.Load(range, options.direction);
   std::vector<Bytes> elements = pool.Views();

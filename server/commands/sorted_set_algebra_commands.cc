@@ -30,9 +30,9 @@ using Aggregate = ScoredResult::Aggregate;
 // Sources and options
 
 // An operand: a sorted set, or a set, whose members all have the score 1.
-class Source {
+class AlgebraSource {
  public:
-  Source(DbView& db, Bytes key) : entry_(db.Read(key)), members_(db.View<SortedSet>(nullptr)) {
+  AlgebraSource(DbView& db, Bytes key) : entry_(db.Read(key)), members_(db.View<SortedSet>(nullptr)) {
     if (entry_ == nullptr) return;
     if (entry_->Type() == ValueType::kSet) {
       members_ = db.View<Set>(entry_);
@@ -43,7 +43,7 @@ class Source {
     }
   }
 
-  bool Is(const Source& other) const { return entry_ == other.entry_; }
+  bool Is(const AlgebraSource& other) const { return entry_ == other.entry_; }
   size_t Size() const {
     return std::visit([](const auto& members) { return members.Size(); }, members_);
   }
@@ -88,11 +88,11 @@ class Source {
 
 double OrZero(double score) { return std::isnan(score) ? 0 : score; }
 
-enum class Operation : uint8_t { kUnion, kIntersection, kDifference };
+enum class AlgebraOperation : uint8_t { kUnion, kIntersection, kDifference };
 enum class Purpose : uint8_t { kReply, kStore, kCount };
 
 struct AlgebraOptions {
-  std::vector<Source> sources;
+  std::vector<AlgebraSource> sources;
   Aggregate aggregate = Aggregate::kSum;
   Scores scores = Scores::kNo;
   size_t limit = 0;  // 0: none
@@ -105,8 +105,8 @@ Aggregate TakeAggregate(Args& args) {
   throw Refusal{refusals::kSyntax};
 }
 
-void TakeWeights(Args& args, std::vector<Source>& sources) {
-  for (Source& source : sources) {
+void TakeWeights(Args& args, std::vector<AlgebraSource>& sources) {
+  for (AlgebraSource& source : sources) {
     const auto weight = ParseDouble(args.Next());
     if (!weight) throw Refusal{refusals::kWeightNotFloat};
     source.SetWeight(*weight);
@@ -114,20 +114,20 @@ void TakeWeights(Args& args, std::vector<Source>& sources) {
 }
 
 // Redis: looks the keys up before it parses the options.
-std::vector<Source> TakeSources(Call& call) {
+std::vector<AlgebraSource> TakeSources(Call& call) {
   const int64_t keys = call.args.NextInteger();
   if (keys < 1) throw refusals::NeedsInputKey(call.command.full_name);
   if (static_cast<uint64_t>(keys) > call.args.Left()) throw Refusal{refusals::kSyntax};
-  std::vector<Source> sources;
+  std::vector<AlgebraSource> sources;
   sources.reserve(static_cast<size_t>(keys));
   for (int64_t i = 0; i < keys; ++i) sources.emplace_back(call.db, call.args.Next());
   return sources;
 }
 
-AlgebraOptions ParseAlgebra(Call& call, Operation operation, Purpose purpose) {
+AlgebraOptions ParseAlgebra(Call& call, AlgebraOperation operation, Purpose purpose) {
   Args& args = call.args;
   AlgebraOptions options{.sources = TakeSources(call)};
-  const bool combines = operation != Operation::kDifference && purpose != Purpose::kCount;
+  const bool combines = operation != AlgebraOperation::kDifference && purpose != Purpose::kCount;
   while (!args.AtEnd()) {
     if (combines && args.TakeTokenWith("WEIGHTS", options.sources.size())) {
       TakeWeights(args, options.sources);
@@ -147,14 +147,14 @@ AlgebraOptions ParseAlgebra(Call& call, Operation operation, Purpose purpose) {
 // ---------------------------------------------------------------------------------------------------------------------
 // The three operations
 
-void SortBySize(std::vector<Source>& sources) {
+void SortBySize(std::vector<AlgebraSource>& sources) {
   std::stable_sort(sources.begin(), sources.end(),
-                   [](const Source& a, const Source& b) { return a.Size() < b.Size(); });
+                   [](const AlgebraSource& a, const AlgebraSource& b) { return a.Size() < b.Size(); });
 }
 
-void Unite(AlgebraOptions& options, ScoredResult& result) {
+void UniteScored(AlgebraOptions& options, ScoredResult& result) {
   SortBySize(options.sources);
-  for (const Source& source : options.sources) {
+  for (const AlgebraSource& source : options.sources) {
     source.ForEach(
         [&](Bytes member, double score) { result.Combine(member, OrZero(source.Weighted(score)), options.aggregate); });
   }
@@ -162,7 +162,7 @@ void Unite(AlgebraOptions& options, ScoredResult& result) {
 
 // The score of a member of the first source in the intersection; nullopt if another source lacks it.
 std::optional<double> ScoreInAll(const AlgebraOptions& options, Bytes member, double first_score) {
-  const std::vector<Source>& sources = options.sources;
+  const std::vector<AlgebraSource>& sources = options.sources;
   double score = OrZero(sources[0].Weighted(first_score));
   for (size_t i = 1; i < sources.size(); ++i) {
     const auto other = sources[i].Is(sources[0]) ? std::optional(first_score) : sources[i].Score(member);
@@ -172,7 +172,7 @@ std::optional<double> ScoreInAll(const AlgebraOptions& options, Bytes member, do
   return score;
 }
 
-void Intersect(AlgebraOptions& options, ScoredResult& result) {
+void IntersectScored(AlgebraOptions& options, ScoredResult& result) {
   SortBySize(options.sources);
   options.sources[0].ForEach([&](Bytes member, double score) {
     if (const auto in_all = ScoreInAll(options, member, score)) result.Append(member, *in_all);
@@ -191,41 +191,43 @@ size_t CountInAll(AlgebraOptions& options) {
 }
 
 // Whether it is cheaper to look up each member of the first source in the others than to remove the others' members.
-bool LooksUp(const std::vector<Source>& sources) {
+bool LooksUp(const std::vector<AlgebraSource>& sources) {
   size_t all = 0;
-  for (const Source& source : sources) all += source.Size();
+  for (const AlgebraSource& source : sources) all += source.Size();
   return sources[0].Size() * sources.size() / 2 <= all;
 }
 
-void Subtract(std::vector<Source>& sources, ScoredResult& result) {
-  const auto others = std::span<Source>(sources).subspan(1);
-  if (std::any_of(others.begin(), others.end(), [&](const Source& other) { return other.Is(sources[0]); })) return;
+void SubtractScored(std::vector<AlgebraSource>& sources, ScoredResult& result) {
+  const auto others = std::span<AlgebraSource>(sources).subspan(1);
+  if (std::any_of(others.begin(), others.end(), [&](const AlgebraSource& other) { return other.Is(sources[0]); }))
+    return;
   if (!LooksUp(sources)) {
     sources[0].ForEach([&](Bytes member, double score) { result.Combine(member, score, Aggregate::kSum); });
-    for (const Source& other : others) other.ForEach([&](Bytes member, double) { result.Remove(member); });
+    for (const AlgebraSource& other : others) other.ForEach([&](Bytes member, double) { result.Remove(member); });
     return;
   }
   // Begins with the largest source, which is the most likely to have a member.
-  std::stable_sort(others.begin(), others.end(), [](const Source& a, const Source& b) { return a.Size() > b.Size(); });
+  std::stable_sort(others.begin(), others.end(),
+                   [](const AlgebraSource& a, const AlgebraSource& b) { return a.Size() > b.Size(); });
   sources[0].ForEach([&](Bytes member, double score) {
-    const bool held =
-        std::any_of(others.begin(), others.end(), [&](const Source& other) { return other.Score(member).has_value(); });
+    const bool held = std::any_of(others.begin(), others.end(),
+                                  [&](const AlgebraSource& other) { return other.Score(member).has_value(); });
     if (!held) result.Append(member, score);
   });
 }
 
-void Compute(AlgebraOptions& options, Operation operation, ScoredResult& result) {
+void Compute(AlgebraOptions& options, AlgebraOperation operation, ScoredResult& result) {
   switch (operation) {
-    case Operation::kUnion:
-      return Unite(options, result);
-    case Operation::kIntersection:
-      return Intersect(options, result);
-    case Operation::kDifference:
-      return Subtract(options.sources, result);
+    case AlgebraOperation::kUnion:
+      return UniteScored(options, result);
+    case AlgebraOperation::kIntersection:
+      return IntersectScored(options, result);
+    case AlgebraOperation::kDifference:
+      return SubtractScored(options.sources, result);
   }
 }
 
-void ReplyAlgebra(Call& call, Operation operation) {
+void ReplyAlgebra(Call& call, AlgebraOperation operation) {
   AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kReply);
   ScoredResult result(call.db.Data().hash_key());
   Compute(options, operation, result);
@@ -235,7 +237,7 @@ void ReplyAlgebra(Call& call, Operation operation) {
   for (const ScoreTree::Item& item : sorted) write(item.member->Member(), item.score);
 }
 
-void StoreAlgebra(Call& call, Operation operation, const KeyEvent& event) {
+void StoreAlgebra(Call& call, AlgebraOperation operation, const KeyEvent& event) {
   const Bytes destination = call.args.Next();
   AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kStore);
   ScoredResult result(call.db.Data().hash_key());
@@ -256,7 +258,7 @@ struct ZUnion {
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
       .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
-  static void Run(Call& call) { ReplyAlgebra(call, Operation::kUnion); }
+  static void Run(Call& call) { ReplyAlgebra(call, AlgebraOperation::kUnion); }
 };
 
 struct ZUnionStore {
@@ -270,7 +272,7 @@ struct ZUnionStore {
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)}};
-  static void Run(Call& call) { StoreAlgebra(call, Operation::kUnion, "zunionstore"); }
+  static void Run(Call& call) { StoreAlgebra(call, AlgebraOperation::kUnion, "zunionstore"); }
 };
 
 struct ZInter {
@@ -285,7 +287,7 @@ struct ZInter {
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
       .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
-  static void Run(Call& call) { ReplyAlgebra(call, Operation::kIntersection); }
+  static void Run(Call& call) { ReplyAlgebra(call, AlgebraOperation::kIntersection); }
 };
 
 struct ZInterStore {
@@ -300,7 +302,7 @@ struct ZInterStore {
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)}};
-  static void Run(Call& call) { StoreAlgebra(call, Operation::kIntersection, "zinterstore"); }
+  static void Run(Call& call) { StoreAlgebra(call, AlgebraOperation::kIntersection, "zinterstore"); }
 };
 
 struct ZDiff {
@@ -313,7 +315,7 @@ struct ZDiff {
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
       .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
-  static void Run(Call& call) { ReplyAlgebra(call, Operation::kDifference); }
+  static void Run(Call& call) { ReplyAlgebra(call, AlgebraOperation::kDifference); }
 };
 
 struct ZDiffStore {
@@ -326,7 +328,7 @@ struct ZDiffStore {
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)}};
-  static void Run(Call& call) { StoreAlgebra(call, Operation::kDifference, "zdiffstore"); }
+  static void Run(Call& call) { StoreAlgebra(call, AlgebraOperation::kDifference, "zdiffstore"); }
 };
 
 struct ZInterCard {
@@ -339,7 +341,7 @@ struct ZInterCard {
       .flags = kReadOnly,
       .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
-    AlgebraOptions options = ParseAlgebra(call, Operation::kIntersection, Purpose::kCount);
+    AlgebraOptions options = ParseAlgebra(call, AlgebraOperation::kIntersection, Purpose::kCount);
     call.reply.Integer(static_cast<int64_t>(CountInAll(options)));
   }
 };

@@ -9,7 +9,7 @@ namespace respite {
 namespace {
 
 // The last argument is the timeout, the others are keys.
-void PopOrWait(Call& call, ScoreEnd end) {
+void PopScoredOrWait(Call& call, ScoreEnd end) {
   const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
   const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
   for (const Bytes key : keys) {
@@ -36,7 +36,7 @@ struct BZPopMin {
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kBlocking | kFast,
       .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)}};
-  static void Run(Call& call) { PopOrWait(call, ScoreEnd::kMin); }
+  static void Run(Call& call) { PopScoredOrWait(call, ScoreEnd::kMin); }
 };
 
 struct BZPopMax {
@@ -49,7 +49,7 @@ struct BZPopMax {
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kBlocking | kFast,
       .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)}};
-  static void Run(Call& call) { PopOrWait(call, ScoreEnd::kMax); }
+  static void Run(Call& call) { PopScoredOrWait(call, ScoreEnd::kMax); }
 };
 
 struct BZMPop {

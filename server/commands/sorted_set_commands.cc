@@ -79,7 +79,7 @@ class PairScores {
   std::vector<double> all_;
 };
 
-void Add(Call& call, AddRule::Arithmetic arithmetic) {
+void AddMembers(Call& call, AddRule::Arithmetic arithmetic) {
   const Bytes key = call.args.Next();
   const ZAddOptions options = ParseZAddOptions(call.args, arithmetic);
   const PairScores scores(options.pairs);
@@ -104,7 +104,7 @@ struct ZAdd {
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom | kFast,
       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
-  static void Run(Call& call) { Add(call, AddRule::Arithmetic::kReplace); }
+  static void Run(Call& call) { AddMembers(call, AddRule::Arithmetic::kReplace); }
 };
 
 struct ZIncrBy {
@@ -115,7 +115,7 @@ struct ZIncrBy {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
-  static void Run(Call& call) { Add(call, AddRule::Arithmetic::kAdd); }
+  static void Run(Call& call) { AddMembers(call, AddRule::Arithmetic::kAdd); }
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ struct ZRem {
 };
 
 // ZPOPMIN and ZPOPMAX. Redis: under RESP3 a member and its score form a pair only if a count was given.
-void PopOne(Call& call, ScoreEnd end) {
+void PopOneScored(Call& call, ScoreEnd end) {
   const Bytes key = call.args.Next();
   if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
   const bool counted = !call.args.AtEnd();
@@ -252,7 +252,7 @@ struct ZPopMin {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
-  static void Run(Call& call) { PopOne(call, ScoreEnd::kMin); }
+  static void Run(Call& call) { PopOneScored(call, ScoreEnd::kMin); }
 };
 
 struct ZPopMax {
@@ -263,7 +263,7 @@ struct ZPopMax {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
-  static void Run(Call& call) { PopOne(call, ScoreEnd::kMax); }
+  static void Run(Call& call) { PopOneScored(call, ScoreEnd::kMax); }
 };
 
 struct ZMPop {

@@ -263,7 +263,7 @@ struct ZRangeStore {
 // Counting and removing
 
 template <class Range>
-void ReplyCount(Call& call, Bytes key, const Range& range) {
+void ReplyCountWithin(Call& call, Bytes key, const Range& range) {
   call.reply.Integer(static_cast<int64_t>(call.db.Read<SortedSet>(key).Within(range).count));
 }
 
@@ -277,7 +277,7 @@ struct ZCount {
                                        .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
-    ReplyCount(call, key, ParseScoreRange(min, max, call.services.dialect.traits));
+    ReplyCountWithin(call, key, ParseScoreRange(min, max, call.services.dialect.traits));
   }
 };
 
@@ -292,7 +292,7 @@ struct ZLexCount {
       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
-    ReplyCount(call, key, ParseLexRange(min, max));
+    ReplyCountWithin(call, key, ParseLexRange(min, max));
   }
 };
 

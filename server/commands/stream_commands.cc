@@ -271,7 +271,7 @@ struct XLen {
   }
 };
 
-void WriteRange(Call& call, StreamLog::Order order) {
+void WriteEntryRange(Call& call, StreamLog::Order order) {
   const Bytes key = call.args.Next();
   const Bytes first = call.args.Next();
   const Bytes second = call.args.Next();
@@ -297,7 +297,7 @@ struct XRange {
                                        .group = CommandGroup::kStream,
                                        .flags = kReadOnly,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)}};
-  static void Run(Call& call) { WriteRange(call, StreamLog::Order::kForward); }
+  static void Run(Call& call) { WriteEntryRange(call, StreamLog::Order::kForward); }
 };
 
 struct XRevRange {
@@ -308,7 +308,7 @@ struct XRevRange {
                                        .group = CommandGroup::kStream,
                                        .flags = kReadOnly,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)}};
-  static void Run(Call& call) { WriteRange(call, StreamLog::Order::kBackward); }
+  static void Run(Call& call) { WriteEntryRange(call, StreamLog::Order::kBackward); }
 };
 
 // ---------------------------------------------------------------------------------------------------------------------

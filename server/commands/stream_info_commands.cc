@@ -110,12 +110,12 @@ struct Detail {
 
 // At most `count` items, all of them for 0.
 template <class Item>
-uint64_t Shown(const StreamIdMap<Item>& map, uint64_t count) {
+uint64_t CountShown(const StreamIdMap<Item>& map, uint64_t count) {
   return count == 0 ? map.Size() : std::min<uint64_t>(map.Size(), count);
 }
 
 void WriteGroupPending(Reply& reply, const StreamGroup& group, uint64_t count) {
-  uint64_t left = Shown(group.pending(), count);
+  uint64_t left = CountShown(group.pending(), count);
   reply.Bulk("pending");
   reply.Array(left);
   for (auto at = group.pending().First(); left > 0; at.Next(), --left) {
@@ -135,7 +135,7 @@ void WriteConsumer(Reply& reply, const StreamGroup& group, const StreamConsumer&
   WriteTime(reply, "seen-time", consumer.seen_ms);
   if (has_active_time) WriteTime(reply, "active-time", consumer.active_ms);
   WriteCount(reply, "pel-count", consumer.pending.Size());
-  uint64_t left = Shown(consumer.pending, detail.count);
+  uint64_t left = CountShown(consumer.pending, detail.count);
   reply.Bulk("pending");
   reply.Array(left);
   for (auto at = consumer.pending.First(); left > 0; at.Next(), --left) {

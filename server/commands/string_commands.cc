@@ -92,7 +92,7 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   return Stored::kYes;
 }
 
-struct Set {
+struct SetCommand {
   static constexpr CommandSpec spec = {
       .syntax =
           "SET key value [condition(NX|XX|IFEQ comparison-value@8.4.0,valkey:8.1.0)@2.6.12] [GET@6.2.0] [expiration(EX "
@@ -529,7 +529,7 @@ struct Lcs {
 };
 
 constexpr auto kStringCommands = Family<Append, DelIfEq, Get, GetDel, GetEx, GetRange, GetSet, Lcs, MGet, MSet, MSetNx,
-                                        PSetEx, Set, SetEx, SetNx, SetRange, StrLen, SubStr>();
+                                        PSetEx, SetCommand, SetEx, SetNx, SetRange, StrLen, SubStr>();
 
 }  // namespace
 

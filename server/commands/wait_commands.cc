@@ -28,7 +28,7 @@ namespace {
 int64_t CountReplicas(const Services& services, const Session& session) {
   return services.replication.replicas().CountAcked(session.history_offset);
 }
-void ReplyCount(Reply& reply, const Services& services, const Session& session) {
+void ReplyAckCount(Reply& reply, const Services& services, const Session& session) {
   reply.Integer(CountReplicas(services, session));
 }
 
@@ -59,10 +59,10 @@ struct WaitForReplicas {
     const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
     if (call.services.replication.role().is_replica) throw Refusal{refusals::kWaitOfReplica};
     if (CountReplicas(call.services, call.session) >= replicas) {
-      return ReplyCount(call.reply, call.services, call.session);
+      return ReplyAckCount(call.reply, call.services, call.session);
     }
     call.services.replication.replicas().AskForAcks(call.session.history_offset);
-    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyCount, .for_disk = true});
+    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyAckCount, .for_disk = true});
   }
 };
 

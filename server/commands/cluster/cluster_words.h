@@ -12,7 +12,8 @@ namespace respite {
 
 namespace refusals {
 inline constexpr char kClusterDisabled[] = "ERR This instance has cluster support disabled";
-}
+inline constexpr char kTargetNotAPrimary[] = "ERR Target node is not a master";
+}  // namespace refusals
 
 inline Cluster& RequireCluster(Call& call) {
   Cluster* const cluster = call.services.cluster.cluster();

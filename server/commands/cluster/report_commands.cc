@@ -94,10 +94,9 @@ void WriteEndpoint(Call& call, const ClusterNode& node) {
 
 // Endpoint, port, id, and what else leads to the node.
 void WriteNode(Call& call, const ClusterNode& node) {
-  using Type = ClusterEndpointType;
-  const Type preferred = call.services.settings.cluster_preferred_endpoint_type;
-  const bool shows_ip = preferred != Type::kIp;
-  const bool shows_hostname = preferred != Type::kHostname && !node.hostname.empty();
+  const ClusterEndpointType preferred = call.services.settings.cluster_preferred_endpoint_type;
+  const bool shows_ip = preferred != ClusterEndpointType::kIp;
+  const bool shows_hostname = preferred != ClusterEndpointType::kHostname && !node.hostname.empty();
   const bool has_metadata = call.services.dialect.traits.slots_have_metadata;
   call.reply.Array(has_metadata ? 4 : 3);
   WriteEndpoint(call, node);
@@ -116,7 +115,7 @@ void WriteNode(Call& call, const ClusterNode& node) {
 }
 
 // A range of one owner, with those of its replicas that have data.
-void WriteRange(Call& call, const SlotRange& range, const ClusterNode& owner) {
+void WriteOwnedRange(Call& call, const SlotRange& range, const ClusterNode& owner) {
   std::vector<const ClusterNode*> replicas;
   for (const ClusterNode* replica : owner.replicas) {
     if (!replica->Is(kNodeFailed) && OffsetOf(call, *replica) != 0) replicas.push_back(replica);
@@ -133,12 +132,12 @@ Bytes HealthOf(const Call& call, const ClusterNode& node) {
   return node.IsReplica() && OffsetOf(call, node) == 0 ? "loading" : "online";
 }
 
-void WriteField(Call& call, Bytes name, Bytes value) {
+void WriteTextField(Call& call, Bytes name, Bytes value) {
   call.reply.Bulk(name);
   call.reply.Bulk(value);
 }
 
-void WriteNumber(Call& call, Bytes name, int64_t value) {
+void WriteNumberField(Call& call, Bytes name, int64_t value) {
   call.reply.Bulk(name);
   call.reply.Integer(value);
 }
@@ -148,16 +147,16 @@ void WriteShardNode(Call& call, const ClusterNode& node) {
   const bool has_tls = node.address.tls_port != 0;
   constexpr size_t kAlways = 6;
   call.reply.Map(kAlways + (has_tcp ? 1 : 0) + (has_tls ? 1 : 0) + (node.hostname.empty() ? 0 : 1));
-  WriteField(call, "id", node.id.Text());
-  if (has_tcp) WriteNumber(call, "port", node.address.tcp_port);
-  if (has_tls) WriteNumber(call, "tls-port", node.address.tls_port);
-  WriteField(call, "ip", ClusterRouter::IpFor(call.session.Caller(), node));
+  WriteTextField(call, "id", node.id.Text());
+  if (has_tcp) WriteNumberField(call, "port", node.address.tcp_port);
+  if (has_tls) WriteNumberField(call, "tls-port", node.address.tls_port);
+  WriteTextField(call, "ip", ClusterRouter::IpFor(call.session.Caller(), node));
   call.reply.Bulk("endpoint");
   WriteEndpoint(call, node);
-  if (!node.hostname.empty()) WriteField(call, "hostname", node.hostname);
-  WriteField(call, "role", node.IsReplica() ? "replica" : "master");
-  WriteNumber(call, "replication-offset", OffsetOf(call, node));
-  WriteField(call, "health", HealthOf(call, node));
+  if (!node.hostname.empty()) WriteTextField(call, "hostname", node.hostname);
+  WriteTextField(call, "role", node.IsReplica() ? "replica" : "master");
+  WriteNumberField(call, "replication-offset", OffsetOf(call, node));
+  WriteTextField(call, "health", HealthOf(call, node));
 }
 
 void WriteShard(Call& call, const ClusterView& view, const std::vector<const ClusterNode*>& nodes) {
@@ -179,12 +178,12 @@ void WriteShard(Call& call, const ClusterView& view, const std::vector<const Clu
 
 void WriteLink(Call& call, const BusLink& link) {
   call.reply.Map(6);
-  WriteField(call, "direction", link.direction() == BusLink::Direction::kTo ? "to" : "from");
-  WriteField(call, "node", link.node->id.Text());
-  WriteNumber(call, "create-time", link.born_ms);
-  WriteField(call, "events", link.UnsentBytes() != 0 ? "rw" : "r");
-  WriteNumber(call, "send-buffer-allocated", static_cast<int64_t>(link.UnsentBytes()));
-  WriteNumber(call, "send-buffer-used", static_cast<int64_t>(link.UnsentBytes()));
+  WriteTextField(call, "direction", link.direction() == BusLink::Direction::kTo ? "to" : "from");
+  WriteTextField(call, "node", link.node->id.Text());
+  WriteNumberField(call, "create-time", link.born_ms);
+  WriteTextField(call, "events", link.UnsentBytes() != 0 ? "rw" : "r");
+  WriteNumberField(call, "send-buffer-allocated", static_cast<int64_t>(link.UnsentBytes()));
+  WriteNumberField(call, "send-buffer-used", static_cast<int64_t>(link.UnsentBytes()));
 }
 
 void ListReplicas(Call& call) {
@@ -231,7 +230,7 @@ void ClusterSlots::Run(Call& call) {
     }
   }
   call.reply.Array(ranges.size());
-  for (const auto& [range, owner] : ranges) WriteRange(call, range, *owner);
+  for (const auto& [range, owner] : ranges) WriteOwnedRange(call, range, *owner);
 }
 
 void ClusterShards::Run(Call& call) {

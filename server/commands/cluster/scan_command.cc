@@ -20,7 +20,7 @@ namespace respite {
 
 namespace {
 
-constexpr char kInvalidCursor[] = "ERR Invalid cursor";
+constexpr char kInvalidClusterCursor[] = "ERR Invalid cursor";
 constexpr char kSlotMismatch[] = "ERR Cursor slot mismatch";
 
 constexpr Bytes kNoPlace = "0";
@@ -40,30 +40,30 @@ std::string FingerprintOf(const Database& keys) {
 }
 
 // The beginning of a slot.
-std::string TextOf(int slot) { return "0-{" + std::string(TagOfSlot(slot)) + "}-0"; }
+std::string CursorText(int slot) { return "0-{" + std::string(TagOfSlot(slot)) + "}-0"; }
 
-std::string TextOf(const Database& keys, const Cursor& cursor) {
+std::string CursorText(const Database& keys, const Cursor& cursor) {
   return FingerprintOf(keys) + "-{" + std::string(TagOfSlot(cursor.slot)) + "}-" +
          std::string(Bytes(IntegerText::FromUnsigned(cursor.place)));
 }
 
 // Throws "ERR Invalid cursor". Requires: not "0", the beginning of all.
-Cursor ParseCursor(const Database& keys, Bytes word) {
+Cursor ParseClusterCursor(const Database& keys, Bytes word) {
   const size_t open = word.find("-{");
   const size_t close = open == Bytes::npos ? open : word.find("}-", open);
-  if (close == Bytes::npos || open == 0 || close == open + 2) throw Refusal{kInvalidCursor};
+  if (close == Bytes::npos || open == 0 || close == open + 2) throw Refusal{kInvalidClusterCursor};
   const Bytes fingerprint = word.substr(0, open);
   const Bytes place = word.substr(close + 2);
-  if (fingerprint.find('{') != Bytes::npos) throw Refusal{kInvalidCursor};  // another tag would decide
+  if (fingerprint.find('{') != Bytes::npos) throw Refusal{kInvalidClusterCursor};  // another tag would decide
   for (const char digit : place) {
-    if (!IsDigit(digit)) throw Refusal{kInvalidCursor};
+    if (!IsDigit(digit)) throw Refusal{kInvalidClusterCursor};
   }
-  if (place.empty()) throw Refusal{kInvalidCursor};
+  if (place.empty()) throw Refusal{kInvalidClusterCursor};
   const bool is_ours = fingerprint != kNoPlace && fingerprint == FingerprintOf(keys);
   return {.slot = KeySlot(word), .place = is_ours ? respite::ParseCursor(place) : 0};
 }
 
-void Answer(Call& call, Bytes cursor, std::span<const Entry* const> keys = {}) {
+void ReplyPage(Call& call, Bytes cursor, std::span<const Entry* const> keys = {}) {
   call.reply.Array(2);
   call.reply.Bulk(cursor);
   call.reply.Array(keys.size());
@@ -82,10 +82,10 @@ class Walk {
     const ClusterNode* const owner = view.Owner(cursor_.slot);
     while (true) {
       VisitSlot();
-      if (cursor_.place != 0) return TextOf(Keys(), cursor_);
+      if (cursor_.place != 0) return CursorText(Keys(), cursor_);
       if (only_this_slot || ++cursor_.slot == kSlotCount) return "0";
-      if (view.Owner(cursor_.slot) != owner) return TextOf(cursor_.slot);
-      if (met_ >= options_.count) return TextOf(Keys(), cursor_);
+      if (view.Owner(cursor_.slot) != owner) return CursorText(cursor_.slot);
+      if (met_ >= options_.count) return CursorText(Keys(), cursor_);
     }
   }
   const std::vector<const Entry*>& Found() const { return found_; }
@@ -120,14 +120,14 @@ void ClusterScan::Run(Call& call) {
   constexpr int kAnySlot = -1;
   const int only = options.pattern ? PatternSlot(*options.pattern).value_or(kAnySlot) : kAnySlot;
   const bool is_start = word == kNoPlace;
-  const Cursor cursor = is_start ? Cursor{} : ParseCursor(call.db.Data(), word);
+  const Cursor cursor = is_start ? Cursor{} : ParseClusterCursor(call.db.Data(), word);
   if (!is_start && options.slot && *options.slot != cursor.slot) throw Refusal{kSlotMismatch};
-  if (only != kAnySlot && options.slot && only != *options.slot) return Answer(call, "0");
-  if (is_start) return Answer(call, TextOf(options.slot.value_or(std::max(only, 0))));
-  if (only != kAnySlot && only != cursor.slot) return Answer(call, only > cursor.slot ? TextOf(only) : "0");
+  if (only != kAnySlot && options.slot && only != *options.slot) return ReplyPage(call, "0");
+  if (is_start) return ReplyPage(call, CursorText(options.slot.value_or(std::max(only, 0))));
+  if (only != kAnySlot && only != cursor.slot) return ReplyPage(call, only > cursor.slot ? CursorText(only) : "0");
   Walk walk(call, options, cursor);
   const std::string next = walk.Run(only != kAnySlot || options.slot);
-  Answer(call, next, PassingKeys(call, options, walk.Found()));
+  ReplyPage(call, next, PassingKeys(call, options, walk.Found()));
 }
 
 }  // namespace respite

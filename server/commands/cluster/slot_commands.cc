@@ -15,33 +15,32 @@ constexpr char kBadSlot[] = "ERR Invalid or out of range slot";
 constexpr char kInvalidSlot[] = "ERR Invalid slot";
 constexpr char kInvalidSlotOrCount[] = "ERR Invalid slot or number of keys";
 constexpr char kNotEmpty[] = "ERR DB must be empty to perform CLUSTER FLUSHSLOTS.";
-constexpr char kOnlyPrimaries[] = "ERR Please use SETSLOT only with masters.";
-constexpr char kNotAPrimary[] = "ERR Target node is not a master";
+constexpr char kSetSlotNeedsPrimary[] = "ERR Please use SETSLOT only with masters.";
 constexpr char kBadAction[] = "ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP";
 constexpr char kImportRuns[] = "ERR Slot import in progress.";
 constexpr char kExportRuns[] = "ERR Slot export in progress.";
 
-enum class Wanted : uint8_t { kFree, kTaken };
+enum class WantedSlots : uint8_t { kFree, kTaken };
 
 // Adds the slot to those of the request. Throws when it is not as wanted, or was there already.
-void Collect(const Cluster& cluster, SlotSet& slots, int slot, Wanted wanted) {
+void CollectSlot(const Cluster& cluster, SlotSet& slots, int slot, WantedSlots wanted) {
   const bool is_taken = cluster.view().Owner(slot) != nullptr;
   const std::string number = std::to_string(slot);
-  if (wanted == Wanted::kTaken && !is_taken) throw Refusal{"ERR Slot " + number + " is already unassigned"};
-  if (wanted == Wanted::kFree && is_taken) throw Refusal{"ERR Slot " + number + " is already busy"};
+  if (wanted == WantedSlots::kTaken && !is_taken) throw Refusal{"ERR Slot " + number + " is already unassigned"};
+  if (wanted == WantedSlots::kFree && is_taken) throw Refusal{"ERR Slot " + number + " is already busy"};
   if (slots.Has(slot)) throw Refusal{"ERR Slot " + number + " specified multiple times"};
   slots.Add(slot);
 }
 
-SlotSet TakeSlots(Call& call, const Cluster& cluster, Wanted wanted) {
+SlotSet TakeSlots(Call& call, const Cluster& cluster, WantedSlots wanted) {
   std::vector<int> numbers;
   while (!call.args.AtEnd()) numbers.push_back(SlotNumber(call.args.Next()));
   SlotSet slots;
-  for (const int slot : numbers) Collect(cluster, slots, slot, wanted);
+  for (const int slot : numbers) CollectSlot(cluster, slots, slot, wanted);
   return slots;
 }
 
-SlotSet TakeRanges(Call& call, const Cluster& cluster, Wanted wanted) {
+SlotSet TakeRanges(Call& call, const Cluster& cluster, WantedSlots wanted) {
   if (call.args.Left() % 2 != 0) throw refusals::WrongArity(call.command.full_name);
   std::vector<SlotRange> ranges;
   while (!call.args.AtEnd()) {
@@ -55,33 +54,33 @@ SlotSet TakeRanges(Call& call, const Cluster& cluster, Wanted wanted) {
   }
   SlotSet slots;
   for (const SlotRange& range : ranges) {
-    for (int slot = range.first; slot <= range.last; ++slot) Collect(cluster, slots, slot, wanted);
+    for (int slot = range.first; slot <= range.last; ++slot) CollectSlot(cluster, slots, slot, wanted);
   }
   return slots;
 }
 
-ClusterNode& PrimaryNamed(Cluster& cluster, Bytes word, const char* refusal) {
+ClusterNode& TargetPrimary(Cluster& cluster, Bytes word, const char* refusal) {
   ClusterNode& node = NodeNamed(cluster, word, refusal);
-  if (node.IsReplica()) throw Refusal{kNotAPrimary};
+  if (node.IsReplica()) throw Refusal{refusals::kTargetNotAPrimary};
   return node;
 }
 
-void Migrate(Cluster& cluster, int slot, Bytes target) {
+void MigrateSlot(Cluster& cluster, int slot, Bytes target) {
   if (cluster.view().Owner(slot) != &cluster.view().me()) {
     throw Refusal{"ERR I'm not the owner of hash slot " + std::to_string(slot)};
   }
-  cluster.view().SetMigrating(slot, &PrimaryNamed(cluster, target, "I don't know about node"));
+  cluster.view().SetMigrating(slot, &TargetPrimary(cluster, target, "I don't know about node"));
 }
 
-void Import(Cluster& cluster, int slot, Bytes source) {
+void ImportSlot(Cluster& cluster, int slot, Bytes source) {
   if (cluster.view().Owner(slot) == &cluster.view().me()) {
     throw Refusal{"ERR I'm already the owner of hash slot " + std::to_string(slot)};
   }
-  cluster.view().SetImporting(slot, &PrimaryNamed(cluster, source, "I don't know about node"));
+  cluster.view().SetImporting(slot, &TargetPrimary(cluster, source, "I don't know about node"));
 }
 
-void Give(Call& call, Cluster& cluster, int slot, Bytes word) {
-  ClusterNode& owner = PrimaryNamed(cluster, word, kUnknownNode);
+void GiveSlotTo(Call& call, Cluster& cluster, int slot, Bytes word) {
+  ClusterNode& owner = TargetPrimary(cluster, word, kUnknownNode);
   const bool leaves = cluster.view().Owner(slot) == &cluster.view().me() && !owner.IsMyself();
   if (leaves && call.services.keyspace.CountIn(slot) != 0) {
     throw Refusal{"ERR Can't assign hashslot " + std::to_string(slot) +
@@ -100,25 +99,25 @@ int SlotNumber(Bytes word) {
 
 void ClusterAddSlots::Run(Call& call) {
   Cluster& cluster = RequireCluster(call);
-  cluster.AddSlots(TakeSlots(call, cluster, Wanted::kFree));
+  cluster.AddSlots(TakeSlots(call, cluster, WantedSlots::kFree));
   call.reply.Ok();
 }
 
 void ClusterAddSlotsRange::Run(Call& call) {
   Cluster& cluster = RequireCluster(call);
-  cluster.AddSlots(TakeRanges(call, cluster, Wanted::kFree));
+  cluster.AddSlots(TakeRanges(call, cluster, WantedSlots::kFree));
   call.reply.Ok();
 }
 
 void ClusterDelSlots::Run(Call& call) {
   Cluster& cluster = RequireCluster(call);
-  cluster.DeleteSlots(TakeSlots(call, cluster, Wanted::kTaken));
+  cluster.DeleteSlots(TakeSlots(call, cluster, WantedSlots::kTaken));
   call.reply.Ok();
 }
 
 void ClusterDelSlotsRange::Run(Call& call) {
   Cluster& cluster = RequireCluster(call);
-  cluster.DeleteSlots(TakeRanges(call, cluster, Wanted::kTaken));
+  cluster.DeleteSlots(TakeRanges(call, cluster, WantedSlots::kTaken));
   call.reply.Ok();
 }
 
@@ -150,7 +149,7 @@ void ClusterGetKeysInSlot::Run(Call& call) {
 
 void ClusterSetSlot::Run(Call& call) {
   Cluster& cluster = RequireCluster(call);
-  if (cluster.view().me().IsReplica()) throw Refusal{kOnlyPrimaries};
+  if (cluster.view().me().IsReplica()) throw Refusal{kSetSlotNeedsPrimary};
   if (call.services.slot_migrations.IsImporting()) throw Refusal{kImportRuns};
   if (call.services.slot_migrations.IsExporting()) throw Refusal{kExportRuns};
   const int slot = SlotNumber(call.args.Next());
@@ -159,11 +158,11 @@ void ClusterSetSlot::Run(Call& call) {
     cluster.view().SetImporting(slot, nullptr);
     cluster.view().SetMigrating(slot, nullptr);
   } else if (call.args.Left() == 2 && call.args.TakeToken("MIGRATING")) {
-    Migrate(cluster, slot, call.args.Next());
+    MigrateSlot(cluster, slot, call.args.Next());
   } else if (call.args.Left() == 2 && call.args.TakeToken("IMPORTING")) {
-    Import(cluster, slot, call.args.Next());
+    ImportSlot(cluster, slot, call.args.Next());
   } else if (call.args.Left() == 2 && call.args.TakeToken("NODE")) {
-    Give(call, cluster, slot, call.args.Next());
+    GiveSlotTo(call, cluster, slot, call.args.Next());
   } else {
     throw Refusal{kBadAction};
   }

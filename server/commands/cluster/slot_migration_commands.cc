@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kNoRanges[] = "ERR No slot ranges specified";
 constexpr char kNoEnd[] = "ERR No end slot for final slot range";
-constexpr char kOnlyPrimaries[] = "ERR Slot migration can only be used on primary nodes";
+constexpr char kMigrationNeedsPrimary[] = "ERR Slot migration can only be used on primary nodes";
 constexpr char kManuallyMigrated[] = "ERR Slots are being manually migrated";
 constexpr char kManuallyImported[] = "ERR Slots are being manually imported";
 constexpr char kManyShards[] = "ERR Requested slots span multiple shards";
@@ -23,7 +23,6 @@ constexpr char kInvalidNode[] = "ERR Invalid node name: ";
 constexpr char kUnknownNodeName[] = "ERR Unknown node name: ";
 constexpr char kNotServedHere[] = "ERR Slots are not served by this node";
 constexpr char kTargetIsSelf[] = "ERR Target node can not be this node";
-constexpr char kTargetNoPrimary[] = "ERR Target node is not a master";
 constexpr char kOverlap[] = "ERR Slot ranges in migrations overlap";
 constexpr char kNoneRuns[] = "ERR No migrations ongoing";
 constexpr char kBadName[] = "ERR Invalid name of a slot migration";
@@ -31,7 +30,9 @@ constexpr char kOnlyStreams[] = "ERR This is for replicas and files only";
 Refusal AlreadyMigrated(int slot) { return {"ERR I am already migrating slot " + std::to_string(slot)}; }
 Refusal Unserved(int slot) { return {"ERR Slot " + std::to_string(slot) + " has no node served"}; }
 
-std::string TextOf(const SlotRange& range) { return std::to_string(range.first) + "-" + std::to_string(range.last); }
+std::string SlotRangeText(const SlotRange& range) {
+  return std::to_string(range.first) + "-" + std::to_string(range.last);
+}
 
 SlotRange NextRange(Args& args) {
   const Bytes first_word = args.Next();
@@ -46,7 +47,7 @@ SlotRange NextRange(Args& args) {
 Refusal OverlapOf(const std::vector<SlotRange>& former, const SlotRange& last) {
   const auto other = std::ranges::find_if(
       former, [&](const SlotRange& one) { return one.first <= last.last && last.first <= one.last; });
-  return {"ERR Slot range " + TextOf(last) + " overlaps with previous range " + TextOf(*other)};
+  return {"ERR Slot range " + SlotRangeText(last) + " overlaps with previous range " + SlotRangeText(*other)};
 }
 
 // Pairs of numbers, up to the first word that is none. Cost: O(slots).
@@ -101,7 +102,7 @@ Order NextOrder(Call& call, const ClusterView& view) {
   const ClusterNode& target = NextTarget(args, view);
   if (&owner != &view.me()) throw Refusal{kNotServedHere};
   if (target.IsMyself()) throw Refusal{kTargetIsSelf};
-  if (target.IsReplica()) throw Refusal{kTargetNoPrimary};
+  if (target.IsReplica()) throw Refusal{refusals::kTargetNotAPrimary};
   if (const auto slot = call.services.slot_migrations.FindExported(slots)) throw AlreadyMigrated(*slot);
   return {slots, target.id};
 }
@@ -131,7 +132,7 @@ NodeId NextSource(Args& args) {
 }
 
 // The source gets no replies but these.
-void Answer(Call& call, Bytes text) {
+void AnswerSource(Call& call, Bytes text) {
   call.reply.Simple(text);
   call.services.executor.KeepMessages(call.session);
 }
@@ -145,7 +146,7 @@ void Establish(Call& call) {
   call.services.slot_migrations.imports().Establish(call.session, offer);
   call.unit.Count(1);
   call.effect.Replace(HideRequest(offer.name, offer.slots));
-  Answer(call, "OK");
+  AnswerSource(call, "OK");
   call.session.replies.TurnOff();
 }
 
@@ -179,44 +180,44 @@ void GoOn(Call& call, Bytes step) {
   } else if (EqualsIgnoreCase(step, "PAUSED")) {
     imports.EndChanges(call.session);
   } else if (EqualsIgnoreCase(step, "TAKEOVER")) {
-    return Answer(call, "OK " + std::to_string(imports.TakeOver(call.session)));
+    return AnswerSource(call, "OK " + std::to_string(imports.TakeOver(call.session)));
   } else {
     throw Refusal{refusals::kSyntax};
   }
-  Answer(call, "OK");
+  AnswerSource(call, "OK");
 }
 
-void WriteText(Reply& reply, Bytes name, Bytes text) {
+void WriteJobText(Reply& reply, Bytes name, Bytes text) {
   reply.Bulk(name);
   reply.Bulk(text);
 }
 
-void WriteNumber(Reply& reply, Bytes name, int64_t number) {
+void WriteJobNumber(Reply& reply, Bytes name, int64_t number) {
   reply.Bulk(name);
   reply.Integer(number);
 }
 
-void Write(Reply& reply, const SlotJob& job) {
+void WriteJob(Reply& reply, const SlotJob& job) {
   const bool has_nodes = !job.source.IsNull();
   reply.Map(has_nodes ? 11 : 9);
-  WriteText(reply, "name", job.name);
-  WriteText(reply, "operation", job.operation == SlotJob::Operation::kExport ? "EXPORT" : "IMPORT");
-  WriteText(reply, "slot_ranges", SlotRangesText(job.slots));
-  if (has_nodes) WriteText(reply, "target_node", job.target.Text());
-  if (has_nodes) WriteText(reply, "source_node", job.source.Text());
-  WriteNumber(reply, "create_time", job.created_s);
-  WriteNumber(reply, "last_update_time", job.updated_s);
-  WriteNumber(reply, "last_ack_time", job.acked_s);
-  WriteText(reply, "state", StateName(job.state));
-  WriteText(reply, "message", job.message);
-  WriteNumber(reply, "cow_size", static_cast<int64_t>(job.cow_bytes));
+  WriteJobText(reply, "name", job.name);
+  WriteJobText(reply, "operation", job.operation == SlotJob::Operation::kExport ? "EXPORT" : "IMPORT");
+  WriteJobText(reply, "slot_ranges", SlotRangesText(job.slots));
+  if (has_nodes) WriteJobText(reply, "target_node", job.target.Text());
+  if (has_nodes) WriteJobText(reply, "source_node", job.source.Text());
+  WriteJobNumber(reply, "create_time", job.created_s);
+  WriteJobNumber(reply, "last_update_time", job.updated_s);
+  WriteJobNumber(reply, "last_ack_time", job.acked_s);
+  WriteJobText(reply, "state", StateName(job.state));
+  WriteJobText(reply, "message", job.message);
+  WriteJobNumber(reply, "cow_size", static_cast<int64_t>(job.cow_bytes));
 }
 
 }  // namespace
 
 void ClusterMigrateSlots::Run(Call& call) {
   const ClusterView& view = RequireCluster(call).view();
-  if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
+  if (!view.me().IsPrimary()) throw Refusal{kMigrationNeedsPrimary};
   if (!view.migrating().empty()) throw Refusal{kManuallyMigrated};
   if (!view.importing().empty()) throw Refusal{kManuallyImported};
   std::vector<Order> orders;
@@ -242,7 +243,7 @@ void ClusterGetSlotMigrations::Run(Call& call) {
   RequireCluster(call);
   const std::vector<SlotJob> jobs = call.services.slot_migrations.Jobs();
   call.reply.Array(jobs.size());
-  for (const SlotJob& job : jobs) Write(call.reply, job);
+  for (const SlotJob& job : jobs) WriteJob(call.reply, job);
 }
 
 void ClusterSyncSlots::Run(Call& call) {

@@ -32,7 +32,7 @@ constexpr Named kMetrics[] = {
 
 bool AreAllCounted(const Call& call) { return call.services.settings.cluster_slot_stats_enabled; }
 
-uint64_t ValueOf(const Call& call, int slot, Metric metric) {
+uint64_t MetricValue(const Call& call, int slot, Metric metric) {
   const SlotStats& stats = *call.services.cluster.slot_stats();
   switch (metric) {
     case Metric::kKeyCount:
@@ -58,7 +58,7 @@ std::vector<int> SlotsBetween(Cluster& cluster, int first, int last) {
   return slots;
 }
 
-void Write(Call& call, std::span<const int> slots) {
+void WriteSlotStats(Call& call, std::span<const int> slots) {
   const size_t metrics = AreAllCounted(call) ? std::size(kMetrics) : 1;
   call.reply.Array(slots.size());
   for (const int slot : slots) {
@@ -67,19 +67,19 @@ void Write(Call& call, std::span<const int> slots) {
     call.reply.Map(metrics);
     for (const Named& one : std::span(kMetrics).first(metrics)) {
       call.reply.Bulk(one.name);
-      call.reply.Integer(static_cast<int64_t>(ValueOf(call, slot, one.metric)));
+      call.reply.Integer(static_cast<int64_t>(MetricValue(call, slot, one.metric)));
     }
   }
 }
 
-void WriteRange(Call& call, Cluster& cluster) {
+void WriteRangeStats(Call& call, Cluster& cluster) {
   const int first = SlotNumber(call.args.Next());
   const int last = SlotNumber(call.args.Next());
   if (first > last) {
     throw Refusal{"ERR Start slot number " + std::to_string(first) + " is greater than end slot number " +
                   std::to_string(last)};
   }
-  Write(call, SlotsBetween(cluster, first, last));
+  WriteSlotStats(call, SlotsBetween(cluster, first, last));
 }
 
 Metric TakeMetric(Call& call) {
@@ -120,12 +120,12 @@ OrderOptions TakeOrderOptions(Call& call) {
 }
 
 // Slots with the same value are in ascending order, whatever the order is.
-void WriteOrdered(Call& call, Cluster& cluster) {
+void WriteOrderedStats(Call& call, Cluster& cluster) {
   const Metric metric = TakeMetric(call);
   const OrderOptions options = TakeOrderOptions(call);
   std::vector<std::pair<uint64_t, int>> ranked;
   for (const int slot : SlotsBetween(cluster, 0, kSlotCount - 1)) {
-    const uint64_t value = ValueOf(call, slot, metric);
+    const uint64_t value = MetricValue(call, slot, metric);
     ranked.emplace_back(options.ascends ? value : ~value, slot);
   }
   std::sort(ranked.begin(), ranked.end());
@@ -133,7 +133,7 @@ void WriteOrdered(Call& call, Cluster& cluster) {
   std::vector<int> slots;
   slots.reserve(ranked.size());
   for (const auto& [rank, slot] : ranked) slots.push_back(slot);
-  Write(call, slots);
+  WriteSlotStats(call, slots);
 }
 
 }  // namespace
@@ -141,8 +141,8 @@ void WriteOrdered(Call& call, Cluster& cluster) {
 void ClusterSlotStats::Run(Call& call) {
   Cluster& cluster = RequireCluster(call);
   const Bytes subcommand = call.args[1];
-  if (call.args.Left() == 3 && call.args.TakeToken("SLOTSRANGE")) return WriteRange(call, cluster);
-  if (call.args.Left() >= 2 && call.args.TakeToken("ORDERBY")) return WriteOrdered(call, cluster);
+  if (call.args.Left() == 3 && call.args.TakeToken("SLOTSRANGE")) return WriteRangeStats(call, cluster);
+  if (call.args.Left() >= 2 && call.args.TakeToken("ORDERBY")) return WriteOrderedStats(call, cluster);
   throw refusals::SubcommandSyntax(call.services.dialect, "CLUSTER", subcommand);
 }
 

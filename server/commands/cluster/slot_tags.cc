@@ -9,8 +9,8 @@ namespace respite {
 
 namespace {
 
-constexpr Bytes kDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-constexpr size_t kLongest = 3;  // all slots have such a tag
+constexpr Bytes kTagDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr size_t kMaxTagLength = 3;  // all slots have such a tag
 
 using Tags = std::array<std::string, kSlotCount>;
 
@@ -21,12 +21,12 @@ void AddTags(Tags& tags, std::string prefix, size_t length) {
     if (tag.empty()) tag = std::move(prefix);
     return;
   }
-  for (const char digit : kDigits) AddTags(tags, prefix + digit, length);
+  for (const char digit : kTagDigits) AddTags(tags, prefix + digit, length);
 }
 
 Tags MakeTags() {
   Tags tags;
-  for (size_t length = 1; length <= kLongest; ++length) AddTags(tags, "", length);
+  for (size_t length = 1; length <= kMaxTagLength; ++length) AddTags(tags, "", length);
   return tags;
 }
 

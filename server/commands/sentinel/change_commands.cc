@@ -229,12 +229,12 @@ void SentinelSet::Run(Call& call) {
 
 namespace {
 
-Bytes NameOf(LogLevel level) {
+Bytes LogLevelName(LogLevel level) {
   constexpr std::array<Bytes, 5> kNames = {"debug", "verbose", "notice", "warning", "nothing"};
   return kNames[static_cast<size_t>(level)];
 }
 
-std::optional<bool> YesOrNo(Bytes text) {
+std::optional<bool> ParseYesOrNo(Bytes text) {
   if (EqualsIgnoreCase(text, "yes")) return true;
   if (EqualsIgnoreCase(text, "no")) return false;
   return std::nullopt;
@@ -247,7 +247,7 @@ std::optional<int> Port(Bytes text) {
 }
 
 // A setting of SENTINEL CONFIG.
-struct Option {
+struct SentinelOption {
   Bytes name;
   std::string (*get)(const Call&);
   bool (*accepts)(Bytes);
@@ -256,7 +256,7 @@ struct Option {
 
 SentinelOptions& OptionsOf(const Call& call) { return SentinelOf(call).state().options; }
 bool AcceptsAll(Bytes) { return true; }
-bool AcceptsSwitch(Bytes value) { return YesOrNo(value).has_value(); }
+bool AcceptsSwitch(Bytes value) { return ParseYesOrNo(value).has_value(); }
 
 void SetLevel(Call& call, Bytes value) {
   const LogLevel level = *ParseLogLevel(value);
@@ -265,13 +265,13 @@ void SetLevel(Call& call, Bytes value) {
 }
 
 template <bool SentinelOptions::*option>
-constexpr Option Switch(Bytes name) {
+constexpr SentinelOption SwitchOption(Bytes name) {
   return {name, [](const Call& call) { return std::string(OptionsOf(call).*option ? "yes" : "no"); }, AcceptsSwitch,
-          [](Call& call, Bytes value) { OptionsOf(call).*option = *YesOrNo(value); }};
+          [](Call& call, Bytes value) { OptionsOf(call).*option = *ParseYesOrNo(value); }};
 }
 
 template <std::string SentinelOptions::*option>
-constexpr Option Text(Bytes name) {
+constexpr SentinelOption TextOption(Bytes name) {
   return {name, [](const Call& call) { return OptionsOf(call).*option; }, AcceptsAll,
           [](Call& call, Bytes value) { OptionsOf(call).*option = value; }};
 }
@@ -280,36 +280,37 @@ constexpr Bytes kUser = "sentinel-user";
 constexpr Bytes kPassword = "sentinel-pass";
 
 // In the order in which CONFIG GET shows them.
-constexpr std::array kOptions = {
-    Switch<&SentinelOptions::resolves_hostnames>("resolve-hostnames"),
-    Switch<&SentinelOptions::announces_hostnames>("announce-hostnames"),
-    Text<&SentinelOptions::announce_ip>("announce-ip"),
-    Option{"announce-port", [](const Call& call) { return std::to_string(OptionsOf(call).announce_port); },
-           [](Bytes value) { return Port(value).has_value(); },
-           [](Call& call, Bytes value) { OptionsOf(call).announce_port = *Port(value); }},
-    Text<&SentinelOptions::user>(kUser),
-    Text<&SentinelOptions::password>(kPassword),
-    Option{"loglevel", [](const Call& call) { return std::string(NameOf(call.services.settings.loglevel)); },
-           [](Bytes value) { return ParseLogLevel(value).has_value(); }, SetLevel}};
+constexpr std::array kSentinelOptions = {
+    SwitchOption<&SentinelOptions::resolves_hostnames>("resolve-hostnames"),
+    SwitchOption<&SentinelOptions::announces_hostnames>("announce-hostnames"),
+    TextOption<&SentinelOptions::announce_ip>("announce-ip"),
+    SentinelOption{"announce-port", [](const Call& call) { return std::to_string(OptionsOf(call).announce_port); },
+                   [](Bytes value) { return Port(value).has_value(); },
+                   [](Call& call, Bytes value) { OptionsOf(call).announce_port = *Port(value); }},
+    TextOption<&SentinelOptions::user>(kUser),
+    TextOption<&SentinelOptions::password>(kPassword),
+    SentinelOption{"loglevel",
+                   [](const Call& call) { return std::string(LogLevelName(call.services.settings.loglevel)); },
+                   [](Bytes value) { return ParseLogLevel(value).has_value(); }, SetLevel}};
 
-void GetOptions(Call& call) {
-  std::vector<const Option*> found;
+void GetSentinelOptions(Call& call) {
+  std::vector<const SentinelOption*> found;
   for (const Bytes word : call.args.Rest()) {
     const Glob pattern(word, CaseMode::kIgnore);
-    for (const Option& option : kOptions) {
+    for (const SentinelOption& option : kSentinelOptions) {
       const bool is_new = std::ranges::find(found, &option) == found.end();
       if (is_new && pattern.Matches(option.name)) found.push_back(&option);
     }
   }
   call.reply.Map(found.size());
-  for (const Option* option : found) {
+  for (const SentinelOption* option : found) {
     call.reply.Bulk(option->name);
     call.reply.Bulk(option->get(call));
   }
 }
 
 struct Change {
-  const Option* option;
+  const SentinelOption* option;
   Bytes value;
 };
 
@@ -318,9 +319,9 @@ std::vector<Change> TakeChanges(Call& call) {
   while (!call.args.AtEnd()) {
     const Bytes name = call.args.Next();
     const std::string shown(name);
-    const auto option =
-        std::ranges::find_if(kOptions, [&](const Option& one) { return EqualsIgnoreCase(one.name, name); });
-    if (option == kOptions.end()) throw Refusal{"ERR Invalid argument '" + shown + "' to SENTINEL CONFIG SET"};
+    const auto option = std::ranges::find_if(
+        kSentinelOptions, [&](const SentinelOption& one) { return EqualsIgnoreCase(one.name, name); });
+    if (option == kSentinelOptions.end()) throw Refusal{"ERR Invalid argument '" + shown + "' to SENTINEL CONFIG SET"};
     const auto is_same = [&](const Change& change) { return change.option == &*option; };
     if (std::ranges::any_of(changes, is_same)) {
       throw Refusal{"ERR Duplicate argument '" + shown + "' to SENTINEL CONFIG SET"};
@@ -336,7 +337,7 @@ std::vector<Change> TakeChanges(Call& call) {
 }
 
 // All or nothing.
-void SetOptions(Call& call) {
+void SetSentinelOptions(Call& call) {
   const std::vector<Change> changes = TakeChanges(call);
   for (const Change& change : changes) change.option->set(call, change.value);
   const auto is_login = [](const Change& change) {
@@ -349,8 +350,8 @@ void SetOptions(Call& call) {
 }  // namespace
 
 void SentinelConfig::Run(Call& call) {
-  if (call.args.TakeTokenWith("SET", 2)) return SetOptions(call);
-  if (call.args.TakeTokenWith("GET", 1)) return GetOptions(call);
+  if (call.args.TakeTokenWith("SET", 2)) return SetSentinelOptions(call);
+  if (call.args.TakeTokenWith("GET", 1)) return GetSentinelOptions(call);
   throw Refusal{refusals::kNoSuchConfig};
 }
 

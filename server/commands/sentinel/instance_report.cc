@@ -4,7 +4,7 @@ namespace respite {
 
 namespace {
 
-Bytes NameOf(FailoverState state) {
+Bytes FailoverStateName(FailoverState state) {
   switch (state) {
     case FailoverState::kNone:
       return "none";
@@ -101,7 +101,7 @@ void InstanceReport::AddCommon() {
   Add("link-pending-commands", static_cast<int64_t>(link.Pending()));
   Add("link-refcount", instance_.link.use_count());
   if (instance_.kind == InstanceKind::kPrimary && primary.is_failing_over) {
-    Add("failover-state", std::string(NameOf(primary.failover_state)));
+    Add("failover-state", std::string(FailoverStateName(primary.failover_state)));
   }
   AddTimes();
 }

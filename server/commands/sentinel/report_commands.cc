@@ -11,7 +11,7 @@ namespace respite {
 namespace {
 
 template <class Type>
-void ReplyOne(Call& call, const Type& instance) {
+void ReplyInstance(Call& call, const Type& instance) {
   const auto fields = InstanceReport::Of(SentinelOf(call).core(), instance);
   call.reply.Map(fields.size());
   for (const auto& [name, value] : fields) {
@@ -21,9 +21,9 @@ void ReplyOne(Call& call, const Type& instance) {
 }
 
 template <class Instances>
-void ReplyAll(Call& call, const Instances& instances) {
+void ReplyInstances(Call& call, const Instances& instances) {
   call.reply.Array(instances.size());
-  for (const auto& [name, instance] : instances) ReplyOne(call, *instance);
+  for (const auto& [name, instance] : instances) ReplyInstance(call, *instance);
 }
 
 // Those that do not want to be known are left out.
@@ -34,7 +34,7 @@ void ReplyReplicas(Call& call) {
     if (replica->is_announced) shown.push_back(replica.get());
   }
   call.reply.Array(shown.size());
-  for (const WatchedReplica* replica : shown) ReplyOne(call, *replica);
+  for (const WatchedReplica* replica : shown) ReplyInstance(call, *replica);
 }
 
 // --- SENTINEL INFO-CACHE.
@@ -173,9 +173,9 @@ void SentinelIsMasterDownByAddr::Run(Call& call) {
   call.reply.Integer(static_cast<int64_t>(vote.epoch));
 }
 
-void SentinelMaster::Run(Call& call) { ReplyOne(call, PrimaryNamed(call, call.args.Next())); }
+void SentinelMaster::Run(Call& call) { ReplyInstance(call, PrimaryNamed(call, call.args.Next())); }
 
-void SentinelMasters::Run(Call& call) { ReplyAll(call, SentinelOf(call).state().primaries); }
+void SentinelMasters::Run(Call& call) { ReplyInstances(call, SentinelOf(call).state().primaries); }
 
 void SentinelMyId::Run(Call& call) { call.reply.Bulk(SentinelOf(call).state().id); }
 
@@ -200,7 +200,7 @@ void SentinelPendingScripts::Run(Call& call) {
 
 void SentinelReplicas::Run(Call& call) { ReplyReplicas(call); }
 
-void SentinelSentinels::Run(Call& call) { ReplyAll(call, PrimaryNamed(call, call.args.Next()).sentinels); }
+void SentinelSentinels::Run(Call& call) { ReplyInstances(call, PrimaryNamed(call, call.args.Next()).sentinels); }
 
 void SentinelSlaves::Run(Call& call) { ReplyReplicas(call); }
 

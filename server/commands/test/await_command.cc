@@ -31,10 +31,10 @@ using Sight = Awaits::Sight;
 
 constexpr char kWhat[] = "BLOCKED, SUBSCRIBERS, CLIENTS, COMMAND, KEY, REPLICAS and QUIET";
 constexpr int64_t kUsualTimeoutMs = 5000;
-constexpr int64_t kLongestMs = int64_t{24} * 3'600'000;
+constexpr int64_t kMaxAwaitMs = int64_t{24} * 3'600'000;
 
 // What is awaited, for people, and how it is seen.
-struct Wanted {
+struct AwaitGoal {
   std::string wanted;
   Awaits::Condition look;
 };
@@ -42,23 +42,23 @@ struct Wanted {
 // Real time: nobody waits for a day.
 int64_t RealMs(Bytes word) {
   const int64_t duration_ms = DurationMs(word);
-  if (duration_ms <= kLongestMs) return duration_ms;
+  if (duration_ms <= kMaxAwaitMs) return duration_ms;
   throw Refusal{"ERR " + Shown(word) + " is too long. Write 24h at most, since this is real time"};
 }
 
 // At least so many; 0: none.
-struct Number {
+struct AwaitedNumber {
   uint64_t wanted;
 
   bool IsMet(uint64_t seen) const { return wanted == 0 ? seen == 0 : seen >= wanted; }
   std::string Text() const { return wanted == 0 ? "no" : "at least " + std::to_string(wanted); }
 };
 
-Number TakeNumber(Args& args, Bytes word) {
+AwaitedNumber TakeAwaitedNumber(Args& args, Bytes word) {
   return {static_cast<uint64_t>(NumberIn(ValueOf(args, word), "number", {0, INT64_MAX}))};
 }
 
-Wanted Counted(Number number, const std::string& what, std::function<uint64_t()> count) {
+AwaitGoal Counted(AwaitedNumber number, const std::string& what, std::function<uint64_t()> count) {
   return {.wanted = number.Text() + " " + what, .look = [number, count = std::move(count)] {
             const uint64_t seen = count();
             return Sight{.is_met = number.IsMet(seen), .seen = std::to_string(seen)};
@@ -74,8 +74,8 @@ bool WaitsForKey(const Waiter& waiter, const KeyName& wanted) {
   return std::ranges::any_of(waiter.places, [&](const auto& place) { return place.Name() == wanted; });
 }
 
-Wanted TakeBlocked(Call& call) {
-  const Number number = TakeNumber(call.args, "BLOCKED");
+AwaitGoal TakeBlocked(Call& call) {
+  const AwaitedNumber number = TakeAwaitedNumber(call.args, "BLOCKED");
   std::optional<KeyName> key;
   if (call.args.TakeToken("KEY")) key = KeyName{call.session.db, std::string(ValueOf(call.args, "KEY"))};
   const std::string at = key ? " at " + Quoted(key->key) : "";
@@ -89,9 +89,9 @@ Wanted TakeBlocked(Call& call) {
   });
 }
 
-Wanted TakeSubscribers(Call& call) {
+AwaitGoal TakeSubscribers(Call& call) {
   const std::string channel(ValueOf(call.args, "SUBSCRIBERS"));
-  const Number number = TakeNumber(call.args, "SUBSCRIBERS");
+  const AwaitedNumber number = TakeAwaitedNumber(call.args, "SUBSCRIBERS");
   return Counted(number, "subscribers of " + Quoted(channel), [&services = call.services, channel] {
     const PubSub& pubsub = services.pubsub;
     return pubsub.SubscriberCount(TopicKind::kChannel, channel) +
@@ -99,8 +99,8 @@ Wanted TakeSubscribers(Call& call) {
   });
 }
 
-Wanted TakeClients(Call& call) {
-  const Number number = TakeNumber(call.args, "CLIENTS");
+AwaitGoal TakeClients(Call& call) {
+  const AwaitedNumber number = TakeAwaitedNumber(call.args, "CLIENTS");
   std::optional<TextPattern> name;
   std::string named;
   if (call.args.TakeToken("NAME")) {
@@ -118,8 +118,8 @@ Wanted TakeClients(Call& call) {
   });
 }
 
-Wanted TakeReplicas(Call& call) {
-  const Number number = TakeNumber(call.args, "REPLICAS");
+AwaitGoal TakeReplicas(Call& call) {
+  const AwaitedNumber number = TakeAwaitedNumber(call.args, "REPLICAS");
   return Counted(number, "replicas that are online", [&services = call.services] {
     uint64_t count = 0;
     services.clients.ForEach([&count](const Session& session) {
@@ -130,7 +130,7 @@ Wanted TakeReplicas(Call& call) {
   });
 }
 
-Wanted TakeCommand(Call& call) {
+AwaitGoal TakeCommand(Call& call) {
   JournalFilter filter;
   const auto before = call.args.Rest();
   while (TakeCondition(call.args, call.services.commands, filter)) {
@@ -139,7 +139,7 @@ Wanted TakeCommand(Call& call) {
   if (!call.args.TakeToken("TIMES")) {
     throw Refusal{std::string("ERR TIMES n is missing. Before it stand ") + kConditions + ", OUTCOME and SINCE"};
   }
-  const Number number = TakeNumber(call.args, "TIMES");
+  const AwaitedNumber number = TakeAwaitedNumber(call.args, "TIMES");
   if (!call.services.lab.journal.HasBegun()) {
     throw Refusal{"ERR commands are counted in the journal. TEST JOURNAL START begins it"};
   }
@@ -162,20 +162,20 @@ int64_t ExpiryUs(const Services& services, const KeyName& name) {
   if (entry == nullptr || entry->Deadline() == kNoDeadline) return Awaits::kNever;
   constexpr int64_t kLeastMs = 5;  // the clock may stand still
   const int64_t left_ms = entry->Deadline() - services.running.WallMs();
-  return left_ms > kLongestMs ? Awaits::kNever : services.pace.NowUs() + std::max(left_ms + 1, kLeastMs) * 1000;
+  return left_ms > kMaxAwaitMs ? Awaits::kNever : services.pace.NowUs() + std::max(left_ms + 1, kLeastMs) * 1000;
 }
 
-Wanted TakeKey(Call& call) {
+AwaitGoal TakeKey(Call& call) {
   const KeyName name{call.session.db, std::string(ValueOf(call.args, "KEY"))};
   const Bytes state = ValueOf(call.args, "KEY");
   const std::string key = "key " + Quoted(name.key);
   const auto make = [&](const std::string& wanted, std::function<bool(const std::string&)> fits) {
-    return Wanted{.wanted = key + " " + wanted, .look = [&services = call.services, name, fits = std::move(fits)] {
-                    const std::string type = TypeOf(services, name);
-                    return Sight{.is_met = fits(type),
-                                 .seen = type.empty() ? "no such key" : "a " + type,
-                                 .look_again_us = ExpiryUs(services, name)};
-                  }};
+    return AwaitGoal{.wanted = key + " " + wanted, .look = [&services = call.services, name, fits = std::move(fits)] {
+                       const std::string type = TypeOf(services, name);
+                       return Sight{.is_met = fits(type),
+                                    .seen = type.empty() ? "no such key" : "a " + type,
+                                    .look_again_us = ExpiryUs(services, name)};
+                     }};
   };
   if (EqualsIgnoreCase(state, "exists")) return make("to exist", [](const std::string& type) { return !type.empty(); });
   if (EqualsIgnoreCase(state, "absent")) {
@@ -190,7 +190,7 @@ Wanted TakeKey(Call& call) {
   return make("to be a " + wanted, [wanted](const std::string& type) { return type == wanted; });
 }
 
-Wanted TakeQuiet(Call& call) {
+AwaitGoal TakeQuiet(Call& call) {
   struct Activity {
     uint64_t requests;
     int64_t since_us;
@@ -210,10 +210,10 @@ Wanted TakeQuiet(Call& call) {
           }};
 }
 
-Wanted TakeAwaited(Call& call) {
+AwaitGoal TakeAwaited(Call& call) {
   struct Kind {
     Bytes name;
-    Wanted (*take)(Call& call);
+    AwaitGoal (*take)(Call& call);
   };
   constexpr std::array kKinds = {Kind{"blocked", TakeBlocked},   Kind{"subscribers", TakeSubscribers},
                                  Kind{"clients", TakeClients},   Kind{"key", TakeKey},
@@ -226,7 +226,7 @@ Wanted TakeAwaited(Call& call) {
   throw Refusal{"ERR " + Shown(word) + " cannot be awaited. There are " + kWhat};
 }
 
-void Fail(Call& call, const Wanted& awaited, const Sight& sight, int64_t timeout_ms) {
+void FailAwait(Call& call, const AwaitGoal& awaited, const Sight& sight, int64_t timeout_ms) {
   std::string text = "AWAIT wanted " + awaited.wanted + ", saw " + sight.seen;
   if (timeout_ms != 0) text += " after " + DurationText(timeout_ms);
   std::ranges::replace_if(
@@ -237,7 +237,7 @@ void Fail(Call& call, const Wanted& awaited, const Sight& sight, int64_t timeout
 }  // namespace
 
 void TestAwait::Run(Call& call) {
-  const Wanted awaited = TakeAwaited(call);
+  const AwaitGoal awaited = TakeAwaited(call);
   int64_t timeout_ms = kUsualTimeoutMs;
   if (call.args.TakeToken("TIMEOUT")) timeout_ms = RealMs(ValueOf(call.args, "TIMEOUT"));
   if (!call.args.AtEnd()) {
@@ -247,7 +247,7 @@ void TestAwait::Run(Call& call) {
   std::optional<Sight> end = call.is_resumed ? awaits.Take(call.session) : std::nullopt;
   const Sight sight = end ? *std::move(end) : awaited.look();
   if (sight.is_met) return call.reply.Ok();
-  if (call.is_resumed || timeout_ms == 0 || !call.MayGoOnLater()) return Fail(call, awaited, sight, timeout_ms);
+  if (call.is_resumed || timeout_ms == 0 || !call.MayGoOnLater()) return FailAwait(call, awaited, sight, timeout_ms);
   awaits.Begin(call.session, call.command, awaited.look, timeout_ms);
   call.Wait({.can_be_unblocked = false});
 }

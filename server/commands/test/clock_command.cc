@@ -8,7 +8,7 @@ namespace respite {
 
 namespace {
 
-using Kind = ClockMove::Kind;
+using MoveKind = ClockMove::Kind;
 
 constexpr char kBusyClient[] = "ERR TEST CLOCK cannot move the clock here, since the client may not wait for the reply";
 
@@ -58,23 +58,23 @@ void Next(Call& call, ClockControl& control) {
   call.GoOnInNextTurn();
 }
 
-void Do(Call& call, ClockControl& control, const ClockMove& move) {
+void MakeMove(Call& call, ClockControl& control, const ClockMove& move) {
   switch (move.kind) {
-    case Kind::kFreeze:
+    case MoveKind::kFreeze:
       return Freeze(call, control, move.ms);
-    case Kind::kAdvance:
+    case MoveKind::kAdvance:
       return Advance(call, control, *move.ms);
-    case Kind::kSet:
+    case MoveKind::kSet:
       return GoTo(call, control, *move.ms);
-    case Kind::kNext:
+    case MoveKind::kNext:
       return Next(call, control);
-    case Kind::kRate:
+    case MoveKind::kRate:
       control.RunAt(move.rate);
       break;
-    case Kind::kAuto:
+    case MoveKind::kAuto:
       control.SetAuto(move.is_auto);
       break;
-    case Kind::kReal:
+    case MoveKind::kReal:
       control.FollowMachine();
       break;
   }
@@ -86,7 +86,7 @@ void Do(Call& call, ClockControl& control, const ClockMove& move) {
 void TestClock::Run(Call& call) {
   ClockControl& control = call.services.lab.clock;
   if (control.IsUnderWay(call.session.id)) return Arrive(call, control);
-  if (!call.args.AtEnd()) return Do(call, control, ClockMoveIn(call));
+  if (!call.args.AtEnd()) return MakeMove(call, control, ClockMoveIn(call));
   call.reply.Map(kClockFields);
   ReplyClock(call.reply, control);
 }

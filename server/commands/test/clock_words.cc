@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-using Kind = ClockMove::Kind;
+using MoveKind = ClockMove::Kind;
 
 Bytes ModeName(MovableClock::Mode mode) {
   switch (mode) {
@@ -30,20 +30,21 @@ double RateIn(Bytes word) {
   throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no rate between 0.1 and 100000"};
 }
 
-struct Row {
+struct NamedMove {
   Bytes name;
   size_t least_words;  // behind the name
-  Kind kind;
+  MoveKind kind;
 };
-constexpr std::array kRows = {Row{"freeze", 0, Kind::kFreeze}, Row{"advance", 1, Kind::kAdvance},
-                              Row{"set", 1, Kind::kSet},       Row{"next", 0, Kind::kNext},
-                              Row{"rate", 1, Kind::kRate},     Row{"auto", 1, Kind::kAuto},
-                              Row{"real", 0, Kind::kReal}};
+constexpr std::array kNamedMoves = {
+    NamedMove{"freeze", 0, MoveKind::kFreeze}, NamedMove{"advance", 1, MoveKind::kAdvance},
+    NamedMove{"set", 1, MoveKind::kSet},       NamedMove{"next", 0, MoveKind::kNext},
+    NamedMove{"rate", 1, MoveKind::kRate},     NamedMove{"auto", 1, MoveKind::kAuto},
+    NamedMove{"real", 0, MoveKind::kReal}};
 
-Kind KindIn(Call& call) {
+MoveKind TakeMoveKind(Call& call) {
   Args& args = call.args;
   const Bytes name = args.Next();
-  for (const Row& row : kRows) {
+  for (const NamedMove& row : kNamedMoves) {
     if (EqualsIgnoreCase(name, row.name) && args.Left() >= row.least_words) return row.kind;
   }
   throw refusals::SubcommandSyntax(call.services.dialect, "TEST", name);
@@ -53,14 +54,14 @@ Kind KindIn(Call& call) {
 
 ClockMove ClockMoveIn(Call& call) {
   Args& args = call.args;
-  ClockMove move{.kind = KindIn(call)};
-  if (move.kind == Kind::kRate) {
+  ClockMove move{.kind = TakeMoveKind(call)};
+  if (move.kind == MoveKind::kRate) {
     move.rate = RateIn(args.Next());
-  } else if (move.kind == Kind::kAuto) {
+  } else if (move.kind == MoveKind::kAuto) {
     move.is_auto = OnOrOff(args.Next());
-  } else if (move.kind == Kind::kAdvance) {
+  } else if (move.kind == MoveKind::kAdvance) {
     move.ms = DurationMs(args.Next());
-  } else if (move.kind == Kind::kSet || (move.kind == Kind::kFreeze && !args.AtEnd())) {
+  } else if (move.kind == MoveKind::kSet || (move.kind == MoveKind::kFreeze && !args.AtEnd())) {
     move.ms = TimeMs(args.Next());
   }
   args.ExpectEnd();

@@ -18,7 +18,7 @@ namespace respite {
 
 namespace {
 
-using Kind = NodeGroup::Task::Kind;
+using TaskKind = NodeGroup::Task::Kind;
 
 constexpr char kAlone[] =
     "ERR this server is alone, or has a thread of its own. Start several with --nodes 3x1, without node-threads";
@@ -33,7 +33,7 @@ NodeGroup& RequireGroup(const Call& call) {
 }
 
 // By its name, number, port or id.
-size_t NodeNamed(const NodeGroup& group, Bytes word) {
+size_t MemberNamed(const NodeGroup& group, Bytes word) {
   const auto members = group.List();
   const auto number = ParseInteger(word);
   for (size_t i = 0; i < members.size(); ++i) {
@@ -45,7 +45,7 @@ size_t NodeNamed(const NodeGroup& group, Bytes word) {
 }
 
 // Runs again in each Turn until the task is over.
-void Do(Call& call, const NodeGroup::Task& task) {
+void RunTask(Call& call, const NodeGroup::Task& task) {
   NodeGroup& group = RequireGroup(call);
   const NodeGroup::Asker asker{&call.services, call.session.id};
   if (!call.is_resumed) {
@@ -59,26 +59,26 @@ void Do(Call& call, const NodeGroup::Task& task) {
   task.clock.kind == ClockMove::Kind::kNext ? ReplyDue(call.reply, outcome->met) : call.reply.Ok();
 }
 
-template <Kind kKind>
-void DoToNode(Call& call) {
-  const size_t member = NodeNamed(RequireGroup(call), call.args.Next());
+template <TaskKind kKind>
+void RunNodeTask(Call& call) {
+  const size_t member = MemberNamed(RequireGroup(call), call.args.Next());
   call.args.ExpectEnd();
-  Do(call, {.kind = kKind, .member = member});
+  RunTask(call, {.kind = kKind, .member = member});
 }
 
-void Move(Call& call) {
+void MoveSlot(Call& call) {
   const Bytes word = call.args.Next();
   const auto slot = ParseInteger(word);
   if (!slot || *slot < 0 || *slot >= kSlotCount) {
     throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no slot. Write a number from 0 to " +
                   std::to_string(kSlotCount - 1)};
   }
-  const size_t member = NodeNamed(RequireGroup(call), call.args.Next());
+  const size_t member = MemberNamed(RequireGroup(call), call.args.Next());
   call.args.ExpectEnd();
-  Do(call, {.kind = Kind::kMove, .member = member, .slot = static_cast<int>(*slot)});
+  RunTask(call, {.kind = TaskKind::kMove, .member = member, .slot = static_cast<int>(*slot)});
 }
 
-const char* NameOf(NodeGroup::Role role) {
+const char* NodeRoleName(NodeGroup::Role role) {
   switch (role) {
     case NodeGroup::Role::kPrimary:
       return "primary";
@@ -90,7 +90,7 @@ const char* NameOf(NodeGroup::Role role) {
   return "sentinel";
 }
 
-void List(Call& call) {
+void ListNodes(Call& call) {
   call.args.ExpectEnd();
   const auto members = RequireGroup(call).List();
   call.reply.Array(members.size());
@@ -103,7 +103,7 @@ void List(Call& call) {
     call.reply.Bulk("port");
     call.reply.Integer(member.port);
     call.reply.Bulk("role");
-    call.reply.Bulk(member.lives ? NameOf(member.role) : "dead");
+    call.reply.Bulk(member.lives ? NodeRoleName(member.role) : "dead");
   }
 }
 
@@ -113,7 +113,7 @@ NodeGroup::Sides SidesIn(const NodeGroup& group, Bytes text) {
   for (const Bytes side : SplitOn(text, '|')) {
     auto& members = sides.emplace_back();
     for (const Bytes word : SplitOn(side, ',')) {
-      members.push_back(NodeNamed(group, word));
+      members.push_back(MemberNamed(group, word));
       if (!placed.insert(members.back()).second) throw Refusal{kOnTwoSides};
     }
   }
@@ -121,7 +121,7 @@ NodeGroup::Sides SidesIn(const NodeGroup& group, Bytes text) {
   return sides;
 }
 
-void Partition(Call& call) {
+void PartitionNodes(Call& call) {
   NodeGroup& group = RequireGroup(call);
   auto sides = SidesIn(group, call.args.Next());
   call.args.ExpectEnd();
@@ -129,15 +129,15 @@ void Partition(Call& call) {
   call.reply.Ok();
 }
 
-void Heal(Call& call) {
+void HealPartition(Call& call) {
   call.args.ExpectEnd();
   RequireGroup(call).Partition({});
   call.reply.Ok();
 }
 
-void Lag(Call& call) {
+void DelayNode(Call& call) {
   NodeGroup& group = RequireGroup(call);
-  const size_t member = NodeNamed(group, call.args.Next());
+  const size_t member = MemberNamed(group, call.args.Next());
   const int64_t delay_ms = DelayMs(call.args.Next());
   call.args.ExpectEnd();
   if (!group.List()[member].lives) throw Refusal{kDead};
@@ -162,25 +162,25 @@ void ShowClocks(Call& call) {
 }
 
 // What has to run again later has its words again.
-void Clock(Call& call) {
+void ControlClocks(Call& call) {
   if (call.args.AtEnd()) return ShowClocks(call);
   const ClockMove move = ClockMoveIn(call);
   if (move.kind == ClockMove::Kind::kAuto) throw Refusal{kNoAuto};
-  Do(call, {.kind = Kind::kClock, .clock = move});
+  RunTask(call, {.kind = TaskKind::kClock, .clock = move});
 }
 
-constexpr std::array kActions = {TestAction{"list", List},
-                                 TestAction{"kill", DoToNode<Kind::kKill>},
-                                 TestAction{"revive", DoToNode<Kind::kRevive>},
-                                 TestAction{"move", Move},
-                                 TestAction{"failover", DoToNode<Kind::kFailOver>},
-                                 TestAction{"partition", Partition},
-                                 TestAction{"heal", Heal},
-                                 TestAction{"lag", Lag},
-                                 TestAction{"clock", Clock}};
+constexpr std::array kClusterActions = {TestAction{"list", ListNodes},
+                                        TestAction{"kill", RunNodeTask<TaskKind::kKill>},
+                                        TestAction{"revive", RunNodeTask<TaskKind::kRevive>},
+                                        TestAction{"move", MoveSlot},
+                                        TestAction{"failover", RunNodeTask<TaskKind::kFailOver>},
+                                        TestAction{"partition", PartitionNodes},
+                                        TestAction{"heal", HealPartition},
+                                        TestAction{"lag", DelayNode},
+                                        TestAction{"clock", ControlClocks}};
 
 }  // namespace
 
-void TestCluster::Run(Call& call) { RunTestAction(call, kActions); }
+void TestCluster::Run(Call& call) { RunTestAction(call, kClusterActions); }
 
 }  // namespace respite

@@ -12,7 +12,7 @@ namespace {
 constexpr char kClientConditions[] = "CLIENT, ID, USER, ADDR, DB and LIB";
 
 // A word with a value behind it.
-struct Condition {
+struct GivenCondition {
   Bytes word;
   Bytes value;
 };
@@ -21,26 +21,26 @@ struct Condition {
 
 struct ClientCondition {
   Bytes name;
-  void (*take)(const Condition& given, ClientFilter& filter);
+  void (*take)(const GivenCondition& given, ClientFilter& filter);
 };
 
 template <std::optional<TextPattern> ClientFilter::*kPart>
-void TakeText(const Condition& given, ClientFilter& filter) {
+void TakePattern(const GivenCondition& given, ClientFilter& filter) {
   SetOnce(filter.*kPart, given.word, TextPattern(given.value));
 }
 
 constexpr std::array kOfClients = {
-    ClientCondition{"client", TakeText<&ClientFilter::name>},
-    ClientCondition{"user", TakeText<&ClientFilter::user>},
-    ClientCondition{"addr", TakeText<&ClientFilter::address>},
-    ClientCondition{"lib", TakeText<&ClientFilter::library>},
+    ClientCondition{"client", TakePattern<&ClientFilter::name>},
+    ClientCondition{"user", TakePattern<&ClientFilter::user>},
+    ClientCondition{"addr", TakePattern<&ClientFilter::address>},
+    ClientCondition{"lib", TakePattern<&ClientFilter::library>},
     ClientCondition{"id",
-                    [](const Condition& given, ClientFilter& filter) {
+                    [](const GivenCondition& given, ClientFilter& filter) {
                       const int64_t id = NumberIn(given.value, "client id", {1, INT64_MAX});
                       SetOnce(filter.id, given.word, static_cast<uint64_t>(id));
                     }},
     ClientCondition{"db",
-                    [](const Condition& given, ClientFilter& filter) {
+                    [](const GivenCondition& given, ClientFilter& filter) {
                       const int64_t db = NumberIn(given.value, "database", {0, INT32_MAX});
                       SetOnce(filter.db, given.word, static_cast<int>(db));
                     }},
@@ -66,27 +66,27 @@ TextPattern CommandFilter(Bytes pattern, const CommandTable& commands) {
 
 struct RequestCondition {
   Bytes name;
-  void (*take)(const Condition& given, const CommandTable& commands, RequestFilter& filter);
+  void (*take)(const GivenCondition& given, const CommandTable& commands, RequestFilter& filter);
 };
 
 constexpr std::array kOfRequests = {
     RequestCondition{"command",
-                     [](const Condition& given, const CommandTable& commands, RequestFilter& filter) {
+                     [](const GivenCondition& given, const CommandTable& commands, RequestFilter& filter) {
                        SetOnce(filter.command, given.word, CommandFilter(given.value, commands));
                      }},
     RequestCondition{"category",
-                     [](const Condition& given, const CommandTable&, RequestFilter& filter) {
+                     [](const GivenCondition& given, const CommandTable&, RequestFilter& filter) {
                        if (filter.category != 0) throw Refusal{"ERR CATEGORY is given twice"};
                        filter.category = Category(given.value);
                      }},
-    RequestCondition{"key", [](const Condition& given, const CommandTable&,
+    RequestCondition{"key", [](const GivenCondition& given, const CommandTable&,
                                RequestFilter& filter) { SetOnce(filter.key, given.word, TextPattern(given.value)); }},
     RequestCondition{"script",
-                     [](const Condition& given, const CommandTable&, RequestFilter& filter) {
+                     [](const GivenCondition& given, const CommandTable&, RequestFilter& filter) {
                        SetOnce(filter.is_in_script, given.word, YesOrNo(given.value));
                      }},
     RequestCondition{"transaction",
-                     [](const Condition& given, const CommandTable&, RequestFilter& filter) {
+                     [](const GivenCondition& given, const CommandTable&, RequestFilter& filter) {
                        SetOnce(filter.is_in_transaction, given.word, YesOrNo(given.value));
                      }},
 };
@@ -103,7 +103,7 @@ const typename Rows::value_type* RowFor(const Args& args, const Rows& rows) {
   return nullptr;
 }
 
-Condition Take(Args& args) {
+GivenCondition Take(Args& args) {
   const Bytes word = args.Next();
   return {word, ValueOf(args, word)};
 }
@@ -127,12 +127,12 @@ bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filt
 bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter) {
   const auto is_next = [&args](Bytes name) { return !args.AtEnd() && EqualsIgnoreCase(args.Rest()[0], name); };
   if (is_next("outcome")) {
-    const Condition given = Take(args);
+    const GivenCondition given = Take(args);
     SetOnce(filter.outcome, given.word, TextPattern(given.value));
     return true;
   }
   if (!is_next("since")) return TakeCondition(args, commands, filter.request);
-  const Condition given = Take(args);
+  const GivenCondition given = Take(args);
   const int64_t since = NumberIn(given.value, "number of an entry", {0, INT64_MAX});
   SetOnce(filter.since, given.word, static_cast<uint64_t>(since));
   return true;

@@ -9,6 +9,7 @@ namespace respite {
 
 class CommandTable;
 
+inline constexpr char kNoJournal[] = "ERR there is no journal. TEST JOURNAL START begins one";
 inline constexpr char kConditions[] = "COMMAND, CATEGORY, KEY, CLIENT, ID, USER, ADDR, DB, LIB, SCRIPT and TRANSACTION";
 
 // Takes a condition and its value, and adds it to the filter. False: the next word is none, or there is none. Throws a

@@ -16,34 +16,34 @@ namespace respite {
 
 namespace {
 
-FaultRules& Rules(Call& call) { return call.services.lab.faults; }
+FaultRules& FaultRulesOf(Call& call) { return call.services.lab.faults; }
 
 Refusal NoSuchFault(Bytes name) {
   return {"ERR no fault '" + std::string(refusals::ShownPart(name)) + "'. TEST FAULT LIST shows them"};
 }
 
-void Add(Call& call) {
+void AddFault(Call& call) {
   const Services& services = call.services;
   FaultOrder order = TakeFaultOrder(call.args, services.commands);
   if (services.settings.maxmemory != 0 && services.eviction.LacksMemory()) throw Refusal{refusals::kOutOfMemory};
-  if (Rules(call).Has(order.name)) {
+  if (FaultRulesOf(call).Has(order.name)) {
     throw Refusal{"ERR there is a fault '" + std::string(refusals::ShownPart(order.name)) +
                   "' already. TEST FAULT DEL removes it"};
   }
-  if (Rules(call).Count() >= FaultRules::kMost) {
+  if (FaultRulesOf(call).Count() >= FaultRules::kMost) {
     throw Refusal{"ERR there are " + std::to_string(FaultRules::kMost) + " faults already. Delete one first"};
   }
-  Rules(call).Add(std::move(order));
+  FaultRulesOf(call).Add(std::move(order));
   call.reply.Ok();
 }
 
-Bytes NameOf(FaultRules::Summary::State state) {
+Bytes FaultStateName(FaultRules::Summary::State state) {
   using State = FaultRules::Summary::State;
   if (state == State::kActive) return "active";
   return state == State::kSpent ? "spent" : "over";
 }
 
-void Show(Call& call, const FaultRules::Summary& summary) {
+void ShowFault(Call& call, const FaultRules::Summary& summary) {
   call.reply.Map(6);
   call.reply.Bulk("name");
   call.reply.Bulk(summary.order.name);
@@ -51,7 +51,7 @@ void Show(Call& call, const FaultRules::Summary& summary) {
   call.reply.Array(summary.order.words.size());
   for (const std::string& word : summary.order.words) call.reply.Bulk(word);
   call.reply.Bulk("state");
-  call.reply.Bulk(NameOf(summary.state));
+  call.reply.Bulk(FaultStateName(summary.state));
   call.reply.Bulk("matches");
   call.reply.Integer(static_cast<int64_t>(summary.matches));
   call.reply.Bulk("hits");
@@ -60,36 +60,37 @@ void Show(Call& call, const FaultRules::Summary& summary) {
   summary.left_ms ? call.reply.Integer(*summary.left_ms) : call.reply.Null();
 }
 
-void List(Call& call) {
+void ListFaults(Call& call) {
   call.args.ExpectEnd();
-  const auto list = Rules(call).List();
+  const auto list = FaultRulesOf(call).List();
   call.reply.Array(list.size());
-  for (const auto& summary : list) Show(call, summary);
+  for (const auto& summary : list) ShowFault(call, summary);
 }
 
-void Hits(Call& call) {
+void CountFaultHits(Call& call) {
   const Bytes name = call.args.Next();
   call.args.ExpectEnd();
-  const auto hits = Rules(call).Hits(name);
+  const auto hits = FaultRulesOf(call).Hits(name);
   if (!hits) throw NoSuchFault(name);
   call.reply.Integer(static_cast<int64_t>(*hits));
 }
 
-void Delete(Call& call) {
+void DeleteFault(Call& call) {
   const Bytes name = call.args.Next();
   call.args.ExpectEnd();
-  if (!Rules(call).Delete(name)) throw NoSuchFault(name);
+  if (!FaultRulesOf(call).Delete(name)) throw NoSuchFault(name);
   call.reply.Ok();
 }
 
-void Clear(Call& call) {
+void ClearFaults(Call& call) {
   call.args.ExpectEnd();
-  Rules(call).Clear();
+  FaultRulesOf(call).Clear();
   call.reply.Ok();
 }
 
-constexpr std::array kActions = {TestAction{"add", Add}, TestAction{"list", List}, TestAction{"hits", Hits},
-                                 TestAction{"del", Delete}, TestAction{"clear", Clear}};
+constexpr std::array kFaultActions = {TestAction{"add", AddFault}, TestAction{"list", ListFaults},
+                                      TestAction{"hits", CountFaultHits}, TestAction{"del", DeleteFault},
+                                      TestAction{"clear", ClearFaults}};
 
 // Not the caller, and no server.
 bool MayBeDropped(const Call& call, const Session& session) {
@@ -98,7 +99,7 @@ bool MayBeDropped(const Call& call, const Session& session) {
 
 }  // namespace
 
-void TestFault::Run(Call& call) { RunTestAction(call, kActions); }
+void TestFault::Run(Call& call) { RunTestAction(call, kFaultActions); }
 
 void TestDrop::Run(Call& call) {
   const ClientFilter filter = TakeClientFilter(call.args);

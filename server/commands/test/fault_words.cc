@@ -15,9 +15,9 @@ namespace respite {
 
 namespace {
 
-constexpr char kActions[] =
+constexpr char kActionNames[] =
     "ERROR, REPLY, DELAY, DELAY-REPLY, CLOSE, CLOSE-AFTER, CUT, TRICKLE, SILENCE, REFUSE and DISK";
-constexpr int64_t kLongestMs = int64_t{36'500} * 86'400'000;
+constexpr int64_t kMaxDelayMs = int64_t{36'500} * 86'400'000;
 constexpr int64_t kMostOctets = int64_t{1} << 40;
 constexpr int64_t kMostPerSecond = 1'000'000'000;
 constexpr int64_t kSlots = 16'384;
@@ -106,7 +106,7 @@ FaultOrder::Action WithDuration(Args& args, Bytes action) {
   return RequestFault{.kind = kKind, .amount = DelayMs(ValueOf(args, action))};
 }
 
-using Kind = RequestFault::Kind;
+using FaultKind = RequestFault::Kind;
 struct KnownAction {
   Bytes name;
   FaultOrder::Action (*take)(Args& args, Bytes action);
@@ -115,36 +115,36 @@ constexpr std::array kKnownActions = {
     KnownAction{"error", TakeError},
     KnownAction{"reply",
                 [](Args& args, Bytes action) -> FaultOrder::Action {
-                  return RequestFault{.kind = Kind::kReply, .text = std::string(ValueOf(args, action))};
+                  return RequestFault{.kind = FaultKind::kReply, .text = std::string(ValueOf(args, action))};
                 }},
-    KnownAction{"delay", WithDuration<Kind::kDelay>},
-    KnownAction{"delay-reply", WithDuration<Kind::kDelayReply>},
-    KnownAction{"close", Plain<Kind::kClose>},
-    KnownAction{"close-after", Plain<Kind::kCut>},  // nothing of the reply
-    KnownAction{
-        "cut",
-        [](Args& args, Bytes action) -> FaultOrder::Action {
-          const Bytes octets = ValueOf(args, action);
-          return RequestFault{.kind = Kind::kCut, .amount = NumberIn(octets, "number of octets", {0, kMostOctets})};
-        }},
+    KnownAction{"delay", WithDuration<FaultKind::kDelay>},
+    KnownAction{"delay-reply", WithDuration<FaultKind::kDelayReply>},
+    KnownAction{"close", Plain<FaultKind::kClose>},
+    KnownAction{"close-after", Plain<FaultKind::kCut>},  // nothing of the reply
+    KnownAction{"cut",
+                [](Args& args, Bytes action) -> FaultOrder::Action {
+                  const Bytes octets = ValueOf(args, action);
+                  return RequestFault{.kind = FaultKind::kCut,
+                                      .amount = NumberIn(octets, "number of octets", {0, kMostOctets})};
+                }},
     KnownAction{"trickle",
                 [](Args& args, Bytes action) -> FaultOrder::Action {
                   const Bytes rate = ValueOf(args, action);
-                  return RequestFault{.kind = Kind::kTrickle,
+                  return RequestFault{.kind = FaultKind::kTrickle,
                                       .amount = NumberIn(rate, "number of octets a second", {1, kMostPerSecond})};
                 }},
-    KnownAction{"silence", Plain<Kind::kSilence>},
+    KnownAction{"silence", Plain<FaultKind::kSilence>},
     KnownAction{"refuse", TakeRefusal},
     KnownAction{"disk", TakeDiskFault},
 };
 
 FaultOrder::Action TakeAction(Args& args) {
-  if (!args.TakeToken("DO")) throw Refusal{std::string("ERR DO is missing. There are ") + kActions};
+  if (!args.TakeToken("DO")) throw Refusal{std::string("ERR DO is missing. There are ") + kActionNames};
   const Bytes word = ValueOf(args, "DO");
   for (const KnownAction& known : kKnownActions) {
     if (EqualsIgnoreCase(word, known.name)) return known.take(args, word);
   }
-  throw Refusal{"ERR " + Shown(word) + " is no fault. There are " + kActions};
+  throw Refusal{"ERR " + Shown(word) + " is no fault. There are " + kActionNames};
 }
 
 // --- TIMES, AFTER, PERCENT, FOR
@@ -192,7 +192,7 @@ void CheckFilter(const FaultOrder& order, Bytes conditions) {
 
 int64_t DelayMs(Bytes word) {
   const int64_t duration_ms = DurationMs(word);
-  if (duration_ms <= kLongestMs) return duration_ms;
+  if (duration_ms <= kMaxDelayMs) return duration_ms;
   throw Refusal{"ERR " + Shown(word) + " is too long. Write 36500d at most"};
 }
 

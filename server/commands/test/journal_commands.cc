@@ -20,17 +20,16 @@ namespace respite {
 
 namespace {
 
-constexpr char kOff[] = "ERR there is no journal. TEST JOURNAL START begins one";
 constexpr size_t kShownMost = 10;  // entries in the text of a failure
 
-RequestJournal& Journal(Call& call) { return call.services.lab.journal; }
+RequestJournal& JournalOf(Call& call) { return call.services.lab.journal; }
 
-RequestJournal& Begun(Call& call) {
-  if (!Journal(call).HasBegun()) throw Refusal{kOff};
-  return Journal(call);
+RequestJournal& BegunJournal(Call& call) {
+  if (!JournalOf(call).HasBegun()) throw Refusal{kNoJournal};
+  return JournalOf(call);
 }
 
-JournalFilter TakeFilter(Call& call) {
+JournalFilter TakeJournalFilter(Call& call) {
   JournalFilter filter;
   while (TakeCondition(call.args, call.services.commands, filter)) {
   }
@@ -45,7 +44,7 @@ void ExpectNoMore(const Args& args, const std::string& expected) {
 
 // --- TEST JOURNAL
 
-void Start(Call& call) {
+void StartJournal(Call& call) {
   size_t last = RequestJournal::kUsualLast;
   if (call.args.TakeToken("LAST")) {
     const Bytes word = ValueOf(call.args, "LAST");
@@ -54,7 +53,7 @@ void Start(Call& call) {
   call.args.ExpectEnd();
   const Services& services = call.services;
   if (services.settings.maxmemory != 0 && services.eviction.LacksMemory()) throw Refusal{refusals::kOutOfMemory};
-  Journal(call).Start(last);
+  JournalOf(call).Start(last);
   call.reply.Ok();
 }
 
@@ -70,7 +69,7 @@ void ShowKeys(Call& call, const RequestEntry& entry, std::span<const Bytes> word
   for (const KeyRef& key : keys) call.reply.Bulk(words[key.index]);
 }
 
-void Show(Call& call, const RequestEntry& entry) {
+void ShowEntry(Call& call, const RequestEntry& entry) {
   const auto number = [&call](Bytes name, int64_t value) {
     call.reply.Bulk(name);
     call.reply.Integer(value);
@@ -100,8 +99,8 @@ void Show(Call& call, const RequestEntry& entry) {
   text("within", WithinOf(entry));
 }
 
-void Get(Call& call) {
-  const JournalFilter filter = TakeFilter(call);
+void GetEntries(Call& call) {
+  const JournalFilter filter = TakeJournalFilter(call);
   size_t most = RequestJournal::kMostLast;
   if (call.args.TakeToken("COUNT")) {
     const Bytes word = ValueOf(call.args, "COUNT");
@@ -109,32 +108,33 @@ void Get(Call& call) {
   }
   ExpectNoMore(call.args, ", and COUNT behind them");
   std::vector<const RequestEntry*> found;
-  Begun(call).ForEach(filter, [&found](const RequestEntry& entry) { found.push_back(&entry); });
+  BegunJournal(call).ForEach(filter, [&found](const RequestEntry& entry) { found.push_back(&entry); });
   const size_t shown = std::min(found.size(), most);
   call.reply.Array(shown);
-  for (const RequestEntry* entry : std::span(found).last(shown)) Show(call, *entry);
+  for (const RequestEntry* entry : std::span(found).last(shown)) ShowEntry(call, *entry);
 }
 
-void Count(Call& call) {
-  const JournalFilter filter = TakeFilter(call);
+void CountEntries(Call& call) {
+  const JournalFilter filter = TakeJournalFilter(call);
   ExpectNoMore(call.args, "");
-  call.reply.Integer(static_cast<int64_t>(Begun(call).Count(filter)));
+  call.reply.Integer(static_cast<int64_t>(BegunJournal(call).Count(filter)));
 }
 
-void Clear(Call& call) {
+void ClearJournal(Call& call) {
   call.args.ExpectEnd();
-  Begun(call).Clear();
+  BegunJournal(call).Clear();
   call.reply.Ok();
 }
 
-void Stop(Call& call) {
+void StopJournal(Call& call) {
   call.args.ExpectEnd();
-  Begun(call).Stop();
+  BegunJournal(call).Stop();
   call.reply.Ok();
 }
 
-constexpr std::array kActions = {TestAction{"start", Start}, TestAction{"get", Get}, TestAction{"count", Count},
-                                 TestAction{"clear", Clear}, TestAction{"stop", Stop}};
+constexpr std::array kJournalActions = {TestAction{"start", StartJournal}, TestAction{"get", GetEntries},
+                                        TestAction{"count", CountEntries}, TestAction{"clear", ClearJournal},
+                                        TestAction{"stop", StopJournal}};
 
 // --- TEST EXPECT
 
@@ -155,7 +155,7 @@ std::string LastOnes(const RequestJournal& journal, uint64_t from) {
 }
 
 // One line, whatever octets the words have.
-void Fail(Call& call, std::string text) {
+void FailExpectation(Call& call, std::string text) {
   for (char& c : text) {
     if (c == '\r' || c == '\n') c = ' ';
   }
@@ -188,12 +188,12 @@ std::optional<Bounds> TakeBounds(Args& args) {
 
 void ExpectCount(Call& call) {
   const auto before = call.args.Rest();
-  const JournalFilter filter = TakeFilter(call);
+  const JournalFilter filter = TakeJournalFilter(call);
   const std::string what = ConditionText(before.first(before.size() - call.args.Left()));
   const auto bounds = TakeBounds(call.args);
   ExpectNoMore(call.args, "; behind them TIMES n, NONE, AT-LEAST n or AT-MOST n");
   if (!bounds) throw Refusal{"ERR how often is missing. Write TIMES n, NONE, AT-LEAST n or AT-MOST n"};
-  const RequestJournal& journal = Begun(call);
+  const RequestJournal& journal = BegunJournal(call);
   std::vector<const RequestEntry*> found;
   journal.ForEach(filter, [&found](const RequestEntry& entry) { found.push_back(&entry); });
   // More than enough is so whatever was lost.
@@ -202,8 +202,8 @@ void ExpectCount(Call& call) {
   if (!is_surely_too_much && !is_surely_enough) RequireWhole(journal, filter);
   if (found.size() >= bounds->least && found.size() <= bounds->most) return call.reply.Ok();
   const std::string wanted = "wanted " + bounds->text + " of [" + what + "], saw " + std::to_string(found.size());
-  if (!found.empty()) return Fail(call, wanted + ":" + Listed(found));
-  Fail(call, wanted + ". The journal has:" + LastOnes(journal, filter.since.value_or(0)));
+  if (!found.empty()) return FailExpectation(call, wanted + ":" + Listed(found));
+  FailExpectation(call, wanted + ". The journal has:" + LastOnes(journal, filter.since.value_or(0)));
 }
 
 void ExpectSequence(Call& call) {
@@ -214,13 +214,13 @@ void ExpectSequence(Call& call) {
   std::vector<Step> steps;
   do {
     const auto before = call.args.Rest();
-    JournalFilter filter = TakeFilter(call);
+    JournalFilter filter = TakeJournalFilter(call);
     const auto taken = before.first(before.size() - call.args.Left());
     if (taken.empty()) throw Refusal{std::string("ERR a step of SEQUENCE needs a condition. There are ") + kConditions};
     steps.push_back({std::move(filter), ConditionText(taken)});
   } while (call.args.TakeToken("THEN"));
   ExpectNoMore(call.args, "; THEN begins the next step");
-  const RequestJournal& journal = Begun(call);
+  const RequestJournal& journal = BegunJournal(call);
   RequireWhole(journal, steps.front().filter);
   std::vector<const RequestEntry*> found;
   uint64_t seq = journal.FirstSeq();
@@ -232,9 +232,10 @@ void ExpectSequence(Call& call) {
     }
     const std::string number = std::to_string(found.size() + 1);
     const uint64_t behind = found.empty() ? 0 : found.back()->seq + 1;
-    return Fail(call, "wanted step " + number + " of " + std::to_string(steps.size()) + " [" + step.text + "]" +
-                          (found.empty() ? ". The journal has:" : " behind" + Listed(found) + " . Behind it came:") +
-                          LastOnes(journal, behind));
+    return FailExpectation(
+        call, "wanted step " + number + " of " + std::to_string(steps.size()) + " [" + step.text + "]" +
+                  (found.empty() ? ". The journal has:" : " behind" + Listed(found) + " . Behind it came:") +
+                  LastOnes(journal, behind));
   }
   call.reply.Ok();
 }
@@ -246,7 +247,7 @@ void ExpectRoundTrips(Call& call) {
   const auto conditions = call.args.Rest();
   JournalFilter filter;
   filter.request.client = TakeClientFilter(call.args);
-  const RequestJournal& journal = Begun(call);
+  const RequestJournal& journal = BegunJournal(call);
   uint64_t trips = 0;
   std::vector<const RequestEntry*> found;
   journal.ForEach(filter, [&](const RequestEntry& entry) {
@@ -256,13 +257,13 @@ void ExpectRoundTrips(Call& call) {
   if (trips <= most) RequireWhole(journal, filter);
   if (trips <= most) return call.reply.Ok();
   const std::string clients = conditions.empty() ? "" : " of [" + ConditionText(conditions) + "]";
-  Fail(call, "wanted at most " + std::to_string(most) + " round trips" + clients + ", saw " + std::to_string(trips) +
-                 ", which began with:" + Listed(found));
+  FailExpectation(call, "wanted at most " + std::to_string(most) + " round trips" + clients + ", saw " +
+                            std::to_string(trips) + ", which began with:" + Listed(found));
 }
 
 }  // namespace
 
-void TestJournal::Run(Call& call) { RunTestAction(call, kActions); }
+void TestJournal::Run(Call& call) { RunTestAction(call, kJournalActions); }
 
 void TestExpect::Run(Call& call) {
   if (call.args.TakeToken("SEQUENCE")) return ExpectSequence(call);

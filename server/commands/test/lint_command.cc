@@ -59,7 +59,7 @@ void SetMode(Call& call, const std::vector<LintRule>& rules, LintMode mode, cons
 }
 
 // Without names: all rules that need no value.
-void On(Call& call) {
+void TurnRulesOn(Call& call) {
   LintLimits limits = TheLint(call).limits();
   std::vector<LintRule> rules = TakeRules(call, limits);
   if (rules.empty()) {
@@ -70,14 +70,14 @@ void On(Call& call) {
   SetMode(call, rules, LintMode::kOn, limits);
 }
 
-void Strict(Call& call) {
+void MakeRulesStrict(Call& call) {
   LintLimits limits = TheLint(call).limits();
   const std::vector<LintRule> rules = TakeRules(call, limits);
   if (rules.empty()) throw Refusal{"ERR name the rules that are to refuse requests. There are " + RuleNames()};
   SetMode(call, rules, LintMode::kStrict, limits);
 }
 
-void Off(Call& call) {
+void TurnRulesOff(Call& call) {
   std::vector<LintRule> rules;
   while (!call.args.AtEnd()) rules.push_back(RuleNamed(call.args.Next()));
   if (rules.empty()) {
@@ -88,13 +88,13 @@ void Off(Call& call) {
   call.reply.Ok();
 }
 
-void Clear(Call& call) {
+void ClearFindings(Call& call) {
   call.args.ExpectEnd();
   TheLint(call).Clear();
   call.reply.Ok();
 }
 
-void Show(Call& call, const LintFinding& finding) {
+void ShowFinding(Call& call, const LintFinding& finding) {
   const LintRuleInfo& info = InfoOf(finding.rule);
   ReplyFields(call.reply, 9 + ReplyFields::kOfClient)
       .Text("rule", info.name)
@@ -109,7 +109,7 @@ void Show(Call& call, const LintFinding& finding) {
       .Number("last", finding.last_ms);
 }
 
-void Report(Call& call) {
+void ReportFindings(Call& call) {
   std::vector<LintRule> rules;
   while (!call.args.AtEnd()) rules.push_back(RuleNamed(call.args.Next()));
   if (!TheLint(call).HasBegun()) throw Refusal{"ERR no rule has been on. TEST LINT ON begins"};
@@ -119,7 +119,7 @@ void Report(Call& call) {
                   [&](const LintFinding* finding) { return std::ranges::find(rules, finding->rule) == rules.end(); });
   }
   call.reply.Array(shown.size());
-  for (const LintFinding* finding : shown) Show(call, *finding);
+  for (const LintFinding* finding : shown) ShowFinding(call, *finding);
 }
 
 void ShowRules(Call& call) {
@@ -138,12 +138,12 @@ void ShowRules(Call& call) {
   }
 }
 
-constexpr std::array kActions = {TestAction{"on", On},       TestAction{"strict", Strict},
-                                 TestAction{"off", Off},     TestAction{"report", Report},
-                                 TestAction{"clear", Clear}, TestAction{"rules", ShowRules}};
+constexpr std::array kLintActions = {TestAction{"on", TurnRulesOn},      TestAction{"strict", MakeRulesStrict},
+                                     TestAction{"off", TurnRulesOff},    TestAction{"report", ReportFindings},
+                                     TestAction{"clear", ClearFindings}, TestAction{"rules", ShowRules}};
 
 }  // namespace
 
-void TestLint::Run(Call& call) { RunTestAction(call, kActions); }
+void TestLint::Run(Call& call) { RunTestAction(call, kLintActions); }
 
 }  // namespace respite

@@ -32,7 +32,7 @@ void TestReport::Run(Call& call) {
                   ", OUTCOME and SINCE, and LAST behind them"};
   }
   const RequestJournal& journal = call.services.lab.journal;
-  if (!journal.HasBegun()) throw Refusal{"ERR there is no journal. TEST JOURNAL START begins one"};
+  if (!journal.HasBegun()) throw Refusal{kNoJournal};
   const Chart chart = MakeChart(journal, filter, last);
   call.reply.Bulk(is_html ? HtmlReport(chart) : TextReport(chart));
 }

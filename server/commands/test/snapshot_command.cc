@@ -19,7 +19,7 @@ namespace respite {
 
 namespace {
 
-using Kind = DataSnapshots::Difference::Kind;
+using DifferenceKind = DataSnapshots::Difference::Kind;
 
 constexpr char kReplicaCannotRestore[] =
     "ERR this server is a replica, which has the data of its primary. Restore the snapshot there";
@@ -30,7 +30,7 @@ Refusal NoSuchSnapshot(Bytes name) {
 
 // --- TEST SNAPSHOT
 
-Bytes NameOfExisting(Call& call) {
+Bytes NameOfExistingSnapshot(Call& call) {
   const Bytes name = call.args.Next();
   if (!call.services.lab.snapshots.Has(name)) throw NoSuchSnapshot(name);
   return name;
@@ -40,7 +40,7 @@ void RequirePrimary(Call& call) {
   if (call.services.replication.role().is_replica) throw Refusal{kReplicaCannotRestore};
 }
 
-void Save(Call& call) {
+void SaveSnapshot(Call& call) {
   const Bytes name = call.args.Next();
   call.args.ExpectEnd();
   const Services& services = call.services;
@@ -52,8 +52,8 @@ void Save(Call& call) {
   call.reply.Ok();
 }
 
-void Restore(Call& call) {
-  const Bytes name = NameOfExisting(call);
+void RestoreSnapshot(Call& call) {
+  const Bytes name = NameOfExistingSnapshot(call);
   call.args.ExpectEnd();
   RequirePrimary(call);
   call.effect.Replace();  // what it brings back is recorded, not this command
@@ -61,14 +61,14 @@ void Restore(Call& call) {
   call.reply.Ok();
 }
 
-Bytes NameOf(Kind kind) {
-  if (kind == Kind::kAdded) return "added";
-  return kind == Kind::kRemoved ? "removed" : "changed";
+Bytes DifferenceName(DifferenceKind kind) {
+  if (kind == DifferenceKind::kAdded) return "added";
+  return kind == DifferenceKind::kRemoved ? "removed" : "changed";
 }
 
-void Diff(Call& call) {
-  const Bytes before = NameOfExisting(call);
-  const Bytes after = call.args.AtEnd() ? Bytes() : NameOfExisting(call);
+void DiffSnapshots(Call& call) {
+  const Bytes before = NameOfExistingSnapshot(call);
+  const Bytes after = call.args.AtEnd() ? Bytes() : NameOfExistingSnapshot(call);
   call.args.ExpectEnd();
   const auto differences = call.services.lab.snapshots.Compare(before, after);
   call.reply.Array(differences.size());
@@ -79,11 +79,11 @@ void Diff(Call& call) {
     call.reply.Bulk("key");
     call.reply.Bulk(difference.key);
     call.reply.Bulk("change");
-    call.reply.Bulk(NameOf(difference.kind));
+    call.reply.Bulk(DifferenceName(difference.kind));
   }
 }
 
-void List(Call& call) {
+void ListSnapshots(Call& call) {
   call.args.ExpectEnd();
   const auto list = call.services.lab.snapshots.List();
   call.reply.Array(list.size());
@@ -100,15 +100,16 @@ void List(Call& call) {
   }
 }
 
-void Delete(Call& call) {
-  const Bytes name = NameOfExisting(call);
+void DeleteSnapshot(Call& call) {
+  const Bytes name = NameOfExistingSnapshot(call);
   call.args.ExpectEnd();
   call.services.lab.snapshots.Delete(name);
   call.reply.Ok();
 }
 
-constexpr std::array kActions = {TestAction{"save", Save}, TestAction{"restore", Restore}, TestAction{"diff", Diff},
-                                 TestAction{"list", List}, TestAction{"del", Delete}};
+constexpr std::array kSnapshotActions = {TestAction{"save", SaveSnapshot}, TestAction{"restore", RestoreSnapshot},
+                                         TestAction{"diff", DiffSnapshots}, TestAction{"list", ListSnapshots},
+                                         TestAction{"del", DeleteSnapshot}};
 
 // --- TEST RESET
 
@@ -147,7 +148,7 @@ constexpr std::array kResets = {
 
 }  // namespace
 
-void TestSnapshot::Run(Call& call) { RunTestAction(call, kActions); }
+void TestSnapshot::Run(Call& call) { RunTestAction(call, kSnapshotActions); }
 
 void TestReset::Run(Call& call) {
   call.effect.Replace();  // its parts record what they do

@@ -23,7 +23,7 @@ constexpr Bytes kUserPrefix = "world.";
 constexpr char kNoWorlds[] = "ERR this server has no worlds: it is a node of a cluster, or one of several nodes";
 constexpr char kCannotMove[] = "ERR this connection cannot go to another world here";
 constexpr char kGone[] = "ERR the world was dropped meanwhile";
-constexpr char kWrongPass[] =
+constexpr char kWrongWorldPassword[] =
     "WRONGPASS a server with a password admits to its worlds with that of its default user only";
 
 Worlds& RequireWorlds(const Call& call) {
@@ -36,13 +36,13 @@ void CheckName(Bytes name) {
   throw Refusal{"ERR the name of a world has 1 to " + std::to_string(Worlds::kLongestName) + " octets"};
 }
 
-Bytes NameOfExisting(Call& call) {
+Bytes NameOfExistingWorld(Call& call) {
   const Bytes name = call.args.Next();
   if (RequireWorlds(call).Has(name)) return name;
   throw Refusal{"ERR no world '" + std::string(refusals::ShownPart(name)) + "'. TEST WORLD LIST shows them"};
 }
 
-void Make(Call& call, Bytes name, const Worlds::Order& order) {
+void MakeWorld(Call& call, Bytes name, const Worlds::Order& order) {
   const Services& services = call.services;
   Worlds& worlds = RequireWorlds(call);
   CheckName(name);
@@ -68,7 +68,7 @@ Emulated VersionNamed(Bytes word) {
                 EmulatedNames()};
 }
 
-void Create(Call& call) {
+void CreateWorld(Call& call) {
   const Bytes name = call.args.Next();
   Worlds::Order order;
   while (!call.args.AtEnd()) {
@@ -89,38 +89,38 @@ void Create(Call& call) {
   if (order.snapshots != nullptr && !order.snapshots->Has(order.snapshot)) {
     throw Refusal{"ERR no snapshot '" + order.snapshot + "'. TEST SNAPSHOT LIST shows them"};
   }
-  Make(call, name, order);
+  MakeWorld(call, name, order);
   if (!order.port) return call.reply.Ok();
   call.reply.Integer(RequireWorlds(call).PortOf(name));
 }
 
 // Moves the connection in the next Turn. If the handler runs again, that has failed.
-void Go(Call& call, Worlds::Entry entry) {
+void GoToWorld(Call& call, Worlds::Entry entry) {
   if (call.is_resumed) return call.reply.Error(kGone);
   if (!call.MayGoOnLater() || !RequireWorlds(call).Enter(call.session, std::move(entry))) throw Refusal{kCannotMove};
   call.GoOnInNextTurn();
 }
 
-void EnterWorld(Call& call, Bytes name, std::vector<std::string> request) {
+void MakeAndEnterWorld(Call& call, Bytes name, std::vector<std::string> request) {
   if (!call.is_resumed && !RequireWorlds(call).Has(name)) {
     if (!call.MayGoOnLater() || !RequireWorlds(call).MayMove(call.session)) throw Refusal{kCannotMove};
-    Make(call, name, {});
+    MakeWorld(call, name, {});
   }
-  Go(call, {.world = std::string(name), .request = std::move(request)});
+  GoToWorld(call, {.world = std::string(name), .request = std::move(request)});
 }
 
-void Enter(Call& call) {
+void EnterWorld(Call& call) {
   const Bytes name = call.args.Next();
   call.args.ExpectEnd();
-  EnterWorld(call, name, {});
+  MakeAndEnterWorld(call, name, {});
 }
 
-void Leave(Call& call) {
+void LeaveWorld(Call& call) {
   call.args.ExpectEnd();
-  Go(call, {.world = {}});
+  GoToWorld(call, {.world = {}});
 }
 
-void List(Call& call) {
+void ListWorlds(Call& call) {
   call.args.ExpectEnd();
   const auto list = RequireWorlds(call).List();
   call.reply.Array(list.size());
@@ -139,19 +139,20 @@ void List(Call& call) {
   }
 }
 
-void Drop(Call& call) {
-  const Bytes name = NameOfExisting(call);
+void DropWorld(Call& call) {
+  const Bytes name = NameOfExistingWorld(call);
   call.args.ExpectEnd();
   RequireWorlds(call).Drop(name);
   call.reply.Ok();
 }
 
-constexpr std::array kActions = {TestAction{"create", Create}, TestAction{"enter", Enter}, TestAction{"leave", Leave},
-                                 TestAction{"list", List}, TestAction{"drop", Drop}};
+constexpr std::array kWorldActions = {TestAction{"create", CreateWorld}, TestAction{"enter", EnterWorld},
+                                      TestAction{"leave", LeaveWorld}, TestAction{"list", ListWorlds},
+                                      TestAction{"drop", DropWorld}};
 
 }  // namespace
 
-void TestWorld::Run(Call& call) { RunTestAction(call, kActions); }
+void TestWorld::Run(Call& call) { RunTestAction(call, kWorldActions); }
 
 bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request) {
   const Services& services = call.services;
@@ -161,9 +162,9 @@ bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::strin
   const bool is_open = !services.users.LoginRequired() || services.users.LogIn("default", password) != nullptr;
   if (!is_open) {
     services.permissions.NoteFailedLogin(call.session, call.args.Words()[0], user);
-    throw Refusal{kWrongPass};
+    throw Refusal{kWrongWorldPassword};
   }
-  EnterWorld(call, user.substr(kUserPrefix.size()), std::move(request));
+  MakeAndEnterWorld(call, user.substr(kUserPrefix.size()), std::move(request));
   return true;
 }
 
