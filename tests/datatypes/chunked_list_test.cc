@@ -13,8 +13,8 @@
 namespace respite {
 namespace {
 
-enum class Kind { kShort, kLong, kIntegers, kPrefix, kEmpty, kBinary, kSameWidth, kMixed };
-constexpr int kKinds = static_cast<int>(Kind::kMixed) + 1;
+enum class ElementKind { kShort, kLong, kIntegers, kPrefix, kEmpty, kBinary, kSameWidth, kMixed };
+constexpr int kKinds = static_cast<int>(ElementKind::kMixed) + 1;
 
 std::string BinaryText(Random& random, size_t most) {
   std::string text(random.Below(most + 1), '\0');
@@ -32,32 +32,32 @@ std::string AnyInteger(Random& random) {
   return IntegerText(static_cast<int64_t>(random.Next() >> random.Below(64)) * (random.Below(2) == 0 ? 1 : -1)).Text();
 }
 
-std::string Element(Random& random, Kind kind) {
+std::string Element(Random& random, ElementKind kind) {
   switch (kind) {
-    case Kind::kShort:
+    case ElementKind::kShort:
       return LowerText(random, random.Below(20));
-    case Kind::kLong:
+    case ElementKind::kLong:
       return BinaryText(random, random.Below(20) == 0 ? 70000 : 600);
-    case Kind::kIntegers:
+    case ElementKind::kIntegers:
       return AnyInteger(random);
-    case Kind::kPrefix:
+    case ElementKind::kPrefix:
       return "element:" + IntegerText(static_cast<int64_t>(random.Below(1000))).Text();
-    case Kind::kEmpty:
+    case ElementKind::kEmpty:
       return "";
-    case Kind::kBinary:
+    case ElementKind::kBinary:
       return BinaryText(random, 30);
-    case Kind::kSameWidth:
+    case ElementKind::kSameWidth:
       return LowerText(random, 12);
-    case Kind::kMixed:
-      return Element(random, static_cast<Kind>(random.Below(kKinds - 1)));
+    case ElementKind::kMixed:
+      return Element(random, static_cast<ElementKind>(random.Below(kKinds - 1)));
   }
   return "";
 }
 
 // A ChunkedList and its model, a deque.
-class Model {
+class ModelledList {
  public:
-  Model(uint64_t seed, Kind kind, int fill)
+  ModelledList(uint64_t seed, ElementKind kind, int fill)
       : random_(seed), kind_(kind), list_(std::make_unique<ChunkedList>(ChunkLimit(fill))) {}
 
   void Step() {
@@ -190,7 +190,7 @@ class Model {
   }
 
   Random random_;
-  Kind kind_;
+  ElementKind kind_;
   std::unique_ptr<ChunkedList> list_;
   std::deque<std::string> model_;
 };
@@ -201,7 +201,7 @@ TEST_P(ChunkedListModel, AgreesWithDeque) {
   const auto [kind, fill] = GetParam();
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
-  Model model(seed, static_cast<Kind>(kind), fill);
+  ModelledList model(seed, static_cast<ElementKind>(kind), fill);
   for (int step = 0; step < 400; ++step) {
     model.Step();
     if (step % 100 == 99) model.GoOnWithClone();

@@ -11,7 +11,7 @@
 namespace respite {
 namespace {
 
-std::string TextOf(const Entry& entry) { return std::string(StringText(entry).View()); }
+std::string DatabaseText(const Entry& entry) { return std::string(StringText(entry).View()); }
 
 struct Expected {
   std::string text;
@@ -19,9 +19,9 @@ struct Expected {
 };
 
 // A Database and its model, a map.
-class Model {
+class DatabaseModel {
  public:
-  explicit Model(uint64_t seed) : random_(seed), data_(HashKey{seed}) {}
+  explicit DatabaseModel(uint64_t seed) : random_(seed), data_(HashKey{seed}) {}
 
   void Step() {
     std::string key = "k" + std::to_string(random_.Below(300));
@@ -44,7 +44,7 @@ class Model {
     for (const auto& [key, value] : expected_) {
       const Entry* entry = data_.Find(key);
       ASSERT_NE(entry, nullptr) << key;
-      ASSERT_EQ(TextOf(*entry), value.text) << key;
+      ASSERT_EQ(DatabaseText(*entry), value.text) << key;
       ASSERT_EQ(entry->Deadline(), value.deadline_ms) << key;
       ASSERT_EQ(data_.Timed().Find(key, data_.Hash(key)), value.deadline_ms == kNoDeadline ? nullptr : entry) << key;
       if (value.deadline_ms != kNoDeadline) ++timed;
@@ -101,7 +101,7 @@ class Model {
 TEST(DatabaseTest, RandomOperationsAgreeWithAMap) {
   uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
-  Model model(seed);
+  DatabaseModel model(seed);
   for (int step = 0; step < 20'000; ++step) {
     ASSERT_NO_FATAL_FAILURE(model.Step()) << "step " << step;
     if (step % 500 == 0) {
@@ -140,13 +140,13 @@ TEST(KeyspaceTest, SwapsAndDetaches) {
   keyspace[0].Add("a", StringContent::Text("zero"), kNoDeadline, 0);
   keyspace[1].Add("a", StringContent::Text("one"), 5, 0);
   keyspace.Swap(0, 1);
-  EXPECT_EQ(TextOf(*keyspace[0].Find("a")), "one");
-  EXPECT_EQ(TextOf(*keyspace[1].Find("a")), "zero");
+  EXPECT_EQ(DatabaseText(*keyspace[0].Find("a")), "one");
+  EXPECT_EQ(DatabaseText(*keyspace[1].Find("a")), "zero");
   Database content = keyspace.Detach(0);
   EXPECT_EQ(keyspace[0].Size(), 0u);
   EXPECT_EQ(content.TimedSize(), 1u);
   keyspace[0].Add("b", StringContent::Text("new"), kNoDeadline, 0);
-  EXPECT_EQ(TextOf(*keyspace[0].Find("b")), "new");
+  EXPECT_EQ(DatabaseText(*keyspace[0].Find("b")), "new");
 }
 
 }  // namespace

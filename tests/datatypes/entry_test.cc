@@ -16,7 +16,7 @@ EntryPtr Make(Bytes key, StringContent content, int64_t deadline_ms = kNoDeadlin
   return EntryPtr(Entry::Create(key, std::move(content), deadline_ms, 77));
 }
 
-std::string TextOf(const Entry& entry) { return std::string(StringText(entry).View()); }
+std::string EntryText(const Entry& entry) { return std::string(StringText(entry).View()); }
 
 TEST(EntryTest, FormFollowsFromTheText) {
   auto form = [](Bytes text) { return Make("k", StringContent::Value(text))->Form(); };
@@ -42,7 +42,7 @@ TEST(EntryTest, KeepsKeyValueDeadlineAndAccess) {
         std::string value(size, '\0');
         EntryPtr entry = Make(key, StringContent::Value(value), deadline_ms);
         EXPECT_EQ(entry->Key(), key);
-        EXPECT_EQ(TextOf(*entry), value);
+        EXPECT_EQ(EntryText(*entry), value);
         EXPECT_EQ(entry->TextSize(), size);
         EXPECT_EQ(entry->Deadline(), deadline_ms);
         EXPECT_EQ(entry->Access(), 77u);
@@ -56,7 +56,7 @@ TEST(EntryTest, KeepsKeyValueDeadlineAndAccess) {
 TEST(EntryTest, IntegersKnowTheLengthOfTheirText) {
   for (int64_t value : {int64_t{0}, int64_t{-1}, int64_t{10}, INT64_MIN, INT64_MAX}) {
     EntryPtr entry = Make("k", StringContent::Integer(value));
-    EXPECT_EQ(TextOf(*entry), std::to_string(value));
+    EXPECT_EQ(EntryText(*entry), std::to_string(value));
     EXPECT_EQ(entry->TextSize(), std::to_string(value).size());
     entry->SetInteger(value / 2);
     EXPECT_EQ(entry->IntegerValue(), value / 2);
@@ -102,24 +102,24 @@ TEST(EntryTest, KeepsItsValueWhenItMoves) {
   for (const StringContent& content : {StringContent::Integer(5), StringContent::Text("text"),
                                        StringContent::Raw("raw"), StringContent::Text(std::string(5000, 'b'))}) {
     for (int64_t deadline_ms : {kNoDeadline, int64_t{99}}) {
-      std::string text = TextOf(*Make("k", content));
+      std::string text = EntryText(*Make("k", content));
       EntryPtr entry = Make("k", content, deadline_ms);
       if (deadline_ms == kNoDeadline) {
         entry.reset(Entry::AddDeadlineSlot(entry.release()));
         EXPECT_TRUE(entry->HasDeadlineSlot());
         EXPECT_EQ(entry->Deadline(), kNoDeadline);
-        EXPECT_EQ(TextOf(*entry), text);
+        EXPECT_EQ(EntryText(*entry), text);
         EXPECT_EQ(entry->Key(), "k");
         entry->SetDeadline(98);
       }
       EntryPtr copy(Entry::Clone(*entry, "copy", 7, 3));
       entry.reset(Entry::Rename(entry.release(), "a longer name"));
       EXPECT_EQ(entry->Key(), "a longer name");
-      EXPECT_EQ(TextOf(*entry), text);
+      EXPECT_EQ(EntryText(*entry), text);
       EXPECT_EQ(entry->Access(), 77u);
       EXPECT_EQ(entry->Deadline(), deadline_ms == kNoDeadline ? 98 : 99);
       EXPECT_EQ(copy->Key(), "copy");
-      EXPECT_EQ(TextOf(*copy), text);
+      EXPECT_EQ(EntryText(*copy), text);
       EXPECT_EQ(copy->Form(), entry->Form());
       EXPECT_EQ(copy->Access(), 3u);
       EXPECT_EQ(copy->Deadline(), 7);
@@ -220,7 +220,7 @@ TEST(EntryTest, TakesAPartOfItsOwnValue) {
   EntryPtr entry = Make("k", StringContent::Text("0123456789abcdef"));
   Bytes part = entry->InlineText().substr(4, 12);
   ASSERT_TRUE(entry->TryAssign(StringContent::Text(part)));
-  EXPECT_EQ(TextOf(*entry), "456789abcdef");
+  EXPECT_EQ(EntryText(*entry), "456789abcdef");
 }
 
 TEST(EntryTest, RandomAssignments) {
@@ -241,7 +241,7 @@ TEST(EntryTest, RandomAssignments) {
       entry = Make("some key", StringContent::Value(text), 123);
       expected = text;
     }
-    ASSERT_EQ(TextOf(*entry), expected);
+    ASSERT_EQ(EntryText(*entry), expected);
     ASSERT_EQ(entry->TextSize(), expected.size());
     ASSERT_EQ(entry->Key(), "some key");
     ASSERT_EQ(entry->Deadline(), 123);

@@ -13,8 +13,8 @@ namespace respite {
 namespace {
 
 // Counts how often its key is read: the unit of cost of the table.
-struct Item {
-  explicit Item(std::string text) : key(std::move(text)) {}
+struct IndexItem {
+  explicit IndexItem(std::string text) : key(std::move(text)) {}
   Bytes Key() const {
     ++looks;
     return key;
@@ -25,28 +25,28 @@ struct Item {
 
 // A HashIndex and its model, a map.
 template <class Hasher>
-class ModelOf {
+class IndexModelOf {
  public:
-  ModelOf(uint64_t seed, const Hasher& hasher) : random(seed), index(hasher) {}
-  explicit ModelOf(uint64_t seed) requires std::is_same_v<Hasher, KeyedHasher>
-      : ModelOf(seed, KeyedHasher{HashKey{seed}}) {}
+  IndexModelOf(uint64_t seed, const Hasher& hasher) : random(seed), index(hasher) {}
+  explicit IndexModelOf(uint64_t seed) requires std::is_same_v<Hasher, KeyedHasher>
+      : IndexModelOf(seed, KeyedHasher{HashKey{seed}}) {}
 
   bool Insert(const std::string& key) {
     if (items.contains(key)) return false;
-    auto item = std::make_unique<Item>(key);
+    auto item = std::make_unique<IndexItem>(key);
     index.Insert(item.get(), index.Hash(key));
     items.emplace(key, std::move(item));
     return true;
   }
   void Remove(const std::string& key) {
     auto found = items.find(key);
-    Item* expected = found == items.end() ? nullptr : found->second.get();
+    IndexItem* expected = found == items.end() ? nullptr : found->second.get();
     ASSERT_EQ(index.Remove(key, index.Hash(key)), expected) << key;
     if (found != items.end()) items.erase(found);
   }
   // The item moves in memory.
   void Move(const std::string& key) {
-    auto moved = std::make_unique<Item>(key);
+    auto moved = std::make_unique<IndexItem>(key);
     index.Replace(items[key].get(), moved.get(), index.Hash(key));
     items[key] = std::move(moved);
   }
@@ -54,27 +54,27 @@ class ModelOf {
     ASSERT_EQ(index.Size(), items.size());
     ASSERT_TRUE(index.CheckInvariants());
     for (const auto& [key, item] : items) ASSERT_EQ(index.Find(key, index.Hash(key)), item.get()) << key;
-    std::set<const Item*> visited;
-    index.ForEach([&](const Item* item) { ASSERT_TRUE(visited.insert(item).second) << item->key; });
+    std::set<const IndexItem*> visited;
+    index.ForEach([&](const IndexItem* item) { ASSERT_TRUE(visited.insert(item).second) << item->key; });
     ASSERT_EQ(visited.size(), items.size());
   }
 
   Random random;
-  HashIndex<Item*, Hasher> index;
-  std::unordered_map<std::string, std::unique_ptr<Item>> items;
+  HashIndex<IndexItem*, Hasher> index;
+  std::unordered_map<std::string, std::unique_ptr<IndexItem>> items;
 };
-using Model = ModelOf<KeyedHasher>;
+using IndexModel = IndexModelOf<KeyedHasher>;
 
 std::string KeyOf(uint64_t number) { return "key:" + std::to_string(number); }
 
 TEST(HashIndexTest, EmptyTable) {
-  HashIndex<Item*> index(HashKey{1});
+  HashIndex<IndexItem*> index(HashKey{1});
   Random random(1);
   EXPECT_EQ(index.Find("k", index.Hash("k")), nullptr);
   EXPECT_EQ(index.Remove("k", index.Hash("k")), nullptr);
   EXPECT_EQ(index.PickRandom(random), nullptr);
-  EXPECT_EQ(index.Scan(0, [](Item*) { FAIL(); }), 0u);
-  EXPECT_EQ(index.Scan(12345678, [](Item*) { FAIL(); }), 0u);
+  EXPECT_EQ(index.Scan(0, [](IndexItem*) { FAIL(); }), 0u);
+  EXPECT_EQ(index.Scan(12345678, [](IndexItem*) { FAIL(); }), 0u);
   EXPECT_TRUE(index.CheckInvariants());
 }
 
@@ -103,7 +103,7 @@ TEST(HashIndexTest, RandomOperationsAgreeWithAMap) {
   uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
   for (uint64_t range : {3u, 100u, 2'000u, 20'000u}) {
-    Model model(seed + range);
+    IndexModel model(seed + range);
     ASSERT_NO_FATAL_FAILURE(DoRandomOperations(model, range));
     EXPECT_EQ(model.index.Collisions(), 0u);
   }
@@ -111,7 +111,7 @@ TEST(HashIndexTest, RandomOperationsAgreeWithAMap) {
 
 TEST(HashIndexTest, GrowsAndShrinks) {
   constexpr uint64_t kKeys = 60'000;
-  Model model(7);
+  IndexModel model(7);
   for (uint64_t i = 0; i < kKeys; ++i) model.Insert(KeyOf(i));
   ASSERT_NO_FATAL_FAILURE(model.Check());
   EXPECT_LT(model.index.Capacity(), kKeys * 2);
@@ -129,7 +129,7 @@ TEST(HashIndexTest, GrowsAndShrinks) {
 
 TEST(HashIndexTest, ReservedRoomIsFilledWithoutSplitting) {
   constexpr uint64_t kItems = 20'000;
-  Model model(5);
+  IndexModel model(5);
   model.index.Reserve(kItems);
   EXPECT_TRUE(model.index.CheckInvariants());
   EXPECT_EQ(model.index.Find("k", model.index.Hash("k")), nullptr);
@@ -151,20 +151,20 @@ TEST(HashIndexTest, BucketsDrawnAtRandomShowEverySlotAlike) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
   for (uint64_t keys : {5u, 100u, 3000u}) {
-    Model model(seed + keys);
+    IndexModel model(seed + keys);
     for (uint64_t i = 0; i < keys; ++i) model.Insert(KeyOf(i));
-    std::unordered_map<const Item*, double> counts;
+    std::unordered_map<const IndexItem*, double> counts;
     const double draws = 300.0 * static_cast<double>(model.index.Capacity()) / 7;
     for (double i = 0; i < draws; ++i)
-      model.index.VisitRandomBucket(model.random, [&](const Item* item) { ++counts[item]; });
+      model.index.VisitRandomBucket(model.random, [&](const IndexItem* item) { ++counts[item]; });
     ASSERT_EQ(counts.size(), keys);
     for (const auto& [item, count] : counts) EXPECT_NEAR(count, 300, 130) << "7 σ " << item->key;
   }
 }
 
 TEST(HashIndexTest, KnowsASlotByItself) {
-  Model model(11);
-  Item stranger("key:1");
+  IndexModel model(11);
+  IndexItem stranger("key:1");
   EXPECT_FALSE(model.index.Has(&stranger, model.index.Hash("key:1")));
   for (uint64_t i = 0; i < 2000; ++i) model.Insert(KeyOf(i));
   for (const auto& [key, item] : model.items) EXPECT_TRUE(model.index.Has(item.get(), model.index.Hash(key)));
@@ -175,22 +175,22 @@ TEST(HashIndexTest, KnowsASlotByItself) {
 TEST(HashIndexTest, NoStepDependsOnTheSize) {
   constexpr uint64_t kKeys = 200'000;
   constexpr uint64_t kLooksAtMost = 600;  // a page has 441 places
-  std::vector<Item> items;
+  std::vector<IndexItem> items;
   items.reserve(kKeys);
-  HashIndex<Item*> index(HashKey{3});
+  HashIndex<IndexItem*> index(HashKey{3});
   uint64_t longest = 0;
   for (uint64_t i = 0; i < kKeys; ++i) {
     items.emplace_back(KeyOf(i));
-    uint64_t before = Item::looks;
+    uint64_t before = IndexItem::looks;
     index.Insert(&items.back(), index.Hash(items.back().key));
-    longest = std::max(longest, Item::looks - before);
+    longest = std::max(longest, IndexItem::looks - before);
   }
   EXPECT_LE(longest, kLooksAtMost);
   longest = 0;
-  for (const Item& item : items) {
-    uint64_t before = Item::looks;
+  for (const IndexItem& item : items) {
+    uint64_t before = IndexItem::looks;
     index.Remove(item.key, index.Hash(item.key));
-    longest = std::max(longest, Item::looks - before);
+    longest = std::max(longest, IndexItem::looks - before);
   }
   EXPECT_LE(longest, kLooksAtMost);
 }
@@ -198,29 +198,29 @@ TEST(HashIndexTest, NoStepDependsOnTheSize) {
 // Splits and merges read the hints of the table, but for the steps from depth 9 to 10 and back, where they are renewed.
 TEST(HashIndexTest, SplitsAndMergesReadNoItem) {
   constexpr uint64_t kKeys = 1'000'000;
-  Model model(11);
-  std::vector<Item> items;
+  IndexModel model(11);
+  std::vector<IndexItem> items;
   items.reserve(kKeys);
   for (uint64_t i = 0; i < kKeys; ++i) items.emplace_back(std::to_string(i));
-  Item::looks = 0;
+  IndexItem::looks = 0;
   uint64_t late = 0;
-  for (Item& item : items) {
-    if (&item - items.data() == kKeys / 2) late = Item::looks;
+  for (IndexItem& item : items) {
+    if (&item - items.data() == kKeys / 2) late = IndexItem::looks;
     model.index.Insert(&item, model.index.Hash(item.key));
   }
-  EXPECT_LT(Item::looks, kKeys);  // the pages reach depth 10 when they hold 200 000 to 400 000
-  EXPECT_LT(Item::looks - late, kKeys / 100);
+  EXPECT_LT(IndexItem::looks, kKeys);  // the pages reach depth 10 when they hold 200 000 to 400 000
+  EXPECT_LT(IndexItem::looks - late, kKeys / 100);
   ASSERT_TRUE(model.index.CheckInvariants());
-  Item::looks = 0;
-  for (Item& item : items) {
+  IndexItem::looks = 0;
+  for (IndexItem& item : items) {
     if (&item - items.data() >= 1000) model.index.Remove(item.key, model.index.Hash(item.key));
   }
-  EXPECT_LT(Item::looks, 2 * kKeys);  // once to find it, sometimes another one with the same tag
+  EXPECT_LT(IndexItem::looks, 2 * kKeys);  // once to find it, sometimes another one with the same tag
   ASSERT_TRUE(model.index.CheckInvariants());
 }
 
 TEST(HashIndexTest, Clear) {
-  Model model(9);
+  IndexModel model(9);
   for (uint64_t i = 0; i < 5000; ++i) model.Insert(KeyOf(i));
   model.index.Clear();
   EXPECT_EQ(model.index.Size(), 0u);
@@ -232,12 +232,12 @@ TEST(HashIndexTest, Clear) {
 }
 
 TEST(HashIndexTest, MovesAsAWhole) {
-  Model model(10);
+  IndexModel model(10);
   for (uint64_t i = 0; i < 2000; ++i) model.Insert(KeyOf(i));
-  HashIndex<Item*> moved = std::move(model.index);
+  HashIndex<IndexItem*> moved = std::move(model.index);
   EXPECT_EQ(moved.Size(), 2000u);
   EXPECT_EQ(moved.Find("key:5", moved.Hash("key:5")), model.items["key:5"].get());
-  HashIndex<Item*> other(HashKey{11});
+  HashIndex<IndexItem*> other(HashKey{11});
   other = std::move(moved);
   EXPECT_EQ(other.Size(), 2000u);
   EXPECT_TRUE(other.CheckInvariants());
@@ -245,12 +245,12 @@ TEST(HashIndexTest, MovesAsAWhole) {
 
 TEST(HashIndexTest, ScanOfAQuietTableVisitsEachOnce) {
   for (uint64_t keys : {1u, 7u, 440u, 442u, 30'000u}) {
-    Model model(keys);
+    IndexModel model(keys);
     for (uint64_t i = 0; i < keys; ++i) model.Insert(KeyOf(i));
     std::multiset<std::string> seen;
     uint64_t cursor = 0;
     do {
-      cursor = model.index.Scan(cursor, [&](const Item* item) { seen.insert(item->key); });
+      cursor = model.index.Scan(cursor, [&](const IndexItem* item) { seen.insert(item->key); });
       ASSERT_LT(cursor, uint64_t{1} << 53);
     } while (cursor != 0);
     EXPECT_EQ(seen.size(), keys);
@@ -298,7 +298,7 @@ class Churn {
     std::set<std::string> seen;
     uint64_t cursor = 0;
     for (uint64_t step = 0; step < 1'000'000; ++step) {
-      cursor = model_.index.Scan(cursor, [&](const Item* item) {
+      cursor = model_.index.Scan(cursor, [&](const IndexItem* item) {
         if (item->key[0] == 's') seen.insert(item->key);
       });
       if (cursor == 0) return seen;
@@ -307,7 +307,7 @@ class Churn {
     ADD_FAILURE() << "the scan never ends";
     return seen;
   }
-  Model& model() { return model_; }
+  IndexModel& model() { return model_; }
 
   static constexpr uint64_t kStaying = 1000;
 
@@ -318,7 +318,7 @@ class Churn {
   }
 
   ScanUnderChange change_;
-  Model model_;
+  IndexModel model_;
   std::vector<std::string> others_;
 };
 
@@ -335,21 +335,21 @@ TEST_P(ScanGuarantee, WhatStaysIsSeen) {
 TEST(HashIndexTest, AnyCursorIsAccepted) {
   uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
-  Model model(seed);
+  IndexModel model(seed);
   for (uint64_t i = 0; i < 3000; ++i) model.Insert(KeyOf(i));
   for (int i = 0; i < 2000; ++i) {
     uint64_t cursor = model.random.Next() >> model.random.Below(64);
-    for (int step = 0; step < 3; ++step) cursor = model.index.Scan(cursor, [](const Item*) {});
+    for (int step = 0; step < 3; ++step) cursor = model.index.Scan(cursor, [](const IndexItem*) {});
   }
   for (uint64_t cursor : {~uint64_t{0}, uint64_t{1} << 53, (uint64_t{1} << 53) - 1, uint64_t{63}}) {
-    model.index.Scan(cursor, [](const Item*) {});
+    model.index.Scan(cursor, [](const IndexItem*) {});
   }
   EXPECT_TRUE(model.index.CheckInvariants());
 }
 
 // Chi-square over `draws` picks; about `degrees` if picks are uniform.
-double ChiSquare(Model& model, uint64_t draws) {
-  std::unordered_map<const Item*, uint64_t> counts;
+double ChiSquare(IndexModel& model, uint64_t draws) {
+  std::unordered_map<const IndexItem*, uint64_t> counts;
   for (uint64_t i = 0; i < draws; ++i) ++counts[model.index.PickRandom(model.random)];
   double expected = static_cast<double>(draws) / static_cast<double>(model.items.size());
   double sum = 0;
@@ -364,11 +364,11 @@ TEST(HashIndexTest, PickRandomIsFair) {
   constexpr uint64_t kLeft = 1000;
   // Mean 999, standard deviation 45: six of them exclude a false alarm with these fixed seeds.
   constexpr double kChiSquareAtMost = 999 + 6 * 45;
-  Model grown(42);
+  IndexModel grown(42);
   for (uint64_t i = 0; i < kLeft; ++i) grown.Insert(KeyOf(i));
   EXPECT_LT(ChiSquare(grown, 100'000), kChiSquareAtMost);
   // Pages of very different fill and depth.
-  Model shrunk(43);
+  IndexModel shrunk(43);
   for (uint64_t i = 0; i < 20 * kLeft; ++i) shrunk.Insert(KeyOf(i));
   for (uint64_t i = kLeft; i < 20 * kLeft; ++i) shrunk.Remove(KeyOf(i));
   EXPECT_LT(ChiSquare(shrunk, 100'000), kChiSquareAtMost);

@@ -15,15 +15,15 @@ namespace {
 
 constexpr int64_t kStartMs = 1'700'000'000'000;
 
-struct Expected {
+struct ExpectedField {
   std::string value;
   int64_t deadline_ms = kNoDeadline;
 };
 
 // A hash in a database and its model, a map.
-class Model {
+class HashModel {
  public:
-  Model(uint64_t seed, EncodingLimits limits) : random_(seed), data_(HashKey{seed}), limits_(limits) {}
+  HashModel(uint64_t seed, EncodingLimits limits) : random_(seed), data_(HashKey{seed}), limits_(limits) {}
 
   // One edit as a command makes it: removes expired fields first.
   void Step() {
@@ -48,7 +48,7 @@ class Model {
   void Check() {
     const Hash hash = Open();
     ASSERT_TRUE(hash.CheckInvariants());
-    std::map<std::string, Expected> alive;
+    std::map<std::string, ExpectedField> alive;
     int64_t next_ms = kNoDeadline;
     for (const auto& [field, expected] : fields_) {
       if (expected.deadline_ms != kNoDeadline && (next_ms == kNoDeadline || expected.deadline_ms < next_ms))
@@ -131,7 +131,7 @@ class Model {
     Hash hash = OpenOrCreate();
     const auto outcome = hash.Set(field, value, old_deadline);
     ASSERT_EQ(outcome == Hash::Outcome::kAdded, !fields_.contains(field));
-    Expected& expected = fields_[field];
+    ExpectedField& expected = fields_[field];
     expected.value = value;
     if (old_deadline == Hash::OldDeadline::kDrop) expected.deadline_ms = kNoDeadline;
   }
@@ -150,7 +150,7 @@ class Model {
     ASSERT_EQ(hash.SetDeadline(field, deadline_ms), has);
     if (has) fields_[field].deadline_ms = deadline_ms;
   }
-  static void CheckContent(const Hash& hash, const std::map<std::string, Expected>& alive) {
+  static void CheckContent(const Hash& hash, const std::map<std::string, ExpectedField>& alive) {
     std::map<std::string, std::string> seen;
     hash.ForEach([&](Bytes field, Bytes value) { ASSERT_TRUE(seen.emplace(field, value).second); });
     ASSERT_EQ(seen.size(), alive.size());
@@ -170,7 +170,7 @@ class Model {
   EncodingLimits limits_;
   std::string key_ = "key";
   int64_t now_ms_ = kStartMs;
-  std::map<std::string, Expected> fields_;
+  std::map<std::string, ExpectedField> fields_;
 };
 
 class HashModelTest : public testing::TestWithParam<uint64_t> {};
@@ -185,7 +185,7 @@ TEST_P(HashModelTest, AgreesWithAMap) {
   Random random(seed);
   std::set<ValueForm> forms;
   for (int round = 0; round < 8; ++round) {
-    Model model(random.Next(), limits);
+    HashModel model(random.Next(), limits);
     for (int i = 0; i < 600; ++i) {
       model.Step();
       if (random.Below(10) == 0) model.Wait(static_cast<int64_t>(random.Below(800)));

@@ -28,12 +28,12 @@ struct BelowMember {
 };
 
 // A tree and its model, a set. Owns the records.
-class Model {
+class TreeModel {
  public:
-  explicit Model(uint64_t seed) : random(seed) {}
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
-  ~Model() {
+  explicit TreeModel(uint64_t seed) : random(seed) {}
+  TreeModel(const TreeModel&) = delete;
+  TreeModel& operator=(const TreeModel&) = delete;
+  ~TreeModel() {
     for (ScoredMember* record : records) ScoredMember::Destroy(record);
   }
 
@@ -159,7 +159,7 @@ TEST(ScoreTreeTest, RandomOperationsAgreeWithASet) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
   for (uint64_t scores : {1u, 7u, 100'000u}) {
-    Model model(seed + scores);
+    TreeModel model(seed + scores);
     Random& random = model.random;
     for (int step = 0; step < 6'000; ++step) {
       const bool growing = (step / 2'000) % 2 == 0;
@@ -191,7 +191,7 @@ TEST(ScoreTreeTest, RandomOperationsAgreeWithASet) {
 
 TEST(ScoreTreeTest, ItemsInOrderFillTheLeaves) {
   for (int direction : {1, -1}) {
-    Model model(1);
+    TreeModel model(1);
     for (int i = 0; i < 20'000; ++i) {
       model.Insert(i * direction, MemberOf(static_cast<uint64_t>(i)));
       if (i % 1'000 == 0) {
@@ -214,7 +214,7 @@ TEST(ScoreTreeTest, ItemsInOrderFillTheLeaves) {
 TEST(ScoreTreeTest, EdgesThatGrewInOrderTakeRandomItems) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
-  Model model(seed);
+  TreeModel model(seed);
   for (int i = 0; i < 20'000; ++i) {
     const uint64_t dice = model.random.Below(8);
     if (dice < 3) {
@@ -235,7 +235,7 @@ TEST(ScoreTreeTest, EdgesThatGrewInOrderTakeRandomItems) {
 }
 
 TEST(ScoreTreeTest, RandomOrderStaysCompact) {
-  Model model(7);
+  TreeModel model(7);
   for (uint64_t i = 0; i < 50'000; ++i) model.Insert(model.random.Unit(), MemberOf(i));
   ASSERT_NO_FATAL_FAILURE(model.Check());
   EXPECT_LT(model.tree.UsedBytes() / model.tree.Size(), 27u);
@@ -247,7 +247,7 @@ TEST(ScoreTreeTest, RandomOrderStaysCompact) {
 TEST(ScoreTreeTest, RemovesRanges) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
-  Model model(seed);
+  TreeModel model(seed);
   for (int round = 0; round < 40; ++round) {
     while (model.tree.Size() < 8'000) model.Insert(model.random.Unit(), MemberOf(model.random.Next()));
     const size_t first = model.random.Below(8'000);
@@ -278,7 +278,7 @@ TEST(ScoreTreeTest, BuildsFromSortedItems) {
 }
 
 TEST(ScoreTreeTest, LexBoundsAmongEqualScores) {
-  Model model(3);
+  TreeModel model(3);
   for (int i = 0; i < 1'000; ++i) model.Insert(0, MemberOf(2'000 + 2 * static_cast<uint64_t>(i)));
   for (int i = -1; i < 2'001; ++i) {
     const std::string member = MemberOf(2'000 + static_cast<uint64_t>(i));
@@ -302,7 +302,7 @@ TEST(ScoreTreeTest, LexBoundsAmongEqualScores) {
 }
 
 TEST(ScoreTreeTest, ZeroAndMinusZeroAreOneScore) {
-  Model model(4);
+  TreeModel model(4);
   model.Insert(0.0, "b");
   model.Insert(-0.0, "c");
   model.Insert(-0.0, "a");

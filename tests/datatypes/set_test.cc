@@ -10,7 +10,7 @@
 namespace respite {
 namespace {
 
-std::string TextOf(const PackedElement& member) { return std::string(PackedText(member).View()); }
+std::string SetMemberText(const PackedElement& member) { return std::string(PackedText(member).View()); }
 
 // One set at a key in its own database.
 class SetTest : public testing::Test {
@@ -30,7 +30,7 @@ class SetTest : public testing::Test {
   }
   static std::vector<std::string> MembersOf(const Set& set) {
     std::vector<std::string> members;
-    set.ForEach([&](const PackedElement& member) { members.push_back(TextOf(member)); });
+    set.ForEach([&](const PackedElement& member) { members.push_back(SetMemberText(member)); });
     return members;
   }
   static std::vector<std::string> Numbers(int count) {
@@ -144,11 +144,11 @@ TEST_F(SetTest, PoppingNextToAllPacksWhatStays) {
     for (int i = 0; i < 1000; ++i) members.push_back("member:" + std::to_string(i));
     Set set = MakeOf(members);
     std::set<std::string> popped;
-    set.Pop(1000 - stays, random, [&](const PackedElement& member) { popped.insert(TextOf(member)); });
+    set.Pop(1000 - stays, random, [&](const PackedElement& member) { popped.insert(SetMemberText(member)); });
     EXPECT_EQ(popped.size(), 1000 - stays);
     EXPECT_EQ(set.Size(), stays);
     EXPECT_EQ(FormOf(set), stays <= 128 ? ValueForm::kListpack : ValueForm::kObject);
-    set.ForEach([&](const PackedElement& member) { EXPECT_FALSE(popped.contains(TextOf(member))); });
+    set.ForEach([&](const PackedElement& member) { EXPECT_FALSE(popped.contains(SetMemberText(member))); });
   }
 }
 
@@ -169,7 +169,7 @@ class SetModelTest : public SetTest, public testing::WithParamInterface<Encoding
     ASSERT_EQ(std::set<std::string>(members.begin(), members.end()), model_);
     ASSERT_EQ(members.size(), model_.size());
   }
-  void Forget(const PackedElement& member) { ASSERT_EQ(model_.erase(TextOf(member)), 1u); }
+  void Forget(const PackedElement& member) { ASSERT_EQ(model_.erase(SetMemberText(member)), 1u); }
   void Step(Set& set, Random& random) {
     const std::string member = RandomMember(random);
     const uint64_t kind = random.Below(20);
@@ -183,7 +183,7 @@ class SetModelTest : public SetTest, public testing::WithParamInterface<Encoding
     } else if (!set.IsEmpty()) {
       const size_t count = random.Below(set.Size() + 1);
       std::set<std::string> sample;
-      set.Sample(count, random, [&](const PackedElement& picked) { sample.insert(TextOf(picked)); });
+      set.Sample(count, random, [&](const PackedElement& picked) { sample.insert(SetMemberText(picked)); });
       ASSERT_EQ(sample.size(), count);
       ASSERT_TRUE(std::includes(model_.begin(), model_.end(), sample.begin(), sample.end()));
     }

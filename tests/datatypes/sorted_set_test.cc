@@ -22,9 +22,9 @@ using Pair = std::pair<double, std::string>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // One sorted set of a database and its model, a map.
-class Model {
+class SortedSetModel {
  public:
-  explicit Model(uint64_t seed) : random(seed), data_(HashKey{seed}) {
+  explicit SortedSetModel(uint64_t seed) : random(seed), data_(HashKey{seed}) {
     data_.Add(
         EntryPtr(Entry::CreatePacked("k", SortedSet::kType, SortedSet::kFirstForm, SortedSet::FirstPacked(), 0, 0)));
   }
@@ -131,7 +131,7 @@ TEST(SortedSetTest, RandomOperationsAgreeWithAMap) {
     uint64_t members, max_entries, max_value;
   } kCases[] = {{60, 128, 64}, {300, 128, 64}, {300, 128, 10}, {1'500, 0, 64}, {40, 20, 64}};
   for (const auto& c : kCases) {
-    Model model(seed + c.members);
+    SortedSetModel model(seed + c.members);
     model.limits.zset_max_listpack_entries = c.max_entries;
     model.limits.zset_max_listpack_value = c.max_value;
     for (int step = 0; step < 2'500; ++step) {
@@ -156,7 +156,7 @@ TEST(SortedSetTest, RandomOperationsAgreeWithAMap) {
 }
 
 TEST(SortedSetTest, ConvertsAtExactlyTheLimits) {
-  Model model(1);
+  SortedSetModel model(1);
   for (int i = 0; i < 128; ++i) model.Add(std::to_string(i), i);
   EXPECT_EQ(model.Set().Table(), nullptr);
   model.Add("5", 99.5);
@@ -165,13 +165,13 @@ TEST(SortedSetTest, ConvertsAtExactlyTheLimits) {
   EXPECT_NE(model.Set().Table(), nullptr);
   ASSERT_NO_FATAL_FAILURE(model.Check());
 
-  Model other(2);
+  SortedSetModel other(2);
   other.Add(std::string(64, 'x'), 1);
   EXPECT_EQ(other.Set().Table(), nullptr);
   other.Add(std::string(65, 'x'), 1);
   EXPECT_NE(other.Set().Table(), nullptr);
 
-  Model expecting(3);
+  SortedSetModel expecting(3);
   expecting.Set().Expect(128);
   EXPECT_EQ(expecting.Set().Table(), nullptr);
   expecting.Set().Expect(129);
@@ -183,7 +183,7 @@ TEST(SortedSetTest, RulesOfAdding) {
   using Comparison = AddRule::Comparison;
   using Arithmetic = AddRule::Arithmetic;
   for (uint64_t max_entries : {0u, 128u}) {
-    Model model(max_entries);
+    SortedSetModel model(max_entries);
     model.limits.zset_max_listpack_entries = max_entries;
     const auto add = [&](const char* member, double score, AddRule rule) {
       return model.Set().Add(member, score, rule);
@@ -210,7 +210,7 @@ TEST(SortedSetTest, RulesOfAdding) {
 }
 
 TEST(SortedSetTest, PackedScoresAreIntegersWhereTheyCanBe) {
-  Model model(1);
+  SortedSetModel model(1);
   model.Set().Add("a", 3);
   model.Set().Add("b", 3.5);
   model.Set().Add("c", 4611686018427387904.0);
@@ -224,10 +224,10 @@ TEST(SortedSetTest, PackedScoresAreIntegersWhereTheyCanBe) {
 }
 
 TEST(SortedSetTest, MinusZeroLastsInATableOnly) {
-  Model packed(1);
+  SortedSetModel packed(1);
   packed.Set().Add("a", -0.0);
   EXPECT_FALSE(std::signbit(*packed.Set().Score("a")));
-  Model large(1);
+  SortedSetModel large(1);
   large.limits.zset_max_listpack_entries = 0;
   large.Set().Add("a", -0.0);
   EXPECT_TRUE(std::signbit(*large.Set().Score("a")));
@@ -238,7 +238,7 @@ LexRange Between(LexEnd min, LexEnd max) { return {min, max}; }
 TEST(SortedSetTest, LexRangesInBothEncodings) {
   using Kind = LexEnd::Kind;
   for (uint64_t max_entries : {0u, 128u}) {
-    Model model(1);
+    SortedSetModel model(1);
     model.limits.zset_max_listpack_entries = max_entries;
     for (const char* member : {"a", "b", "c", "d", "e"}) model.Add(member, 0);
     const auto span = [&](LexEnd min, LexEnd max) {
@@ -257,7 +257,7 @@ TEST(SortedSetTest, LexRangesInBothEncodings) {
 }
 
 TEST(SortedSetTest, TablesAreClonedAndMeasured) {
-  Model model(1);
+  SortedSetModel model(1);
   for (int i = 0; i < 5'000; ++i) model.Add("member:" + std::to_string(1'000'000 + i), model.random.Unit());
   const ScoreTable& table = *model.Set().Table();
   const auto copy = table.Clone();

@@ -50,9 +50,9 @@ TEST(StreamId, ParsesWhatClientsWrite) {
 }
 
 using Map = StreamIdMap<uint64_t>;
-using Model = std::map<StreamId, uint64_t>;
+using StreamIdModel = std::map<StreamId, uint64_t>;
 
-void ExpectSame(const Map& map, const Model& model) {
+void ExpectSame(const Map& map, const StreamIdModel& model) {
   ASSERT_TRUE(map.CheckInvariants());
   ASSERT_EQ(map.Size(), model.size());
   auto expected = model.begin();
@@ -64,7 +64,7 @@ void ExpectSame(const Map& map, const Model& model) {
   for (auto at = map.Last(); !at.AtEnd(); at.Previous(), ++backward) ASSERT_EQ(at.Id(), backward->first);
 }
 
-void ExpectSameBounds(const Map& map, const Model& model, const StreamId& id) {
+void ExpectSameBounds(const Map& map, const StreamIdModel& model, const StreamId& id) {
   const auto above = model.lower_bound(id);
   const auto at_or_after = map.AtOrAfter(id);
   ASSERT_EQ(at_or_after.AtEnd(), above == model.end());
@@ -84,7 +84,7 @@ void RunAgainstModel(uint64_t seed, uint64_t spread, bool in_order) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   Map map;
-  Model model;
+  StreamIdModel model;
   uint64_t next = 0;
   for (int wave = 0; wave < 6; ++wave) {
     const uint64_t adds_of_10 = wave % 2 == 0 ? 8 : 1;

@@ -86,9 +86,9 @@ Pairs PairsOf(const StreamLog::Walk& walk) {
   return pairs;
 }
 
-class Model {
+class StreamModel {
  public:
-  Model(uint64_t seed, StreamBlock::Limits limits) : random_(seed), limits_(limits) {}
+  StreamModel(uint64_t seed, StreamBlock::Limits limits) : random_(seed), limits_(limits) {}
 
   void Step() {
     const uint64_t dice = random_.Below(100);
@@ -204,7 +204,7 @@ class Model {
 
 void RunAgainstModel(uint64_t seed, StreamBlock::Limits limits) {
   SCOPED_TRACE("seed " + std::to_string(seed));
-  Model model(seed, limits);
+  StreamModel model(seed, limits);
   for (int step = 0; step < 3000; ++step) {
     ASSERT_NO_FATAL_FAILURE(model.Step());
     if (step % 20 == 0) {

@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using Words = std::vector<std::string>;
 
-void Set(Database& database, Bytes key, Bytes value, int64_t deadline_ms = kNoDeadline) {
+void SetText(Database& database, Bytes key, Bytes value, int64_t deadline_ms = kNoDeadline) {
   database.Add(key, StringContent::Text(value), deadline_ms, 0);
 }
 
@@ -40,8 +40,8 @@ std::vector<Words> Records(MemoryFile& file) {
 
 TEST(AofRewriter, WritesLibrariesAndDatabases) {
   Keyspace keyspace(4, {1});
-  Set(keyspace[0], "a", "text");
-  Set(keyspace[2], "b", "-12", 1700000000000);
+  SetText(keyspace[0], "a", "text");
+  SetText(keyspace[2], "b", "-12", 1700000000000);
   MemoryFile file;
   const std::vector<Bytes> libraries{"#!lua name=one\n", "#!lua name=two\n"};
   const auto saved = WriteAofBase(file, keyspace, libraries, {.timestamp_s = 1234567890}, nullptr);
@@ -65,7 +65,7 @@ TEST(AofRewriter, NothingIsAnEmptyFile) {
 
 TEST(AofRewriter, ReportsItsProgress) {
   Keyspace keyspace(2, {1});
-  for (int i = 0; i < 25; ++i) Set(keyspace[i % 2], std::to_string(i), "v");
+  for (int i = 0; i < 25; ++i) SetText(keyspace[i % 2], std::to_string(i), "v");
   MemoryFile file;
   std::vector<uint64_t> reports;
   const auto told = [&](uint64_t keys) { reports.push_back(keys); };
@@ -76,7 +76,7 @@ TEST(AofRewriter, ReportsItsProgress) {
 TEST(AofRewriter, SyncsPeriodicallyIfConfigured) {
   Keyspace keyspace(1, {1});
   const std::string megabyte(1 << 20, 'x');
-  for (int i = 0; i < 70; ++i) Set(keyspace[0], std::to_string(i), megabyte);
+  for (int i = 0; i < 70; ++i) SetText(keyspace[0], std::to_string(i), megabyte);
   MemoryFile gradual;
   MemoryFile at_end;
   ASSERT_TRUE(WriteAofBase(gradual, keyspace, {}, {}, nullptr));
@@ -88,7 +88,7 @@ TEST(AofRewriter, SyncsPeriodicallyIfConfigured) {
 
 TEST(AofRewriter, EndsWithTheFirstError) {
   Keyspace keyspace(1, {1});
-  for (int i = 0; i < 10'000; ++i) Set(keyspace[0], std::to_string(i), "a value of some length");
+  for (int i = 0; i < 10'000; ++i) SetText(keyspace[0], std::to_string(i), "a value of some length");
   uint64_t told = 0;
   MemoryFile full;
   full.room_octets = 100'000;

@@ -11,7 +11,7 @@
 namespace respite {
 namespace {
 
-using Status = RdbReceiver::Status;
+using ReceiverStatus = RdbReceiver::Status;
 
 const EncodingLimits kLimits;
 
@@ -33,15 +33,15 @@ template <class NextSize>
 std::string Receive(Bytes content, KeyspaceSink& sink, NextSize next_size,
                     RdbReadOptions::Checksum checksum = RdbReadOptions::Checksum::kVerify) {
   RdbReceiver receiver(Options(checksum), sink, std::nullopt);
-  Status status = Status::kMore;
-  while (!content.empty() && status == Status::kMore) {
+  ReceiverStatus status = ReceiverStatus::kMore;
+  while (!content.empty() && status == ReceiverStatus::kMore) {
     // Its own memory, so that a sanitizer sees who reads it afterwards.
     const std::string piece(content.substr(0, next_size()));
     content.remove_prefix(piece.size());
     status = receiver.Take(piece);
   }
-  if (status == Status::kMore) status = receiver.Finish();
-  if (status == Status::kDone) return "good";
+  if (status == ReceiverStatus::kMore) status = receiver.Finish();
+  if (status == ReceiverStatus::kDone) return "good";
   const RdbFailure failure = receiver.TakeFailure();
   return failure.text + " at " + std::to_string(failure.offset);
 }
@@ -72,11 +72,11 @@ TEST(RdbReceiver, PassesOnWhatIsWhole) {
   const std::string content = WrittenRdb(AllTypes());
   KeyspaceSink sink;
   RdbReceiver receiver(Options(), sink, content.size());
-  ASSERT_EQ(receiver.Take(Bytes(content).substr(0, content.size() - 1)), Status::kMore);
+  ASSERT_EQ(receiver.Take(Bytes(content).substr(0, content.size() - 1)), ReceiverStatus::kMore);
   EXPECT_EQ(DigestText(sink.keyspace), DigestText(AllTypes()));
-  EXPECT_EQ(receiver.Take(Bytes(content).substr(content.size() - 1)), Status::kDone);
+  EXPECT_EQ(receiver.Take(Bytes(content).substr(content.size() - 1)), ReceiverStatus::kDone);
   EXPECT_EQ(receiver.Offset(), content.size());
-  EXPECT_EQ(receiver.Take("and more"), Status::kDone);
+  EXPECT_EQ(receiver.Take("and more"), ReceiverStatus::kDone);
 }
 
 TEST(RdbReceiver, NoticesItsEndWhereverItIsCutOff) {
@@ -130,7 +130,7 @@ TEST(RdbReceiver, DoesNotReserveForKeysThatCannotCome) {
   content += "\xfb\x81\x00\x00\x00\xff\xff\xff\xff\xff\x00";  // 2^40 - 1 keys
   KeyspaceSink sink;
   RdbReceiver receiver(Options(), sink, 4096);
-  ASSERT_EQ(receiver.Take(content), Status::kMore);
+  ASSERT_EQ(receiver.Take(content), ReceiverStatus::kMore);
   EXPECT_LE(sink.sizes[0].first, 256u);
 }
 
@@ -159,7 +159,7 @@ TEST(RdbReceiver, BelievesNoneWhoAnnouncesMoreThanAnyoneHas) {
       uint64_t timed = 0;
     } sink;
     RdbReceiver receiver(Options(), sink, total);
-    ASSERT_EQ(receiver.Take(content), Status::kMore);
+    ASSERT_EQ(receiver.Take(content), ReceiverStatus::kMore);
     EXPECT_LE(sink.keys, kMost);
     EXPECT_LE(sink.timed, kMost);
   }
@@ -172,7 +172,7 @@ TEST(RdbReceiver, EndsWhenTheSinkStops) {
   RdbReadOptions options = Options();
   options.progress_interval = 100;
   RdbReceiver receiver(options, sink, std::nullopt);
-  EXPECT_EQ(receiver.Take(content), Status::kFailed);
+  EXPECT_EQ(receiver.Take(content), ReceiverStatus::kFailed);
   EXPECT_EQ(receiver.TakeFailure().text, "enough");
   EXPECT_EQ(sink.progress.size(), 1u);
 }

@@ -33,7 +33,7 @@ std::string WrittenAgain(const Entry& entry) {
   return out.TakeBuffer();
 }
 
-RdbValueResult Read(Bytes value) {
+RdbValueResult ReadStream(Bytes value) {
   const EncodingLimits limits;
   RdbInput input(value);
   const uint8_t type = input.Octet();
@@ -62,7 +62,7 @@ std::unique_ptr<StreamLog> SomeStream(uint64_t seed, uint64_t entries) {
 TEST(RdbStream, SurvivesARoundTrip) {
   for (uint64_t entries : {0u, 1u, 30u, 31u, 500u}) {
     const std::string value = Written(SomeStream(entries, entries));
-    const auto entry = Read(value);
+    const auto entry = ReadStream(value);
     ASSERT_TRUE(entry) << entry.error().why;
     EXPECT_TRUE(LogOf(*entry.value()).CheckInvariants());
     EXPECT_TRUE(WrittenAgain(*entry.value()) == value) << entries;
@@ -71,15 +71,15 @@ TEST(RdbStream, SurvivesARoundTrip) {
 
 TEST(RdbStream, IsRefusedWhenCutOffAndNeverHalfRead) {
   const std::string value = Written(SomeStream(7, 60));
-  for (size_t cut = 1; cut < value.size(); ++cut) EXPECT_FALSE(Read(Bytes(value).substr(0, cut))) << cut;
+  for (size_t cut = 1; cut < value.size(); ++cut) EXPECT_FALSE(ReadStream(Bytes(value).substr(0, cut))) << cut;
   for (size_t bit = 8; bit < value.size() * 8; ++bit) {
     std::string bad = value;
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
-    const auto entry = Read(bad);
+    const auto entry = ReadStream(bad);
     if (!entry) continue;
     ASSERT_TRUE(LogOf(*entry.value()).CheckInvariants()) << bit;
     const std::string again = WrittenAgain(*entry.value());
-    ASSERT_TRUE(WrittenAgain(*Read(again).value()) == again) << bit;
+    ASSERT_TRUE(WrittenAgain(*ReadStream(again).value()) == again) << bit;
   }
 }
 
@@ -107,7 +107,7 @@ const std::vector<std::string> kTwoEntries = {"2", "0", "1", "f", "0",          
                                               "0", "1", "0", "1", "field", "value", "6"};  // 6-0
 
 TEST(RdbStream, IsReadInItsOldForm) {
-  const auto entry = Read(OldStream(kTwoEntries));
+  const auto entry = ReadStream(OldStream(kTwoEntries));
   ASSERT_TRUE(entry) << entry.error().why;
   const StreamLog& log = LogOf(*entry.value());
   EXPECT_EQ(log.Length(), 2u);
@@ -136,7 +136,7 @@ TEST(RdbStream, KeepsCountsBeyondTheGreatestNumberAtIt) {
   out.Octets(now + now);
   out.Length(1);
   out.Octets(id);
-  const auto entry = Read(out.TakeBuffer());
+  const auto entry = ReadStream(out.TakeBuffer());
   ASSERT_TRUE(entry) << entry.error().why;
   const StreamLog& log = LogOf(*entry.value());
   EXPECT_EQ(log.EntriesAdded(), uint64_t{INT64_MAX});
@@ -150,7 +150,7 @@ TEST(RdbStream, LowersAGreatestDeletedIdAboveTheLastId) {
   out.Type(rdb::Type::kStreamListpacks2);
   // Blocks, length, last ID, first ID, greatest deleted ID, entries added, groups.
   for (const uint64_t number : {0u, 0u, 3u, 1u, 0u, 0u, 5u, 1u, 2u, 0u}) out.Length(number);
-  const auto entry = Read(out.TakeBuffer());
+  const auto entry = ReadStream(out.TakeBuffer());
   ASSERT_TRUE(entry) << entry.error().why;
   EXPECT_EQ(LogOf(*entry.value()).LastId(), (StreamId{3, 1}));
   EXPECT_EQ(LogOf(*entry.value()).MaxDeletedId(), (StreamId{3, 1}));
@@ -160,7 +160,7 @@ TEST(RdbStream, RefusesMalformedBlocks) {
   const auto refusal = [](size_t at, std::string element) {
     std::vector<std::string> elements = kTwoEntries;
     elements[at] = std::move(element);
-    const auto entry = Read(OldStream(elements));
+    const auto entry = ReadStream(OldStream(elements));
     return entry ? "read"s : entry.error().why;
   };
   EXPECT_THAT(refusal(0, "3"), HasSubstr("integrity check failed"));    // more entries than there are
@@ -171,7 +171,7 @@ TEST(RdbStream, RefusesMalformedBlocks) {
   EXPECT_THAT(refusal(9, "5"), HasSubstr("integrity check failed"));    // the number of elements is wrong
   EXPECT_THAT(refusal(11, "0"), HasSubstr("ascend"));                   // the ID of the previous entry
   EXPECT_THAT(refusal(11, "2"), HasSubstr("what it says"));             // above the last ID
-  const auto short_of_one = Read(OldStream(kTwoEntries, 3));
+  const auto short_of_one = ReadStream(OldStream(kTwoEntries, 3));
   EXPECT_THAT(short_of_one.error().why, HasSubstr("what it says"));
 }
 
@@ -193,9 +193,9 @@ std::string StreamOfGroups(const std::vector<Bytes>& groups, const std::vector<B
 }
 
 TEST(RdbStream, RefusesNamesThatComeTwice) {
-  EXPECT_TRUE(Read(StreamOfGroups({"g", "h"}, {"a", "b"})));
-  EXPECT_STREQ(Read(StreamOfGroups({"g", "h"}, {"a", "a"})).error().why, "Duplicate stream consumer detected.");
-  EXPECT_STREQ(Read(StreamOfGroups({"g", "g"}, {"a", "b"})).error().why, "Duplicated consumer group name");
+  EXPECT_TRUE(ReadStream(StreamOfGroups({"g", "h"}, {"a", "b"})));
+  EXPECT_STREQ(ReadStream(StreamOfGroups({"g", "h"}, {"a", "a"})).error().why, "Duplicate stream consumer detected.");
+  EXPECT_STREQ(ReadStream(StreamOfGroups({"g", "g"}, {"a", "b"})).error().why, "Duplicated consumer group name");
 }
 
 }  // namespace

@@ -9,13 +9,13 @@
 namespace respite {
 namespace {
 
-struct Sample {
+struct TreeSample {
   std::string bytes;
   std::string readable;
 };
 
-const std::vector<Sample>& Samples() {
-  static const std::vector<Sample> samples = {
+const std::vector<TreeSample>& TreeSamples() {
+  static const std::vector<TreeSample> samples = {
       {"+OK\r\n", "+OK"},
       {"+\r\n", "+"},
       {"-ERR no\r\n", "-ERR no"},
@@ -45,7 +45,7 @@ const std::vector<Sample>& Samples() {
 }
 
 TEST(ReplyTreeTest, ReadsEveryKind) {
-  for (const Sample& sample : Samples()) {
+  for (const TreeSample& sample : TreeSamples()) {
     ReplyTreeParser parser;
     parser.Feed(sample.bytes);
     auto reply = parser.Next();
@@ -56,7 +56,7 @@ TEST(ReplyTreeTest, ReadsEveryKind) {
 }
 
 TEST(ReplyTreeTest, CutAnywhereItWaitsForTheRest) {
-  for (const Sample& sample : Samples()) {
+  for (const TreeSample& sample : TreeSamples()) {
     std::string two = sample.bytes + sample.bytes;
     for (size_t cut = 0; cut <= sample.bytes.size(); ++cut) {
       ReplyTreeParser parser;
@@ -75,7 +75,7 @@ TEST(ReplyTreeTest, CutAnywhereItWaitsForTheRest) {
 }
 
 TEST(ReplyTreeTest, OctetByOctet) {
-  for (const Sample& sample : Samples()) {
+  for (const TreeSample& sample : TreeSamples()) {
     ReplyTreeParser parser;
     for (size_t i = 0; i + 1 < sample.bytes.size(); ++i) {
       parser.Feed({&sample.bytes[i], 1});

@@ -9,7 +9,7 @@ namespace respite {
 namespace {
 
 // clang-format off
-constexpr LibraryCase kTables[] = {
+constexpr LibraryCase kCjsonTables[] = {
     {R"(cjson._NAME, cjson._VERSION, cjson.null)", R"("cjson", "2.1.0", null)"},
     {R"(cjson)",
      R"({"_NAME"="cjson" "_VERSION"="2.1.0" "decode"=function "decode_invalid_numbers"=function "decode_max_depth"=function "encode"=function "encode_invalid_numbers"=function "encode_keep_buffer"=function "encode_max_depth"=function "encode_number_precision"=function "encode_sparse_array"=function "new"=function "null"=null})"},
@@ -238,7 +238,7 @@ constexpr LibraryCase kSettings[] = {
 
 TEST(Cjson, HasWhatRedisHas) {
   LibraryState state;
-  for (const LibraryCase& example : kTables)
+  for (const LibraryCase& example : kCjsonTables)
     EXPECT_EQ(state.Show(example.expression), example.shown) << example.expression;
 }
 

@@ -9,13 +9,13 @@ namespace respite {
 namespace {
 
 // clang-format off
-constexpr LibraryCase kTables[] = {
+constexpr LibraryCase kCmsgpackTables[] = {
     {R"(cmsgpack)",
      R"({"_COPYRIGHT"="Copyright (C) 2012, Salvatore Sanfilippo" "_DESCRIPTION"="MessagePack C implementation for Lua" "_NAME"="cmsgpack" "_VERSION"="lua-cmsgpack 0.4.0" "pack"=function "unpack"=function "unpack_limit"=function "unpack_one"=function})"},
     {R"(cmsgpack._NAME, cmsgpack._VERSION)", R"("cmsgpack", "lua-cmsgpack 0.4.0")"},
 };
 
-constexpr LibraryCase kPacked[] = {
+constexpr LibraryCase kCmsgpackPacked[] = {
     {R"(cmsgpack.pack(nil), cmsgpack.pack(true), cmsgpack.pack(false), cmsgpack.pack(cjson.null), cmsgpack.pack(pcall))",
      R"(xc0, xc3, xc2, xc0, xc0)"},
     {R"(cmsgpack.pack(0, 127, 128, 255, 256, 65535, 65536, 2^32 - 1, 2^32, 2^53, 2^62))",
@@ -61,7 +61,7 @@ constexpr LibraryCase kPacked[] = {
      R"(error: user_script:1: bad argument #0 to 'pack' (Too many arguments for MessagePack pack.))"},
 };
 
-constexpr LibraryCase kUnpacked[] = {
+constexpr LibraryCase kCmsgpackUnpacked[] = {
     {R"(cmsgpack.unpack(""))", R"()"},
     {R"(cmsgpack.unpack("\192"), cmsgpack.unpack("\195\194"), cmsgpack.unpack("\1\127\224\255"))",
      R"(nil, true, 1, 127, -32, -1)"},
@@ -138,19 +138,19 @@ constexpr LibraryCase kUnpacked[] = {
 
 TEST(Cmsgpack, HasWhatRedisHas) {
   LibraryState state;
-  for (const LibraryCase& example : kTables)
+  for (const LibraryCase& example : kCmsgpackTables)
     EXPECT_EQ(state.Show(example.expression), example.shown) << example.expression;
 }
 
 TEST(Cmsgpack, PacksAsRedis) {
   LibraryState state;
-  for (const LibraryCase& example : kPacked)
+  for (const LibraryCase& example : kCmsgpackPacked)
     EXPECT_EQ(state.Show(example.expression), example.shown) << example.expression;
 }
 
 TEST(Cmsgpack, UnpacksAsRedis) {
   LibraryState state;
-  for (const LibraryCase& example : kUnpacked)
+  for (const LibraryCase& example : kCmsgpackUnpacked)
     EXPECT_EQ(state.Show(example.expression), example.shown) << example.expression;
 }
 

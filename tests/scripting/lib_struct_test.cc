@@ -8,11 +8,11 @@ namespace respite {
 namespace {
 
 // clang-format off
-constexpr LibraryCase kTables[] = {
+constexpr LibraryCase kStructTables[] = {
     {R"(struct)", R"({"pack"=function "size"=function "unpack"=function})"},
 };
 
-constexpr LibraryCase kPacked[] = {
+constexpr LibraryCase kStructPacked[] = {
     {R"(struct.pack(""))", R"("")"},
     {R"(struct.pack("b", -1), struct.pack("B", 255), struct.pack("B", 256), struct.pack("B", -1))",
      R"(xff, xff, x00, xff)"},
@@ -60,7 +60,7 @@ constexpr LibraryCase kPacked[] = {
     {R"(struct.pack({}))", R"(error: user_script:1: bad argument #1 to 'pack' (string expected, got table))"},
 };
 
-constexpr LibraryCase kUnpacked[] = {
+constexpr LibraryCase kStructUnpacked[] = {
     {R"(struct.unpack("", ""))", R"(1)"},
     {R"(struct.unpack("b", "\255"), struct.unpack("B", "\255"))", R"(-1, 255, 2)"},
     {R"(struct.unpack("h", "\1\128"), struct.unpack("H", "\1\128"), struct.unpack(">h", "\128\1"), struct.unpack("i", "\255\255\255\255"), struct.unpack("I", "\255\255\255\255"))",
@@ -143,19 +143,19 @@ constexpr LibraryCase kSizes[] = {
 
 TEST(Struct, HasWhatRedisHas) {
   LibraryState state;
-  for (const LibraryCase& example : kTables)
+  for (const LibraryCase& example : kStructTables)
     EXPECT_EQ(state.Show(example.expression), example.shown) << example.expression;
 }
 
 TEST(Struct, PacksAsRedis) {
   LibraryState state;
-  for (const LibraryCase& example : kPacked)
+  for (const LibraryCase& example : kStructPacked)
     EXPECT_EQ(state.Show(example.expression), example.shown) << example.expression;
 }
 
 TEST(Struct, UnpacksAsRedis) {
   LibraryState state;
-  for (const LibraryCase& example : kUnpacked)
+  for (const LibraryCase& example : kStructUnpacked)
     EXPECT_EQ(state.Show(example.expression), example.shown) << example.expression;
 }
 

@@ -15,9 +15,9 @@
 namespace respite {
 namespace {
 
-std::vector<Bytes> ViewsOf(const std::vector<std::string>& words) { return {words.begin(), words.end()}; }
+std::vector<Bytes> AclViewsOf(const std::vector<std::string>& words) { return {words.begin(), words.end()}; }
 
-std::vector<std::string> NameOf(const Command& command) {
+std::vector<std::string> AclNameOf(const Command& command) {
   if (command.parent == nullptr) return {std::string(command.name)};
   return {std::string(command.parent->name), std::string(command.name)};
 }
@@ -25,7 +25,7 @@ std::vector<std::string> NameOf(const Command& command) {
 // The shortest request that the usage line allows, with keys k1, k2 … and 1 for everything else.
 class ShortRequest {
  public:
-  explicit ShortRequest(const Command& command) : words_(NameOf(command)) {
+  explicit ShortRequest(const Command& command) : words_(AclNameOf(command)) {
     const CommandSyntax syntax = ParseSyntax(command.Spec().syntax);
     AddAll(syntax.Arguments());
   }
@@ -72,12 +72,12 @@ class AclCards : public testing::Test {
     return selector;
   }
   AclVerdict Check(const Selector& selector, const Command& command, const std::vector<std::string>& words) {
-    const std::vector<Bytes> views = ViewsOf(words);
+    const std::vector<Bytes> views = AclViewsOf(words);
     AclRequest request(command, views);
     return selector.Check(request);
   }
   bool AllowsCommand(const Selector& selector, const Command& command) {
-    return Check(selector, command, NameOf(command)).denial != AclDenial::kCommand;
+    return Check(selector, command, AclNameOf(command)).denial != AclDenial::kCommand;
   }
   // The names of all commands that the selector allows, except those that every user may run.
   std::set<std::string> AllowedBy(const Selector& selector) {
@@ -172,7 +172,7 @@ TEST_F(AclCards, KeysAreCheckedByTheAccessThatTheCardNames) {
   ForEachCommand([&](const Command& command) {
     if (!MayHaveKeys(command.Spec()) || command.IsContainer()) return;
     const std::vector<std::string> words = ShortRequest(command).Words();
-    const KeyList keys = KeyPositions(command.Spec(), ViewsOf(words));
+    const KeyList keys = KeyPositions(command.Spec(), AclViewsOf(words));
     ASSERT_FALSE(keys.Empty()) << testing::PrintToString(words);
     ++with_keys;
     const auto needs = [&](int flags) {
@@ -201,7 +201,7 @@ TEST_F(AclCards, ChannelsAreCheckedWhereverTheyStand) {
   const Selector some = SelectorOf({"+@all", "~*", "&c*"});
   size_t with_channels = 0;
   ForEachCommand([&](const Command& command) {
-    std::vector<std::string> words = NameOf(command);
+    std::vector<std::string> words = AclNameOf(command);
     while (words.size() < 3) words.emplace_back("c*");
     const ChannelWords channels = ChannelWordsOf(command, words.size());
     if (channels.first == 0) return;
@@ -253,7 +253,7 @@ class AclAttempts : public testing::Test {
         "mine", "theirs", "theirs:list", "theirs:hash", "theirs:set", "theirs:zset", "theirs:x", "1", "-1", "0",
         "a",    "f",      "STORE",       "GET",         "LIMIT",      "10",          "KEYS",     "*", "EX", "2"};
     if (random.Below(4) == 0) return ShortRequest(command).Words();
-    std::vector<std::string> request = NameOf(command);
+    std::vector<std::string> request = AclNameOf(command);
     const size_t least = static_cast<size_t>(std::abs(command.arity));
     const size_t wanted = least + (command.arity < 0 ? random.Below(5) : 0);
     while (request.size() < wanted) request.push_back(kWords[random.Below(kWords.size())]);

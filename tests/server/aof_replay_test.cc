@@ -17,8 +17,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr char kManifest[] = "appendonlydir/appendonly.aof.manifest";
-constexpr char kIncremental[] = "appendonlydir/appendonly.aof.1.incr.aof";
+constexpr char kManifestFile[] = "appendonlydir/appendonly.aof.manifest";
+constexpr char kIncrementalFile[] = "appendonlydir/appendonly.aof.1.incr.aof";
 
 class AofReplayTest : public testing::Test {
  protected:
@@ -33,8 +33,8 @@ class AofReplayTest : public testing::Test {
     for (const auto& words : records) AppendRequest(text, std::vector<Bytes>(words.begin(), words.end()));
     files_.MakeDirectory("appendonlydir");
     files_.SyncDirectory(".");
-    files_.Put(kManifest, "file appendonly.aof.1.incr.aof seq 1 type i\n");
-    files_.Put(kIncremental, text);
+    files_.Put(kManifestFile, "file appendonly.aof.1.incr.aof seq 1 type i\n");
+    files_.Put(kIncrementalFile, text);
   }
   std::string Persistence(ServerLife& life) { return life.Run("INFO persistence").Text(); }
 
@@ -130,7 +130,7 @@ TEST_F(AofReplayTest, RenamedCommandsKeepTheirNameInTheFile) {
     before = life->Data();
     EXPECT_EQ(before.size(), 3u);
   }
-  EXPECT_THAT(files_.Content(kIncremental), Not(HasSubstr("put")));
+  EXPECT_THAT(files_.Content(kIncrementalFile), Not(HasSubstr("put")));
   auto life = Start(renames);
   ASSERT_EQ(life->outcome(), LoadOutcome::kLoaded);
   EXPECT_EQ(SnapshotDifference(before, life->Data()), "");
@@ -147,20 +147,20 @@ TEST_F(AofReplayTest, FewerDatabasesThanTheFileUses) {
     life->Run("SELECT 9");
     life->Run("SET there v");
   }
-  const std::string before = files_.Content(kIncremental);
+  const std::string before = files_.Content(kIncrementalFile);
   auto life = Start({"databases 5"});
   EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
   EXPECT_THAT(life->Log(), HasSubstr("selects a database that this server does not have (databases 5)"));
   life.reset();
   EXPECT_EQ(Start({"databases 5", "aof-load-failed-commands yes"})->outcome(), LoadOutcome::kFailed)
       << "its keys must not come into another database";
-  EXPECT_EQ(files_.Content(kIncremental), before);
+  EXPECT_EQ(files_.Content(kIncrementalFile), before);
   EXPECT_EQ(Start()->Data().size(), 2u);
 }
 
 TEST_F(AofReplayTest, ACommandThatFailsIsNeverSilent) {
   PutRecords({{"SET", "k", "v"}, {"LPUSH", "k", "x"}, {"MULTI"}, {"SET", "l", "w"}, {"INCR", "l"}, {"EXEC"}});
-  const std::string before = files_.Content(kIncremental);
+  const std::string before = files_.Content(kIncrementalFile);
   const size_t lpush = before.find("*3\r\n$5\r\nLPUSH");
   const size_t incr = before.find("*2\r\n$4\r\nINCR");
   auto life = Start();
@@ -169,7 +169,7 @@ TEST_F(AofReplayTest, ACommandThatFailsIsNeverSilent) {
                                      " of the append only file appendonly.aof.1.incr.aof failed: WRONGTYPE"));
   EXPECT_THAT(life->Log(), HasSubstr("'incr' at offset " + std::to_string(incr)));
   EXPECT_THAT(life->Log(), HasSubstr("Fatal error: 2 of the commands in the append only file failed"));
-  EXPECT_EQ(files_.Content(kIncremental), before);
+  EXPECT_EQ(files_.Content(kIncrementalFile), before);
   life.reset();
 
   life = Start({"aof-load-failed-commands yes"});
@@ -187,10 +187,10 @@ TEST_F(AofReplayTest, ACommandThatFailsIsNeverSilent) {
 
 TEST_F(AofReplayTest, ATornEndIsNotCutWhenTheFileIsRefused) {
   PutRecords({{"SET", "k", "v"}, {"LPUSH", "k", "x"}});
-  const std::string torn = files_.Content(kIncremental) + "*2\r\n$3";
-  files_.Put(kIncremental, torn);
+  const std::string torn = files_.Content(kIncrementalFile) + "*2\r\n$3";
+  files_.Put(kIncrementalFile, torn);
   EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
-  EXPECT_EQ(files_.Content(kIncremental), torn);
+  EXPECT_EQ(files_.Content(kIncrementalFile), torn);
 }
 
 TEST_F(AofReplayTest, RefusesCommandsThatDoNotBelongIntoAFile) {

@@ -31,7 +31,7 @@ double CpuSeconds() {
 }
 
 // The `number`-th name of a kind.
-struct Kind {
+struct DataKind {
   const char* label;
   std::string (*name)(uint64_t number);
 };
@@ -50,8 +50,8 @@ std::string AtRandom(uint64_t number) {
   return BigEndian(random.Next()) + BigEndian(random.Next());
 }
 
-const Kind kAtRandom{"AtRandom", AtRandom};
-const Kind kKinds[] = {
+const DataKind kAtRandom{"AtRandom", AtRandom};
+const DataKind kDataKinds[] = {
     // A former hash had this constant: it gave all these names one hash, whatever the seed.
     {"Cancelling", [](uint64_t number) { return "\x3b\xa7\xca\x84\x85\xae\x67\xbb" + BigEndian(number); }},
     {"EqualBeginnings", [](uint64_t number) { return std::string(60, 'a') + Digits(number); }},
@@ -62,7 +62,7 @@ const Kind kKinds[] = {
     {"Zeros", [](uint64_t number) { return std::string(4, '\0') + BigEndian(number * 256); }},
 };
 
-class Complexity : public testing::TestWithParam<Kind> {
+class Complexity : public testing::TestWithParam<DataKind> {
  protected:
   // A server for each kind of names, without the fixture's journal.
   struct World {
@@ -102,12 +102,12 @@ class Complexity : public testing::TestWithParam<Kind> {
   };
   using Attack = std::function<void(World&, const std::vector<std::string>&)>;
 
-  static std::vector<std::string> Names(const Kind& kind, uint64_t count) {
+  static std::vector<std::string> Names(const DataKind& kind, uint64_t count) {
     std::vector<std::string> names;
     for (uint64_t i = 0; i < count; ++i) names.push_back(kind.name(i));
     return names;
   }
-  static double Seconds(const Kind& kind, uint64_t count, const Attack& attack) {
+  static double Seconds(const DataKind& kind, uint64_t count, const Attack& attack) {
     const std::vector<std::string> names = Names(kind, count);
     World world;
     const double began = CpuSeconds();
@@ -122,7 +122,7 @@ class Complexity : public testing::TestWithParam<Kind> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Names, Complexity, testing::ValuesIn(kKinds),
+INSTANTIATE_TEST_SUITE_P(Names, Complexity, testing::ValuesIn(kDataKinds),
                          [](const auto& kind) { return std::string(kind.param.label); });
 
 TEST_P(Complexity, OfKeysAndDeadlines) {

@@ -9,14 +9,14 @@
 namespace respite {
 namespace {
 
-struct Row {
+struct DirtyRow {
   std::vector<std::string> before;
   std::string line;
   uint64_t changes;  // as Redis 7.2.6 counts them
 };
 
-const std::vector<Row>& Rows() {
-  static const std::vector<Row> rows = {
+const std::vector<DirtyRow>& Rows() {
+  static const std::vector<DirtyRow> rows = {
       {{"ZADD geo 1 x"}, "GEOADD geo 13 38 a 15 37 b", 2},
       {{"GEOADD geo 13 38 a"}, "GEOADD geo CH 14 38 a 13 38 b", 2},
       {{"GEOADD geo 13 38 a"}, "GEOADD geo 13 38 a", 0},
@@ -119,7 +119,7 @@ const std::vector<Row>& Rows() {
 }
 
 TEST(DirtyTest, EachCommandCountsItsChangesAsRedisDoes) {
-  for (const Row& row : Rows()) {
+  for (const DirtyRow& row : Rows()) {
     TestServer server;
     TestClient client(server);
     for (const std::string& line : row.before) client.Run(line);

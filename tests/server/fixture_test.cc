@@ -4,10 +4,10 @@
 namespace respite {
 namespace {
 
-class Fixture : public CommandTest {};
-INSTANTIATE_TEST_SUITE_P(Resp, Fixture, BothVersions(), VersionName);
+class FixtureTest : public CommandTest {};
+INSTANTIATE_TEST_SUITE_P(Resp, FixtureTest, BothVersions(), VersionName);
 
-TEST_P(Fixture, RunsCommandsAndJournalsTheirEffects) {
+TEST_P(FixtureTest, RunsCommandsAndJournalsTheirEffects) {
   EXPECT_THAT(Run("SET k \"a b\""), Ok());
   EXPECT_THAT(Run({"SET", "n", std::string("x\0y", 3)}), Ok());
   EXPECT_THAT(Run("GET k"), Bulk("a b"));
@@ -17,7 +17,7 @@ TEST_P(Fixture, RunsCommandsAndJournalsTheirEffects) {
   EXPECT_THAT(Journaled(), testing::ElementsAre("0: SET k a b", testing::StartsWith("0: SET n x")));
 }
 
-TEST_P(Fixture, PassesTimeOnlyWhenTold) {
+TEST_P(FixtureTest, PassesTimeOnlyWhenTold) {
   EXPECT_THAT(Run("SET k v"), Ok());
   server()->keyspace()[0].SetDeadline(server()->keyspace()[0].Find("k"), now_ms() + 100);
   clock().AdvanceMs(100);
@@ -27,7 +27,7 @@ TEST_P(Fixture, PassesTimeOnlyWhenTold) {
   EXPECT_THAT(Journaled(), testing::ElementsAre("0: SET k v", "0: DEL k"));
 }
 
-TEST_P(Fixture, CronExpiresKeys) {
+TEST_P(FixtureTest, CronExpiresKeys) {
   EXPECT_THAT(Run("SET k v"), Ok());
   server()->keyspace()[0].SetDeadline(server()->keyspace()[0].Find("k"), now_ms() + 100);
   clock().AdvanceMs(200);
@@ -35,7 +35,9 @@ TEST_P(Fixture, CronExpiresKeys) {
   EXPECT_TRUE(SnapshotOf(*server()).empty());
 }
 
-TEST_P(Fixture, MatchersKnowTheVersion) { EXPECT_EQ(client().Raw("GET none\r\n"), IsResp3() ? "_\r\n" : "$-1\r\n"); }
+TEST_P(FixtureTest, MatchersKnowTheVersion) {
+  EXPECT_EQ(client().Raw("GET none\r\n"), IsResp3() ? "_\r\n" : "$-1\r\n");
+}
 
 TEST(Replay, ReportsDifferences) {
   TestServer one;

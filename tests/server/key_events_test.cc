@@ -25,7 +25,7 @@ class EventRecorder final : public ChangeListener {
   std::vector<std::string> events_;
 };
 
-struct Row {
+struct EventRow {
   const char* line;
   std::vector<std::string> events;
 };
@@ -45,7 +45,7 @@ std::vector<std::string> EventsOf(const char* line, Destination destination) {
 }
 
 TEST(KeyEvents, AStoredResultIsNewOnlyWhereThereWasNoKey) {
-  const std::vector<Row> rows = {
+  const std::vector<EventRow> rows = {
       {"SUNIONSTORE d s", {"sunionstore d"}},
       {"ZUNIONSTORE d 1 z", {"zunionstore d"}},
       {"ZRANGESTORE d z 0 -1", {"zrangestore d"}},
@@ -53,7 +53,7 @@ TEST(KeyEvents, AStoredResultIsNewOnlyWhereThereWasNoKey) {
       {"GEORADIUS g 0 0 100 km STORE d", {"georadiusstore d"}},
       {"SORT l STORE d", {"sortstore d"}},
   };
-  for (const Row& row : rows) {
+  for (const EventRow& row : rows) {
     EXPECT_EQ(EventsOf(row.line, Destination::kTaken), row.events) << row.line;
     EXPECT_EQ(EventsOf(row.line, Destination::kFree), (std::vector<std::string>{"new d", row.events[0]})) << row.line;
   }
@@ -75,7 +75,7 @@ TEST(KeyEvents, ReplacingByDeletionMakesANewKey) {
 
 // Commands in sequence, with the events of Redis 7.2.6.
 TEST(KeyEvents, StreamsHaveEventsForEntriesAndGroups) {
-  const std::vector<Row> rows = {
+  const std::vector<EventRow> rows = {
       {"XADD s 1 f v", {"new s", "xadd s"}},
       {"XADD s 2 f v", {"xadd s"}},
       {"XADD s MAXLEN 1 3 f v", {"xadd s", "xtrim s"}},
@@ -107,7 +107,7 @@ TEST(KeyEvents, StreamsHaveEventsForEntriesAndGroups) {
   TestClient client(server);
   EventRecorder recorder;
   server->data().listener = &recorder;
-  for (const Row& row : rows) {
+  for (const EventRow& row : rows) {
     client.Run(row.line);
     EXPECT_EQ(recorder.Take(), row.events) << row.line;
   }

@@ -27,7 +27,7 @@ struct Counter {
 };
 
 // The requests to a server, and the directives of its starts.
-struct Story {
+struct PowerStory {
   const char* name;
   Words first;  // directives of the first start
   Words later;  // directives of later starts
@@ -39,7 +39,7 @@ const Words kOnAsCommands = {"appendonly yes", "appendfsync always", "aof-use-rd
 const Words kOff = {"appendonly no", "appendfsync always"};
 const Words kSaves = {"appendonly no", "save 3600 1"};
 
-const Story kStories[] = {
+const PowerStory kPowerStories[] = {
     {"rewrites",
      kOn,
      kOn,
@@ -97,7 +97,7 @@ class PowerFailureTest : public testing::Test {
   }
 
   // The third start, without faults.
-  static void Check(FaultyFiles& files, const Story& story, const Counter& counter) {
+  static void Check(FaultyFiles& files, const PowerStory& story, const Counter& counter) {
     auto life = std::make_unique<ServerLife>(files, story.later);
     if (life->outcome() == LoadOutcome::kFailed) {
       // The first base was being renamed before anything was acknowledged: a refused start is better than an empty one.
@@ -113,7 +113,7 @@ class PowerFailureTest : public testing::Test {
   }
 
   // True if there were operations to cut.
-  static bool Try(const Story& story, uint64_t first_cut, uint64_t second_cut, End end, uint64_t seed) {
+  static bool Try(const PowerStory& story, uint64_t first_cut, uint64_t second_cut, End end, uint64_t seed) {
     Random random(seed);
     FaultyFiles files;
     Counter counter;
@@ -137,7 +137,7 @@ class PowerFailureTest : public testing::Test {
   }
 
   // Combines each first cut with some second cuts; with all of them if RESPITE_POWER=full (takes minutes).
-  void TryAll(const Story& story, End end) {
+  void TryAll(const PowerStory& story, End end) {
     const uint64_t seed = 20240117;
     Random random(seed);
     const char* const size = std::getenv("RESPITE_POWER");
@@ -154,7 +154,7 @@ class PowerFailureTest : public testing::Test {
     }
   }
 
-  static bool Reaches(const Story& story, uint64_t cut) {
+  static bool Reaches(const PowerStory& story, uint64_t cut) {
     FaultyFiles files;
     Counter counter;
     files.CutAt(cut);
@@ -165,11 +165,11 @@ class PowerFailureTest : public testing::Test {
 };
 
 TEST_F(PowerFailureTest, TheProcessEndsAnywhere) {
-  for (const Story& story : kStories) TryAll(story, End::kProcess);
+  for (const PowerStory& story : kPowerStories) TryAll(story, End::kProcess);
 }
 
 TEST_F(PowerFailureTest, ThePowerFailsAnywhere) {
-  for (const Story& story : kStories) TryAll(story, End::kPower);
+  for (const PowerStory& story : kPowerStories) TryAll(story, End::kPower);
 }
 
 }  // namespace

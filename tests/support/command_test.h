@@ -25,6 +25,10 @@
 
 namespace respite {
 
+inline constexpr char kWrongType[] = "WRONGTYPE Operation against a key holding the wrong kind of value";
+// A time to which tests set the clock.
+inline constexpr int64_t kStartMs = 1'700'000'000'000;
+
 class CommandTest : public testing::TestWithParam<RespVersion> {
  protected:
   // `directives` are lines of redis.conf.

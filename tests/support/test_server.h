@@ -9,6 +9,8 @@
 // Everything written is recorded by a journal; ExpectReplayMatches repeats it on a second server.
 #pragma once
 
+#include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <map>
@@ -27,6 +29,12 @@
 #include "tests/support/in_process_forker.h"
 
 namespace respite {
+
+// The number in an environment variable, with which a longer run or one seed is asked for.
+inline uint64_t NumberFromEnvironment(const char* name, uint64_t fallback) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
+}
 
 // Records every effect in order.
 class RecordingJournal final : public Journal {

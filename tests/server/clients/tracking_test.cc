@@ -242,14 +242,14 @@ TEST_F(TrackingTest, MessagesDoNotWaitWithACommandThatWaits) {
   EXPECT_EQ(Ask("BLPOP k l 0"), Invalidate({"k"}));
 }
 
-struct Refused {
+struct RefusedOption {
   const char* before;
   const char* line;
   const char* text;
 };
 
 TEST_F(TrackingTest, RefusesIncompatibleOptions) {
-  const Refused cases[] = {
+  const RefusedOption cases[] = {
       {"CLIENT TRACKING OFF", "CLIENT TRACKING ON PREFIX a", kPrefixWithoutBcast},
       {"CLIENT TRACKING OFF", "CLIENT TRACKING ON BCAST OPTIN", kOptWithBcast},
       {"CLIENT TRACKING OFF", "CLIENT TRACKING ON OPTIN OPTOUT", kOptInAndOut},
@@ -265,7 +265,7 @@ TEST_F(TrackingTest, RefusesIncompatibleOptions) {
       {"CLIENT TRACKING ON BCAST PREFIX ab", "CLIENT TRACKING ON BCAST PREFIX x PREFIX x",
        "ERR Prefix 'x' overlaps with another provided prefix 'x'. Prefixes for a single client must not overlap."},
   };
-  for (const Refused& c : cases) {
+  for (const RefusedOption& c : cases) {
     reader_.Run("CLIENT TRACKING OFF");
     reader_.Run(c.before);
     EXPECT_THAT(reader_.Run(c.line), Error(c.text)) << c.line;

@@ -22,7 +22,7 @@ std::map<std::string, std::string> RecordedPackets() {
   return packets;
 }
 
-BusPacket Decoded(const std::string& octets) {
+BusPacket DecodedPacket(const std::string& octets) {
   auto packet = BusPacket::Decode(octets);
   EXPECT_TRUE(packet.ok()) << (packet.ok() ? "" : packet.error());
   return packet.ok() ? std::move(packet).value() : BusPacket();
@@ -34,13 +34,13 @@ TEST(BusPacketTest, RecordedPacketsAreWrittenAsTheyWereRead) {
   for (const auto& [name, octets] : packets) {
     SCOPED_TRACE(name);
     ASSERT_EQ(BusPacket::LengthOf(octets), octets.size());
-    EXPECT_EQ(Decoded(octets).Encode(), octets);
+    EXPECT_EQ(DecodedPacket(octets).Encode(), octets);
   }
 }
 
 TEST(BusPacketTest, RecordedPacketsSayWhatTheNodesWere) {
   const auto packets = RecordedPackets();
-  const BusPacket pong = Decoded(packets.at("pong_2440"));
+  const BusPacket pong = DecodedPacket(packets.at("pong_2440"));
   EXPECT_EQ(pong.header.type, PacketType::kPong);
   EXPECT_TRUE(pong.header.sender.IsSound());
   EXPECT_GE(pong.header.port, 21100);
@@ -52,12 +52,12 @@ TEST(BusPacketTest, RecordedPacketsSayWhatTheNodesWere) {
   EXPECT_THAT(*body.extensions.hostname, testing::StartsWith("host-"));
   ASSERT_TRUE(body.extensions.shard.has_value());
 
-  const BusPacket publish = Decoded(packets.at("publish_2278"));
+  const BusPacket publish = DecodedPacket(packets.at("publish_2278"));
   EXPECT_EQ(std::get<PublishBody>(publish.body).channel, "channel");
   EXPECT_EQ(std::get<PublishBody>(publish.body).message, "message");
 
-  EXPECT_TRUE(std::get<FailBody>(Decoded(packets.at("fail_2296")).body).id.IsSound());
-  const BusPacket request = Decoded(packets.at("vote_request_2256"));
+  EXPECT_TRUE(std::get<FailBody>(DecodedPacket(packets.at("fail_2296")).body).id.IsSound());
+  const BusPacket request = DecodedPacket(packets.at("vote_request_2256"));
   EXPECT_FALSE(request.header.primary.IsNull());
   EXPECT_GT(request.header.slots.Count(), 5000);
 }
@@ -71,7 +71,7 @@ TEST(BusPacketTest, EveryBodyComesBack) {
   update.id = NodeId::FromOctets(std::string(NodeId::kLength, 'b'));
   for (int slot : {0, 7, 8, 63, 64, 16383}) update.slots.Add(slot);
   packet.body = update;
-  const BusPacket read = Decoded(packet.Encode());
+  const BusPacket read = DecodedPacket(packet.Encode());
   EXPECT_EQ(std::get<UpdateBody>(read.body).slots, update.slots);
   EXPECT_EQ(std::get<UpdateBody>(read.body).config_epoch, 77u);
 
@@ -84,7 +84,7 @@ TEST(BusPacketTest, EveryBodyComesBack) {
   ping.extensions.client_ipv6 = "::5";
   ping.extensions.forgotten.push_back({packet.header.sender, 59});
   packet.body = ping;
-  const BusPacket pinged = Decoded(packet.Encode());
+  const BusPacket pinged = DecodedPacket(packet.Encode());
   const PingExtensions& extensions = std::get<PingBody>(pinged.body).extensions;
   EXPECT_EQ(extensions.hostname, "a.host");
   EXPECT_EQ(extensions.human_name, "name");
@@ -116,18 +116,18 @@ TEST(BusPacketTest, WrongLengthsAreRefused) {
 // They would be in nodes.conf, and nobody could read it again.
 TEST(BusPacketTest, WhatCannotBeWrittenDownIsRefused) {
   const std::string ping = RecordedPackets().at("ping_2344");
-  BusPacket packet = Decoded(ping);
+  BusPacket packet = DecodedPacket(ping);
   packet.header.current_epoch = uint64_t{1} << 63;
   EXPECT_FALSE(BusPacket::Decode(packet.Encode()).ok());
-  packet = Decoded(ping);
+  packet = DecodedPacket(ping);
   packet.header.config_epoch = UINT64_MAX;
   EXPECT_FALSE(BusPacket::Decode(packet.Encode()).ok());
   for (const char* const ip : {"1.2.3.4 x\ny", "1.2.3.4,a", "1.2.3.4\t"}) {
-    packet = Decoded(ping);
+    packet = DecodedPacket(ping);
     packet.header.ip = ip;
     EXPECT_FALSE(BusPacket::Decode(packet.Encode()).ok()) << ip;
   }
-  packet = Decoded(ping);
+  packet = DecodedPacket(ping);
   packet.header.type = PacketType::kUpdate;
   packet.body = UpdateBody{.config_epoch = UINT64_MAX, .id = packet.header.sender, .slots = {}};
   EXPECT_FALSE(BusPacket::Decode(packet.Encode()).ok());

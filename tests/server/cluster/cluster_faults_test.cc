@@ -9,6 +9,7 @@
 
 #include "server/cluster/nodes_text.h"
 #include "tests/support/cluster_world.h"
+#include "tests/support/test_server.h"
 
 namespace respite {
 namespace {
@@ -16,11 +17,6 @@ namespace {
 constexpr int kRounds = 20;
 constexpr int64_t kPatienceMs = 120'000;
 constexpr int64_t kHourMs = 3'600'000;
-
-uint64_t NumberFrom(const char* name, uint64_t fallback) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
 
 class FaultyLife {
  public:
@@ -145,7 +141,7 @@ class FaultyLife {
 };
 
 void RunLives(uint64_t lives, int most_primaries) {
-  const uint64_t first = NumberFrom("RESPITE_CLUSTER_SEED", 100);
+  const uint64_t first = NumberFromEnvironment("RESPITE_CLUSTER_SEED", 100);
   for (uint64_t seed = first; seed < first + lives; ++seed) {
     SCOPED_TRACE("RESPITE_CLUSTER_SEED=" + std::to_string(seed));
     FaultyLife(seed, most_primaries).Run();
@@ -153,9 +149,13 @@ void RunLives(uint64_t lives, int most_primaries) {
   }
 }
 
-TEST(ClusterFaultsTest, SmallClustersAgreeInTheEnd) { RunLives(NumberFrom("RESPITE_CLUSTER_FAULTS", 40), 6); }
+TEST(ClusterFaultsTest, SmallClustersAgreeInTheEnd) {
+  RunLives(NumberFromEnvironment("RESPITE_CLUSTER_FAULTS", 40), 6);
+}
 
-TEST(ClusterFaultsTest, LargeClustersAgreeInTheEnd) { RunLives(NumberFrom("RESPITE_CLUSTER_FAULTS", 40) / 20, 16); }
+TEST(ClusterFaultsTest, LargeClustersAgreeInTheEnd) {
+  RunLives(NumberFromEnvironment("RESPITE_CLUSTER_FAULTS", 40) / 20, 16);
+}
 
 }  // namespace
 }  // namespace respite

@@ -8,16 +8,12 @@
 #include <set>
 
 #include "tests/support/cluster_world.h"
+#include "tests/support/test_server.h"
 
 namespace respite {
 namespace {
 
 constexpr int64_t kRoundMs = 100;
-
-int NumberFrom(const char* name, int fallback) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? fallback : std::atoi(text);
-}
 
 struct Healing {
   int rounds = 0;
@@ -53,9 +49,9 @@ Healing Heal(uint64_t seed, int nodes, int64_t timeout_ms) {
 }
 
 TEST(ClusterGossipTest, AllAgreeSoonAfterAPartition) {
-  const int nodes = NumberFrom("RESPITE_GOSSIP_NODES", 40);
-  const int timeout_ms = NumberFrom("RESPITE_GOSSIP_TIMEOUT_MS", 15'000);
-  const auto seeds = static_cast<uint64_t>(NumberFrom("RESPITE_GOSSIP_SEEDS", 5));
+  const auto nodes = static_cast<int>(NumberFromEnvironment("RESPITE_GOSSIP_NODES", 40));
+  const auto timeout_ms = static_cast<int64_t>(NumberFromEnvironment("RESPITE_GOSSIP_TIMEOUT_MS", 15'000));
+  const uint64_t seeds = NumberFromEnvironment("RESPITE_GOSSIP_SEEDS", 5);
   int worst = 0;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

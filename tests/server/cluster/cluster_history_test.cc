@@ -29,21 +29,17 @@
 #include "server/cluster/nodes_text.h"
 #include "server/slot_migration/slot_migrations.h"
 #include "tests/support/replication_world.h"
+#include "tests/support/test_server.h"
 
 namespace respite {
 namespace {
 
-using Member = ReplicationWorld::Member;
+using ReplicationMember = ReplicationWorld::Member;
 
 constexpr int kNodeTimeoutMs = 1000;
-constexpr int64_t kPatienceMs = 90'000;
-constexpr int kBusDistance = 10000;
+constexpr int64_t kHistoryPatienceMs = 90'000;
+constexpr int kClusterBusDistance = 10000;
 constexpr int kMostRedirections = 6;
-
-uint64_t NumberFrom(const char* name, uint64_t fallback) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
 
 bool IsError(const TestReply& reply) { return reply.tree && reply.tree->IsError(); }
 bool IsNull(const TestReply& reply) { return reply.tree && reply.tree->IsNull(); }
@@ -53,13 +49,13 @@ bool IsNull(const TestReply& reply) { return reply.tree && reply.tree->IsNull();
 // A write that was acknowledged.
 struct Write {
   int value = 0;
-  Member* node = nullptr;
+  ReplicationMember* node = nullptr;
   int term = 0;          // of the node, when it acknowledged
   int64_t offset = 0;    // of its stream, afterwards
   bool is_safe = false;  // all replicas of the node had it once
 };
 
-class History {
+class OperationHistory {
  public:
   int Attempt(const std::string& key) {
     tried_[key].insert(++last_);
@@ -72,7 +68,7 @@ class History {
     EXPECT_TRUE(was_written) << key << " has " << *value << ", which nobody wrote";
   }
   // The writes of a slot are at another node now, and its replicas may not have them yet.
-  void Move(int slot, Member* node, int term, int64_t offset) {
+  void Move(int slot, ReplicationMember* node, int term, int64_t offset) {
     for (auto& [key, writes] : writes_) {
       if (KeySlot(key) != slot) continue;
       for (Write& write : writes) write = {.value = write.value, .node = node, .term = term, .offset = offset};
@@ -111,9 +107,9 @@ class History {
 
 // --- The cluster and what happens to it.
 
-class Story {
+class ClusterStory {
  public:
-  explicit Story(uint64_t seed) : random_(seed), world_(seed) {
+  explicit ClusterStory(uint64_t seed) : random_(seed), world_(seed) {
     primaries_ = 3 + random_.Below(2);
     const size_t replicas = 1 + random_.Below(2);
     for (size_t i = 0; i < primaries_ * (1 + replicas); ++i) world_.Add(Directives());
@@ -141,13 +137,15 @@ class Story {
             "repl-diskless-sync yes", "cluster-migration-barrier 5"};
   }
 
-  Member& At(size_t index) { return world_.members()[index]; }
+  ReplicationMember& At(size_t index) { return world_.members()[index]; }
   size_t Count() { return world_.members().size(); }
   size_t Some() { return random_.Below(Count()); }
-  static ClusterView& View(Member& member) { return member->cluster().cluster()->view(); }
-  static std::string Id(Member& member) { return View(member).me().id.String(); }
-  Member* MemberAt(int port) { return port < 7001 ? nullptr : &At(static_cast<size_t>(port - 7001)); }
-  Member* MemberOf(const ClusterNode* node) { return node == nullptr ? nullptr : MemberAt(node->address.tcp_port); }
+  static ClusterView& View(ReplicationMember& member) { return member->cluster().cluster()->view(); }
+  static std::string Id(ReplicationMember& member) { return View(member).me().id.String(); }
+  ReplicationMember* MemberAt(int port) { return port < 7001 ? nullptr : &At(static_cast<size_t>(port - 7001)); }
+  ReplicationMember* MemberOf(const ClusterNode* node) {
+    return node == nullptr ? nullptr : MemberAt(node->address.tcp_port);
+  }
 
   void Form(size_t replicas) {
     for (size_t i = 0; i < primaries_; ++i) {
@@ -158,10 +156,10 @@ class Story {
     }
     for (size_t i = 1; i < Count(); ++i) {
       const int port = At(i).port();
-      At(0).Run("CLUSTER MEET 127.0.0.1 " + std::to_string(port) + " " + std::to_string(port + kBusDistance));
+      At(0).Run("CLUSTER MEET 127.0.0.1 " + std::to_string(port) + " " + std::to_string(port + kClusterBusDistance));
     }
     Await("to meet", [this] {
-      return std::ranges::all_of(world_.members(), [this](Member& one) {
+      return std::ranges::all_of(world_.members(), [this](ReplicationMember& one) {
         const auto& all = View(one).All();
         return all.size() == Count() && std::ranges::none_of(all, [](auto* node) { return node->Is(kNodeHandshake); });
       });
@@ -181,14 +179,14 @@ class Story {
   }
   template <class Holds>
   void Await(const char* what, Holds holds) {
-    for (int64_t passed_ms = 0; passed_ms < kPatienceMs && !holds(); passed_ms += 500) Pass(500);
+    for (int64_t passed_ms = 0; passed_ms < kHistoryPatienceMs && !holds(); passed_ms += 500) Pass(500);
     ASSERT_TRUE(holds()) << "the nodes fail " << what << ": " << Disagreement() << Views();
   }
   // What all nodes believe, and what they logged last.
   std::string Views() {
     constexpr size_t kTail = 3000;
     std::string text;
-    for (Member& member : world_.members()) {
+    for (ReplicationMember& member : world_.members()) {
       const std::string log = member.Log();
       text += "\n---- " + std::to_string(member.port()) + "\n" + NodesFileText(View(member), PortChoice::kTcp) +
               log.substr(log.size() - std::min(log.size(), kTail));
@@ -205,14 +203,14 @@ class Story {
     NoteImports();
     history_.ForEachUnsafe([this](const std::string&, Write& write) { write.is_safe = AllHave(write); });
   }
-  int TermOf(const Member& member) const { return terms_[static_cast<size_t>(member.port() - 7001)]; }
+  int TermOf(const ReplicationMember& member) const { return terms_[static_cast<size_t>(member.port() - 7001)]; }
 
   bool AllHave(const Write& write) {
-    Member& node = *write.node;
+    ReplicationMember& node = *write.node;
     if (!node.Runs() || TermOf(node) != write.term) return false;
     int replicas = 0;
     for (const ClusterNode* known : View(node).me().replicas) {
-      Member* const replica = MemberOf(known);
+      ReplicationMember* const replica = MemberOf(known);
       const bool has_it = replica != nullptr && replica->Runs() && replica->IsLinked() &&
                           View(*replica).me().primary != nullptr &&
                           View(*replica).me().primary->id == View(node).me().id &&
@@ -241,8 +239,8 @@ class Story {
   }
 
   // Some node is asked, and where it sends the client.
-  std::pair<Member*, TestReply> Ask(const std::string& key, const std::string& request) {
-    Member* node = &At(Some());
+  std::pair<ReplicationMember*, TestReply> Ask(const std::string& key, const std::string& request) {
+    ReplicationMember* node = &At(Some());
     bool asks = false;
     for (int i = 0; i < kMostRedirections && node != nullptr && node->Runs(); ++i) {
       TestClient client(node->server());
@@ -262,8 +260,8 @@ class Story {
 
   void Act() {
     FakeNetwork& network = world_.network();
-    Member& one = At(Some());
-    Member& other = At(Some());
+    ReplicationMember& one = At(Some());
+    ReplicationMember& other = At(Some());
     switch (random_.Below(16)) {
       case 0:
         return network.Break(one.port(), other.port());
@@ -281,7 +279,7 @@ class Story {
         return;
       case 6:
       case 7:
-        for (Member& member : world_.members()) {
+        for (ReplicationMember& member : world_.members()) {
           if (!member.Runs()) member.Start();
         }
         return;
@@ -309,8 +307,8 @@ class Story {
   }
 
   void Split() {
-    for (Member& one : world_.members()) {
-      for (Member& other : world_.members()) {
+    for (ReplicationMember& one : world_.members()) {
+      for (ReplicationMember& other : world_.members()) {
         if (one.port() < other.port() && random_.Below(2) == 0) world_.network().SetApart(one.port(), other.port());
       }
     }
@@ -319,9 +317,9 @@ class Story {
   // What redis-cli does.
   void MoveSlot() {
     const int slot = KeySlot("key" + std::to_string(random_.Below(40)));
-    Member& asked = At(Some());
-    Member* const source = asked.Runs() ? MemberOf(View(asked).Owner(slot)) : nullptr;
-    Member& target = At(Some());
+    ReplicationMember& asked = At(Some());
+    ReplicationMember* const source = asked.Runs() ? MemberOf(View(asked).Owner(slot)) : nullptr;
+    ReplicationMember& target = At(Some());
     if (source == nullptr || !source->Runs() || !target.Runs() || source == &target) return;
     const std::string text = std::to_string(slot);
     half_moved_.insert(slot);
@@ -343,7 +341,7 @@ class Story {
     if (is_taken && is_given) half_moved_.erase(slot);
     if (is_taken) NoteMove(slot, target);
   }
-  void NoteMove(int slot, Member& target) {
+  void NoteMove(int slot, ReplicationMember& target) {
     Observe();
     history_.Move(slot, &target, TermOf(target), target.history().offset);
   }
@@ -351,16 +349,16 @@ class Story {
   // Whole slots at once, while clients go on.
   void MigrateSlots() {
     const int slot = KeySlot("key" + std::to_string(random_.Below(40)));
-    Member& asked = At(Some());
-    Member* const source = asked.Runs() ? MemberOf(View(asked).Owner(slot)) : nullptr;
-    Member& target = At(Some());
+    ReplicationMember& asked = At(Some());
+    ReplicationMember* const source = asked.Runs() ? MemberOf(View(asked).Owner(slot)) : nullptr;
+    ReplicationMember& target = At(Some());
     if (source == nullptr || !source->Runs() || !target.Runs() || source == &target) return;
     const std::string text = std::to_string(slot);
     source->Run("CLUSTER MIGRATESLOTS SLOTSRANGE " + text + " " + text + " NODE " + Id(target));
   }
   // Slots that have come to a node by themselves since the last look.
   void NoteImports() {
-    for (Member& member : world_.members()) {
+    for (ReplicationMember& member : world_.members()) {
       if (!member.Runs()) continue;
       for (const SlotJob& job : member->slot_migrations().Jobs()) {
         const bool has_come = job.operation == SlotJob::Operation::kImport && job.state == SlotJob::State::kSuccess &&
@@ -375,7 +373,7 @@ class Story {
   // The newest value at any node is what counts.
   int NewestAnywhere(const std::string& key) {
     int newest = 0;
-    for (Member& member : world_.members()) {
+    for (ReplicationMember& member : world_.members()) {
       const Snapshot data = SnapshotOf(*member.server());
       const auto found = data.find("0 \"" + key + "\"");
       const size_t digits = found == data.end() ? std::string::npos : found->second.find_first_of("0123456789");
@@ -389,7 +387,7 @@ class Story {
   void Heal() {
     world_.network().SetAllTogether();
     world_.network().SetDelay(0);
-    for (Member& member : world_.members()) {
+    for (ReplicationMember& member : world_.members()) {
       if (!member.Runs()) member.Start();
     }
     Await("to agree", [this] { return Disagreement().empty(); });
@@ -398,7 +396,7 @@ class Story {
 
   std::string Disagreement() {
     const ClusterView& first = View(At(0));
-    for (Member& member : world_.members()) {
+    for (ReplicationMember& member : world_.members()) {
       const std::string name = "the node at " + std::to_string(member.port());
       const ClusterView& view = View(member);
       if (!view.is_ok) return name + " serves nobody";
@@ -436,16 +434,16 @@ class Story {
   std::vector<bool> was_primary_;
   std::set<int> half_moved_;     // slots
   std::set<std::string> noted_;  // migrations of slots that have come to their end
-  History history_;
+  OperationHistory history_;
 };
 
 TEST(ClusterHistoryTest, KeepsWhatItPromises) {
-  const uint64_t stories = NumberFrom("RESPITE_CLUSTER_STORIES", 8);
-  const uint64_t first = NumberFrom("RESPITE_CLUSTER_SEED", 1);
+  const uint64_t stories = NumberFromEnvironment("RESPITE_CLUSTER_STORIES", 8);
+  const uint64_t first = NumberFromEnvironment("RESPITE_CLUSTER_SEED", 1);
   size_t writes = 0;
   for (uint64_t seed = first; seed < first + stories; ++seed) {
     SCOPED_TRACE("RESPITE_CLUSTER_SEED=" + std::to_string(seed));
-    Story story(seed);
+    ClusterStory story(seed);
     if (!HasFailure()) story.Run();
     writes += story.Writes();
     if (HasFailure()) return;

@@ -27,7 +27,7 @@ JointStart Plan(const std::vector<JointStart::Member>& members) {
   return start.ok() ? std::move(start).value() : JointStart{};
 }
 
-std::string Refusal(const std::vector<JointStart::Member>& members) {
+std::string JointRefusal(const std::vector<JointStart::Member>& members) {
   Random random(7);
   auto start = JointStart::Plan(kLayout, members, PortChoice::kTcp, random);
   return start.ok() ? "" : start.error();
@@ -118,12 +118,12 @@ TEST(JointStartTest, RefusesFilesThatDoNotBelongTogether) {
   const JointStart first = Plan(MembersAt(7001));
   auto members = MembersAt(7001);
   members[0].text = first.texts[0];
-  EXPECT_THAT(Refusal(members), HasSubstr("node-2 has no nodes.conf, but others"));
+  EXPECT_THAT(JointRefusal(members), HasSubstr("node-2 has no nodes.conf, but others"));
   for (size_t i = 0; i < members.size(); ++i) members[i].text = first.texts[i];
   members[4].text = first.texts[0];
-  EXPECT_THAT(Refusal(members), HasSubstr("node-5 has the nodes.conf of another node"));
+  EXPECT_THAT(JointRefusal(members), HasSubstr("node-5 has the nodes.conf of another node"));
   members[4].text = "nonsense";
-  EXPECT_THAT(Refusal(members), HasSubstr("node-5: Unrecoverable error: corrupted cluster config file"));
+  EXPECT_THAT(JointRefusal(members), HasSubstr("node-5: Unrecoverable error: corrupted cluster config file"));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ std::string FileOf(int node) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::unique_ptr<ClusterView> Read(const std::string& text) {
+std::unique_ptr<ClusterView> ReadNodes(const std::string& text) {
   Random random(1);
   auto view = ParseNodesFile(text, PortChoice::kTcp, random);
   EXPECT_TRUE(view.ok()) << (view.ok() ? "" : view.error());
@@ -42,14 +42,14 @@ TEST(NodesTextTest, FilesOfRealNodesAreWrittenAsTheyWereRead) {
   for (int node = 0; node < 6; ++node) {
     SCOPED_TRACE(node);
     const std::string text = FileOf(node);
-    const auto view = Read(text);
+    const auto view = ReadNodes(text);
     ASSERT_NE(view, nullptr);
     EXPECT_EQ(Essence(NodesFileText(*view, PortChoice::kTcp)), Essence(text));
   }
 }
 
 TEST(NodesTextTest, WhatAFileSaysIsBelieved) {
-  const auto view = Read(FileOf(3));
+  const auto view = ReadNodes(FileOf(3));
   ASSERT_NE(view, nullptr);
   const ClusterNode& me = view->me();
   EXPECT_EQ(me.hostname, "host-3");
@@ -91,11 +91,11 @@ TEST(NodesTextTest, APrimaryMayBeMissing) {
   std::string text = FileOf(1);
   const size_t line = text.find("fa88199f3487c8975c57ee4e3d5e0c7903ba4c23 ");
   text.erase(line, text.find('\n', line) + 1 - line);
-  const auto view = Read(text);
+  const auto view = ReadNodes(text);
   ASSERT_NE(view, nullptr);
   ASSERT_NE(view->me().primary, nullptr);
   EXPECT_FALSE(view->me().primary->HasAddress());
-  const auto again = Read(NodesFileText(*view, PortChoice::kTcp));
+  const auto again = ReadNodes(NodesFileText(*view, PortChoice::kTcp));
   ASSERT_NE(again, nullptr);
   EXPECT_EQ(NodesFileText(*again, PortChoice::kTcp), NodesFileText(*view, PortChoice::kTcp));
 }
@@ -115,8 +115,9 @@ TEST(NodesTextTest, NobodyHasTwoLinesOrFollowsItself) {
 // A node that was to greet itself removed itself when that took too long.
 TEST(NodesTextTest, ANodeDoesNotDoubtItself) {
   const std::string a(NodeId::kLength, 'a');
-  const auto view = Read(a + " 127.0.0.1:7000@17000 myself,master,fail,handshake,noaddr - 0 0 3 connected 0-16383\n" +
-                         "vars currentEpoch 18446744073709551615 lastVoteEpoch 0\n");
+  const auto view =
+      ReadNodes(a + " 127.0.0.1:7000@17000 myself,master,fail,handshake,noaddr - 0 0 3 connected 0-16383\n" +
+                "vars currentEpoch 18446744073709551615 lastVoteEpoch 0\n");
   ASSERT_NE(view, nullptr);
   EXPECT_EQ(view->me().flags, kNodeMyself | kNodePrimary);
   EXPECT_EQ(view->current_epoch, UINT64_MAX);
@@ -127,7 +128,7 @@ TEST(NodesTextTest, AddressesForClientsAreAddresses) {
     return std::string(NodeId::kLength, 'a') + " 127.0.0.1:7000@17000,," + field +
            " myself,master - 0 0 3 connected\n" + "vars currentEpoch 3 lastVoteEpoch 0\n";
   };
-  const auto view = Read(file_with("client-ipv6=::7,client-ipv4=192.0.2.7"));
+  const auto view = ReadNodes(file_with("client-ipv6=::7,client-ipv4=192.0.2.7"));
   ASSERT_NE(view, nullptr);
   EXPECT_EQ(view->me().IpFor(IpFamily::kIpv4), "192.0.2.7");
   EXPECT_EQ(view->me().IpFor(IpFamily::kIpv6), "::7");
@@ -141,7 +142,7 @@ TEST(NodesTextTest, AddressesForClientsAreAddresses) {
 TEST(NodesTextTest, OldFilesHaveNeitherBusPortsNorShards) {
   const std::string id(NodeId::kLength, 'a');
   const auto view =
-      Read(id + " 127.0.0.1:7000 myself,master - 0 0 3 connected 5 7-9\nvars currentEpoch 3 lastVoteEpoch 0\n");
+      ReadNodes(id + " 127.0.0.1:7000 myself,master - 0 0 3 connected 5 7-9\nvars currentEpoch 3 lastVoteEpoch 0\n");
   ASSERT_NE(view, nullptr);
   EXPECT_EQ(view->me().address.bus_port, 17000);
   EXPECT_EQ(view->me().slot_count, 4);

@@ -9,7 +9,7 @@ namespace {
 constexpr char kBadOffset[] = "ERR bit offset is not an integer or out of range";
 constexpr char kBadBit[] = "ERR bit is not an integer or out of range";
 constexpr char kBadInteger[] = "ERR value is not an integer or out of range";
-constexpr char kSyntax[] = "ERR syntax error";
+constexpr char kSyntaxError[] = "ERR syntax error";
 
 class BitmapCommands : public CommandTest {
  protected:
@@ -86,9 +86,9 @@ TEST_P(BitmapCommands, BitCountTakesRangesOfBytesAndBits) {
 TEST_P(BitmapCommands, BitCountChecksItsWordsOnlyWhereThereIsAKey) {
   EXPECT_THAT(Run("BITCOUNT none x"), Int(0));
   Run("SET k v");
-  EXPECT_THAT(Run("BITCOUNT k 0"), Error(kSyntax));
-  EXPECT_THAT(Run("BITCOUNT k 0 1 BIT x"), Error(kSyntax));
-  EXPECT_THAT(Run("BITCOUNT k 0 1 WORD"), Error(kSyntax));
+  EXPECT_THAT(Run("BITCOUNT k 0"), Error(kSyntaxError));
+  EXPECT_THAT(Run("BITCOUNT k 0 1 BIT x"), Error(kSyntaxError));
+  EXPECT_THAT(Run("BITCOUNT k 0 1 WORD"), Error(kSyntaxError));
   EXPECT_THAT(Run("BITCOUNT k -1 -2 WORD"), Int(0));
   EXPECT_THAT(Run("BITCOUNT k x 1"), Error(kBadInteger));
   EXPECT_THAT(Run("BITCOUNT k 0 x BIT"), Error(kBadInteger));
@@ -123,8 +123,8 @@ TEST_P(BitmapCommands, BitPosRefusals) {
   EXPECT_THAT(Run("BITPOS none x"), Error(kBadInteger));
   EXPECT_THAT(Run("BITPOS k 1 x"), Error(kBadInteger));
   EXPECT_THAT(Run("BITPOS k 1 0 x"), Error(kBadInteger));
-  EXPECT_THAT(Run("BITPOS k 1 0 x WORD"), Error(kSyntax));
-  EXPECT_THAT(Run("BITPOS k 1 0 1 BIT x"), Error(kSyntax));
+  EXPECT_THAT(Run("BITPOS k 1 0 x WORD"), Error(kSyntaxError));
+  EXPECT_THAT(Run("BITPOS k 1 0 1 BIT x"), Error(kSyntaxError));
 }
 
 TEST_P(BitmapCommands, BitOpPadsWithZeros) {
@@ -204,7 +204,7 @@ TEST_P(BitmapCommands, BitOpRefusals) {
     EXPECT_THAT(Run("BITOP " + std::string(operation) + " d a"),
                 Error("ERR BITOP " + std::string(operation) + " must be called with at least two source keys."));
   }
-  EXPECT_THAT(Run("BITOP NAND d a"), Error(kSyntax));
+  EXPECT_THAT(Run("BITOP NAND d a"), Error(kSyntaxError));
   EXPECT_THAT(Run("BITOP NOT d a b"), Error("ERR BITOP NOT must be called with a single source key."));
 }
 
@@ -240,11 +240,11 @@ TEST_P(BitmapCommands, BitFieldRefusals) {
   for (const char* offset : {"-1", "x", "#", "#-1", "#x", "4294967296", "#536870912"})
     EXPECT_THAT(Run({"BITFIELD", "k", "GET", "u8", offset}), Error(kBadOffset)) << offset;
   EXPECT_THAT(Run("BITFIELD k SET u8 0 x"), Error(kBadInteger));
-  EXPECT_THAT(Run("BITFIELD k SET u8 0"), Error(kSyntax));
-  EXPECT_THAT(Run("BITFIELD k GET u8"), Error(kSyntax));
-  EXPECT_THAT(Run("BITFIELD k OVERFLOW"), Error(kSyntax));
+  EXPECT_THAT(Run("BITFIELD k SET u8 0"), Error(kSyntaxError));
+  EXPECT_THAT(Run("BITFIELD k GET u8"), Error(kSyntaxError));
+  EXPECT_THAT(Run("BITFIELD k OVERFLOW"), Error(kSyntaxError));
   EXPECT_THAT(Run("BITFIELD k OVERFLOW up"), Error("ERR Invalid OVERFLOW type specified"));
-  EXPECT_THAT(Run("BITFIELD k SET u8 0 1 WHAT"), Error(kSyntax));
+  EXPECT_THAT(Run("BITFIELD k SET u8 0 1 WHAT"), Error(kSyntaxError));
   EXPECT_THAT(Run("BITFIELD_RO k SET u8 0 1"), Error("ERR BITFIELD_RO only supports the GET subcommand"));
   EXPECT_THAT(Run("BITFIELD_RO k OVERFLOW SAT GET u8 0"), ArrayOf(Int(0)));
   EXPECT_THAT(Run("EXISTS k"), Int(0));

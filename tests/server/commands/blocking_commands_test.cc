@@ -32,8 +32,6 @@ class BlockingCommands : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, BlockingCommands, BothVersions(), VersionName);
 
-const char kWrongType[] = "WRONGTYPE Operation against a key holding the wrong kind of value";
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Without waiting
 

@@ -10,8 +10,6 @@ namespace {
 
 using namespace std::string_literals;
 
-constexpr int64_t kStartMs = 1'700'000'000'000;
-
 // A type byte and a value, followed by version and checksum.
 std::string Payload(std::string value, char version = 11) {
   value += version;

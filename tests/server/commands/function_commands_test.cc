@@ -22,7 +22,7 @@ std::string Library(const std::string& name, const std::string& function, const 
 }
 
 // Libraries in the format of FUNCTION DUMP, followed by version and checksum.
-std::string Payload(std::string libraries, char version = 11) {
+std::string LibraryPayload(std::string libraries, char version = 11) {
   libraries += version;
   libraries += '\0';
   const uint64_t checksum = Crc64(0, libraries);
@@ -213,12 +213,12 @@ TEST_P(FunctionCommands, InfoCountsFunctionsAndTheirMemory) {
 // DUMP, RESTORE
 
 TEST_P(FunctionCommands, DumpHasTheOctetsOfRedis) {
-  EXPECT_THAT(Run("FUNCTION DUMP"), Bulk(Payload("")));
+  EXPECT_THAT(Run("FUNCTION DUMP"), Bulk(LibraryPayload("")));
   const std::string code = "#!lua name=l\nredis.register_function('f',redis.log)";
   Load(code);
   ASSERT_LT(code.size(), 64u);
   Run("CONFIG SET rdbcompression no");
-  EXPECT_EQ(Dump(), Payload("\xf5"s + static_cast<char>(code.size()) + code));
+  EXPECT_EQ(Dump(), LibraryPayload("\xf5"s + static_cast<char>(code.size()) + code));
 }
 
 TEST_P(FunctionCommands, RestoreReadsDumps) {
@@ -257,14 +257,14 @@ TEST_P(FunctionCommands, RestoreRefusesBadPayloads) {
   constexpr char kChecksum[] = "ERR DUMP payload version or checksum are wrong";
   EXPECT_THAT(Restore("x", "FLUSH"), Error(kChecksum));
   EXPECT_THAT(Restore(std::string(20, 'x'), "FLUSH"), Error(kChecksum));
-  EXPECT_THAT(Restore(Payload("", 99), "FLUSH"), Error(kChecksum));
-  EXPECT_THAT(Restore(Payload("\xf6"s + "abc"), "FLUSH"), Error("ERR Pre-GA function format not supported"));
-  EXPECT_THAT(Restore(Payload("\0abc"s), "FLUSH"), Error("ERR given type is not a function"));
-  EXPECT_THAT(Restore(Payload("\xf5"s), "FLUSH"), Error("ERR Failed loading library payload"));
-  EXPECT_THAT(Restore(Payload("\xf5\x0e"s + "abc"), "FLUSH"), Error("ERR Failed loading library payload"));
-  EXPECT_THAT(Restore(Payload("\xf5\x03"s + "abc"), "FLUSH"), Error("ERR Missing library metadata"));
+  EXPECT_THAT(Restore(LibraryPayload("", 99), "FLUSH"), Error(kChecksum));
+  EXPECT_THAT(Restore(LibraryPayload("\xf6"s + "abc"), "FLUSH"), Error("ERR Pre-GA function format not supported"));
+  EXPECT_THAT(Restore(LibraryPayload("\0abc"s), "FLUSH"), Error("ERR given type is not a function"));
+  EXPECT_THAT(Restore(LibraryPayload("\xf5"s), "FLUSH"), Error("ERR Failed loading library payload"));
+  EXPECT_THAT(Restore(LibraryPayload("\xf5\x0e"s + "abc"), "FLUSH"), Error("ERR Failed loading library payload"));
+  EXPECT_THAT(Restore(LibraryPayload("\xf5\x03"s + "abc"), "FLUSH"), Error("ERR Missing library metadata"));
   const std::string twice = dump.substr(0, dump.size() - 10) + dump.substr(0, dump.size() - 10);
-  EXPECT_THAT(Restore(Payload(twice), "FLUSH"), Error("ERR Library 'lib' already exists"));
+  EXPECT_THAT(Restore(LibraryPayload(twice), "FLUSH"), Error("ERR Library 'lib' already exists"));
   EXPECT_THAT(Restore(dump, "bla"),
               Error("ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE."));
   EXPECT_THAT(Run({"FUNCTION", "RESTORE", dump, "FLUSH", "x"}),
@@ -410,13 +410,13 @@ class SlowFunctions : public FunctionCommands {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, SlowFunctions, BothVersions(), VersionName);
 
-constexpr char kKilled[] = "ERR Script killed by user with SCRIPT KILL... script: f, on @user_function:2.";
+constexpr char kFunctionKilled[] = "ERR Script killed by user with SCRIPT KILL... script: f, on @user_function:2.";
 
 TEST_P(SlowFunctions, AreSeenAndKilled) {
   Define("while true do end");
   EXPECT_THAT(While({"FCALL", "f", "1", "k", "a"},
                     {"PING", "FCALL f 0", "FUNCTION LIST", "SCRIPT KILL", "FUNCTION STATS", "FUNCTION KILL"}),
-              Error(kKilled));
+              Error(kFunctionKilled));
   ASSERT_EQ(replies().size(), 6u);
   constexpr char kBusy[] = "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
   for (size_t i = 0; i < 4; ++i) EXPECT_THAT(replies()[i], Error(kBusy)) << i;
@@ -451,7 +451,7 @@ TEST_P(SlowFunctions, DoNotHideSlowScripts) {
   Define("if #keys == 1 then while true do end end");
   Run("FCALL f 0");
   EXPECT_THAT(While(script, {"SCRIPT KILL"}), ErrorStartsWith("ERR Script killed by user"));
-  EXPECT_THAT(While({"FCALL", "f", "1", "k"}, {"FUNCTION KILL"}), Error(kKilled));
+  EXPECT_THAT(While({"FCALL", "f", "1", "k"}, {"FUNCTION KILL"}), Error(kFunctionKilled));
   EXPECT_THAT(While(script, {"SCRIPT KILL"}), ErrorStartsWith("ERR Script killed by user"));
 }
 

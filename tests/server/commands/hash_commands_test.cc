@@ -33,8 +33,6 @@ class HashCommands : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, HashCommands, BothVersions(), VersionName);
 
-constexpr char kWrongType[] = "WRONGTYPE Operation against a key holding the wrong kind of value";
-
 TEST_P(HashCommands, SetAndGet) {
   EXPECT_THAT(Run("HSET h a 1 b two a 3"), Int(2));
   EXPECT_THAT(Run("HSET h b 2 c 3"), Int(1));

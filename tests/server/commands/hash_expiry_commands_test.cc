@@ -9,8 +9,6 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 
-constexpr int64_t kStartMs = 1'700'000'000'000;
-
 std::string Ms(int64_t after_start_ms) { return std::to_string(kStartMs + after_start_ms); }
 
 // Each test runs on a packed hash and on a table.

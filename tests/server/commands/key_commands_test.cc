@@ -8,8 +8,6 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kStartMs = 1'700'000'000'000;
-
 class KeyCommands : public CommandTest {};
 INSTANTIATE_TEST_SUITE_P(Resp, KeyCommands, BothVersions(), VersionName);
 

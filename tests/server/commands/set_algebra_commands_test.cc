@@ -12,12 +12,12 @@ namespace respite {
 
 namespace {
 
-using Members = std::set<std::string>;
+using MemberSet = std::set<std::string>;
 
 class SetAlgebraCommands : public CommandTest {
  protected:
-  static Members TextsOf(const TestReply& reply) {
-    Members members;
+  static MemberSet TextsOf(const TestReply& reply) {
+    MemberSet members;
     for (const ReplyTree& member : reply.tree->children) EXPECT_TRUE(members.insert(member.text).second);
     return members;
   }
@@ -29,19 +29,19 @@ class SetAlgebraCommands : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, SetAlgebraCommands, BothVersions(), VersionName);
 
-Members Intersection(const std::vector<Members>& sets) {
-  Members result = sets[0];
-  for (const Members& set : sets)
+MemberSet Intersection(const std::vector<MemberSet>& sets) {
+  MemberSet result = sets[0];
+  for (const MemberSet& set : sets)
     std::erase_if(result, [&](const std::string& member) { return !set.contains(member); });
   return result;
 }
-Members Union(const std::vector<Members>& sets) {
-  Members result;
-  for (const Members& set : sets) result.insert(set.begin(), set.end());
+MemberSet Union(const std::vector<MemberSet>& sets) {
+  MemberSet result;
+  for (const MemberSet& set : sets) result.insert(set.begin(), set.end());
   return result;
 }
-Members Difference(const std::vector<Members>& sets) {
-  Members result = sets[0];
+MemberSet Difference(const std::vector<MemberSet>& sets) {
+  MemberSet result = sets[0];
   for (size_t i = 1; i < sets.size(); ++i)
     std::erase_if(result, [&](const std::string& member) { return sets[i].contains(member); });
   return result;
@@ -51,7 +51,7 @@ TEST_P(SetAlgebraCommands, AgreesWithAModel) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   Random random(seed);
-  std::map<std::string, Members> model;
+  std::map<std::string, MemberSet> model;
   for (const auto& [key, size, range, prefix] :
        {std::tuple("i", 40, 100, ""), std::tuple("I", 1500, 3000, ""), std::tuple("l", 60, 150, ""),
         std::tuple("t", 900, 1500, ""), std::tuple("T", 2000, 4000, "a-long-member:")}) {
@@ -59,19 +59,19 @@ TEST_P(SetAlgebraCommands, AgreesWithAModel) {
     for (int i = 0; i < size; ++i) words.push_back(prefix + std::to_string(random.Below(static_cast<uint64_t>(range))));
     if (Bytes(key) == "l" || Bytes(key) == "t") words.push_back("text");
     Run(words);
-    model[key] = Members(words.begin() + 2, words.end());
+    model[key] = MemberSet(words.begin() + 2, words.end());
   }
   model["none"] = {};
   const std::vector<std::string> keys = {"i", "I", "l", "t", "T", "none"};
   for (int round = 0; round < 40; ++round) {
     std::vector<std::string> chosen;
-    std::vector<Members> sets;
+    std::vector<MemberSet> sets;
     for (uint64_t left = 1 + random.Below(4); left > 0; --left) {
       chosen.push_back(keys[random.Below(keys.size() - (random.Below(3) == 0 ? 0 : 1))]);
       sets.push_back(model[chosen.back()]);
     }
     SCOPED_TRACE(testing::PrintToString(chosen));
-    const Members common = Intersection(sets);
+    const MemberSet common = Intersection(sets);
     EXPECT_EQ(TextsOf(Run(Line("SINTER", chosen))), common);
     EXPECT_EQ(TextsOf(Run(Line("SUNION", chosen))), Union(sets));
     EXPECT_EQ(TextsOf(Run(Line("SDIFF", chosen))), Difference(sets));

@@ -30,7 +30,7 @@ class SortedSetCommands : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, SortedSetCommands, BothVersions(), VersionName);
 
-std::string Stored(const std::string& command) { return "0: " + command; }
+std::string StoredBySortedSets(const std::string& command) { return "0: " + command; }
 
 TEST_P(SortedSetCommands, ZAddCountsWhatItAdds) {
   EXPECT_THAT(Run("ZADD z 1 a 2 b"), Int(2));
@@ -217,7 +217,8 @@ TEST_P(SortedSetCommands, ZMPopTakesTheFirstSetThatExists) {
               ArrayOf(Bulk("z"), ArrayOf(ArrayOf(Bulk("c"), Double(3)), ArrayOf(Bulk("b"), Double(2)))));
   EXPECT_THAT(Run("ZMPOP 1 z MAX"), NilArray());
   EXPECT_EQ(Journaled(),
-            (std::vector<std::string>{Stored("ZADD z 1 a 2 b 3 c"), Stored("ZPOPMIN z 1"), Stored("ZPOPMAX z 2")}));
+            (std::vector<std::string>{StoredBySortedSets("ZADD z 1 a 2 b 3 c"), StoredBySortedSets("ZPOPMIN z 1"),
+                                      StoredBySortedSets("ZPOPMAX z 2")}));
   EXPECT_THAT(Run("ZMPOP 0 z MAX"), Error("ERR numkeys should be greater than 0"));
   EXPECT_THAT(Run("ZMPOP 1 z MAX COUNT 0"), Error("ERR count should be greater than 0"));
   EXPECT_THAT(Run("ZMPOP 2 z MAX"), Error("ERR syntax error"));

@@ -9,7 +9,6 @@ namespace {
 
 constexpr char kInvalidId[] = "ERR Invalid stream ID specified as stream command argument";
 constexpr char kNotAbove[] = "ERR The ID specified in XADD is equal or smaller than the target stream top item";
-constexpr char kWrongType[] = "WRONGTYPE Operation against a key holding the wrong kind of value";
 
 class StreamCommands : public CommandTest {
  protected:

@@ -6,12 +6,10 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kStartMs = 1'700'000'000'000;
-
 class StringCommands : public CommandTest {};
 INSTANTIATE_TEST_SUITE_P(Resp, StringCommands, BothVersions(), VersionName);
 
-std::string Stored(const std::string& command) { return "0: " + command; }
+std::string StoredByStrings(const std::string& command) { return "0: " + command; }
 
 TEST_P(StringCommands, SetHonoursItsConditions) {
   EXPECT_THAT(Run("SET k 1 XX"), Nil());
@@ -57,8 +55,9 @@ TEST_P(StringCommands, SetIfEqualIsJournaledWithoutItsCondition) {
   Run("SET k c IFEQ b KEEPTTL");
   Run("SET k d IFEQ c PXAT 1800000000000");
   Run("SET k e IFEQ c");
-  EXPECT_THAT(Journaled(), testing::ElementsAre(Stored("SET k a"), Stored("SET k b"), Stored("SET k c KEEPTTL"),
-                                                Stored("SET k d PXAT 1800000000000")));
+  EXPECT_THAT(Journaled(),
+              testing::ElementsAre(StoredByStrings("SET k a"), StoredByStrings("SET k b"),
+                                   StoredByStrings("SET k c KEEPTTL"), StoredByStrings("SET k d PXAT 1800000000000")));
 }
 
 TEST_P(StringCommands, DelIfEqualDeletesOnlyThatValue) {
@@ -67,7 +66,7 @@ TEST_P(StringCommands, DelIfEqualDeletesOnlyThatValue) {
   EXPECT_THAT(Run("DELIFEQ k 010"), Int(0));
   EXPECT_THAT(Run("DELIFEQ k 10"), Int(1));
   EXPECT_THAT(Run("EXISTS k"), Int(0));
-  EXPECT_THAT(Journaled(), testing::ElementsAre(Stored("SET k 10"), Stored("DEL k")));
+  EXPECT_THAT(Journaled(), testing::ElementsAre(StoredByStrings("SET k 10"), StoredByStrings("DEL k")));
 }
 
 TEST_P(StringCommands, SetTakesOneKindOfExpiry) {
@@ -115,10 +114,11 @@ TEST_P(StringCommands, DeadlinesAreJournaledAsTimes) {
   Run("SET k w GET");
   Run("GETDEL k");
   Run("GETDEL k");
-  EXPECT_THAT(Journaled(), testing::ElementsAre(Stored("SET k v PXAT " + std::to_string(kStartMs + 10'000)),
-                                                Stored("SET k v PXAT " + std::to_string(kStartMs + 20'000)),
-                                                Stored("PEXPIREAT k " + std::to_string(kStartMs + 500)),
-                                                Stored("PERSIST k"), Stored("SET k w"), Stored("DEL k")));
+  EXPECT_THAT(Journaled(),
+              testing::ElementsAre(StoredByStrings("SET k v PXAT " + std::to_string(kStartMs + 10'000)),
+                                   StoredByStrings("SET k v PXAT " + std::to_string(kStartMs + 20'000)),
+                                   StoredByStrings("PEXPIREAT k " + std::to_string(kStartMs + 500)),
+                                   StoredByStrings("PERSIST k"), StoredByStrings("SET k w"), StoredByStrings("DEL k")));
 }
 
 TEST_P(StringCommands, AnExpiredKeyIsGone) {
@@ -127,7 +127,7 @@ TEST_P(StringCommands, AnExpiredKeyIsGone) {
   EXPECT_THAT(Run("GET k"), Bulk("v"));
   clock().AdvanceMs(2);
   EXPECT_THAT(Run("GET k"), Nil());
-  EXPECT_THAT(Journaled().back(), Stored("DEL k"));
+  EXPECT_THAT(Journaled().back(), StoredByStrings("DEL k"));
 }
 
 TEST_P(StringCommands, GetExDeletesWhenTheTimeHasPassed) {
@@ -137,7 +137,7 @@ TEST_P(StringCommands, GetExDeletesWhenTheTimeHasPassed) {
   EXPECT_THAT(Run("GETEX nokey EX 0"), Nil());
   EXPECT_THAT(Run("GETEX k EXAT 1"), Bulk("v"));
   EXPECT_THAT(Run("EXISTS k"), Int(0));
-  EXPECT_THAT(Journaled().back(), Stored("DEL k"));
+  EXPECT_THAT(Journaled().back(), StoredByStrings("DEL k"));
 }
 
 TEST_P(StringCommands, EncodingFollowsTheValue) {
@@ -245,7 +245,7 @@ TEST_P(StringCommands, IncrKeepsTheDeadline) {
   Run("INCRBYFLOAT n 0.5");
   EXPECT_THAT(Run("TTL n"), Int(100));
   EXPECT_THAT(Run("GET n"), Bulk("6.5"));
-  EXPECT_THAT(Journaled().back(), Stored("SET n 6.5 KEEPTTL"));
+  EXPECT_THAT(Journaled().back(), StoredByStrings("SET n 6.5 KEEPTTL"));
 }
 
 TEST_P(StringCommands, IncrByFloatRefusesWhatIsNoNumber) {

@@ -20,19 +20,19 @@
 namespace respite {
 namespace {
 
-using Lines = std::set<std::string>;
+using FactLines = std::set<std::string>;
 
-struct Case {
+struct GoldenCase {
   Emulated emulated;
   const char* golden;
 };
-constexpr auto kCases = std::to_array<Case>({{Emulated::kRedis62, "redis-6.2.16"},
-                                             {Emulated::kRedis70, "redis-7.0.15"},
-                                             {Emulated::kRedis72, "redis-7.2.6"},
-                                             {Emulated::kRedis74, "redis-7.4.1"},
-                                             {Emulated::kRedis80, "redis-8.0.2"},
-                                             {Emulated::kValkey80, "valkey-8.0.1"},
-                                             {Emulated::kValkey81, "valkey-8.1.1"}});
+constexpr auto kCases = std::to_array<GoldenCase>({{Emulated::kRedis62, "redis-6.2.16"},
+                                                   {Emulated::kRedis70, "redis-7.0.15"},
+                                                   {Emulated::kRedis72, "redis-7.2.6"},
+                                                   {Emulated::kRedis74, "redis-7.4.1"},
+                                                   {Emulated::kRedis80, "redis-8.0.2"},
+                                                   {Emulated::kValkey80, "valkey-8.0.1"},
+                                                   {Emulated::kValkey81, "valkey-8.1.1"}});
 
 // --- What the real one says.
 
@@ -54,15 +54,15 @@ bool IsBrief(const std::string& fact) {
   return std::regex_match(fact, kBrief);
 }
 
-void AddFact(Lines& facts, const std::string& fact, const Dialect& dialect) {
+void AddFact(FactLines& facts, const std::string& fact, const Dialect& dialect) {
   const std::string shortened = Shortened(fact);
   if (shortened.empty() || (!dialect.traits.describes_commands_fully && !IsBrief(shortened))) return;
   facts.insert("command " + shortened);
 }
 
-Lines GoldenOf(const Case& version) {
+FactLines GoldenOf(const GoldenCase& version) {
   const Dialect& dialect = DialectOf(version.emulated);
-  Lines all;
+  FactLines all;
   for (const std::string& fact : GoldenLines("commands_7.2.txt")) AddFact(all, fact, dialect);
   std::string part;
   for (const std::string& line : GoldenLines("versions/" + std::string(version.golden) + ".txt")) {
@@ -86,15 +86,15 @@ Lines GoldenOf(const Case& version) {
 
 // --- What ours says.
 
-void AddCommands(Lines& all, TestServer& server) {
+void AddCommands(FactLines& all, TestServer& server) {
   for (const Command* command : server->commands().Commands()) {
     if (command->Spec().protection == Protection::kTestCommands) continue;
     for (const std::string& fact : FactsOf(*command)) AddFact(all, fact, *command->dialect);
   }
 }
 
-void AddDirectives(Lines& all, TestClient& client) {
-  static const Lines kOfTheStart = {
+void AddDirectives(FactLines& all, TestClient& client) {
+  static const FactLines kOfTheStart = {
       "bind", "dir", "logfile", "port", "save", "enable-debug-command", "unixsocket", "cluster-port", "locale-collate"};
   const std::vector<std::string> pairs = client.Run("CONFIG GET *").Texts();
   for (size_t i = 0; i < pairs.size(); i += 2) {
@@ -103,7 +103,7 @@ void AddDirectives(Lines& all, TestClient& client) {
   }
 }
 
-void AddInfo(Lines& all, TestClient& client) {
+void AddInfo(FactLines& all, TestClient& client) {
   static const std::regex kVarying(
       "respite_version|aof_load_failed_commands|cmdstat_.*|latency_percentiles_.*|errorstat_.*|db[0-9]+|listener[0-9]+|"
       "module|mem_allocator_.*");
@@ -117,10 +117,10 @@ void AddInfo(Lines& all, TestClient& client) {
   }
 }
 
-Lines OursOf(const Case& version) {
+FactLines OursOf(const GoldenCase& version) {
   TestServer server(TestServer::Options{.directives = {"emulate " + std::string(DialectOf(version.emulated).name)}});
   TestClient client(server);
-  Lines all;
+  FactLines all;
   AddCommands(all, server);
   AddDirectives(all, client);
   AddInfo(all, client);
@@ -129,11 +129,11 @@ Lines OursOf(const Case& version) {
 
 // --- Both.
 
-class DialectGolden : public testing::TestWithParam<Case> {};
+class DialectGolden : public testing::TestWithParam<GoldenCase> {};
 
-std::string DifferencesOf(const Case& version) {
-  const Lines golden = GoldenOf(version);
-  const Lines ours = OursOf(version);
+std::string DifferencesOf(const GoldenCase& version) {
+  const FactLines golden = GoldenOf(version);
+  const FactLines ours = OursOf(version);
   std::string text;
   for (const std::string& line : golden)
     if (!ours.contains(line)) text += "-" + line + "\n";

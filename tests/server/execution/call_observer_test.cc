@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // Keeps a line for each call.
-class Recorder final : public CallObserver {
+class CallRecorder final : public CallObserver {
  public:
   void OnCall(const FinishedCall& call) override {
     const char* ending = call.ending == FinishedCall::Ending::kSucceeded ? "" : "failed ";
@@ -57,7 +57,7 @@ class CallObserverTest : public testing::Test {
 
   CallObservers& observers() { return server_->call_observers(); }
 
-  Recorder recorder_;
+  CallRecorder recorder_;
   TestServer server_;
   TestClient client_;
 };
@@ -176,8 +176,8 @@ TEST_F(CallObserverTest, MayAskForLargeCallsOnly) {
 }
 
 TEST_F(CallObserverTest, MayDetachItselfAndOthersWhileItIsTold) {
-  Recorder second;
-  Recorder third;
+  CallRecorder second;
+  CallRecorder third;
   observers().Attach(second);
   recorder_.on_call = [&] {
     observers().Detach(recorder_);

@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 
 // One line for each request: `line 1: SET a 1`.
-std::vector<std::string> Lines(const Result<Fixture>& fixture) {
+std::vector<std::string> RequestLines(const Result<Fixture>& fixture) {
   if (!fixture) return {"refused: " + fixture.error()};
   std::vector<std::string> lines;
   for (const Fixture::Request& request : fixture.value().requests) {
@@ -21,7 +21,7 @@ std::vector<std::string> Lines(const Result<Fixture>& fixture) {
   return lines;
 }
 
-std::string Refused(Bytes json) {
+std::string FixtureRefusal(Bytes json) {
   const auto fixture = ReadJsonFixture(json);
   return fixture ? "accepted" : fixture.error();
 }
@@ -36,21 +36,21 @@ TEST(FixtureFormatTest, HasNames) {
 }
 
 TEST(RedisFixtureTest, LinesAreRequests) {
-  EXPECT_THAT(Lines(ReadRedisFixture("SET a 1\r\n\n  # no request\nSET 'b c' \"\\x41\\n\"\nECHO ''")),
+  EXPECT_THAT(RequestLines(ReadRedisFixture("SET a 1\r\n\n  # no request\nSET 'b c' \"\\x41\\n\"\nECHO ''")),
               ElementsAre("line 1: SET a 1", "line 4: SET b c A\n", "line 5: ECHO ''"));
-  EXPECT_THAT(Lines(ReadRedisFixture("")), ElementsAre());
-  EXPECT_THAT(Lines(ReadRedisFixture("SET a #1")), ElementsAre("line 1: SET a #1"));
+  EXPECT_THAT(RequestLines(ReadRedisFixture("")), ElementsAre());
+  EXPECT_THAT(RequestLines(ReadRedisFixture("SET a #1")), ElementsAre("line 1: SET a #1"));
 }
 
 TEST(RedisFixtureTest, UnbalancedQuotes) {
-  EXPECT_THAT(Lines(ReadRedisFixture("SET a 1\n# it's fine here\nSET a \"1\n")),
+  EXPECT_THAT(RequestLines(ReadRedisFixture("SET a 1\n# it's fine here\nSET a \"1\n")),
               ElementsAre("refused: line 3: the quotes are not balanced"));
 }
 
 TEST(RespFixtureTest, RequestsWithOffsets) {
-  EXPECT_THAT(Lines(ReadRespFixture("*1\r\n$4\r\nPING\r\n#TS:17\r\n*2\r\n$4\r\nECHO\r\n$0\r\n\r\n")),
+  EXPECT_THAT(RequestLines(ReadRespFixture("*1\r\n$4\r\nPING\r\n#TS:17\r\n*2\r\n$4\r\nECHO\r\n$0\r\n\r\n")),
               ElementsAre("offset 0: PING", "offset 14: ECHO ''"));
-  EXPECT_THAT(Lines(ReadRespFixture("")), ElementsAre());
+  EXPECT_THAT(RequestLines(ReadRespFixture("")), ElementsAre());
 }
 
 TEST(RespFixtureTest, EveryCutIsNoticed) {
@@ -67,7 +67,7 @@ TEST(RespFixtureTest, EveryCutIsNoticed) {
 }
 
 TEST(RespFixtureTest, OtherTextIsRefused) {
-  EXPECT_THAT(Lines(ReadRespFixture("*1\r\n$4\r\nPING\r\nPING\r\n")),
+  EXPECT_THAT(RequestLines(ReadRespFixture("*1\r\n$4\r\nPING\r\nPING\r\n")),
               ElementsAre("refused: offset 14: this is not a RESP array of bulk strings"));
 }
 
@@ -80,27 +80,27 @@ TEST(RespFixtureTest, ArgumentsLargerThanTheBuffer) {
 }
 
 TEST(JsonFixtureTest, EachTypeOfValue) {
-  EXPECT_THAT(Lines(ReadJsonFixture(
+  EXPECT_THAT(RequestLines(ReadJsonFixture(
                   R"({"a": "x", "b": 5, "c": -1.5, "d": {"string": 7}, "e": {"json": {"x": [1, "y", null]}}})")),
               ElementsAre("key \"a\": DEL a", "key \"a\": SET a x", "key \"b\": DEL b", "key \"b\": SET b 5",
                           "key \"c\": DEL c", "key \"c\": SET c -1.5", "key \"d\": DEL d", "key \"d\": SET d 7",
                           "key \"e\": DEL e", "key \"e\": SET e {\"x\":[1,\"y\",null]}"));
-  EXPECT_THAT(Lines(ReadJsonFixture(R"({"k": {"list": ["b", "a", "a", 1]}})")),
+  EXPECT_THAT(RequestLines(ReadJsonFixture(R"({"k": {"list": ["b", "a", "a", 1]}})")),
               ElementsAre("key \"k\": DEL k", "key \"k\": RPUSH k b a a 1"));
-  EXPECT_THAT(Lines(ReadJsonFixture(R"({"k": {"set": [""]}})")),
+  EXPECT_THAT(RequestLines(ReadJsonFixture(R"({"k": {"set": [""]}})")),
               ElementsAre("key \"k\": DEL k", "key \"k\": SADD k ''"));
-  EXPECT_THAT(Lines(ReadJsonFixture(R"({"k": {"hash": {"z": 1, "a": "2"}}})")),
+  EXPECT_THAT(RequestLines(ReadJsonFixture(R"({"k": {"hash": {"z": 1, "a": "2"}}})")),
               ElementsAre("key \"k\": DEL k", "key \"k\": HSET k z 1 a 2"));
-  EXPECT_THAT(Lines(ReadJsonFixture(R"({"k": {"zset": {"z": 1.25, "a": "-inf"}}})")),
+  EXPECT_THAT(RequestLines(ReadJsonFixture(R"({"k": {"zset": {"z": 1.25, "a": "-inf"}}})")),
               ElementsAre("key \"k\": DEL k", "key \"k\": ZADD k 1.25 z -inf a"));
-  EXPECT_THAT(Lines(ReadJsonFixture(R"({"k": {"stream": {"1-1": {"a": 1, "b": 2}, "2-*": {"c": 3}}}})")),
+  EXPECT_THAT(RequestLines(ReadJsonFixture(R"({"k": {"stream": {"1-1": {"a": 1, "b": 2}, "2-*": {"c": 3}}}})")),
               ElementsAre("key \"k\": DEL k", "key \"k\": XADD k 1-1 a 1 b 2", "key \"k\": XADD k 2-* c 3"));
-  EXPECT_THAT(Lines(ReadJsonFixture(R"({"k": {"stream": [{"a": 1}, {"a": 2}]}})")),
+  EXPECT_THAT(RequestLines(ReadJsonFixture(R"({"k": {"stream": [{"a": 1}, {"a": 2}]}})")),
               ElementsAre("key \"k\": DEL k", "key \"k\": XADD k * a 1", "key \"k\": XADD k * a 2"));
 }
 
 TEST(JsonFixtureTest, DatabasesAndDeadlines) {
-  EXPECT_THAT(Lines(ReadJsonFixture(
+  EXPECT_THAT(RequestLines(ReadJsonFixture(
                   R"({"a": {"db": 3, "string": "x", "ttl": "1h"}, "b": {"string": "y", "db": 3}, "c": "z"})")),
               ElementsAre("key \"a\": SELECT 3", "key \"a\": DEL a", "key \"a\": SET a x",
                           "key \"a\": PEXPIRE a 3600000", "key \"b\": DEL b", "key \"b\": SET b y",
@@ -108,56 +108,58 @@ TEST(JsonFixtureTest, DatabasesAndDeadlines) {
 }
 
 TEST(JsonFixtureTest, NamesAreAnyText) {
-  EXPECT_THAT(Lines(ReadJsonFixture("{\"\": \"\\u00e4\\u0000\"}")),
+  EXPECT_THAT(RequestLines(ReadJsonFixture("{\"\": \"\\u00e4\\u0000\"}")),
               ElementsAre("key \"\": DEL ''", std::string("key \"\": SET '' \xc3\xa4\0", 18)));
 }
 
 TEST(JsonFixtureTest, RefusalsSayWhatWouldBeRight) {
-  constexpr const char* kKinds = "A value is one of string, json, list, set, zset, hash, stream";
-  EXPECT_EQ(Refused(R"({"a": {"ttl": "1h"}})"), std::string("key \"a\": it has no value. ") + kKinds);
-  EXPECT_EQ(Refused(R"({"a": {"hsah": {}}})"),
-            std::string("key \"a\": there is no member \"hsah\". ") + kKinds + "; besides, there may be ttl and db");
-  EXPECT_EQ(Refused(R"({"a": {"list": ["x"], "string": "y"}})"),
+  constexpr const char* kValueKinds = "A value is one of string, json, list, set, zset, hash, stream";
+  EXPECT_EQ(FixtureRefusal(R"({"a": {"ttl": "1h"}})"), std::string("key \"a\": it has no value. ") + kValueKinds);
+  EXPECT_EQ(FixtureRefusal(R"({"a": {"hsah": {}}})"), std::string("key \"a\": there is no member \"hsah\". ") +
+                                                          kValueKinds + "; besides, there may be ttl and db");
+  EXPECT_EQ(FixtureRefusal(R"({"a": {"list": ["x"], "string": "y"}})"),
             "key \"a\": it has two values, \"list\" and \"string\", but a key has one");
-  EXPECT_EQ(Refused(R"({"a": {"list": []}})"), "key \"a\": an empty collection does not exist. Leave the key out");
-  EXPECT_EQ(Refused(R"({"a": {"hash": ["x"]}})"), "key \"a\": \"hash\" must be an object, such as {\"name\": \"Ada\"}");
-  EXPECT_EQ(Refused(R"({"a": {"set": {"x": 1}}})"),
+  EXPECT_EQ(FixtureRefusal(R"({"a": {"list": []}})"),
+            "key \"a\": an empty collection does not exist. Leave the key out");
+  EXPECT_EQ(FixtureRefusal(R"({"a": {"hash": ["x"]}})"),
+            "key \"a\": \"hash\" must be an object, such as {\"name\": \"Ada\"}");
+  EXPECT_EQ(FixtureRefusal(R"({"a": {"set": {"x": 1}}})"),
             "key \"a\": \"set\" must be an array, such as [\"red\", \"green\"]");
-  EXPECT_EQ(Refused(R"({"a": {"stream": {"1-1": []}}})"),
+  EXPECT_EQ(FixtureRefusal(R"({"a": {"stream": {"1-1": []}}})"),
             "key \"a\": an entry of a stream must be an object, such as {\"name\": \"Ada\"}");
-  EXPECT_EQ(Refused(R"({"a": {"list": [null]}})"), "key \"a\": null must be a text or a number");
-  EXPECT_EQ(Refused(R"({"a": [1]})"), "key \"a\": [1] must be a text or a number");
+  EXPECT_EQ(FixtureRefusal(R"({"a": {"list": [null]}})"), "key \"a\": null must be a text or a number");
+  EXPECT_EQ(FixtureRefusal(R"({"a": [1]})"), "key \"a\": [1] must be a text or a number");
   for (const Bytes ttl : {"5", "\"soon\"", "\"0\"", "\"\"", "null"}) {
-    EXPECT_EQ(Refused("{\"a\": {\"string\": 1, \"ttl\": " + std::string(ttl) + "}}"),
+    EXPECT_EQ(FixtureRefusal("{\"a\": {\"string\": 1, \"ttl\": " + std::string(ttl) + "}}"),
               "key \"a\": \"ttl\" must be a duration, such as \"90s\", \"1h\" or \"250ms\"");
   }
   for (const Bytes db : {"-1", "1.5", "\"1\""}) {
-    EXPECT_EQ(Refused("{\"a\": {\"string\": 1, \"db\": " + std::string(db) + "}}"),
+    EXPECT_EQ(FixtureRefusal("{\"a\": {\"string\": 1, \"db\": " + std::string(db) + "}}"),
               "key \"a\": \"db\" must be the number of a database");
   }
 }
 
 TEST(JsonFixtureTest, WrongJson) {
-  EXPECT_THAT(Refused("{\n \"a\": [1}"), testing::StartsWith("line 2, column 9: "));
-  EXPECT_THAT(Refused(""), testing::StartsWith("line 1, column 1: "));
-  EXPECT_THAT(Refused("{} x"), testing::StartsWith("line 1, column 4: "));
-  EXPECT_THAT(Refused("{\"a\": 1e999}"), testing::HasSubstr("number overflow"));
-  const std::string said = Refused("{\"\xff\": 1}");
+  EXPECT_THAT(FixtureRefusal("{\n \"a\": [1}"), testing::StartsWith("line 2, column 9: "));
+  EXPECT_THAT(FixtureRefusal(""), testing::StartsWith("line 1, column 1: "));
+  EXPECT_THAT(FixtureRefusal("{} x"), testing::StartsWith("line 1, column 4: "));
+  EXPECT_THAT(FixtureRefusal("{\"a\": 1e999}"), testing::HasSubstr("number overflow"));
+  const std::string said = FixtureRefusal("{\"\xff\": 1}");
   EXPECT_THAT(said, testing::StartsWith("line 1, column 3: "));
   for (const char c : said) EXPECT_TRUE(c >= ' ' && c <= '~') << said;
   for (const Bytes text : {"[]", "1", "null"})
-    EXPECT_THAT(Refused(text), testing::StartsWith("a fixture must be an object"));
-  EXPECT_EQ(Refused(R"({"a": 1, "b": 2, "a": 3})"), "the name \"a\" occurs twice in an object");
-  EXPECT_EQ(Refused(R"({"a": {"hash": {"f": 1, "f": 2}}})"), "the name \"f\" occurs twice in an object");
-  EXPECT_EQ(Refused(R"({"a": {"hash": {"f": 1}}, "b": {"hash": {"f": 2}}})"), "accepted");
+    EXPECT_THAT(FixtureRefusal(text), testing::StartsWith("a fixture must be an object"));
+  EXPECT_EQ(FixtureRefusal(R"({"a": 1, "b": 2, "a": 3})"), "the name \"a\" occurs twice in an object");
+  EXPECT_EQ(FixtureRefusal(R"({"a": {"hash": {"f": 1, "f": 2}}})"), "the name \"f\" occurs twice in an object");
+  EXPECT_EQ(FixtureRefusal(R"({"a": {"hash": {"f": 1}}, "b": {"hash": {"f": 2}}})"), "accepted");
 }
 
 TEST(JsonFixtureTest, DepthIsLimited) {
   const auto nested = [](size_t depth) {
     return "{\"a\": {\"json\": " + std::string(depth, '[') + std::string(depth, ']') + "}}";
   };
-  EXPECT_EQ(Refused(nested(100)), "accepted");
-  EXPECT_EQ(Refused(nested(1'000'000)), "arrays and objects are nested too deeply");
+  EXPECT_EQ(FixtureRefusal(nested(100)), "accepted");
+  EXPECT_EQ(FixtureRefusal(nested(1'000'000)), "arrays and objects are nested too deeply");
 }
 
 }  // namespace

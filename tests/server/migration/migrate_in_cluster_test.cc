@@ -7,7 +7,7 @@
 namespace respite {
 namespace {
 
-constexpr int kSlot = 5061;  // of bar
+constexpr int kMovingSlot = 5061;  // of bar
 
 class MigrateInClusterTest : public ClusterPairTest {
  protected:
@@ -46,7 +46,7 @@ TEST_F(MigrateInClusterTest, TheSlotIsGivenAwayMeanwhile) {
   network().SetApart(source_.port(), target_.port());
   client_.Send("MIGRATE 127.0.0.1 " + std::to_string(target_.port()) + " bar 0 1000");
   network().Run();
-  View(source_).Assign(kSlot, View(source_).Find(View(target_).me().id));
+  View(source_).Assign(kMovingSlot, View(source_).Find(View(target_).me().id));
   network().SetAllTogether();
   network().Run();
   EXPECT_THAT(client_.Read(), Ok());

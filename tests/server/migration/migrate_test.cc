@@ -8,13 +8,13 @@
 namespace respite {
 namespace {
 
-using Member = ReplicationWorld::Member;
+using ReplicationMember = ReplicationWorld::Member;
 using testing::HasSubstr;
 
 class MigrateTest : public ReplicationTest {
  protected:
   // "MIGRATE 127.0.0.1 7002 <words>"
-  static std::string To(Member& target, const std::string& words) {
+  static std::string To(ReplicationMember& target, const std::string& words) {
     return "MIGRATE 127.0.0.1 " + std::to_string(target.port()) + " " + words;
   }
   // The target does not answer until they come together again.
@@ -28,8 +28,8 @@ class MigrateTest : public ReplicationTest {
     network().Run();
   }
 
-  Member& source_ = world_.Add();
-  Member& target_ = world_.Add();
+  ReplicationMember& source_ = world_.Add();
+  ReplicationMember& target_ = world_.Add();
   TestClient client_{source_.server()};
 };
 
@@ -105,7 +105,7 @@ TEST_F(MigrateTest, WatchingTransactionsHearOfIt) {
 }
 
 TEST_F(MigrateTest, AReplicaGetsTheDeletion) {
-  Member& replica = AddLinked(source_);
+  ReplicationMember& replica = AddLinked(source_);
   source_.Run("SET k 1");
   client_.Send(To(target_, "k 0 1000"));
   network().Run();
@@ -194,7 +194,7 @@ TEST_F(MigrateTest, NoBreakLosesAKey) {
 }
 
 TEST_F(MigrateTest, ACallerThatIsGoneDoesNotMatter) {
-  Member& replica = AddLinked(source_);
+  ReplicationMember& replica = AddLinked(source_);
   source_.Run("SET k 1");
   {
     TestClient gone(source_.server());

@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int64_t kHourMs = 3'600'000;
+constexpr int64_t kFrozenHourMs = 3'600'000;
 
 // Advances the time of a server.
 void PassTime(TestServer& server, int64_t elapsed_ms) {
@@ -46,7 +46,7 @@ TEST(FrozenClockTest, ADayPassesAndEverythingDueHappensInOrder) {
   };
   RecordingJournal journal;
   server->data().journals.Attach(journal);
-  server->housekeeping().PassTime(24 * kHourMs, [&](int64_t step_ms) {
+  server->housekeeping().PassTime(24 * kFrozenHourMs, [&](int64_t step_ms) {
     for (const std::string& line : journal.Lines()) note(line);
     journal = {};
     if (waits_short.Read().HasValue()) note("short wait");
@@ -58,7 +58,7 @@ TEST(FrozenClockTest, ADayPassesAndEverythingDueHappensInOrder) {
               ElementsAre(std::pair{"0: DEL first", 60}, std::pair{"short wait", 90}, std::pair{"0: HDEL h f", 120},
                           std::pair{"0: DEL third", 180}, std::pair{"long wait", 270}));
   EXPECT_EQ(client.Run("EXISTS later h").Integer(), 2);
-  EXPECT_EQ(server.clock().MonotonicMs() - began_ms, 24 * kHourMs);
+  EXPECT_EQ(server.clock().MonotonicMs() - began_ms, 24 * kFrozenHourMs);
 }
 
 TEST(FrozenClockTest, APauseEndsOnTheWayAndHoldsExpiryBackUntilThen) {

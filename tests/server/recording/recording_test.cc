@@ -7,26 +7,26 @@
 namespace respite {
 namespace {
 
-using Kind = RecordedEvent::Kind;
+using EventKind = RecordedEvent::Kind;
 
 const RecordingStart kStart = {.began_us = 1'700'000'000'000'000, .seed = UINT64_MAX, .emulated = "redis:6.2"};
 
-std::string TextOf(const std::vector<RecordedEvent>& events) {
+std::string RecordingText(const std::vector<RecordedEvent>& events) {
   std::string text = RecordingHead(kStart);
   for (const RecordedEvent& event : events) {
     AppendEventHead(text, event.at_us, event.connection, event.kind, event.bytes.size());
-    if (event.kind == Kind::kIn || event.kind == Kind::kOut) text.append(event.bytes) += kEventEnd;
+    if (event.kind == EventKind::kIn || event.kind == EventKind::kOut) text.append(event.bytes) += kEventEnd;
   }
   return text;
 }
 
-const std::vector<RecordedEvent> kSession = {{0, 1, Kind::kOpen},
-                                             {10, 1, Kind::kIn, "*1\r\n$4\r\nPING\r\n"},
-                                             {20, 2, Kind::kOpen},
-                                             {30, 1, Kind::kOut, "+PONG\r\n"},
-                                             {40, 2, Kind::kIn, std::string("\0\n\n 7 1 open\n", 13)},
-                                             {50, 1, Kind::kEnd},
-                                             {60, 1, Kind::kClose}};
+const std::vector<RecordedEvent> kSession = {{0, 1, EventKind::kOpen},
+                                             {10, 1, EventKind::kIn, "*1\r\n$4\r\nPING\r\n"},
+                                             {20, 2, EventKind::kOpen},
+                                             {30, 1, EventKind::kOut, "+PONG\r\n"},
+                                             {40, 2, EventKind::kIn, std::string("\0\n\n 7 1 open\n", 13)},
+                                             {50, 1, EventKind::kEnd},
+                                             {60, 1, EventKind::kClose}};
 
 std::string ObjectionTo(const std::string& text) {
   const auto recording = ParseRecording(text);
@@ -34,7 +34,7 @@ std::string ObjectionTo(const std::string& text) {
 }
 
 TEST(RecordingTest, IsReadAsItWasWritten) {
-  const auto recording = ParseRecording(TextOf(kSession));
+  const auto recording = ParseRecording(RecordingText(kSession));
   ASSERT_TRUE(recording.ok()) << recording.error();
   EXPECT_EQ(recording.value().start.began_us, kStart.began_us);
   EXPECT_EQ(recording.value().start.seed, kStart.seed);
@@ -43,7 +43,7 @@ TEST(RecordingTest, IsReadAsItWasWritten) {
 }
 
 TEST(RecordingTest, WhatIsTornOffIsMissing) {
-  const std::string text = TextOf(kSession);
+  const std::string text = RecordingText(kSession);
   for (size_t size = RecordingHead(kStart).size(); size < text.size(); ++size) {
     const auto recording = ParseRecording(Bytes(text).substr(0, size));
     ASSERT_TRUE(recording.ok()) << size << ": " << recording.error();
@@ -85,7 +85,7 @@ TEST(RecordingTest, AnyOctetsAreReadWithoutHarm) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE(seed);
   Random random(seed);
-  const std::string text = TextOf(kSession);
+  const std::string text = RecordingText(kSession);
   for (int round = 0; round < 20'000; ++round) {
     std::string changed = text;
     for (uint64_t i = 0; i <= random.Below(3); ++i) {

@@ -13,7 +13,7 @@
 namespace respite {
 namespace {
 
-using Member = ReplicationWorld::Member;
+using ReplicationMember = ReplicationWorld::Member;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -21,20 +21,20 @@ constexpr char kLibrary[] = "#!lua name=lib\nredis.register_function{function_na
 
 class DirectLoadTest : public ReplicationTest {
  protected:
-  Member& AddReplica(const std::string& load, std::vector<std::string> more = {}) {
+  ReplicationMember& AddReplica(const std::string& load, std::vector<std::string> more = {}) {
     more.push_back("repl-diskless-load " + load);
     return world_.Add(std::move(more));
   }
-  static void LoadFunction(Member& member, const std::string& value) {
+  static void LoadFunction(ReplicationMember& member, const std::string& value) {
     member.Run({"FUNCTION", "LOAD", "REPLACE", std::string(kLibrary) + value + " end, flags={'no-writes'}}"});
   }
   // Enough that the snapshot takes many movements.
-  static void Fill(Member& member, const std::string& prefix) {
+  static void Fill(ReplicationMember& member, const std::string& prefix) {
     for (int i = 0; i < 300; ++i) member.Run("SET " + prefix + std::to_string(i) + " value");
     member.Run("HSET " + prefix + "hash a 1 b 2");
   }
   // Moves until the replica has begun to load. False: it never does.
-  bool MoveIntoLoading(Member& replica) {
+  bool MoveIntoLoading(ReplicationMember& replica) {
     for (int i = 0; i < 2000; ++i) {
       if (replica->phase().load() != Phase::Load::kNone && replica.Info("master_sync_read_bytes") != "0") return true;
       if (!network().RunOnce()) network().Step(100);
@@ -42,8 +42,8 @@ class DirectLoadTest : public ReplicationTest {
     return false;
   }
   // A replica that was linked, and gets a snapshot of the same history.
-  Member& AddThatComesBack(Member& primary) {
-    Member& replica = AddReplica("swapdb", {"replica-read-only no"});
+  ReplicationMember& AddThatComesBack(ReplicationMember& primary) {
+    ReplicationMember& replica = AddReplica("swapdb", {"replica-read-only no"});
     LoadFunction(primary, "1");
     replica.Follow(primary);
     network().Step(3000);
@@ -60,7 +60,7 @@ class DirectLoadTest : public ReplicationTest {
     network().SetAllTogether();
     return replica;
   }
-  void BreakAndStop(Member& primary, Member& replica) {
+  void BreakAndStop(ReplicationMember& primary, ReplicationMember& replica) {
     network().SetApart(primary.port(), replica.port());
     network().Break(primary.port(), replica.port());
     network().Run();
@@ -68,8 +68,8 @@ class DirectLoadTest : public ReplicationTest {
 };
 
 TEST_F(DirectLoadTest, NoFileIsWritten) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
-  Member& replica = AddReplica("swapdb");
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& replica = AddReplica("swapdb");
   Fill(primary, "k");
   replica.Follow(primary);
   network().Step(3000);
@@ -80,8 +80,8 @@ TEST_F(DirectLoadTest, NoFileIsWritten) {
 }
 
 TEST_F(DirectLoadTest, OnEmptyDbTakesAFileIfThereAreKeys) {
-  Member& primary = world_.Add();
-  Member& replica = AddReplica("on-empty-db");
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddReplica("on-empty-db");
   replica.Run("SET mine 1");
   replica.Follow(primary);
   network().Step(3000);
@@ -90,8 +90,8 @@ TEST_F(DirectLoadTest, OnEmptyDbTakesAFileIfThereAreKeys) {
 }
 
 TEST_F(DirectLoadTest, OldDataOfTheSameHistoryIsServed) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
-  Member& replica = AddThatComesBack(primary);
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& replica = AddThatComesBack(primary);
   ASSERT_TRUE(MoveIntoLoading(replica));
   EXPECT_EQ(replica->phase().load(), Phase::Load::kAside);
   EXPECT_THAT(replica.Run("GET mine"), Bulk("1"));
@@ -112,8 +112,8 @@ TEST_F(DirectLoadTest, OldDataOfTheSameHistoryIsServed) {
 }
 
 TEST_F(DirectLoadTest, OldDataOfTheSameHistoryStaysWhenTheLinkBreaks) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
-  Member& replica = AddThatComesBack(primary);
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& replica = AddThatComesBack(primary);
   const std::string id = replica.history().id;
   const int64_t offset = replica.history().offset;
   ASSERT_TRUE(MoveIntoLoading(replica));
@@ -133,8 +133,8 @@ TEST_F(DirectLoadTest, OldDataOfTheSameHistoryStaysWhenTheLinkBreaks) {
 }
 
 TEST_F(DirectLoadTest, OldDataOfAnotherHistoryIsKeptButNotServed) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
-  Member& replica = AddReplica("swapdb");
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& replica = AddReplica("swapdb");
   replica.Run("SET mine 1");
   Fill(primary, "k");
   network().SetPiece(100);
@@ -148,8 +148,8 @@ TEST_F(DirectLoadTest, OldDataOfAnotherHistoryIsKeptButNotServed) {
 }
 
 TEST_F(DirectLoadTest, AnEmptyDataSetIsEmptyAgainWhenTheLinkBreaks) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
-  Member& replica = AddReplica("on-empty-db");
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& replica = AddReplica("on-empty-db");
   LoadFunction(primary, "1");
   Fill(primary, "k");
   network().SetPiece(100);
@@ -167,8 +167,8 @@ TEST_F(DirectLoadTest, AnEmptyDataSetIsEmptyAgainWhenTheLinkBreaks) {
 
 // It may have been told apart by the primary in between, so nothing of the half-loaded data may claim its history.
 TEST_F(DirectLoadTest, AHalfLoadedReplicaWantsAWholeSnapshotAgain) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
-  Member& replica = AddReplica("on-empty-db");
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& replica = AddReplica("on-empty-db");
   Fill(primary, "k");
   network().SetPiece(100);
   replica.Follow(primary);
@@ -183,9 +183,9 @@ TEST_F(DirectLoadTest, AHalfLoadedReplicaWantsAWholeSnapshotAgain) {
 }
 
 TEST_F(DirectLoadTest, ItsOwnReplicasGetTheNewData) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
-  Member& middle = AddThatComesBack(primary);
-  Member& last = AddReplica("swapdb");
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& middle = AddThatComesBack(primary);
+  ReplicationMember& last = AddReplica("swapdb");
   last.Follow(middle);
   network().SetPiece(4096);
   network().Step(10'000);
@@ -199,8 +199,8 @@ TEST_F(DirectLoadTest, ItsOwnReplicasGetTheNewData) {
 TEST_F(DirectLoadTest, TheAppendOnlyFileFollows) {
   for (const std::string load : {"swapdb", "on-empty-db"}) {
     ReplicationWorld world(8);
-    Member& primary = world.Add({"repl-diskless-sync yes"});
-    Member& replica = world.Add({"repl-diskless-load " + load, "appendonly yes"});
+    ReplicationMember& primary = world.Add({"repl-diskless-sync yes"});
+    ReplicationMember& replica = world.Add({"repl-diskless-load " + load, "appendonly yes"});
     if (load == "swapdb") replica.Run("SET mine 1");
     Fill(primary, "k");
     replica.Follow(primary);
@@ -222,8 +222,8 @@ TEST_F(DirectLoadTest, TheAppendOnlyFileFollows) {
 TEST_F(DirectLoadTest, TheAppendOnlyFileFollowsThoughNoChildCouldBeMadeAtFirst) {
   for (const std::string load : {"swapdb", "on-empty-db", "disabled"}) {
     ReplicationWorld world(8);
-    Member& primary = world.Add();
-    Member& replica = world.Add({"repl-diskless-load " + load, "appendonly yes"});
+    ReplicationMember& primary = world.Add();
+    ReplicationMember& replica = world.Add({"repl-diskless-load " + load, "appendonly yes"});
     primary.Run("SET k 1");
     replica.server().forker().FailNext(ENOMEM);
     replica.Follow(primary);
@@ -238,8 +238,8 @@ TEST_F(DirectLoadTest, TheAppendOnlyFileFollowsThoughNoChildCouldBeMadeAtFirst) 
 }
 
 TEST_F(DirectLoadTest, AWatchedKeyChangesWhenTheDataIsSwapped) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
-  Member& replica = AddThatComesBack(primary);
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& replica = AddThatComesBack(primary);
   TestClient client(replica.server());
   client.Run("WATCH mine");
   ASSERT_TRUE(MoveIntoLoading(replica));
@@ -252,8 +252,8 @@ TEST_F(DirectLoadTest, AWatchedKeyChangesWhenTheDataIsSwapped) {
 }
 
 TEST_F(DirectLoadTest, FlushBeforeLoadDropsTheOldDataWhenTheNewBegins) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
-  Member& replica = AddReplica("flush-before-load");
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& replica = AddReplica("flush-before-load");
   replica.Run("SET old 1");
   Fill(primary, "new");
   network().SetPiece(100);
@@ -273,8 +273,8 @@ TEST_F(DirectLoadTest, FlushBeforeLoadDropsTheOldDataWhenTheNewBegins) {
 TEST_F(DirectLoadTest, AWatchedKeyMayComeWithTheNewData) {
   for (const std::string load : {"swapdb", "disabled"}) {
     ReplicationWorld world(9);
-    Member& primary = world.Add();
-    Member& replica = world.Add({"repl-diskless-load " + load});
+    ReplicationMember& primary = world.Add();
+    ReplicationMember& replica = world.Add({"repl-diskless-load " + load});
     TestClient client(replica.server());
     client.Run("WATCH new1");
     TestClient other(replica.server());
@@ -293,8 +293,8 @@ TEST_F(DirectLoadTest, AWatchedKeyMayComeWithTheNewData) {
 }
 
 TEST_F(DirectLoadTest, WhoWaitsForAKeyGetsItFromTheNewData) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
-  Member& replica = AddThatComesBack(primary);
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& replica = AddThatComesBack(primary);
   primary.Run("XADD s 1-1 field value");
   TestClient client(replica.server());
   EXPECT_THAT(client.Run("XREAD BLOCK 0 STREAMS s 0"), NoReply());
@@ -307,8 +307,8 @@ TEST_F(DirectLoadTest, WhoWaitsForAKeyGetsItFromTheNewData) {
 }
 
 TEST_F(DirectLoadTest, NothingIsSavedWhileOnlyHalfIsThere) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
-  Member& replica = AddReplica("on-empty-db", {"save 1 1"});
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& replica = AddReplica("on-empty-db", {"save 1 1"});
   Fill(primary, "k");
   network().SetPiece(100);
   replica.Follow(primary);

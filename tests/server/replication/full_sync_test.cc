@@ -8,7 +8,7 @@
 namespace respite {
 namespace {
 
-using Member = ReplicationWorld::Member;
+using ReplicationMember = ReplicationWorld::Member;
 using testing::HasSubstr;
 
 // How a snapshot leaves the primary, and where the replica puts it.
@@ -29,8 +29,8 @@ class FullSyncTest : public testing::TestWithParam<Way> {
   static std::vector<std::string> Directives() {
     return {std::string("repl-diskless-sync ") + GetParam().sync, std::string("repl-diskless-load ") + GetParam().load};
   }
-  Member& AddPrimary() { return world_.Add(Directives()); }
-  Member& AddReplica(std::vector<std::string> more = {}) {
+  ReplicationMember& AddPrimary() { return world_.Add(Directives()); }
+  ReplicationMember& AddReplica(std::vector<std::string> more = {}) {
     more.push_back(Directives()[1]);
     return world_.Add(more);
   }
@@ -42,8 +42,8 @@ class FullSyncTest : public testing::TestWithParam<Way> {
 INSTANTIATE_TEST_SUITE_P(Ways, FullSyncTest, testing::ValuesIn(kWays), [](const auto& way) { return way.param.name; });
 
 TEST_P(FullSyncTest, AnEmptyPrimary) {
-  Member& primary = AddPrimary();
-  Member& replica = AddReplica();
+  ReplicationMember& primary = AddPrimary();
+  ReplicationMember& replica = AddReplica();
   replica.Run("SET old 1");
   replica.Follow(primary);
   network().Step(3000);
@@ -57,8 +57,8 @@ TEST_P(FullSyncTest, AnEmptyPrimary) {
 }
 
 TEST_P(FullSyncTest, DataOfAllKinds) {
-  Member& primary = AddPrimary();
-  Member& replica = AddReplica();
+  ReplicationMember& primary = AddPrimary();
+  ReplicationMember& replica = AddReplica();
   primary.Run("SET s text");
   primary.Run("SET timed x EX 1000");
   primary.Run("RPUSH l 1 2 3");
@@ -83,8 +83,8 @@ TEST_P(FullSyncTest, DataOfAllKinds) {
 }
 
 TEST_P(FullSyncTest, TheOldDataAndFunctionsOfTheReplicaGo) {
-  Member& primary = AddPrimary();
-  Member& replica = AddReplica();
+  ReplicationMember& primary = AddPrimary();
+  ReplicationMember& replica = AddReplica();
   replica.Run("SET mine 1");
   replica.Run({"FUNCTION", "LOAD", "#!lua name=mine\nredis.register_function('m', function() return 1 end)"});
   primary.Run("SET theirs 1");
@@ -95,8 +95,8 @@ TEST_P(FullSyncTest, TheOldDataAndFunctionsOfTheReplicaGo) {
 }
 
 TEST_P(FullSyncTest, WritesWhileTheSnapshotIsOnItsWay) {
-  Member& primary = AddPrimary();
-  Member& replica = AddReplica();
+  ReplicationMember& primary = AddPrimary();
+  ReplicationMember& replica = AddReplica();
   primary.Run("SET n 0");
   replica.Follow(primary);
   network().SetPiece(20);
@@ -112,21 +112,21 @@ TEST_P(FullSyncTest, WritesWhileTheSnapshotIsOnItsWay) {
 }
 
 TEST_P(FullSyncTest, ManyReplicasShareASnapshot) {
-  Member& primary = AddPrimary();
+  ReplicationMember& primary = AddPrimary();
   primary.Run("SET a 1");
-  std::vector<Member*> replicas;
+  std::vector<ReplicationMember*> replicas;
   for (int i = 0; i < 4; ++i) replicas.push_back(&AddReplica());
-  for (Member* replica : replicas) replica->Follow(primary);
+  for (ReplicationMember* replica : replicas) replica->Follow(primary);
   network().Step(10'000);
   primary.Run("SET b 1");
   network().Run();
-  for (Member* replica : replicas) ExpectSameData(primary, *replica);
+  for (ReplicationMember* replica : replicas) ExpectSameData(primary, *replica);
   EXPECT_EQ(primary.Info("connected_slaves"), "4");
 }
 
 TEST_P(FullSyncTest, ABigSnapshotIsPacedByItsReader) {
-  Member& primary = AddPrimary();
-  Member& replica = AddReplica();
+  ReplicationMember& primary = AddPrimary();
+  ReplicationMember& replica = AddReplica();
   primary.Run("CONFIG SET rdbcompression no");
   for (int i = 0; i < 60; ++i) primary.Run("SETRANGE key" + std::to_string(i) + " 10000 x");
   network().SetWindow(10'000);
@@ -145,8 +145,8 @@ TEST_P(FullSyncTest, ABigSnapshotIsPacedByItsReader) {
 TEST_P(FullSyncTest, ABreakInTheMiddleBeginsAnew) {
   for (uint64_t octets : {0u, 1u, 10u, 100u, 180u, 230u, 260u, 300u, 350u}) {
     ReplicationWorld world(octets + 1);
-    Member& primary = world.Add(Directives());
-    Member& replica = world.Add(Directives());
+    ReplicationMember& primary = world.Add(Directives());
+    ReplicationMember& replica = world.Add(Directives());
     primary.Run("SET a 1");
     world.network().BreakNextAfter(primary.port(), octets);
     replica.Follow(primary);
@@ -158,8 +158,8 @@ TEST_P(FullSyncTest, ABreakInTheMiddleBeginsAnew) {
 }
 
 TEST_P(FullSyncTest, AChildThatCannotBeginEndsTheLink) {
-  Member& primary = AddPrimary();
-  Member& replica = AddReplica();
+  ReplicationMember& primary = AddPrimary();
+  ReplicationMember& replica = AddReplica();
   primary.Run("SET a 1");
   primary.server().forker().FailNext(ENOMEM);
   replica.Follow(primary);
@@ -171,8 +171,8 @@ TEST_P(FullSyncTest, AChildThatCannotBeginEndsTheLink) {
 }
 
 TEST_P(FullSyncTest, AChildThatDiesEndsTheLink) {
-  Member& primary = AddPrimary();
-  Member& replica = AddReplica();
+  ReplicationMember& primary = AddPrimary();
+  ReplicationMember& replica = AddReplica();
   primary.Run("SET a 1");
   primary.server().forker().Hold();
   replica.Follow(primary);
@@ -187,8 +187,8 @@ TEST_P(FullSyncTest, AChildThatDiesEndsTheLink) {
 }
 
 TEST_P(FullSyncTest, AReplicaThatLeavesWhileTheChildRunsDoesNoHarm) {
-  Member& primary = AddPrimary();
-  Member& replica = AddReplica();
+  ReplicationMember& primary = AddPrimary();
+  ReplicationMember& replica = AddReplica();
   primary.server().forker().Hold();
   replica.Follow(primary);
   network().Run();
@@ -203,8 +203,8 @@ TEST_P(FullSyncTest, AReplicaThatLeavesWhileTheChildRunsDoesNoHarm) {
 }
 
 TEST_P(FullSyncTest, ItWaitsForAnotherChild) {
-  Member& primary = world_.Add({Directives()[0], "appendonly yes"});
-  Member& replica = AddReplica();
+  ReplicationMember& primary = world_.Add({Directives()[0], "appendonly yes"});
+  ReplicationMember& replica = AddReplica();
   primary.server().forker().Hold();
   primary.Run("BGREWRITEAOF");
   ASSERT_TRUE(primary.server().forker().Runs());
@@ -217,8 +217,8 @@ TEST_P(FullSyncTest, ItWaitsForAnotherChild) {
 }
 
 TEST_P(FullSyncTest, LinesWhileItWaitsAreNoAnswer) {
-  Member& primary = AddPrimary();
-  Member& replica = AddReplica({"repl-timeout 5"});
+  ReplicationMember& primary = AddPrimary();
+  ReplicationMember& replica = AddReplica({"repl-timeout 5"});
   primary.server().forker().Hold();
   replica.Follow(primary);
   network().Step(30'000);
@@ -232,8 +232,8 @@ TEST_P(FullSyncTest, LinesWhileItWaitsAreNoAnswer) {
 
 TEST(FullSyncOfSeveralTest, AFileAndAPipeAtTheSameTimeDoNotMix) {
   ReplicationWorld world(3);
-  Member& primary = world.Add({"repl-diskless-sync yes"});
-  Member& replica = world.Add();
+  ReplicationMember& primary = world.Add({"repl-diskless-sync yes"});
+  ReplicationMember& replica = world.Add();
   primary.Run("CONFIG SET rdbcompression no");
   for (int i = 0; i < 100; ++i) primary.Run("SETRANGE key" + std::to_string(i) + " 7000 x");
   // An old replica, which takes no streams, receives a file and is slow.
@@ -258,8 +258,8 @@ TEST(FullSyncOfSeveralTest, AFileAndAPipeAtTheSameTimeDoNotMix) {
 TEST(FullSyncOfSeveralTest, AFlushEndsTheChildWhoseSnapshotIsObsolete) {
   for (const char* sync : {"yes", "no"}) {
     ReplicationWorld world(3);
-    Member& primary = world.Add({std::string("repl-diskless-sync ") + sync});
-    Member& replica = world.Add();
+    ReplicationMember& primary = world.Add({std::string("repl-diskless-sync ") + sync});
+    ReplicationMember& replica = world.Add();
     primary.Run("SET a 1");
     primary.server().forker().Hold();
     replica.Follow(primary);
@@ -277,9 +277,9 @@ TEST(FullSyncOfSeveralTest, AFlushEndsTheChildWhoseSnapshotIsObsolete) {
 TEST(FullSyncOfSeveralTest, AFileThatNobodyWantsAnyMoreIsNotFinished) {
   for (const bool has_save_points : {false, true}) {
     ReplicationWorld world(3);
-    Member& primary = world.Add({has_save_points ? "save 900 1" : "save \"\""});
-    Member& one = world.Add();
-    Member& other = world.Add();
+    ReplicationMember& primary = world.Add({has_save_points ? "save 900 1" : "save \"\""});
+    ReplicationMember& one = world.Add();
+    ReplicationMember& other = world.Add();
     primary.server().forker().Hold();
     one.Follow(primary);
     other.Follow(primary);
@@ -298,8 +298,8 @@ TEST(FullSyncOfSeveralTest, AFileThatNobodyWantsAnyMoreIsNotFinished) {
 // One that is stuck holds up the pipe for all, but the others do not pay for it.
 TEST(FullSyncOfSeveralTest, OnlyTheReplicaThatIsStuckIsGivenUp) {
   ReplicationWorld world(3);
-  Member& primary = world.Add({"repl-diskless-sync yes", "repl-timeout 5", "repl-diskless-sync-delay 1"});
-  Member& quick = world.Add();
+  ReplicationMember& primary = world.Add({"repl-diskless-sync yes", "repl-timeout 5", "repl-diskless-sync-delay 1"});
+  ReplicationMember& quick = world.Add();
   primary.Run("CONFIG SET rdbcompression no");
   for (int i = 0; i < 100; ++i) primary.Run("SETRANGE key" + std::to_string(i) + " 10000 x");
   TestClient stuck(primary.server());
@@ -316,9 +316,9 @@ TEST(FullSyncOfSeveralTest, OnlyTheReplicaThatIsStuckIsGivenUp) {
 
 TEST(FullSyncOfSeveralTest, DisklessWaitsForMore) {
   ReplicationWorld world(4);
-  Member& primary = world.Add({"repl-diskless-sync yes", "repl-diskless-sync-delay 5"});
-  Member& one = world.Add();
-  Member& other = world.Add();
+  ReplicationMember& primary = world.Add({"repl-diskless-sync yes", "repl-diskless-sync-delay 5"});
+  ReplicationMember& one = world.Add();
+  ReplicationMember& other = world.Add();
   one.Follow(primary);
   world.network().Step(3000);
   EXPECT_FALSE(one.IsLinked());
@@ -331,10 +331,10 @@ TEST(FullSyncOfSeveralTest, DisklessWaitsForMore) {
 
 TEST(FullSyncOfSeveralTest, DisklessWaitsNoLongerForAsManyAsAreExpected) {
   ReplicationWorld world(4);
-  Member& primary =
+  ReplicationMember& primary =
       world.Add({"repl-diskless-sync yes", "repl-diskless-sync-delay 500", "repl-diskless-sync-max-replicas 2"});
-  Member& one = world.Add();
-  Member& other = world.Add();
+  ReplicationMember& one = world.Add();
+  ReplicationMember& other = world.Add();
   one.Follow(primary);
   world.network().Step(3000);
   EXPECT_FALSE(one.IsLinked());
@@ -346,7 +346,7 @@ TEST(FullSyncOfSeveralTest, DisklessWaitsNoLongerForAsManyAsAreExpected) {
 
 TEST(FullSyncOfSeveralTest, FunctionsOnly) {
   ReplicationWorld world(4);
-  Member& primary = world.Add({"repl-diskless-sync yes"});
+  ReplicationMember& primary = world.Add({"repl-diskless-sync yes"});
   primary.Run("SET a 1");
   primary.Run({"FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 1 end)"});
   TestClient client(primary.server());
@@ -365,8 +365,8 @@ TEST(FullSyncOfSeveralTest, FunctionsOnly) {
 
 TEST(FullSyncOfSeveralTest, AFileThatWasMadeForReplicasIsRemovedIfWanted) {
   ReplicationWorld world(4);
-  Member& primary = world.Add({"rdb-del-sync-files yes"});
-  Member& replica = world.Add({"rdb-del-sync-files yes"});
+  ReplicationMember& primary = world.Add({"rdb-del-sync-files yes"});
+  ReplicationMember& replica = world.Add({"rdb-del-sync-files yes"});
   primary.Run("SET a 1");
   replica.Follow(primary);
   world.network().Step(3000);
@@ -376,8 +376,8 @@ TEST(FullSyncOfSeveralTest, AFileThatWasMadeForReplicasIsRemovedIfWanted) {
 }
 
 TEST_P(FullSyncTest, AnotherNameOfTheDumpFileMeanwhile) {
-  Member& primary = AddPrimary();
-  Member& replica = world_.Add();
+  ReplicationMember& primary = AddPrimary();
+  ReplicationMember& replica = world_.Add();
   primary.Run("SET a 1");
   primary.Run("SAVE");
   primary.Run("CONFIG SET dbfilename other.rdb");

@@ -12,16 +12,16 @@
 namespace respite {
 namespace {
 
-using Verdict = Handshake::Verdict;
+using HandshakeVerdict = Handshake::Verdict;
 using MayContinue = Handshake::MayContinue;
 
-const std::string kId(40, 'a');
-const std::string kOtherId(40, 'b');
+const std::string kHandshakeId(40, 'a');
+const std::string kOtherHandshakeId(40, 'b');
 
 class HandshakeTest : public testing::Test {
  protected:
   Handshake& Begin(MayContinue may_continue = MayContinue::kYes) {
-    server_->data().history.Adopt(kId, 99);
+    server_->data().history.Adopt(kHandshakeId, 99);
     handshake_.emplace(Handshake::Parts{server_->settings(), server_->log(), server_->data().history,
                                         server_->replication().failover()},
                        may_continue);
@@ -44,14 +44,14 @@ TEST_F(HandshakeTest, SaysWhoWeAreStepByStep) {
   Adjust().bound_port = 7002;
   Handshake& handshake = Begin();
   ExpectNext({"PING"});
-  EXPECT_EQ(handshake.Answer("+PONG"), Verdict::kNext);
+  EXPECT_EQ(handshake.Answer("+PONG"), HandshakeVerdict::kNext);
   ExpectNext({"REPLCONF", "listening-port", "7002"});
-  EXPECT_EQ(handshake.Answer("+OK"), Verdict::kNext);
+  EXPECT_EQ(handshake.Answer("+OK"), HandshakeVerdict::kNext);
   ExpectNext({"REPLCONF", "capa", "eof", "capa", "psync2"});
-  EXPECT_EQ(handshake.Answer("+OK"), Verdict::kNext);
+  EXPECT_EQ(handshake.Answer("+OK"), HandshakeVerdict::kNext);
   ExpectNext({"REPLCONF", "version", std::string(kRedisVersion)});
-  EXPECT_EQ(handshake.Answer("+OK"), Verdict::kNext);
-  ExpectNext({"PSYNC", kId, "100"});
+  EXPECT_EQ(handshake.Answer("+OK"), HandshakeVerdict::kNext);
+  ExpectNext({"PSYNC", kHandshakeId, "100"});
 }
 
 TEST_F(HandshakeTest, LogsInAndTellsAnotherAddress) {
@@ -60,9 +60,9 @@ TEST_F(HandshakeTest, LogsInAndTellsAnotherAddress) {
   Adjust().replica_announce_port = 7777;
   Handshake& handshake = Begin();
   ExpectNext({"PING"});
-  EXPECT_EQ(handshake.Answer("-NOAUTH Authentication required."), Verdict::kNext);
+  EXPECT_EQ(handshake.Answer("-NOAUTH Authentication required."), HandshakeVerdict::kNext);
   ExpectNext({"AUTH", "secret"});
-  EXPECT_EQ(handshake.Answer("+OK"), Verdict::kNext);
+  EXPECT_EQ(handshake.Answer("+OK"), HandshakeVerdict::kNext);
   ExpectNext({"REPLCONF", "listening-port", "7777"});
   ExpectNext({"REPLCONF", "ip-address", "10.0.0.1"});
 }
@@ -73,7 +73,8 @@ TEST_F(HandshakeTest, LogsInAsAUser) {
   Handshake& handshake = Begin();
   ExpectNext({"PING"});
   ExpectNext({"AUTH", "repl", "secret"});
-  EXPECT_EQ(handshake.Answer("-WRONGPASS invalid username-password pair or user is disabled."), Verdict::kFail);
+  EXPECT_EQ(handshake.Answer("-WRONGPASS invalid username-password pair or user is disabled."),
+            HandshakeVerdict::kFail);
 }
 
 TEST_F(HandshakeTest, TellsThePortOfTlsIfTheLinkIsEncrypted) {
@@ -89,12 +90,12 @@ TEST_F(HandshakeTest, SomeErrorsToPingAreNoObstacle) {
   for (const char* line : {"-NOAUTH x", "-NOPERM x", "-ERR operation not permitted"}) {
     Handshake& handshake = Begin();
     handshake.NextRequest();
-    EXPECT_EQ(handshake.Answer(line), Verdict::kNext) << line;
+    EXPECT_EQ(handshake.Answer(line), HandshakeVerdict::kNext) << line;
   }
   for (const char* line : {"-ERR x", "-MISCONF x", "-LOADING x", ":1", "$3", "*", "-"}) {
     Handshake& handshake = Begin();
     handshake.NextRequest();
-    EXPECT_EQ(handshake.Answer(line), Verdict::kFail) << line;
+    EXPECT_EQ(handshake.Answer(line), HandshakeVerdict::kFail) << line;
   }
 }
 
@@ -102,21 +103,21 @@ TEST_F(HandshakeTest, AnOldPrimaryThatKnowsNoOptionIsNoObstacle) {
   Adjust().replica_announce_ip = "10.0.0.1";
   Handshake& handshake = Begin();
   handshake.NextRequest();
-  EXPECT_EQ(handshake.Answer("+PONG"), Verdict::kNext);
+  EXPECT_EQ(handshake.Answer("+PONG"), HandshakeVerdict::kNext);
   for (int options = 0; options < 4; ++options) {
     EXPECT_NE(handshake.NextRequest().find("REPLCONF"), std::string::npos);
-    EXPECT_EQ(handshake.Answer("-ERR unknown command"), Verdict::kNext);
+    EXPECT_EQ(handshake.Answer("-ERR unknown command"), HandshakeVerdict::kNext);
   }
-  ExpectNext({"PSYNC", kId, "100"});
+  ExpectNext({"PSYNC", kHandshakeId, "100"});
 }
 
 TEST_F(HandshakeTest, AnEmptyLineIsNoAnswer) {
   Handshake& handshake = Begin();
   handshake.NextRequest();
-  EXPECT_EQ(handshake.Answer(""), Verdict::kWait);
+  EXPECT_EQ(handshake.Answer(""), HandshakeVerdict::kWait);
   Handshake& asking = ToPsync();
-  EXPECT_EQ(asking.Answer(""), Verdict::kWait);
-  EXPECT_EQ(asking.Answer("+CONTINUE"), Verdict::kContinue);
+  EXPECT_EQ(asking.Answer(""), HandshakeVerdict::kWait);
+  EXPECT_EQ(asking.Answer("+CONTINUE"), HandshakeVerdict::kContinue);
 }
 
 TEST_F(HandshakeTest, WithoutAHistoryItAsksForEverything) {
@@ -126,44 +127,46 @@ TEST_F(HandshakeTest, WithoutAHistoryItAsksForEverything) {
 }
 
 TEST_F(HandshakeTest, ContinuesTheSameHistory) {
-  for (const std::string& line : {std::string("+CONTINUE"), "+CONTINUE " + kId, std::string("+CONTINUE junk")}) {
+  for (const std::string& line :
+       {std::string("+CONTINUE"), "+CONTINUE " + kHandshakeId, std::string("+CONTINUE junk")}) {
     Handshake& handshake = ToPsync();
-    EXPECT_EQ(handshake.Answer(line), Verdict::kContinue) << line;
+    EXPECT_EQ(handshake.Answer(line), HandshakeVerdict::kContinue) << line;
     EXPECT_EQ(handshake.id(), "") << line;
   }
 }
 
 TEST_F(HandshakeTest, ContinuesUnderANewName) {
   Handshake& handshake = ToPsync();
-  EXPECT_EQ(handshake.Answer("+CONTINUE " + kOtherId), Verdict::kContinue);
-  EXPECT_EQ(handshake.id(), kOtherId);
+  EXPECT_EQ(handshake.Answer("+CONTINUE " + kOtherHandshakeId), HandshakeVerdict::kContinue);
+  EXPECT_EQ(handshake.id(), kOtherHandshakeId);
 }
 
 TEST_F(HandshakeTest, TakesTheHistoryOfASnapshot) {
   Handshake& handshake = ToPsync();
-  EXPECT_EQ(handshake.Answer("+FULLRESYNC " + kOtherId + " 12345"), Verdict::kSnapshot);
-  EXPECT_EQ(handshake.id(), kOtherId);
+  EXPECT_EQ(handshake.Answer("+FULLRESYNC " + kOtherHandshakeId + " 12345"), HandshakeVerdict::kSnapshot);
+  EXPECT_EQ(handshake.id(), kOtherHandshakeId);
   EXPECT_EQ(handshake.offset(), 12345);
 }
 
 TEST_F(HandshakeTest, RefusesAHistoryThatIsNone) {
   for (const std::string& line :
-       {std::string("+FULLRESYNC"), std::string("+FULLRESYNC "), "+FULLRESYNC " + kOtherId,
-        "+FULLRESYNC " + kOtherId + " ", "+FULLRESYNC " + kOtherId + " x", "+FULLRESYNC " + kOtherId + " -1",
-        "+FULLRESYNC " + kOtherId + " 1 2", "+FULLRESYNC " + kOtherId.substr(1) + " 1",
-        "+FULLRESYNC " + kOtherId + "b 1", "+FULLRESYNC " + kOtherId + " 99999999999999999999",
-        "+FULLRESYNC " + std::string(40, '\x01') + " 1", std::string("+OK"), std::string("-NOAUTH x"),
-        std::string("-LOADING x"), std::string("-NOMASTERLINK x"), std::string("x")}) {
+       {std::string("+FULLRESYNC"), std::string("+FULLRESYNC "), "+FULLRESYNC " + kOtherHandshakeId,
+        "+FULLRESYNC " + kOtherHandshakeId + " ", "+FULLRESYNC " + kOtherHandshakeId + " x",
+        "+FULLRESYNC " + kOtherHandshakeId + " -1", "+FULLRESYNC " + kOtherHandshakeId + " 1 2",
+        "+FULLRESYNC " + kOtherHandshakeId.substr(1) + " 1", "+FULLRESYNC " + kOtherHandshakeId + "b 1",
+        "+FULLRESYNC " + kOtherHandshakeId + " 99999999999999999999", "+FULLRESYNC " + std::string(40, '\x01') + " 1",
+        std::string("+OK"), std::string("-NOAUTH x"), std::string("-LOADING x"), std::string("-NOMASTERLINK x"),
+        std::string("x")}) {
     Handshake& handshake = ToPsync();
-    EXPECT_EQ(handshake.Answer(line), Verdict::kFail) << line;
+    EXPECT_EQ(handshake.Answer(line), HandshakeVerdict::kFail) << line;
   }
 }
 
 TEST_F(HandshakeTest, APrimaryWithoutPsyncIsAskedTheOldWay) {
   Handshake& handshake = ToPsync();
-  EXPECT_EQ(handshake.Answer("-ERR unknown command 'PSYNC'"), Verdict::kOldSync);
+  EXPECT_EQ(handshake.Answer("-ERR unknown command 'PSYNC'"), HandshakeVerdict::kOldSync);
   EXPECT_EQ(handshake.NextRequest(), "SYNC\r\n");
-  EXPECT_EQ(handshake.Answer("+OK"), Verdict::kFail);
+  EXPECT_EQ(handshake.Answer("+OK"), HandshakeVerdict::kFail);
 }
 
 }  // namespace

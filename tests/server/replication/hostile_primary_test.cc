@@ -8,7 +8,7 @@
 namespace respite {
 namespace {
 
-using Member = ReplicationWorld::Member;
+using ReplicationMember = ReplicationWorld::Member;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -64,7 +64,7 @@ class HostilePrimaryTest : public testing::Test {
 
   ReplicationWorld world_{3};
   FakeNetwork::Stranger& stranger_;
-  Member& replica_;
+  ReplicationMember& replica_;
 };
 
 TEST_F(HostilePrimaryTest, AnHonestOneForComparison) {
@@ -150,7 +150,7 @@ TEST_F(HostilePrimaryTest, AfterASnapshotThatCouldNotBeLoadedNobodyGoesOn) {
 TEST_F(HostilePrimaryTest, WhatCouldNotBeLoadedIsInNoAppendOnlyFile) {
   ReplicationWorld world(8);
   world.network().Listen(kPort);
-  Member& replica = world.Add({"appendonly yes"});
+  ReplicationMember& replica = world.Add({"appendonly yes"});
   replica.Run("SET old 1");
   replica.Run("REPLICAOF 127.0.0.1 9000");
   world.network().Step(1000);
@@ -169,8 +169,8 @@ TEST_F(HostilePrimaryTest, TheDatabaseOfTheSnapshotMayNotExist) {
   std::string rdb;
   {
     ReplicationWorld world(9);
-    Member& other = world.Add({"databases 1000", "rdbchecksum no"});
-    Member& its_replica = world.Add({"databases 1000"});
+    ReplicationMember& other = world.Add({"databases 1000", "rdbchecksum no"});
+    ReplicationMember& its_replica = world.Add({"databases 1000"});
     its_replica.Follow(other);
     world.network().Step(3000);
     other.Run("SELECT 999");
@@ -274,7 +274,7 @@ TEST_F(HostilePrimaryTest, CommandsThatNoPrimarySends) {
     ReplicationWorld world(8);
     FakeNetwork& network = world.network();
     network.Listen(kPort);
-    Member& replica = world.Add();
+    ReplicationMember& replica = world.Add();
     replica.Run("REPLICAOF 127.0.0.1 9000");
     network.Step(1000);
     const std::string rdb = Rdb();

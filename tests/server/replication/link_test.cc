@@ -8,7 +8,7 @@
 namespace respite {
 namespace {
 
-using Member = ReplicationWorld::Member;
+using ReplicationMember = ReplicationWorld::Member;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -80,8 +80,8 @@ const std::vector<std::string>& EffectLines() {
 }
 
 TEST_F(LinkTest, EveryKindOfEffectArrives) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   for (const std::string& line : EffectLines()) {
     primary.Run(line);
     network().Run();
@@ -97,8 +97,8 @@ TEST_F(LinkTest, EveryKindOfEffectArrives) {
 TEST_F(LinkTest, EffectsArriveByteByByteAndAllAtOnce) {
   for (size_t piece : {size_t{1}, size_t{1'000'000}}) {
     ReplicationWorld world(piece);
-    Member& primary = world.Add();
-    Member& replica = world.Add();
+    ReplicationMember& primary = world.Add();
+    ReplicationMember& replica = world.Add();
     replica.Follow(primary);
     world.network().Step(2500);
     world.network().SetPiece(piece);
@@ -117,8 +117,8 @@ TEST_F(LinkTest, ABreakAtEveryByteLosesNothingAndRepeatsNothing) {
       "INCR m", "SELECT 2", "INCR k", "EXEC",
       "INCR k", "SELECT 0", "INCR n", "EVAL \"redis.call('INCR','n') redis.call('INCR','o')\" 0"};
   ReplicationWorld world(5);
-  Member& primary = world.Add();
-  Member& replica = world.Add();
+  ReplicationMember& primary = world.Add();
+  ReplicationMember& replica = world.Add();
   replica.Follow(primary);
   world.network().Step(2500);
   const int64_t before = primary.history().offset;
@@ -144,9 +144,9 @@ TEST_F(LinkTest, ABreakAtEveryByteLosesNothingAndRepeatsNothing) {
 }
 
 TEST_F(LinkTest, AChainHasOneStream) {
-  Member& primary = world_.Add();
-  Member& middle = AddLinked(primary);
-  Member& last = AddLinked(middle);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& middle = AddLinked(primary);
+  ReplicationMember& last = AddLinked(middle);
   for (const std::string& line : EffectLines()) primary.Run(line);
   network().Step(12'000);
   ExpectSameData(primary, middle);
@@ -155,7 +155,7 @@ TEST_F(LinkTest, AChainHasOneStream) {
   EXPECT_EQ(last.history().id, primary.history().id);
   EXPECT_EQ(middle.history().offset, primary.history().offset);
   EXPECT_EQ(last.history().offset, primary.history().offset);
-  const auto stream = [](Member& member) {
+  const auto stream = [](ReplicationMember& member) {
     std::string text;
     const Backlog& backlog = member->replication().stream().backlog();
     backlog.VisitFrom(backlog.Begin(), backlog.End(), [&](const BlobPart& part) { text += part.View(); });
@@ -168,21 +168,21 @@ TEST_F(LinkTest, AChainHasOneStream) {
 }
 
 TEST_F(LinkTest, ASnapshotOfAReplicaSaysWhatTheStreamHasSelected) {
-  Member& primary = world_.Add();
-  Member& middle = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& middle = AddLinked(primary);
   primary.Run("SELECT 6");
   primary.Run("SET a 1");
   network().Run();
-  Member& last = AddLinked(middle);
+  ReplicationMember& last = AddLinked(middle);
   primary.Run("SET b 1");
   network().Run();
   ExpectSameData(primary, last);
 }
 
 TEST_F(LinkTest, AMiddleOneThatBreaksAwayFromInsideATransactionKeepsItsReplicasRight) {
-  Member& primary = world_.Add();
-  Member& middle = AddLinked(primary);
-  Member& last = AddLinked(middle);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& middle = AddLinked(primary);
+  ReplicationMember& last = AddLinked(middle);
   // One piece: a whole request, and the beginning of a transaction.
   network().Break(middle.port(), primary.port());
   network().SetPiece(1'000'000);
@@ -211,8 +211,8 @@ TEST_F(LinkTest, AMiddleOneThatBreaksAwayFromInsideATransactionKeepsItsReplicasR
 }
 
 TEST_F(LinkTest, TheBacklogMayBeTooShort) {
-  Member& primary = world_.Add({"repl-backlog-size 16kb"});
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add({"repl-backlog-size 16kb"});
+  ReplicationMember& replica = AddLinked(primary);
   network().SetApart(primary.port(), replica.port());
   network().Break(primary.port(), replica.port());
   for (int i = 0; i < 40; ++i) primary.Run("SET key" + std::to_string(i) + " " + std::string(1000, 'x'));
@@ -226,8 +226,8 @@ TEST_F(LinkTest, TheBacklogMayBeTooShort) {
 // --- Time.
 
 TEST_F(LinkTest, TheReplicaGivesUpASilentPrimary) {
-  Member& primary = world_.Add({"repl-timeout 10", "repl-ping-replica-period 3"});
-  Member& replica = AddLinked(primary, {"repl-timeout 10"});
+  ReplicationMember& primary = world_.Add({"repl-timeout 10", "repl-ping-replica-period 3"});
+  ReplicationMember& replica = AddLinked(primary, {"repl-timeout 10"});
   network().Step(60'000);
   EXPECT_TRUE(replica.IsLinked()) << "pings keep it alive";
   EXPECT_EQ(network().Dials(), 1);
@@ -244,8 +244,8 @@ TEST_F(LinkTest, TheReplicaGivesUpASilentPrimary) {
 }
 
 TEST_F(LinkTest, ThePrimaryGivesUpASilentReplica) {
-  Member& primary = world_.Add({"repl-timeout 10"});
-  Member& replica = AddLinked(primary, {"repl-timeout 1000"});
+  ReplicationMember& primary = world_.Add({"repl-timeout 10"});
+  ReplicationMember& replica = AddLinked(primary, {"repl-timeout 1000"});
   network().Silence(primary.port(), replica.port());
   network().Step(9000);
   EXPECT_EQ(primary.Info("connected_slaves"), "1");
@@ -256,8 +256,8 @@ TEST_F(LinkTest, ThePrimaryGivesUpASilentReplica) {
 }
 
 TEST_F(LinkTest, ConnectingMayTakeTooLong) {
-  Member& primary = world_.Add();
-  Member& replica = world_.Add({"repl-timeout 5"});
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = world_.Add({"repl-timeout 5"});
   network().SetApart(primary.port(), replica.port());
   replica.Follow(primary);
   network().Step(4000);
@@ -271,8 +271,8 @@ TEST_F(LinkTest, ConnectingMayTakeTooLong) {
 }
 
 TEST_F(LinkTest, APrimaryThatRefusesIsAskedOnceASecond) {
-  Member& primary = world_.Add();
-  Member& replica = world_.Add();
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = world_.Add();
   network().Refuse(primary.port());
   replica.Follow(primary);
   network().Step(10'000);
@@ -285,8 +285,8 @@ TEST_F(LinkTest, APrimaryThatRefusesIsAskedOnceASecond) {
 }
 
 TEST_F(LinkTest, TheBacklogGoesWhenNobodyCameForLong) {
-  Member& primary = world_.Add({"repl-backlog-ttl 5"});
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add({"repl-backlog-ttl 5"});
+  ReplicationMember& replica = AddLinked(primary);
   const std::string id = primary.history().id;
   network().Step(20'000);
   EXPECT_TRUE(primary->replication().stream().IsKept()) << "a replica is there";
@@ -305,9 +305,9 @@ TEST_F(LinkTest, TheBacklogGoesWhenNobodyCameForLong) {
 }
 
 TEST_F(LinkTest, AReplicaThatBecomesAPrimaryKeepsItsBacklogForAWhile) {
-  Member& primary = world_.Add();
-  Member& one = AddLinked(primary, {"repl-backlog-ttl 60"});
-  Member& other = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& one = AddLinked(primary, {"repl-backlog-ttl 60"});
+  ReplicationMember& other = AddLinked(primary);
   network().Step(200'000);  // it had no replicas for longer than the time to live
   one.Run("REPLICAOF NO ONE");
   network().Step(3000);
@@ -323,8 +323,8 @@ TEST_F(LinkTest, AReplicaThatBecomesAPrimaryKeepsItsBacklogForAWhile) {
 // --- Expired keys.
 
 TEST_F(LinkTest, AnExpiredKeyIsHiddenUntilThePrimaryDeletesIt) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   primary.Run("DEBUG SET-ACTIVE-EXPIRE 0");
   primary.Run("SET k v PX 1000");
   network().Run();
@@ -342,8 +342,8 @@ TEST_F(LinkTest, AnExpiredKeyIsHiddenUntilThePrimaryDeletesIt) {
 }
 
 TEST_F(LinkTest, TheStreamIsBelievedAboutExpiredKeys) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   primary.Run("SET k v PX 1000");
   network().Run();
   network().SetApart(primary.port(), replica.port());
@@ -358,8 +358,8 @@ TEST_F(LinkTest, TheStreamIsBelievedAboutExpiredKeys) {
 }
 
 TEST_F(LinkTest, APromotedReplicaExpiresByItself) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   primary.Run("SET k v PX 1000");
   network().Run();
   replica.Run("REPLICAOF NO ONE");

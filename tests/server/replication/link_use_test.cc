@@ -9,7 +9,7 @@
 namespace respite {
 namespace {
 
-using Member = ReplicationWorld::Member;
+using ReplicationMember = ReplicationWorld::Member;
 using testing::HasSubstr;
 
 class LinkUseTest : public ReplicationTest {};
@@ -17,8 +17,8 @@ class LinkUseTest : public ReplicationTest {};
 // --- Who may do what.
 
 TEST_F(LinkUseTest, AReplicaRefusesWrites) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   const auto kReadOnly = Error("READONLY You can't write against a read only replica.");
   EXPECT_THAT(replica.Run("SET a 1"), kReadOnly);
   EXPECT_THAT(replica.Run("EVAL \"return redis.call('SET','a',1)\" 0"), ErrorStartsWith("READONLY "));
@@ -33,8 +33,8 @@ TEST_F(LinkUseTest, AReplicaRefusesWrites) {
 }
 
 TEST_F(LinkUseTest, AReplicaThatLostItsPrimaryMayRefuseReads) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary, {"replica-serve-stale-data no"});
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary, {"replica-serve-stale-data no"});
   EXPECT_THAT(replica.Run("GET a"), Nil());
   network().SetApart(primary.port(), replica.port());
   network().Break(primary.port(), replica.port());
@@ -47,9 +47,9 @@ TEST_F(LinkUseTest, AReplicaThatLostItsPrimaryMayRefuseReads) {
 }
 
 TEST_F(LinkUseTest, APrimaryMayWantReplicas) {
-  Member& primary = world_.Add({"min-replicas-to-write 1", "min-replicas-max-lag 5"});
+  ReplicationMember& primary = world_.Add({"min-replicas-to-write 1", "min-replicas-max-lag 5"});
   EXPECT_THAT(primary.Run("SET a 1"), Error("NOREPLICAS Not enough good replicas to write."));
-  Member& replica = AddLinked(primary);
+  ReplicationMember& replica = AddLinked(primary);
   EXPECT_THAT(primary.Run("SET a 1"), Ok());
   network().SetApart(primary.port(), replica.port());
   network().Step(4000);
@@ -63,7 +63,7 @@ TEST_F(LinkUseTest, APrimaryMayWantReplicas) {
 }
 
 TEST_F(LinkUseTest, AConnectionOfAReplicaIsNoClient) {
-  Member& primary = world_.Add();
+  ReplicationMember& primary = world_.Add();
   TestClient client(primary.server());
   client.Run("REPLCONF listening-port 1234");
   client.Send("PSYNC ? -1");
@@ -77,7 +77,7 @@ TEST_F(LinkUseTest, AConnectionOfAReplicaIsNoClient) {
 }
 
 TEST_F(LinkUseTest, AReplicaIsClosedInsteadOfRefused) {
-  Member& primary = world_.Add();
+  ReplicationMember& primary = world_.Add();
   for (const char* line : {"GET a", "REPLCONF", "REPLCONF ACK", "NONSENSE", "REPLICAOF 127.0.0.1 7009"}) {
     TestClient client(primary.server());
     client.Send("PSYNC ? -1");
@@ -95,7 +95,7 @@ TEST_F(LinkUseTest, AReplicaIsClosedInsteadOfRefused) {
 }
 
 TEST_F(LinkUseTest, AnOffsetThatIsNoneIsRefused) {
-  Member& primary = world_.Add();
+  ReplicationMember& primary = world_.Add();
   EXPECT_THAT(primary.Run("PSYNC id offset"), Error("ERR value is not an integer or out of range"));
   EXPECT_THAT(primary.Log(), HasSubstr("asks for synchronization but with a wrong offset"));
   EXPECT_THAT(primary.Run("PING"), Simple("PONG"));
@@ -103,9 +103,9 @@ TEST_F(LinkUseTest, AnOffsetThatIsNoneIsRefused) {
 
 // It may go on with the history that they have.
 TEST_F(LinkUseTest, AReplicaThatTriesAnotherPrimaryKeepsItsOwnReplicas) {
-  Member& primary = world_.Add();
-  Member& middle = AddLinked(primary);
-  Member& last = AddLinked(middle);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& middle = AddLinked(primary);
+  ReplicationMember& last = AddLinked(middle);
   middle.Run("REPLICAOF 127.0.0.1 7999");
   network().Step(3000);
   EXPECT_TRUE(last.IsLinked());
@@ -120,7 +120,7 @@ TEST_F(LinkUseTest, AReplicaThatTriesAnotherPrimaryKeepsItsOwnReplicas) {
 
 // Else the answer to PSYNC, and the beginning of the stream, would be taken back.
 TEST_F(LinkUseTest, ClientReplyDoesNotSilenceTheStream) {
-  Member& primary = world_.Add();
+  ReplicationMember& primary = world_.Add();
   for (const char* line : {"CLIENT REPLY SKIP", "CLIENT REPLY OFF"}) {
     TestClient client(primary.server());
     client.Send(line);
@@ -131,8 +131,8 @@ TEST_F(LinkUseTest, ClientReplyDoesNotSilenceTheStream) {
 }
 
 TEST_F(LinkUseTest, AShutdownThatIsAbortedLeavesTheWritesOfAFailoverHeld) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   network().SetApart(primary.port(), replica.port());
   primary.Run("SET a 1");
   EXPECT_THAT(primary.Run("FAILOVER"), Ok());
@@ -150,9 +150,9 @@ TEST_F(LinkUseTest, AShutdownThatIsAbortedLeavesTheWritesOfAFailoverHeld) {
 }
 
 TEST_F(LinkUseTest, WaitDoesNotWaitForTheTimerAfterAChangeOfTheHistory) {
-  Member& primary = world_.Add();
-  Member& other = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& other = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   for (int i = 0; i < 100; ++i) primary.Run("INCR n");
   primary.Run("WAIT 1 0");
   network().Step(1000);
@@ -169,7 +169,7 @@ TEST_F(LinkUseTest, WaitDoesNotWaitForTheTimerAfterAChangeOfTheHistory) {
 }
 
 TEST_F(LinkUseTest, WhatWasWrittenMeanwhileFollowsTheAcknowledgement) {
-  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
   TestClient client(primary.server());
   client.Run("REPLCONF capa eof");
   client.Send("PSYNC ? -1");
@@ -181,7 +181,7 @@ TEST_F(LinkUseTest, WhatWasWrittenMeanwhileFollowsTheAcknowledgement) {
 }
 
 TEST_F(LinkUseTest, AReplicaThatDoesNotAcknowledgeItsSnapshotIsClosed) {
-  Member& primary = world_.Add({"repl-diskless-sync yes", "repl-timeout 5"});
+  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes", "repl-timeout 5"});
   TestClient client(primary.server());
   client.Run("REPLCONF capa eof");
   client.Send("PSYNC ? -1");
@@ -194,9 +194,9 @@ TEST_F(LinkUseTest, AReplicaThatDoesNotAcknowledgeItsSnapshotIsClosed) {
 // --- Acknowledgements.
 
 TEST_F(LinkUseTest, WaitCountsReplicas) {
-  Member& primary = world_.Add();
-  Member& one = AddLinked(primary);
-  Member& other = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& one = AddLinked(primary);
+  ReplicationMember& other = AddLinked(primary);
   TestClient client(primary.server());
   client.Run("SET a 1");
   EXPECT_THAT(client.Run("WAIT 2 0"), NoReply());
@@ -217,9 +217,9 @@ TEST_F(LinkUseTest, WaitCountsReplicas) {
 }
 
 TEST_F(LinkUseTest, WaitAofCountsDisks) {
-  Member& primary = world_.Add({"appendonly yes", "appendfsync always"});
-  Member& with = AddLinked(primary, {"appendonly yes", "appendfsync always"});
-  Member& without = AddLinked(primary);
+  ReplicationMember& primary = world_.Add({"appendonly yes", "appendfsync always"});
+  ReplicationMember& with = AddLinked(primary, {"appendonly yes", "appendfsync always"});
+  ReplicationMember& without = AddLinked(primary);
   network().Step(3000);
   TestClient client(primary.server());
   client.Run("SET a 1");
@@ -235,7 +235,7 @@ TEST_F(LinkUseTest, WaitAofCountsDisks) {
 }
 
 TEST_F(LinkUseTest, NonsenseForAcknowledgementsIsHarmless) {
-  Member& primary = world_.Add();
+  ReplicationMember& primary = world_.Add();
   TestClient client(primary.server());
   EXPECT_THAT(client.Run("REPLCONF ACK 5"), NoReply()) << "of one who is no replica";
   client.Send("PSYNC ? -1");
@@ -253,7 +253,7 @@ TEST_F(LinkUseTest, NonsenseForAcknowledgementsIsHarmless) {
 }
 
 TEST_F(LinkUseTest, AReplicaThatNeverReadsIsClosedAtItsLimit) {
-  Member& primary = world_.Add({"client-output-buffer-limit replica 300kb 0 0", "repl-backlog-size 16kb"});
+  ReplicationMember& primary = world_.Add({"client-output-buffer-limit replica 300kb 0 0", "repl-backlog-size 16kb"});
   TestClient client(primary.server());
   client.Send("PSYNC ? -1");
   network().Step(2000);
@@ -266,7 +266,7 @@ TEST_F(LinkUseTest, AReplicaThatNeverReadsIsClosedAtItsLimit) {
 }
 
 TEST_F(LinkUseTest, WhatWaitsBehindASnapshotCountsAsOutput) {
-  Member& primary = world_.Add({"client-output-buffer-limit replica 300kb 0 0", "repl-backlog-size 16kb"});
+  ReplicationMember& primary = world_.Add({"client-output-buffer-limit replica 300kb 0 0", "repl-backlog-size 16kb"});
   TestClient client(primary.server());
   primary.server().forker().Hold();
   client.Send("PSYNC ? -1");
@@ -277,8 +277,8 @@ TEST_F(LinkUseTest, WhatWaitsBehindASnapshotCountsAsOutput) {
 }
 
 TEST_F(LinkUseTest, TheLinkToThePrimaryIsNoClientThatCanBeEvicted) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary, {"maxmemory-clients 200kb"});
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary, {"maxmemory-clients 200kb"});
   network().SetPiece(100'000);
   primary.Run({"SET", "big", std::string(1'000'000, 'x')});
   for (int i = 0; i < 8; ++i) {
@@ -292,9 +292,9 @@ TEST_F(LinkUseTest, TheLinkToThePrimaryIsNoClientThatCanBeEvicted) {
 
 // The replica that is behind costs memory, which no key must make room for.
 TEST_F(LinkUseTest, OutputOfReplicasEvictsNoKeys) {
-  Member& primary =
+  ReplicationMember& primary =
       world_.Add({"maxmemory-policy allkeys-random", "repl-backlog-size 16kb", "slowlog-log-slower-than -1"});
-  Member& replica = AddLinked(primary);
+  ReplicationMember& replica = AddLinked(primary);
   for (int i = 0; i < 100; ++i) primary.Run({"SET", "key:" + std::to_string(i), std::string(1000, 'x')});
   network().Run();
   network().SetWindow(16 * 1024);
@@ -310,8 +310,8 @@ TEST_F(LinkUseTest, OutputOfReplicasEvictsNoKeys) {
 // --- What goes over a link beside writes.
 
 TEST_F(LinkUseTest, MessagesReachSubscribersOfTheReplica) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   TestClient subscriber(replica.server());
   subscriber.Run("SUBSCRIBE channel");
   primary.Run("PUBLISH channel hello");
@@ -325,8 +325,8 @@ TEST_F(LinkUseTest, MessagesReachSubscribersOfTheReplica) {
 }
 
 TEST_F(LinkUseTest, WatchedAndTrackedKeysOfTheReplica) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   TestClient watching(replica.server());
   TestClient tracking(replica.server(), RespVersion::kResp3);
   watching.Run("WATCH a");
@@ -341,8 +341,8 @@ TEST_F(LinkUseTest, WatchedAndTrackedKeysOfTheReplica) {
 }
 
 TEST_F(LinkUseTest, AReaderThatWaitsOnAReplicaIsServedByTheStream) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   TestClient client(replica.server());
   EXPECT_THAT(client.Run("XREAD BLOCK 0 STREAMS x 0"), NoReply());
   primary.Run("XADD x 1-1 f v");
@@ -351,8 +351,8 @@ TEST_F(LinkUseTest, AReaderThatWaitsOnAReplicaIsServedByTheStream) {
 }
 
 TEST_F(LinkUseTest, BlockedWritersArriveAsWhatTheyDid) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   TestClient waiting(primary.server());
   waiting.Send("BLMOVE a b LEFT RIGHT 0");
   primary.Run("RPUSH a 1 2");
@@ -362,8 +362,8 @@ TEST_F(LinkUseTest, BlockedWritersArriveAsWhatTheyDid) {
 }
 
 TEST_F(LinkUseTest, ClientsWhoWaitForAWriteAreUnblockedWhenTheServerBecomesAReplica) {
-  Member& primary = world_.Add();
-  Member& other = world_.Add();
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& other = world_.Add();
   TestClient client(other.server());
   EXPECT_THAT(client.Run("BLPOP l 0"), NoReply());
   other.Follow(primary);
@@ -376,8 +376,8 @@ TEST_F(LinkUseTest, ClientsWhoWaitForAWriteAreUnblockedWhenTheServerBecomesARepl
 }
 
 TEST_F(LinkUseTest, AnAppendOnlyFileOfTheReplicaHasEverything) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary, {"appendonly yes"});
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary, {"appendonly yes"});
   primary.Run("SET a 1");
   primary.Run("SELECT 3");
   primary.Run("MULTI");
@@ -397,8 +397,8 @@ TEST_F(LinkUseTest, AnAppendOnlyFileOfTheReplicaHasEverything) {
 }
 
 TEST_F(LinkUseTest, KillingTheLinkOfThePrimaryConnectsAgain) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   EXPECT_THAT(replica.Run("CLIENT KILL TYPE MASTER"), Int(1));
   EXPECT_FALSE(replica.IsLinked());
   primary.Run("SET a 1");
@@ -412,8 +412,8 @@ TEST_F(LinkUseTest, KillingTheLinkOfThePrimaryConnectsAgain) {
 }
 
 TEST_F(LinkUseTest, APasswordIsNeeded) {
-  Member& primary = world_.Add({"requirepass secret"});
-  Member& replica = world_.Add();
+  ReplicationMember& primary = world_.Add({"requirepass secret"});
+  ReplicationMember& replica = world_.Add();
   replica.Follow(primary);
   network().Step(3000);
   EXPECT_FALSE(replica.IsLinked());
@@ -423,8 +423,8 @@ TEST_F(LinkUseTest, APasswordIsNeeded) {
 }
 
 TEST_F(LinkUseTest, APauseOfTheReplicaHoldsTheStreamAndLosesNothing) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   replica.Run("CLIENT PAUSE 3000 ALL");
   for (int i = 0; i < 50; ++i) primary.Run("INCR n");
   network().Step(1000);

@@ -9,20 +9,16 @@
 
 #include "base/random.h"
 #include "tests/support/replication_world.h"
+#include "tests/support/test_server.h"
 
 namespace respite {
 namespace {
 
-using Member = ReplicationWorld::Member;
+using ReplicationMember = ReplicationWorld::Member;
 
-uint64_t NumberFrom(const char* name, uint64_t fallback) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
-
-class Story {
+class ReplicationStory {
  public:
-  explicit Story(uint64_t seed) : random_(seed), world_(seed) {
+  explicit ReplicationStory(uint64_t seed) : random_(seed), world_(seed) {
     const size_t members = 2 + random_.Below(3);
     for (size_t i = 0; i < members; ++i) world_.Add(Directives());
     primary_ = 0;
@@ -41,8 +37,8 @@ class Story {
   }
 
  private:
-  Member& At(size_t index) { return world_.members()[index]; }
-  Member& Primary() { return At(primary_); }
+  ReplicationMember& At(size_t index) { return world_.members()[index]; }
+  ReplicationMember& Primary() { return At(primary_); }
   size_t Some() { return random_.Below(world_.members().size()); }
 
   std::vector<std::string> Directives() {
@@ -120,7 +116,7 @@ class Story {
 
   void Restart() {
     const size_t index = Some();
-    Member& member = At(index);
+    ReplicationMember& member = At(index);
     if (!member.Runs()) return Start(index);
     if (random_.Below(2) == 0 && !member->nursery().Busy()) member.Run("SAVE");
     random_.Below(3) == 0 ? member.Crash() : member.Stop();
@@ -175,7 +171,7 @@ class Story {
       network.Accept(At(i).port());
       if (!At(i).Runs()) Start(i);
     }
-    for (Member& member : world_.members()) member.Run("FAILOVER ABORT");
+    for (ReplicationMember& member : world_.members()) member.Run("FAILOVER ABORT");
     network.Step(8000);  // what was asked of others before that happens, too
     Primary().Run("REPLICAOF NO ONE");
     for (size_t i = 0; i < world_.members().size(); ++i)
@@ -186,7 +182,7 @@ class Story {
   }
 
   void ExpectTheSame() {
-    for (Member& member : world_.members()) {
+    for (ReplicationMember& member : world_.members()) {
       if (&member == &Primary()) continue;
       EXPECT_TRUE(member.IsLinked()) << member.port() << "\n" << member.Log();
       EXPECT_EQ(member.history().id, Primary().history().id);
@@ -207,11 +203,11 @@ class Story {
 };
 
 TEST(RandomReplicationTest, AllAgreeWhenAllIsWellAgain) {
-  const uint64_t rounds = NumberFrom("RESPITE_REPLICATION_ROUNDS", 150);
-  const uint64_t first = NumberFrom("RESPITE_REPLICATION_SEED", 1);
+  const uint64_t rounds = NumberFromEnvironment("RESPITE_REPLICATION_ROUNDS", 150);
+  const uint64_t first = NumberFromEnvironment("RESPITE_REPLICATION_SEED", 1);
   for (uint64_t seed = first; seed < first + rounds; ++seed) {
     SCOPED_TRACE("RESPITE_REPLICATION_SEED=" + std::to_string(seed));
-    Story(seed).Run();
+    ReplicationStory(seed).Run();
     if (HasFailure()) return;
   }
 }

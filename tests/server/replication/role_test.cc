@@ -8,19 +8,21 @@
 namespace respite {
 namespace {
 
-using Member = ReplicationWorld::Member;
+using ReplicationMember = ReplicationWorld::Member;
 using testing::HasSubstr;
 using testing::Not;
 
 class RoleTest : public ReplicationTest {
  protected:
-  static std::string FollowLine(Member& primary) { return "replicaof 127.0.0.1 " + std::to_string(primary.port()); }
+  static std::string FollowLine(ReplicationMember& primary) {
+    return "replicaof 127.0.0.1 " + std::to_string(primary.port());
+  }
 };
 
 TEST_F(RoleTest, TheRoleAsClientsSeeIt) {
-  Member& primary = world_.Add();
+  ReplicationMember& primary = world_.Add();
   EXPECT_THAT(primary.Run("ROLE"), ArrayOf(Bulk("master"), Int(0), EmptyArray()));
-  Member& replica = AddLinked(primary);
+  ReplicationMember& replica = AddLinked(primary);
   network().Step(2000);
   const std::string offset = std::to_string(primary.history().offset);
   EXPECT_THAT(primary.Run("ROLE"),
@@ -36,9 +38,9 @@ TEST_F(RoleTest, TheRoleAsClientsSeeIt) {
 }
 
 TEST_F(RoleTest, AReplicaSendsClientsThatFollowToItsPrimary) {
-  Member& primary = world_.Add();
+  ReplicationMember& primary = world_.Add();
   primary.Run("SET k v");
-  Member& replica = AddLinked(primary);
+  ReplicationMember& replica = AddLinked(primary);
   const auto redirected = Error("REDIRECT 127.0.0.1:7001");
   EXPECT_THAT(replica.Run("GET k"), Bulk("v"));
   EXPECT_THAT(replica.Run("SET k w"), ErrorStartsWith("READONLY "));
@@ -62,9 +64,9 @@ TEST_F(RoleTest, AReplicaSendsClientsThatFollowToItsPrimary) {
 }
 
 TEST_F(RoleTest, AnotherReplicaGoesOnFromTheFormerHistory) {
-  Member& primary = world_.Add();
-  Member& one = AddLinked(primary);
-  Member& other = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& one = AddLinked(primary);
+  ReplicationMember& other = AddLinked(primary);
   primary.Run("SELECT 5");
   primary.Run("SET a 1");
   network().Run();
@@ -84,9 +86,9 @@ TEST_F(RoleTest, AnotherReplicaGoesOnFromTheFormerHistory) {
 }
 
 TEST_F(RoleTest, WhoIsAheadOfTheNewPrimaryDoesNotGoOn) {
-  Member& primary = world_.Add();
-  Member& one = AddLinked(primary);
-  Member& other = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& one = AddLinked(primary);
+  ReplicationMember& other = AddLinked(primary);
   network().SetApart(primary.port(), one.port());
   primary.Run("SET ahead 1");
   network().Run();
@@ -102,8 +104,8 @@ TEST_F(RoleTest, WhoIsAheadOfTheNewPrimaryDoesNotGoOn) {
 }
 
 TEST_F(RoleTest, TheFormerPrimaryFollowsWithoutASnapshotIfItIsNotAhead) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   primary.Run("SELECT 7");
   primary.Run("SET a 1");
   network().Run();
@@ -118,8 +120,8 @@ TEST_F(RoleTest, TheFormerPrimaryFollowsWithoutASnapshotIfItIsNotAhead) {
 }
 
 TEST_F(RoleTest, TheFormerPrimaryThatIsAheadGetsASnapshot) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   network().SetApart(primary.port(), replica.port());
   primary.Run("SET lost 1");
   replica.Run("REPLICAOF NO ONE");
@@ -133,9 +135,9 @@ TEST_F(RoleTest, TheFormerPrimaryThatIsAheadGetsASnapshot) {
 }
 
 TEST_F(RoleTest, ReplicasOfAReplicaLearnTheNewName) {
-  Member& primary = world_.Add();
-  Member& middle = AddLinked(primary);
-  Member& last = AddLinked(middle);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& middle = AddLinked(primary);
+  ReplicationMember& last = AddLinked(middle);
   middle.Run("REPLICAOF NO ONE");
   middle.Run("SET a 1");
   network().Step(3000);
@@ -145,8 +147,8 @@ TEST_F(RoleTest, ReplicasOfAReplicaLearnTheNewName) {
 }
 
 TEST_F(RoleTest, TwoThatFollowEachOtherDoNoHarm) {
-  Member& one = world_.Add();
-  Member& other = world_.Add();
+  ReplicationMember& one = world_.Add();
+  ReplicationMember& other = world_.Add();
   one.Follow(other);
   other.Follow(one);
   network().Step(5000);
@@ -159,7 +161,7 @@ TEST_F(RoleTest, TwoThatFollowEachOtherDoNoHarm) {
 }
 
 TEST_F(RoleTest, OneThatFollowsItselfDoesNoHarm) {
-  Member& one = world_.Add();
+  ReplicationMember& one = world_.Add();
   one.Run("SET a 1");
   one.Follow(one);
   network().Step(5000);
@@ -170,9 +172,9 @@ TEST_F(RoleTest, OneThatFollowsItselfDoesNoHarm) {
 // --- FAILOVER.
 
 TEST_F(RoleTest, FailoverSwapsTheRolesWithoutASnapshot) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
-  Member& other = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
+  ReplicationMember& other = AddLinked(primary);
   primary.Run("SELECT 3");
   for (int i = 0; i < 100; ++i) primary.Run("INCR n");
   EXPECT_THAT(primary.Run("FAILOVER TO 127.0.0.1 7002"), Ok());
@@ -195,9 +197,9 @@ TEST_F(RoleTest, FailoverSwapsTheRolesWithoutASnapshot) {
 }
 
 TEST_F(RoleTest, FailoverTakesTheFirstThatHasEverything) {
-  Member& primary = world_.Add();
-  Member& far = AddLinked(primary);
-  Member& near = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& far = AddLinked(primary);
+  ReplicationMember& near = AddLinked(primary);
   network().SetApart(primary.port(), far.port());
   primary.Run("SET a 1");
   EXPECT_THAT(primary.Run("FAILOVER"), Ok());
@@ -207,8 +209,8 @@ TEST_F(RoleTest, FailoverTakesTheFirstThatHasEverything) {
 }
 
 TEST_F(RoleTest, FailoverIsGivenUpAfterItsTimeout) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   network().SetApart(primary.port(), replica.port());
   primary.Run("SET a 1");
   EXPECT_THAT(primary.Run("FAILOVER TIMEOUT 2000"), Ok());
@@ -225,8 +227,8 @@ TEST_F(RoleTest, FailoverIsGivenUpAfterItsTimeout) {
 }
 
 TEST_F(RoleTest, TheStreamDoesNotGrowWhileAFailoverWaits) {
-  Member& primary = world_.Add({"repl-ping-replica-period 1"});
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add({"repl-ping-replica-period 1"});
+  ReplicationMember& replica = AddLinked(primary);
   network().SetApart(primary.port(), replica.port());
   primary.Run("SET a 1");
   EXPECT_THAT(primary.Run("FAILOVER"), Ok());
@@ -236,8 +238,8 @@ TEST_F(RoleTest, TheStreamDoesNotGrowWhileAFailoverWaits) {
 }
 
 TEST_F(RoleTest, FailoverCanBeAborted) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   EXPECT_THAT(primary.Run("FAILOVER ABORT"), Error("ERR No failover in progress."));
   network().SetApart(primary.port(), replica.port());
   primary.Run("SET a 1");
@@ -250,8 +252,8 @@ TEST_F(RoleTest, FailoverCanBeAborted) {
 }
 
 TEST_F(RoleTest, AForcedFailoverDoesNotWait) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   network().Silence(primary.port(), replica.port());
   primary.Run("SET behind 1");
   EXPECT_THAT(primary.Run("FAILOVER TO 127.0.0.1 7002 FORCE TIMEOUT 1000"), Ok());
@@ -263,8 +265,8 @@ TEST_F(RoleTest, AForcedFailoverDoesNotWait) {
 }
 
 TEST_F(RoleTest, FailoverToOneThatRefusesIsUndone) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   EXPECT_THAT(primary.Run("FAILOVER TO 127.0.0.1 7002"), Ok());
   // Meanwhile it became a primary with a history of its own.
   replica.Run("REPLICAOF NO ONE");
@@ -275,8 +277,8 @@ TEST_F(RoleTest, FailoverToOneThatRefusesIsUndone) {
 }
 
 TEST_F(RoleTest, WhoHandsOverKeepsToItUntilItIsAborted) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   network().Refuse(replica.port());
   EXPECT_THAT(primary.Run("FAILOVER"), Ok());
   network().Step(3000);
@@ -291,8 +293,8 @@ TEST_F(RoleTest, WhoHandsOverKeepsToItUntilItIsAborted) {
 
 // Two that hand over to each other at the same time.
 TEST_F(RoleTest, WhoHandsOverMayBeMadeThePrimaryByAnother) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   network().Refuse(replica.port());
   EXPECT_THAT(primary.Run("FAILOVER"), Ok());
   network().Step(1000);
@@ -305,8 +307,8 @@ TEST_F(RoleTest, WhoHandsOverMayBeMadeThePrimaryByAnother) {
 
 // Redis: only an answer to PSYNC ends it, or the loss of the link while one is awaited.
 TEST_F(RoleTest, AFailoverToOneThatCannotBeAskedGoesOn) {
-  Member& primary = world_.Add({"masterauth wrong"});
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add({"masterauth wrong"});
+  ReplicationMember& replica = AddLinked(primary);
   replica.Run("CONFIG SET requirepass right");
   EXPECT_THAT(primary.Run("FAILOVER"), Ok());
   network().Step(1000);
@@ -321,7 +323,7 @@ TEST_F(RoleTest, AFailoverToOneThatCannotBeAskedGoesOn) {
 }
 
 TEST_F(RoleTest, AFailoverWhosePsyncIsNotAnsweredIsUndone) {
-  Member& primary = world_.Add();
+  ReplicationMember& primary = world_.Add();
   FakeNetwork::Stranger& stranger = network().Listen(9000);
   TestClient replica(primary.server());
   replica.Run("REPLCONF listening-port 9000");
@@ -344,7 +346,7 @@ TEST_F(RoleTest, AFailoverWhosePsyncIsNotAnsweredIsUndone) {
 }
 
 TEST_F(RoleTest, FailoverRefusesNonsense) {
-  Member& primary = world_.Add();
+  ReplicationMember& primary = world_.Add();
   EXPECT_THAT(primary.Run("FAILOVER"), Error("ERR FAILOVER requires connected replicas."));
   AddLinked(primary);
   EXPECT_THAT(primary.Run("FAILOVER TO 127.0.0.1 1"), Error("ERR FAILOVER target HOST and PORT is not a replica."));
@@ -356,11 +358,11 @@ TEST_F(RoleTest, FailoverRefusesNonsense) {
 }
 
 TEST_F(RoleTest, OnlyAReplicaTakesOver) {
-  Member& primary = world_.Add();
+  ReplicationMember& primary = world_.Add();
   TestClient client(primary.server());
   EXPECT_THAT(client.Run("PSYNC " + primary.history().id + " 1 FAILOVER"),
               Error("ERR PSYNC FAILOVER can't be sent to a master."));
-  Member& replica = AddLinked(primary);
+  ReplicationMember& replica = AddLinked(primary);
   TestClient other(replica.server());
   EXPECT_THAT(other.Run("PSYNC " + std::string(40, 'x') + " 1 FAILOVER"),
               Error("ERR PSYNC FAILOVER replid must match my replid."));
@@ -370,8 +372,8 @@ TEST_F(RoleTest, OnlyAReplicaTakesOver) {
 // --- Starting again.
 
 TEST_F(RoleTest, AReplicaGoesOnFromItsDump) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   primary.Run("SELECT 4");
   primary.Run("SET a 1");
   network().Run();
@@ -391,8 +393,8 @@ TEST_F(RoleTest, AReplicaGoesOnFromItsDump) {
 }
 
 TEST_F(RoleTest, ReplicasGoOnAfterThePrimaryStartedAgainFromItsDump) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   primary.Run("SELECT 4");
   primary.Run("SET a 1");
   network().Run();
@@ -410,8 +412,8 @@ TEST_F(RoleTest, ReplicasGoOnAfterThePrimaryStartedAgainFromItsDump) {
 }
 
 TEST_F(RoleTest, TheBacklogOfAPrimaryThatStartedLongAgoIsKeptFromItsLoading) {
-  Member& primary = world_.Add({"repl-backlog-ttl 60"});
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add({"repl-backlog-ttl 60"});
+  ReplicationMember& replica = AddLinked(primary);
   EXPECT_THAT(primary.Run("SAVE"), Ok());
   primary.Stop();
   network().SetApart(primary.port(), replica.port());
@@ -424,8 +426,8 @@ TEST_F(RoleTest, TheBacklogOfAPrimaryThatStartedLongAgoIsKeptFromItsLoading) {
 }
 
 TEST_F(RoleTest, AReplicaThatIsAheadOfTheDumpOfItsPrimaryGetsASnapshot) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   primary.Run("SAVE");
   primary.Run("SET lost 1");
   network().Run();
@@ -439,8 +441,8 @@ TEST_F(RoleTest, AReplicaThatIsAheadOfTheDumpOfItsPrimaryGetsASnapshot) {
 
 // The dump of a primary says what its stream had selected.
 TEST_F(RoleTest, AFormerPrimaryGoesOnFromItsDumpInTheRightDatabase) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   primary.Run("SELECT 4");
   primary.Run("SET a 1");
   EXPECT_THAT(primary.Run("SAVE"), Ok());
@@ -456,8 +458,8 @@ TEST_F(RoleTest, AFormerPrimaryGoesOnFromItsDumpInTheRightDatabase) {
 
 // Its stream may still say something about keys whose deadlines in the dump have passed.
 TEST_F(RoleTest, AReplicaKeepsExpiredKeysOfItsDump) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   primary.Run("SET k v PX 5000");
   network().Run();
   EXPECT_THAT(replica.Run("SAVE"), Ok());
@@ -474,8 +476,8 @@ TEST_F(RoleTest, AReplicaKeepsExpiredKeysOfItsDump) {
 
 // Replicas that go on have those keys, and must hear that they are gone.
 TEST_F(RoleTest, WhatExpiredWhileThePrimaryWasDownGoesFromItsReplicas) {
-  Member& primary = world_.Add();
-  Member& replica = AddLinked(primary);
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
   primary.Run("SET k v PX 5000");
   network().Run();
   EXPECT_THAT(primary.Run("SAVE"), Ok());
@@ -489,8 +491,8 @@ TEST_F(RoleTest, WhatExpiredWhileThePrimaryWasDownGoesFromItsReplicas) {
 }
 
 TEST_F(RoleTest, ALoadingPrimaryIsAskedAgain) {
-  Member& primary = world_.Add();
-  Member& replica = world_.Add();
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = world_.Add();
   primary.Run("SET a 1");
   primary.Run("SAVE");
   replica.Follow(primary);
@@ -513,8 +515,8 @@ TEST_F(RoleTest, ALoadingPrimaryIsAskedAgain) {
 }
 
 TEST_F(RoleTest, ClientsOfALoadingReplicaAreToldSo) {
-  Member& primary = world_.Add({"rdbcompression no"});
-  Member& replica = world_.Add({"loading-process-events-interval-bytes 1024"});
+  ReplicationMember& primary = world_.Add({"rdbcompression no"});
+  ReplicationMember& replica = world_.Add({"loading-process-events-interval-bytes 1024"});
   primary.Run({"SET", "big", std::string(200'000, 'x')});
   bool has_asked = false;
   replica.server().Besides([&] {
@@ -535,8 +537,8 @@ TEST_F(RoleTest, ClientsOfALoadingReplicaAreToldSo) {
 }
 
 TEST_F(RoleTest, ThePrimaryMayLeaveWhileItsSnapshotIsLoaded) {
-  Member& primary = world_.Add({"rdbcompression no"});
-  Member& replica = world_.Add({"loading-process-events-interval-bytes 1024"});
+  ReplicationMember& primary = world_.Add({"rdbcompression no"});
+  ReplicationMember& replica = world_.Add({"loading-process-events-interval-bytes 1024"});
   primary.Run({"SET", "big", std::string(200'000, 'x')});
   bool has_broken = false;
   replica.server().Besides([&] {

@@ -16,7 +16,7 @@ namespace {
 using Status = SnapshotReceiver::Status;
 using Operation = FaultyFiles::Operation;
 
-constexpr char kPath[] = "temp-1.2.rdb";
+constexpr char kReceivedPath[] = "temp-1.2.rdb";
 
 class SnapshotReceiverTest : public testing::Test {
  protected:
@@ -27,7 +27,7 @@ class SnapshotReceiverTest : public testing::Test {
 
   void Begin() {
     receiver_ = std::make_unique<SnapshotReceiver>(log_);
-    file_ = std::make_unique<SnapshotFile>(SnapshotFile::Parts{log_, files_}, kPath);
+    file_ = std::make_unique<SnapshotFile>(SnapshotFile::Parts{log_, files_}, kReceivedPath);
     status_ = Status::kMore;
   }
   // Feeds pieces; returns what is left behind the end.
@@ -49,7 +49,7 @@ class SnapshotReceiverTest : public testing::Test {
     TakePieces(pieces);
     EXPECT_EQ(status_, Status::kFailed) << *pieces.begin();
     file_.reset();
-    EXPECT_FALSE(files_.Has(kPath));
+    EXPECT_FALSE(files_.Has(kReceivedPath));
   }
 
   ManualClock clock_;
@@ -60,7 +60,7 @@ class SnapshotReceiverTest : public testing::Test {
   Status status_ = Status::kMore;
 };
 
-const std::string kMark = "0123456789abcdef0123456789abcdef01234567";
+const std::string kEndMark = "0123456789abcdef0123456789abcdef01234567";
 
 TEST_F(SnapshotReceiverTest, TakesACountedSnapshotCutAnywhere) {
   const std::string text = "\n\r\n\n$7\r\nREDISxy*1\r\n$4\r\nPING\r\n";
@@ -76,53 +76,53 @@ TEST_F(SnapshotReceiverTest, TakesACountedSnapshotCutAnywhere) {
       EXPECT_EQ(rest, text.substr(end, cut - end));
     }
     EXPECT_EQ(status_, Status::kWhole) << cut;
-    EXPECT_EQ(files_.Content(kPath), "REDISxy");
+    EXPECT_EQ(files_.Content(kReceivedPath), "REDISxy");
     EXPECT_EQ(receiver_->TotalOctets(), 7u);
     EXPECT_EQ(receiver_->ReadOctets(), 7u);
   }
 }
 
 TEST_F(SnapshotReceiverTest, TakesAMarkedSnapshotCutAtTwoPlaces) {
-  const std::string body = "REDIS" + kMark.substr(0, 20) + "more" + kMark.substr(0, 39);
-  const std::string text = "\n$EOF:" + kMark + "\r\n" + body + kMark;
+  const std::string body = "REDIS" + kEndMark.substr(0, 20) + "more" + kEndMark.substr(0, 39);
+  const std::string text = "\n$EOF:" + kEndMark + "\r\n" + body + kEndMark;
   for (size_t first = 0; first <= text.size(); ++first) {
     for (size_t second = first; second <= text.size(); second += 7) {
       Begin();
       const Bytes whole = text;
       TakePieces({whole.substr(0, first), whole.substr(first, second - first), whole.substr(second)});
       ASSERT_EQ(status_, Status::kWhole) << first << " " << second;
-      ASSERT_EQ(files_.Content(kPath), body);
+      ASSERT_EQ(files_.Content(kReceivedPath), body);
     }
   }
   EXPECT_EQ(receiver_->TotalOctets(), std::nullopt);
 }
 
 TEST_F(SnapshotReceiverTest, TakesAMarkedSnapshotByteByByte) {
-  const std::string text = "$EOF:" + kMark + "\r\nREDIS" + kMark;
+  const std::string text = "$EOF:" + kEndMark + "\r\nREDIS" + kEndMark;
   for (const char& octet : text) TakePieces({Bytes(&octet, 1)});
   EXPECT_EQ(status_, Status::kWhole);
-  EXPECT_EQ(files_.Content(kPath), "REDIS");
+  EXPECT_EQ(files_.Content(kReceivedPath), "REDIS");
 }
 
 TEST_F(SnapshotReceiverTest, AnEmptySnapshotIsWhole) {
   EXPECT_EQ(TakePieces({"$0\r\n+x"}), "+x");
   EXPECT_EQ(status_, Status::kWhole);
   Begin();
-  TakePieces({"$EOF:" + kMark + "\r\n" + kMark});
+  TakePieces({"$EOF:" + kEndMark + "\r\n" + kEndMark});
   EXPECT_EQ(status_, Status::kWhole);
-  EXPECT_EQ(files_.Content(kPath), "");
+  EXPECT_EQ(files_.Content(kReceivedPath), "");
 }
 
 TEST_F(SnapshotReceiverTest, TheFileGoesUnlessItIsKept) {
   TakePieces({"$3\r\nabc"});
-  EXPECT_TRUE(files_.Has(kPath));
+  EXPECT_TRUE(files_.Has(kReceivedPath));
   file_.reset();
-  EXPECT_FALSE(files_.Has(kPath));
+  EXPECT_FALSE(files_.Has(kReceivedPath));
   Begin();
   TakePieces({"$3\r\nabc"});
   file_->Keep();
   file_.reset();
-  EXPECT_TRUE(files_.Has(kPath));
+  EXPECT_TRUE(files_.Has(kReceivedPath));
 }
 
 TEST_F(SnapshotReceiverTest, RefusesJunk) {
@@ -135,7 +135,7 @@ TEST_F(SnapshotReceiverTest, RefusesJunk) {
   ExpectFailure({"$99999999999999999999\r\n"});
   ExpectFailure({"$EOF:\r\n"});
   ExpectFailure({"$EOF:short\r\n"});
-  ExpectFailure({"$EOF:" + kMark + "x\r\n"});
+  ExpectFailure({"$EOF:" + kEndMark + "x\r\n"});
   ExpectFailure({std::string("\0\0\0\n", 4)});
 }
 
@@ -159,7 +159,7 @@ TEST_F(SnapshotReceiverTest, ADiskThatFailsLeavesNoFile) {
   files_.FailAt(Operation::kSync, 1, EIO);
   ExpectFailure({"$3\r\nabc"});
   files_.FailAt(Operation::kSync, 1, EIO);
-  ExpectFailure({"$EOF:" + kMark + "\r\nabc" + kMark});
+  ExpectFailure({"$EOF:" + kEndMark + "\r\nabc" + kEndMark});
   files_.FailAt(Operation::kSync, 1, EIO);
   ExpectFailure({"$0\r\n"});
 }
@@ -168,15 +168,15 @@ TEST_F(SnapshotReceiverTest, AFullDiskLeavesNoFile) {
   files_.SetRoom(100);
   ExpectFailure({"$200\r\n", std::string(90, 'x'), std::string(90, 'x')});
   files_.SetRoom(100);
-  ExpectFailure({"$EOF:" + kMark + "\r\n", std::string(120, 'x'), std::string(90, 'x')});
+  ExpectFailure({"$EOF:" + kEndMark + "\r\n", std::string(120, 'x'), std::string(90, 'x')});
 }
 
 TEST_F(SnapshotReceiverTest, WhatIsAbandonedLeavesNoFile) {
   TakePieces({"$6\r\nabc"});
   EXPECT_EQ(receiver_->ReadOctets(), 3u);
-  EXPECT_TRUE(files_.Has(kPath));
+  EXPECT_TRUE(files_.Has(kReceivedPath));
   file_.reset();
-  EXPECT_FALSE(files_.Has(kPath));
+  EXPECT_FALSE(files_.Has(kReceivedPath));
 }
 
 }  // namespace

@@ -17,9 +17,9 @@ namespace respite {
 namespace {
 
 using testing::HasSubstr;
-using Member = ReplicationWorld::Member;
+using ReplicationMember = ReplicationWorld::Member;
 
-constexpr int kBusDistance = 10000;
+constexpr int kSlotBusDistance = 10000;
 
 class SlotMigrationTest : public testing::Test {
  protected:
@@ -39,51 +39,51 @@ class SlotMigrationTest : public testing::Test {
     }
     for (int i = 1; i < primaries + replicas; ++i) {
       At(0).Run("CLUSTER MEET 127.0.0.1 " + std::to_string(At(i).port()) + " " +
-                std::to_string(At(i).port() + kBusDistance));
+                std::to_string(At(i).port() + kSlotBusDistance));
     }
     Step(5000);
     for (int i = primaries; i < primaries + replicas; ++i)
       EXPECT_THAT(At(i).Run("CLUSTER REPLICATE " + Id(At(0))), Ok());
     Step(6000);
-    for (Member& member : world_.members()) {
+    for (ReplicationMember& member : world_.members()) {
       EXPECT_THAT(member.Run("CLUSTER INFO").Text(), HasSubstr("cluster_state:ok")) << member.port();
     }
   }
 
-  Member& At(int index) { return world_.members()[static_cast<size_t>(index)]; }
+  ReplicationMember& At(int index) { return world_.members()[static_cast<size_t>(index)]; }
   void Step(int64_t ms) { world_.network().Step(ms); }
-  static std::string Id(Member& member) { return member->cluster().cluster()->view().me().id.String(); }
+  static std::string Id(ReplicationMember& member) { return member->cluster().cluster()->view().me().id.String(); }
   // Two primaries: the one that has the slot of "{t}", and the other.
   struct Pair {
-    Member& source;
-    Member& target;
+    ReplicationMember& source;
+    ReplicationMember& target;
   };
   Pair FormPair(const std::vector<std::string>& more = {}) {
     Form(2, 0, more);
     return Owns(At(0), "{t}") ? Pair{At(0), At(1)} : Pair{At(1), At(0)};
   }
-  static bool Owns(Member& member, Bytes key) {
+  static bool Owns(ReplicationMember& member, Bytes key) {
     const ClusterView& view = member->cluster().cluster()->view();
     return view.Owner(KeySlot(key)) == &view.me();
   }
-  TestReply Migrate(Member& source, Member& target, Bytes key) {
+  TestReply Migrate(ReplicationMember& source, ReplicationMember& target, Bytes key) {
     const std::string slot = std::to_string(KeySlot(key));
     return source.Run("CLUSTER MIGRATESLOTS SLOTSRANGE " + slot + " " + slot + " NODE " + Id(target));
   }
   // Of the latest migration.
-  static std::string State(Member& member) {
+  static std::string State(ReplicationMember& member) {
     const auto jobs = member->slot_migrations().Jobs();
     return jobs.empty() ? "none" : std::string(StateName(jobs.front().state));
   }
-  static std::string Message(Member& member) { return member->slot_migrations().Jobs().front().message; }
-  static size_t KeysAt(Member& member) { return member->keyspace()[0].Size(); }
+  static std::string Message(ReplicationMember& member) { return member->slot_migrations().Jobs().front().message; }
+  static size_t KeysAt(ReplicationMember& member) { return member->keyspace()[0].Size(); }
   // Steps until the state is this.
-  void StepUntil(Member& member, const std::string& state) {
+  void StepUntil(ReplicationMember& member, const std::string& state) {
     for (int i = 0; i < 3000 && State(member) != state; ++i) Step(10);
     ASSERT_EQ(State(member), state) << member.Log();
   }
   // The target has the slots, hidden, and nothing of them has arrived: nothing moves between both.
-  void StopHalfway(Member& source, Member& target) {
+  void StopHalfway(ReplicationMember& source, ReplicationMember& target) {
     for (int i = 0; i < 500 && State(target) != "receiving-snapshot"; ++i) world_.network().RunOnce();
     ASSERT_EQ(State(target), "receiving-snapshot") << source.Log() << target.Log();
     world_.network().SetApart(source.port(), target.port());
@@ -190,8 +190,8 @@ TEST_F(SlotMigrationTest, SendsTheChangesOfMeanwhile) {
 
 TEST_F(SlotMigrationTest, HoldsWritesBackOnlyForTheLastChanges) {
   Form(3);
-  Member& source = Owns(At(0), "{t}") ? At(0) : Owns(At(1), "{t}") ? At(1) : At(2);
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  ReplicationMember& source = Owns(At(0), "{t}") ? At(0) : Owns(At(1), "{t}") ? At(1) : At(2);
+  ReplicationMember& target = &source == &At(0) ? At(1) : At(0);
   source.Run("SET {t}a 1");
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   for (int i = 0; i < 2000 && State(source) != "failover-paused"; ++i) world_.network().RunOnce();
@@ -245,7 +245,7 @@ TEST_F(SlotMigrationTest, IsCancelled) {
 
 TEST_F(SlotMigrationTest, IsEndedByFlushAllAtEitherSide) {
   const auto [source, target] = FormPair();
-  for (Member* flushed : {&source, &target}) {
+  for (ReplicationMember* flushed : {&source, &target}) {
     source.Run("SET {t}a 1");
     EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
     for (int i = 0; i < 500 && State(source) != "snapshotting"; ++i) world_.network().RunOnce();
@@ -261,9 +261,9 @@ TEST_F(SlotMigrationTest, IsEndedByFlushAllAtEitherSide) {
 
 TEST_F(SlotMigrationTest, ReplicasHideTheKeysTooAndCleanUpWhenPromoted) {
   Form(3, 1, {"cluster-replica-validity-factor 0"});
-  Member& target = At(0);
-  Member& source = At(1);
-  Member& replica = At(3);
+  ReplicationMember& target = At(0);
+  ReplicationMember& source = At(1);
+  ReplicationMember& replica = At(3);
   std::string key = "{t}";
   while (!Owns(source, key)) key = "{t" + key.substr(1);
   for (int i = 0; i < 50; ++i) source.Run("SET " + key + std::to_string(i) + " value");
@@ -285,9 +285,9 @@ TEST_F(SlotMigrationTest, ReplicasHideTheKeysTooAndCleanUpWhenPromoted) {
 
 TEST_F(SlotMigrationTest, ReplicasHaveTheKeysAfterwards) {
   Form(2, 1);
-  Member& target = At(0);
-  Member& source = At(1);
-  Member& replica = At(2);
+  ReplicationMember& target = At(0);
+  ReplicationMember& source = At(1);
+  ReplicationMember& replica = At(2);
   std::string key = "{t}";
   while (!Owns(source, key)) key = "{t" + key.substr(1);
   for (int i = 0; i < 50; ++i) source.Run("SET " + key + std::to_string(i) + " value");
@@ -348,7 +348,7 @@ TEST_F(SlotMigrationTest, SourceMayWriteToNothingElse) {
 // A client that says what a source says.
 class FakeSource {
  public:
-  FakeSource(Member& target, Member& source, Bytes key, char name)
+  FakeSource(ReplicationMember& target, ReplicationMember& source, Bytes key, char name)
       : client_(target.server()), slot_(std::to_string(KeySlot(key))) {
     const std::string id = source->cluster().cluster()->view().me().id.String();
     EXPECT_THAT(client_.Run("CLUSTER SYNCSLOTS ESTABLISH SOURCE " + id + " NAME " + std::string(40, name) +
@@ -421,8 +421,8 @@ TEST_F(SlotMigrationTest, NamesAndHiddenSlotsAreTakenOnce) {
 
 TEST_F(SlotMigrationTest, IsEndedWhenTheTargetIsForgotten) {
   Form(3);
-  Member& source = Owns(At(0), "{t}") ? At(0) : Owns(At(1), "{t}") ? At(1) : At(2);
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  ReplicationMember& source = Owns(At(0), "{t}") ? At(0) : Owns(At(1), "{t}") ? At(1) : At(2);
+  ReplicationMember& target = &source == &At(0) ? At(1) : At(0);
   source.Run("SET {t}a 1");
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   for (int i = 0; i < 500 && State(source) != "snapshotting"; ++i) world_.network().RunOnce();
@@ -453,9 +453,9 @@ TEST_F(SlotMigrationTest, MigrationsInBothDirectionsDoNotBlockEachOther) {
 // the slots up.
 TEST_F(SlotMigrationTest, PromotedReplicaClaimsWhatNobodyOwns) {
   Form(3, 1, {"cluster-replica-validity-factor 0", "cluster-require-full-coverage no"});
-  Member& target = At(0);
-  Member& source = At(1);
-  Member& replica = At(3);
+  ReplicationMember& target = At(0);
+  ReplicationMember& source = At(1);
+  ReplicationMember& replica = At(3);
   std::string key = "{t}";
   while (!Owns(source, key)) key = "{t" + key.substr(1);
   for (int i = 0; i < 50; ++i) source.Run("SET " + key + std::to_string(i) + " value");
@@ -539,14 +539,14 @@ TEST_F(SlotMigrationTest, ConnectionsMayEndAnywhere) {
   for (int i = 0; i < 5; ++i) source.Run("SET {t}" + std::to_string(i) + " " + std::to_string(i));
   int failures = 0;
   for (uint64_t octets = 0; octets < 60; ++octets) {
-    Member& from = Owns(source, "t") ? source : target;
-    Member& to = &from == &source ? target : source;
+    ReplicationMember& from = Owns(source, "t") ? source : target;
+    ReplicationMember& to = &from == &source ? target : source;
     world_.network().BreakNextAfter(to.port(), octets);
     ASSERT_THAT(Migrate(from, to, "{t}"), Ok()) << octets << from.Log();
     Step(9000);
     failures += State(from) == "failed" ? 1 : 0;
     ASSERT_NE(Owns(source, "t"), Owns(target, "t")) << octets;
-    Member& owner = Owns(source, "t") ? source : target;
+    ReplicationMember& owner = Owns(source, "t") ? source : target;
     for (int i = 0; i < 5; ++i) {
       ASSERT_EQ(owner.Run("GET {t}" + std::to_string(i)).Text(), std::to_string(i))
           << octets << source.Log() << target.Log();
