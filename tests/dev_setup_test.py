@@ -1,7 +1,8 @@
 """`./dev setup` on simulated systems (our own dpkg-query and apt-cache): which packages are missing, and which names
-are installed."""
+are installed; and what `./dev` says on systems other than Linux (our own uname)."""
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -20,6 +21,10 @@ UBUNTU_24 = UBUNTU_22 | {"libclang-rt-14-dev", "libclang-rt-18-dev"}
 class DevSetupTest(unittest.TestCase):
     def asked_for(self, distribution, kinds, installed=(), openssl="-lcrypto -ldl"):
         """The package names that `./dev setup` prints for a user who is not root."""
+        return self.missing_for(f"setup {kinds}", distribution, installed, openssl)
+
+    def missing_for(self, function, distribution, installed, openssl="-lcrypto -ldl"):
+        """The package names that a function of `./dev` prints, on a system without a JDK and Maven."""
         with tempfile.TemporaryDirectory() as folder:
             self.program(folder, "dpkg-query", "".join(f"echo 'installed {name}'\n" for name in installed))
             known = "|".join(sorted(distribution))
@@ -32,12 +37,15 @@ class DevSetupTest(unittest.TestCase):
             script = (ROOT / "dev").read_text(encoding="utf-8").split("\ncommand=${1:-help}\n")[0]
             script = script.replace("((EUID != 0))", "true")
             script = script.replace('cd "$(dirname "$(readlink -f "$0")")"', "")
-            run = subprocess.run(["bash", "-c", f"{script}\nsetup {kinds}"], capture_output=True, text=True, timeout=60,
+            no_java = 'command() { [[ $* != *javac && $* != *mvn ]] && builtin command "$@"; }'
+            run = subprocess.run(["bash", "-c", f"{no_java}\n{script}\n{function}"], capture_output=True, text=True, timeout=60,
                                  env=dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"), check=False)
         if run.returncode == 0:
             self.assertEqual("", run.stderr)
             return set()
-        self.assertIn(f"Run:  sudo ./dev setup {kinds}", run.stderr)
+        self.assertIn("Run:  sudo ./dev setup ", run.stderr)
+        if function.startswith("setup "):
+            self.assertIn(f"Run:  sudo ./dev {function}\n", run.stderr)
         return set(run.stderr.splitlines()[0].removeprefix("Missing packages: ").split())
 
     @staticmethod
@@ -70,6 +78,57 @@ class DevSetupTest(unittest.TestCase):
     def test_what_is_installed_is_not_asked_for_under_another_name(self):
         self.assertEqual(set(), self.asked_for(DEBIAN_12, "clang", {"clang", "libclang-rt-19-dev", "llvm"}))
         self.assertEqual(set(), self.asked_for(UBUNTU_22, "clang", {"clang-14", "llvm-14"}))
+
+    def test_a_package_needs_only_what_its_kind_needs(self):
+        """Each kind of package on a system that has only what ./dev run needs."""
+        java = {"default-jdk-headless", "maven"}
+        of_all = {"binutils", "python3"}
+        distribution = DEBIAN_12 | java | of_all | {"rpm", "g++-aarch64-linux-gnu"}
+        for kinds in ("wheel", "npm go", "deb", "tarball", "image", "crate", "program"):
+            self.assertEqual(of_all, self.missing_for(f"setup_for_package {kinds}", distribution, RUN), kinds)
+        for kinds, more in (("rpm", {"rpm"}), ("wheel maven", java), ("", {"rpm"} | java), ("--jobs 2", {"rpm"} | java),
+                            ("wheel --arch aarch64", {"g++-aarch64-linux-gnu"}), ("--arch=aarch64 go", {"g++-aarch64-linux-gnu"})):
+            self.assertEqual(of_all | more, self.missing_for(f"setup_for_package {kinds}", distribution, RUN), kinds)
+        self.assertLessEqual({"rpm", "mmdebstrap"} | java,
+                             self.missing_for("setup_for_package --test", distribution | {"mmdebstrap"}, RUN))
+
+    def test_every_kind_of_package_is_known(self):
+        text = (ROOT / "dev").read_text(encoding="utf-8")
+        known = re.search(r"rpm \| maven\).*?\n +(.*?)\) kinds=some", text, re.S)[1].split(" | ") + ["rpm", "maven"]
+        maker = (ROOT / "packaging/package.py").read_text(encoding="utf-8")
+        tables = "".join(re.findall(r"^(?:EACH|WHOLE) = \{(.*?)\}", maker, re.S | re.M))
+        self.assertEqual({"program", *re.findall(r'"(\w+)":', tables)}, set(known))
+
+    def test_other_systems_are_told_what_to_use_instead(self):
+        for system, words in (("Darwin 23.6.0", "On a Mac, use a Linux container or virtual machine"),
+                              ("MINGW64_NT-10.0-22631 3.4.10", "use WSL 2"), ("MSYS_NT-10.0 3.4", "use WSL 2"),
+                              ("CYGWIN_NT-10.0 3.5", "use WSL 2"), ("Linux 4.4.0-19041-Microsoft", "WSL 1 has no Linux kernel"),
+                              ("FreeBSD 14.1", "Use a Linux container or virtual machine")):
+            with self.subTest(system), tempfile.TemporaryDirectory() as folder:
+                self.program(folder, "uname", f"echo {system}\n")
+                # An old Mac's readlink has no -f.
+                self.program(folder, "readlink", "exit 1\n")
+                run = subprocess.run([ROOT.resolve() / "dev", "run"], capture_output=True, text=True, timeout=60, check=False,
+                                     env=dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"))
+                self.assertEqual((1, ""), (run.returncode, run.stdout))
+                self.assertIn("dev: Respite runs on Linux only, so far. ", run.stderr)
+                self.assertIn(words, run.stderr)
+
+    def test_linux_is_known(self):
+        """Also as WSL 2, whose kernel has Microsoft's name in small letters."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.program(folder, "uname", "echo Linux 5.15.153.1-microsoft-standard-WSL2\n")
+            run = subprocess.run([ROOT.resolve() / "dev", "help"], capture_output=True, text=True, timeout=60, check=False,
+                                 env=dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"))
+        self.assertEqual(0, run.returncode, run.stderr)
+        self.assertIn("usage: ./dev", run.stdout)
+
+    def test_nothing_before_the_check_is_new(self):
+        """A Mac's bash is 3.2: it ends at the check, before it meets what it cannot parse."""
+        head = (ROOT / "dev").read_text(encoding="utf-8").split("\ncd ", 1)[0]
+        self.assertIn("exit 1\nfi", head)
+        for new in ("local -n", "mapfile", "^^", "[[", "readlink", "declare -A", "${instead,"):
+            self.assertNotIn(new, head)
 
 
 if __name__ == "__main__":
