@@ -1,9 +1,10 @@
 package respitetest
 
 import (
-	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 )
 
 // packed is the compressed program for this platform; nil if the module has none.
@@ -23,7 +24,8 @@ func Program() (string, error) {
 	}
 	path, err := exec.LookPath("respite-server")
 	if err != nil {
-		return "", errors.New("there is no respite-server for this platform; RESPITE_SERVER can name one")
+		return "", fmt.Errorf("this module has no respite-server for %s/%s: Respite runs on Linux only, so far; use a Linux "+
+			"container or virtual machine, or WSL 2; RESPITE_SERVER can name another program", runtime.GOOS, runtime.GOARCH)
 	}
 	return path, nil
 }

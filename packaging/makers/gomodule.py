@@ -38,4 +38,4 @@ def make():
 
 
 def _named(path):
-    return path.read_bytes().replace(b"@GO_MODULE@", facts.GO_MODULE.encode())
+    return path.read_bytes().replace(b"@GO_MODULE@", facts.GO_MODULE.encode()).replace(b"@VERSION@", facts.version().encode())

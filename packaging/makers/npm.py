@@ -10,8 +10,11 @@ def make_main():
     root = staging.empty("npm/main")
     for path, name in archives.entries(SOURCES):
         if path.is_file() and path.suffix != ".in":
-            staging.put(root, f"package/{name}", path.read_bytes(), archives.mode_of(path))
-    manifest = staging.filled("node/package.json.in", VERSION=facts.version(), SUMMARY=facts.SUMMARY)
+            octets = path.read_bytes().replace(b"@VERSION@", facts.version().encode())
+            staging.put(root, f"package/{name}", octets, archives.mode_of(path))
+    # A program that was not made is not named: npm would ask the registry for it.
+    programs = {f"respite-server-linux-{each.npm}": facts.version() for each in facts.built()}
+    manifest = staging.filled("node/package.json.in", VERSION=facts.version(), SUMMARY=facts.SUMMARY, PROGRAMS=json.dumps(programs))
     staging.put(root, "package/package.json", manifest.encode())
     staging.put(root, "package/LICENSE", staging.text("LICENSE"))
     staging.put(root, "package/CHANGELOG.md", staging.text("CHANGELOG.md"))

@@ -9,8 +9,7 @@ import tempfile
 import textwrap
 import unittest
 
-from places import DIST, ROOT, PackageTest, code, facts, kept, readme_row, run
-from registry import Registry
+from places import DIST, ROOT, PackageTest, code, code_in, facts, kept, readme_row, run
 from starters import EndsWithItsStarter, Unpacks
 
 
@@ -46,9 +45,12 @@ class LanguageTest(PackageTest):
 
     @classmethod
     def environment(cls, **variables):
-        """Without a server other than that of the package, and with an empty cache to unpack it into."""
+        """With DIST as README sets it, no server other than that of the package, and an empty cache to unpack it into."""
+        (cls.folder / "dist").symlink_to(DIST)
+        run("bash", "-c", f"{code_in('docs/install.md', '## For tests', 'sh')} env > environment", cwd=cls.folder)
+        place = re.search(r"^DIST=(.*)$", (cls.folder / "environment").read_text(), re.M)[1]
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("RESPITE_", "npm_"))}
-        return {**inherited, "XDG_CACHE_HOME": str(cls.folder / "cache"), **variables}
+        return {**inherited, "DIST": place, "XDG_CACHE_HOME": str(cls.folder / "cache"), **variables}
 
 
 class PythonTest(EndsWithItsStarter, LanguageTest):
@@ -58,7 +60,7 @@ class PythonTest(EndsWithItsStarter, LanguageTest):
         wheels = kept("wheels", lambda part: run("pip", "download", "-q", "-d", part, "redis", "pytest", "pytest-xdist"))
         run("python3", "-m", "venv", cls.folder / "venv")
         cls.variables = cls.environment(PATH=f"{cls.folder / 'venv/bin'}:{os.environ['PATH']}", PIP_NO_INDEX="1",
-                                          PIP_FIND_LINKS=f"{DIST} {wheels}", PIP_DISABLE_PIP_VERSION_CHECK="1")
+                                          PIP_FIND_LINKS=str(wheels), PIP_DISABLE_PIP_VERSION_CHECK="1")
         cls.shell(readme_row("Python")[0][0])
         cls.shell("pip install -q redis pytest pytest-xdist")
 
@@ -134,6 +136,18 @@ class PythonTest(EndsWithItsStarter, LanguageTest):
         self.assertIn("Bad directive", text)
         self.assertTrue(text.endswith("PONG PONG\n0\n"), text)
 
+    def test_other_systems(self):
+        self.write("elsewhere.py", """
+            import sys
+            import respite_server
+            sys.platform = "darwin"
+            try:
+                respite_server.start()
+            except OSError as error:
+                print(error)
+            """)
+        self.assertIn("Respite runs on Linux only, so far: use ", self.shell("python elsewhere.py"))
+
 
 class NodeTest(EndsWithItsStarter, LanguageTest):
     @classmethod
@@ -142,10 +156,10 @@ class NodeTest(EndsWithItsStarter, LanguageTest):
         cls.package("respite-server-linux-*.tgz")
         modules = kept("node", cls.fetch)
         shutil.copytree(modules, cls.folder, symlinks=True, dirs_exist_ok=True)
-        with Registry() as address:
-            cls.variables = cls.environment(npm_config_registry=address, npm_config_cache=str(cls.folder / "npm-cache"),
-                                              npm_config_audit="false", npm_config_fund="false", npm_config_update_notifier="false")
-            cls.shell(readme_row("Node")[0][0])
+        # There is no registry at this address: the line must not ask one.
+        cls.variables = cls.environment(npm_config_registry="http://127.0.0.1:1/", npm_config_cache=str(cls.folder / "npm-cache"),
+                                          npm_config_audit="false", npm_config_fund="false", npm_config_update_notifier="false")
+        cls.shell(readme_row("Node")[0][0])
 
     @staticmethod
     def fetch(part):
@@ -175,6 +189,14 @@ class NodeTest(EndsWithItsStarter, LanguageTest):
 
     def test_command(self):
         self.assertIn(f"respite={facts.version()}", self.shell("npx --no-install respite-server --version"))
+
+    def test_other_systems(self):
+        self.write("elsewhere.js", "Object.defineProperty(process, 'platform', { value: 'darwin' });\n")
+        says = "Respite runs on Linux only, so far: use "
+        self.assertIn(says, self.shell("node -r ./elsewhere.js -e \"require('respite-server').startRespite().catch((e) => console.log(e.message))\""))
+        text = self.shell("node -r ./elsewhere.js node_modules/.bin/respite-server || echo ended with $?")
+        self.assertTrue(text.startswith(f"respite-server: {says}"), text)
+        self.assertTrue(text.endswith("ended with 1\n"), text)
 
     HOOKS = """
         const respite = useRespite({ args: ['--maxmemory', '64mb'] });
@@ -362,6 +384,13 @@ class GoTest(Unpacks, LanguageTest):
         self.write("lock_test.go", code("packaging/go/README.md", "go").replace("@GO_MODULE@", facts.GO_MODULE))
         self.assertIn("ok", self.shell("go vet ./... && go test ./..."))
 
+    def test_other_systems(self):
+        """The module compiles there, and has a sentence for them."""
+        self.starter()
+        for system in ("darwin", "windows"):
+            self.shell(f"GOOS={system} go build -o starter/{system} ./starter")
+            self.assertIn(b"Respite runs on Linux only, so far; use ", (self.folder / "starter" / system).read_bytes())
+
     def test_methods_of_miniredis(self):
         self.use_go_redis()
         shutil.copy(pathlib.Path(__file__).with_name("respitetest_methods_test.go.txt"), self.folder / "methods_test.go")
@@ -381,9 +410,10 @@ class JavaTest(Unpacks, LanguageTest):
         shutil.rmtree(own, ignore_errors=True)
         cls.addClassCleanup(shutil.rmtree, own, ignore_errors=True)
         cls.variables = cls.environment()
+        # What is not in the cache does not come from a network.
         cls.write("settings.xml", f"""
             <settings><mirrors><mirror>
-              <id>central</id><mirrorOf>*</mirrorOf><url>file://{DIST}/maven</url>
+              <id>central</id><mirrorOf>central</mirrorOf><url>file://{cls.folder}/none</url>
             </mirror></mirrors></settings>
             """.lstrip())
 
@@ -415,6 +445,7 @@ class JavaTest(Unpacks, LanguageTest):
             <groupId>org.springframework.boot</groupId><artifactId>spring-boot-dependencies</artifactId><version>3.5.16</version>
             <type>pom</type><scope>import</scope>
           </dependency></dependencies></dependencyManagement>
+          {repositories}
           <dependencies>
             {dependencies}
             <dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>5.12.2</version></dependency>
@@ -436,46 +467,91 @@ class JavaTest(Unpacks, LanguageTest):
         """What a project needs besides ours: its libraries, and Maven's own."""
         place = part.parent / "project"
         (place / "src/test/java").mkdir(parents=True)
-        (place / "pom.xml").write_text(textwrap.dedent(cls.POM).format(dependencies=""))
+        (place / "pom.xml").write_text(textwrap.dedent(cls.POM).format(repositories="", dependencies=""))
         (place / "src/test/java/EmptyTest.java").write_text("class EmptyTest { @org.junit.jupiter.api.Test void passes() {} }\n")
         run("mvn", "-q", "-B", f"-Dmaven.repo.local={part}", "test", cwd=place, timeout=900)
         shutil.rmtree(place)
 
-    def dependency(self, artifact="respite-test"):
-        text = code("packaging/java/README.md", "xml").replace("@GROUP@", facts.MAVEN_GROUP)
-        return text.replace("@VERSION@", facts.version()).replace("respite-test", artifact)
+    @staticmethod
+    def lines(artifact="respite-test"):
+        """The lines of docs/install.md for a pom.xml."""
+        return code_in("docs/install.md", "### Java", "xml").replace("respite-test", artifact)
 
-    def check(self, dependency, tests, count):
+    def check(self, lines, tests, count):
         for name in ("src", "target"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
-        self.write("pom.xml", textwrap.dedent(self.POM).replace("{dependencies}", dependency))
+        repositories, dependencies = lines.split("<dependencies>\n")
+        pom = textwrap.dedent(self.POM).replace("{repositories}", repositories)
+        self.write("pom.xml", pom.replace("{dependencies}", dependencies.replace("</dependencies>\n", "")))
         for name, text in tests.items():
             self.write(f"src/test/java/{name}.java", text)
         text = run("mvn", "-B", "-s", "settings.xml", f"-Dmaven.repo.local={self.repository}", "test", cwd=self.folder,
                    env=self.variables)
         self.assertIn(f"Tests run: {count}, Failures: 0, Errors: 0, Skipped: 0", text)
 
-    def test_lines_of_readme(self):
-        line, example = (cell[0] for cell in readme_row("Java"))
-        group, artifact, version = line.split(":")
-        row = f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency>"
-        self.check(row, {"ItTest": f"""
+    @staticmethod
+    def test_class_of_readme():
+        return f"""
             import org.junit.jupiter.api.Test;
-            import redis.clients.jedis.JedisPooled;
+            import redis.clients.jedis.Jedis;
             import respite.RespiteServer;
             import respite.junit.Respite;
 
-            {example.replace(" { ", " {" + chr(10), 1)}
-            """}, 1)
+            {readme_row("Java")[1][0].replace(" { ", " {" + chr(10), 1)}
+            """
+
+    def test_lines_of_readme(self):
+        group, artifact, version = readme_row("Java")[0][0].split(":")
+        lines = self.lines()
+        for tag, name in (("groupId", group), ("artifactId", artifact), ("version", version)):
+            self.assertIn(f"<{tag}>{name}</{tag}>", lines)
+        self.check(lines, {"ItTest": self.test_class_of_readme()}, 1)
+
+    def test_page_of_the_package_has_the_same_lines(self):
+        printed = code("packaging/java/README.md", "xml")
+        self.assertEqual(self.lines(), printed.replace("@GROUP@", facts.MAVEN_GROUP).replace("@VERSION@", facts.version()))
+
+    JEDIS = ("5.2.0", "6.2.0", "7.5.3", "8.0.2")
+
+    @classmethod
+    def fetch_jedis(cls, part):
+        for version in cls.JEDIS:
+            (part / version).mkdir(parents=True)
+            (part / version / "pom.xml").write_text(
+                '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>a</groupId>'
+                "<artifactId>a</artifactId><version>1</version><dependencies>"
+                f"<dependency><groupId>redis.clients</groupId><artifactId>jedis</artifactId><version>{version}</version></dependency>"
+                "<dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter-api</artifactId><version>5.12.2</version>"
+                "</dependency></dependencies></project>")
+            run("mvn", "-q", "-B", "-f", part / version / "pom.xml", "dependency:copy-dependencies",
+                f"-DoutputDirectory={part / version}", timeout=900)
+
+    def test_lines_of_pages_compile_with_jedis_5_to_8(self):
+        """README's line, and those of docs/clients.md and docs/tls.md; TLS with SslOptions came with Jedis 6."""
+        libraries = kept("jedis", self.fetch_jedis)
+        own = next((DIST / "maven" / facts.MAVEN_GROUP / "respite-test").glob(f"*/respite-test-{facts.version()}.jar"))
+        client = re.search(r"\| Jedis, Lettuce \| `(.*?)`", (ROOT / "docs/clients.md").read_text(encoding="utf-8"))[1]
+        imports = "import java.io.File;\nimport redis.clients.jedis.*;\n"
+        self.write("ItTest.java", self.test_class_of_readme())
+        self.write("Plain.java", f"{imports}class Plain {{ Jedis of() {{ return {client}; }} }}\n")
+        self.write("Tls.java", f"{imports}class Tls {{ void of() {{\n{code('docs/tls.md', 'java')}\n}} }}\n")
+        for version in self.JEDIS:
+            sources = ["ItTest.java", "Plain.java"] + (["Tls.java"] if version >= "6" else [])
+            run("javac", "-cp", f"{own}:{libraries / version}/*", "-d", self.folder / "classes" / version, *sources, cwd=self.folder)
+
+    def test_other_systems(self):
+        program, *words = self.starter()
+        text = run("bash", "-c", '"$@" 2>&1 || true', "bash", program, "-Dos.name=Mac OS X", *words)
+        self.assertIn("Respite runs on Linux only, so far: use ", text)
 
     def test_example_worlds_and_spring(self):
-        self.check(self.dependency(), {
+        self.check(self.lines(), {
             "LockTest": code("packaging/java/README.md", "java"),
             "WorldTest": (pathlib.Path(__file__).with_name("WorldTest.java.txt")).read_text(),
             "shop/ShopTest": (pathlib.Path(__file__).with_name("ShopTest.java.txt")).read_text()}, 8)
 
     def test_interface_of_embedded_redis(self):
-        self.check(self.dependency("respite-embedded-redis"), {
+        self.check(self.lines("respite-embedded-redis"), {
             "EmbeddedTest": (pathlib.Path(__file__).with_name("EmbeddedTest.java.txt")).read_text()}, 2)
 
 
@@ -484,15 +560,13 @@ class RustTest(Unpacks, LanguageTest):
     def install(cls):
         cls.need("cargo")
         cls.package("cargo/respite-test-*.crate")
-        cls.write("home/config.toml", f"""
-            [source.crates-io]
-            replace-with = "dist"
-            [source.dist]
-            local-registry = "{DIST}/cargo"
-            """)
         cls.variables = cls.environment(CARGO_HOME=str(cls.folder / "home"), CARGO_NET_OFFLINE="true")
         cls.shell("cargo init -q --lib --vcs none --name shop shop")
-        cls.shell(f"cd shop && {readme_row('Rust')[0][0]}")
+        lines = code_in("docs/install.md", "### Rust", "sh")
+        readme = readme_row("Rust")[0][0]
+        if not lines.endswith(f"\n{readme}\n"):
+            raise AssertionError(f"docs/install.md does not end with README's {readme}")
+        cls.shell(f"cd shop && {lines}")
 
     def starter(self):
         program = self.folder / "shop/target/debug/examples/starter"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The lines of docs/install.md that a user may copy, as printed, in a folder with dist/ and nothing else. README's lines and
-those of the packages' own pages are in languages_test.py, the one for Debian is in system_test.py."""
+"""The lines of docs/install.md that a user may copy, as printed, in a folder with dist/ and nothing else. README's lines,
+those for Java and Rust, and those of the packages' own pages are in languages_test.py, the one for Debian is in system_test.py."""
 import os
 import re
 import shutil
 import subprocess
 import unittest
 
-from places import ARCHITECTURE, DIST, ROOT, PackageTest, facts, run
+from places import ARCHITECTURE, DIST, ROOT, PackageTest, code_in, facts, readme_row, run
 from registry import Registry
 
 PAGE = "docs/install.md"
@@ -40,6 +40,11 @@ class LinesTest(PackageTest):
         path = f"{self.tools}:{os.environ['PATH']}"
         return run("bash", "-c", line, cwd=folder or self.folder, env={**os.environ, "PATH": path, **variables})
 
+    def in_project(self, line, **variables):
+        """Runs a line for a project, after the one that sets DIST."""
+        (self.folder / "project").mkdir(exist_ok=True)
+        return self.shell(f"{code_in(PAGE, '## For tests', 'sh')}cd project\n{line}", **variables)
+
     def need(self, *programs):
         for program in programs:
             if not shutil.which(program):
@@ -47,7 +52,8 @@ class LinesTest(PackageTest):
 
     def test_python(self):
         run("python3", "-m", "venv", self.folder / "venv")
-        text = self.shell(f". venv/bin/activate && {printed('pip install --find-links')} && respite-server --version", PIP_NO_INDEX="1")
+        text = self.in_project(f". ../venv/bin/activate\n{code_in(PAGE, '### Python', 'sh')}respite-server --version",
+                               PIP_INDEX_URL="http://127.0.0.1:1/")
         self.assertIn(f"respite={facts.version()}", text)
 
     def test_pip_refuses_other_platforms_and_takes_musl(self):
@@ -63,12 +69,22 @@ class LinesTest(PackageTest):
 
     def test_node(self):
         self.need("node", "npm")
-        line = printed("npm install --save-dev ./dist/")
-        with Registry(offers=False) as address:  # of the programs npm finds those that the line names
-            settings = {"npm_config_registry": address, "npm_config_cache": str(self.folder / "npm"), "npm_config_ignore_scripts": "true",
-                        "npm_config_update_notifier": "false", "npm_config_audit": "false", "npm_config_fund": "false"}
-            self.shell(line, **settings)
-        self.assertIn(f"respite={facts.version()}", self.shell("npx --no-install respite-server --version"))
+        settings = {"npm_config_registry": "http://127.0.0.1:1/", "npm_config_cache": str(self.folder / "npm"), "npm_config_ignore_scripts": "true",
+                    "npm_config_update_notifier": "false", "npm_config_audit": "false", "npm_config_fund": "false"}
+        self.in_project(code_in(PAGE, "### Node", "sh"), **settings)
+        self.assertIn(f"respite={facts.version()}", self.in_project("npx --no-install respite-server --version", **settings))
+
+    def test_go(self):
+        self.need("go")
+        variables = {"GOMODCACHE": str(self.folder / "modules"), "GOPROXY": "off", "GOFLAGS": "-modcacherw", "GOTOOLCHAIN": "local"}
+        self.in_project("go mod init shop", **variables)
+        self.in_project(code_in(PAGE, "### Go", "sh"), **variables)
+        self.assertIn(f"{facts.GO_MODULE} v{facts.version()}", self.in_project("go list -m all", **variables))
+
+    def test_readme_has_the_same_lines(self):
+        for language in ("Python", "Node", "Go"):
+            self.assertEqual(code_in(PAGE, f"### {language}", "sh"), readme_row(language)[0][0] + "\n")
+        self.assertIn(code_in(PAGE, "## For tests", "sh"), (ROOT / "README.md").read_text(encoding="utf-8").replace("    export", "export"))
 
     def test_npm_says_when_the_program_is_missing(self):
         self.need("node", "npm")

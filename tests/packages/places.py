@@ -143,6 +143,12 @@ def code(page, language, number=0):
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)[number]
 
 
+def code_in(page, heading, language):
+    """The first block of code below a heading of a page, as printed."""
+    text = (ROOT / page).read_text(encoding="utf-8").split(f"\n{heading}\n", 1)[1]
+    return re.search(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)[1]
+
+
 def readme_row(language):
     """The cells of README's table of packages: how to install it, and its first lines."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")

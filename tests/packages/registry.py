@@ -20,13 +20,10 @@ def packages():
 
 
 class Registry:
-    """with Registry() as address: …; offers=False: it has nothing."""
-
-    def __init__(self, offers=True):
-        self.offered = packages() if offers else {}
+    """with Registry() as address: …"""
 
     def __enter__(self):
-        offered = self.offered
+        offered = packages()
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):

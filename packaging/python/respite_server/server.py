@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import sysconfig
 import urllib.parse
 
@@ -18,6 +19,9 @@ def find_program():
     given = os.environ.get("RESPITE_SERVER")
     if given:
         return given
+    if sys.platform != "linux":
+        raise FileNotFoundError("Respite runs on Linux only, so far: use a Linux container or virtual machine, or WSL 2. "
+                                "The environment variable RESPITE_SERVER can name another program")
     here = pathlib.Path(__file__).resolve().parent.parent
     folders = [sysconfig.get_path("scripts"), here / "bin", here.parents[2] / "bin"]  # also pip's --target and --user
     for folder in folders:

@@ -132,6 +132,10 @@ mod packed {
     use std::path::PathBuf;
 
     pub(super) fn unpacked() -> Result<PathBuf> {
-        Err(Error::new(ErrorKind::NotFound, "there is no respite-server for this platform; RESPITE_SERVER can name one"))
+        Err(Error::new(
+            ErrorKind::NotFound,
+            "Respite runs on Linux (x86_64, aarch64) only, so far: use a Linux container or virtual machine, or WSL 2. \
+             RESPITE_SERVER can name another program",
+        ))
     }
 }

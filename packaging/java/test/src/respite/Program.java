@@ -66,6 +66,10 @@ final class Program {
   }
 
   private static Program read() throws IOException {
+    if (!System.getProperty("os.name").equals("Linux")) {
+      throw new IOException("Respite runs on Linux only, so far: use a Linux container or virtual machine, or WSL 2."
+          + " The property respite.server can name another program");
+    }
     try (InputStream facts = Program.class.getResourceAsStream(RESOURCE + ".facts")) {
       if (facts == null) {
         throw new IOException("There is no respite-server for this platform; the property respite.server can name one");
