@@ -148,7 +148,7 @@ class FaultsTest(LaunchTest):
         self.assertEqual([b""] * 5, [client.read_to_end() for client in clients])
 
     def test_the_lines_that_the_page_prints(self):
-        lines = lines_of_page("Faults on purpose")
+        lines = lines_of_page("Faults")
         self.assertEqual(4, len(lines))
         for line in lines:
             with self.subTest(line):

@@ -1,4 +1,5 @@
-"""Fixtures: --load, and what docs/test_server.md and docs/test_server_tasks.md print about starting a server for tests."""
+"""Fixtures: --load, and what docs/test_server.md, docs/testing/fixtures.md and docs/test_server_tasks.md print about starting a
+server for tests."""
 import os
 import re
 import shutil
@@ -6,23 +7,12 @@ import subprocess
 import unittest
 
 from launcher import SERVER, LaunchTest, ask, call, connect, wait_until
-
-ROOT = os.environ.get("RESPITE_SOURCE_DIR", ".")
-
-
-def page():
-    with open(os.path.join(ROOT, "docs/test_server.md"), encoding="utf-8") as file:
-        return file.read().split("## Starting a server for tests\n", 1)[1].split("\n## ", 1)[0]
+from test_server_page import page
 
 
-def page_of_tasks():
-    with open(os.path.join(ROOT, "docs/test_server_tasks.md"), encoding="utf-8") as file:
-        return file.read()
-
-
-def block(heading):
-    """The first block of code after this text."""
-    return re.search(r"```\w*\n(.*?)```", page().split(heading, 1)[1], re.S)[1]
+def block(name, heading):
+    """The first block of code after this text of a page."""
+    return re.search(r"```\w*\n(.*?)```", page(name).split(heading, 1)[1], re.S)[1]
 
 
 class FixturesTest(LaunchTest):
@@ -180,17 +170,17 @@ class StartTest(FixturesTest):
 
 
 class PageTest(FixturesTest):
-    """Runs what docs/test_server.md prints."""
+    """Runs what the pages print."""
 
     def setUp(self):
         super().setUp()
-        self.write("users.json", block("users.json:"))
-        self.write("orders.redis", block("orders.redis:"))
+        self.write("users.json", block("testing/fixtures.md", "users.json:"))
+        self.write("orders.redis", block("testing/fixtures.md", "orders.redis:"))
         os.symlink(os.path.abspath(SERVER), self.path("respite-server"))
         self.environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}")
 
     def test_lines_of_the_shell(self):
-        lines = re.findall(r"^    (respite-server .*)$", page() + page_of_tasks(), re.M)
+        lines = re.findall(r"^    (respite-server .*)$", page("test_server.md") + page("test_server_tasks.md"), re.M)
         self.assertEqual(8, len(lines))
         for line in lines:
             with self.subTest(line):
@@ -208,7 +198,7 @@ class PageTest(FixturesTest):
             saved = os.environ["PATH"]
             os.environ["PATH"] = self.environment["PATH"]
             try:
-                exec(block("A launcher in Python:"), names)  # pylint: disable=exec-used
+                exec(block("test_server.md", "A launcher in Python:"), names)  # pylint: disable=exec-used
             finally:
                 os.environ["PATH"] = saved
             self.addCleanup(names["server"].wait, 20)
@@ -228,7 +218,7 @@ class PageTest(FixturesTest):
                 self.assertEqual(reply, ask(client, *words))
 
     def test_every_option_is_known(self):
-        for option in re.findall(r"^\| `--([\w-]+)", page(), re.M):
+        for option in re.findall(r"^\| `--([\w-]+)", page("test_server.md"), re.M):
             if option != "test":
                 self.assertEqual(2, len(call(self.server().port, "CONFIG", "GET", option)), option)
 

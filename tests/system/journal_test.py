@@ -1,11 +1,10 @@
 """What a test sees of the requests of others (TEST JOURNAL, TEST EXPECT) and how it waits for them (TEST AWAIT)."""
-import os
 import time
 import unittest
 
 from hostile import Raw
 from launcher import LaunchTest, wait_until
-from test_server_page import lines_of_page
+from test_server_page import lines_of_page, page
 from two_servers import encode
 
 
@@ -246,7 +245,7 @@ class Entries(JournalTest):
 
 class Page(JournalTest):
     def test_the_lines_of_the_page(self):
-        lines = [line for section in ("What was sent", "Waiting for something", "Order that nobody has promised")
+        lines = [line for section in ("What was sent", "Wait for something", "Order of sets and hashes")
                  for line in lines_of_page(section)]
         self.assertEqual(11, len(lines))
         for line in lines:
@@ -259,8 +258,7 @@ class Page(JournalTest):
         one.value("SET", "lock:1", "a", "NX", "PX", "30000")
         one.value("GET", "stock")
         other.value("SET", "lock:1", "b")
-        with open(os.path.join(os.environ.get("RESPITE_SOURCE_DIR", "."), "docs/test_server.md"), encoding="utf-8") as page:
-            text = page.read().encode()
+        text = page("testing/journal.md").encode()
         for words in ("EXPECT COMMAND set KEY lock:* TIMES 1", "EXPECT SEQUENCE COMMAND set KEY lock:1 CLIENT worker-1 THEN COMMAND del"):
             reply = self.lab(words)
             self.assertTrue(reply.startswith(b"-EXPECT wanted"), reply)

@@ -129,7 +129,7 @@ class Findings(LintTest):
         self.assertEqual(1, done)
 
     def test_the_lines_of_the_page(self):
-        lines = lines_of_page("What will hurt in production") + lines_of_page("What was asked for and is not there")
+        lines = lines_of_page("Lint") + lines_of_page("Missing commands")
         self.assertEqual(8, len(lines))
         for line in lines:
             reply = self.admin.value(*line.split())

@@ -3,11 +3,13 @@ import html.parser
 import json
 import os
 import re
+import subprocess
+import tempfile
 import unittest
 
 from hostile import Raw
 from launcher import LaunchTest
-from test_server_page import lines_of_page
+from test_server_page import lines_of_page, page
 from two_servers import encode
 
 UNLOCK = "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('DEL',KEYS[1]) else return 0 end"
@@ -246,7 +248,7 @@ class Html(ReportTest):
 class Docs(ReportTest):
     def test_the_lines_of_the_page(self):
         self.lab("JOURNAL START")
-        lines = lines_of_page("The journal as a picture", beginning="TEST ")
+        lines = lines_of_page("A picture of the journal", beginning="TEST ")
         self.assertEqual(2, len(lines))
         for line in lines:
             self.lab(line.removeprefix("TEST "))
@@ -261,8 +263,19 @@ class Docs(ReportTest):
         self.lab("CLOCK ADVANCE 600ms")
         self.run_all(bob, "SET lock:7 b NX PX 1000", "DECR stock")
         self.run_all(anna, "SET stock 41", "DEL lock:7")
-        with open(os.path.join(os.environ.get("RESPITE_SOURCE_DIR", "."), "docs/test_server.md"), encoding="utf-8") as page:
-            self.assertIn("```\n" + self.text() + "```\n", page.read())
+        self.assertIn("```\n" + self.text() + "```\n", page("testing/report.md"))
+
+    def test_the_lines_of_readme(self):
+        lines = re.findall(r"^    (redis-cli TEST .*)$", page("../README.md"), re.M)
+        self.assertEqual(2, len(lines))
+        anna = self.client("anna")
+        with tempfile.TemporaryDirectory() as folder:
+            shell = f'redis-cli() {{ command redis-cli -p {self.server.port} "$@"; }}\n'
+            for line in lines:
+                subprocess.run(["bash", "-c", shell + line], cwd=folder, check=True, timeout=60, stdout=subprocess.DEVNULL)
+                self.run_all(anna, "SET lock:7 a NX PX 1000")
+            with open(os.path.join(folder, "report.html"), encoding="utf-8") as file:
+                self.assertIn("SET lock:7 a NX PX 1000", file.read())
 
 
 if __name__ == "__main__":

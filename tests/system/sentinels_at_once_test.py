@@ -198,7 +198,7 @@ class SentinelsAtOnceTest(LaunchTest):
 
     def test_the_lines_that_the_page_prints(self):
         self.serve()
-        lines = lines_of_page("A primary with Sentinels at once")
+        lines = lines_of_page("A primary with Sentinels in one process")
         self.assertEqual(6, len(lines))
         for line in lines:
             wait_until(lambda line=line: self.sentinels[0].value(*line.split()) == b"+OK", line, LIMIT_S)

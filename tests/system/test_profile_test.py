@@ -8,7 +8,8 @@ import sys
 import threading
 import unittest
 
-from launcher import SERVER, LaunchTest, call, connect, exists, wait_until
+from launcher import SERVER, LaunchTest, ask, call, connect, exists, wait_until
+from test_server_page import lines_of_page
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -57,6 +58,18 @@ class ProfileTest(TestProfileTest):
         for name, value in expected.items():
             self.assertEqual(value, self.setting(server, name), name)
         self.assertNotEqual(6379, server.port)
+
+    def test_the_lines_of_the_pages_about_clock_and_snapshots(self):
+        server = self.start("--test")
+        replies = []
+        with connect(server.port) as client:
+            for section in ("The clock", "Snapshots and reset"):
+                lines = lines_of_page(section)
+                self.assertEqual(4, len(lines))
+                replies.append([ask(client, *line.split()) for line in lines])
+        self.assertEqual(":0", replies[0][-1])
+        self.assertEqual([["db", ":0", "key", "greeting", "change", "added"]], replies[1][2])
+        self.assertEqual({"+OK"}, {*replies[0][:-1], *replies[1][:2], replies[1][3]})
 
     def test_it_leaves_no_files(self):
         server = self.start("--test")

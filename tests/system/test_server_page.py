@@ -1,11 +1,21 @@
-"""The lines of docs/test_server.md that a user may copy into redis-cli."""
+"""The lines of docs/test_server.md and docs/testing/ that a user may copy into redis-cli."""
+import glob
 import os
 import re
 
 
+DOCS = os.path.join(os.environ.get("RESPITE_SOURCE_DIR", "."), "docs")
+
+
+def page(name):
+    """The text of a page in docs/."""
+    with open(os.path.join(DOCS, name), encoding="utf-8") as file:
+        return file.read()
+
+
 def lines_of_page(section, beginning="[A-Z]", indent="    "):
-    """Those of one section, by its title."""
-    path = os.path.join(os.environ.get("RESPITE_SOURCE_DIR", "."), "docs/test_server.md")
-    with open(path, encoding="utf-8") as page:
-        text = re.search(rf"^## {section}$(.*?)(?=^## |\Z)", page.read(), re.M | re.S)[1]
-    return re.findall(rf"^{indent}({beginning}.*)$", text, re.M)
+    """The lines below one heading, which only one of the pages has."""
+    pages = [page("test_server.md"), *(page(name) for name in sorted(glob.glob("testing/*.md", root_dir=DOCS)))]
+    found = [match[1] for text in pages for match in re.finditer(rf"^##? {section}$(.*?)(?=^## |\Z)", text, re.M | re.S)]
+    assert len(found) == 1, (section, len(found))
+    return re.findall(rf"^{indent}({beginning}.*)$", found[0], re.M)

@@ -1,4 +1,4 @@
-// TEST: what a test may do to the server that it uses. docs/test_server.md describes it for users.
+// TEST: what a test may do to the server that it uses. docs/test_server.md and docs/testing/ describe it for users.
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/commands/test/test_cards.h"

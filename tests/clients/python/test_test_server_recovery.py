@@ -1,5 +1,5 @@
-"""How redis-py recovers from each fault: what the program sees, and how often INCR runs. The table "How clients recover" of
-docs/test_server.md says the same. The clock of the server stands still, so that no delay ends by itself."""
+"""How redis-py recovers from each fault: what the program sees, and how often INCR runs. The table of
+docs/testing/client_recovery.md says the same. The clock of the server stands still, so that no delay ends by itself."""
 import concurrent.futures
 import os
 

@@ -13,8 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// These tests show how go-redis recovers from each fault: what the program sees, and how often INCR runs. The table "How
-// clients recover" of docs/test_server.md says the same. The clock of the server stands still, so that no delay ends by
+// These tests show how go-redis recovers from each fault: what the program sees, and how often INCR runs. The table
+// of docs/testing/client_recovery.md says the same. The clock of the server stands still, so that no delay ends by
 // itself.
 
 // shortTimeout is for tests that wait for its end; go-redis waits 5 s.

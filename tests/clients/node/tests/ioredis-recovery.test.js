@@ -1,5 +1,5 @@
-// How ioredis recovers from each fault: what the program sees, and how often INCR runs. The table "How clients recover" of
-// docs/test_server.md says the same. The clock of the server stands still, so that no delay ends by itself.
+// How ioredis recovers from each fault: what the program sees, and how often INCR runs. The table of
+// docs/testing/client_recovery.md says the same. The clock of the server stands still, so that no delay ends by itself.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach } from 'node:test';
 import Redis from 'ioredis';

@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * How Lettuce recovers from each fault: what the program sees, and how often INCR runs. The table "How clients recover" of
- * docs/test_server.md says the same. The clock of the server stands still, so that no delay ends by itself.
+ * How Lettuce recovers from each fault: what the program sees, and how often INCR runs. The table of
+ * docs/testing/client_recovery.md says the same. The clock of the server stands still, so that no delay ends by itself.
  */
 @EnabledIfEnvironmentVariable(named = Servers.TEST_SERVER, matches = ".+")
 class RecoveryTest {
