@@ -490,7 +490,7 @@ class JavaTest(Unpacks, LanguageTest):
         self.assertIn(f"Tests run: {count}, Failures: 0, Errors: 0, Skipped: 0", text)
 
     @staticmethod
-    def test_class_of_readme():
+    def class_of_readme():
         return f"""
             import org.junit.jupiter.api.Test;
             import redis.clients.jedis.Jedis;
@@ -505,7 +505,7 @@ class JavaTest(Unpacks, LanguageTest):
         lines = self.lines()
         for tag, name in (("groupId", group), ("artifactId", artifact), ("version", version)):
             self.assertIn(f"<{tag}>{name}</{tag}>", lines)
-        self.check(lines, {"ItTest": self.test_class_of_readme()}, 1)
+        self.check(lines, {"ItTest": self.class_of_readme()}, 1)
 
     def test_page_of_the_package_has_the_same_lines(self):
         printed = code("packaging/java/README.md", "xml")
@@ -532,7 +532,7 @@ class JavaTest(Unpacks, LanguageTest):
         own = next((DIST / "maven" / facts.MAVEN_GROUP / "respite-test").glob(f"*/respite-test-{facts.version()}.jar"))
         client = re.search(r"\| Jedis, Lettuce \| `(.*?)`", (ROOT / "docs/clients.md").read_text(encoding="utf-8"))[1]
         imports = "import java.io.File;\nimport redis.clients.jedis.*;\n"
-        self.write("ItTest.java", self.test_class_of_readme())
+        self.write("ItTest.java", self.class_of_readme())
         self.write("Plain.java", f"{imports}class Plain {{ Jedis of() {{ return {client}; }} }}\n")
         self.write("Tls.java", f"{imports}class Tls {{ void of() {{\n{code('docs/tls.md', 'java')}\n}} }}\n")
         for version in self.JEDIS:
