@@ -17,7 +17,7 @@ ALL_PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (
 INSTALLS = {re.compile(r"pip install .*respite"): "--no-index --find-links", re.compile(r"npm (?:install|i) .*respite"): "--offline",
             re.compile(r"go get \S*respite"): "GOPROXY=\"file://", re.compile(r"cargo add .*respite"): "--registry respite"}
 LINK = re.compile(r"\]\(([^)\s]*)\)")
-VERSION = re.compile(r"\brespite[\w.-]*?[-_:]v?(\d+\.\d+\.\d+)")
+VERSION = re.compile(r"(?:\brespite[\w.-]*?[-_:@]v?|<version>)(\d+\.\d+\.\d+)")
 
 
 def text_of(page):
