@@ -180,16 +180,17 @@ class PageTest(FixturesTest):
         self.environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}")
 
     def test_lines_of_the_shell(self):
-        lines = re.findall(r"^    (respite-server .*)$", page("test_server.md") + page("test_server_tasks.md"), re.M)
-        self.assertEqual(8, len(lines))
+        pages = [page(f"{name}.md") for name in ("test_server", "test_server_tasks", "testing/clusters", "testing/versions")]
+        lines = re.findall(r"^    (respite-server .*)$", "\n".join(pages), re.M)
+        self.assertEqual(12, len(lines))
         for line in lines:
             with self.subTest(line):
-                elsewhere = line.replace("7000", "auto") + ("" if "--test " in line + " " else " --port auto --bind 127.0.0.1")
+                elsewhere = line.replace("7000", "auto").replace("0.0.0.0", "127.0.0.1") + ("" if "--test " in line + " " else " --port auto --bind 127.0.0.1")
                 server = self.launch("-c", f"exec {elsewhere}", program="bash", env=self.environment)
                 server.ready()
-                for option, value in re.findall(r'--(port|save|nodes|sentinels|record|seed|exit-on-idle) ("[^"]*"|\S+)', line):
+                for option, value in re.findall(r'--(port|save|nodes|sentinels|record|seed|exit-on-idle|emulate|announce) ("[^"]*"|\S+)', line):
                     if option != "port":
-                        self.assertEqual(value.strip('"'), call(server.port, "CONFIG", "GET", option)[1])
+                        self.assertEqual(value.strip("\"'"), call(server.port, "CONFIG", "GET", option)[1])
                 server.kill()
 
     def test_the_launcher(self):
