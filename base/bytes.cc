@@ -6,8 +6,6 @@ namespace respite {
 
 namespace {
 
-constexpr char kHexDigits[] = "0123456789abcdef";
-
 // The letter that follows the backslash in the quoted form, or 0 when `c` has none.
 constexpr char EscapeLetter(char c) {
   switch (c) {

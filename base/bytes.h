@@ -3,6 +3,8 @@
 // Character classes are always those of ASCII; no function here depends on the locale.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,17 @@ constexpr char UpperChar(char c) { return c >= 'a' && c <= 'z' ? static_cast<cha
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }
+
+inline constexpr char kHexDigits[] = "0123456789abcdef";
+
+constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }
+
+// Reads eight bytes in the order of this machine; `from` need not be aligned.
+inline uint64_t LoadWord(const char* from) {
+  uint64_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
 
 // True if both are equal when the case of ASCII letters is ignored.
 bool EqualsIgnoreCase(Bytes a, Bytes b);

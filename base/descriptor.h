@@ -12,6 +12,7 @@ class Descriptor {
   Descriptor& operator=(Descriptor&& other) noexcept;
   ~Descriptor();
 
+  bool IsOpen() const { return fd_ >= 0; }
   int Get() const { return fd_; }
   int Release();
 

@@ -8,12 +8,12 @@ namespace respite {
 
 namespace {
 
-struct Unit {
+struct TimeUnit {
   Bytes name;
   int64_t ms;
 };
-constexpr std::array kUnits = {Unit{"d", 86'400'000}, Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1000},
-                               Unit{"ms", 1}};
+constexpr std::array kTimeUnits = {TimeUnit{"d", 86'400'000}, TimeUnit{"h", 3'600'000}, TimeUnit{"m", 60'000},
+                                   TimeUnit{"s", 1000}, TimeUnit{"ms", 1}};
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::optional<int64_t> ParseDurationMs(Bytes text) {
   if (!count || *count < 0) return std::nullopt;
   const Bytes unit = text.substr(digits);
   if (unit.empty()) return count;
-  for (const Unit& known : kUnits) {
+  for (const TimeUnit& known : kTimeUnits) {
     int64_t product = 0;
     if (!EqualsIgnoreCase(unit, known.name)) continue;
     if (__builtin_mul_overflow(*count, known.ms, &product)) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<int64_t> ParseDurationMs(Bytes text) {
 }
 
 std::string DurationText(int64_t duration_ms) {
-  for (const Unit& unit : kUnits) {
+  for (const TimeUnit& unit : kTimeUnits) {
     if (duration_ms >= unit.ms && duration_ms % unit.ms == 0) {
       return std::to_string(duration_ms / unit.ms) + std::string(unit.name);
     }

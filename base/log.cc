@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "base/bytes.h"
+#include "base/descriptor.h"
 #include "base/number_text.h"
 
 namespace respite {
@@ -26,22 +27,6 @@ constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr"
 
 // O_NONBLOCK also keeps open itself from blocking on a named pipe without a reader.
 constexpr int kOpenFlags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  bool IsOpen() const { return fd_ >= 0; }
-  int Get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Descriptor OpenFile(const std::string& path) { return Descriptor(open(path.c_str(), kOpenFlags | O_CREAT, 0644)); }
 

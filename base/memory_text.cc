@@ -9,12 +9,12 @@ namespace respite {
 
 namespace {
 
-struct Unit {
+struct MemoryUnit {
   Bytes name;
   uint64_t bytes;
 };
 
-constexpr std::array<Unit, 8> kUnits = {{
+constexpr std::array<MemoryUnit, 8> kMemoryUnits = {{
     {"", 1},
     {"b", 1},
     {"k", 1000},
@@ -43,7 +43,7 @@ std::optional<uint64_t> ParseMemory(Bytes text) {
   size_t digits = 0;
   while (digits < text.size() && IsDigit(text[digits])) digits++;
   if (digits > kMaxDigits) return std::nullopt;
-  for (const Unit& unit : kUnits) {
+  for (const MemoryUnit& unit : kMemoryUnits) {
     if (EqualsIgnoreCase(text.substr(digits), unit.name)) return SaturatedNumber(text.substr(0, digits)) * unit.bytes;
   }
   return std::nullopt;

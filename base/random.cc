@@ -7,13 +7,12 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 
 namespace respite {
 
 namespace {
-
-constexpr char kHexDigits[] = "0123456789abcdef";
 
 __extension__ using Wide = unsigned __int128;
 

@@ -9,14 +9,6 @@ namespace respite {
 
 namespace {
 
-uint8_t OctetAt(Bytes bitmap, size_t at) { return static_cast<uint8_t>(bitmap[at]); }
-
-uint64_t LoadWord(const char* from) {
-  uint64_t word = 0;
-  std::memcpy(&word, from, sizeof word);
-  return word;
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Counting. Four sums that do not depend on each other keep the counting unit busy.
 
@@ -221,7 +213,7 @@ std::optional<int64_t> Resolve(const BitField& field, uint64_t value, Excess exc
 
 Bit BitAt(Bytes bitmap, uint64_t at) {
   if (at / 8 >= bitmap.size()) return Bit::kClear;
-  return (OctetAt(bitmap, at / 8) >> (7 - at % 8) & 1) != 0 ? Bit::kSet : Bit::kClear;
+  return (ByteAt(bitmap, at / 8) >> (7 - at % 8) & 1) != 0 ? Bit::kSet : Bit::kClear;
 }
 
 void PutBit(char* bitmap, uint64_t at, Bit bit) {
@@ -241,8 +233,8 @@ uint64_t CountSetBits(Bytes bitmap) {
 uint64_t CountSetBits(Bytes bitmap, BitRange range) {
   const size_t first = range.first / 8;
   const size_t last = range.last / 8;
-  const int before = OctetAt(bitmap, first) >> (8 - range.first % 8);
-  const int behind = OctetAt(bitmap, last) & ((1 << (7 - range.last % 8)) - 1);
+  const int before = ByteAt(bitmap, first) >> (8 - range.first % 8);
+  const int behind = ByteAt(bitmap, last) & ((1 << (7 - range.last % 8)) - 1);
   return CountSetBits(bitmap.substr(first, last - first + 1)) -
          static_cast<uint64_t>(std::popcount(static_cast<unsigned>(before))) -
          static_cast<uint64_t>(std::popcount(static_cast<unsigned>(behind)));
@@ -253,10 +245,10 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
   const size_t end = range.last / 8 + 1;
   size_t at = range.first / 8;
   // A bit set in `octet` is a match.
-  auto octet = static_cast<uint8_t>((OctetAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
+  auto octet = static_cast<uint8_t>((ByteAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
   if (octet == 0) {
     at = SkipOctets(bitmap, at + 1, end, flip);
-    while (at < end && (octet = static_cast<uint8_t>(OctetAt(bitmap, at) ^ flip)) == 0) ++at;
+    while (at < end && (octet = static_cast<uint8_t>(ByteAt(bitmap, at) ^ flip)) == 0) ++at;
   }
   if (octet == 0) return std::nullopt;
   const uint64_t found = at * 8 + static_cast<uint64_t>(std::countl_zero(octet));
@@ -280,10 +272,10 @@ int64_t BitField::Min() const { return sign == FieldSign::kSigned ? -Max() - 1 :
 int64_t ReadField(Bytes bitmap, const BitField& field) {
   const Bytes text = PartFrom(bitmap, field.offset / 8, 9);  // 64 bits, and up to 7 that may precede them
   uint64_t value = 0;
-  for (size_t i = 0; i < 8; ++i) value = value << 8 | (i < text.size() ? OctetAt(text, i) : 0u);
+  for (size_t i = 0; i < 8; ++i) value = value << 8 | (i < text.size() ? ByteAt(text, i) : 0u);
   const int skipped = static_cast<int>(field.offset % 8);
   value <<= skipped;
-  if (text.size() == 9) value |= static_cast<uint64_t>(OctetAt(text, 8) >> (8 - skipped));
+  if (text.size() == 9) value |= static_cast<uint64_t>(ByteAt(text, 8) >> (8 - skipped));
   return Extended(field, value >> (64 - field.bits));
 }
 

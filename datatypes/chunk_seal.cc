@@ -20,12 +20,6 @@ constexpr size_t kMaxElement = 255;
 constexpr size_t kRoomBehind = 8;
 constexpr unsigned kPlainBits = 8;
 
-uint64_t LoadWord(const char* from) {
-  uint64_t word;
-  std::memcpy(&word, from, sizeof word);
-  return word;
-}
-
 size_t SharedPrefix(Bytes a, Bytes b) {
   const size_t most = std::min(a.size(), b.size());
   return static_cast<size_t>(std::mismatch(a.begin(), a.begin() + static_cast<ptrdiff_t>(most), b.begin()).first -

@@ -122,15 +122,15 @@ bool NeighboursCover(const Cell& cell, const Bounds& bounds) {
          cell.Moved(-1, 0).Longitudes().min <= bounds.longitudes.min;
 }
 
-struct Direction {
+struct Offset {
   int east;
   int north;
 };
-constexpr std::array<Direction, 9> kDirections = {
+constexpr std::array<Offset, 9> kNeighbours = {
     {{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}}};
 
 // True if the shape ends within `cell` on the side that `direction` crosses.
-bool IsNeedless(const Direction& direction, const Cell& cell, const Bounds& bounds) {
+bool IsNeedless(const Offset& direction, const Cell& cell, const Bounds& bounds) {
   const Interval longitudes = cell.Longitudes();
   const Interval latitudes = cell.Latitudes();
   return (direction.north < 0 && latitudes.min < bounds.latitudes.min) ||
@@ -203,7 +203,7 @@ std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape) {
 
   std::vector<ScoreSpan> spans;
   std::optional<Cell> last;  // the previous neighbour; Redis: does not compare with the centre
-  for (const Direction& direction : kDirections) {
+  for (const Offset& direction : kNeighbours) {
     const bool in_center = direction.east == 0 && direction.north == 0;
     const Cell cell = in_center ? center : center.Moved(direction.east, direction.north);
     if (cell == last) continue;  // in a coarse grid both sides are the same cell

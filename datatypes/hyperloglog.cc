@@ -20,8 +20,6 @@ constexpr uint32_t kZeroMax = 64;
 constexpr uint32_t kValueMax = 4;
 constexpr uint8_t kSparseRankMax = 32;
 
-uint8_t OctetAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }
-
 uint64_t LoadLittle(const char* from, size_t size) {
   uint64_t word = 0;
   for (size_t i = size; i-- > 0;) word = word << 8 | static_cast<uint8_t>(from[i]);
@@ -126,13 +124,13 @@ bool IsValue(uint8_t octet) { return (octet & 0x80) != 0; }
 
 // Redis: a missing second octet of an XZERO reads as 0.
 Run RunAt(Bytes runs, size_t at) {
-  const uint8_t octet = OctetAt(runs, at);
+  const uint8_t octet = ByteAt(runs, at);
   if (IsValue(octet)) {
     return {Run::Kind::kValue, static_cast<uint8_t>((octet >> 2 & 31) + 1), static_cast<uint32_t>((octet & 3) + 1)};
   }
   const uint32_t low = octet & 63;
   if ((octet & 0x40) == 0) return {Run::Kind::kZero, 0, low + 1};
-  const uint32_t next = at + 1 < runs.size() ? OctetAt(runs, at + 1) : 0;
+  const uint32_t next = at + 1 < runs.size() ? ByteAt(runs, at + 1) : 0;
   return {Run::Kind::kLongZero, 0, (low << 8 | next) + 1};
 }
 
@@ -319,7 +317,7 @@ uint64_t HllRegisters::Count() const {
 }
 
 std::optional<Hll> Hll::Of(Bytes text) {
-  if (text.size() < kHeaderSize || !text.starts_with("HYLL") || OctetAt(text, 4) > 1) return std::nullopt;
+  if (text.size() < kHeaderSize || !text.starts_with("HYLL") || ByteAt(text, 4) > 1) return std::nullopt;
   Hll hll(text);
   if (hll.Encoding() == HllEncoding::kDense && text.size() != kDenseSize) return std::nullopt;
   return hll;

@@ -9,14 +9,14 @@ namespace respite {
 
 namespace {
 
-constexpr char kRepeated[] = "Hash ziplist or listpack with dup elements: integrity check failed.";
+constexpr char kRepeatedField[] = "Hash ziplist or listpack with dup elements: integrity check failed.";
 
-RdbValueResult MakeTable(const PackedElements& pairs, const RdbTarget& target) {
+RdbValueResult MakeHashTable(const PackedElements& pairs, const RdbTarget& target) {
   auto table = std::make_unique<HashTable>(target.hash_key);
   for (size_t i = 0; i < pairs.size(); i += 2) {
     const PackedText field(pairs[i]);
     const PackedText value(pairs[i + 1]);
-    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeated);
+    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
   }
   return ObjectEntry(target, ValueType::kHash, std::move(table));
 }
@@ -24,37 +24,37 @@ RdbValueResult MakeTable(const PackedElements& pairs, const RdbTarget& target) {
 RdbValueResult MakeHash(const PackedElements& pairs, const RdbTarget& target) {
   if (pairs.empty()) return EmptyValue();
   if (pairs.size() % 2 != 0) return BadValue("Hash listpack integrity check failed: a field has no value");
-  if (pairs.size() / 2 > target.limits.hash_max_listpack_entries) return MakeTable(pairs, target);
-  if (HasEqualElements(pairs, 2, target.hash_key)) return BadValue(kRepeated);
+  if (pairs.size() / 2 > target.limits.hash_max_listpack_entries) return MakeHashTable(pairs, target);
+  if (HasEqualElements(pairs, 2, target.hash_key)) return BadValue(kRepeatedField);
   return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, MakeListpack(pairs));
 }
 
 RdbValueResult MakeHashBySize(const PackedElements& pairs, const RdbTarget& target) {
-  if (HasLongElement(pairs, target.limits.hash_max_listpack_value)) return MakeTable(pairs, target);
+  if (HasLongElement(pairs, target.limits.hash_max_listpack_value)) return MakeHashTable(pairs, target);
   return MakeHash(pairs, target);
 }
 
-RdbValueResult ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& target) {
+RdbValueResult ReadLargeHash(RdbInput& input, uint64_t count, const RdbTarget& target) {
   auto table = std::make_unique<HashTable>(target.hash_key);
   for (; count > 0 && !input.Failed(); --count) {
     const RdbText field = input.Text();
     const RdbText value = input.Text();
-    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeated);
+    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
     input.Forget();
   }
   return ObjectEntry(target, ValueType::kHash, std::move(table));
 }
 
-RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadPlainHash(RdbInput& input, const RdbTarget& target) {
   const uint64_t count = input.Count(2);
   if (count == 0) return EmptyValue();
-  if (count > target.limits.hash_max_listpack_entries) return ReadLarge(input, count, target);
+  if (count > target.limits.hash_max_listpack_entries) return ReadLargeHash(input, count, target);
   const std::vector<RdbText> texts = ReadTexts(input, count * 2);
   if (input.Failed()) return BadValue("a hash is cut off");
   return MakeHashBySize(ElementsOf(texts), target);
 }
 
-RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadHashListpack(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   if (CanBeKept(CanonicalListpack(text.View()), 2, target.limits.hash_max_listpack_entries, target))
     return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, text.View());
@@ -62,7 +62,7 @@ RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
   return pairs ? MakeHash(*pairs, target) : BadValue("Hash listpack integrity check failed.");
 }
 
-RdbValueResult ReadZiplist(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadHashZiplist(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto pairs = ZiplistElements(text.View());
   return pairs ? MakeHash(*pairs, target) : BadValue("Hash ziplist integrity check failed.");
@@ -95,7 +95,7 @@ RdbValueResult MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbTarg
   for (const TimedPair& pair : pairs) {
     const PackedText field(pair.field);
     const PackedText value(pair.value);
-    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeated);
+    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
     if (pair.deadline_ms != 0) table->SetDeadline(field.View(), pair.deadline_ms);
   }
   return ObjectEntry(target, ValueType::kHash, std::move(table));
@@ -111,7 +111,7 @@ RdbValueResult MakeTimedListpack(std::vector<TimedPair> pairs, const RdbTarget& 
     rows.push_back(pair.value);
     rows.push_back({.text = {}, .integer = pair.deadline_ms, .is_integer = true});
   }
-  if (HasEqualElements(rows, 3, target.hash_key)) return BadValue(kRepeated);
+  if (HasEqualElements(rows, 3, target.hash_key)) return BadValue(kRepeatedField);
   return PackedEntry(target, ValueType::kHash, ValueForm::kTimedListpack, MakeListpack(rows));
 }
 
@@ -131,7 +131,7 @@ RdbValueResult MakeTimedHash(std::vector<TimedPair> pairs, const RdbTarget& targ
   const bool is_timed = std::any_of(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.deadline_ms != 0; });
   const bool has_long =
       judge == Judge::kByCountAndSize && HasLongElement(untimed, target.limits.hash_max_listpack_value);
-  if (!is_timed) return has_long ? MakeTable(untimed, target) : MakeHash(untimed, target);
+  if (!is_timed) return has_long ? MakeHashTable(untimed, target) : MakeHash(untimed, target);
   const bool is_large = has_long || pairs.size() > target.limits.hash_max_listpack_entries;
   auto entry = is_large ? MakeTimedTable(pairs, target) : MakeTimedListpack(std::move(pairs), target);
   if (entry) entry.value()->MarkTimedFields();
@@ -220,15 +220,15 @@ RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& tar
     case rdb::Type::kHashZipmap:
       return ReadZipmap(input, target);
     case rdb::Type::kHashZiplist:
-      return ReadZiplist(input, target);
+      return ReadHashZiplist(input, target);
     case rdb::Type::kHashListpack:
-      return ReadListpack(input, target);
+      return ReadHashListpack(input, target);
     case rdb::Type::kTimedHash:
       return ReadTimed(input, target);
     case rdb::Type::kTimedHashListpack:
       return ReadTimedListpack(input, target);
     default:
-      return ReadPlain(input, target);
+      return ReadPlainHash(input, target);
   }
 }
 

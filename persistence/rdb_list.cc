@@ -31,7 +31,7 @@ RdbValueResult MakeList(std::unique_ptr<ChunkedList> list, const RdbTarget& targ
   return ObjectEntry(target, ValueType::kList, std::move(list));
 }
 
-RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadPlainList(RdbInput& input, const RdbTarget& target) {
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   for (uint64_t count = input.Count(1); count > 0 && !input.Failed(); --count) {
     list->Push(ListEnd::kTail, input.Text().View());
@@ -41,7 +41,7 @@ RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
 }
 
 // Redis: stays a list of nodes at any size.
-RdbValueResult ReadZiplist(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadListZiplist(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto elements = ZiplistElements(text.View());
   if (!elements) return BadValue("List ziplist integrity check failed.");
@@ -101,8 +101,8 @@ void WriteNode(RdbOutput& out, const ListChunk& chunk, ListpackMaker& maker) {
 }  // namespace
 
 RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target) {
-  if (type == rdb::Type::kList) return ReadPlain(input, target);
-  if (type == rdb::Type::kListZiplist) return ReadZiplist(input, target);
+  if (type == rdb::Type::kList) return ReadPlainList(input, target);
+  if (type == rdb::Type::kListZiplist) return ReadListZiplist(input, target);
   return ReadNodes(input, type, target);
 }
 

@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-constexpr char kRepeated[] = "Duplicate set members detected";
+constexpr char kRepeatedSetMember[] = "Duplicate set members detected";
 
 // nullopt if one of the members is not an integer.
 std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
@@ -22,17 +22,17 @@ std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
   return integers;
 }
 
-RdbValueResult MakeTable(const PackedElements& members, const RdbTarget& target) {
+RdbValueResult MakeSetTable(const PackedElements& members, const RdbTarget& target) {
   auto table = std::make_unique<MemberTable>(target.hash_key);
   for (const PackedElement& member : members)
-    if (!table->Add(PackedText(member).View())) return BadValue(kRepeated);
+    if (!table->Add(PackedText(member).View())) return BadValue(kRepeatedSetMember);
   return ObjectEntry(target, ValueType::kSet, std::move(table));
 }
 
-RdbValueResult ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& target) {
+RdbValueResult ReadLargeSet(RdbInput& input, uint64_t count, const RdbTarget& target) {
   auto table = std::make_unique<MemberTable>(target.hash_key);
   for (; count > 0 && !input.Failed(); --count) {
-    if (!table->Add(input.Text().View())) return BadValue(kRepeated);
+    if (!table->Add(input.Text().View())) return BadValue(kRepeatedSetMember);
     input.Forget();
   }
   return ObjectEntry(target, ValueType::kSet, std::move(table));
@@ -40,26 +40,26 @@ RdbValueResult ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& targe
 
 RdbValueResult MakeListpackSet(const PackedElements& members, const RdbTarget& target) {
   if (members.empty()) return EmptyValue();
-  if (members.size() > target.limits.set_max_listpack_entries) return MakeTable(members, target);
-  if (HasEqualElements(members, 1, target.hash_key)) return BadValue(kRepeated);
+  if (members.size() > target.limits.set_max_listpack_entries) return MakeSetTable(members, target);
+  if (HasEqualElements(members, 1, target.hash_key)) return BadValue(kRepeatedSetMember);
   return PackedEntry(target, ValueType::kSet, ValueForm::kListpack, MakeListpack(members));
 }
 
 RdbValueResult MakeIntegerSet(std::vector<int64_t> integers, const RdbTarget& target) {
   std::sort(integers.begin(), integers.end());
-  if (std::adjacent_find(integers.begin(), integers.end()) != integers.end()) return BadValue(kRepeated);
+  if (std::adjacent_find(integers.begin(), integers.end()) != integers.end()) return BadValue(kRepeatedSetMember);
   return PackedEntry(target, ValueType::kSet, ValueForm::kIntset, MakeIntset(integers));
 }
 
 // Redis: this many members or more become a table, even if all are integers.
-RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadPlainSet(RdbInput& input, const RdbTarget& target) {
   const uint64_t count = input.Count(1);
   if (count == 0) return EmptyValue();
-  if (count > target.limits.set_max_intset_entries) return ReadLarge(input, count, target);
+  if (count > target.limits.set_max_intset_entries) return ReadLargeSet(input, count, target);
   const std::vector<RdbText> texts = ReadTexts(input, count);
   const PackedElements members = ElementsOf(texts);
   if (auto integers = IntegersOf(members)) return MakeIntegerSet(std::move(*integers), target);
-  if (HasLongElement(members, target.limits.set_max_listpack_value)) return MakeTable(members, target);
+  if (HasLongElement(members, target.limits.set_max_listpack_value)) return MakeSetTable(members, target);
   return MakeListpackSet(members, target);
 }
 
@@ -67,11 +67,11 @@ RdbValueResult ReadIntset(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto members = IntsetElements(text.View());
   if (!members || members->empty()) return BadValue("Intset integrity check failed.");
-  if (members->size() > target.limits.set_max_intset_entries) return MakeTable(*members, target);
+  if (members->size() > target.limits.set_max_intset_entries) return MakeSetTable(*members, target);
   return PackedEntry(target, ValueType::kSet, ValueForm::kIntset, text.View());
 }
 
-RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadSetListpack(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   if (CanBeKept(CanonicalListpack(text.View()), 1, target.limits.set_max_listpack_entries, target))
     return PackedEntry(target, ValueType::kSet, ValueForm::kListpack, text.View());
@@ -91,8 +91,8 @@ void WritePlain(RdbOutput& out, Bytes listpack) {
 
 RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   if (type == rdb::Type::kSetIntset) return ReadIntset(input, target);
-  if (type == rdb::Type::kSetListpack) return ReadListpack(input, target);
-  return ReadPlain(input, target);
+  if (type == rdb::Type::kSetListpack) return ReadSetListpack(input, target);
+  return ReadPlainSet(input, target);
 }
 
 void WriteRdbSet(RdbOutput& out, const Entry& entry) {

@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-constexpr char kRepeated[] = "Duplicate zset fields detected";
+constexpr char kRepeatedSortedSetMember[] = "Duplicate zset fields detected";
 constexpr char kNotANumber[] = "Zset with NAN score detected";
 
 // A member that will be packed. The text is a view.
@@ -59,10 +59,10 @@ class Records {
   std::vector<ScoreTree::Item> items_;
 };
 
-RdbValueResult MakeTable(const std::vector<Scored>& members, const RdbTarget& target) {
+RdbValueResult MakeSortedSetTable(const std::vector<Scored>& members, const RdbTarget& target) {
   Records records(target.hash_key);
   for (const Scored& one : members)
-    if (!records.Add(PackedText(one.member).View(), one.score)) return BadValue(kRepeated);
+    if (!records.Add(PackedText(one.member).View(), one.score)) return BadValue(kRepeatedSortedSetMember);
   return ObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
 }
 
@@ -84,10 +84,10 @@ RdbValueResult MakeListpackSet(std::vector<Scored> members, const RdbTarget& tar
 }
 
 RdbValueResult MakeSortedSet(std::vector<Scored> members, const RdbTarget& target) {
-  if (members.size() > target.limits.zset_max_listpack_entries) return MakeTable(members, target);
+  if (members.size() > target.limits.zset_max_listpack_entries) return MakeSortedSetTable(members, target);
   PackedElements elements;
   for (const Scored& one : members) elements.push_back(one.member);
-  if (HasEqualElements(elements, 1, target.hash_key)) return BadValue(kRepeated);
+  if (HasEqualElements(elements, 1, target.hash_key)) return BadValue(kRepeatedSortedSetMember);
   return MakeListpackSet(std::move(members), target);
 }
 
@@ -95,22 +95,22 @@ double ReadScore(RdbInput& input, rdb::Type type) {
   return type == rdb::Type::kSortedSetAscii ? input.ScoreText() : input.Double();
 }
 
-RdbValueResult ReadLarge(RdbInput& input, rdb::Type type, uint64_t count, const RdbTarget& target) {
+RdbValueResult ReadLargeSortedSet(RdbInput& input, rdb::Type type, uint64_t count, const RdbTarget& target) {
   Records records(target.hash_key);
   for (; count > 0 && !input.Failed(); --count) {
     const RdbText member = input.Text();
     const double score = ReadScore(input, type);
     if (std::isnan(score)) return BadValue(kNotANumber);
-    if (!records.Add(member.View(), score)) return BadValue(kRepeated);
+    if (!records.Add(member.View(), score)) return BadValue(kRepeatedSortedSetMember);
     input.Forget();
   }
   return ObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
 }
 
-RdbValueResult ReadPlain(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadPlainSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   const uint64_t count = input.Count(2);
   if (count == 0) return EmptyValue();
-  if (count > target.limits.zset_max_listpack_entries) return ReadLarge(input, type, count, target);
+  if (count > target.limits.zset_max_listpack_entries) return ReadLargeSortedSet(input, type, count, target);
   std::vector<RdbText> texts;
   std::vector<double> scores;
   for (uint64_t i = 0; i < count && !input.Failed(); ++i) {
@@ -121,7 +121,7 @@ RdbValueResult ReadPlain(RdbInput& input, rdb::Type type, const RdbTarget& targe
   const PackedElements elements = ElementsOf(texts);
   std::vector<Scored> members;
   for (size_t i = 0; i < elements.size(); ++i) members.push_back({elements[i], scores[i]});
-  if (HasLongElement(elements, target.limits.zset_max_listpack_value)) return MakeTable(members, target);
+  if (HasLongElement(elements, target.limits.zset_max_listpack_value)) return MakeSortedSetTable(members, target);
   return MakeSortedSet(std::move(members), target);
 }
 
@@ -179,7 +179,7 @@ RdbValueResult ReadPacked(RdbInput& input, rdb::Type type, const RdbTarget& targ
 RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   if (type == rdb::Type::kSortedSetZiplist || type == rdb::Type::kSortedSetListpack)
     return ReadPacked(input, type, target);
-  return ReadPlain(input, type, target);
+  return ReadPlainSortedSet(input, type, target);
 }
 
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry) {

@@ -10,12 +10,12 @@ namespace respite {
 namespace {
 
 constexpr size_t kLongestHead = 24;  // a mark, 20 digits, a line end
-constexpr size_t kLineEnd = 2;
+constexpr size_t kLineEndSize = 2;
 
 char* WriteLineEnd(char* at) {
   at[0] = '\r';
   at[1] = '\n';
-  return at + kLineEnd;
+  return at + kLineEndSize;
 }
 
 // Writes "<mark><number>" and a line end; returns the end. Requires: there is room for kLongestHead.
@@ -33,18 +33,18 @@ char* WriteHead(char* at, char mark, size_t number) {
 
 size_t RequestOctets(std::span<const Bytes> words) {
   const auto head_octets = [](size_t number) {
-    size_t octets = 1 + 1 + kLineEnd;
+    size_t octets = 1 + 1 + kLineEndSize;
     for (; number >= 10; number /= 10) ++octets;
     return octets;
   };
   size_t octets = head_octets(words.size());
-  for (Bytes word : words) octets += head_octets(word.size()) + word.size() + kLineEnd;
+  for (Bytes word : words) octets += head_octets(word.size()) + word.size() + kLineEndSize;
   return octets;
 }
 
 RequestWriter& RequestWriter::Word(Bytes word) {
   constexpr size_t kShort = 128;  // copying longer ones twice does not pay
-  if (kGathered - used_ < kLongestHead + kShort + kLineEnd) Flush();
+  if (kGathered - used_ < kLongestHead + kShort + kLineEndSize) Flush();
   Head('$', word.size());
   if (word.size() <= kShort) {
     if (!word.empty()) std::memcpy(gathered_.data() + used_, word.data(), word.size());

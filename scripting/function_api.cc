@@ -137,7 +137,7 @@ int RegisterFunction(lua_State* lua) {
 }
 
 // Copies a field of the table at `from` to the table on top.
-void CopyField(lua_State* lua, int from, const char* name) {
+void CopyApiField(lua_State* lua, int from, const char* name) {
   lua_getfield(lua, from, name);
   lua_setfield(lua, -2, name);
 }
@@ -151,7 +151,7 @@ void OpenFunctionApi(lua_State* lua) {
   lua_newtable(lua);  // their `redis`
   for (const char* name : {"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING", "REDIS_VERSION",
                            "REDIS_VERSION_NUM", "SERVER_NAME", "VALKEY_VERSION", "VALKEY_VERSION_NUM"}) {
-    CopyField(lua, api, name);
+    CopyApiField(lua, api, name);
   }
   lua_pushcfunction(lua, RegisterFunction);
   lua_setfield(lua, -2, "register_function");

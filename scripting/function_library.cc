@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-constexpr char kChunk[] = "@user_function";
+constexpr char kFunctionChunk[] = "@user_function";
 
 size_t TextBytes(const std::string& text) {
   return text.capacity() > std::string().capacity() ? text.capacity() + 1 : 0;
@@ -94,7 +94,7 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
 }
 
 std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Bytes program, int64_t timeout_ms) {
-  const auto compiled = engine().Compile(program, kChunk);
+  const auto compiled = engine().Compile(program, kFunctionChunk);
   if (!compiled) return "Error compiling function: " + compiled.error();
   const std::optional<ScriptFailure> failure = RegisterFunctions(engine(), compiled.value(), library, timeout_ms);
   engine().Release(compiled.value());

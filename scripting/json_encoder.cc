@@ -75,7 +75,6 @@ class Encoder {
   }
 
   void AppendEscaped(char octet) {
-    constexpr Bytes kHexDigits = "0123456789abcdef";
     const char letter = kEscapes[static_cast<uint8_t>(octet)];
     out_.Append('\\');
     out_.Append(letter);

@@ -73,7 +73,7 @@ int ToHex(lua_State* lua) {
   return 1;
 }
 
-constexpr std::array<luaL_Reg, 13> kFunctions = {{
+constexpr std::array<luaL_Reg, 13> kBitFunctions = {{
     {"tobit", ToBit},
     {"bnot", Not},
     {"band", Combine<std::bit_and<>>},
@@ -92,8 +92,8 @@ constexpr std::array<luaL_Reg, 13> kFunctions = {{
 }  // namespace
 
 int OpenBit(lua_State* lua) {
-  lua_createtable(lua, 0, static_cast<int>(kFunctions.size() - 1));
-  luaL_setfuncs(lua, kFunctions.data(), 0);
+  lua_createtable(lua, 0, static_cast<int>(kBitFunctions.size() - 1));
+  luaL_setfuncs(lua, kBitFunctions.data(), 0);
   return 1;
 }
 

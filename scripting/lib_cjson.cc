@@ -108,7 +108,7 @@ int EncodeInvalidNumbersFunction(lua_State* lua) {
 
 constexpr int kAnyDepth = std::numeric_limits<int>::max();
 
-constexpr std::array<luaL_Reg, 11> kFunctions = {{
+constexpr std::array<luaL_Reg, 11> kJsonFunctions = {{
     {"encode", Encode},
     {"decode", Decode},
     {"encode_sparse_array", SparseArrayFunction},
@@ -127,7 +127,7 @@ constexpr std::array<luaL_Reg, 11> kFunctions = {{
 int OpenCjson(lua_State* lua) {
   lua_createtable(lua, 0, 13);
   new (lua_newuserdatauv(lua, sizeof(JsonConfig), 0)) JsonConfig();
-  luaL_setfuncs(lua, kFunctions.data(), 1);
+  luaL_setfuncs(lua, kJsonFunctions.data(), 1);
   lua_pushlightuserdata(lua, nullptr);
   lua_setfield(lua, -2, "null");
   lua_pushliteral(lua, "cjson");

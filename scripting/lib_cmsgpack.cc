@@ -73,9 +73,9 @@ Unsigned LoadNumber(const char* from) {
   return number;
 }
 
-class Packer {
+class MessagePacker {
  public:
-  explicit Packer(lua_State* lua) : lua_(lua), work_(lua), out_(lua) {}
+  explicit MessagePacker(lua_State* lua) : lua_(lua), work_(lua), out_(lua) {}
 
   // Appends the value at an absolute stack index.
   void Append(int index, int depth) {
@@ -223,9 +223,9 @@ class Packer {
   LuaBuffer out_;
 };
 
-class Unpacker {
+class MessageUnpacker {
  public:
-  Unpacker(lua_State* lua, Bytes input) : lua_(lua), work_(lua), rest_(input) {}
+  MessageUnpacker(lua_State* lua, Bytes input) : lua_(lua), work_(lua), rest_(input) {}
 
   bool AtEnd() const { return rest_.empty(); }
   size_t RestSize() const { return rest_.size(); }
@@ -353,13 +353,13 @@ class Unpacker {
   size_t open_arrays_ = 0;
 };
 
-int Pack(lua_State* lua) {
+int PackMessages(lua_State* lua) {
   const int count = lua_gettop(lua);
   if (count == 0) return luaL_argerror(lua, 0, "MessagePack pack needs input.");
   if (!ReserveSlots(lua, static_cast<size_t>(count))) {
     return luaL_argerror(lua, 0, "Too many arguments for MessagePack pack.");
   }
-  Packer packer(lua);
+  MessagePacker packer(lua);
   for (int i = 1; i <= count; ++i) packer.Append(i, 0);
   PushBytes(lua, packer.View());
   return 1;
@@ -373,21 +373,21 @@ Bytes Input(lua_State* lua) {
 }
 
 // Pushes at most `limit` values and returns how many.
-int PushValues(Unpacker& unpacker, int64_t limit) {
+int PushValues(MessageUnpacker& unpacker, int64_t limit) {
   int count = 0;
   for (; !unpacker.AtEnd() && count < limit; ++count) unpacker.PushNext();
   return count;
 }
 
-int Unpack(lua_State* lua) {
-  Unpacker unpacker(lua, Input(lua));
+int UnpackMessages(lua_State* lua) {
+  MessageUnpacker unpacker(lua, Input(lua));
   return PushValues(unpacker, std::numeric_limits<int>::max());
 }
 
 // Returns the offset after the values (-1 at the end), then the values.
 int UnpackFrom(lua_State* lua, int64_t limit, int64_t offset) {
   // Redis: without limit and offset returns all values, without the offset.
-  if (limit == 0 && offset == 0) return Unpack(lua);
+  if (limit == 0 && offset == 0) return UnpackMessages(lua);
   const Bytes input = Input(lua);
   const auto size = static_cast<int>(input.size());
   if (offset < 0 || limit < 0) {
@@ -398,7 +398,7 @@ int UnpackFrom(lua_State* lua, int64_t limit, int64_t offset) {
   if (static_cast<uint64_t>(offset) > input.size()) {
     return luaL_error(lua, "Start offset %d greater than input length %d.", static_cast<int>(offset), size);
   }
-  Unpacker unpacker(lua, input.substr(static_cast<size_t>(offset)));
+  MessageUnpacker unpacker(lua, input.substr(static_cast<size_t>(offset)));
   const int count = PushValues(unpacker, limit);
   luaL_checkstack(lua, 1, "in function mp_unpack_full");
   const size_t next = input.size() - unpacker.RestSize();
@@ -420,7 +420,7 @@ int UnpackLimit(lua_State* lua) {
   return UnpackFrom(lua, limit, offset);
 }
 
-void SetText(lua_State* lua, const char* name, const char* text) {
+void SetModuleText(lua_State* lua, const char* name, const char* text) {
   lua_pushstring(lua, text);
   lua_setfield(lua, -2, name);
 }
@@ -428,18 +428,18 @@ void SetText(lua_State* lua, const char* name, const char* text) {
 }  // namespace
 
 int OpenCmsgpack(lua_State* lua) {
-  constexpr std::array<luaL_Reg, 5> kFunctions = {{{"pack", Pack},
-                                                   {"unpack", Unpack},
-                                                   {"unpack_one", UnpackOne},
-                                                   {"unpack_limit", UnpackLimit},
-                                                   {nullptr, nullptr}}};
+  constexpr std::array<luaL_Reg, 5> kCmsgpackFunctions = {{{"pack", PackMessages},
+                                                           {"unpack", UnpackMessages},
+                                                           {"unpack_one", UnpackOne},
+                                                           {"unpack_limit", UnpackLimit},
+                                                           {nullptr, nullptr}}};
   lua_createtable(lua, 0, 8);
-  luaL_setfuncs(lua, kFunctions.data(), 0);
+  luaL_setfuncs(lua, kCmsgpackFunctions.data(), 0);
   // The same texts as in Redis, because some scripts read them.
-  SetText(lua, "_NAME", "cmsgpack");
-  SetText(lua, "_VERSION", "lua-cmsgpack 0.4.0");
-  SetText(lua, "_COPYRIGHT", "Copyright (C) 2012, Salvatore Sanfilippo");
-  SetText(lua, "_DESCRIPTION", "MessagePack C implementation for Lua");
+  SetModuleText(lua, "_NAME", "cmsgpack");
+  SetModuleText(lua, "_VERSION", "lua-cmsgpack 0.4.0");
+  SetModuleText(lua, "_COPYRIGHT", "Copyright (C) 2012, Salvatore Sanfilippo");
+  SetModuleText(lua, "_DESCRIPTION", "MessagePack C implementation for Lua");
   return 1;
 }
 

@@ -404,10 +404,10 @@ int Size(lua_State* lua) {
 }  // namespace
 
 int OpenStruct(lua_State* lua) {
-  constexpr std::array<luaL_Reg, 4> kFunctions = {
+  constexpr std::array<luaL_Reg, 4> kStructFunctions = {
       {{"pack", Pack}, {"unpack", Unpack}, {"size", Size}, {nullptr, nullptr}}};
   lua_createtable(lua, 0, 3);
-  luaL_setfuncs(lua, kFunctions.data(), 0);
+  luaL_setfuncs(lua, kStructFunctions.data(), 0);
   return 1;
 }
 

@@ -100,8 +100,9 @@ int Running(lua_State* lua) {
 
 int Yield(lua_State* lua) { return lua_yield(lua, lua_gettop(lua)); }
 
-constexpr luaL_Reg kFunctions[] = {{"create", Create}, {"resume", Resume}, {"running", Running}, {"status", Status},
-                                   {"wrap", Wrap},     {"yield", Yield},   {nullptr, nullptr}};
+constexpr luaL_Reg kCoroutineFunctions[] = {{"create", Create}, {"resume", Resume}, {"running", Running},
+                                            {"status", Status}, {"wrap", Wrap},     {"yield", Yield},
+                                            {nullptr, nullptr}};
 
 }  // namespace
 
@@ -118,7 +119,7 @@ void PassOnEnd(lua_State* lua) {
 }
 
 void OpenCoroutine(lua_State* lua) {
-  luaL_newlib(lua, kFunctions);
+  luaL_newlib(lua, kCoroutineFunctions);
   lua_setglobal(lua, "coroutine");
 }
 

@@ -104,40 +104,40 @@ int RandomSeed(lua_State* lua) {
   return 0;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"abs", Apply<std::fabs>},
-                                   {"acos", Apply<std::acos>},
-                                   {"asin", Apply<std::asin>},
-                                   {"atan", Apply<std::atan>},
-                                   {"atan2", Apply2<std::atan2>},
-                                   {"ceil", Apply<std::ceil>},
-                                   {"cos", Apply<std::cos>},
-                                   {"cosh", Apply<std::cosh>},
-                                   {"deg", Apply<Degrees>},
-                                   {"exp", Apply<std::exp>},
-                                   {"floor", Apply<std::floor>},
-                                   {"fmod", Apply2<std::fmod>},
-                                   {"frexp", Frexp},
-                                   {"ldexp", Ldexp},
-                                   {"log", Apply<std::log>},
-                                   {"log10", Apply<std::log10>},
-                                   {"max", Extreme<Greater>},
-                                   {"min", Extreme<Lesser>},
-                                   {"mod", Apply2<std::fmod>},
-                                   {"modf", Modf},
-                                   {"pow", Apply2<std::pow>},
-                                   {"rad", Apply<Radians>},
-                                   {"sin", Apply<std::sin>},
-                                   {"sinh", Apply<std::sinh>},
-                                   {"sqrt", Apply<std::sqrt>},
-                                   {"tan", Apply<std::tan>},
-                                   {"tanh", Apply<std::tanh>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kMathFunctions[] = {{"abs", Apply<std::fabs>},
+                                       {"acos", Apply<std::acos>},
+                                       {"asin", Apply<std::asin>},
+                                       {"atan", Apply<std::atan>},
+                                       {"atan2", Apply2<std::atan2>},
+                                       {"ceil", Apply<std::ceil>},
+                                       {"cos", Apply<std::cos>},
+                                       {"cosh", Apply<std::cosh>},
+                                       {"deg", Apply<Degrees>},
+                                       {"exp", Apply<std::exp>},
+                                       {"floor", Apply<std::floor>},
+                                       {"fmod", Apply2<std::fmod>},
+                                       {"frexp", Frexp},
+                                       {"ldexp", Ldexp},
+                                       {"log", Apply<std::log>},
+                                       {"log10", Apply<std::log10>},
+                                       {"max", Extreme<Greater>},
+                                       {"min", Extreme<Lesser>},
+                                       {"mod", Apply2<std::fmod>},
+                                       {"modf", Modf},
+                                       {"pow", Apply2<std::pow>},
+                                       {"rad", Apply<Radians>},
+                                       {"sin", Apply<std::sin>},
+                                       {"sinh", Apply<std::sinh>},
+                                       {"sqrt", Apply<std::sqrt>},
+                                       {"tan", Apply<std::tan>},
+                                       {"tanh", Apply<std::tanh>},
+                                       {nullptr, nullptr}};
 constexpr luaL_Reg kChance[] = {{"random", Random}, {"randomseed", RandomSeed}, {nullptr, nullptr}};
 
 }  // namespace
 
 void OpenMath(lua_State* lua) {
-  luaL_newlib(lua, kFunctions);
+  luaL_newlib(lua, kMathFunctions);
   new (lua_newuserdatauv(lua, sizeof(Generator), 0)) Generator;
   lua_pushvalue(lua, -1);
   lua_setfield(lua, LUA_REGISTRYINDEX, kGeneratorName);

@@ -268,27 +268,27 @@ int Gsub(lua_State* lua) {
   return 2;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"byte", Byte},
-                                   {"char", Char},
-                                   {"dump", Dump},
-                                   {"find", Find},
-                                   {"format", Format},
-                                   {"gfind", Gmatch},
-                                   {"gmatch", Gmatch},
-                                   {"gsub", Gsub},
-                                   {"len", Len},
-                                   {"lower", ChangeCase<LowerChar>},
-                                   {"match", MatchFunction},
-                                   {"rep", Rep},
-                                   {"reverse", Reverse},
-                                   {"sub", Sub},
-                                   {"upper", ChangeCase<UpperChar>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kStringFunctions[] = {{"byte", Byte},
+                                         {"char", Char},
+                                         {"dump", Dump},
+                                         {"find", Find},
+                                         {"format", Format},
+                                         {"gfind", Gmatch},
+                                         {"gmatch", Gmatch},
+                                         {"gsub", Gsub},
+                                         {"len", Len},
+                                         {"lower", ChangeCase<LowerChar>},
+                                         {"match", MatchFunction},
+                                         {"rep", Rep},
+                                         {"reverse", Reverse},
+                                         {"sub", Sub},
+                                         {"upper", ChangeCase<UpperChar>},
+                                         {nullptr, nullptr}};
 
 }  // namespace
 
 void OpenString(lua_State* lua) {
-  luaL_newlib(lua, kFunctions);
+  luaL_newlib(lua, kStringFunctions);
   lua_pushliteral(lua, "");
   lua_createtable(lua, 0, 1);
   lua_pushvalue(lua, -3);

@@ -258,14 +258,14 @@ int Sort(lua_State* lua) {
   return 0;
 }
 
-constexpr luaL_Reg kFunctions[] = {
+constexpr luaL_Reg kTableFunctions[] = {
     {"concat", Concat}, {"foreach", ForEach}, {"foreachi", ForEachIndex}, {"getn", GetSize}, {"insert", Insert},
     {"maxn", MaxKey},   {"remove", Remove},   {"setn", SetSize},          {"sort", Sort},    {nullptr, nullptr}};
 
 }  // namespace
 
 void OpenTable(lua_State* lua) {
-  luaL_newlib(lua, kFunctions);
+  luaL_newlib(lua, kTableFunctions);
   lua_setglobal(lua, "table");
 }
 

@@ -76,13 +76,13 @@ int SetMetatable(lua_State* lua) {
 }
 
 void ReplaceFunctions(lua_State* lua) {
-  constexpr luaL_Reg kFunctions[] = {{"rawset", RawSet},
-                                     {"rawget", RawGet},
-                                     {"next", Next},
-                                     {"getmetatable", GetMetatable},
-                                     {"setmetatable", SetMetatable},
-                                     {nullptr, nullptr}};
-  luaL_setfuncs(lua, kFunctions, 0);
+  constexpr luaL_Reg kRawFunctions[] = {{"rawset", RawSet},
+                                        {"rawget", RawGet},
+                                        {"next", Next},
+                                        {"getmetatable", GetMetatable},
+                                        {"setmetatable", SetMetatable},
+                                        {nullptr, nullptr}};
+  luaL_setfuncs(lua, kRawFunctions, 0);
   lua_getfield(lua, -1, "next");
   lua_pushcclosure(lua, Pairs, 1);
   lua_setfield(lua, -2, "pairs");

@@ -177,18 +177,18 @@ int CatchErrors(lua_State* lua) {
   return 2;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"call", Call},
-                                   {"pcall", ProtectedCall},
-                                   {"error_reply", ErrorReply},
-                                   {"status_reply", StatusReply},
-                                   {"sha1hex", Sha1Hex},
-                                   {"log", Log},
-                                   {"setresp", SetResp},
-                                   {"set_repl", SetRepl},
-                                   {"replicate_commands", ReplicateCommands},
-                                   {"breakpoint", Breakpoint},
-                                   {"debug", Debug},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kScriptApiFunctions[] = {{"call", Call},
+                                            {"pcall", ProtectedCall},
+                                            {"error_reply", ErrorReply},
+                                            {"status_reply", StatusReply},
+                                            {"sha1hex", Sha1Hex},
+                                            {"log", Log},
+                                            {"setresp", SetResp},
+                                            {"set_repl", SetRepl},
+                                            {"replicate_commands", ReplicateCommands},
+                                            {"breakpoint", Breakpoint},
+                                            {"debug", Debug},
+                                            {nullptr, nullptr}};
 
 constexpr struct {
   const char* name;
@@ -208,7 +208,7 @@ void SetNumber(lua_State* lua, const char* name, int value) {
   lua_setfield(lua, -2, name);
 }
 
-void SetText(lua_State* lua, const char* name, std::string_view value) {
+void SetApiText(lua_State* lua, const char* name, std::string_view value) {
   lua_pushlstring(lua, value.data(), value.size());
   lua_setfield(lua, -2, name);
 }
@@ -218,7 +218,7 @@ void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
   if (dialect.knows_redis_version) {
     lua_pushcfunction(lua, AclCheckCmd);
     lua_setfield(lua, -2, "acl_check_cmd");
-    SetText(lua, "REDIS_VERSION", dialect.redis_version);
+    SetApiText(lua, "REDIS_VERSION", dialect.redis_version);
     SetNumber(lua, "REDIS_VERSION_NUM", dialect.redis_version_number);
   }
   if (dialect.has_server_table) {
@@ -226,8 +226,8 @@ void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
     lua_setglobal(lua, "server");
   }
   if (dialect.valkey_version_number == 0) return;
-  SetText(lua, "SERVER_NAME", "valkey");
-  SetText(lua, "VALKEY_VERSION", dialect.valkey_version);
+  SetApiText(lua, "SERVER_NAME", "valkey");
+  SetApiText(lua, "VALKEY_VERSION", dialect.valkey_version);
   SetNumber(lua, "VALKEY_VERSION_NUM", dialect.valkey_version_number);
 }
 
@@ -242,7 +242,7 @@ int RaiseError(lua_State* lua, Bytes text) {
 
 void OpenScriptApi(lua_State* lua) {
   lua_newtable(lua);
-  luaL_setfuncs(lua, kFunctions, 0);
+  luaL_setfuncs(lua, kScriptApiFunctions, 0);
   for (const auto& number : kNumbers) SetNumber(lua, number.name, number.value);
   SetVersion(lua, DialectOf(lua));
   lua_setglobal(lua, "redis");

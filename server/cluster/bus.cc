@@ -7,7 +7,6 @@ namespace respite {
 
 namespace {
 
-constexpr int kHighestPort = 65535;
 // More connections of unknown senders than a large cluster makes when it forms, and how long one may be unknown.
 constexpr size_t kMostStrangers = 1000;
 constexpr int64_t kStrangerMs = 15'000;

@@ -51,7 +51,7 @@ bool Allows(Permission permission, bool connection_is_local) {  // NOLINT: not a
   return permission == Permission::kAlways || (permission == Permission::kLocalConnections && connection_is_local);
 }
 
-bool IsPattern(Bytes name) { return name.find_first_of("[*?") != Bytes::npos; }
+bool IsNamePattern(Bytes name) { return name.find_first_of("[*?") != Bytes::npos; }
 
 // The name under which a directive was found (its name or alias), in the table's case.
 std::string_view NameInTable(const Directive& directive, Bytes given) {
@@ -266,7 +266,7 @@ bool Config::WasSet(Bytes name) const {
 Config::NamesAndValues Config::Get(ConfigWords patterns) const {
   Found found;
   for (const std::string& pattern : patterns) {
-    if (IsPattern(pattern)) {
+    if (IsNamePattern(pattern)) {
       found.AddMatches(pattern, settings_);
     } else if (const Directive* directive = FindKnown(pattern, DialectOf(settings_.emulate))) {
       found.Add(pattern, *directive, settings_);

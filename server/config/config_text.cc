@@ -39,7 +39,7 @@ Result<std::string, StartupError> FileText(const std::string& path) {
   return text.str();
 }
 
-bool IsPattern(Bytes path) { return path.find_first_of("*?[") != Bytes::npos; }
+bool IsPathPattern(Bytes path) { return path.find_first_of("*?[") != Bytes::npos; }
 
 // The files that match a pattern, sorted. No match is not an error.
 std::vector<std::string> MatchingFiles(const std::string& pattern) {
@@ -51,7 +51,7 @@ std::vector<std::string> MatchingFiles(const std::string& pattern) {
 }
 
 Result<std::string, StartupError> TextOfFiles(const std::string& path) {
-  if (!IsPattern(path)) return FileText(path);
+  if (!IsPathPattern(path)) return FileText(path);
   std::string whole;
   for (const std::string& match : MatchingFiles(path)) {
     Result<std::string, StartupError> text = FileText(match);

@@ -21,6 +21,8 @@
 
 namespace respite {
 
+inline constexpr int kHighestPort = 65535;
+
 enum class Supervision : uint8_t { kNone, kAutoDetect, kSystemd, kUpstart };
 enum class OomScoreAdjust : uint8_t { kOff, kRelative, kAbsolute };
 enum class Permission : uint8_t { kNever, kAlways, kLocalConnections };

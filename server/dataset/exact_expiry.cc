@@ -46,8 +46,8 @@ ExactExpiry::Deadline ExactExpiry::Take() {
 void ExactExpiry::Prefetch() const {
   constexpr size_t kBucketAhead = 16, kEntryAhead = 8;
   if (planned_.size() <= kBucketAhead) return;
-  const Deadline& far = planned_.end()[-static_cast<std::ptrdiff_t>(kBucketAhead)];
-  const Deadline& near = planned_.end()[-static_cast<std::ptrdiff_t>(kEntryAhead)];
+  const Deadline& far = planned_[planned_.size() - kBucketAhead];
+  const Deadline& near = planned_[planned_.size() - kEntryAhead];
   data_.keyspace[far.db].PrefetchBucket(far.hash);
   data_.keyspace[near.db].PrefetchEntry(near.hash);
   __builtin_prefetch(keys_.data() + far.key_begin);

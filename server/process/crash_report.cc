@@ -44,11 +44,11 @@ constexpr int kChildTimeLimitMs = 5000;
 constexpr int kChildLookEveryMs = 5;
 
 // The servers of this process, and the threads of their loops. Written behind the lock.
-struct Member {
+struct KnownServer {
   std::atomic<const Services*> server = nullptr;
   std::atomic<pid_t> thread = 0;
 };
-std::array<Member, NodeLayout::kMostNodes> members;
+std::array<KnownServer, NodeLayout::kMostNodes> known_servers;
 constinit std::mutex members_mutex;
 const Services* crashing_services = nullptr;  // of the report that is being written; may be null
 
@@ -86,7 +86,7 @@ class CrashStack {
 const Services* ServerOf(pid_t thread) {
   const Services* found = nullptr;
   bool is_of_thread = false;
-  for (const Member& member : members) {
+  for (const KnownServer& member : known_servers) {
     const Services* server = member.server.load();
     if (server == nullptr) continue;
     const bool is_here = member.thread == thread;
@@ -319,7 +319,7 @@ void InstallHandlers() {
 }
 
 bool IsEmpty() {
-  return std::ranges::all_of(members, [](const Member& member) { return member.server == nullptr; });
+  return std::ranges::all_of(known_servers, [](const KnownServer& member) { return member.server == nullptr; });
 }
 
 }  // namespace
@@ -329,16 +329,18 @@ void JoinCrashReport(const Services& server) {
   LeaveCrashReport(server);
   const std::lock_guard lock(members_mutex);
   if (IsEmpty()) InstallHandlers();
-  const auto free = std::ranges::find_if(members, [](const Member& member) { return member.server == nullptr; });
-  if (free == members.end()) return;
+  const auto free =
+      std::ranges::find_if(known_servers, [](const KnownServer& member) { return member.server == nullptr; });
+  if (free == known_servers.end()) return;
   free->thread = gettid();
   free->server = &server;
 }
 
 void LeaveCrashReport(const Services& server) {
   const std::lock_guard lock(members_mutex);
-  const auto found = std::ranges::find_if(members, [&](const Member& member) { return member.server == &server; });
-  if (found == members.end()) return;
+  const auto found =
+      std::ranges::find_if(known_servers, [&](const KnownServer& member) { return member.server == &server; });
+  if (found == known_servers.end()) return;
   found->server = nullptr;
   if (!IsEmpty()) return;
   for (int signal : kSignals) std::signal(signal, SIG_DFL);

@@ -20,6 +20,7 @@
 #include "base/out_of_memory.h"
 #include "server/process/out_of_memory_ending.h"
 #include "server/process/signal_log.h"
+#include "server/process/signals.h"
 
 namespace respite {
 
@@ -45,13 +46,6 @@ void OnKill(int) {
     log.Write("Received SIGUSR1 in child, exiting now.\n");
   }
   _exit(kKilledCode);
-}
-
-void Handle(int signal, void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  sigemptyset(&action.sa_mask);
-  sigaction(signal, &action, nullptr);
 }
 
 // Blocks signals around a fork: before it installs its own handlers, the child would run the server's.
@@ -200,9 +194,9 @@ Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job, int output) {
   if (pid < 0) return Failure(int{errno});
   if (pid == 0) {
     ChooseOutOfMemoryEnding(EndChildOutOfMemory);
-    Handle(SIGUSR1, OnKill);
-    Handle(SIGINT, SIG_IGN);
-    Handle(SIGTERM, SIG_IGN);
+    SetSignalHandler(SIGUSR1, OnKill);
+    SetSignalHandler(SIGINT, SIG_IGN);
+    SetSignalHandler(SIGTERM, SIG_IGN);
     held.Release();
     Live(work, job, std::move(to_parent), output, parent);
   }

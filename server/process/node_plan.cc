@@ -15,7 +15,6 @@ namespace respite {
 
 namespace {
 
-constexpr int kHighestPort = 65535;
 constexpr mode_t kFolderMode = 0755;
 constexpr char kSentinelFile[] = "/sentinel.conf";
 

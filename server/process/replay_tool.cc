@@ -26,8 +26,7 @@ namespace {
 
 constexpr int kDifferent = 1;
 constexpr int kFailed = 2;
-constexpr int kHighestPort = 65535;
-constexpr char kUsage[] =
+constexpr char kReplayUsage[] =
     "Usage: %s --replay FILE [--to HOST:PORT] [--speed X] [--ignore PATTERN]...\n"
     "Sends what the clients of a recording (--record FILE) sent, and shows the replies that differ.\n"
     "  --to HOST:PORT     to this server, as fast as it replies. Without it: to a new server of this program,\n"
@@ -35,7 +34,7 @@ constexpr char kUsage[] =
     "  --speed X          with the pauses of the recording, X times as fast\n"
     "  --ignore PATTERN   replies of commands that match (get, client|*) may differ\n";
 
-struct Order {
+struct ReplayOrder {
   std::string file;
   std::optional<Link::Target> target;  // nothing: a server of its own
   std::optional<double> speed;         // nothing: no pauses
@@ -53,9 +52,9 @@ std::optional<Link::Target> TargetIn(const std::string& text) {
 }
 
 // Nothing: they are wrong.
-std::optional<Order> OrderIn(std::span<const std::string> arguments) {
+std::optional<ReplayOrder> ReplayOrderIn(std::span<const std::string> arguments) {
   if (arguments.size() < 3 || arguments.size() % 2 == 0) return std::nullopt;
-  Order order;
+  ReplayOrder order;
   order.file = arguments[2];
   for (size_t i = 3; i < arguments.size(); i += 2) {
     const std::string& value = arguments[i + 1];
@@ -193,9 +192,9 @@ int Fail(const std::string& reason) {
 }  // namespace
 
 int RunReplay(std::span<const std::string> arguments) {
-  auto order = OrderIn(arguments);
+  auto order = ReplayOrderIn(arguments);
   if (!order) {
-    std::fprintf(stderr, kUsage, arguments[0].c_str());
+    std::fprintf(stderr, kReplayUsage, arguments[0].c_str());
     return kFailed;
   }
   SystemFiles files;

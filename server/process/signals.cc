@@ -55,13 +55,6 @@ void OnShutdownSignal(int signal) {
   errno = saved_errno;
 }
 
-void Handle(int signal, void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  sigemptyset(&action.sa_mask);
-  sigaction(signal, &action, nullptr);
-}
-
 // A launcher may have left the signals blocked.
 void Unblock() {
   sigset_t set;
@@ -73,22 +66,29 @@ void Unblock() {
 
 }  // namespace
 
+void SetSignalHandler(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
 void IgnoreUnusedSignals() {
-  Handle(SIGALRM, SIG_IGN);  // until a watchdog starts
-  Handle(SIGHUP, SIG_IGN);
-  Handle(SIGPIPE, SIG_IGN);
+  SetSignalHandler(SIGALRM, SIG_IGN);  // until a watchdog starts
+  SetSignalHandler(SIGHUP, SIG_IGN);
+  SetSignalHandler(SIGPIPE, SIG_IGN);
 }
 
 ShutdownSignals::ShutdownSignals() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   event_descriptor = event_.Get();
-  Handle(SIGTERM, OnShutdownSignal);
-  Handle(SIGINT, OnShutdownSignal);
+  SetSignalHandler(SIGTERM, OnShutdownSignal);
+  SetSignalHandler(SIGINT, OnShutdownSignal);
   Unblock();
 }
 
 ShutdownSignals::~ShutdownSignals() {
-  Handle(SIGTERM, SIG_DFL);
-  Handle(SIGINT, SIG_DFL);
+  SetSignalHandler(SIGTERM, SIG_DFL);
+  SetSignalHandler(SIGINT, SIG_DFL);
   event_descriptor = -1;
 }
 

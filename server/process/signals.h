@@ -6,6 +6,9 @@
 
 namespace respite {
 
+// Makes `handler` (or SIG_IGN, SIG_DFL) the action of a signal. No other signal is blocked while the handler runs.
+void SetSignalHandler(int signal, void (*handler)(int));
+
 // To be called before the first write.
 void IgnoreUnusedSignals();
 

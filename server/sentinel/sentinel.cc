@@ -7,7 +7,6 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kIdLength = 40;
 constexpr int64_t kFastestTickMs = 50;
 constexpr int64_t kSlowestTickMs = 100;
 
@@ -40,7 +39,7 @@ std::optional<LineObjection> Sentinel::Read(const std::vector<ConfigLine>& lines
 
 void Sentinel::Start() {
   if (state_.id.empty()) {
-    state_.id = RandomHex(kIdLength);
+    state_.id = RandomHex(kSentinelIdLength);
     core_.Save();
   }
   core_.log.Notice("Sentinel ID is " + state_.id);

@@ -11,7 +11,6 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kMaxDesyncMs = 1000;
-constexpr int kHighestPort = 65535;
 
 bool IsAddress(const std::string& text) {
   in6_addr unused;

@@ -10,7 +10,6 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kIdLength = 40;
 constexpr std::array<Bytes, 9> kGlobalSubjects = {"announce-ip",   "announce-port",     "deny-scripts-reconfig",
                                                   "sentinel-user", "sentinel-pass",     "current-epoch",
                                                   "myid",          "resolve-hostnames", "announce-hostnames"};
@@ -194,7 +193,7 @@ std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadGlobal(co
   } else if (subject == "current-epoch") {
     core_.state.current_epoch = std::max(core_.state.current_epoch, EpochOf(value));
   } else if (subject == "myid") {
-    if (value.size() != kIdLength) return Objection("Malformed Sentinel id in myid option.");
+    if (value.size() != kSentinelIdLength) return Objection("Malformed Sentinel id in myid option.");
     core_.state.id = value;
   } else if (subject == "deny-scripts-reconfig") {
     return ReadSwitch(options, &SentinelOptions::denies_script_changes, value,

@@ -45,8 +45,10 @@ struct SimulatedFailures {
   bool after_promotion = false;
 };
 
+inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits
+
 struct SentinelState {
-  std::string id;  // 40 hexadecimal digits; empty: not chosen yet
+  std::string id;  // empty: not chosen yet
   uint64_t current_epoch = 0;
   SentinelOptions options;
   SentinelPeriods periods;

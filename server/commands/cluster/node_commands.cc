@@ -23,7 +23,6 @@ constexpr char kEpochInCompany[] =
     "ERR The user can assign a config epoch only when the node does not know any other node.";
 constexpr char kEpochIsSet[] = "ERR Node config epoch is already non-zero";
 constexpr char kResetWithKeys[] = "ERR CLUSTER RESET can't be called with master nodes containing keys";
-constexpr int kHighestPort = 65535;
 
 // After one optional word. Redis: a wrong word is a syntax error, and so is not a second one.
 void ExpectEnd(Call& call) {
