@@ -86,7 +86,7 @@ def hit_rate(binary, name, policy, trace, options):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", type=pathlib.Path, default=pathlib.Path("build/release/respite-server"))
+    parser.add_argument("--server", type=pathlib.Path, default=pathlib.Path("build/bench/respite-server"))
     parser.add_argument("--redis", default=shutil.which("redis-server"))
     parser.add_argument("--policies", type=comma_list(str), default=list(POLICIES))
     parser.add_argument("--keys", type=number, default=300_000)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Where the server's time goes under one workload of bench/peers.py: a flame graph as SVG, from samples of perf.
 
-    python3 bench/flame_graph.py --server build/release/respite-server --row "SET" docs/images/performance/flame_set.svg
+    python3 bench/flame_graph.py --server build/bench/respite-server --row "SET" docs/images/performance/flame_set.svg
 
 Width is time, height the depth of calls. Frames of the kernel are grey. Frames narrower than 0.3 % are left out.
 """

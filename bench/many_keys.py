@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What keys cost when there are many of them: 50 million by default, beside all prepared servers, one after the other.
 
-    python3 bench/many_keys.py --server build/release/respite-server [--keys 50M] [--peers PROGRAM,…]
+    python3 bench/many_keys.py --server build/bench/respite-server [--keys 50M] [--peers PROGRAM,…]
 
 16-byte keys, 64-byte values, pipeline 16. Prints the CPU of GET, of SET of existing and of new keys, memory for each key,
 and how long another client waited for PING while the keys were loaded. Needs up to 180 bytes of memory for each key.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Respite against several servers, in one run on this machine: server CPU per request, and memory per entry, row by row.
 
-    python3 bench/peers.py --server build/release/respite-server                   prints a table
+    python3 bench/peers.py --server build/bench/respite-server                   prints a table
     … --json FILE --plot FOLDER --page docs/performance.md                          also keeps the figures, draws them, and
                                                                                     writes them into the page
     … --gate                                                                       compares with bench/baseline.json

@@ -32,13 +32,12 @@ if(RESPITE_BUILD_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Objects carry both machine code and LTO bytecode: the server links with LTO, the many test binaries take the
-# machine code and link at once. Without tests there is only the bytecode, which takes half the time.
-# clang has no such objects, so it builds without LTO.
+# With benchmarks, objects carry both machine code and LTO bytecode. Otherwise there is only the bytecode, which takes half
+# the time. clang has no such objects, so it builds without LTO.
 if(RESPITE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(RESPITE_LTO_ACTIVE ON)
   add_compile_options(-flto=auto)
-  if(RESPITE_BUILD_TESTS OR RESPITE_BUILD_BENCH)
+  if(RESPITE_BUILD_BENCH)
     set(RESPITE_FAT_OBJECTS ON)
     add_compile_options(-ffat-lto-objects)
   else()
@@ -78,10 +77,7 @@ endfunction()
 
 # For tests: what they test is compiled elsewhere, so their own code need not be fast.
 function(respite_compile_fast target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  if(RESPITE_FAT_OBJECTS)
-    target_compile_options(${target} PRIVATE -fno-lto)
-  endif()
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
 endfunction()
 
 function(respite_link_fast target)

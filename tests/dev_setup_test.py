@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(os.environ.get("RESPITE_SOURCE_DIR", "."))
-RUN = {"g++", "cmake", "ninja-build", "pkg-config", "libasio-dev", "liblua5.4-dev", "libssl-dev", "zlib1g-dev",
+RUN = {"g++", "make", "cmake", "ninja-build", "pkg-config", "libasio-dev", "liblua5.4-dev", "libssl-dev", "zlib1g-dev",
        "libjemalloc-dev", "liblzf-dev", "nlohmann-json3-dev"}
 TEST = {"ccache", "libgtest-dev", "libgmock-dev", "openssl", "redis-server", "redis-tools", "python3"}
 CLANG = {"clang-14", "clang", "clang-format", "clang-tidy", "llvm", "llvm-14", "libbenchmark-dev"}

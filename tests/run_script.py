@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs one unittest script; RESPITE_TEST_FILTER, a substring of <script>.<Class>.<test>, selects tests. Without a filter, a
 script fails if it has no tests or skips all of them; a script whose MAY_SKIP_ALL is true may skip all. Prints skipped
-tests with the reasons, for summary.py."""
+tests with the reasons, for run.py."""
 import importlib.util
 import os
 import pathlib

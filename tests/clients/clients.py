@@ -95,7 +95,7 @@ def main():
         installed = installed_packages()
         print("\n".join(sorted({package for suite in suites for package in suite.missing_packages(scope, installed)})))
         return 0
-    program = Program(arguments.server or ROOT / "build" / "release" / "respite-server")
+    program = Program(arguments.server or ROOT / "build" / "test" / "respite-server")
     print(f"Against {program.label} {program.version} ({scope}): {' '.join(suite.name for suite in suites)}", flush=True)
     outcomes = run_all(suites, program, scope, arguments.jobs)
     failed = results.count(outcomes, results.FAILED)

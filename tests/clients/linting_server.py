@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The server of a run with TEST LINT on: it starts ours, and keeps what TEST LINT REPORT says of the clients.
 
-    RESPITE_LINT=FOLDER RESPITE_SERVER=build/release/respite-server ./dev clients --server tests/clients/linting_server.py
+    RESPITE_LINT=FOLDER RESPITE_SERVER=build/test/respite-server ./dev clients --server tests/clients/linting_server.py
     python3 tests/clients/linting_server.py --summary FOLDER
 
 Each server of the suites leaves a file in the folder. Servers with a password or without a plain port, Sentinels and clusters run
@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "system"))
 from two_servers import Closed, RawClient, encode, value_of  # noqa: E402
 
-REAL = os.environ.get("RESPITE_SERVER", str(HERE.parents[1] / "build/release/respite-server"))
+REAL = os.environ.get("RESPITE_SERVER", str(HERE.parents[1] / "build/test/respite-server"))
 UNTOUCHED = {"--version", "-v", "--help", "-h", "--test-memory", "--check-system", "--sentinel", "--nodes", "--sentinels",
              "--replay", "--record", "--cluster-enabled"}
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)

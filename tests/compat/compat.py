@@ -3,7 +3,7 @@
 table of the results.
 
     CHECKOUT            a directory with the suite's project, which is recognised by its files
-    --server PROGRAM    the server under test (build/release/respite-server)
+    --server PROGRAM    the server under test (build/test/respite-server)
     --emulate VERSION   the server under test speaks as this version, such as redis:8.0, and has its own rows in the table
     --reference PROGRAM the reference (the first of $RESPITE_ORACLE, else redis-server); `none` for none
     --suite NAME        one of several suites of a checkout; a part of its name
@@ -311,7 +311,7 @@ def programs_of(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", nargs="*")
-    parser.add_argument("--server", default=str(ROOT / "build/release/respite-server"))
+    parser.add_argument("--server", default=str(ROOT / "build/test/respite-server"))
     parser.add_argument("--emulate", default="")
     parser.add_argument("--reference", default=default_reference())
     parser.add_argument("--suite", default="")

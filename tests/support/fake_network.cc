@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kTickMs = 100;
+constexpr int64_t kNetworkTickMs = 100;
 // More movements without any time than any test needs: two servers talk in circles.
 constexpr int kMostMoves = 2'000'000;
 
@@ -277,7 +277,7 @@ FakeNetwork::Pair FakeNetwork::EndsOf(const Wire& wire) const { return PairOf(wi
 
 void FakeNetwork::Step(int64_t elapsed_ms) {
   for (int64_t passed_ms = 0; passed_ms < elapsed_ms;) {
-    const int64_t step_ms = std::min(kTickMs, elapsed_ms - passed_ms);
+    const int64_t step_ms = std::min(kNetworkTickMs, elapsed_ms - passed_ms);
     passed_ms += step_ms;
     now_ms_ += step_ms;
     for (const auto& [port, attached] : ports_) {

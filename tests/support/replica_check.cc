@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kDayMs = 86'400'000;
+constexpr int64_t kReplicaDayMs = 86'400'000;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ void StreamRecorder::Append(const UnitEffects& effects) {
 void ExpectReplicaMatches(TestServer& server, const StreamRecorder& stream) {
   TestServer::Options options = server.options();
   options.seed ^= 0x9e3779b97f4a7c15ull;
-  options.wall_ms = server.clock().WallMs() + kDayMs;
+  options.wall_ms = server.clock().WallMs() + kReplicaDayMs;
   options.files = nullptr;
   TestServer replica(options);
   const StorageHealth durability({replica->aof(), replica->snapshots()});

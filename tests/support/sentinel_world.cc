@@ -11,7 +11,7 @@ constexpr int64_t kStepMs = 5;
 constexpr int64_t kMostDelayMs = 10;
 constexpr size_t kRunIdLength = 40;
 
-std::string Bulk(const std::string& text) { return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n"; }
+std::string BulkText(const std::string& text) { return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n"; }
 
 std::vector<ConfigLine> LinesIn(const std::string& text) {
   std::vector<ConfigLine> lines;
@@ -337,7 +337,7 @@ std::string SentinelWorld::AnswerOfSentinel(Member& member, const Words& words) 
     vote = member->election().VoteFor(*primary, std::stoull(words[4]), words[5]);
   }
   const bool is_down = primary != nullptr && primary->is_down && !member->state().is_in_tilt;
-  return std::string("*3\r\n:") + (is_down ? "1" : "0") + "\r\n" + Bulk(vote.leader.empty() ? "*" : vote.leader) + ":" +
+  return std::string("*3\r\n:") + (is_down ? "1" : "0") + "\r\n" + BulkText(vote.leader.empty() ? "*" : vote.leader) + ":" +
          std::to_string(vote.epoch) + "\r\n";
 }
 
@@ -348,13 +348,13 @@ std::string SentinelWorld::AnswerOfServer(const std::shared_ptr<Pipe>& pipe, Ser
     if (command == as) command = known;
   }
   if (command == "PING") return "+PONG\r\n";
-  if (command == "INFO") return Bulk(InfoOf(server));
+  if (command == "INFO") return BulkText(InfoOf(server));
   if (command == "SUBSCRIBE") {
     pipe->is_subscribed = true;
-    return "*3\r\n" + Bulk("subscribe") + Bulk(words[1]) + ":1\r\n";
+    return "*3\r\n" + BulkText("subscribe") + BulkText(words[1]) + ":1\r\n";
   }
   if (command == "PUBLISH") {
-    const std::string message = "*3\r\n" + Bulk("message") + Bulk(words[1]) + Bulk(words[2]);
+    const std::string message = "*3\r\n" + BulkText("message") + BulkText(words[1]) + BulkText(words[2]);
     for (const auto& other : pipes_) {
       if (other->is_subscribed && !other->is_lost && other->places[1] == server.port) Send(*other, 0, message);
     }

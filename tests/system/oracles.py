@@ -6,7 +6,7 @@
 
 A suite that is written for one of them runs with each: `oracles.multiply(globals(), Base)` makes a class of tests for each
 from a class that reads `self.oracle`. Suites count comparisons with `oracle.count(n)`; run_script.py prints the
-sums, which tests/summary.py adds up."""
+sums, which tests/run.py adds up."""
 import atexit
 import collections
 import functools
@@ -100,6 +100,6 @@ def multiply(namespace, *bases):
 
 @atexit.register
 def print_counts():
-    """The lines that tests/summary.py adds up."""
+    """The lines that tests/run.py adds up."""
     for label, number in sorted(COUNTS.items()):
         print(f"Compared with {label}: {number}", file=sys.stderr)
