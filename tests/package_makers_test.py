@@ -55,7 +55,7 @@ class MakersTest(unittest.TestCase):
     def test_deb(self):
         self.need(deb)
         found = self.check(deb.make, ARCHITECTURE)
-        self.assertEqual(b"/etc/default/respite-server\n", found["conffiles"].octets)
+        self.assertEqual(b"/etc/default/respite-server\n/etc/respite/respite.conf\n", found["conffiles"].octets)
         for name in facts.TOOL_NAMES:
             self.assertEqual("respite-server", found[f"usr/bin/{name}"].target)
             self.assertEqual("respite-server.1.gz", found[f"usr/share/man/man1/{name}.1.gz"].target)

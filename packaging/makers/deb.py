@@ -43,7 +43,7 @@ def _control(root, architecture):
                              MAINTAINER=facts.MAINTAINER, SIZE=(size + 1023) // 1024, SUMMARY=facts.SUMMARY,
                              DESCRIPTION="".join(f" {line}\n" for line in facts.DESCRIPTION.splitlines()).rstrip("\n"))
     staging.put(root, "DEBIAN/control", control.encode())
-    staging.put(root, "DEBIAN/conffiles", b"/etc/default/respite-server\n")
+    staging.put(root, "DEBIAN/conffiles", f"/etc/default/respite-server\n/{staging.CONFIGURATION}\n".encode())
     for name in ("postinst", "prerm", "postrm"):
         staging.put(root, f"DEBIAN/{name}", staging.text(f"packaging/deb/{name}"), 0o755)
     staging.put(root, "DEBIAN/md5sums", _sums(root).encode())

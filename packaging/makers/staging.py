@@ -5,6 +5,8 @@ import shutil
 
 from . import archives, facts, program
 
+CONFIGURATION = "etc/respite/respite.conf"
+
 
 def put(root, path, octets, mode=0o644):
     target = root / path
@@ -39,7 +41,7 @@ def manual():
 
 
 def unit():
-    return filled("respite-server.service.in", CMAKE_INSTALL_FULL_BINDIR="/usr/bin").encode()
+    return filled("respite-server.service.in", CMAKE_INSTALL_FULL_BINDIR="/usr/bin", RESPITE_CONF="/" + CONFIGURATION).encode()
 
 
 def text(name):
@@ -65,6 +67,7 @@ def system(root, architecture, units="lib/systemd/system", options="etc/default/
     manuals(root)
     put(root, f"{units}/respite-server.service", unit())
     put(root, options, text("packaging/respite-server.default"))
+    put(root, CONFIGURATION, text("packaging/respite.conf"))
 
 
 def documents(root, folder, architecture):

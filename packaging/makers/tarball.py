@@ -11,6 +11,7 @@ def make(architecture):
         staging.link(top, f"redis-names/{other}", "../bin/respite-server")
     staging.put(top, "share/man/man1/respite-server.1", staging.manual())
     staging.put(top, "lib/systemd/system/respite-server.service", staging.unit())
+    staging.put(top, staging.CONFIGURATION, staging.text("packaging/respite.conf"))
     staging.documents(top, ".", architecture)
     target = facts.DIST / f"{name}.tar.gz"
     target.write_bytes(archives.compress(archives.tar(root)))

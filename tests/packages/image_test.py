@@ -160,6 +160,17 @@ class RedisTest(ImageTest):
         self.assertIn("bye bye", process.communicate(timeout=30)[0].decode())
         self.assertEqual(0, process.returncode)
 
+    def test_keeps_its_data(self):
+        port = free_port()
+        process = self.docker_run("--port", port)
+        self.assertEqual("+OK\r\n", self.answers(port, "SET", "a", "1"))
+        self.assertIn("Data is kept in /data/dump.rdb, saved after 3600 s with 1 change,", self.stop(process))
+        process = self.docker_run("--port", port)
+        self.assertEqual("$1\r\n1\r\n", self.answers(port, "GET", "a"))
+        self.stop(process)
+        self.docker_run("--port", port, "--save", "")
+        self.assertEqual("*2\r\n$4\r\nsave\r\n$0\r\n\r\n", self.answers(port, "CONFIG", "GET", "save"))
+
     def test_a_file_may_protect(self):
         port = free_port()
         (self.root / "etc/redis.conf").write_text(f"port {port}\nprotected-mode yes\n")
@@ -180,7 +191,7 @@ class RedisTest(ImageTest):
     def test_another_user(self):
         """docker run --user"""
         port = free_port()
-        process = self.docker_run("--port", port, user=1234)
+        process = self.docker_run("--port", port, "--save", "", user=1234)  # who may not write to /data
         self.assertEqual("+PONG\r\n", self.answers(port, "PING"))
         self.assertIn("Uid:\t1234\t1234", pathlib.Path(f"/proc/{process.pid}/status").read_text())
 
@@ -368,7 +379,7 @@ class PodmanTest(ImageTest):
 
     def test_another_user(self):
         port = free_port()
-        made = self.container("--port", port, options=["--user=1234"])
+        made = self.container("--port", port, "--save", "", options=["--user=1234"])
         self.assertEqual("+PONG\r\n", self.answers(port, "PING"))
         self.assertEqual("PONG\n", self.podman("exec", made, "redis-cli", "-p", port, "ping"))
 

@@ -26,6 +26,26 @@ SYSTEMCTL = """#!/bin/sh
 echo "$*" >>/calls
 """
 
+# Starts and stops what the unit says, as systemd does: environment, ExecStart=, SIGTERM.
+RUNNING_SYSTEMCTL = """#!/bin/bash
+unit=/lib/systemd/system/respite-server.service
+running() { [ -f /run/main.pid ] && kill -0 "$(cat /run/main.pid)" 2>/dev/null; }
+start() {
+  eval "$(sed -n 's/^Environment=//p' $unit)"
+  . "$(sed -n 's/^EnvironmentFile=-//p' $unit)"
+  mkdir -p /var/lib/respite
+  eval "setsid $(sed -n 's/^ExecStart=//p' $unit) >>/log 2>&1 &"
+  echo $! >/run/main.pid
+}
+stop() { if running; then kill "$(cat /run/main.pid)" && tail -s 0.02 --pid="$(cat /run/main.pid)" -f /dev/null; fi; }
+case " $* " in
+*" is-active "*) running ;;
+*" start "*) start ;;
+*" restart "*) stop; start ;;
+*" stop "*) stop ;;
+esac
+"""
+
 
 class DebTest(RootTest):
     def setUp(self):
@@ -89,6 +109,45 @@ class DebTest(RootTest):
         self.assertEqual([], [line for line in said("dpkg", "-P", "respite") if "start" in line])
         self.assertNotIn("respite-server.service", os.listdir(wanted))
         self.assertEqual([], said("dpkg", "-i", package))
+
+    def repacked(self, root, version):
+        """The same package with another version number, in the root."""
+        tree = self.folder / f"tree-{version}"
+        run("dpkg-deb", "-R", self.deb, tree)
+        control = tree / "DEBIAN/control"
+        control.write_text(re.sub(r"(?m)^Version: .*$", f"Version: {version}", control.read_text()))
+        run("dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, root / f"{version}.deb")
+        return f"/{version}.deb"
+
+    def test_an_upgrade_keeps_the_data(self):
+        root = self.unpacked("bookworm")
+        (root / "run/systemd/system").mkdir(parents=True)
+        (root / "usr/bin/systemctl").write_text(RUNNING_SYSTEMCTL)
+        (root / "usr/bin/systemctl").chmod(0o755)
+        (root / "usr/sbin/policy-rc.d").unlink(missing_ok=True)
+        self.inside(root, "dpkg", "-i", self.repacked(root, "0.0.1"))
+        port = free_port()
+        (root / "etc/default/respite-server").write_text(f'RESPITE_OPTIONS="--port {port}"\n')
+        self.inside(root, "systemctl", "start", "respite-server.service")
+        self.addCleanup(self.inside, root, "systemctl", "stop", "respite-server.service")
+
+        def answer(*words):
+            try:
+                return ask(port, *words)
+            except OSError:
+                return ""
+        wait_until(lambda: answer("SET", "a", "1") == "+OK\r\n", "the server")
+        before = (root / "run/main.pid").read_text()
+        self.inside(root, "dpkg", "-i", "--force-confold", self.repacked(root, "0.0.2"))
+        self.assertNotEqual(before, (root / "run/main.pid").read_text())
+        wait_until(lambda: answer("GET", "a") == "$1\r\n1\r\n", "the key")
+        self.assertRegex((root / "log").read_text(), r"Data is kept in /var/lib/respite/dump\.rdb, saved after 3600 s with 1 change, ")
+        self.assertIn("$2\r\nno\r\n", answer("CONFIG", "GET", "appendonly"))
+        answer("SET", "a", "2")
+        self.inside(root, "dpkg", "-P", "respite")
+        self.assertEqual("", answer("PING"))
+        self.assertTrue((root / "var/lib/respite/dump.rdb").exists())
+        self.assertFalse((root / "etc/respite").exists())
 
     def test_scripts_stand_failed_steps(self):
         root = self.unpacked("bookworm")
@@ -158,7 +217,9 @@ class UnitTest(RootTest):
         state = self.folder / "state"
         state.mkdir()
         line = re.search(r"^ExecStart=(.*)$", self.unit, re.M)[1].replace("/var/lib/respite", str(state))
-        line = line.replace("/usr/bin/", f"{self.root}/usr/bin/").replace("$RESPITE_OPTIONS", f"--port {port} --save '60 1'")
+        line = line.replace("/usr/bin/", f"{self.root}/usr/bin/").replace("$RESPITE_OPTIONS", f"--port {port}")
+        conf = re.search(r"^Environment=RESPITE_CONF=(.*)$", self.unit, re.M)[1]
+        line = line.replace("$RESPITE_CONF", f"{self.root}{conf}")
         notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.addCleanup(notify.close)
         notify.bind(str(self.folder / "notify"))
