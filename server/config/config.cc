@@ -151,7 +151,10 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   }
   if (line.is_in_container) config->settings_.protected_mode = false;  // as in the image `redis`
   if (line.is_test_run) SetTestDefaults(config->settings_);
-  if (!line.has_arguments) return config;
+  if (!line.has_arguments) {
+    if (line.is_in_container) config->SetDefaultSavePoints();
+    return config;
+  }
   std::string tail;
   if (line.reads_standard_input) {
     config->notes_.push_back({LogLevel::kNotice, "Reading config from stdin"});
@@ -166,11 +169,22 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   std::move(reader.notes().begin(), reader.notes().end(), std::back_inserter(config->notes_));
   config->was_set_ = reader.mentioned();
   config->Emulate(config->settings_.emulate);
+  const bool is_configured = reader.HasReadFile() || line.reads_standard_input || line.is_in_container;
+  if (is_configured && !line.is_test_run) config->SetDefaultSavePoints();
+  config->NoteSettingsWithoutEffect();
   config->NoteOddOomScores();
   config->settings_.starts_empty = line.is_test_run && !config->NamesData();
   if (auto error = config->CheckEndings()) return Failure(std::move(*error));
   if (auto error = config->CheckSentinels(line)) return Failure(std::move(*error));
   return config;
+}
+
+// A test harness that names no file must not find a dump of the run before. Who writes a configuration file, or runs a
+// container, expects Redis' save points.
+void Config::SetDefaultSavePoints() {
+  if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
+  settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
+  settings_.has_default_save_points = true;
 }
 
 // A test run starts empty unless it is told where data is: nobody expects what another program left in this folder.
@@ -384,6 +398,20 @@ void Config::RestoreFolder(const Settings& previous) const {
   if (previous.dir.empty() || previous.folder->Path() == previous.dir) return;
   // It was entered before; if it cannot be any more there is nothing better than staying here.
   [[maybe_unused]] const auto ignored = previous.folder->Enter(previous.dir);
+}
+
+void Config::NoteSettingsWithoutEffect() {
+  const Settings plain;
+  std::string names;
+  for (const auto subject : DirectivesBySubject()) {
+    for (const Directive& directive : subject) {
+      if (directive.support == SupportLevel::kEffective || !was_set_.contains(directive.name)) continue;
+      if (ValueText(directive, settings_) == ValueText(directive, plain)) continue;
+      names += (names.empty() ? "" : ", ") + std::string(directive.name);
+    }
+  }
+  if (names.empty()) return;
+  notes_.push_back({LogLevel::kNotice, "These directives are accepted without effect: " + names});
 }
 
 void Config::NoteOddOomScores() {

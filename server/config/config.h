@@ -124,6 +124,9 @@ class Config {
   // Unless somebody has set it.
   void SetDefault(std::string_view name, const std::string& value);
   void AddOwnHooks();
+  void SetDefaultSavePoints();
+  // Once, all those that were set and have another value than the default.
+  void NoteSettingsWithoutEffect();
   void NoteOddOomScores();
   bool NamesData() const;
   std::optional<StartupError> CheckEndings();

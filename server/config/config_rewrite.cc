@@ -146,7 +146,11 @@ void WriteSentinel(Document& document, const std::vector<SentinelLine>& lines) {
 std::string RewrittenConfig(Bytes old_text, const Settings& settings, const RewriteExtras& extras) {
   Document document(old_text, extras.detail);
   for (std::span<const Directive> subject : DirectivesBySubject()) {
-    for (const Directive& directive : subject) document.Write(directive.CommonName(), FormInFile(directive, settings));
+    for (const Directive& directive : subject) {
+      // Redis: a Sentinel, which saves nothing, has no `save` line.
+      const bool is_left_out = extras.sentinel_lines && directive.name == "save";
+      document.Write(directive.CommonName(), is_left_out ? FileForm{} : FormInFile(directive, settings));
+    }
   }
   if (extras.user_lines) document.Write("user", AllOf(*extras.user_lines));
   if (extras.loadmodule_lines) document.Write("loadmodule", AllOf(*extras.loadmodule_lines));

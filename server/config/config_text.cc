@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "server/config/newer_directives.h"
 #include "server/config/usage.h"
 #include "server/config/value_text.h"
 
@@ -89,6 +90,7 @@ StartupError FatalConfigError(const ConfigLine* line, std::string_view reason) {
 ConfigReader::Outcome ConfigReader::ReadFile(const std::string& path, std::string_view tail) {
   Result<std::string, StartupError> text = TextOfFiles(path);
   if (!text) return Failure(std::move(text).error());
+  has_read_file_ = true;
   return ReadText(text.value() + std::string(tail));
 }
 
@@ -124,7 +126,7 @@ ConfigReader::Outcome ConfigReader::ReadDirective(const Directive& directive, co
     split = SplitQuoted(words[0]).value_or(std::vector<std::string>{});
     words = split;
   }
-  if (Objection objection = Assign(directive, settings_, words, ConfigOrigin::kStartup)) {
+  if (Objection objection = Assign(directive, settings_, words, origin_)) {
     return Failure(FatalConfigError(&line, *objection));
   }
   mentioned_.insert(directive.name);
@@ -152,9 +154,23 @@ ConfigReader::Outcome ConfigReader::ReadOther(ConfigLine& line) {
     if (count < 2) return Failure(FatalConfigError(&line, "Module config specified without value"));
     lines_.module_settings.push_back(std::move(line));
   } else {
-    return Failure(FatalConfigError(&line, "Bad directive or wrong number of arguments"));
+    return ReadUnknown(line);
   }
   return Done{};
+}
+
+ConfigReader::Outcome ConfigReader::ReadUnknown(const ConfigLine& line) {
+  const std::string& name = line.words[0];
+  std::string reason = "Bad directive or wrong number of arguments";
+  if (const NewerDirective* newer = FindNewerDirective(name)) {
+    const std::string what = "'" + name + "' is a directive of " + std::string(newer->found_in);
+    if (newer->IsHarmless(ConfigWords(line.words).subspan(1))) {
+      notes_.push_back({LogLevel::kWarning, what + ". Respite does not have it and ignores it."});
+      return Done{};
+    }
+    reason += "\n" + what + ", which Respite does not have";
+  }
+  return Failure(FatalConfigError(&line, reason));
 }
 
 // The option --sentinel becomes a line with the word `sentinel` alone; it needs no action here.
@@ -172,6 +188,9 @@ ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
   ++depth_;
   Outcome outcome = ReadFile(line.words[1]);
   --depth_;
+  // Redis: takes the end of an included file for the end of all files. From then on each `save` line replaces those
+  // before it, as CONFIG SET does.
+  origin_ = ConfigOrigin::kConfigSet;
   return outcome;
 }
 

@@ -64,6 +64,7 @@ class ConfigReader {
   ConfigLines& lines() { return lines_; }
   std::vector<ConfigNote>& notes() { return notes_; }
   const std::set<std::string_view>& mentioned() const { return mentioned_; }  // primary names of directives
+  bool HasReadFile() const { return has_read_file_; }
 
  private:
   using Outcome = Result<Done, StartupError>;
@@ -72,6 +73,7 @@ class ConfigReader {
   Outcome ReadDirective(const Directive& directive, const ConfigLine& line);
   Outcome ReadOther(ConfigLine& line);
   Outcome ReadSentinel(ConfigLine& line);
+  Outcome ReadUnknown(const ConfigLine& line);
   Outcome Include(const ConfigLine& line);
   Outcome CheckWhole();
   Outcome CheckNodes();
@@ -81,6 +83,8 @@ class ConfigReader {
   ConfigLines lines_;
   std::vector<ConfigNote> notes_;
   std::set<std::string_view> mentioned_;
+  ConfigOrigin origin_ = ConfigOrigin::kStartup;
+  bool has_read_file_ = false;
   int depth_ = 0;  // of includes
 };
 

@@ -32,7 +32,6 @@ enum class ConfigOrigin : uint8_t { kStartup, kConfigSet };
 
 enum class SupportLevel : uint8_t {
   kEffective,    // takes effect
-  kStored,       // checked, stored and reported; the feature does not exist yet
   kMeaningless,  // checked, stored and reported; there is nothing to control here
 };
 

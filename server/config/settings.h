@@ -3,8 +3,9 @@
 //   if (used_bytes > settings.maxmemory) ...
 //
 // Each member is named after its directive ("tcp-keepalive" is `tcp_keepalive`) and initialised with its default: Redis
-// 7.2's, except that there are no `save` points. Units are those of the directive and noted where there is one.
-// directive.h parses, prints and checks values; Config changes them.
+// 7.2's, except that there are no `save` points: Config adds kDefaultSavePoints where a configuration file is read.
+// Units are those of the directive and noted where there is one. directive.h parses, prints and checks values; Config
+// changes them.
 #pragma once
 
 #include <array>
@@ -56,6 +57,8 @@ struct SavePoint {
   int64_t seconds;
   int64_t changes;
 };
+// Those of a server whose configuration file has no `save` line.
+inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300, 100}, {60, 10000}}};
 
 enum OutputBufferClass : uint8_t { kOutputNormal, kOutputReplica, kOutputPubsub, kOutputBufferClassCount };
 
@@ -233,6 +236,7 @@ struct Settings : EncodingLimits {
   RdbVersionCheck rdb_version_check = RdbVersionCheck::kStrict;
   SanitizeDumpPayload sanitize_dump_payload = SanitizeDumpPayload::kNever;
   std::vector<SavePoint> save;
+  bool has_default_save_points = false;  // `save` has kDefaultSavePoints because nothing was said; not a directive
   bool stop_writes_on_bgsave_error = true;
 
   // Replication.

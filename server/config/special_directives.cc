@@ -105,6 +105,7 @@ FileForm DirForm(std::string_view name, const Settings& settings) {
 // --- save ---
 
 Objection AssignSave(Settings& settings, ConfigWords words, ConfigOrigin origin) {
+  settings.has_default_save_points = false;
   if (IsSingleEmpty(words)) {
     settings.save.clear();
     return {};
@@ -132,8 +133,9 @@ std::string SaveText(const Settings& settings) {
   return text;
 }
 
+// A file without a `save` line means kDefaultSavePoints, so the empty list is always written.
 FileForm SaveForm(std::string_view name, const Settings& settings) {
-  if (settings.save.empty()) return OneLine(name, "\"\"", LinePresence::kIfMentioned);
+  if (settings.save.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
   FileForm form;
   for (const SavePoint& point : settings.save) {
     form.push_back({std::string(name) + ' ' + std::to_string(point.seconds) + ' ' + std::to_string(point.changes),

@@ -26,7 +26,7 @@ std::string BuildId() {
 }
 
 std::string VersionLine() {
-  return "Redis server v=" + std::string(kRedisVersion) + " sha=00000000:0 malloc=" + AllocatorName() +
+  return "Respite server v=" + std::string(kRedisVersion) + " sha=00000000:0 malloc=" + AllocatorName() +
          " bits=" + std::to_string(8 * sizeof(void*)) + " build=" + BuildId() +
          " respite=" + std::string(kRespiteVersion);
 }

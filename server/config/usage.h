@@ -10,7 +10,8 @@ namespace respite {
 
 constexpr std::string_view kRespiteVersion = "0.1.0";
 
-// The line of --version, without a newline. Launchers parse its third word, its first number, or the text after "v=".
+// The line of --version, without a newline. Launchers parse its third word, its first number, the text after "v=" or
+// "server v=", or all words with a '='.
 std::string VersionLine();
 
 // The text of --help for a program of this name. It is printed to stderr, with exit code 1.

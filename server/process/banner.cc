@@ -22,6 +22,16 @@ std::string ModeOf(const Config& config) {
   return config.settings().cluster_enabled ? "cluster" : "standalone";
 }
 
+// "3600 s with 1 change, 300 s with 100 changes"
+std::string SavePointsText(const Settings& settings) {
+  std::string text;
+  for (const SavePoint& point : settings.save) {
+    text += (text.empty() ? "" : ", ") + std::to_string(point.seconds) + " s with " + std::to_string(point.changes);
+    text += point.changes == 1 ? " change" : " changes";
+  }
+  return text;
+}
+
 std::string Logo(const Config& config) {
   const DialectTraits& traits = DialectOf(config.settings().emulate).traits;
   return "\n"
@@ -44,6 +54,12 @@ std::string Logo(const Config& config) {
 
 }  // namespace
 
+void LogIdentity(const Settings& settings, Logger& log) {
+  const DialectTraits& traits = DialectOf(settings.emulate).traits;
+  log.Notice("Respite " + std::string(kRespiteVersion) + ", as " + std::string(traits.title) + " " +
+             std::string(traits.version));
+}
+
 void LogStarting(const CommandLine& line, const Config& config, Logger& log) {
   const DialectTraits& traits = DialectOf(config.settings().emulate).traits;
   log.Notice("oO0OoO0OoO0Oo " + std::string(traits.title) + " is starting oO0OoO0OoO0Oo");
@@ -64,6 +80,23 @@ void LogMode(const Config& config, Logger& log) {
   const Settings& settings = config.settings();
   if (ShowsLogo(settings)) return log.LogRaw(Logo(config));
   log.Notice(("Running mode=" + ModeOf(config) + ", port=").append(std::to_string(ShownPort(settings))).append("."));
+}
+
+std::string DataPlaceText(const Settings& settings) {
+  std::string text;
+  if (settings.appendonly) {
+    text = "Data is kept in the append-only file in " + settings.dir + "/" + settings.appenddirname + ", fsync " +
+           ValueText(*FindDirective("appendfsync"), settings);
+  }
+  if (!settings.save.empty()) {
+    text +=
+        (text.empty() ? "Data is kept in " : ", and in ") + settings.dir + "/" + settings.dbfilename + ", saved after ";
+    text += SavePointsText(settings) + ", and at shutdown";
+  }
+  if (text.empty()) {
+    text = "Data is kept in memory only and ends with this process: no save points, no append-only file";
+  }
+  return text + ".";
 }
 
 std::vector<std::string> UnsupportedSettings(const Config& config) {

@@ -88,6 +88,7 @@ int ServerProcess::Run() {
   const int ready_fd = config_.settings().ready_fd;
   const auto objection = ready_fd == 0 ? std::nullopt : ready_fd_.Take(ready_fd);
   OpenLog(log_);
+  LogIdentity(config_.settings(), log_);
   for (const ConfigNote& note : config_.TakeNotes()) log_.Log(note.level, note.text);
   if (objection) {
     log_.Warning(*objection);

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "base/number_text.h"
 #include "server/config/settings.h"
 #include "server/dataset/host.h"
 #include "server/dataset/memory_gauge.h"
@@ -11,10 +13,19 @@
 
 namespace respite {
 
+namespace {
+
+constexpr int64_t kLogProgressEveryMs = 5000;
+
+std::string MegabytesText(uint64_t bytes) { return FixedText(static_cast<double>(bytes) / (1 << 20), 1); }
+
+}  // namespace
+
 void Loading::Begin(uint64_t total_bytes, Phase::Load how, const Session* holder) {
   parts_.phase.BeginLoading(how, holder);
   start_s_ = parts_.clock.WallMs() / 1000;
   start_ms_ = parts_.pace.NowMs();
+  next_log_ms_ = start_ms_ + kLogProgressEveryMs;
   total_bytes_ = total_bytes;
   file_history_ = {};
   left_out_.clear();
@@ -31,12 +42,34 @@ Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   loaded_bytes_ = loaded_bytes;
   parts_.memory.NotePeak();
   advances_();
+  LogProgress();
   if (!parts_.host || parts_.phase.load() != Phase::Load::kInTurn) return Order::kGoOn;
   // A command that loads is suspended as a script is.
   const Executor::Aside aside = parts_.executor.StandAside();
   const bool goes_on = parts_.host->ServeBesides();
   parts_.executor.GoOn(aside);
   return goes_on ? Order::kGoOn : Order::kStop;
+}
+
+// The snapshot that a primary sends through a pipe has no known size.
+void Loading::LogProgress() {
+  const int64_t now_ms = parts_.pace.NowMs();
+  if (now_ms < next_log_ms_ || loaded_bytes_ == 0) return;
+  next_log_ms_ = now_ms + kLogProgressEveryMs;
+  const double elapsed_s = static_cast<double>(now_ms - start_ms_) / 1000;
+  std::string line = "Loading: ";
+  if (total_bytes_ != 0) {
+    const Figures figures = Survey();
+    line += FixedText(figures.loaded_percent, 1) + " %, " + MegabytesText(loaded_bytes_) + " of " +
+            MegabytesText(total_bytes_) + " MB, about " + std::to_string(figures.eta_s) + " s left";
+  } else {
+    line += MegabytesText(loaded_bytes_) + " MB";
+  }
+  if (keys_loaded_ != 0) {
+    line += ", " + std::to_string(keys_loaded_) + " keys (" +
+            std::to_string(static_cast<uint64_t>(static_cast<double>(keys_loaded_) / elapsed_s)) + " per second)";
+  }
+  parts_.log.Notice(line);
 }
 
 void Loading::SlowDown() {

@@ -18,6 +18,7 @@ class Clock;
 class Pace;
 class Executor;
 class HostPort;
+class Logger;
 class MemoryGauge;
 struct Settings;
 struct Session;
@@ -28,6 +29,7 @@ class Loading {
     const Settings& settings;
     const Clock& clock;
     const Pace& pace;
+    Logger& log;
     const HostPort& host;
     MemoryGauge& memory;
     Phase& phase;
@@ -44,7 +46,7 @@ class Loading {
 
   enum class Order : uint8_t { kGoOn, kStop };
   // Reports the bytes loaded so far. To be called every loading-process-events-interval-bytes: if it all happens in one
-  // Turn this serves clients, and a client or a signal may stop the server.
+  // Turn this serves clients, and a client or a signal may stop the server. Logs the progress every few seconds.
   Order Advance(uint64_t loaded_bytes);
   // Has `handler` run in each Advance.
   void OnAdvance(std::function<void()> handler) { advances_ = std::move(handler); }
@@ -86,9 +88,12 @@ class Loading {
   uint64_t KeysExpired() const { return keys_expired_; }
 
  private:
+  void LogProgress();
+
   const Parts parts_;
   int64_t start_s_ = 0;
-  int64_t start_ms_ = 0;  // on the Pace's clock
+  int64_t start_ms_ = 0;     // on the Pace's clock
+  int64_t next_log_ms_ = 0;  // on the Pace's clock
   uint64_t total_bytes_ = 0;
   uint64_t loaded_bytes_ = 0;
   uint64_t memory_then_bytes_ = 0;

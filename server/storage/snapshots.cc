@@ -149,7 +149,17 @@ bool Snapshots::Lock(const std::string& path) {
   if (lock || lock.error() != EWOULDBLOCK) return true;
   parts_.log.Warning("The RDB file " + path + " in " + parts_.settings.folder->Path() +
                      " belongs to another server that runs. It is not overwritten.");
+  GiveUpDefaultSavePoints();
   return false;
+}
+
+// Redis lets the last server overwrite the dump. Servers that were started in one folder from files that say nothing
+// about saving must start and end here, too.
+void Snapshots::GiveUpDefaultSavePoints() {
+  Settings& settings = parts_.settings;
+  if (!std::exchange(settings.has_default_save_points, false)) return;
+  settings.save.clear();
+  parts_.log.Warning("Nothing is saved from now on: give this server another dir or dbfilename, or a save directive");
 }
 
 void Snapshots::Saved(uint64_t changes, const std::string& path) {
@@ -262,7 +272,7 @@ void Snapshots::SaveIfDue() {
 
 std::optional<std::string> Snapshots::Claim() {
   const Settings& settings = parts_.settings;
-  if (!settings.save.empty() && !Lock(settings.dbfilename)) {
+  if (!settings.save.empty() && !Lock(settings.dbfilename) && !settings.save.empty()) {
     return "Another server already saves to " + settings.dbfilename + " in " + parts_.settings.folder->Path() +
            ": give this one another dir or dbfilename, or no save points.";
   }

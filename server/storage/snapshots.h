@@ -32,7 +32,7 @@ class Snapshots {
   enum class Outcome : uint8_t { kDone, kFailed };
 
   struct Parts {
-    const Settings& settings;
+    Settings& settings;
     const Clock& clock;
     const Pace& pace;
     Logger& log;
@@ -80,7 +80,7 @@ class Snapshots {
   bool StopsWrites() const;
 
   // At the start, before loading: locks the dump if there are save points, and removes temporary files of dead servers.
-  // Returns why the server cannot start, if so.
+  // Returns why the server cannot start, if so. Default save points are given up instead.
   std::optional<std::string> Claim();
 
   // CONFIG RESETSTAT.
@@ -99,7 +99,9 @@ class Snapshots {
  private:
   bool Write(const std::string& path, ChildReporter* reporter);
   bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);
+  // Returns whether this server may write the dump `path`. If it may not, default save points are given up.
   bool Lock(const std::string& path);
+  void GiveUpDefaultSavePoints();
   void Saved(uint64_t changes, const std::string& path);
   void Ended(const ChildEnd& end);
   void TakeOutcome(const ChildEnd& end);

@@ -1,4 +1,5 @@
 // The forms of command line and configuration file that launchers use.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -220,6 +221,89 @@ TEST_F(ConfigCommandLineTest, Includes) {
   EXPECT_EQ(Error({"loop.conf"}), Block(1, "include loop.conf", "Files include each other without end"));
 }
 
+// Compared with Redis 7.0.15, except that servers without a file have no save points.
+TEST_F(ConfigCommandLineTest, SavePointsOfAFile) {
+  constexpr const char* kDefault = "3600 1 300 100 60 10000";
+  Write("none.conf", "hz 20\n");
+  Write("empty.conf", "save \"\"\n");
+  Write("one.conf", "save 900 1\n");
+  Write("two.conf", "save 900 1\nsave 60 5\n");
+  Write("included_first.conf", "include one.conf\nsave 60 5\nsave 70 6\n");
+  Write("included_last.conf", "save 60 5\ninclude none.conf\n");
+  EXPECT_EQ(Value("save", {"none.conf"}), kDefault);
+  EXPECT_EQ(Value("save", {"empty.conf"}), "");
+  EXPECT_EQ(Value("save", {"one.conf"}), "900 1");
+  EXPECT_EQ(Value("save", {"two.conf"}), "900 1 60 5");
+  EXPECT_EQ(Value("save", {"none.conf", "--save", "60 5"}), "60 5");
+  EXPECT_EQ(Value("save", {"one.conf", "--save", "60 5"}), "900 1 60 5");
+  EXPECT_EQ(Value("save", {"one.conf", "--save", ""}), "");
+  EXPECT_EQ(Value("save", {"none.conf", "--save", ""}), "");
+  EXPECT_EQ(Value("save", {"included_first.conf"}), "70 6");
+  EXPECT_EQ(Value("save", {"included_last.conf"}), "60 5");
+  EXPECT_EQ(Value("save", {"one.conf", "--include", "two.conf"}), "900 1 900 1 60 5");
+  EXPECT_EQ(Value("save", {"one.conf", "--include", "two.conf", "--save", "1 1", "--save", "2 2"}), "2 2");
+  EXPECT_EQ(Value("save", {"-"}, "hz 20\n"), kDefault);
+  EXPECT_EQ(Value("save", {"-"}, "save 10 5\n"), "10 5");
+  EXPECT_EQ(Value("save", {"one.conf", "-"}, "save 10 5\n"), "900 1 10 5");
+  EXPECT_EQ(Value("save", {"--include", "none.conf"}), kDefault);
+  EXPECT_EQ(Value("save", {"--port", "0"}), "");
+  EXPECT_EQ(Value("save", {"--test"}), "");
+  EXPECT_EQ(Value("save", {"none.conf", "--test"}), "");
+  EXPECT_EQ(Value("save", {"one.conf", "--test"}), "900 1");
+}
+
+TEST_F(ConfigCommandLineTest, ASentinelHasNoSavePoints) {
+  Write("sentinel.conf", "port 26379\n");
+  EXPECT_EQ(Value("save", {"sentinel.conf", "--sentinel"}), "");
+}
+
+TEST_F(ConfigCommandLineTest, AContainerKeepsItsData) {
+  std::istringstream nothing;
+  for (const Arguments& arguments :
+       std::initializer_list<Arguments>{{}, {"--port", "7"}, {"--save", "9 9"}, {"--test"}}) {
+    CommandLine line = Parse(arguments);
+    line.is_in_container = true;
+    const auto config = Config::Load(line, nothing);
+    ASSERT_TRUE(config.ok());
+    const Arguments save = {"save"};
+    const bool is_told = !arguments.empty() && arguments[0] != "--port";
+    const std::string told = arguments.size() == 2 ? "9 9" : "";
+    EXPECT_EQ(config.value()->Get(save).at(0).second, is_told ? told : "3600 1 300 100 60 10000");
+  }
+}
+
+TEST_F(ConfigCommandLineTest, DirectivesOfLaterVersions) {
+  EXPECT_EQ(Error({"-"}, "tls-auth-clients-user CN"),
+            Block(1, "tls-auth-clients-user CN",
+                  "Bad directive or wrong number of arguments\n'tls-auth-clients-user' is a directive of Redis 8.6 and "
+                  "Valkey 9.1, which Respite does not have"));
+  EXPECT_THAT(Error({"--rdma-port", "6380"}), testing::HasSubstr("'rdma-port' is a directive of Valkey 9.1, which"));
+  EXPECT_THAT(Error({"-"}, "lookahead"), testing::HasSubstr("'lookahead' is a directive of Redis 8.6, which"));
+  const auto config = Load({"-"}, "Lookahead 16\ntls-auth-clients-user off\nrdma-bind \"\"\nstream-idmp-maxsize 7\n");
+  ASSERT_TRUE(config.ok()) << config.error().text;
+  std::vector<std::string> notes;
+  for (const ConfigNote& note : config.value()->TakeNotes()) notes.push_back(note.text);
+  EXPECT_THAT(notes,
+              testing::ElementsAre(
+                  "Reading config from stdin",
+                  "'lookahead' is a directive of Redis 8.6. Respite does not have it and ignores it.",
+                  "'tls-auth-clients-user' is a directive of Redis 8.6 and Valkey 9.1. Respite does not have it "
+                  "and ignores it.",
+                  "'rdma-bind' is a directive of Valkey 9.1. Respite does not have it and ignores it.",
+                  "'stream-idmp-maxsize' is a directive of Redis 8.6. Respite does not have it and ignores it."));
+}
+
+TEST_F(ConfigCommandLineTest, SettingsWithoutEffectAreNamedOnce) {
+  const auto notes = [](const Arguments& arguments) {
+    std::string text;
+    for (const ConfigNote& note : Load(arguments).value()->TakeNotes()) text += note.text + '\n';
+    return text;
+  };
+  EXPECT_EQ(notes({"--activedefrag", "yes", "--io-threads", "4", "--hz", "20"}),
+            "These directives are accepted without effect: io-threads, activedefrag\n");
+  EXPECT_EQ(notes({"--activedefrag", "no", "--io-threads", "1", "--activerehashing", "yes"}), "");
+}
+
 TEST_F(ConfigCommandLineTest, LinesForOthersAreCollected) {
   Write("a.conf",
         "rename-command CONFIG \"\"\nuser default on nopass\nloadmodule /x.so a b\nloadmodule /y.so\nmod.x 1 2\n");
@@ -329,7 +413,7 @@ TEST(ConfigUsageTest, VersionLineIsWhatHarnessesParse) {
     all.push_back(word);
   }
   ASSERT_EQ(all.size(), 8U);
-  EXPECT_TRUE(line.starts_with("Redis server v=7.2.4 sha=00000000:0 malloc="));
+  EXPECT_TRUE(line.starts_with("Respite server v=7.2.4 sha=00000000:0 malloc="));
   EXPECT_EQ(all[4], "malloc=" + AllocatorName());
   EXPECT_EQ(all[5], "bits=64");
   EXPECT_EQ(all[6], "build=" + BuildId());

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
 #include "server/config/directive.h"
+#include "server/config/newer_directives.h"
 
 namespace respite {
 namespace {
@@ -24,6 +26,21 @@ TEST(Differences, NamesEveryDirectiveWithoutEffect) {
       EXPECT_EQ(named, directive.support != SupportLevel::kEffective) << directive.name;
     }
   }
+}
+
+TEST(Differences, NamesEveryDirectiveOfLaterVersions) {
+  std::ifstream file(RESPITE_SOURCE_DIR "/docs/differences.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string page = text.str();
+  for (const NewerDirective& newer : NewerDirectives()) {
+    std::string shown = "`" + std::string(newer.name);
+    if (newer.harmless_value)
+      shown += " " + (newer.harmless_value->empty() ? "\"\"" : std::string(*newer.harmless_value));
+    EXPECT_NE(page.find(shown + "`"), std::string::npos) << shown;
+    EXPECT_EQ(FindDirective(newer.name), nullptr) << newer.name;
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(NewerDirectives(), {}, &NewerDirective::name));
 }
 
 }  // namespace

@@ -391,6 +391,55 @@ TEST_F(SnapshotTest, TwoServersDoNotSaveToOneDump) {
   EXPECT_THAT(other.Run("SAVE"), Ok());
 }
 
+void UseDefaultSavePoints(TestServer& server) {
+  Settings& settings = server->services().config.Adjust();
+  settings.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
+  settings.has_default_save_points = true;
+}
+
+TEST_F(SnapshotTest, DefaultSavePointsDoNotPreventAStart) {
+  TestServer first = Start();
+  UseDefaultSavePoints(first);
+  TestClient client(first);
+  client.Run("SET k first");
+  ASSERT_THAT(client.Run("SAVE"), Ok());
+  TestServer second = Start();
+  UseDefaultSavePoints(second);
+  EXPECT_EQ(second->snapshots().Claim(), std::nullopt);
+  TestClient other(second);
+  EXPECT_THAT(other.Run("CONFIG GET save"), Bulks({"save", ""}));
+  EXPECT_THAT(client.Run("CONFIG GET save"), Bulks({"save", "3600 1 300 100 60 10000"}));
+  other.Run("SET k second");
+  EXPECT_THAT(other.Run("SHUTDOWN"), NoReply());
+  EXPECT_EQ(second.StoppedWith(), 0);
+  EXPECT_EQ(OnDisk().at("0 \"k\""), "string \"first\"");
+}
+
+TEST_F(SnapshotTest, DefaultSavePointsDoNotPreventAnEnd) {
+  TestServer first = Start();
+  UseDefaultSavePoints(first);
+  TestServer second = Start();
+  UseDefaultSavePoints(second);
+  TestServer third = Start();
+  UseDefaultSavePoints(third);
+  for (TestServer* server : {&first, &second, &third}) EXPECT_EQ((*server)->snapshots().Claim(), std::nullopt);
+  TestClient client(first);
+  TestClient other(second);
+  TestClient last(third);
+  client.Run("SET k first");
+  ASSERT_THAT(client.Run("SAVE"), Ok());
+  other.Run("SET k second");
+  EXPECT_THAT(other.Run("SHUTDOWN"), NoReply());
+  EXPECT_EQ(second.StoppedWith(), 0);
+  for (int i = 0; i < 10000; ++i) last.Run("INCR n");
+  third.AdvanceMs(61'000);
+  third.Cron();
+  EXPECT_THAT(last.Run("INCR n"), Int(10001));  // no MISCONF
+  EXPECT_THAT(last.Run("CONFIG GET save"), Bulks({"save", ""}));
+  EXPECT_THAT(last.Run("SHUTDOWN SAVE"), Error("ERR Errors trying to SHUTDOWN. Check logs."));  // it was asked for
+  EXPECT_EQ(OnDisk().at("0 \"k\""), "string \"first\"");
+}
+
 TEST_F(SnapshotTest, ServersThatSaveNothingShareADirectory) {
   TestServer first = Start();
   TestServer second = Start();

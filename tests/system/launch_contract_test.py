@@ -80,7 +80,7 @@ class Arguments(LaunchTest):  # A
         for option in ("-v", "--version"):
             run = self.run_once(option)
             self.assertEqual((0, ""), (run.returncode, run.stderr))
-            self.assertTrue(run.stdout.startswith("Redis server v=7.2.4 "), run.stdout)
+            self.assertTrue(run.stdout.startswith("Respite server v=7.2.4 "), run.stdout)
         for option in ("-h", "--help"):
             run = self.run_once(option)
             self.assertEqual((1, ""), (run.returncode, run.stdout))
@@ -148,8 +148,10 @@ class Files(LaunchTest):  # B
                 break
         else:
             self.skipTest("there is none here")
-        self.start(shipped, "--port", "auto", "--daemonize", "no", "--dir", self.folder, "--logfile", "", "--pidfile",
-                   self.path("pid"), "--supervised", "no")
+        server = self.start(shipped, "--port", "auto", "--daemonize", "no", "--dir", self.folder, "--logfile", "",
+                            "--pidfile", self.path("pid"), "--supervised", "no")
+        self.assertEqual(["save", "3600 1 300 100 60 10000"], call(server.port, "CONFIG", "GET", "save"))
+        self.assertNotIn("without effect", server.text)
 
 
 class Version(LaunchTest):  # C
@@ -169,8 +171,10 @@ class LogLines(LaunchTest):  # D
     def test_lines_in_order(self):
         server = self.launch("--port", "auto", "--unixsocket", "s")
         pid, port = server.pid, server.port
+        server.wait_for(r"Data is kept [^\n]*\n")
         lines = [line for line in server.text.splitlines() if "WARNING" not in line and "maximum open" not in line]
-        wanted = [rf"{pid}:C {STAMP} \* oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo",
+        wanted = [rf"{pid}:C {STAMP} \* Respite \d+\.\d+\.\d+, as Redis 7\.2\.4",
+                  rf"{pid}:C {STAMP} \* oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo",
                   rf"{pid}:C {STAMP} \* Redis version=7\.2\.4, bits=64, commit=00000000, modified=0, pid={pid}, "
                   "just started",
                   rf"{pid}:C {STAMP} \* Configuration loaded",
@@ -179,10 +183,17 @@ class LogLines(LaunchTest):  # D
                   rf"{pid}:M {STAMP} \* Server initialized",
                   rf"{pid}:M {STAMP} \* Ready to accept connections tcp",
                   rf"{pid}:M {STAMP} \* Ready to accept connections unix",
-                  rf"{pid}:M {STAMP} \* The server is now ready to accept connections on port {port}"]
+                  rf"{pid}:M {STAMP} \* The server is now ready to accept connections on port {port}",
+                  rf"{pid}:M {STAMP} \* Data is kept in memory only and ends with this process: no save points, no "
+                  r"append-only file\."]
         self.assertEqual(len(wanted), len(lines), server.text)
         for pattern, line in zip(wanted, lines):
             self.assertRegex(line, f"^{pattern}$")
+
+    def test_the_first_line_names_the_emulated_version(self):
+        for version, name in (("valkey:8.1", "Valkey 8.1.1"), ("redis:7.4", "Redis 7.4.")):
+            server = self.start("--port", "auto", "--emulate", version)
+            self.assertRegex(server.text, rf"^{server.pid}:C {STAMP} \* Respite \d\S+, as {name}")
 
     def test_logo_tells_the_pid(self):
         server = self.launch("--port", "auto", "--always-show-logo", "yes")
@@ -445,6 +456,87 @@ class Persistence(LaunchTest):  # J
             self.assertEqual("+OK", call(server.port, "SET", "k", "v"))
             server.stop(number)
             self.assertEqual([], os.listdir(self.folder))
+
+    # As Debian's redis.conf.
+    FILE = "bind 127.0.0.1 -::1\nport auto\n# save 3600 1 300 100 60 10000\n# save \"\"\ndbfilename dump.rdb\nappendonly no\n"
+
+    def fill(self, *arguments, end=signal.SIGTERM, **options):
+        """A server that gets a key and ends; then what it has left behind."""
+        server = self.start(*arguments, "--pidfile", "pid", **options)
+        self.assertEqual("+OK", call(server.port, "SET", "k", "v"))
+        if end is None:
+            call(server.port, "SHUTDOWN")
+            self.assertEqual(0, server.exit_code())
+        else:
+            self.assertEqual(0, server.stop(end))
+        return server, sorted(name for name in os.listdir(self.folder) if not name.endswith(".conf"))
+
+    def test_a_file_without_save_lines_keeps_data(self):
+        conf = self.write("some.conf", self.FILE)
+        for arguments, stdin in (([conf], None), (["-"], self.FILE)):
+            for end in (signal.SIGTERM, signal.SIGINT, None):
+                server, left = self.fill(*arguments, stdin=stdin, end=end)
+                self.assertEqual(["dump.rdb"], left)
+                self.assertIn(f"Data is kept in {os.path.realpath(self.folder)}/dump.rdb, saved after 3600 s with 1 change, 300 s "
+                              "with 100 changes, 60 s with 10000 changes, and at shutdown.\n", server.text)
+                again = self.start(*arguments, stdin=stdin)
+                self.assertEqual("v", call(again.port, "GET", "k"))
+                self.assertEqual(["save", "3600 1 300 100 60 10000"], call(again.port, "CONFIG", "GET", "save"))
+                again.stop(signal.SIGKILL)
+                os.remove(self.path("dump.rdb"))
+
+    def test_a_file_that_saves_nothing(self):
+        for text, more in ((self.FILE + 'save ""\n', []), (self.FILE, ["--save", ""]), (self.FILE, ["--test"])):
+            self.assertEqual([], self.fill(self.write("some.conf", text), *more)[1])
+
+    def test_what_the_log_says_of_an_append_only_file(self):
+        conf = self.write("some.conf", self.FILE)
+        place = os.path.realpath(self.folder)
+        server = self.start(conf, "--appendonly", "yes", "--save", "")
+        server.wait_for(rf"Data is kept in the append-only file in {place}/appendonlydir, fsync everysec\.\n")
+        server.stop()
+        server = self.start(conf, "--appendonly", "yes", "--appendfsync", "always", "--save", "60 1")
+        server.wait_for(rf"Data is kept in the append-only file in {place}/appendonlydir, fsync always, and in {place}/dump\.rdb, "
+                        r"saved after 60 s with 1 change, and at shutdown\.\n")
+
+    def test_servers_with_files_share_a_folder(self):
+        """As those that embedded-redis starts: none may fail to start or to end because of the dump of another."""
+        conf = self.write("some.conf", self.FILE)
+        first = self.start(conf)
+        self.assertEqual("+OK", call(first.port, "SET", "k", "first"))
+        self.assertEqual("+OK", call(first.port, "SAVE"))
+        second = self.start(conf)
+        self.assertEqual(["save", ""], call(second.port, "CONFIG", "GET", "save"))
+        second.wait_for("# Nothing is saved from now on: give this server another dir or dbfilename, or a save directive\n")
+        second.wait_for("Data is kept in memory only")
+        self.assertEqual("+OK", call(second.port, "SET", "k", "second"))
+        self.assertEqual(0, second.stop())
+        self.assertEqual(0, first.stop())
+        self.assertEqual("first", call(self.start(conf).port, "GET", "k"))
+
+    def test_nodes_with_a_file_keep_their_data(self):
+        conf = self.write("some.conf", "bind 127.0.0.1\n")
+        server = self.start(conf, "--nodes", "2x0", "--port", "auto", "--port-file", "ports")
+        wait_until(lambda: os.path.exists(self.path("ports")), "the ports")
+        self.assertEqual(0, server.stop())
+        for node in ("node-1", "node-2"):
+            self.assertTrue(os.path.exists(self.path(f"{node}/dump.rdb")))
+            self.assertRegex(server.text, rf"{node}\S* .*Data is kept in \S+/{node}/dump\.rdb,")
+
+    def test_nodes_without_a_file_save_nothing(self):
+        for more in ([], ["--test"]):
+            server = self.start("--nodes", "2x0", "--port", "auto", "--bind", "127.0.0.1", *more)
+            self.assertEqual(0, server.stop())
+            self.assertFalse(os.path.exists(self.path("node-1/dump.rdb")))
+
+    def test_a_sentinel_saves_nothing(self):
+        conf = self.write("sentinel.conf", f"port {free_port()}\nbind 127.0.0.1\n")
+        server = self.launch(conf, "--sentinel")
+        server.wait_for("Sentinel ID is")
+        self.assertEqual(0, server.stop())
+        self.assertEqual(["sentinel.conf"], os.listdir(self.folder))
+        self.assertNotIn("\nsave", self.read("sentinel.conf"))
+        self.assertNotIn("Data is kept", server.text)
 
 
 @unittest.skipUnless(shutil.which("redis-cli"), "redis-cli is not installed")

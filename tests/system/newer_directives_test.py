@@ -1,6 +1,8 @@
 """Directives that came after Redis 7.2, where only a process shows their effect."""
 import grp
 import os
+import pathlib
+import re
 import socket
 import unittest
 
@@ -85,6 +87,31 @@ class Others(LaunchTest):
         self.assertIn("Can't handle RDB format version 80", refused.text)
         server = self.start("--port", "auto", "--dir", self.path(""), "--rdb-version-check", "relaxed")
         self.assertEqual("v", call(server.port, "GET", "k"))
+
+
+class Unknown(LaunchTest):
+    """Directives that only later versions have, and those without effect."""
+    ALARMING = re.compile(r"error|denied|can't|not listen|already in use|aborting after|shutting down with code", re.I)
+
+    def test_those_that_may_be_ignored_are_and_the_log_says_so(self):
+        page = pathlib.Path(__file__).resolve().parents[2].joinpath("docs/differences.md").read_text(encoding="utf-8")
+        any_value, defaults = page.split("**Directives of Redis 8.6 and Valkey 9.1")[1].split("These are ignored with their defaults")
+        lines = [f"{name} 7" for name in re.findall(r"`([a-z-]+)`", any_value)] + re.findall(r"`([a-z-]+ [^`]+)`", defaults)
+        self.assertGreater(len(lines), 30)
+        server = self.start(self.write("newer.conf", "port auto\n" + "\n".join(lines) + "\n"))
+        for line in lines:
+            self.assertIn(f"# '{line.split()[0]}' is a directive of ", server.text)
+        self.assertIsNone(self.ALARMING.search(server.text.split("Ready to accept")[0]))
+        for line in defaults and re.findall(r"`([a-z-]+) [^`]+`", defaults):
+            said = self.fails("--port", "0", "--unixsocket", "s", f"--{line}", "other")
+            self.assertRegex(said, rf"Bad directive or wrong number of arguments\n'{line}' is a directive of [^\n]+, which Respite does "
+                                   r"not have\n$")
+
+    def test_those_without_effect_are_named_once(self):
+        server = self.start("--port", "auto", "--activedefrag", "yes", "--io-threads", "4", "--list-compress-depth", "0")
+        self.assertEqual(["* These directives are accepted without effect: io-threads, activedefrag"],
+                         re.findall(r"\* These directives .*", server.text))
+        self.assertIsNone(self.ALARMING.search(server.text))
 
 
 if __name__ == "__main__":

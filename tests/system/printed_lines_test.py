@@ -115,11 +115,11 @@ class PrintedLinesTest(LaunchTest):
                               check=True).stdout
         self.assertIn(" respite=", said)
 
-    def test_no_snapshots_unless_they_are_asked_for(self):
+    def test_save_points_with_a_file_and_without(self):
         """README's claim about `save`."""
-        for arguments in ([], [self.write("empty.conf", "# nothing\n")]):
+        for arguments, points in (([], ""), ([self.write("empty.conf", "# nothing\n")], "3600 1 300 100 60 10000")):
             server = self.start(*arguments, "--port", "auto")
-            self.assertEqual(["save", ""], call(server.port, "CONFIG", "GET", "save"))
+            self.assertEqual(["save", points], call(server.port, "CONFIG", "GET", "save"))
 
     def test_contributing_names_all_rooms(self):
         rooms = re.findall(r"^respite_room\((\w+)", self.source("CMakeLists.txt"), re.M)

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+
 #include "server/storage/data_set.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/test_client.h"
@@ -76,6 +79,54 @@ TEST_F(LoadingTest, ClientsAreToldToWait) {
   EXPECT_THAT(info, Not(HasSubstr("loading_start_time")));
   client.Run("SELECT 0");
   EXPECT_THAT(client.Run("STRLEN key1"), Int(1000));
+}
+
+// Loads with a log, while each round of events takes `round_ms`. Returns what the log says about progress.
+std::vector<std::string> ProgressOf(TestServer::Options options, int64_t round_ms) {
+  const std::string log = testing::TempDir() + "/respite-loading-log";
+  std::remove(log.c_str());
+  options.log_file = log;
+  TestServer server(options);
+  server.Besides([&] { server.clock().AdvanceMs(round_ms); });
+  EXPECT_EQ(OpenDataSet(server->services()), LoadOutcome::kLoaded);
+  std::ifstream file(log);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    const size_t start = line.find("Loading: ");
+    if (start != std::string::npos) lines.push_back(line.substr(start));
+  }
+  std::remove(log.c_str());
+  return lines;
+}
+
+TEST_F(LoadingTest, TheLogShowsProgress) {
+  {
+    TestServer server = Start({"rdbcompression no"});
+    TestClient client(server);
+    for (int i = 0; i < 4000; ++i) client.Run({"SET", "key" + std::to_string(i), std::string(1 << 10, 'x')});
+    EXPECT_THAT(client.Run("SAVE"), Ok());
+  }
+  const auto lines =
+      ProgressOf({.directives = {"loading-process-events-interval-bytes 524288"}, .files = &files_}, 3000);
+  ASSERT_EQ(lines.size(), 3u);  // after 6, 12 and 18 of 24 seconds
+  EXPECT_THAT(lines[1],
+              testing::MatchesRegex(
+                  "Loading: [0-9.]+ %, [0-9.]+ of 4.0 MB, about [0-9]+ s left, [0-9]+ keys \\([0-9]+ per second\\)"));
+  EXPECT_THAT(lines[0], testing::StartsWith("Loading: 3"));
+  EXPECT_THAT(ProgressOf({.files = &files_}, 1000), testing::IsEmpty());
+}
+
+TEST_F(LoadingTest, TheLogShowsProgressOfAnAppendOnlyFile) {
+  {
+    TestServer server = Start({"appendonly yes"});
+    ASSERT_EQ(OpenDataSet(server->services()), LoadOutcome::kAbsent);
+    TestClient client(server);
+    for (int i = 0; i < 100; ++i) client.Run({"SET", "key" + std::to_string(i), std::string(1 << 14, 'x')});
+  }
+  const auto lines = ProgressOf(
+      {.directives = {"appendonly yes", "loading-process-events-interval-bytes 262144"}, .files = &files_}, 5000);
+  ASSERT_GE(lines.size(), 3u);
+  EXPECT_THAT(lines[1], testing::MatchesRegex("Loading: [0-9.]+ %, 0.[0-9] of 1.6 MB, about [0-9]+ s left"));
 }
 
 TEST_F(LoadingTest, ATransactionQueuedBeforeRunsWhenItCan) {

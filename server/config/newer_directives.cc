@@ -1,0 +1,67 @@
+#include "server/config/newer_directives.h"
+
+#include <algorithm>
+#include <array>
+
+namespace respite {
+namespace {
+
+constexpr std::string_view kInRedis = "Redis 8.6";
+constexpr std::string_view kInValkey = "Valkey 9.1";
+constexpr std::string_view kInBothLater = "Redis 8.6 and Valkey 9.1";
+constexpr std::nullopt_t kAnyValue = std::nullopt;
+
+// Sorted by name. A value is harmless if it tunes a part that is not here, if it is the default, or if what it would
+// change is refused loudly. What tells clients another address, who a client is, or when certificates are read is not.
+constexpr std::array kNewerDirectives = {
+    // A damaged end longer than aof-load-truncated cuts off stops the start, with a line that says so.
+    NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},
+    NewerDirective{"cluster-announce-client-port", kInValkey, "0"},
+    NewerDirective{"cluster-announce-client-tls-port", kInValkey, "0"},
+    NewerDirective{"cluster-compatibility-sample-ratio", kInRedis, kAnyValue},
+    NewerDirective{"cluster-config-save-behavior", kInValkey, "sync"},
+    NewerDirective{"cluster-message-gossip-perc", kInValkey, kAnyValue},
+    // They tune CLUSTER MIGRATION, which is an unknown command here.
+    NewerDirective{"cluster-slot-migration-handoff-max-lag-bytes", kInRedis, kAnyValue},
+    NewerDirective{"cluster-slot-migration-max-archived-tasks", kInRedis, kAnyValue},
+    NewerDirective{"cluster-slot-migration-sync-buffer-drain-timeout", kInRedis, kAnyValue},
+    NewerDirective{"cluster-slot-migration-write-pause-timeout", kInRedis, kAnyValue},
+    NewerDirective{"hash-seed", kInValkey, ""},
+    NewerDirective{"io-threads-always-active", kInValkey, kAnyValue},
+    NewerDirective{"key-memory-histograms", kInRedis, kAnyValue},
+    NewerDirective{"lazyexpire-nested-arbitrary-keys", kInRedis, "yes"},
+    NewerDirective{"lookahead", kInRedis, kAnyValue},
+    NewerDirective{"lua-enable-deprecated-api", kInBothLater, "no"},
+    NewerDirective{"lua-enable-insecure-api", kInValkey, "no"},
+    NewerDirective{"min-io-threads-avoid-copy-reply", kInValkey, kAnyValue},
+    NewerDirective{"min-string-size-avoid-copy-reply", kInValkey, kAnyValue},
+    NewerDirective{"min-string-size-avoid-copy-reply-threaded", kInValkey, kAnyValue},
+    NewerDirective{"mptcp", kInValkey, kAnyValue},  // falls back to TCP there, too
+    NewerDirective{"rdma-bind", kInValkey, ""},
+    NewerDirective{"rdma-completion-vector", kInValkey, kAnyValue},
+    NewerDirective{"rdma-port", kInValkey, "0"},
+    NewerDirective{"rdma-rx-size", kInValkey, kAnyValue},
+    NewerDirective{"repl-mptcp", kInValkey, kAnyValue},
+    // They tune XADD with IDMP, which is a syntax error here.
+    NewerDirective{"stream-idmp-duration", kInRedis, kAnyValue},
+    NewerDirective{"stream-idmp-maxsize", kInRedis, kAnyValue},
+    NewerDirective{"tls-auth-clients-user", kInBothLater, "off"},
+    NewerDirective{"tls-auto-reload-interval", kInValkey, "0"},
+    NewerDirective{"vset-force-single-threaded-execution", kInRedis, kAnyValue},
+};
+
+}  // namespace
+
+bool NewerDirective::IsHarmless(ConfigWords words) const {
+  if (words.size() != 1) return false;
+  return !harmless_value || EqualsIgnoreCase(words[0], *harmless_value);
+}
+
+std::span<const NewerDirective> NewerDirectives() { return kNewerDirectives; }
+
+const NewerDirective* FindNewerDirective(Bytes name) {
+  const auto* const found = std::ranges::find(kNewerDirectives, name, &NewerDirective::name);
+  return found == kNewerDirectives.end() ? nullptr : found;
+}
+
+}  // namespace respite
