@@ -179,8 +179,8 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   return config;
 }
 
-// A test harness that names no file must not find a dump of the run before. Who writes a configuration file, or runs a
-// container, expects Redis' save points.
+// A test harness that names no file must not find a dump of the run before. Users who write a configuration file or run
+// a container expect Redis' save points.
 void Config::SetDefaultSavePoints() {
   if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());

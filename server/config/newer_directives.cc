@@ -11,8 +11,9 @@ constexpr std::string_view kInValkey = "Valkey 9.1";
 constexpr std::string_view kInBothLater = "Redis 8.6 and Valkey 9.1";
 constexpr std::nullopt_t kAnyValue = std::nullopt;
 
-// Sorted by name. A value is harmless if it tunes a part that is not here, if it is the default, or if what it would
-// change is refused loudly. What tells clients another address, who a client is, or when certificates are read is not.
+// Sorted by name. A value is harmless if it tunes a part that is not here, if it is the default, or if a command that
+// it would change is refused. Addresses told to clients, their authentication and the reading of certificates are not
+// harmless.
 constexpr std::array kNewerDirectives = {
     // A damaged end longer than aof-load-truncated cuts off stops the start, with a line that says so.
     NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},
@@ -36,7 +37,7 @@ constexpr std::array kNewerDirectives = {
     NewerDirective{"min-io-threads-avoid-copy-reply", kInValkey, kAnyValue},
     NewerDirective{"min-string-size-avoid-copy-reply", kInValkey, kAnyValue},
     NewerDirective{"min-string-size-avoid-copy-reply-threaded", kInValkey, kAnyValue},
-    NewerDirective{"mptcp", kInValkey, kAnyValue},  // falls back to TCP there, too
+    NewerDirective{"mptcp", kInValkey, kAnyValue},  // also falls back to TCP there
     NewerDirective{"rdma-bind", kInValkey, ""},
     NewerDirective{"rdma-completion-vector", kInValkey, kAnyValue},
     NewerDirective{"rdma-port", kInValkey, "0"},

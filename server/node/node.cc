@@ -121,7 +121,7 @@ Node::Node(const Parts& outside)
             .contents = rdb_contents_,
             .latency = latency_,
             .debug = debug_}),
-      snapshots_({.settings = parts_.config.Adjust(),
+      snapshots_({.settings = parts_.config.settings(),
                   .clock = parts_.clock,
                   .pace = parts_.pace,
                   .log = parts_.log,

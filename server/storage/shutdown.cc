@@ -124,7 +124,7 @@ Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
   parts_.log.Notice("Saving the final RDB snapshot before exiting.");
   TellStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
-  if (!Saves(flags)) return Outcome::kStopping;  // default save points were given up
+  if (parts_.snapshots.GivesWay() && (flags & kShutdownSave) == 0) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }
 

@@ -146,21 +146,14 @@ bool Snapshots::Lock(const std::string& path) {
   lock_.reset();
   auto lock = parts_.files.Lock(path);
   if (lock) lock_ = std::move(lock.value());
-  if (lock || lock.error() != EWOULDBLOCK) return true;
+  is_locked_out_ = !lock && lock.error() == EWOULDBLOCK;
+  if (!is_locked_out_) return true;
   parts_.log.Warning("The RDB file " + path + " in " + parts_.settings.folder->Path() +
                      " belongs to another server that runs. It is not overwritten.");
-  GiveUpDefaultSavePoints();
   return false;
 }
 
-// Redis lets the last server overwrite the dump. Servers that were started in one folder from files that say nothing
-// about saving must start and end here, too.
-void Snapshots::GiveUpDefaultSavePoints() {
-  Settings& settings = parts_.settings;
-  if (!std::exchange(settings.has_default_save_points, false)) return;
-  settings.save.clear();
-  parts_.log.Warning("Nothing is saved from now on: give this server another dir or dbfilename, or a save directive");
-}
+bool Snapshots::GivesWay() const { return is_locked_out_ && parts_.settings.has_default_save_points; }
 
 void Snapshots::Saved(uint64_t changes, const std::string& path) {
   uint64_t& dirty = parts_.keyspace_stats.dirty;
@@ -243,7 +236,8 @@ void Snapshots::SaveFlushed() {
 
 bool Snapshots::StopsWrites() const {
   const Settings& settings = parts_.settings;
-  return last_outcome_ == Outcome::kFailed && settings.stop_writes_on_bgsave_error && !settings.save.empty();
+  return last_outcome_ == Outcome::kFailed && settings.stop_writes_on_bgsave_error && !settings.save.empty() &&
+         !GivesWay();
 }
 
 bool Snapshots::MayTryAgain() const {
@@ -272,9 +266,12 @@ void Snapshots::SaveIfDue() {
 
 std::optional<std::string> Snapshots::Claim() {
   const Settings& settings = parts_.settings;
-  if (!settings.save.empty() && !Lock(settings.dbfilename) && !settings.save.empty()) {
+  if (!settings.save.empty() && !Lock(settings.dbfilename) && !GivesWay()) {
     return "Another server already saves to " + settings.dbfilename + " in " + parts_.settings.folder->Path() +
            ": give this one another dir or dbfilename, or no save points.";
+  }
+  if (GivesWay()) {
+    parts_.log.Warning("Nothing is saved while that server runs: give this one another dir or dbfilename");
   }
   RemoveLeftovers();
   return std::nullopt;

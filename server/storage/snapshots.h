@@ -32,7 +32,7 @@ class Snapshots {
   enum class Outcome : uint8_t { kDone, kFailed };
 
   struct Parts {
-    Settings& settings;
+    const Settings& settings;
     const Clock& clock;
     const Pace& pace;
     Logger& log;
@@ -80,8 +80,12 @@ class Snapshots {
   bool StopsWrites() const;
 
   // At the start, before loading: locks the dump if there are save points, and removes temporary files of dead servers.
-  // Returns why the server cannot start, if so. Default save points are given up instead.
+  // Returns why the server cannot start, if so. With default save points it starts.
   std::optional<std::string> Claim();
+  // Whether the last attempt to save met a dump of another server that runs, and this server has default save points.
+  // Redis lets the last server overwrite the dump. Servers that were started in one folder from files that say nothing
+  // about saving must write, start and end here as well.
+  bool GivesWay() const;
 
   // CONFIG RESETSTAT.
   void ResetStats() { saves_ = 0; }
@@ -99,9 +103,8 @@ class Snapshots {
  private:
   bool Write(const std::string& path, ChildReporter* reporter);
   bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);
-  // Returns whether this server may write the dump `path`. If it may not, default save points are given up.
+  // Returns whether this server may write the dump `path`.
   bool Lock(const std::string& path);
-  void GiveUpDefaultSavePoints();
   void Saved(uint64_t changes, const std::string& path);
   void Ended(const ChildEnd& end);
   void TakeOutcome(const ChildEnd& end);
@@ -113,6 +116,7 @@ class Snapshots {
 
   const Parts parts_;
   std::unique_ptr<File> lock_;
+  bool is_locked_out_ = false;     // another server has the lock
   std::string background_folder_;  // when the last background save began
   std::string background_name_;
   bool scheduled_ = false;
