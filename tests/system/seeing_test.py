@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import unittest
 
 from launcher import SERVER, LaunchTest, ask, call, connect, wait_until
@@ -195,12 +196,17 @@ class Syslog(LaunchTest):
             system_log.bind("/dev/log")
             try:
                 system_log.settimeout(20)
+                lines = []
+
+                def read():  # meanwhile, since the socket holds a few lines only
+                    while not lines or "DEBUG LOG" not in lines[-1]:
+                        lines.append(system_log.recv(10000).decode())
+                reader = threading.Thread(target=read)
+                reader.start()
                 server = self.start("--port", "auto", "--syslog-enabled", "yes", "--syslog-ident", "a-name",
                                     "--syslog-facility", "local3", "--enable-debug-command", "yes")
                 self.assertEqual("+OK", call(server.port, "DEBUG", "LOG", "hello"))
-                lines = []
-                while not lines or "DEBUG LOG" not in lines[-1]:
-                    lines.append(system_log.recv(10000).decode())
+                reader.join()
             finally:
                 os.unlink("/dev/log")
         local3, notice, warning = 19 << 3, 5, 4

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <functional>
 
 #include "server/storage/data_set.h"
 #include "tests/support/reply_matchers.h"
@@ -81,14 +82,13 @@ TEST_F(LoadingTest, ClientsAreToldToWait) {
   EXPECT_THAT(client.Run("STRLEN key1"), Int(1000));
 }
 
-// Loads with a log, while each round of events takes `round_ms`. Returns what the log says about progress.
-std::vector<std::string> ProgressOf(TestServer::Options options, int64_t round_ms) {
-  const std::string log = testing::TempDir() + "/respite-loading-log";
+// Returns the lines about progress that a server logs while `load` runs.
+std::vector<std::string> ProgressOf(TestServer::Options options, const std::function<void(TestServer&)>& load) {
+  const std::string log = testing::TempDir() + "/" + testing::UnitTest::GetInstance()->current_test_info()->name();
   std::remove(log.c_str());
   options.log_file = log;
   TestServer server(options);
-  server.Besides([&] { server.clock().AdvanceMs(round_ms); });
-  EXPECT_EQ(OpenDataSet(server->services()), LoadOutcome::kLoaded);
+  load(server);
   std::ifstream file(log);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) {
@@ -99,6 +99,14 @@ std::vector<std::string> ProgressOf(TestServer::Options options, int64_t round_m
   return lines;
 }
 
+// Loads the data set, while each round of events takes this time.
+std::function<void(TestServer&)> LoadAtPace(int64_t round_ms) {
+  return [round_ms](TestServer& server) {
+    server.Besides([&] { server.clock().AdvanceMs(round_ms); });
+    EXPECT_EQ(OpenDataSet(server->services()), LoadOutcome::kLoaded);
+  };
+}
+
 TEST_F(LoadingTest, TheLogShowsProgress) {
   {
     TestServer server = Start({"rdbcompression no"});
@@ -106,14 +114,14 @@ TEST_F(LoadingTest, TheLogShowsProgress) {
     for (int i = 0; i < 4000; ++i) client.Run({"SET", "key" + std::to_string(i), std::string(1 << 10, 'x')});
     EXPECT_THAT(client.Run("SAVE"), Ok());
   }
-  const auto lines =
-      ProgressOf({.directives = {"loading-process-events-interval-bytes 524288"}, .files = &files_}, 3000);
-  ASSERT_EQ(lines.size(), 3u);  // after 6, 12 and 18 of 24 seconds
+  const TestServer::Options often = {.directives = {"loading-process-events-interval-bytes 524288"}, .files = &files_};
+  const auto lines = ProgressOf(often, LoadAtPace(3000));
+  ASSERT_EQ(lines.size(), 3u);  // after 6, 12 and 18 of 21 seconds
+  EXPECT_THAT(lines[0], testing::StartsWith("Loading: 3"));
   EXPECT_THAT(lines[1],
               testing::MatchesRegex(
-                  "Loading: [0-9.]+ %, [0-9.]+ of 4.0 MB, about [0-9]+ s left, [0-9]+ keys \\([0-9]+ per second\\)"));
-  EXPECT_THAT(lines[0], testing::StartsWith("Loading: 3"));
-  EXPECT_THAT(ProgressOf({.files = &files_}, 1000), testing::IsEmpty());
+                  "Loading: 63.. %, 2.5 of 3.9 MB, about 6 s left, 25[0-9][0-9] keys \\(21[0-9] per second\\)"));
+  EXPECT_THAT(ProgressOf(often, LoadAtPace(600)), testing::IsEmpty());
 }
 
 TEST_F(LoadingTest, TheLogShowsProgressOfAnAppendOnlyFile) {
@@ -123,10 +131,26 @@ TEST_F(LoadingTest, TheLogShowsProgressOfAnAppendOnlyFile) {
     TestClient client(server);
     for (int i = 0; i < 100; ++i) client.Run({"SET", "key" + std::to_string(i), std::string(1 << 14, 'x')});
   }
-  const auto lines = ProgressOf(
-      {.directives = {"appendonly yes", "loading-process-events-interval-bytes 262144"}, .files = &files_}, 5000);
+  const auto lines =
+      ProgressOf({.directives = {"appendonly yes", "loading-process-events-interval-bytes 262144"}, .files = &files_},
+                 LoadAtPace(5000));
   ASSERT_GE(lines.size(), 3u);
   EXPECT_THAT(lines[1], testing::MatchesRegex("Loading: [0-9.]+ %, 0.[0-9] of 1.6 MB, about [0-9]+ s left"));
+}
+
+// As the snapshot that a primary sends through a pipe, which a replica loads in several turns.
+TEST_F(LoadingTest, TheLogShowsProgressWithoutATotal) {
+  const auto lines = ProgressOf({}, [](TestServer& server) {
+    server->loading().Begin(0, Phase::Load::kOverTurns);
+    for (uint64_t megabytes = 1; megabytes <= 4; ++megabytes) {
+      server.clock().AdvanceMs(2500);
+      server->loading().CountKeys(1000, 0);
+      EXPECT_EQ(server->loading().Advance(megabytes << 20), Loading::Order::kGoOn);
+    }
+    server->loading().End();
+  });
+  EXPECT_THAT(lines, testing::ElementsAre("Loading: 2.0 MB, 2000 keys (400 per second)",
+                                          "Loading: 4.0 MB, 4000 keys (400 per second)"));
 }
 
 TEST_F(LoadingTest, ATransactionQueuedBeforeRunsWhenItCan) {
