@@ -379,7 +379,7 @@ Objection AssignEmulate(Settings& settings, ConfigWords words, ConfigOrigin /*or
 std::string EmulateText(const Settings& settings) { return std::string(DialectOf(settings.emulate).name); }
 
 FileForm EmulateForm(std::string_view name, const Settings& settings) {
-  return OneLine(name, EmulateText(settings), AlwaysIf(settings.emulate != Emulated::kNone));
+  return OneLine(name, Quoted(EmulateText(settings)), AlwaysIf(settings.emulate != Emulated::kNone));
 }
 
 // --- load ---

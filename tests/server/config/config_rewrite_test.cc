@@ -69,6 +69,10 @@ TEST(ConfigRewriteTest, DefaultsAreWrittenToo) {
     EXPECT_NE(text.find(line), std::string::npos) << line;
   }
   EXPECT_EQ(text.find("pidfile"), std::string::npos);  // unset, and no line can say so
+  Settings read;
+  ConfigReader reader(read, ServerMode::kStandalone);
+  const auto outcome = reader.ReadText(text);
+  EXPECT_TRUE(outcome.ok()) << outcome.error().text;
 }
 
 TEST(ConfigRewriteTest, UnsetTextsLoseTheirLine) {
