@@ -191,7 +191,7 @@ class PageTest(FixturesTest):
                 for option, value in re.findall(r'--(port|save|nodes|sentinels|record|seed|exit-on-idle|emulate|announce) ("[^"]*"|\S+)', line):
                     if option != "port":
                         self.assertEqual(value.strip("\"'"), call(server.port, "CONFIG", "GET", option)[1])
-                server.kill()
+                server.end()
 
     def test_the_launcher(self):
         names = {"os": os, "subprocess": subprocess}
@@ -203,7 +203,7 @@ class PageTest(FixturesTest):
             finally:
                 os.environ["PATH"] = saved
             self.addCleanup(names["server"].wait, 20)
-            self.addCleanup(names["server"].kill)
+            self.addCleanup(names["server"].terminate)
             self.assertEqual("+PONG", call(names["port"], "PING"))
 
     def test_the_fixtures(self):

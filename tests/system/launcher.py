@@ -145,6 +145,16 @@ class Launched:
         self.reader.join(WAIT_S)
         self.process.stdout.close()
 
+    def end(self):
+        """Lets it remove its temporary files. One that is stopped, or does not want to end, is killed."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(3)
+            except subprocess.TimeoutExpired:
+                pass
+        self.kill()
+
 
 class LaunchTest(unittest.TestCase):
     """Each test has its own directory, where its servers run."""
@@ -168,7 +178,7 @@ class LaunchTest(unittest.TestCase):
     def launch(self, *arguments, **options):
         options.setdefault("cwd", self.folder)
         server = Launched(*arguments, **options)
-        self.addCleanup(server.kill)
+        self.addCleanup(server.end)
         return server
 
     def start(self, *arguments, **options):
