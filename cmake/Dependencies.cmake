@@ -44,6 +44,20 @@ if(RESPITE_USE_JEMALLOC)
   target_link_libraries(respite_allocator INTERFACE ${RESPITE_JEMALLOC_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
 endif()
 
+# libedit, the line editor of respite-cli. Static with its own libraries where the distribution has them so: four shared
+# libraries would be loaded at each start of the server.
+find_path(RESPITE_EDIT_INCLUDE_DIR histedit.h REQUIRED)
+find_library(RESPITE_EDIT_LIBRARY NAMES libedit.a edit REQUIRED)
+add_library(respite_edit INTERFACE)
+target_include_directories(respite_edit SYSTEM INTERFACE ${RESPITE_EDIT_INCLUDE_DIR})
+target_link_libraries(respite_edit INTERFACE ${RESPITE_EDIT_LIBRARY})
+find_library(RESPITE_TINFO_LIBRARY NAMES libtinfo.a tinfo ncursesw ncurses REQUIRED)
+target_link_libraries(respite_edit INTERFACE ${RESPITE_TINFO_LIBRARY})
+if(RESPITE_EDIT_LIBRARY MATCHES "\\.a$")
+  find_library(RESPITE_BSD_LIBRARY NAMES libbsd.a bsd REQUIRED)
+  target_link_libraries(respite_edit INTERFACE ${RESPITE_BSD_LIBRARY})
+endif()
+
 # Only those who build tests or benchmarks need their libraries. A package may be there in part, so targets decide.
 function(respite_require_target target package)
   if(NOT TARGET ${target})

@@ -43,6 +43,7 @@ ROOM_HEADERS = {  # third-party headers that belong to one room
     re.compile(r"^liblzf/"): "persistence",
     re.compile(r"^openssl/ssl\.h$"): "server/net",
     re.compile(r"^nlohmann/"): "server/lab",
+    re.compile(r"^(histedit|termcap)\.h$"): "server/process",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)

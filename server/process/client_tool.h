@@ -5,8 +5,8 @@
 
 namespace respite {
 
-// Sends one command and prints the reply, as `redis-cli` does when its output is no terminal: for health checks, and
-// where redis-cli is missing. Returns the exit code: 0 if there was a reply, also an error.
+// The program under the name respite-cli or redis-cli: sends the command of its arguments, the lines of standard input,
+// or what is typed at a prompt, and prints the replies as redis-cli does. Returns the exit code.
 int RunClient(std::span<const std::string> arguments);
 
 }  // namespace respite

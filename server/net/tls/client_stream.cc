@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 
 namespace respite {
@@ -56,6 +57,12 @@ bool ClientStream::Send(Bytes octets) {
 ssize_t ClientStream::Receive(std::span<char> room) {
   if (ssl_ == nullptr) return recv(socket_.Get(), room.data(), room.size(), 0);
   return SSL_read(ssl_.get(), room.data(), static_cast<int>(std::min<size_t>(room.size(), INT_MAX)));
+}
+
+bool ClientStream::HasEnded() const {
+  char byte = 0;
+  const ssize_t bytes = recv(socket_.Get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return bytes == 0 || (bytes < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 }  // namespace respite

@@ -32,6 +32,8 @@ class ClientStream {
   bool Send(Bytes octets);
   // How many octets came; 0 or less: the connection has ended.
   ssize_t Receive(std::span<char> room);
+  // Whether the other side has closed the connection and nothing is left to receive.
+  bool HasEnded() const;
 
  private:
   Descriptor socket_;

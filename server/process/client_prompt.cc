@@ -1,0 +1,320 @@
+#include "server/process/client_prompt.h"
+
+#include <fcntl.h>
+#include <histedit.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <termcap.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cwchar>
+#include <fstream>
+
+#include "base/bytes.h"
+#include "base/descriptor.h"
+#include "server/process/client_help.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int kHistoryLines = 1000;
+
+// A terminal that understands ANSI sequences, as ncurses reads a description from TERMINFO. For containers and other
+// roots that have no descriptions.
+constexpr char kAnsiTerminal[] =
+    "hex:1A01120005000300A5007500726573706974652D616E73697C616E7369000001000001005000FFFF1800FFFF00000200FFFFFFFF"
+    "04000C001000FFFFFFFFFFFF14001600FFFF1A00FFFFFFFF1C00FFFF2000FFFF2400FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
+    "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
+    "2800FFFF2D00FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF3100FFFFFFFF3500FFFFFFFFFFFF3900FFFFFFFF"
+    "FFFF3D00FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF4100FFFF4400FFFFFFFF4D00FFFFFFFF56005F00"
+    "FFFF6800FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
+    "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF710007000D00"
+    "1B5B481B5B324A001B5B4B001B5B4A000A001B5B480008001B5B43001B5B41001B5B50001B5B337E001B5B42001B5B48001B5B44001B"
+    "5B43001B5B41000D0A001B5B257031256450001B5B257031256440001B5B257031256444001B5B257031256443001B5B257031256441"
+    "001B5B4600";
+constexpr char kAnsiTerminalName[] = "respite-ansi";
+
+volatile std::sig_atomic_t prompt_interrupted = 0;
+
+void UseUtf8() {
+  std::setlocale(LC_CTYPE, "");
+  if (MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+// Whether the terminal can show hints: it moves its cursor.
+bool ChooseTerminal() {
+  const char* const name = std::getenv("TERM");
+  if (name == nullptr || *name == '\0' || std::string_view(name) == "dumb") return false;
+  std::array<char, 4096> description;
+  if (tgetent(description.data(), name) == 1) return true;
+  setenv("TERM", kAnsiTerminalName, 1);
+  setenv("TERMINFO", kAnsiTerminal, 1);
+  return true;
+}
+
+size_t TerminalColumns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+size_t DisplayWidth(const wchar_t* from, const wchar_t* to) {
+  size_t columns = 0;
+  for (; from != to; ++from) columns += static_cast<size_t>(std::max(wcwidth(*from), 0));
+  return columns;
+}
+
+void WriteToTerminal(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+std::string CommonStart(const std::vector<std::string>& texts) {
+  std::string start = texts[0];
+  for (const std::string& text : texts) {
+    const auto [end, other] = std::ranges::mismatch(start, text);
+    start.erase(end, start.end());
+  }
+  return start;
+}
+
+// In columns, as ls prints names.
+void PrintInColumns(const std::vector<std::string>& texts) {
+  size_t width = 0;
+  for (const std::string& text : texts) width = std::max(width, text.size() + 2);
+  const size_t columns = std::max<size_t>(TerminalColumns() / width, 1);
+  const size_t rows = (texts.size() + columns - 1) / columns;
+  std::string out = "\n";
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t i = row; i < texts.size(); i += rows)
+      out += texts[i] + (i + rows < texts.size() ? std::string(width - texts[i].size(), ' ') : "");
+    out += '\n';
+  }
+  WriteToTerminal(out);
+}
+
+}  // namespace
+
+void CatchInterrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { prompt_interrupted = 1; };
+  sigaction(SIGINT, &action, nullptr);
+}
+
+bool WasInterrupted() { return prompt_interrupted != 0; }
+
+bool TakeInterrupt() {
+  const bool was = WasInterrupted();
+  prompt_interrupted = 0;
+  return was;
+}
+
+bool IsSecretCommand(const std::vector<std::string>& words) {
+  const auto is = [&](size_t i, std::string_view name) { return i < words.size() && EqualsIgnoreCase(words[i], name); };
+  const auto has_word = [&](auto&& matches) {
+    return std::any_of(words.begin() + 1, words.end(), [&](const std::string& word) { return matches(ToLower(word)); });
+  };
+  const auto names_secret = [](const std::string& word) {
+    return word.find("auth") != std::string::npos || word.find("pass") != std::string::npos;
+  };
+  if (words.empty()) return false;
+  if (!words[0].empty() && words.size() > 2 && words[0].find_first_not_of("0123456789") == std::string::npos)
+    return IsSecretCommand({words.begin() + 1, words.end()});  // a command that is repeated
+  if (is(0, "AUTH")) return true;
+  if (is(0, "ACL")) return is(1, "SETUSER");
+  if (is(0, "HELLO") || is(0, "MIGRATE"))
+    return has_word([](const std::string& word) { return word == "auth" || word == "auth2"; });
+  if (is(0, "CONFIG") || is(0, "SENTINEL")) return (is(1, "SET") || is(1, "CONFIG")) && has_word(names_secret);
+  return false;
+}
+
+std::string HistoryPath() {
+  for (const char* name : {"RESPITECLI_HISTFILE", "REDISCLI_HISTFILE"})
+    if (const char* const path = std::getenv(name)) return std::string(path) == "/dev/null" ? "" : path;
+  const char* const home = std::getenv("HOME");
+  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.respitecli_history";
+}
+
+struct CommandPrompt::Editor {
+  explicit Editor(std::string path);
+  ~Editor() {
+    el_end(line);
+    history_end(history);
+  }
+
+  static Editor& Of(EditLine* line);
+  static char* Prompt(EditLine* line) { return Of(line).prompt.data(); }
+  static int ReadCharacter(EditLine* line, wchar_t* character);
+  static unsigned char Complete(EditLine* line, int key);
+
+  void Enter(const std::string& text) {
+    HistEvent event;
+    ::history(history, &event, H_ENTER, text.c_str());
+  }
+  void LoadHistory();
+  void Append(const std::string& text) const;
+  void Write(const std::vector<std::string>& lines) const;
+  // Returns how many columns the hint has that is now behind the cursor.
+  size_t ShowHint();
+
+  std::string history_path;
+  std::string prompt;
+  bool shows_hints = false;
+  bool can_show_hints = ChooseTerminal();
+  std::string last_listed;  // the line whose completions the last Tab could not extend
+  History* history = history_init();
+  EditLine* line = el_init("respite-cli", stdin, stdout, stderr);
+};
+
+CommandPrompt::Editor::Editor(std::string path) : history_path(std::move(path)), shows_hints(can_show_hints) {
+  HistEvent event;
+  ::history(history, &event, H_SETSIZE, kHistoryLines);
+  ::history(history, &event, H_SETUNIQUE, 1);
+  el_set(line, EL_CLIENTDATA, this);
+  el_set(line, EL_PROMPT, &Editor::Prompt);
+  el_set(line, EL_EDITOR, "emacs");
+  el_set(line, EL_SIGNAL, 0);
+  el_set(line, EL_HIST, ::history, history);
+  el_set(line, EL_GETCFN, &Editor::ReadCharacter);
+  el_set(line, EL_ADDFN, "respite-complete", "Completes the name of a command", &Editor::Complete);
+  el_set(line, EL_BIND, "^I", "respite-complete", nullptr);
+  el_set(line, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+  el_set(line, EL_BIND, "\\e[3~", "ed-delete-next-char", nullptr);
+  el_source(line, nullptr);  // ~/.editrc
+  LoadHistory();
+}
+
+CommandPrompt::Editor& CommandPrompt::Editor::Of(EditLine* line) {
+  void* data = nullptr;
+  el_get(line, EL_CLIENTDATA, &data);
+  return *static_cast<Editor*>(data);
+}
+
+// libedit shows the line and then calls this for the next key: meanwhile a hint stands behind the cursor.
+int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
+  const size_t shown = Of(line).ShowHint();
+  std::mbstate_t state{};
+  int outcome = -1;
+  while (outcome < 0) {
+    char byte = 0;
+    const ssize_t got = read(STDIN_FILENO, &byte, 1);
+    if (got < 0 && errno == EINTR && !WasInterrupted()) continue;  // stopped and continued
+    if (got <= 0) {
+      outcome = 0;
+      break;
+    }
+    const size_t used = std::mbrtowc(character, &byte, 1, &state);
+    if (used == static_cast<size_t>(-1)) {
+      state = {};  // no text of this locale: leaves the byte out
+    } else if (used != static_cast<size_t>(-2)) {
+      outcome = 1;
+    }
+  }
+  if (shown > 0) WriteToTerminal("\x1b[K");
+  return outcome;
+}
+
+size_t CommandPrompt::Editor::ShowHint() {
+  if (!shows_hints) return 0;
+  const LineInfoW* const wide = el_wline(line);
+  if (wide->cursor != wide->lastchar || wide->cursor == wide->buffer) return 0;
+  const size_t columns = TerminalColumns();
+  const size_t at = (prompt.size() + DisplayWidth(wide->buffer, wide->cursor)) % columns;
+  const LineInfo* const info = el_line(line);
+  const std::string typed(info->buffer, static_cast<size_t>(info->lastchar - info->buffer));
+  if (at == 0 || typed.find('\n') != std::string::npos) return 0;  // a new row; a search in the history
+  std::string hint = CommandHint(typed);
+  if (hint.empty()) return 0;
+  if (typed.back() != ' ') hint.insert(0, " ");
+  const size_t room = columns - at - 1;
+  if (hint.size() > room) hint.resize(room);
+  if (hint.empty()) return 0;
+  WriteToTerminal("\x1b[0;90m" + hint + "\x1b[0m\x1b[" + std::to_string(hint.size()) + "D");
+  return hint.size();
+}
+
+// Completes as far as all candidates agree; the second Tab lists them.
+unsigned char CommandPrompt::Editor::Complete(EditLine* line, int) {
+  Editor& self = Of(line);
+  const LineInfo* const info = el_line(line);
+  const std::string typed(info->buffer, static_cast<size_t>(info->cursor - info->buffer));
+  const std::vector<std::string> candidates = CommandCompletions(typed);
+  if (info->cursor != info->lastchar || candidates.empty()) return CC_REFRESH_BEEP;
+  const std::string start = CommonStart(candidates) + (candidates.size() == 1 ? " " : "");
+  if (start.size() > typed.size() || candidates.size() == 1) {
+    el_deletestr(line, static_cast<int>(info->cursor - info->buffer));
+    el_insertstr(line, start.c_str());
+    return CC_REFRESH;
+  }
+  if (std::exchange(self.last_listed, typed) != typed) return CC_REFRESH_BEEP;
+  self.last_listed.clear();
+  PrintInColumns(candidates);
+  return CC_REDISPLAY;
+}
+
+void CommandPrompt::Editor::LoadHistory() {
+  if (history_path.empty()) return;
+  std::vector<std::string> lines;
+  std::ifstream file(history_path);
+  for (std::string text; std::getline(file, text);) lines.push_back(text);
+  if (lines.size() > kHistoryLines) {
+    lines.erase(lines.begin(), lines.end() - kHistoryLines);
+    Write(lines);
+  }
+  for (const std::string& text : lines) Enter(text);
+}
+
+void CommandPrompt::Editor::Append(const std::string& text) const {
+  if (history_path.empty()) return;
+  const Descriptor file(open(history_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  const std::string row = text + "\n";
+  if (file.Get() >= 0 && fchmod(file.Get(), S_IRUSR | S_IWUSR) == 0) [[maybe_unused]]
+    const ssize_t written = write(file.Get(), row.data(), row.size());
+}
+
+void CommandPrompt::Editor::Write(const std::vector<std::string>& lines) const {
+  std::string all;
+  for (const std::string& text : lines) all += text + "\n";
+  const std::string fresh = history_path + ".new";
+  const Descriptor file(open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (file.Get() >= 0 && write(file.Get(), all.data(), all.size()) == static_cast<ssize_t>(all.size()))
+    std::rename(fresh.c_str(), history_path.c_str());
+}
+
+CommandPrompt::CommandPrompt(std::string history_path) {
+  UseUtf8();
+  editor_ = std::make_unique<Editor>(std::move(history_path));
+}
+
+CommandPrompt::~CommandPrompt() = default;
+
+std::optional<std::string> CommandPrompt::Read(const std::string& prompt) {
+  editor_->prompt = prompt;
+  int size = 0;
+  const char* const text = el_gets(editor_->line, &size);
+  if (text == nullptr || size <= 0 || WasInterrupted()) return std::nullopt;
+  std::string line(text, static_cast<size_t>(size));
+  if (line.ends_with('\n')) line.pop_back();
+  return line;
+}
+
+void CommandPrompt::Remember(const std::string& line) {
+  HistEvent event;
+  if (::history(editor_->history, &event, H_FIRST) == 0 && line == event.str) return;
+  editor_->Enter(line);
+  editor_->Append(line);
+}
+
+void CommandPrompt::ShowHints(bool wanted) { editor_->shows_hints = wanted && editor_->can_show_hints; }
+
+}  // namespace respite

@@ -1,0 +1,28 @@
+// Replies as redis-cli prints them.
+#pragma once
+
+#include <string>
+
+#include "protocol/reply_tree.h"
+
+namespace respite {
+
+enum class ReplyFormat : uint8_t {
+  kTerminal,  // 1) "a" / (integer) 1 / (nil)
+  kRaw,       // the texts alone; of a map a line for each pair
+  kCsv,       // one line: "a",1,NULL
+};
+
+struct ReplyStyle {
+  ReplyFormat format = ReplyFormat::kRaw;
+  std::string element_delimiter = "\n";  // kRaw: between the elements of a reply
+  std::string reply_delimiter = "\n";    // kRaw: after a reply
+};
+
+// Returns the text of a whole reply, with the end of its last line.
+std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);
+
+// Returns the raw text without a delimiter, for the replies of INFO and others whose text has lines of its own.
+std::string RawReplyText(const ReplyTree& reply, const std::string& element_delimiter);
+
+}  // namespace respite
