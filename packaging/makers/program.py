@@ -18,6 +18,9 @@ LINKED = {
     "liblzf-dev": ("LibLZF", "BSD-2-Clause", "http://software.schmorp.de/pkg/liblzf.html"),
     "libasio-dev": ("Asio", "BSL-1.0", "https://think-async.com/Asio/"),
     "nlohmann-json3-dev": ("JSON for Modern C++", "MIT", "https://json.nlohmann.me/"),
+    "libedit-dev": ("libedit", "BSD-3-Clause", "https://www.thrysoee.dk/editline/"),
+    "libbsd-dev": ("libbsd", "BSD-3-Clause AND BSD-2-Clause AND ISC", "https://libbsd.freedesktop.org/"),
+    "libncurses-dev": ("ncurses (terminfo)", "X11-distribute-modifications-variant", "https://invisible-island.net/ncurses/"),
     "zlib1g-dev": ("zlib", "Zlib", "https://zlib.net/"),
     "libzstd-dev": ("Zstandard", "BSD-3-Clause", "https://facebook.github.io/zstd/"),
 }

@@ -7,7 +7,7 @@ import subprocess
 from . import facts
 
 PACKAGES = ("libasio-dev", "liblua5.4-dev", "libssl-dev", "zlib1g-dev", "libjemalloc-dev", "liblzf-dev", "liblzf1",
-            "nlohmann-json3-dev")
+            "nlohmann-json3-dev", "libedit-dev", "libbsd-dev", "libncurses-dev")
 VERSIONS = "versions"
 LISTS = "var/apt"
 
@@ -18,7 +18,7 @@ def folder(architecture):
         return None
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
     target = cache / "respite/sysroots" / architecture.deb
-    if not (target / VERSIONS).exists():
+    if not (target / VERSIONS).exists() or set(PACKAGES) - set(versions(target)):
         _fetch(architecture, target)
     return target
 

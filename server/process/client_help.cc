@@ -86,6 +86,9 @@ class RemainingArguments {
     }
     Argument* const next = NextFor(word);
     if (next == nullptr) return false;
+    // Options stand before or after the arguments that must be there, not on both sides.
+    if (!next->node.optional)
+      for (Argument* earlier = arguments_.data(); earlier != next; ++earlier) earlier->is_open = false;
     const bool repeats = next->node.multiple;
     next->is_open = repeats;
     if (repeats) next->text = "[" + Joined(awaited_texts_, " ") + " ...]";

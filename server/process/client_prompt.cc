@@ -169,14 +169,14 @@ struct CommandPrompt::Editor {
 
   std::string history_path;
   std::string prompt;
-  bool shows_hints = false;
-  bool can_show_hints = ChooseTerminal();
+  const bool can_show_hints = ChooseTerminal();
+  bool shows_hints = can_show_hints;
   std::string last_listed;  // the line whose completions the last Tab could not extend
   History* history = history_init();
   EditLine* line = el_init("respite-cli", stdin, stdout, stderr);
 };
 
-CommandPrompt::Editor::Editor(std::string path) : history_path(std::move(path)), shows_hints(can_show_hints) {
+CommandPrompt::Editor::Editor(std::string path) : history_path(std::move(path)) {
   HistEvent event;
   ::history(history, &event, H_SETSIZE, kHistoryLines);
   ::history(history, &event, H_SETUNIQUE, 1);

@@ -1,5 +1,6 @@
 #include "server/process/client_reply_text.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/bytes.h"
@@ -66,6 +67,11 @@ std::string TerminalScalarText(const ReplyTree& reply) {
   }
 }
 
+bool HasSeveralLines(const ReplyTree& reply) {
+  if (!IsAggregate(reply)) return false;
+  return EntriesOf(reply) > 1 || std::ranges::any_of(reply.children, HasSeveralLines);
+}
+
 void AppendTerminalText(std::string& out, const ReplyTree& reply, std::string& indent);
 
 // Writes "key => " before the value. A value of several lines begins on a line of its own.
@@ -73,7 +79,7 @@ void AppendMapKey(std::string& out, const ReplyTree& key, const ReplyTree& value
   AppendTerminalText(out, key, indent);
   if (out.ends_with('\n')) out.pop_back();
   out += " => ";
-  if (IsAggregate(value) && EntriesOf(value) > 1) out += "\n" + indent;
+  if (HasSeveralLines(value)) out += "\n" + indent;
 }
 
 // `indent` stands before each line but the first.

@@ -283,7 +283,7 @@ bool IsSubscription(const std::vector<std::string>& words) {
 // What a server knows of a connection, which the client asks for again when it connects anew.
 class ClientSession {
  public:
-  ClientSession(Order& order, bool is_interactive) : order_(order), is_interactive_(is_interactive) {
+  ClientSession(Order& order, bool reads_lines) : order_(order), reads_lines_(reads_lines) {
     const char* const variable = std::getenv("REDISCLI_AUTH");
     if (variable != nullptr) order_.values.try_emplace("-a", variable);
     database_ = order_.Value("-n", "0");
@@ -319,7 +319,7 @@ class ClientSession {
   }
 
   Order& order_;
-  const bool is_interactive_;
+  const bool reads_lines_;
   std::optional<Conversation> talk_;
   std::string database_;
   bool is_in_transaction_ = false;
@@ -400,12 +400,14 @@ std::optional<ReplyTree> ClientSession::Answer() {
 }
 
 void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>& words) const {
-  const bool is_plain = RepliesWithLines(words);
+  if (order_.errors_count && reply.IsError() && !reads_lines_) {
+    std::fprintf(stderr, "%s\n", reply.text.c_str());
+    return;
+  }
   const std::string text =
-      is_plain ? RawReplyText(reply, order_.style.element_delimiter) : ReplyText(reply, order_.style);
-  std::FILE* const out = order_.errors_count && reply.IsError() && !is_interactive_ ? stderr : stdout;
-  std::fwrite(text.data(), 1, text.size(), out);
-  std::fflush(out);
+      RepliesWithLines(words) ? RawReplyText(reply, order_.style.element_delimiter) : ReplyText(reply, order_.style);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
 }
 
 // Called when the connection ended before the reply. SHUTDOWN is answered in this way.

@@ -105,7 +105,7 @@ class ProgramTest(PackageTest):
         port = self.serve("--requirepass", "secret")
         self.assertEqual((0, "PONG\n"), self.answer("-p", str(port), "-a", "secret", "PING"))
         self.assertEqual((0, "PONG\n"), self.answer("-p", str(port), "PING", env={"REDISCLI_AUTH": "secret"}))
-        self.assertEqual((0, "NOAUTH Authentication required.\n"), self.answer("-p", str(port), "PING"))
+        self.assertEqual((0, "NOAUTH Authentication required.\n\n"), self.answer("-p", str(port), "PING"))
         self.assertEqual(1, self.answer("-p", str(free_port()), "PING")[0])
         self.assertEqual((0, "save\n\n"), self.answer("-p", str(port), "-a", "secret", "CONFIG", "GET", "save"))
 
