@@ -12,7 +12,7 @@ SETTINGS = {"_buildhost": "localhost", "use_source_date_epoch_as_buildtime": "1"
 
 def make(architecture):
     root = staging.empty(f"rpm/{architecture.name}/files")
-    staging.system(root, architecture, "usr/lib/systemd/system", "etc/sysconfig/respite-server")
+    staging.system(root, architecture, "usr/lib/systemd/system", "etc/sysconfig/respite-server", "zsh/site-functions")
     unit = root / "usr/lib/systemd/system/respite-server.service"
     unit.write_bytes(unit.read_bytes().replace(b"/etc/default/", b"/etc/sysconfig/"))
     staging.documents(root, DOCUMENTS, architecture)

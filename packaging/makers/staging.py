@@ -61,10 +61,20 @@ def manuals(root):
         link(root, f"usr/share/man/man1/{name}.1.gz", "respite-server.1.gz")
 
 
-def system(root, architecture, units="lib/systemd/system", options="etc/default/respite-server"):
+def completions(root, share="usr/share", zsh="zsh/site-functions"):
+    """Of bash, which looks for the name of the program, and of zsh."""
+    folder = f"{share}/bash-completion/completions"
+    put(root, f"{folder}/respite-server", text("packaging/completion/respite"))
+    for name in facts.TOOL_NAMES:
+        link(root, f"{folder}/{name}", "respite-server")
+    put(root, f"{share}/{zsh}/_respite", text("packaging/completion/_respite"))
+
+
+def system(root, architecture, units="lib/systemd/system", options="etc/default/respite-server", zsh="zsh/vendor-completions"):
     """What is the same in .deb and .rpm."""
     programs(root, architecture)
     manuals(root)
+    completions(root, zsh=zsh)
     put(root, f"{units}/respite-server.service", unit())
     put(root, options, text("packaging/respite-server.default"))
     put(root, CONFIGURATION, text("packaging/respite.conf"))

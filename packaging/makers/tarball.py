@@ -1,4 +1,4 @@
-"""respite-VERSION-linux-ARCH.tar.gz: the program with its names, manual page, unit, licences, changes and contents."""
+"""respite-VERSION-linux-ARCH.tar.gz: the program with its names, manual page, completions of shells, unit, licences, changes and contents."""
 from . import archives, facts, staging
 
 
@@ -10,6 +10,7 @@ def make(architecture):
     for other in facts.REDIS_NAMES:
         staging.link(top, f"redis-names/{other}", "../bin/respite-server")
     staging.put(top, "share/man/man1/respite-server.1", staging.manual())
+    staging.completions(top, "share")
     staging.put(top, "lib/systemd/system/respite-server.service", staging.unit())
     staging.put(top, staging.CONFIGURATION, staging.text("packaging/respite.conf"))
     staging.documents(top, ".", architecture)

@@ -47,6 +47,11 @@ std::string UsageText(std::string_view program) {
          "  --test-memory <MB>     test that much memory\n"
          "  --replay <file> ...    send again what --record <file> wrote down, and compare the replies\n"
          "\n"
+         "Under other names, which each print their own --help:\n"
+         "  respite-cli            a client, with a prompt\n"
+         "  respite-check-aof      checks and repairs append-only files\n"
+         "  respite-check-rdb      checks snapshots\n"
+         "\n"
          "Examples:\n"
          "  " +
          name +

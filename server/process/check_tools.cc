@@ -26,8 +26,34 @@ class Terminal final : public CheckConsole {
 
 int ExitCode(bool is_good) { return std::fflush(stdout) == 0 && is_good ? 0 : 1; }
 
+constexpr char kAofUsage[] = "Usage: %s [--fix|--truncate-to-timestamp $timestamp] <file.manifest|file.aof>\n";
+constexpr char kAofHelp[] =
+    "Checks an append-only file, given its manifest or a single file. Exits with 0 if it is valid or was repaired.\n"
+    "\n"
+    "  --fix                          ask, and then truncate the last file after its last good record\n"
+    "  --truncate-to-timestamp TIME   ask, and then remove records written after TIME, in seconds; the file must have\n"
+    "                                 been written with aof-timestamp-enabled\n"
+    "  -h, --help                     print this\n";
+constexpr char kRdbUsage[] = "Usage: %s <rdb-file-name>\n";
+constexpr char kRdbHelp[] =
+    "Checks a snapshot (RDB file). Exits with 0 if it is valid.\n"
+    "\n"
+    "  -h, --help       print this\n"
+    "  -v, --version    print the version\n";
+
+bool AsksForHelp(std::span<const std::string> arguments) {
+  return arguments.size() == 2 && (arguments[1] == "-h" || arguments[1] == "--help");
+}
+
+int PrintHelp(const char* usage, const std::string& program, const char* help) {
+  std::printf(usage, program.c_str());
+  std::puts("");
+  std::fputs(help, stdout);
+  return ExitCode(true);
+}
+
 int AofUsage(const std::string& program) {
-  std::printf("Usage: %s [--fix|--truncate-to-timestamp $timestamp] <file.manifest|file.aof>\n", program.c_str());
+  std::printf(kAofUsage, program.c_str());
   return ExitCode(false);
 }
 
@@ -55,8 +81,9 @@ int TruncateAofFile(const std::string& path, const std::string& timestamp) {
 }  // namespace
 
 int RunRdbCheck(std::span<const std::string> arguments) {
+  if (AsksForHelp(arguments)) return PrintHelp(kRdbUsage, arguments[0], kRdbHelp);
   if (arguments.size() != 2) {
-    std::fprintf(stderr, "Usage: %s <rdb-file-name>\n", arguments[0].c_str());
+    std::fprintf(stderr, kRdbUsage, arguments[0].c_str());
     return 1;
   }
   const std::string& path = arguments[1];
@@ -75,6 +102,7 @@ int RunRdbCheck(std::span<const std::string> arguments) {
 
 int RunAofCheck(std::span<const std::string> arguments) {
   using Action = AofCheckOptions::Action;
+  if (AsksForHelp(arguments)) return PrintHelp(kAofUsage, arguments[0], kAofHelp);
   if (arguments.size() == 2) return CheckAofFile(arguments[1], {Action::kLook});
   if (arguments.size() == 3 && arguments[1] == "--fix") return CheckAofFile(arguments[2], {Action::kFix});
   if (arguments.size() == 4 && arguments[1] == "--truncate-to-timestamp")

@@ -242,6 +242,11 @@ class CheckToolsTest(unittest.TestCase):
                 ours = self.run_tool(SERVER, self.folder, name, *arguments)
                 self.assertEqual((theirs.returncode, theirs.stdout, theirs.stderr),
                                  (ours.returncode, ours.stdout, ours.stderr))
+        for name in ("redis-check-aof", "redis-check-rdb"):
+            for option in ("-h", "--help"):
+                run = self.run_tool(SERVER, self.folder, name, option)
+                self.assertEqual((0, ""), (run.returncode, run.stderr))
+                self.assertRegex(run.stdout, rf"^Usage: \S*{name} (.|\n)*--help")
         run = self.own("--version", folder=self.folder)
         self.assertEqual(0, run.returncode)
         self.assertRegex(run.stdout, r"^redis-check-rdb 7\.2\.\d+\n$")
