@@ -59,6 +59,8 @@ class MakersTest(unittest.TestCase):
         for name in facts.TOOL_NAMES:
             self.assertEqual("respite-server", found[f"usr/bin/{name}"].target)
             self.assertEqual("respite-server.1.gz", found[f"usr/share/man/man1/{name}.1.gz"].target)
+            self.assertEqual("respite-server", found[f"usr/share/bash-completion/completions/{name}"].target)
+        self.assertIn("usr/share/zsh/vendor-completions/_respite", found)
         for name in ("postinst", "prerm", "postrm"):
             script = found[name].octets.decode()
             self.assertTrue(script.startswith("#!/bin/sh\n"))

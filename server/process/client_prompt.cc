@@ -164,7 +164,7 @@ struct CommandPrompt::Editor {
   void LoadHistory();
   void Append(const std::string& text) const;
   void Write(const std::vector<std::string>& lines) const;
-  // Returns how many columns the hint has that is now behind the cursor.
+  // Draws the hint after the cursor and returns its width in columns.
   size_t ShowHint();
 
   std::string history_path;
@@ -200,7 +200,7 @@ CommandPrompt::Editor& CommandPrompt::Editor::Of(EditLine* line) {
   return *static_cast<Editor*>(data);
 }
 
-// libedit shows the line and then calls this for the next key: meanwhile a hint stands behind the cursor.
+// libedit calls this for the next key once it has drawn the line. Until the key comes, a hint stands after the cursor.
 int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
   const size_t shown = Of(line).ShowHint();
   std::mbstate_t state{};
@@ -243,7 +243,7 @@ size_t CommandPrompt::Editor::ShowHint() {
   return hint.size();
 }
 
-// Completes as far as all candidates agree; the second Tab lists them.
+// Completes the start that all candidates share. A second Tab lists the candidates.
 unsigned char CommandPrompt::Editor::Complete(EditLine* line, int) {
   Editor& self = Of(line);
   const LineInfo* const info = el_line(line);

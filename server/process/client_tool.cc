@@ -280,7 +280,7 @@ bool IsSubscription(const std::vector<std::string>& words) {
   return IsCommand(words, "SUBSCRIBE") || IsCommand(words, "PSUBSCRIBE") || IsCommand(words, "SSUBSCRIBE");
 }
 
-// What a server knows of a connection, which the client asks for again when it connects anew.
+// The connection to the server, with the state that a new connection must restore: user, protocol, database.
 class ClientSession {
  public:
   ClientSession(Order& order, bool reads_lines) : order_(order), reads_lines_(reads_lines) {

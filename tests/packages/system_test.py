@@ -69,6 +69,8 @@ class DebTest(RootTest):
         self.assertTrue((root / "lib/systemd/system/respite-server.service").exists())
         for name in ("respite-server", *facts.TOOL_NAMES):
             self.assertEqual(0, os.stat(root / f"usr/share/man/man1/{name}.1.gz").st_uid)
+            self.assertTrue((root / f"usr/share/bash-completion/completions/{name}").exists())
+        self.assertTrue((root / "usr/share/zsh/vendor-completions/_respite").exists())
         settings = root / "etc/default/respite-server"
         settings.write_text('RESPITE_OPTIONS="--port 7000"\n')
         for _ in range(2):
@@ -253,6 +255,8 @@ class RpmTest(RootTest):
         port = self.check_serves(root)
         unit = (root / "usr/lib/systemd/system/respite-server.service").read_text()
         self.assertIn("EnvironmentFile=-/etc/sysconfig/respite-server", unit)
+        for name in ("bash-completion/completions/respite-cli", "zsh/site-functions/_respite"):
+            self.assertTrue((root / "usr/share" / name).exists(), name)
         settings = root / "etc/sysconfig/respite-server"
         settings.write_text('RESPITE_OPTIONS="--port 7000"\n')
         run(*rpm, "-U", "--force", "--nodeps", package)
@@ -269,7 +273,8 @@ class TarballTest(PackageTest):
         top = next(self.folder.iterdir())
         for name in ("bin/respite-server", "redis-names/redis-server"):
             self.assertIn(f"respite={facts.version()}", run(top / name, "--version"))
-        for name in ("LICENSE", "NOTICE", "CHANGELOG.md", "share/man/man1/respite-server.1", "redis-names/redis-sentinel"):
+        for name in ("LICENSE", "NOTICE", "CHANGELOG.md", "share/man/man1/respite-server.1", "redis-names/redis-sentinel",
+                     "share/bash-completion/completions/respite-cli", "share/zsh/site-functions/_respite"):
             self.assertTrue((top / name).exists(), name)
 
     def test_sums(self):
