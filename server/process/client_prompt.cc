@@ -183,7 +183,7 @@ CommandPrompt::Editor::Editor(std::string path) : history_path(std::move(path)) 
   el_set(line, EL_CLIENTDATA, this);
   el_set(line, EL_PROMPT, &Editor::Prompt);
   el_set(line, EL_EDITOR, "emacs");
-  el_set(line, EL_SIGNAL, 0);
+  el_set(line, EL_SIGNAL, 1);  // draws the line anew after Ctrl-Z and fg, and when the window changes
   el_set(line, EL_HIST, ::history, history);
   el_set(line, EL_GETCFN, &Editor::ReadCharacter);
   el_set(line, EL_ADDFN, "respite-complete", "Completes the name of a command", &Editor::Complete);
@@ -202,26 +202,29 @@ CommandPrompt::Editor& CommandPrompt::Editor::Of(EditLine* line) {
 
 // libedit calls this for the next key once it has drawn the line. Until the key comes, a hint stands after the cursor.
 int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
-  const size_t shown = Of(line).ShowHint();
+  size_t shown = Of(line).ShowHint();
+  const auto hide = [&shown] {
+    if (shown > 0) WriteToTerminal("\x1b[K");
+  };
   std::mbstate_t state{};
-  int outcome = -1;
-  while (outcome < 0) {
+  while (true) {
     char byte = 0;
     const ssize_t got = read(STDIN_FILENO, &byte, 1);
-    if (got < 0 && errno == EINTR && !WasInterrupted()) continue;  // stopped and continued
-    if (got <= 0) {
-      outcome = 0;
-      break;
+    if (got < 0 && errno == EINTR && !WasInterrupted()) {  // continued after a stop, or the window changed
+      hide();
+      el_set(line, EL_REFRESH);
+      shown = Of(line).ShowHint();
+      continue;
     }
-    const size_t used = std::mbrtowc(character, &byte, 1, &state);
+    const size_t used = got == 1 ? std::mbrtowc(character, &byte, 1, &state) : 0;
+    if (used == static_cast<size_t>(-2)) continue;  // more bytes of this character follow
     if (used == static_cast<size_t>(-1)) {
-      state = {};  // no text of this locale: leaves the byte out
-    } else if (used != static_cast<size_t>(-2)) {
-      outcome = 1;
+      state = {};  // not in this locale
+      continue;
     }
+    hide();
+    return got == 1 ? 1 : 0;
   }
-  if (shown > 0) WriteToTerminal("\x1b[K");
-  return outcome;
 }
 
 size_t CommandPrompt::Editor::ShowHint() {

@@ -1,43 +1,31 @@
 #include "server/process/client_tool.h"
 
-#include <netdb.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <iostream>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/descriptor.h"
 #include "base/number_text.h"
 #include "base/result.h"
-#include "protocol/reply_tree.h"
-#include "protocol/request_text.h"
 #include "server/config/usage.h"
-#include "server/net/tls/client_stream.h"
 #include "server/process/client_help.h"
 #include "server/process/client_prompt.h"
-#include "server/process/client_reply_text.h"
+#include "server/process/client_session.h"
 
 namespace respite {
 
 namespace {
 
-constexpr size_t kChunk = 65536;
 constexpr auto kSlowCommand = std::chrono::milliseconds(500);
 constexpr char kUsage[] =
     "Usage: %s [OPTIONS] [COMMAND [ARGUMENT...]]\n"
@@ -65,23 +53,6 @@ constexpr char kUsage[] =
     "\n"
     "At the prompt, Tab completes commands, and Ctrl-R searches the history: ~/.respitecli_history, or the file that\n"
     "RESPITECLI_HISTFILE or REDISCLI_HISTFILE names. Type help there.\n";
-
-struct Order {
-  std::map<std::string, std::string> values;  // by option
-  ReplyStyle style;
-  bool shows_pushes = false;
-  bool speaks_resp3 = false;
-  bool errors_count = false;
-  bool reads_last_argument = false;
-  bool speaks_tls = false;
-  bool is_insecure = false;
-  std::vector<std::string> command;
-
-  std::string Value(const char* option, const char* otherwise) const {
-    const auto found = values.find(option);
-    return found == values.end() ? otherwise : found->second;
-  }
-};
 
 std::string LongName(const std::string& option) {
   static const std::map<std::string, std::string> kNames = {{"--pass", "-a"}};
@@ -124,49 +95,49 @@ std::string Unescaped(std::string_view text) {
 }
 
 // Fills in what redis://user:password@host:port/database says. False: it is no such address.
-bool TakeUri(Order& order, std::string_view uri) {
+bool TakeUri(ClientOptions& options, std::string_view uri) {
   const bool is_tls = uri.starts_with("rediss://");
   if (!is_tls && !uri.starts_with("redis://")) return false;
-  order.speaks_tls |= is_tls;
+  options.speaks_tls |= is_tls;
   uri.remove_prefix(uri.find("://") + 3);
   if (const size_t at = uri.rfind('@'); at != std::string_view::npos) {
     const std::string_view login = uri.substr(0, at);
     const size_t colon = login.find(':');
-    if (colon != std::string_view::npos && colon != 0) order.values["--user"] = Unescaped(login.substr(0, colon));
-    order.values["-a"] = Unescaped(colon == std::string_view::npos ? login : login.substr(colon + 1));
+    if (colon != std::string_view::npos && colon != 0) options.values["--user"] = Unescaped(login.substr(0, colon));
+    options.values["-a"] = Unescaped(colon == std::string_view::npos ? login : login.substr(colon + 1));
     uri.remove_prefix(at + 1);
   }
   if (const size_t slash = uri.find('/'); slash != std::string_view::npos) {
-    if (slash + 1 < uri.size()) order.values["-n"] = uri.substr(slash + 1);
+    if (slash + 1 < uri.size()) options.values["-n"] = uri.substr(slash + 1);
     uri = uri.substr(0, slash);
   }
   const size_t bracket = uri.find(']');
   const size_t colon = uri.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  if (colon != std::string_view::npos) order.values["-p"] = uri.substr(colon + 1);
+  if (colon != std::string_view::npos) options.values["-p"] = uri.substr(colon + 1);
   std::string_view host = uri.substr(0, colon);
   if (bracket != std::string_view::npos && host.starts_with('[')) host = host.substr(1, bracket - 1);
-  if (!host.empty()) order.values["-h"] = host;
+  if (!host.empty()) options.values["-h"] = host;
   return true;
 }
 
 // False: the option is unknown.
-bool TakeFlag(Order& order, const std::string& option) {
+bool TakeFlag(ClientOptions& options, const std::string& option) {
   if (!IsFlag(option)) return false;
-  if (option == "-3" || option == "-2") order.speaks_resp3 = option == "-3";
-  if (option == "--raw") order.style.format = ReplyFormat::kRaw;
-  if (option == "--no-raw") order.style.format = ReplyFormat::kTerminal;
-  if (option == "--csv") order.style.format = ReplyFormat::kCsv;
-  order.errors_count |= option == "-e";
-  order.reads_last_argument |= option == "-x";
-  order.speaks_tls |= option == "--tls";
-  order.is_insecure |= option == "--insecure";
-  if (option == "--quoted-input" || option == "--no-auth-warning") order.values[option] = "yes";
+  if (option == "-3" || option == "-2") options.speaks_resp3 = option == "-3";
+  if (option == "--raw") options.style.format = ReplyFormat::kRaw;
+  if (option == "--no-raw") options.style.format = ReplyFormat::kTerminal;
+  if (option == "--csv") options.style.format = ReplyFormat::kCsv;
+  options.errors_count |= option == "-e";
+  options.reads_last_argument |= option == "-x";
+  options.speaks_tls |= option == "--tls";
+  options.is_insecure |= option == "--insecure";
+  if (option == "--quoted-input" || option == "--no-auth-warning") options.values[option] = "yes";
   return true;
 }
 
 // False: an argument that is in quotes is not well formed.
-bool TakeQuotedInput(Order& order) {
-  for (std::string& word : order.command) {
+bool TakeQuotedInput(ClientOptions& options) {
+  for (std::string& word : options.command) {
     if (!word.starts_with('"') && !word.starts_with('\'')) continue;
     auto words = SplitQuoted(word);
     if (!words || words->size() != 1) return false;
@@ -176,324 +147,28 @@ bool TakeQuotedInput(Order& order) {
 }
 
 // Or the option that is unknown, lacks its value, or has a wrong one.
-Result<Order, std::string> OrderIn(std::span<const std::string> arguments) {
-  Order order;
+Result<ClientOptions, std::string> OptionsIn(std::span<const std::string> arguments) {
+  ClientOptions options;
   const bool is_terminal = isatty(STDOUT_FILENO) != 0;
-  order.style.format = is_terminal ? ReplyFormat::kTerminal : ReplyFormat::kRaw;
+  options.style.format = is_terminal ? ReplyFormat::kTerminal : ReplyFormat::kRaw;
   size_t i = 1;
   for (; i < arguments.size() && arguments[i].starts_with('-') && arguments[i].size() > 1; ++i) {
     const std::string option = LongName(arguments[i]);
     if (!TakesValue(option)) {
-      if (!TakeFlag(order, option)) return Failure(arguments[i]);
+      if (!TakeFlag(options, option)) return Failure(arguments[i]);
       continue;
     }
     if (++i == arguments.size()) return Failure(arguments[i - 1]);
-    order.values[option] = arguments[i];
-    if (option == "-u" && !TakeUri(order, arguments[i])) return Failure(option);
+    options.values[option] = arguments[i];
+    if (option == "-u" && !TakeUri(options, arguments[i])) return Failure(option);
   }
-  for (; i < arguments.size(); ++i) order.command.push_back(arguments[i]);
-  if (order.values.contains("--quoted-input") && !TakeQuotedInput(order)) return Failure(std::string("--quoted-input"));
-  order.style.element_delimiter = order.Value("-d", "\n");
-  order.style.reply_delimiter = order.Value("-D", "\n");
-  order.shows_pushes = order.Value("--show-pushes", is_terminal ? "yes" : "no") == "yes";
-  return order;
-}
-
-Descriptor DialSocket(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return Descriptor();
-  path.copy(address.sun_path, path.size());
-  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const bool is_there = connect(socket.Get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-  return is_there ? std::move(socket) : Descriptor();
-}
-
-// Tries all addresses of the host. A closed descriptor, with errno: none answers.
-Descriptor DialHost(const std::string& host, const std::string& port) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  errno = EHOSTUNREACH;
-  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return Descriptor();
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    Descriptor socket(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (connect(socket.Get(), one->ai_addr, one->ai_addrlen) == 0) return socket;
-  }
-  return Descriptor();
-}
-
-// A connection, and what comes over it.
-class Conversation {
- public:
-  explicit Conversation(ClientStream stream) : stream_(std::move(stream)) {}
-
-  bool Send(const std::vector<std::string>& words) {
-    std::string request;
-    AppendRequest(request, words);
-    return stream_.Send(request);
-  }
-  // Nothing: the connection has ended, Ctrl-C was pressed, or what came is no reply (see Error).
-  std::optional<ReplyTree> Receive() {
-    std::array<char, kChunk> chunk;
-    while (true) {
-      if (auto reply = parser_.Next()) return reply;
-      if (parser_.Failed()) return std::nullopt;
-      const ssize_t bytes = stream_.Receive(chunk);
-      if (bytes < 0 && errno == EINTR && !WasInterrupted()) continue;
-      if (bytes <= 0) return std::nullopt;
-      parser_.Feed({chunk.data(), static_cast<size_t>(bytes)});
-    }
-  }
-  // Whether the server has closed the connection while nothing was asked.
-  bool HasEnded() const { return stream_.HasEnded(); }
-  std::string Error() const {
-    return parser_.Failed() ? "Protocol error, " + parser_.Error() : "Server closed the connection";
-  }
-
- private:
-  ClientStream stream_;
-  ReplyTreeParser parser_;
-};
-
-// Commands whose reply is a text for people, printed as it is, also when replies are formatted.
-bool RepliesWithLines(const std::vector<std::string>& words) {
-  static const std::map<std::string, std::vector<std::string>> kCommands = {
-      {"INFO", {}},
-      {"LOLWUT", {}},
-      {"CLIENT", {"LIST", "INFO"}},
-      {"CLUSTER", {"INFO", "NODES"}},
-      {"DEBUG", {"HTSTATS", "HTSTATS-KEY", "CLIENT-EVICTION"}},
-      {"LATENCY", {"GRAPH", "DOCTOR"}},
-      {"MEMORY", {"MALLOC-STATS", "DOCTOR"}}};
-  const auto found = kCommands.find(ToUpper(words[0]));
-  if (found == kCommands.end()) return false;
-  return found->second.empty() || (words.size() > 1 && std::ranges::count(found->second, ToUpper(words[1])) > 0);
-}
-
-bool IsCommand(const std::vector<std::string>& words, std::string_view name) {
-  return EqualsIgnoreCase(words[0], name);
-}
-
-bool IsSubscription(const std::vector<std::string>& words) {
-  return IsCommand(words, "SUBSCRIBE") || IsCommand(words, "PSUBSCRIBE") || IsCommand(words, "SSUBSCRIBE");
-}
-
-// The connection to the server, with the state that a new connection must restore: user, protocol, database.
-class ClientSession {
- public:
-  ClientSession(Order& order, bool reads_lines) : order_(order), reads_lines_(reads_lines) {
-    const char* const variable = std::getenv("REDISCLI_AUTH");
-    if (variable != nullptr) order_.values.try_emplace("-a", variable);
-    database_ = order_.Value("-n", "0");
-  }
-
-  // False: a message was printed.
-  bool Connect();
-  void ConnectTo(const std::string& host, const std::string& port) {
-    order_.values["-h"] = host;
-    order_.values["-p"] = port;
-    order_.values.erase("-s");
-    Connect();
-  }
-  // Sends the command and prints the reply. Returns the exit code: 0 if there was a reply, also an error.
-  int Run(const std::vector<std::string>& words);
-  std::string Prompt() const;
-
- private:
-  Result<ClientStream, std::string> Dial() const;
-  bool Introduce();
-  bool IntroduceWith(const std::vector<std::string>& request, const std::string& title);
-  std::string Address() const;
-  std::optional<ReplyTree> Answer();
-  int Lost(const std::vector<std::string>& words);
-  void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;
-  int Listen(const std::vector<std::string>& words);
-  void Learn(const std::vector<std::string>& words, const ReplyTree& reply);
-  void LearnLogin(std::span<const std::string> words);
-  void Forget() {
-    talk_.reset();
-    is_in_transaction_ = false;
-    queued_database_.reset();
-  }
-
-  Order& order_;
-  const bool reads_lines_;
-  std::optional<Conversation> talk_;
-  std::string database_;
-  bool is_in_transaction_ = false;
-  std::optional<std::string> queued_database_;  // of a SELECT that waits for EXEC
-};
-
-std::string ClientSession::Address() const {
-  const std::string host = order_.Value("-h", "127.0.0.1");
-  const std::string shown = host.find(':') == std::string::npos ? host : "[" + host + "]";
-  return shown + ":" + order_.Value("-p", "6379");
-}
-
-std::string ClientSession::Prompt() const {
-  if (!talk_) return "not connected> ";
-  const std::string path = order_.Value("-s", "");
-  std::string prompt = path.empty() ? Address() : "redis " + path;
-  if (database_ != "0") prompt += "[" + database_ + "]";
-  return prompt + (is_in_transaction_ ? "(TX)> " : "> ");
-}
-
-Result<ClientStream, std::string> ClientSession::Dial() const {
-  const std::string host = order_.Value("-h", "127.0.0.1");
-  const std::string port = order_.Value("-p", "6379");
-  const std::string path = order_.Value("-s", "");
-  const std::string failed = "Could not connect to Redis at " + (path.empty() ? host + ":" + port : path) + ": ";
-  Descriptor socket = path.empty() ? DialHost(host, port) : DialSocket(path);
-  if (socket.Get() < 0) return Failure(failed + std::strerror(errno));
-  ClientStream stream(std::move(socket));
-  const ClientTls tls{order_.Value("--cacert", ""), order_.Value("--cert", ""), order_.Value("--key", ""),
-                      order_.Value("--sni", ""), order_.is_insecure};
-  const auto objection = order_.speaks_tls ? stream.Encrypt(tls) : std::nullopt;
-  if (objection) return Failure(failed + *objection);
-  return stream;
-}
-
-bool ClientSession::Connect() {
-  Forget();
-  auto stream = Dial();
-  if (!stream.ok()) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "%s\n", stream.error().c_str());
-    return false;
-  }
-  talk_.emplace(std::move(stream.value()));
-  if (Introduce()) return true;
-  std::fputs("Error: Server closed the connection\n", stderr);
-  Forget();
-  return false;
-}
-
-// AUTH, HELLO and SELECT. An error is shown, and the command sent all the same, as redis-cli does.
-bool ClientSession::Introduce() {
-  const std::string password = order_.Value("-a", "");
-  const std::string user = order_.Value("--user", "");
-  if (!user.empty() && !IntroduceWith({"AUTH", user, password}, "AUTH")) return false;
-  if (user.empty() && !password.empty() && !IntroduceWith({"AUTH", password}, "AUTH")) return false;
-  if (order_.speaks_resp3 && !IntroduceWith({"HELLO", "3"}, "HELLO 3")) return false;
-  return database_ == "0" || IntroduceWith({"SELECT", database_}, "SELECT " + database_);
-}
-
-bool ClientSession::IntroduceWith(const std::vector<std::string>& request, const std::string& title) {
-  if (!talk_->Send(request)) return false;
-  const auto reply = talk_->Receive();
-  if (!reply) return false;
-  if (!reply->IsError()) return true;
-  std::fprintf(stderr, "%s failed: %s\n", title.c_str(), reply->text.c_str());
-  if (request[0] == "SELECT") database_ = "0";
-  return true;
-}
-
-// The reply to a command; pushed messages before it are printed.
-std::optional<ReplyTree> ClientSession::Answer() {
-  while (auto reply = talk_->Receive()) {
-    if (reply->kind != ReplyKind::kPush) return reply;
-    if (order_.shows_pushes) std::fputs(ReplyText(*reply, order_.style).c_str(), stdout);
-  }
-  return std::nullopt;
-}
-
-void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>& words) const {
-  if (order_.errors_count && reply.IsError() && !reads_lines_) {
-    std::fprintf(stderr, "%s\n", reply.text.c_str());
-    return;
-  }
-  const std::string text =
-      RepliesWithLines(words) ? RawReplyText(reply, order_.style.element_delimiter) : ReplyText(reply, order_.style);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
-}
-
-// Called when the connection ended before the reply. SHUTDOWN is answered in this way.
-int ClientSession::Lost(const std::vector<std::string>& words) {
-  const std::string error = talk_->Error();
-  Forget();
-  if (TakeInterrupt()) {
-    std::fputs("\n", stdout);
-    Connect();
-    return 1;
-  }
-  if (IsCommand(words, "SHUTDOWN")) return 0;
-  std::fflush(stdout);
-  std::fprintf(stderr, "Error: %s\n", error.c_str());
-  return 1;
-}
-
-// Prints what the server sends until the connection ends or Ctrl-C is pressed. Returns the exit code.
-int ClientSession::Listen(const std::vector<std::string>& words) {
-  if (IsSubscription(words) && order_.style.format != ReplyFormat::kRaw)
-    std::fputs("Reading messages... (press Ctrl-C to quit)\n", stdout);
-  std::fflush(stdout);
-  while (auto message = talk_->Receive()) {
-    if (message->kind == ReplyKind::kPush) message->kind = ReplyKind::kArray;
-    Print(*message, words);
-    if (message->IsError()) return order_.errors_count ? 1 : 0;  // the command was refused
-    if (std::ferror(stdout) != 0) return 1;
-  }
-  return Lost(words);
-}
-
-// AUTH of these words was accepted: [user] password.
-void ClientSession::LearnLogin(std::span<const std::string> words) {
-  if (words.empty()) return;
-  order_.values["-a"] = words.back();
-  order_.values.erase("--user");
-  if (words.size() == 2) order_.values["--user"] = words[0];
-}
-
-// Keeps what the prompt shows, and what a new connection needs.
-void ClientSession::Learn(const std::vector<std::string>& words, const ReplyTree& reply) {
-  const bool ends = IsCommand(words, "EXEC") || IsCommand(words, "DISCARD");
-  if (ends && is_in_transaction_ && !(reply.IsError() && reply.text.starts_with("ERR "))) {
-    if (reply.kind == ReplyKind::kArray && queued_database_) database_ = *queued_database_;
-    is_in_transaction_ = false;
-    queued_database_.reset();
-  }
-  if (reply.IsError()) return;
-  if (IsCommand(words, "MULTI")) is_in_transaction_ = true;
-  if (IsCommand(words, "SELECT") && words.size() == 2) {
-    if (is_in_transaction_) {
-      queued_database_ = words[1];
-    } else {
-      database_ = words[1];
-    }
-  }
-  if (IsCommand(words, "AUTH")) LearnLogin(std::span(words).subspan(1));
-  if (IsCommand(words, "HELLO") && words.size() > 1) {
-    order_.speaks_resp3 = words[1] == "3";
-    for (size_t i = 2; i + 2 < words.size(); ++i)
-      if (EqualsIgnoreCase(words[i], "AUTH")) LearnLogin(std::span(words).subspan(i + 1, 2));
-  }
-  if (IsCommand(words, "RESET")) {
-    is_in_transaction_ = order_.speaks_resp3 = false;
-    database_ = "0";
-  }
-}
-
-int ClientSession::Run(const std::vector<std::string>& words) {
-  if (talk_ && talk_->HasEnded()) {
-    const bool had_transaction = is_in_transaction_;
-    Forget();
-    if (had_transaction) {  // what was queued is lost: the command must not run alone
-      std::fputs("Error: Server closed the connection\n", stderr);
-      return 1;
-    }
-  }
-  if (!talk_ && !Connect()) return 1;
-  if (!talk_->Send(words)) return Lost(words);
-  const bool listens = IsSubscription(words) || IsCommand(words, "MONITOR");
-  if (listens && !is_in_transaction_) return Listen(words);
-  const auto reply = Answer();
-  if (!reply) return Lost(words);
-  Print(*reply, words);
-  Learn(words, *reply);
-  return order_.errors_count && reply->IsError() ? 1 : 0;
+  for (; i < arguments.size(); ++i) options.command.push_back(arguments[i]);
+  if (options.values.contains("--quoted-input") && !TakeQuotedInput(options))
+    return Failure(std::string("--quoted-input"));
+  options.style.element_delimiter = options.Value("-d", "\n");
+  options.style.reply_delimiter = options.Value("-D", "\n");
+  options.shows_pushes = options.Value("--show-pushes", is_terminal ? "yes" : "no") == "yes";
+  return options;
 }
 
 // How often a command is sent, and how long to wait in between.
@@ -568,9 +243,9 @@ class LineRunner {
   CommandPrompt* const prompt_;  // null: lines come from standard input
 };
 
-int Interact(Order& order) {
+int Interact(ClientOptions& options) {
   CatchInterrupts();
-  ClientSession session(order, true);
+  ClientSession session(options, true);
   CommandPrompt prompt(HistoryPath());
   LineRunner runner(session, &prompt);
   session.Connect();
@@ -583,8 +258,8 @@ int Interact(Order& order) {
   return 0;
 }
 
-int RunInput(Order& order) {
-  ClientSession session(order, true);
+int RunInput(ClientOptions& options) {
+  ClientSession session(options, true);
   LineRunner runner(session, nullptr);
   session.Connect();
   for (std::string line; std::ferror(stdout) == 0 && std::getline(std::cin, line);)
@@ -592,26 +267,26 @@ int RunInput(Order& order) {
   return 0;
 }
 
-int RunArguments(Order& order) {
-  const auto times = ParseInteger(order.Value("-r", "1"));
-  const auto pause = ParseDouble(order.Value("-i", "0"));
+int RunArguments(ClientOptions& options) {
+  const auto times = ParseInteger(options.Value("-r", "1"));
+  const auto pause = ParseDouble(options.Value("-i", "0"));
   if (!times || !pause || *pause < 0) {
     std::fputs("-r needs a whole number, -i a number of seconds\n", stderr);
     return 1;
   }
-  if (order.reads_last_argument)
-    order.command.emplace_back(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
-  ClientSession session(order, false);
-  return session.Connect() ? RunRepeatedly(session, order.command, {*times, *pause}) : 1;
+  if (options.reads_last_argument)
+    options.command.emplace_back(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  ClientSession session(options, false);
+  return session.Connect() ? RunRepeatedly(session, options.command, {*times, *pause}) : 1;
 }
 
-int Converse(Order& order) {
-  if (order.values.contains("-a") && !order.values.contains("--no-auth-warning"))
+int Converse(ClientOptions& options) {
+  if (options.values.contains("-a") && !options.values.contains("--no-auth-warning"))
     std::fputs("Warning: Using a password with '-a' or '-u' option on the command line interface may not be safe.\n",
                stderr);
-  if (!order.command.empty() || order.reads_last_argument) return RunArguments(order);
+  if (!options.command.empty() || options.reads_last_argument) return RunArguments(options);
   const bool is_terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
-  return is_terminal ? Interact(order) : RunInput(order);
+  return is_terminal ? Interact(options) : RunInput(options);
 }
 
 bool IsOnlyArgument(std::span<const std::string> arguments, std::initializer_list<const char*> names) {
@@ -629,14 +304,14 @@ int RunClient(std::span<const std::string> arguments) {
     std::printf(kUsage, arguments[0].c_str());
     return std::fflush(stdout) == 0 ? 0 : 1;
   }
-  auto order = OrderIn(arguments);
-  if (!order.ok()) {
-    std::fprintf(stderr, "Unrecognized option or bad number of args for: '%s'\n", order.error().c_str());
+  auto options = OptionsIn(arguments);
+  if (!options.ok()) {
+    std::fprintf(stderr, "Unrecognized option or bad number of args for: '%s'\n", options.error().c_str());
     std::fprintf(stderr, "Usage: %s [OPTIONS] [COMMAND [ARGUMENT...]], see --help\n", arguments[0].c_str());
     return 1;
   }
   std::signal(SIGHUP, SIG_DFL);  // the end of the terminal ends the client
-  const int code = Converse(order.value());
+  const int code = Converse(options.value());
   return std::fflush(stdout) == 0 ? code : 1;
 }
 

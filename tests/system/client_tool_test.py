@@ -220,7 +220,8 @@ class BesideRedisCliTest(ClientTest):
     def both(self, *words, text=None):
         outcomes = []
         for tool in (real_client(), self.tool):
-            self.feed("SET n 10\nSELECT 3\nSET n 10", "-p", self.server.port)
+            if text or "INCR" in words:
+                self.feed("SET n 10\nSELECT 3\nSET n 10", "-p", self.server.port)
             outcomes.append(self.feed(text or "", "-p", self.server.port, *words, tool=tool))
         return outcomes
 
@@ -410,6 +411,18 @@ class PromptTest(LaunchTest):
         terminal = self.open(TERM="no-such-terminal")
         self.assertNotIn("No entry", terminal.text)
         self.assertEqual('"BA"', terminal.answer("echo A\x1b[DB"))
+
+    def test_draws_the_line_anew(self):
+        """After Ctrl-Z and fg, and when the window changes."""
+        terminal = self.open()
+        terminal.type("echo A")
+        terminal.wait_for("A")
+        for change in (lambda: os.kill(terminal.pid, signal.SIGCONT),
+                       lambda: fcntl.ioctl(terminal.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))):
+            terminal.text = ""
+            change()
+            terminal.wait_for("echo A")
+        self.assertEqual('"BA"', terminal.answer("\x1b[DB"))
 
     def test_help(self):
         terminal = self.open()
