@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <histedit.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <termcap.h>
 #include <unistd.h>
@@ -43,6 +44,12 @@ constexpr char kAnsiTerminal[] =
 constexpr char kAnsiTerminalName[] = "respite-ansi";
 
 volatile std::sig_atomic_t prompt_interrupted = 0;
+volatile std::sig_atomic_t interruptible_socket = -1;
+
+void OnInterrupt(int) {
+  prompt_interrupted = 1;
+  if (interruptible_socket >= 0) shutdown(interruptible_socket, SHUT_RDWR);
+}
 
 void UseUtf8() {
   std::setlocale(LC_CTYPE, "");
@@ -107,7 +114,7 @@ void PrintInColumns(const std::vector<std::string>& texts) {
 
 void CatchInterrupts() {
   struct sigaction action {};
-  action.sa_handler = [](int) { prompt_interrupted = 1; };
+  action.sa_handler = OnInterrupt;
   sigaction(SIGINT, &action, nullptr);
 }
 
@@ -118,6 +125,9 @@ bool TakeInterrupt() {
   prompt_interrupted = 0;
   return was;
 }
+
+InterruptibleSocket::InterruptibleSocket(int number) { interruptible_socket = number; }
+InterruptibleSocket::~InterruptibleSocket() { interruptible_socket = -1; }
 
 bool IsSecretCommand(const std::vector<std::string>& words) {
   const auto is = [&](size_t i, std::string_view name) { return i < words.size() && EqualsIgnoreCase(words[i], name); };

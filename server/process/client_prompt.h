@@ -9,10 +9,20 @@
 
 namespace respite {
 
-// Whether Ctrl-C was pressed since the last call of TakeInterrupt. Ctrl-C ends a read or write of the process early.
+// Makes Ctrl-C set a flag instead of ending the process.
 void CatchInterrupts();
+// Whether Ctrl-C was pressed since the last call of TakeInterrupt.
 bool WasInterrupted();
 bool TakeInterrupt();
+
+// While it lives, Ctrl-C shuts this socket down, so that no read waits for it any longer.
+class InterruptibleSocket {
+ public:
+  explicit InterruptibleSocket(int number);
+  InterruptibleSocket(const InterruptibleSocket&) = delete;
+  InterruptibleSocket& operator=(const InterruptibleSocket&) = delete;
+  ~InterruptibleSocket();
+};
 
 // Whether the words hold a password, so that no history may have them.
 bool IsSecretCommand(const std::vector<std::string>& words);

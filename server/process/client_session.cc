@@ -85,7 +85,7 @@ std::optional<ReplyTree> ClientConnection::Receive() {
     if (auto reply = parser_.Next()) return reply;
     if (parser_.Failed()) return std::nullopt;
     const ssize_t bytes = stream_.Receive(chunk);
-    if (bytes < 0 && errno == EINTR && !WasInterrupted()) continue;
+    if (bytes < 0 && errno == EINTR) continue;
     if (bytes <= 0) return std::nullopt;
     parser_.Feed({chunk.data(), static_cast<size_t>(bytes)});
   }
@@ -274,6 +274,7 @@ int ClientSession::Run(const std::vector<std::string>& words) {
     }
   }
   if (!connection_ && !Connect()) return 1;
+  const InterruptibleSocket interruptible(connection_->SocketNumber());
   if (!connection_->Send(words)) return Lost(words);
   const bool listens = IsSubscription(words) || IsCommand(words, "MONITOR");
   if (listens && !is_in_transaction_) return Listen(words);

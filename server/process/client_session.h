@@ -43,6 +43,7 @@ class ClientConnection {
   std::optional<ReplyTree> Receive();
   // Whether the server has closed the connection while no reply was awaited.
   bool HasEnded() const { return stream_.HasEnded(); }
+  int SocketNumber() const { return stream_.SocketNumber(); }
   // Why Receive returned nothing.
   std::string Error() const;
 

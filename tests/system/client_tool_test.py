@@ -1,5 +1,6 @@
 """The program as redis-cli: beside the real one where that is installed, at a terminal, with a password and over TLS."""
 import fcntl
+import itertools
 import os
 import pty
 import re
@@ -29,9 +30,10 @@ def real_client():
 
 
 class Terminal:
-    """A client in a terminal of 100 columns."""
+    """A client in a terminal of 100 columns. `edits`: it has a line editor, which echoes keys itself."""
 
-    def __init__(self, *words, **variables):
+    def __init__(self, *words, edits, **variables):
+        self.edits = edits
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.environ.update(variables)
@@ -50,8 +52,10 @@ class Terminal:
         self.text += part.decode(errors="replace").replace("\r\n", "\n")
         return bool(part)
 
-    def type(self, keys):
-        """Forgets what was printed until now."""
+    def type(self, keys, at_prompt=True):
+        """Forgets what was printed until now. Waits for the editor, since the terminal echoes earlier keys as well."""
+        if self.edits and at_prompt:
+            wait_until(lambda: not termios.tcgetattr(self.terminal)[3] & termios.ECHO, "the editor")
         self.text = ""
         os.write(self.terminal, keys.encode())
 
@@ -262,7 +266,7 @@ class BesideRedisCliTest(ClientTest):
         said = []
         for tool in (real_client(), self.tool):
             self.feed("SET n 10", "-p", self.server.port)
-            terminal = Terminal(tool, "-p", self.server.port, TERM="dumb", HOME=self.folder)
+            terminal = Terminal(tool, "-p", self.server.port, edits=tool == self.tool, TERM="dumb", HOME=self.folder)
             self.addCleanup(terminal.kill)
             terminal.wait_for("> ")
             rows = []
@@ -289,7 +293,7 @@ class PromptTest(LaunchTest):
         self.server = self.start("--test", "--enable-debug-command", "yes")
 
     def open(self, *words, **variables):
-        terminal = Terminal(self.tool, "-p", self.server.port, *words, **{"TERM": "xterm", "HOME": self.folder, **variables})
+        terminal = Terminal(self.tool, "-p", self.server.port, *words, edits=True, **{"TERM": "xterm", "HOME": self.folder, **variables})
         self.addCleanup(terminal.kill)
         terminal.wait_for("> ")
         return terminal
@@ -366,7 +370,7 @@ class PromptTest(LaunchTest):
             terminal.wait_for(printed)
             if line.startswith("blpop"):
                 wait_until(lambda: "cmd=blpop" in call(self.server.port, "CLIENT", "LIST"), "BLPOP")
-            terminal.type(CONTROL_C)
+            terminal.type(CONTROL_C, at_prompt=False)
             terminal.wait_for(f":{self.server.port}[2]> ")
             self.assertEqual("PONG", terminal.answer("ping"))
         terminal.type(CONTROL_C)
@@ -415,13 +419,17 @@ class PromptTest(LaunchTest):
     def test_draws_the_line_anew(self):
         """After Ctrl-Z and fg, and when the window changes."""
         terminal = self.open()
+        widths = itertools.cycle((60, 70))
         terminal.type("echo A")
         terminal.wait_for("A")
         for change in (lambda: os.kill(terminal.pid, signal.SIGCONT),
-                       lambda: fcntl.ioctl(terminal.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))):
+                       lambda: fcntl.ioctl(terminal.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, next(widths), 0, 0))):
             terminal.text = ""
-            change()
-            terminal.wait_for("echo A")
+            end = time.monotonic() + WAIT_S
+            while "echo A" not in COLOURS.sub("", terminal.text):
+                self.assertLess(time.monotonic(), end)
+                change()  # again, since the client may not have waited for a key yet
+                terminal.read(0.05)
         self.assertEqual('"BA"', terminal.answer("\x1b[DB"))
 
     def test_help(self):

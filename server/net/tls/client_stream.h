@@ -34,6 +34,7 @@ class ClientStream {
   ssize_t Receive(std::span<char> room);
   // Whether the other side has closed the connection and nothing is left to receive.
   bool HasEnded() const;
+  int SocketNumber() const { return socket_.Get(); }
 
  private:
   Descriptor socket_;
