@@ -118,6 +118,7 @@ class RemainingArguments {
                                                        std::string_view word, bool by_token) {
     std::vector<std::string> words;
     AppendWordTexts(words, node, children);
+    if (words.empty()) return std::nullopt;  // a block of options
     if (node.HasToken()) return EqualsIgnoreCase(node.token, word) ? std::optional(words) : std::nullopt;
     std::optional<std::vector<std::string>> found;
     if (node.type == ArgumentType::kOneOf) {

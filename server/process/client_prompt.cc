@@ -193,7 +193,7 @@ CommandPrompt::Editor::Editor(std::string path) : history_path(std::move(path)) 
   el_set(line, EL_CLIENTDATA, this);
   el_set(line, EL_PROMPT, &Editor::Prompt);
   el_set(line, EL_EDITOR, "emacs");
-  el_set(line, EL_SIGNAL, 1);  // draws the line anew after Ctrl-Z and fg, and when the window changes
+  el_set(line, EL_SIGNAL, 1);  // draws the line again after Ctrl-Z and fg, and when the window changes
   el_set(line, EL_HIST, ::history, history);
   el_set(line, EL_GETCFN, &Editor::ReadCharacter);
   el_set(line, EL_ADDFN, "respite-complete", "Completes the name of a command", &Editor::Complete);

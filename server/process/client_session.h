@@ -15,7 +15,7 @@
 
 namespace respite {
 
-// What the arguments say.
+// The options of the command line, and the command after them.
 struct ClientOptions {
   std::map<std::string, std::string> values;  // by option
   ReplyStyle style;

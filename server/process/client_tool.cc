@@ -27,7 +27,7 @@ namespace respite {
 namespace {
 
 constexpr auto kSlowCommand = std::chrono::milliseconds(500);
-constexpr char kUsage[] =
+constexpr char kClientUsage[] =
     "Usage: %s [OPTIONS] [COMMAND [ARGUMENT...]]\n"
     "Sends a command and prints the reply. Without a command: each line of standard input, or at a terminal a prompt.\n"
     "\n"
@@ -301,7 +301,7 @@ int RunClient(std::span<const std::string> arguments) {
     return std::fflush(stdout) == 0 ? 0 : 1;
   }
   if (IsOnlyArgument(arguments, {"-h", "--help"})) {
-    std::printf(kUsage, arguments[0].c_str());
+    std::printf(kClientUsage, arguments[0].c_str());
     return std::fflush(stdout) == 0 ? 0 : 1;
   }
   auto options = OptionsIn(arguments);

@@ -41,6 +41,16 @@ TEST(ClientHelpTest, HintsAtNothingThatIsNoCommand) {
   EXPECT_EQ(CommandHint("config nothing"), "");
 }
 
+TEST(ClientHelpTest, HintsAtAllCommandsWhateverIsTyped) {
+  for (const std::string& name : CommandCompletions("")) {
+    std::string line = name;
+    for (const char* word : {"a", "1", "NX", "COUNT", "STREAMS", "b", "BY", "c"}) {
+      line += std::string(" ") + word;
+      EXPECT_THAT(CommandHint(line), Not(HasSubstr("[]"))) << line;
+    }
+  }
+}
+
 TEST(ClientHelpTest, CompletesCommands) {
   EXPECT_THAT(CommandCompletions("getd"), ElementsAre("getdel"));
   EXPECT_THAT(CommandCompletions("GETD"), ElementsAre("GETDEL"));
