@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <histedit.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include <cstdlib>
 #include <cwchar>
 #include <fstream>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/descriptor.h"
@@ -45,11 +47,42 @@ constexpr char kAnsiTerminalName[] = "respite-ansi";
 
 volatile std::sig_atomic_t prompt_interrupted = 0;
 volatile std::sig_atomic_t interruptible_socket = -1;
+volatile std::sig_atomic_t screen_changed = 0;  // the window has another size, or the process continues after Ctrl-Z
 
 void OnInterrupt(int) {
   prompt_interrupted = 1;
   if (interruptible_socket >= 0) shutdown(interruptible_socket, SHUT_RDWR);
 }
+
+// While the editor waits for a key, signals come at one point only, so that none is missed.
+class SignalsAtPrompt {
+ public:
+  SignalsAtPrompt() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int signal : {SIGINT, SIGCONT, SIGWINCH}) sigaddset(&signals, signal);
+    sigprocmask(SIG_BLOCK, &signals, &outside_);
+  }
+  SignalsAtPrompt(const SignalsAtPrompt&) = delete;
+  SignalsAtPrompt& operator=(const SignalsAtPrompt&) = delete;
+  ~SignalsAtPrompt() { sigprocmask(SIG_SETMASK, &outside_, nullptr); }
+
+  static void NoteChangesOfScreen() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { screen_changed = 1; };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGCONT, &action, nullptr);
+    sigaction(SIGWINCH, &action, nullptr);
+  }
+  // False: a signal came before a key.
+  bool WaitForKey() const {
+    pollfd terminal{STDIN_FILENO, POLLIN, 0};
+    return !WasInterrupted() && screen_changed == 0 && ppoll(&terminal, 1, nullptr, &outside_) > 0;
+  }
+
+ private:
+  sigset_t outside_;
+};
 
 void UseUtf8() {
   std::setlocale(LC_CTYPE, "");
@@ -174,6 +207,7 @@ struct CommandPrompt::Editor {
   void LoadHistory();
   void Append(const std::string& text) const;
   void Write(const std::vector<std::string>& lines) const;
+  void DrawAgain() const;
   // Draws the hint after the cursor and returns its width in columns.
   size_t ShowHint();
 
@@ -193,7 +227,8 @@ CommandPrompt::Editor::Editor(std::string path) : history_path(std::move(path)) 
   el_set(line, EL_CLIENTDATA, this);
   el_set(line, EL_PROMPT, &Editor::Prompt);
   el_set(line, EL_EDITOR, "emacs");
-  el_set(line, EL_SIGNAL, 1);  // draws the line again after Ctrl-Z and fg, and when the window changes
+  el_set(line, EL_SIGNAL, 0);
+  SignalsAtPrompt::NoteChangesOfScreen();
   el_set(line, EL_HIST, ::history, history);
   el_set(line, EL_GETCFN, &Editor::ReadCharacter);
   el_set(line, EL_ADDFN, "respite-complete", "Completes the name of a command", &Editor::Complete);
@@ -212,20 +247,23 @@ CommandPrompt::Editor& CommandPrompt::Editor::Of(EditLine* line) {
 
 // libedit calls this for the next key once it has drawn the line. Until the key comes, a hint stands after the cursor.
 int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
+  const SignalsAtPrompt signals;
   size_t shown = Of(line).ShowHint();
   const auto hide = [&shown] {
     if (shown > 0) WriteToTerminal("\x1b[K");
+    shown = 0;
   };
   std::mbstate_t state{};
   while (true) {
-    char byte = 0;
-    const ssize_t got = read(STDIN_FILENO, &byte, 1);
-    if (got < 0 && errno == EINTR && !WasInterrupted()) {  // continued after a stop, or the window changed
+    const bool has_key = signals.WaitForKey();
+    if (!has_key && !WasInterrupted()) {
       hide();
-      el_set(line, EL_REFRESH);
+      Of(line).DrawAgain();
       shown = Of(line).ShowHint();
       continue;
     }
+    char byte = 0;
+    const ssize_t got = has_key ? read(STDIN_FILENO, &byte, 1) : 0;
     const size_t used = got == 1 ? std::mbrtowc(character, &byte, 1, &state) : 0;
     if (used == static_cast<size_t>(-2)) continue;  // more bytes of this character follow
     if (used == static_cast<size_t>(-1)) {
@@ -235,6 +273,15 @@ int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
     hide();
     return got == 1 ? 1 : 0;
   }
+}
+
+// The shell may have changed the modes of the terminal while the process was stopped.
+void CommandPrompt::Editor::DrawAgain() const {
+  screen_changed = 0;
+  el_set(line, EL_PREP_TERM, 0);
+  el_set(line, EL_PREP_TERM, 1);
+  el_resize(line);
+  el_set(line, EL_REFRESH);
 }
 
 size_t CommandPrompt::Editor::ShowHint() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "base/bytes.h"
 
@@ -25,8 +26,6 @@ char EntryMark(ReplyKind kind) {
       return '#';
     case ReplyKind::kSet:
       return '~';
-    case ReplyKind::kPush:
-      return '>';
     default:
       return ')';
   }
@@ -38,8 +37,6 @@ std::string EmptyAggregateText(ReplyKind kind) {
       return "(empty hash)";
     case ReplyKind::kSet:
       return "(empty set)";
-    case ReplyKind::kPush:
-      return "(empty push)";
     default:
       return "(empty array)";
   }
@@ -150,7 +147,21 @@ void AppendCsvText(std::string& out, const ReplyTree& reply) {
   }
 }
 
+// The line for keys that a tracking client must forget, or nothing if the message is another one.
+std::optional<std::string> InvalidationText(const ReplyTree& message) {
+  const auto& parts = message.children;
+  if (parts.size() != 2 || parts[0].text != "invalidate" || parts[1].kind != ReplyKind::kArray) return std::nullopt;
+  std::string out;
+  for (const ReplyTree& key : parts[1].children) out += (out.empty() ? "-> invalidate: '" : ", '") + key.text + "'";
+  return out + "\n";
+}
+
 }  // namespace
+
+std::string PushText(const ReplyTree& message, const ReplyStyle& style) {
+  const auto invalidation = style.format == ReplyFormat::kTerminal ? InvalidationText(message) : std::nullopt;
+  return invalidation ? *invalidation : ReplyText(message, style);
+}
 
 std::string RawReplyText(const ReplyTree& reply, const std::string& element_delimiter) {
   std::string out;

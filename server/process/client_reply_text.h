@@ -22,6 +22,9 @@ struct ReplyStyle {
 // Returns the text of a whole reply, with the end of its last line.
 std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);
 
+// Returns the text of a push message that comes with a reply.
+std::string PushText(const ReplyTree& message, const ReplyStyle& style);
+
 // Returns the raw text without a delimiter, for the replies of INFO and others whose text has lines of its own.
 std::string RawReplyText(const ReplyTree& reply, const std::string& element_delimiter);
 

@@ -67,6 +67,8 @@ bool IsCommand(const std::vector<std::string>& words, std::string_view name) {
   return EqualsIgnoreCase(words[0], name);
 }
 
+void WriteOut(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 bool IsSubscription(const std::vector<std::string>& words) {
   return IsCommand(words, "SUBSCRIBE") || IsCommand(words, "PSUBSCRIBE") || IsCommand(words, "SSUBSCRIBE");
 }
@@ -182,7 +184,7 @@ bool ClientSession::IntroduceWith(const std::vector<std::string>& request, const
 std::optional<ReplyTree> ClientSession::Answer() {
   while (auto reply = connection_->Receive()) {
     if (reply->kind != ReplyKind::kPush) return reply;
-    if (options_.shows_pushes) std::fputs(ReplyText(*reply, options_.style).c_str(), stdout);
+    if (options_.shows_pushes) WriteOut(PushText(*reply, options_.style));
   }
   return std::nullopt;
 }
@@ -194,7 +196,7 @@ void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>
   }
   const std::string text = RepliesWithLines(words) ? RawReplyText(reply, options_.style.element_delimiter)
                                                    : ReplyText(reply, options_.style);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  WriteOut(text);
   std::fflush(stdout);
 }
 
@@ -218,8 +220,7 @@ int ClientSession::Listen(const std::vector<std::string>& words) {
   if (IsSubscription(words) && options_.style.format != ReplyFormat::kRaw)
     std::fputs("Reading messages... (press Ctrl-C to quit)\n", stdout);
   std::fflush(stdout);
-  while (auto message = connection_->Receive()) {
-    if (message->kind == ReplyKind::kPush) message->kind = ReplyKind::kArray;
+  while (const auto message = connection_->Receive()) {
     Print(*message, words);
     if (message->IsError()) return options_.errors_count ? 1 : 0;  // the command was refused
     if (std::ferror(stdout) != 0) return 1;

@@ -276,6 +276,11 @@ int RunArguments(ClientOptions& options) {
   }
   if (options.reads_last_argument)
     options.command.emplace_back(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  if (EqualsIgnoreCase(options.command[0], "help") || options.command[0] == "?") {
+    const bool is_terminal = isatty(STDOUT_FILENO) != 0;
+    std::fputs(HelpText(std::span(options.command).subspan(1), is_terminal).c_str(), stdout);
+    return 0;
+  }
   ClientSession session(options, false);
   return session.Connect() ? RunRepeatedly(session, options.command, {*times, *pause}) : 1;
 }

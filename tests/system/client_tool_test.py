@@ -165,6 +165,7 @@ class ClientToolTest(ClientTest):
             code, said, error = self.answer(*words)
             self.assertEqual((0, ""), (code, error))
             self.assertTrue(said.startswith(f"Usage: {self.tool} "), said)
+        self.assertEqual("\n  GET key\n  summary: ", self.answer("help", "get")[1][:22])
         for words in (("--version",), ("-v",)):
             code, said, error = self.answer(*words)
             self.assertEqual((0, ""), (code, error))
@@ -241,6 +242,14 @@ class BesideRedisCliTest(ClientTest):
         for options in ((), ("--no-raw",), ("--csv",), ("-e",)):
             with self.subTest(options):
                 theirs, ours = self.both(*options, text="\n".join(self.LINES) + "\n")
+                self.assertEqual(theirs, ours)
+
+    def test_pushed_messages(self):
+        lines = ("client tracking on bcast", "set a 5", "get a", "mset a 1 'b c' 2", "flushall", "ping")
+        for options in ((), ("--no-raw",), ("--csv",), ("--show-pushes", "yes"), ("--show-pushes", "yes", "--no-raw"),
+                        ("--show-pushes", "yes", "--csv")):
+            with self.subTest(options):
+                theirs, ours = self.both("-3", *options, text="\n".join(lines) + "\n")
                 self.assertEqual(theirs, ours)
 
     def test_shutdown_that_is_refused(self):
