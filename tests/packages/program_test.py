@@ -2,7 +2,10 @@
 """The static program, in a root with nothing else, as on any Linux."""
 import os
 import pathlib
+import pty
+import select
 import shutil
+import signal
 import ssl
 import subprocess
 import sys
@@ -108,6 +111,28 @@ class ProgramTest(PackageTest):
         self.assertEqual((0, "NOAUTH Authentication required.\n\n"), self.answer("-p", str(port), "PING"))
         self.assertEqual(1, self.answer("-p", str(free_port()), "PING")[0])
         self.assertEqual((0, "save\n\n"), self.answer("-p", str(port), "-a", "secret", "CONFIG", "GET", "save"))
+
+    def test_client_has_a_prompt(self):
+        """Nothing here describes terminals or locales."""
+        port = self.serve()
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chroot(self.folder)
+            os.chdir("/")
+            os.execve("/respite-cli", ["respite-cli", "-p", str(port)], {"TERM": "xterm", "HOME": "/"})
+        text = ""
+        try:
+            for keys, wanted in (("", "> "), ("geta\x1b[D \r", "(nil)\r\n")):  # get a
+                os.write(terminal, keys.encode())
+                while wanted not in text:
+                    self.assertTrue(select.select([terminal], [], [], 20)[0], text)
+                    text += os.read(terminal, 4096).decode()
+        finally:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            os.close(terminal)
+        self.assertNotIn("terminal", text)
+        self.assertTrue((self.folder / ".respitecli_history").exists())
 
     def answer(self, *words, **options):
         done = self.inside("/respite-cli", *words, **options)
