@@ -16,7 +16,7 @@ from places import ARCHITECTURE, ROOT, PackageTest, ask, facts, free_port, run, 
 sys.path.insert(0, str(ROOT / "tests/system"))
 from certificates import Authority  # noqa: E402
 
-MOST_OCTETS = 12 * 1000 * 1000
+MOST_OCTETS = 12_500_000
 
 
 class ProgramTest(PackageTest):
