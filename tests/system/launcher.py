@@ -54,24 +54,23 @@ def connect(address):
     return sock
 
 
+def read_reply(stream):
+    """The content of a bulk string, a list for an array, else the line with its type."""
+    line = stream.readline().rstrip(b"\r\n")
+    if line.startswith(b"$") and line != b"$-1":
+        return stream.read(int(line[1:]) + 2)[:-2].decode()
+    if line.startswith(b"*"):
+        return [read_reply(stream) for _ in range(int(line[1:]))]
+    return line.decode()
+
+
 def ask(sock, *words):
-    """The first line of the reply; for a bulk string its content."""
     request = b"*%d\r\n" % len(words)
     for word in words:
         word = word if isinstance(word, bytes) else str(word).encode()
         request += b"$%d\r\n%s\r\n" % (len(word), word)
     sock.sendall(request)
-    stream = sock.makefile("rb")
-    line = stream.readline().rstrip(b"\r\n")
-    if line.startswith(b"$") and line != b"$-1":
-        return stream.read(int(line[1:]) + 2)[:-2].decode()
-    if line.startswith(b"*"):
-        values = []
-        for _ in range(int(line[1:])):
-            size = int(stream.readline()[1:])
-            values.append(stream.read(size + 2)[:-2].decode())
-        return values
-    return line.decode()
+    return read_reply(sock.makefile("rb"))
 
 
 def call(address, *words):
