@@ -87,6 +87,8 @@ constexpr int kMaxStars = 1000;
 
 // Backtracking to the last star is enough: if the part after it fits nowhere later in the text, it does not fit either
 // when an earlier star takes more text.
+bool HasGlobCharacter(Bytes text) { return text.find_first_of("*?[") != Bytes::npos; }
+
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
   // Redis: even a star does not match the empty text (KEYS * and SCAN MATCH * never ask).
   if (text.empty()) return pattern.empty();

@@ -16,6 +16,9 @@
 
 namespace respite {
 
+// True if a text has a character that begins something special in a pattern: * ? or [.
+bool HasGlobCharacter(Bytes text);
+
 enum class CaseMode : uint8_t { kSensitive, kIgnore };
 
 // Cost: O(|pattern| * |text|) at worst for any number of stars; no recursion, no allocation.

@@ -57,7 +57,6 @@ endforeach()
 function(respite_lua_seam)
   add_executable(respite_lua_seam_check ${CMAKE_SOURCE_DIR}/cmake/lua_seam_check.cc)
   target_link_libraries(respite_lua_seam_check PRIVATE respite_scripting)
-  respite_link_fast(respite_lua_seam_check)
   if(NOT CMAKE_CROSSCOMPILING)
     add_custom_command(TARGET respite_lua_seam_check POST_BUILD COMMAND respite_lua_seam_check VERBATIM
                        COMMENT "Checking that Lua calls the functions of scripting/")

@@ -32,18 +32,12 @@ if(RESPITE_BUILD_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# With benchmarks, objects carry both machine code and LTO bytecode. Otherwise there is only the bytecode, which takes half
-# the time. clang has no such objects, so it builds without LTO.
+# Objects carry LTO bytecode alone. clang's would be of another kind, so it builds without LTO.
 if(RESPITE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(RESPITE_LTO_ACTIVE ON)
   add_compile_options(-flto=auto)
-  if(RESPITE_BUILD_BENCH)
-    set(RESPITE_FAT_OBJECTS ON)
-    add_compile_options(-ffat-lto-objects)
-  else()
-    set(CMAKE_AR ${CMAKE_CXX_COMPILER_AR})
-    set(CMAKE_RANLIB ${CMAKE_CXX_COMPILER_RANLIB})
-  endif()
+  set(CMAKE_AR ${CMAKE_CXX_COMPILER_AR})
+  set(CMAKE_RANLIB ${CMAKE_CXX_COMPILER_RANLIB})
 endif()
 
 if(RESPITE_STATIC_RUNTIME)
@@ -78,12 +72,6 @@ endfunction()
 # For tests: what they test is compiled elsewhere, so their own code need not be fast.
 function(respite_compile_fast target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
-endfunction()
-
-function(respite_link_fast target)
-  if(RESPITE_FAT_OBJECTS)
-    target_link_options(${target} PRIVATE -fno-lto)
-  endif()
 endfunction()
 
 # ccache must be told that a precompiled header's time stamps do not matter.

@@ -51,8 +51,6 @@ bool Allows(Permission permission, bool connection_is_local) {  // NOLINT: not a
   return permission == Permission::kAlways || (permission == Permission::kLocalConnections && connection_is_local);
 }
 
-bool IsNamePattern(Bytes name) { return name.find_first_of("[*?") != Bytes::npos; }
-
 // The name under which a directive was found (its name or alias), in the table's case.
 std::string_view NameInTable(const Directive& directive, Bytes given) {
   return EqualsIgnoreCase(given, directive.name) ? directive.name : directive.alias;
@@ -280,7 +278,7 @@ bool Config::WasSet(Bytes name) const {
 Config::NamesAndValues Config::Get(ConfigWords patterns) const {
   Found found;
   for (const std::string& pattern : patterns) {
-    if (IsNamePattern(pattern)) {
+    if (HasGlobCharacter(pattern)) {
       found.AddMatches(pattern, settings_);
     } else if (const Directive* directive = FindKnown(pattern, DialectOf(settings_.emulate))) {
       found.Add(pattern, *directive, settings_);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/glob.h"
 #include "server/config/newer_directives.h"
 #include "server/config/usage.h"
 #include "server/config/value_text.h"
@@ -40,8 +41,6 @@ Result<std::string, StartupError> FileText(const std::string& path) {
   return text.str();
 }
 
-bool IsPathPattern(Bytes path) { return path.find_first_of("*?[") != Bytes::npos; }
-
 // The files that match a pattern, sorted. No match is not an error.
 std::vector<std::string> MatchingFiles(const std::string& pattern) {
   glob_t found = {};
@@ -52,7 +51,7 @@ std::vector<std::string> MatchingFiles(const std::string& pattern) {
 }
 
 Result<std::string, StartupError> TextOfFiles(const std::string& path) {
-  if (!IsPathPattern(path)) return FileText(path);
+  if (!HasGlobCharacter(path)) return FileText(path);
   std::string whole;
   for (const std::string& match : MatchingFiles(path)) {
     Result<std::string, StartupError> text = FileText(match);
@@ -169,6 +168,8 @@ ConfigReader::Outcome ConfigReader::ReadUnknown(const ConfigLine& line) {
       return Done{};
     }
     reason += "\n" + what + ", which Respite does not have";
+  } else if (IsModuleDirective(name)) {
+    reason += "\n'" + name + "' is a directive of a module of Redis 8, which Respite does not have";
   }
   return Failure(FatalConfigError(&line, reason));
 }

@@ -15,7 +15,7 @@ constexpr std::nullopt_t kAnyValue = std::nullopt;
 // it would change is refused. Addresses told to clients, their authentication and the reading of certificates are not
 // harmless.
 constexpr std::array kNewerDirectives = {
-    // A damaged end longer than aof-load-truncated cuts off stops the start, with a line that says so.
+    // If more is damaged than aof-load-truncated removes, the server does not start, and says so.
     NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},
     NewerDirective{"cluster-announce-client-port", kInValkey, "0"},
     NewerDirective{"cluster-announce-client-tls-port", kInValkey, "0"},
@@ -59,6 +59,11 @@ bool NewerDirective::IsHarmless(ConfigWords words) const {
 }
 
 std::span<const NewerDirective> NewerDirectives() { return kNewerDirectives; }
+
+bool IsModuleDirective(Bytes name) {
+  constexpr std::array<Bytes, 4> kPrefixes = {"search-", "ts-", "bf-", "cf-"};
+  return std::ranges::any_of(kPrefixes, [name](Bytes prefix) { return name.starts_with(prefix); });
+}
 
 const NewerDirective* FindNewerDirective(Bytes name) {
   const auto* const found = std::ranges::find(kNewerDirectives, name, &NewerDirective::name);

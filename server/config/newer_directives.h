@@ -23,7 +23,10 @@ struct NewerDirective {
 // All of them, sorted by name.
 std::span<const NewerDirective> NewerDirectives();
 
-// The directive of this name in lower case; null if no later version has it. Cost: O(table).
+// Returns null if no later version has a directive of this name. Requires: `name` is in lower case. Cost: O(table).
 const NewerDirective* FindNewerDirective(Bytes name);
+
+// Whether the name has the prefix of a module of Redis 8: search-, ts-, bf-, cf-. Requires: `name` is in lower case.
+bool IsModuleDirective(Bytes name);
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// What respite-cli knows of commands, from the cards of this program: help, hints while typing, and completion.
+// What respite-cli knows of commands, from the command table of this program: help, hints while typing, and completion.
 #pragma once
 
 #include <span>

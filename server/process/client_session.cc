@@ -190,7 +190,7 @@ std::optional<ReplyTree> ClientSession::Answer() {
 }
 
 void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>& words) const {
-  if (options_.errors_count && reply.IsError() && !reads_lines_) {
+  if (options_.fails_on_error && reply.IsError() && !reads_lines_) {
     std::fprintf(stderr, "%s\n", reply.text.c_str());
     return;
   }
@@ -222,7 +222,7 @@ int ClientSession::Listen(const std::vector<std::string>& words) {
   std::fflush(stdout);
   while (const auto message = connection_->Receive()) {
     Print(*message, words);
-    if (message->IsError()) return options_.errors_count ? 1 : 0;  // the command was refused
+    if (message->IsError()) return options_.fails_on_error ? 1 : 0;  // the command was refused
     if (std::ferror(stdout) != 0) return 1;
   }
   return Lost(words);
@@ -261,6 +261,7 @@ void ClientSession::Learn(const std::vector<std::string>& words, const ReplyTree
   }
   if (IsCommand(words, "RESET")) {
     is_in_transaction_ = options_.speaks_resp3 = false;
+    queued_database_.reset();
     database_ = "0";
   }
 }
@@ -283,7 +284,7 @@ int ClientSession::Run(const std::vector<std::string>& words) {
   if (!reply) return Lost(words);
   Print(*reply, words);
   Learn(words, *reply);
-  return options_.errors_count && reply->IsError() ? 1 : 0;
+  return options_.fails_on_error && reply->IsError() ? 1 : 0;
 }
 
 }  // namespace respite

@@ -21,8 +21,8 @@ struct ClientOptions {
   ReplyStyle style;
   bool shows_pushes = false;
   bool speaks_resp3 = false;
-  bool errors_count = false;
-  bool reads_last_argument = false;
+  bool fails_on_error = false;       // -e: an error is no success
+  bool reads_last_argument = false;  // -x: from standard input
   bool speaks_tls = false;
   bool is_insecure = false;
   std::vector<std::string> command;
@@ -62,7 +62,7 @@ class ClientSession {
   bool Connect();
   // Changes the server. A message says if it does not answer.
   void ConnectTo(const std::string& host, const std::string& port);
-  // Sends the command and prints the reply. Returns the exit code: 0 if there was a reply, also an error.
+  // Sends the command and prints the reply. Returns the exit code: 0 if there was a reply, except for an error with -e.
   int Run(const std::vector<std::string>& words);
   std::string Prompt() const;
 

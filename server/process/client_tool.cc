@@ -127,7 +127,7 @@ bool TakeFlag(ClientOptions& options, const std::string& option) {
   if (option == "--raw") options.style.format = ReplyFormat::kRaw;
   if (option == "--no-raw") options.style.format = ReplyFormat::kTerminal;
   if (option == "--csv") options.style.format = ReplyFormat::kCsv;
-  options.errors_count |= option == "-e";
+  options.fails_on_error |= option == "-e";
   options.reads_last_argument |= option == "-x";
   options.speaks_tls |= option == "--tls";
   options.is_insecure |= option == "--insecure";

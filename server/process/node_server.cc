@@ -264,7 +264,8 @@ void NodeServer::LogReady() {
   if (listener_->HasTcp() || listener_->HasTls()) {  // Redis' words before 5.0, for which some launchers wait
     log().Notice("The server is now ready to accept connections on port " + std::to_string(settings().MainPort()));
   }
-  log().Notice(DataPlaceText(settings()));
+  // Otherwise the log has said already that nothing is saved.
+  if (!node_->snapshots().GivesWay()) log().Notice(DataPlaceText(settings()));
 }
 
 void NodeServer::NoteRole() {

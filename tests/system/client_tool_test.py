@@ -368,7 +368,9 @@ class PromptTest(LaunchTest):
     def test_shows_the_state(self):
         terminal = self.open()
         for line, prompt in (("select 3", "[3]> "), ("multi", "[3](TX)> "), ("select 2", "[3](TX)> "), ("exec", "[2]> "),
-                             ("multi", "[2](TX)> "), ("nosuch", "[2](TX)> "), ("exec", "[2]> "), ("reset", f":{self.server.port}> ")):
+                             ("multi", "[2](TX)> "), ("nosuch", "[2](TX)> "), ("exec", "[2]> "), ("reset", f":{self.server.port}> "), ("multi", "(TX)> "), ("select 5", "(TX)> "),
+                             # A SELECT that RESET has discarded does not take effect at the next EXEC.
+                             ("reset", f":{self.server.port}> "), ("multi", "(TX)> "), ("exec", f":{self.server.port}> ")):
             terminal.answer(line)
             self.assertTrue(terminal.prompt().endswith(prompt), (line, terminal.prompt()))
 

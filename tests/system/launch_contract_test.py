@@ -341,6 +341,7 @@ class Signals(LaunchTest):  # H
     def test_clean_ends(self):
         for number, name in ((signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "SIGINT")):
             server = self.start("--port", "auto")
+            server.wait_for("Data is kept")  # the last line of the start
             self.assertEqual(0, server.stop(number))
             self.assertRegex(server.text, rf"{server.pid}:signal-handler \(\d+\) Received {name} scheduling shutdown"
                                           rf"\.\.\.\n{server.pid}:M {STAMP} \* User requested shutdown\.\.\.\n"

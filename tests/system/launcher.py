@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-SERVER = os.environ.get("RESPITE_SERVER", "build/release/respite-server")
+SERVER = os.environ.get("RESPITE_SERVER", "build/test/respite-server")
 WAIT_S = 20.0
 
 

@@ -107,6 +107,11 @@ class Unknown(LaunchTest):
             self.assertRegex(said, rf"Bad directive or wrong number of arguments\n'{line}' is a directive of [^\n]+, which Respite does "
                                    r"not have\n$")
 
+    def test_those_of_modules_stop_the_start(self):
+        said = self.fails(self.write("modules.conf", "port auto\nBF-error-rate 0.01\n"))
+        self.assertIn("Bad directive or wrong number of arguments\n'bf-error-rate' is a directive of a module of Redis 8, "
+                      "which Respite does not have\n", said)
+
     def test_those_without_effect_are_named_once(self):
         server = self.start("--port", "auto", "--activedefrag", "yes", "--io-threads", "4", "--list-compress-depth", "0")
         self.assertEqual(["* These directives are accepted without effect: io-threads, activedefrag"],

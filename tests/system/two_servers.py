@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-RESPITE = os.environ.get("RESPITE_SERVER", "build/dev/respite-server")
+RESPITE = os.environ.get("RESPITE_SERVER", "build/test/respite-server")
 REDIS = os.environ.get("REDIS_SERVER", "redis-server")
 WAIT_S = 20.0
 
