@@ -42,6 +42,11 @@ void Expiry::StartRound(const Settings& settings, int hz) {
             .budget_us = 1'000'000 / hz * share / 100};
 }
 
+void Expiry::SetActive(bool active) {
+  active_ = active;
+  if (!active) round_ = {};
+}
+
 Expiry::Slice Expiry::RunSlice() {
   if (round_.databases_left == 0) return {Outcome::kFinished, 0};
   int64_t start_us = pace_.NowUs();

@@ -39,8 +39,8 @@ class Expiry {
   // Cost: kSliceUs, and what the removal of the last few values takes.
   Slice RunSlice();
 
-  // DEBUG SET-ACTIVE-EXPIRE.
-  void SetActive(bool active) { active_ = active; }
+  // DEBUG SET-ACTIVE-EXPIRE. Switching it off also ends the round that is under way.
+  void SetActive(bool active);
   // Mean remaining time of the keys with a deadline in `db`, in ms, from what the rounds saw; 0: unknown.
   int64_t AverageTtlMs(int db) const;
 

@@ -157,5 +157,18 @@ TEST_F(ExpiryTest, DoesNothingWhenSwitchedOff) {
   EXPECT_EQ(keyspace_[0].Size(), 0u);
 }
 
+TEST_F(ExpiryTest, ARoundEndsWhenItIsSwitchedOff) {
+  const ManualClock clock;
+  const SlowPace pace(100);
+  Expiry expiry(data_, clock, pace);
+  for (int i = 0; i < 100'000; ++i) AddKey(0, "k" + std::to_string(i), clock.WallMs() - 1);
+  expiry.StartRound(settings_, kHz);
+  ASSERT_EQ(expiry.RunSlice().outcome, Expiry::Outcome::kMore);
+  const size_t left = keyspace_[0].Size();
+  expiry.SetActive(false);
+  EXPECT_EQ(expiry.RunSlice().outcome, Expiry::Outcome::kFinished);
+  EXPECT_EQ(keyspace_[0].Size(), left);
+}
+
 }  // namespace
 }  // namespace respite
