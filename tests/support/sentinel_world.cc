@@ -337,8 +337,8 @@ std::string SentinelWorld::AnswerOfSentinel(Member& member, const Words& words) 
     vote = member->election().VoteFor(*primary, std::stoull(words[4]), words[5]);
   }
   const bool is_down = primary != nullptr && primary->is_down && !member->state().is_in_tilt;
-  return std::string("*3\r\n:") + (is_down ? "1" : "0") + "\r\n" + BulkText(vote.leader.empty() ? "*" : vote.leader) + ":" +
-         std::to_string(vote.epoch) + "\r\n";
+  return std::string("*3\r\n:") + (is_down ? "1" : "0") + "\r\n" + BulkText(vote.leader.empty() ? "*" : vote.leader) +
+         ":" + std::to_string(vote.epoch) + "\r\n";
 }
 
 std::string SentinelWorld::AnswerOfServer(const std::shared_ptr<Pipe>& pipe, Server& server, const Words& words) {
