@@ -11,6 +11,7 @@ A test is a GoogleTest binary (in shards, when it takes long) or a Python script
 and fails if it leaves something there. The times of each run are kept beside the logs, for a better estimate in the next one."""
 import argparse
 import collections
+import contextlib
 import dataclasses
 import json
 import os
@@ -273,11 +274,13 @@ class Runner:
         self.name = name
         self.shares = jobs * SHARES + 2  # two scripts that wait run beside those that use all processors
         self.logs = self.build_dir / "test_logs"
-        self.logs.mkdir(exist_ok=True)
+        self.logs.mkdir(parents=True, exist_ok=True)
         self.times_file = self.logs / "times.json"
         self.times = json.loads(self.times_file.read_text()) if self.times_file.exists() else {}
         self.summary = Summary(bool(name))
         self.processes = set()
+        self.threads = []
+        self.is_interrupted = False
 
     def expected_s(self, test):
         return self.times.get(test.label) or EXPECTED_S.get(test.name, 4)
@@ -305,6 +308,8 @@ class Runner:
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
                               start_new_session=True) as process:
             self.processes.add(process.pid)
+            if self.is_interrupted:
+                os.killpg(process.pid, signal.SIGKILL)
             expired = threading.Timer(LIMIT_S, lambda: os.killpg(process.pid, signal.SIGKILL))
             expired.start()
             text = process.communicate()[0]
@@ -323,8 +328,13 @@ class Runner:
         return text, process.returncode == 0 and not left
 
     def interrupt(self):
+        """Ends the tests that run, and waits until their folders are gone."""
+        self.is_interrupted = True
         for pid in list(self.processes):
-            os.killpg(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+        for thread in self.threads:
+            thread.join(10)
 
     def take(self, waiting, running):
         """The next test that may start now; the longest first, those that run alone last."""
@@ -350,30 +360,37 @@ class Runner:
                 ended.append((test, text, succeeded, time.monotonic() - since))
                 changed.notify()
 
-        with tempfile.TemporaryDirectory(prefix="respite-") as folder, changed:
-            count = 0
-            while waiting or running:
-                while test := self.take(waiting, running):
-                    waiting.remove(test)
-                    running.append(test)
-                    progress.started(test)
-                    count += 1
-                    threading.Thread(target=work, args=(test, pathlib.Path(folder, str(count)))).start()
-                changed.wait_for(lambda: ended)
-                test, text, succeeded, seconds = ended.pop(0)
-                running.remove(test)
-                has_passed = self.summary.add(test.name, text, succeeded)
-                progress.ended(test, "passed" if has_passed else "FAILED", seconds)
-                if has_passed and not self.name:
-                    self.times[test.label] = round(seconds, 1)
-                if not has_passed:
-                    print(text, flush=True)
+        with tempfile.TemporaryDirectory(prefix="respite-") as folder:
+            try:
+                with changed:
+                    count = 0
+                    while waiting or running:
+                        while test := self.take(waiting, running):
+                            waiting.remove(test)
+                            running.append(test)
+                            progress.started(test)
+                            count += 1
+                            self.threads.append(threading.Thread(target=work, args=(test, pathlib.Path(folder, str(count)))))
+                            self.threads[-1].start()
+                        changed.wait_for(lambda: ended)
+                        test, text, succeeded, seconds = ended.pop(0)
+                        running.remove(test)
+                        has_passed = self.summary.add(test.name, text, succeeded)
+                        progress.ended(test, "passed" if has_passed else "FAILED", seconds)
+                        if has_passed and not self.name:
+                            self.times[test.label] = round(seconds, 1)
+                        if not has_passed:
+                            print(text, flush=True)
+            except KeyboardInterrupt:
+                self.interrupt()
+                raise
         self.times_file.write_text(json.dumps(self.times, indent=0, sort_keys=True))
         return self.summary.print()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     allow_abbrev=False)
     parser.add_argument("--build-dir", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--all", action="store_true")
@@ -388,10 +405,11 @@ def main():
         print("\n".join(sorted({test.target for test in tests if test.target})))
         return 0
     runner = Runner(options.build_dir, options.name, options.jobs)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         return runner.run_all(tests)
     except KeyboardInterrupt:
-        runner.interrupt()
         return 130
 
 

@@ -174,6 +174,32 @@ class RunnerTest(unittest.TestCase):
         self.assertIn("It did not end within 0.5 s.", text)
 
 
+class InterruptTest(unittest.TestCase):
+    def test_no_process_and_no_folder_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            pids = folder / "pids"
+            os.mkfifo(pids)
+            (folder / "a_test.py").write_text(
+                "import os, subprocess, unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
+                f"        child = subprocess.Popen(['sleep', '300'])\n        open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+                "        child.wait()\n")
+            program = ("import pathlib, sys; sys.path.insert(0, sys.argv[1]); import run\n"
+                       "place = pathlib.Path(sys.argv[2])\n"
+                       "run.all_tests = lambda: [run.Test('a_test', place / 'a_test.py', False)]\n"
+                       "sys.argv = ['run.py', '--build-dir', str(place / 'build'), '--all']; sys.exit(run.main())")
+            runner = subprocess.Popen([sys.executable, "-c", program, str(HERE), str(folder)], stderr=subprocess.PIPE, text=True,
+                                      env={**os.environ, "TMPDIR": str(folder), "RESPITE_TEST_FILTER": ""})
+            started = [int(pid) for pid in pids.read_text().split()]
+            runner.terminate()
+            self.assertEqual("", runner.communicate(timeout=30)[1])
+            self.assertEqual(130, runner.returncode)
+            for pid in started:
+                with self.assertRaises(ProcessLookupError):
+                    os.kill(pid, 0)
+            self.assertEqual([], list(folder.glob("respite-*")))
+
+
 class OrderTest(unittest.TestCase):
     def test_those_that_measure_run_alone_and_last(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -182,7 +182,6 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
 void Config::SetDefaultSavePoints() {
   if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
-  settings_.has_default_save_points = true;
 }
 
 // A test run starts empty unless it is told where data is: nobody expects what another program left in this folder.

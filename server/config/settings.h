@@ -56,6 +56,8 @@ inline constexpr uint32_t kShutdownForce = 8;
 struct SavePoint {
   int64_t seconds;
   int64_t changes;
+
+  bool operator==(const SavePoint&) const = default;
 };
 // Those of a server whose configuration file has no `save` line.
 inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300, 100}, {60, 10000}}};
@@ -236,7 +238,6 @@ struct Settings : EncodingLimits {
   RdbVersionCheck rdb_version_check = RdbVersionCheck::kStrict;
   SanitizeDumpPayload sanitize_dump_payload = SanitizeDumpPayload::kNever;
   std::vector<SavePoint> save;
-  bool has_default_save_points = false;  // `save` has kDefaultSavePoints because nothing was said; not a directive
   bool stop_writes_on_bgsave_error = true;
 
   // Replication.

@@ -105,7 +105,6 @@ FileForm DirForm(std::string_view name, const Settings& settings) {
 // --- save ---
 
 Objection AssignSave(Settings& settings, ConfigWords words, ConfigOrigin origin) {
-  settings.has_default_save_points = false;
   if (IsSingleEmpty(words)) {
     settings.save.clear();
     return {};

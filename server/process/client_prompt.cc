@@ -171,12 +171,13 @@ bool IsSecretCommand(const std::vector<std::string>& words) {
     return word.find("auth") != std::string::npos || word.find("pass") != std::string::npos;
   };
   if (words.empty()) return false;
-  if (!words[0].empty() && words.size() > 2 && words[0].find_first_not_of("0123456789") == std::string::npos)
-    return IsSecretCommand({words.begin() + 1, words.end()});  // a command that is repeated
-  if (is(0, "AUTH")) return true;
-  if (is(0, "ACL")) return is(1, "SETUSER");
-  if (is(0, "HELLO") || is(0, "MIGRATE"))
-    return has_word([](const std::string& word) { return word == "auth" || word == "auth2"; });
+  const bool is_repeated = words.size() > 2 && words[0].find_first_of("0123456789") != std::string::npos &&
+                           words[0].find_first_not_of("+-0123456789") == std::string::npos;
+  if (is_repeated) return IsSecretCommand({words.begin() + 1, words.end()});
+  // Anywhere, since HELLO, MIGRATE, ACL DRYRUN, COMMAND GETKEYS and help have other commands or options within.
+  if (is(0, "AUTH") ||
+      has_word([](const std::string& word) { return word == "auth" || word == "auth2" || word == "setuser"; }))
+    return true;
   if (is(0, "CONFIG") || is(0, "SENTINEL")) return (is(1, "SET") || is(1, "CONFIG")) && has_word(names_secret);
   return false;
 }

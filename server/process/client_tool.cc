@@ -195,7 +195,7 @@ class LineRunner {
   // False: it was the last line.
   bool Run(const std::string& line) {
     const auto words = SplitQuoted(line);
-    if (prompt_ != nullptr && !TrimSpaces(line).empty() && !(words && IsSecretCommand(*words))) prompt_->Remember(line);
+    if (prompt_ != nullptr && !TrimSpaces(line).empty() && words && !IsSecretCommand(*words)) prompt_->Remember(line);
     if (!words) {
       std::puts("Invalid argument(s)");
     } else if (!words->empty()) {

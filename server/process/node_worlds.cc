@@ -52,7 +52,6 @@ std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder
   settings.tls_port = 0;
   settings.unixsocket.clear();
   settings.save.clear();
-  settings.has_default_save_points = false;
   settings.appendonly = false;
   settings.load.clear();
   settings.exit_on_idle = 0;  // the server that has the worlds counts their clients as its own

@@ -121,10 +121,16 @@ Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
   }
   if (FinishJournal(flags) == Outcome::kFailed) return Outcome::kFailed;
   if (!Saves(flags)) return Outcome::kStopping;
+  const bool is_requested = (flags & kShutdownSave) != 0;
+  if (parts_.snapshots.GivesWay() && !is_requested) {
+    parts_.log.Warning("Nothing is saved: " + parts_.settings.dbfilename + " is left to another server.");
+    return Outcome::kStopping;
+  }
   parts_.log.Notice("Saving the final RDB snapshot before exiting.");
   TellStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
-  if (parts_.snapshots.GivesWay() && (flags & kShutdownSave) == 0) return Outcome::kStopping;
+  // The attempt may have been the first to meet the other server.
+  if (parts_.snapshots.GivesWay() && !is_requested) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }
 

@@ -145,15 +145,24 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
 bool Snapshots::Lock(const std::string& path) {
   lock_.reset();
   auto lock = parts_.files.Lock(path);
-  if (lock) lock_ = std::move(lock.value());
-  is_locked_out_ = !lock && lock.error() == EWOULDBLOCK;
-  if (!is_locked_out_) return true;
+  const bool is_dump = path == parts_.settings.dbfilename;
+  if (lock || lock.error() != EWOULDBLOCK) {
+    if (lock) lock_ = std::move(lock.value());
+    if (is_dump && lock_) owned_dump_ = DumpPath();
+    return true;
+  }
+  if (is_dump && owned_dump_ != DumpPath()) left_dump_ = DumpPath();
   parts_.log.Warning("The RDB file " + path + " in " + parts_.settings.folder->Path() +
                      " belongs to another server that runs. It is not overwritten.");
   return false;
 }
 
-bool Snapshots::GivesWay() const { return is_locked_out_ && parts_.settings.has_default_save_points; }
+std::string Snapshots::DumpPath() const { return parts_.settings.folder->Path() + '/' + parts_.settings.dbfilename; }
+
+bool Snapshots::GivesWay() const {
+  return !left_dump_.empty() && std::ranges::equal(parts_.settings.save, kDefaultSavePoints) &&
+         left_dump_ == DumpPath();
+}
 
 void Snapshots::Saved(uint64_t changes, const std::string& path) {
   uint64_t& dirty = parts_.keyspace_stats.dirty;
@@ -161,7 +170,10 @@ void Snapshots::Saved(uint64_t changes, const std::string& path) {
   last_save_wall_s_ = parts_.clock.WallMs() / 1000;
   last_save_ms_ = parts_.clock.MonotonicMs();
   last_outcome_ = Outcome::kDone;
-  if (path == parts_.settings.dbfilename) Lock(path);  // saving created a new file
+  if (path != parts_.settings.dbfilename) return;
+  owned_dump_ = DumpPath();
+  left_dump_.clear();
+  Lock(path);  // saving created a new file
 }
 
 std::string Snapshots::BackgroundPath() const {
@@ -257,6 +269,7 @@ void Snapshots::SaveIfDue() {
   for (const SavePoint& point : parts_.settings.save) {
     // Redis: compares whole seconds and saves a second later; here as soon as the time has passed.
     if (changes < static_cast<uint64_t>(point.changes) || elapsed_ms <= point.seconds * 1000) continue;
+    if (GivesWay()) return;
     parts_.log.Notice(std::to_string(point.changes) + " changes in " + std::to_string(point.seconds) +
                       " seconds. Saving...");
     StartBackground();
@@ -271,7 +284,7 @@ std::optional<std::string> Snapshots::Claim() {
            ": give this one another dir or dbfilename, or no save points.";
   }
   if (GivesWay()) {
-    parts_.log.Warning("Nothing is saved while that server runs: give this one another dir or dbfilename");
+    parts_.log.Warning("Nothing is saved: give this server another dir or dbfilename");
   }
   RemoveLeftovers();
   return std::nullopt;

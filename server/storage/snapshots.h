@@ -82,9 +82,10 @@ class Snapshots {
   // At the start, before loading: locks the dump if there are save points, and removes temporary files of dead servers.
   // Returns why the server cannot start, if so. With default save points it starts.
   std::optional<std::string> Claim();
-  // Whether the last attempt to save met a dump of another server that runs, and this server has default save points.
+  // Whether this server leaves the dump to another one: it has Redis' default save points, has never loaded or written
+  // this dump, and has found it locked. Then it saves only on request, for example by SAVE; such a save ends this.
   // Redis lets the last server overwrite the dump. Servers that were started in one folder from files that say nothing
-  // about saving must write, start and end here as well.
+  // about saving must accept writes, start and end here as well.
   bool GivesWay() const;
 
   // CONFIG RESETSTAT.
@@ -105,6 +106,7 @@ class Snapshots {
   bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);
   // Returns whether this server may write the dump `path`.
   bool Lock(const std::string& path);
+  std::string DumpPath() const;
   void Saved(uint64_t changes, const std::string& path);
   void Ended(const ChildEnd& end);
   void TakeOutcome(const ChildEnd& end);
@@ -116,7 +118,8 @@ class Snapshots {
 
   const Parts parts_;
   std::unique_ptr<File> lock_;
-  bool is_locked_out_ = false;     // another server has the lock
+  std::string owned_dump_;         // whole path of the dump that this server has locked or written; empty: none
+  std::string left_dump_;          // whole path of the dump that this server leaves to another one; empty: none
   std::string background_folder_;  // when the last background save began
   std::string background_name_;
   bool scheduled_ = false;

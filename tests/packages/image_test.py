@@ -208,7 +208,7 @@ class RedisTest(ImageTest):
         for words in (("ping",), ("PiNg",), ("--raw", "ping")):
             self.assertEqual((0, "PONG\n"), self.check("-p", port, "-a", "secret", *words))
         self.assertEqual((0, "PONG\n"), self.check("-p", port, "ping", REDISCLI_AUTH="secret"))
-        self.assertEqual((0, "NOAUTH Authentication required.\n"), self.check("-p", port, "ping"))
+        self.assertEqual((0, "NOAUTH Authentication required.\n\n"), self.check("-p", port, "ping"))
         self.assertEqual((1, "NOAUTH Authentication required.\n"), self.check("-e", "-p", port, "ping"))
         self.assertEqual((1, ""), self.check("-p", free_port(), "ping"))
         dead = self.docker_run("redis-cli", "-p", free_port(), "ping")

@@ -395,7 +395,6 @@ TEST_F(SnapshotTest, TwoServersDoNotSaveToOneDump) {
 void UseDefaultSavePoints(TestServer& server) {
   Settings& settings = server->services().config.Adjust();
   settings.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
-  settings.has_default_save_points = true;
 }
 
 TEST_F(SnapshotTest, DefaultSavePointsDoNotPreventAStart) {
@@ -439,7 +438,7 @@ TEST_F(SnapshotTest, DefaultSavePointsDoNotPreventAnEnd) {
   EXPECT_EQ(OnDisk().at("0 \"k\""), "string \"first\"");
 }
 
-TEST_F(SnapshotTest, DefaultSavePointsHoldAgainWhenTheOtherServerHasEnded) {
+TEST_F(SnapshotTest, WhatWasLeftToAnotherServerIsWrittenOnRequestOnly) {
   auto first = std::make_unique<TestServer>(TestServer::Options{.files = &files_});
   auto client = std::make_unique<TestClient>(*first);
   client->Run("SET k first");
@@ -449,10 +448,19 @@ TEST_F(SnapshotTest, DefaultSavePointsHoldAgainWhenTheOtherServerHasEnded) {
   EXPECT_EQ(second->snapshots().Claim(), std::nullopt);
   TestClient other(second);
   other.Run("SET k second");
+  client->Run("SET k later");
+  ASSERT_THAT(client->Run("SAVE"), Ok());
   client.reset();
   first.reset();
-  EXPECT_THAT(other.Run("SHUTDOWN"), NoReply());
+  for (int i = 0; i < 10000; ++i) other.Run("INCR n");
+  second.AdvanceMs(61'000);
+  second.Cron();
+  EXPECT_EQ(OnDisk().at("0 \"k\""), "string \"later\"");
+  EXPECT_THAT(other.Run("SAVE"), Ok());
   EXPECT_EQ(OnDisk().at("0 \"k\""), "string \"second\"");
+  other.Run("SET k third");
+  EXPECT_THAT(other.Run("SHUTDOWN"), NoReply());
+  EXPECT_EQ(OnDisk().at("0 \"k\""), "string \"third\"");
 }
 
 TEST_F(SnapshotTest, ServersThatSaveNothingShareADirectory) {

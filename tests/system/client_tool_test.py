@@ -319,7 +319,7 @@ class PromptTest(LaunchTest):
     def test_history(self):
         terminal = self.open()
         for line in ("set a 1", "auth secret", "acl setuser u >secret", "config set requirepass ''", "hello 2 auth default secret",
-                     "2 auth secret", "get a", "get a"):
+                     "2 auth secret", "+2 auth secret", 'auth "secret', "help auth secret", "get a", "get a"):
             terminal.answer(line)
         self.assertEqual('"1"', terminal.answer(UP))
         self.assertEqual("OK", terminal.answer(UP + UP))

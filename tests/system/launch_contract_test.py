@@ -1,6 +1,7 @@
 """The contract with launchers: arguments, files, log lines, signals and exit codes that harnesses rely on. The letters
 are those of the list in issue 2: A arguments, B configuration files, C version, D log lines, E clean log, F standard
 output, G background, H signals, I title, J persistence, K redis-cli."""
+import fcntl
 import os
 import re
 import shutil
@@ -507,11 +508,36 @@ class Persistence(LaunchTest):  # J
         self.assertEqual("+OK", call(first.port, "SET", "k", "first"))
         self.assertEqual("+OK", call(first.port, "SAVE"))
         second = self.start(conf)
-        second.wait_for("# Nothing is saved while that server runs: give this one another dir or dbfilename\n")
+        second.wait_for("# Nothing is saved: give this server another dir or dbfilename\n")
         self.assertEqual("+OK", call(second.port, "SET", "k", "second"))
         self.assertEqual(0, second.stop())
         self.assertEqual(0, first.stop())
         self.assertEqual("first", call(self.start(conf).port, "GET", "k"))
+
+    def test_servers_that_share_a_folder_start_again_after_a_rewrite(self):
+        files = [self.write(f"{number}.conf", self.FILE) for number in (1, 2)]
+        for _ in range(2):
+            servers = []
+            for file in files:
+                servers.append(self.start(file))
+                self.assertEqual("+OK", call(servers[0].port, "SAVE"))
+            for server in servers:
+                self.assertEqual("+OK", call(server.port, "CONFIG", "REWRITE"))
+            self.assertEqual([0, 0], [server.stop() for server in servers])
+
+    def test_a_server_that_has_saved_does_not_end_without_its_data(self):
+        server = self.start(self.write("some.conf", self.FILE))
+        self.assertEqual("+OK", call(server.port, "SAVE"))
+        # As a program that restores a backup, and keeps a lock.
+        shutil.copy(self.path("dump.rdb"), self.path("copy"))
+        os.rename(self.path("copy"), self.path("dump.rdb"))
+        with open(self.path("dump.rdb"), "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+            self.assertEqual("+OK", call(server.port, "SET", "k", "precious"))
+            server.process.send_signal(signal.SIGTERM)
+            server.wait_for("can't exit")
+        self.assertEqual(0, server.stop())
+        self.assertEqual("precious", call(self.start(self.path("some.conf")).port, "GET", "k"))
 
     def test_nodes_with_a_file_keep_their_data(self):
         conf = self.write("some.conf", "bind 127.0.0.1\n")
