@@ -54,7 +54,8 @@ constexpr char kClientUsage[] =
     "At the prompt, Tab completes commands, and Ctrl-R searches the history: ~/.respitecli_history, or the file that\n"
     "RESPITECLI_HISTFILE or REDISCLI_HISTFILE names. Type help there.\n";
 
-std::string LongName(const std::string& option) {
+// The name under which the value of an option is kept.
+std::string MainName(const std::string& option) {
   static const std::map<std::string, std::string> kNames = {{"--pass", "-a"}};
   const auto found = kNames.find(option);
   return found == kNames.end() ? option : found->second;
@@ -153,7 +154,7 @@ Result<ClientOptions, std::string> OptionsIn(std::span<const std::string> argume
   options.style.format = is_terminal ? ReplyFormat::kTerminal : ReplyFormat::kRaw;
   size_t i = 1;
   for (; i < arguments.size() && arguments[i].starts_with('-') && arguments[i].size() > 1; ++i) {
-    const std::string option = LongName(arguments[i]);
+    const std::string option = MainName(arguments[i]);
     if (!TakesValue(option)) {
       if (!TakeFlag(options, option)) return Failure(arguments[i]);
       continue;
