@@ -95,7 +95,7 @@ class NamesTest(unittest.TestCase):
         self.assertEqual([], self.targets("NamesTest.test_no_such_name")[0])
 
     def test_no_such_name(self):
-        # In two pieces, since this file is searched, too.
+        # In two pieces, since the search includes this file.
         name = "Nobody" + "IsCalledSo"
         self.assertEqual(([], f"No test has '{name}' in its name.\n", 1), self.targets(name))
 

@@ -347,7 +347,7 @@ void CommandPrompt::Editor::Write(const std::vector<std::string>& lines) const {
   std::string all;
   for (const std::string& text : lines) all += text + "\n";
   const std::string fresh = history_path + ".new";
-  const Descriptor file(open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  const Descriptor file(open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.Get() >= 0 && write(file.Get(), all.data(), all.size()) == static_cast<ssize_t>(all.size()))
     std::rename(fresh.c_str(), history_path.c_str());
 }

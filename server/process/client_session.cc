@@ -38,8 +38,10 @@ Descriptor DialHost(const std::string& host, const std::string& port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  errno = EHOSTUNREACH;
-  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return Descriptor();
+  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) {
+    errno = EHOSTUNREACH;  // getaddrinfo may have left 0
+    return Descriptor();
+  }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
     Descriptor socket(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -26,7 +26,7 @@ import places
 LIMIT_S = 900
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 HOME = "/home/user"
-# What a user does, and a check that the server answers. `sh -e`.
+# A user's lines, and a check that the server answers. `sh -e` runs them.
 RUN = """
 ./dev setup run
 ./dev run --port 7399 --daemonize yes --pidfile /tmp/pid

@@ -30,7 +30,7 @@
 
 namespace respite {
 
-// The number in an environment variable, with which a longer run or one seed is asked for.
+// Returns the number in an environment variable, which sets the length or the seed of a random test.
 inline uint64_t NumberFromEnvironment(const char* name, uint64_t fallback) {
   const char* const text = std::getenv(name);
   return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
