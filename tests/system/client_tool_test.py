@@ -270,6 +270,11 @@ class BesideRedisCliTest(ClientTest):
             theirs, ours = (self.feed(text or "", "-p", port, *words, tool=tool) for tool in (real_client(), self.tool))
             self.assertEqual(theirs, ours)
 
+    def test_a_port_that_is_no_number(self):
+        code, _, error = self.feed("", "-p", "abc", "PING")
+        self.assertEqual(1, code)
+        self.assertRegex(error, r"^Could not connect to Redis at 127\.0\.0\.1:abc: (?!Success)\w")
+
     def test_terminal(self):
         """At a dumb terminal, where the real one draws no more than the lines."""
         said = []
