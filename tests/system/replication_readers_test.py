@@ -110,6 +110,10 @@ class Readers:
         found = re.search(rf"^{field}:(.*)$", text, re.M)
         return found and found[1].strip()
 
+    def wait_until_online(self):
+        """A primary ignores acknowledgements until it has reaped the child process that wrote the snapshot."""
+        wait_until(lambda: b"state=online" in value_of(self.client.run("INFO", "replication")), "the replica")
+
     def check_dump(self, rdb):
         """redis-check-rdb finds 101 keys in it."""
         with tempfile.NamedTemporaryFile(suffix=".rdb") as file:
@@ -181,6 +185,7 @@ class Readers:
             rdb += reader.take(len(reader.buffer))
         self.check_dump(rdb[:-MARK_OCTETS])
         self.client.run("SET", "key0", "again")  # what the stream has is sent before this is answered
+        self.wait_until_online()
         self.assertFalse(reader.has_more())
         reader.send("replconf", "ack", offset)
         words, text = reader.request()
@@ -200,7 +205,7 @@ class Readers:
         mark = reader.next_line()[5:].strip()
         while not reader.buffer.endswith(mark):
             reader.fill()
-        wait_until(lambda: b"state=online" in value_of(self.client.run("INFO", "replication")), "the replica")
+        self.wait_until_online()
         self.client.run("SET", "k", "v")  # so that it lags behind
         self.assertEqual(b"+OK", value_of(self.client.run("FAILOVER", "TO", "127.0.0.1", "1")))
         self.assertIn(b"master_failover_state:waiting-for-sync", value_of(self.client.run("INFO", "replication")))
@@ -230,6 +235,7 @@ class Readers:
         while not rdb.endswith(mark):
             rdb += reader.take(1)
         self.check_dump(rdb[:-MARK_OCTETS])
+        self.wait_until_online()
         reader.send("REPLCONF", "ACK", offset)
         offset = self.write_and_follow(reader, offset, lambda to: reader.send("REPLCONF", "ACK", to))
         reader.close()
