@@ -121,19 +121,19 @@ void SlotImports::EndChanges(Session& session) {
 }
 
 uint64_t SlotImports::TakeOver(Session& session) {
-  Import& import = SoundOne(session);
+  Import& incoming = SoundOne(session);
   const ClusterView& view = cluster().view();
-  const ClusterNode* const source = view.Find(import.job->source);
+  const ClusterNode* const source = view.Find(incoming.job->source);
   if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
-  if (import.complete_ms < 0) throw Refusal{kIncomplete};
-  if (parts_.services.pace.NowMs() - import.complete_ms > kTakeOverMs) throw Refusal{kTooLate};
-  import.job->slots.ForEach([&](int slot) {
+  if (incoming.complete_ms < 0) throw Refusal{kIncomplete};
+  if (parts_.services.pace.NowMs() - incoming.complete_ms > kTakeOverMs) throw Refusal{kTooLate};
+  incoming.job->slots.ForEach([&](int slot) {
     if (source == nullptr || view.Owner(slot) != source) throw NotOfSource(slot);
-});
-const uint64_t epoch = cluster().TakeSlots(import.job->slots);
-End(import, State::kSuccess, "");
-return epoch;
-}  // namespace respite
+  });
+  const uint64_t epoch = cluster().TakeSlots(incoming.job->slots);
+  End(incoming, State::kSuccess, "");
+  return epoch;
+}
 
 // --- What the primary or a file says.
 

@@ -24,8 +24,10 @@ class Process:
         self.port_file = os.path.join(folder, "ports")
         arguments = ["--nodes", layout, "--bind", "127.0.0.1", "--port", str(port), "--port-file", self.port_file,
                      "--dir", folder, "--logfile", self.log_path, *options]
-        self.process = subprocess.Popen([SERVER, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
+        self.errors_path = os.path.join(folder, "errors")
+        with open(self.errors_path, "ab") as errors:
+            self.process = subprocess.Popen([SERVER, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                            stderr=errors)
         wait_until(lambda: os.path.exists(self.port_file) or self.process.poll() is not None, "the port file")
         if self.process.poll() is not None:
             raise AssertionError("the process ended:\n" + self.log())
@@ -33,8 +35,13 @@ class Process:
             self.ports = [int(line) for line in ports]
 
     def log(self):
-        with open(self.log_path, encoding="utf-8") as log:
+        with open(self.log_path, encoding="utf-8", errors="backslashreplace") as log:
             return log.read()
+
+    def errors(self):
+        """What the process wrote to its standard error: reports of sanitizers, since the log is a file."""
+        with open(self.errors_path, encoding="utf-8", errors="backslashreplace") as errors:
+            return errors.read()
 
     def end(self, how=signal.SIGTERM):
         if self.process.poll() is None:

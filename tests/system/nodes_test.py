@@ -1,6 +1,7 @@
 """`nodes`: a whole cluster in one process."""
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -10,9 +11,11 @@ import tempfile
 import threading
 import unittest
 
+import generators
 import oracles
 from launcher import SERVER, WAIT_S, exists, free_port, wait_until
 from nodes_process import ClusterClient, Process, ask
+from two_servers import encode
 
 
 def free_ports(count):
@@ -297,6 +300,54 @@ class Load(Nodes):
         for thread in threads:
             thread.join()
         self.assertEqual(errors, [])
+
+    # What an operator may ask of one node while clients use all of them.
+    ADMIN = [
+        ["INFO", "everything"], ["CONFIG", "SET", "maxmemory", "200mb"], ["CONFIG", "SET", "appendonly", "yes"],
+        ["CONFIG", "SET", "appendonly", "no"], ["CONFIG", "GET", "*"], ["CONFIG", "RESETSTAT"], ["BGSAVE"], ["BGREWRITEAOF"],
+        ["CLUSTER", "FAILOVER"], ["CLUSTER", "SHARDS"], ["CLUSTER", "NODES"], ["MEMORY", "STATS"], ["MEMORY", "DOCTOR"],
+        ["MEMORY", "PURGE"], ["LATENCY", "LATEST"], ["SLOWLOG", "GET", "128"], ["CLIENT", "LIST"], ["CLIENT", "KILL", "TYPE", "normal"],
+        ["SCRIPT", "FLUSH", "ASYNC"], ["FLUSHALL", "ASYNC"], ["FLUSHALL"], ["COMMAND", "DOCS", "GET"], ["ACL", "LIST"],
+        ["ACL", "SETUSER", "someone", "on", "nopass", "+@all", "~*", "&*"], ["ACL", "DELUSER", "someone"], ["PUBLISH", "channel", "message"],
+        ["SPUBLISH", "channel", "message"], ["LOLWUT"], ["DEBUG", "RELOAD"], ["DEBUG", "DIGEST"],
+        ["EVAL", "local t = {} for i = 1, 1000 do t[i] = i end return #t", "0"], ["FUNCTION", "FLUSH"],
+        ["FUNCTION", "LOAD", "REPLACE", "#!lua name=lib\nredis.register_function('f', function() return 1 end)"], ["FCALL", "f", "0"],
+    ]
+
+    def sender(self, port, seed, errors):
+        """Sends random commands to one node, and connects again when an administrator has closed the connection."""
+        rng = random.Random(seed)
+        generator = generators.Generator(rng, (7, 2, 4), ())
+        for _ in range(20):
+            try:
+                with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as connection:
+                    connection.sendall(b"".join(encode(list(generator.command())) for _ in range(50)) + encode(["QUIT"]))
+                    while connection.recv(64 * 1024):
+                        pass
+            except ConnectionError:
+                continue
+            except OSError as error:  # for the thread of the test
+                errors.append(repr(error))
+
+    def test_commands_of_all_kinds_at_all_nodes(self):
+        seed = int(os.environ.get("RESPITE_SEED", random.randrange(2**32)))
+        print(f"seed {seed}")
+        process, errors, rng = self.start("--enable-debug-command", "yes"), [], random.Random(seed)
+        threads = [threading.Thread(target=self.sender, args=(port, rng.random(), errors)) for port in process.ports]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            try:
+                ask(rng.choice(process.ports), *rng.choice(self.ADMIN))
+            except ConnectionError:  # CLIENT KILL of another round
+                self.assertIsNone(process.process.poll(), process.errors())
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
+        for port in process.ports:
+            self.assertEqual(ask(port, "PING"), b"+PONG")
+        self.assertEqual(process.end(), 0, process.errors())
+        self.assertEqual(process.errors(), "")
 
 
 class StartThreads(Start):

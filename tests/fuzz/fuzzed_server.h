@@ -1,0 +1,127 @@
+// FuzzedServer: a whole server inside a fuzz target, without sockets and threads. Its clock moves only when it is told
+// to.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/config/config.h"
+#include "server/execution/pump.h"
+#include "server/node/node.h"
+#include "tests/fuzz/sound_value.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/in_process_forker.h"
+
+namespace respite {
+
+class FuzzedServer : public Host {
+ public:
+  // `directives` are lines of redis.conf.
+  explicit FuzzedServer(const std::string& directives) : config_(ConfigOf(directives)) {
+    log_.SetLevel(LogLevel::kNothing);
+    server_.debug().skip_payload_checksum = true;
+    server_.host().Attach(this);
+    clock_.PassWithEachLook(1);
+  }
+
+  Node& server() { return server_; }
+
+  // Removes commands that would affect more than the process, or block it.
+  void DisableDangerousCommands() {
+    for (const char* name : {"config", "shutdown", "debug", "migrate", "module", "save", "bgsave", "bgrewriteaof"})
+      server_.commands().Rename(name, "");
+  }
+
+  // Ends a turn of the event loop, and runs the tasks that were posted in it.
+  void EndTurn() {
+    clock_.AdvanceMs(10);
+    server_.housekeeping().EndTurn();
+    for (int i = 0; i < 10 && !posted_.empty(); ++i) {
+      for (auto& task : std::exchange(posted_, {})) task();
+      server_.housekeeping().EndTurn();
+    }
+  }
+  // `elapsed_ms` pass, and the timers run.
+  void Tick(int64_t elapsed_ms) {
+    clock_.AdvanceMs(elapsed_ms);
+    server_.housekeeping().Tick();
+    EndTurn();
+  }
+
+  // Feeds `bytes` to the session as if its socket had received them.
+  static void Receive(Session& session, Bytes& bytes, std::vector<char>& scratch) {
+    const std::span<char> target = session.in.ReadTarget(scratch);
+    const size_t count = std::min(target.size(), bytes.size());
+    std::copy_n(bytes.begin(), count, target.begin());
+    bytes.remove_prefix(count);
+    session.in.Received(count);
+  }
+  // Runs one request as a client of its own. Aborts if the reply is no simple string.
+  void Run(Bytes request) {
+    Session& session = server_.clients().Create(clock_.MonotonicMs());
+    std::vector<char> scratch(64 * 1024);
+    while (!request.empty()) Receive(session, request, scratch);
+    pump_.Run(session);
+    if (!session.out.Text().starts_with('+')) std::abort();
+    server_.clients().Close(session);
+    server_.clients().Remove(session);
+    EndTurn();
+  }
+
+  // Aborts if a table or a value is inconsistent. Cost: O(data).
+  void Check() {
+    for (int i = 0; i < server_.keyspace().Count(); ++i) {
+      const Database& data = server_.keyspace()[i];
+      if (!data.Entries().CheckInvariants() || !data.Timed().CheckInvariants()) std::abort();
+      data.ForEach([&](const Entry* entry) {
+        if (!IsSound(*entry, server_.settings())) std::abort();
+      });
+    }
+  }
+  void ExpectNoKeys() {
+    for (int i = 0; i < server_.keyspace().Count(); ++i) {
+      if (server_.keyspace()[i].Size() != 0) std::abort();
+    }
+  }
+
+  // Host
+  void Stop(int /*exit_code*/) override {}
+  void Post(std::function<void()> task) override { posted_.push_back(std::move(task)); }
+  void WakeAt(int64_t /*monotonic_ms*/) override {}
+  void TurnAt(int64_t /*pace_us*/) override {}
+  // Loading continues. A script that takes long ends as if the server stopped.
+  bool ServeBesides() override { return server_.phase().IsLoading(); }
+
+ protected:
+  ManualClock clock_;
+  FaultyFiles files_;
+
+ private:
+  static std::unique_ptr<Config> ConfigOf(const std::string& directives) {
+    CommandLine line;
+    line.options = "proto-max-bulk-len 1048576\nbusy-reply-threshold 10\nsave \"\"\n" + directives;
+    std::istringstream nothing;
+    return std::move(Config::Load(line, nothing).value());
+  }
+
+  Logger log_{clock_};
+  std::unique_ptr<Config> config_;
+  InProcessForker forker_;
+  Node server_{{*config_, clock_, clock_, log_, HashKey{1}, 1, files_, forker_}};
+
+ protected:
+  Pump pump_{server_.pump_parts()};
+
+ private:
+  std::vector<std::function<void()>> posted_;
+};
+
+}  // namespace respite

@@ -1,0 +1,125 @@
+// Sends anything that a node of the cluster may send while it moves slots to this node, in pieces. The server must
+// survive, keep its tables and values consistent, and never keep keys of slots that another node owns. The first byte
+// selects how the conversation ends: the source hangs up, or says that it has sent all and hands the slots over.
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/cluster/cluster.h"
+#include "server/cluster/cluster_mode.h"
+#include "server/cluster/nodes_text.h"
+#include "server/slot_migration/slot_migrations.h"
+#include "tests/fuzz/fuzzed_server.h"
+#include "tests/fuzz/pieces.h"
+
+namespace respite {
+namespace {
+
+constexpr int kOfferedSlots = 100;
+
+class ImportTarget final : public FuzzedServer, public Transport {
+ public:
+  ImportTarget() : FuzzedServer("cluster-enabled yes\n") {
+    DisableDangerousCommands();
+    if (server().cluster().OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
+    nodes_ = Nodes();
+  }
+
+  // Another node offers its first slots.
+  void Establish() {
+    session_ = &server().clients().Create(clock_.MonotonicMs());
+    session_->transport = this;
+    Feed(
+        "CLUSTER SYNCSLOTS ESTABLISH SOURCE bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb NAME "
+        "cccccccccccccccccccccccccccccccccccccccc SLOTSRANGE 0 " +
+        std::to_string(kOfferedSlots - 1) + "\r\n");
+    if (!server().slot_migrations().IsImporting()) std::abort();
+  }
+  void Feed(Bytes piece) {
+    while (!piece.empty() && session_ != nullptr) {
+      Receive(*session_, piece, scratch_);
+      while (session_ != nullptr && pump_.Run(*session_) == Pump::Outcome::kMore) {
+      }
+      EndTurn();
+    }
+    Tick(0);
+  }
+  void HandOver() {
+    for (const char* step : {"SNAPSHOT-EOF", "ACK", "PAUSED", "TAKEOVER"})
+      Feed(std::string("CLUSTER SYNCSLOTS ") + step + "\r\n");
+  }
+  // The source is gone. Returns whether the server is as it was before Establish.
+  bool End() {
+    if (session_ != nullptr) server().clients().Close(*session_);
+    EndTurn();
+    for (int i = 0; i < 100 && !server().keyspace().hidden().Empty(); ++i) Tick(1000);
+    if (!server().keyspace().hidden().Empty() || server().slot_migrations().IsImporting()) std::abort();
+    Check();
+    CheckOwners();
+    server().pause().End();
+    Run("FLUSHALL\r\n");
+    ExpectNoKeys();
+    ClusterView& view = server().cluster().cluster()->view();
+    ClusterNode* const source = view.Find(*NodeId::Parse("bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"));
+    if (source == nullptr) return false;
+    for (int slot = 0; slot < kOfferedSlots; ++slot) view.Assign(slot, source);
+    return Nodes() == nodes_;
+  }
+
+  // Transport
+  void Flush(size_t /*most_bytes*/) override {
+    session_->out.Consume(session_->out.Size());
+    if (session_->close_after_reply) server().clients().Close(*session_);
+  }
+  void Resume() override {
+    if (session_ != nullptr) pump_.Run(*session_);
+  }
+  void Close() override {
+    Session* gone = std::exchange(session_, nullptr);
+    Post([this, gone] { server().clients().Remove(*gone); });
+  }
+  int FileDescriptor() const override { return -1; }
+
+ private:
+  static constexpr char kNodes[] =
+      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 127.0.0.1:2@10002 myself,master - 0 0 1 connected 8192-16383\n"
+      "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb 127.0.0.1:1@10001 master - 0 0 2 connected 0-8191\n"
+      "vars currentEpoch 2 lastVoteEpoch 0\n";
+
+  // The slots and roles of all nodes. Epochs may grow.
+  std::string Nodes() {
+    std::string text;
+    ClusterView& view = server().cluster().cluster()->view();
+    for (const auto& [id, node] : view.nodes())
+      text += id.String() + " " + FlagsText(*node) + " " + SlotsText(view, *node) + "\n";
+    return text;
+  }
+  void CheckOwners() {
+    const ClusterView& view = server().cluster().cluster()->view();
+    for (int slot = 0; slot < kSlotCount; ++slot) {
+      const ClusterNode* const owner = view.Owner(slot);
+      if (server().keyspace().CountIn(slot) != 0 && owner != nullptr && !owner->IsMyself()) std::abort();
+    }
+  }
+
+  std::vector<char> scratch_ = std::vector<char>(64 * 1024);
+  std::string nodes_;
+  Session* session_ = nullptr;
+};
+
+}  // namespace
+}  // namespace respite
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace respite;
+  static std::unique_ptr<ImportTarget> target;
+  if (target == nullptr) target = std::make_unique<ImportTarget>();
+  const CutInput input({reinterpret_cast<const char*>(data), size});
+  target->Establish();
+  for (Bytes piece : input.pieces) target->Feed(piece);
+  if (size != 0 && data[0] % 2 == 1) target->HandOver();
+  if (!target->End()) target.reset();  // for example after CLUSTER RESET
+  return 0;
+}
