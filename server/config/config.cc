@@ -149,10 +149,6 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   }
   if (line.is_in_container) config->settings_.protected_mode = false;  // as in the image `redis`
   if (line.is_test_run) SetTestDefaults(config->settings_);
-  if (!line.has_arguments) {
-    if (line.is_in_container) config->SetDefaultSavePoints();
-    return config;
-  }
   std::string tail;
   if (line.reads_standard_input) {
     config->notes_.push_back({LogLevel::kNotice, "Reading config from stdin"});

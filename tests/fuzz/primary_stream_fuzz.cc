@@ -70,8 +70,9 @@ class FuzzedReplica final : public FuzzedServer {
     empty_snapshot_ = files_.Content("dump.rdb");
     DisableDangerousCommands();
     server().network().Attach(&network_);
-    if (server().settings().cluster_enabled && server().cluster().OpenWith(kNodes, ClusterMode::Belief::kOwn))
-      std::abort();
+    if (!server().settings().cluster_enabled) return;
+    ClusterMode& cluster = server().cluster();
+    if (!cluster.ReadFile().ok() || cluster.OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
   }
 
   enum class Beginning : uint8_t { kHandshake, kPsync, kSizedSnapshot, kMarkedSnapshot, kStream };

@@ -23,7 +23,8 @@ class ImportTarget final : public FuzzedServer, public Transport {
  public:
   ImportTarget() : FuzzedServer("cluster-enabled yes\n") {
     DisableDangerousCommands();
-    if (server().cluster().OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
+    ClusterMode& cluster = server().cluster();
+    if (!cluster.ReadFile().ok() || cluster.OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
     nodes_ = Nodes();
   }
 

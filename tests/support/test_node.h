@@ -41,7 +41,6 @@ class TestNode {
  private:
   static std::unique_ptr<Config> ConfigOf(const std::vector<std::string>& directives) {
     CommandLine line;
-    line.has_arguments = true;
     line.options = "bind 127.0.0.1\nport auto\nlocale-collate C\nsave \"\"\n";
     for (const std::string& directive : directives) line.options += directive + "\n";
     std::istringstream nothing;

@@ -20,7 +20,6 @@ constexpr int64_t kDayMs = 86'400'000;
 
 std::unique_ptr<Config> ConfigOf(const std::vector<std::string>& directives) {
   CommandLine line;
-  line.has_arguments = true;
   line.options = "locale-collate C\n";  // independent of the environment of the tests
   for (const std::string& directive : directives) line.options += directive + "\n";
   std::istringstream nothing;
