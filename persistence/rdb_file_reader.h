@@ -106,6 +106,16 @@ struct RdbFailure {
   std::optional<std::string> key = std::nullopt;  // in step kValue
 };
 
+// The first bytes of an RDB: the signature and the version of the format.
+inline constexpr size_t kRdbHeadBytes = 9;
+struct RdbHead {
+  int version = 0;                        // 0: it is none
+  std::optional<RdbFailure::Kind> fault;  // why an RDB with this head cannot be read: kSignature or kVersion
+  std::string text;                       // of the fault
+};
+// Judges the first kRdbHeadBytes of an RDB, before anything is done for it. Requires: bytes.size() == kRdbHeadBytes.
+RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions);
+
 // The offset after the RDB, where the file may continue. Cost: O(octets); memory for 512 KB and the longest value.
 Result<uint64_t, RdbFailure> ReadRdb(File& file, uint64_t offset, const RdbReadOptions& options, RdbSink& sink);
 

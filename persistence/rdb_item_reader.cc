@@ -87,17 +87,29 @@ bool RdbItemReader::Next() {
   return false;
 }
 
+RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions) {
+  static_assert(kRdbHeadBytes == rdb::kSignature.size() + rdb::kVersionDigits);
+  if (!bytes.starts_with(rdb::kSignature)) {
+    return {0, RdbFailure::Kind::kSignature, "Wrong signature trying to load DB from file"};
+  }
+  int version = 0;
+  for (char digit : bytes.substr(rdb::kSignature.size())) {
+    version = IsDigit(digit) ? version * 10 + (digit - '0') : -1000;
+  }
+  version = std::max(version, 0);
+  const bool is_any = versions == RdbReadOptions::Versions::kAll;
+  if (version >= 1 && (is_any || version <= rdb::kNewestVersion)) return {version, std::nullopt, {}};
+  return {version, RdbFailure::Kind::kVersion, "Can't handle RDB format version " + std::to_string(version)};
+}
+
 bool RdbItemReader::ReadHead() {
-  const Bytes signature = input_->Octets(rdb::kSignature.size());
-  const Bytes digits = input_->Octets(rdb::kVersionDigits);
+  const Bytes bytes = input_->Octets(kRdbHeadBytes);
   if (!InputIsGood()) return false;
-  if (signature != rdb::kSignature) return Fail(Kind::kSignature, "Wrong signature trying to load DB from file");
-  for (char digit : digits) version_ = IsDigit(digit) ? version_ * 10 + (digit - '0') : -1000;
-  version_ = std::max(version_, 0);
+  const RdbHead head = ReadRdbHead(bytes, options_.versions);
+  if (head.fault == Kind::kSignature) return Fail(Kind::kSignature, head.text);
+  version_ = head.version;
   stage_ = Stage::kItems;
-  const bool is_any = options_.versions == RdbReadOptions::Versions::kAll;
-  if (version_ >= 1 && (is_any || version_ <= rdb::kNewestVersion)) return true;
-  return Fail(Kind::kVersion, "Can't handle RDB format version " + std::to_string(version_));
+  return !head.fault || Fail(*head.fault, head.text);
 }
 
 bool RdbItemReader::ReadItem() {

@@ -94,18 +94,26 @@ void Cluster::ReadSettings() {
   take(me.human_name, settings.cluster_announce_human_nodename);
   take(me.client_ipv4, settings.cluster_announce_client_ipv4);
   take(me.client_ipv6, settings.cluster_announce_client_ipv6);
-  if (settings.cluster_replica_no_failover) {
+  SetNoFailover();
+  view_->WantCheck();  // cluster-require-full-coverage
+}
+
+// Others do not wait for the rank of a replica that will not ask for votes.
+void Cluster::SetNoFailover() {
+  ClusterNode& me = view_->me();
+  const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();
+  if (core_.settings.cluster_replica_no_failover || is_unfit) {
     me.Set(kNodeNoFailover);
   } else {
     me.Clear(kNodeNoFailover);
   }
-  view_->WantCheck();  // cluster-require-full-coverage
 }
 
 // --- Time.
 
 void Cluster::Tick() {
   ++ticks_;
+  SetNoFailover();
   SetMyAddress();  // CONFIG SET port
   gossip_.EndLateHandshakes();
   failures_.BeginRound();
@@ -398,6 +406,9 @@ void Cluster::OnCircle() {
   if (circle_since_ms_ == 0) circle_since_ms_ = now_ms;
   if (now_ms - circle_since_ms_ < core_.TimeoutMs()) return;
   circle_since_ms_ = 0;
+  if (!core_.host.HasWholeData()) {
+    return core_.log.Warning("My master says that it is my replica, but I do not have all of its data.");
+  }
   core_.log.Warning("My master says that it is my replica. Taking over its slots.");
   claims_.BumpEpoch();
   election_.TakeOver();

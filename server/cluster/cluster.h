@@ -125,6 +125,7 @@ class Cluster final : public Bus::User {
   void TellNewPrimary();
   void CheckNode(ClusterNode& node);
   void SetMyAddress();
+  void SetNoFailover();
 
   BusClock clock_;
   Random random_;

@@ -21,6 +21,8 @@ class ClusterHost {
   virtual int64_t Offset() const = 0;
   // How old the data of this replica is: the time since its primary was heard.
   virtual int64_t DataAgeMs() const = 0;
+  // Whether the data of this replica is a state of its primary's history. If not, it must not be elected.
+  virtual bool HasWholeData() const = 0;
   virtual void Follow(const std::string& ip, int port) = 0;
   virtual void Promote() = 0;
 

@@ -44,6 +44,7 @@ int Election::Rank() const {
 void Election::GoOn() {
   if (!IsWanted()) return;
   const int64_t now_ms = parts_.core.NowMs();
+  if (!parts_.core.host.HasWholeData()) return Explain(Obstacle::kNoData);
   if (IsDataTooOld()) return Explain(Obstacle::kDataAge);
   if (at_ms_ == 0 || now_ms - at_ms_ > LimitMs() * 2) return Schedule();
   if (!has_asked_ && !parts_.manual.IsUnderWay()) HeedRank();
@@ -115,6 +116,10 @@ void Election::TakeOver() {
   ClusterView& view = parts_.core.view;
   ClusterNode* const former = view.me().primary;
   if (!view.me().IsReplica() || former == nullptr) return;
+  if (!parts_.core.host.HasWholeData()) {
+    parts_.core.log.Warning("Taking over the slots of " + former->LogName() +
+                            " without all of its data (see replica_data in INFO replication)");
+  }
   const SlotSet slots = view.SlotsOf(*former);
   parts_.role.Promote();
   slots.ForEach([&](int slot) { view.Assign(slot, &view.me()); });
@@ -135,6 +140,8 @@ void Election::Explain(Obstacle obstacle) {
     switch (obstacle) {
       case Obstacle::kNone:
         break;
+      case Obstacle::kNoData:
+        return "The data of the master is not completely here (see replica_data in INFO replication).";
       case Obstacle::kDataAge:
         return "Disconnected from master for longer than allowed. Please check the 'cluster-replica-validity-factor' "
                "configuration option.";

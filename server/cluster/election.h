@@ -34,7 +34,7 @@ class Election {
   // For the timer, and the ends of Turns in which something happened. Cost: some compares on a primary.
   void GoOn();
   void HearVote(const ClusterNode& voter, const PacketHeader& header);
-  // Takes the place of the primary, whoever agrees.
+  // Takes the place of the primary, whoever agrees. Warns if the data here is not whole.
   void TakeOver();
   void Cancel() { at_ms_ = 0; }
 
@@ -42,7 +42,7 @@ class Election {
   void HearRequest(ClusterNode& candidate, const PacketHeader& header);
 
  private:
-  enum class Obstacle : uint8_t { kNone, kDataAge, kDelay, kExpired, kVotes };
+  enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
 
   bool IsWanted() const;
   bool IsDataTooOld() const;

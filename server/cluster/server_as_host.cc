@@ -104,16 +104,24 @@ bool ServerAsHost::EndServerIf(IoError error) {
 int64_t ServerAsHost::Offset() const { return services_.data.history.offset; }
 
 int64_t ServerAsHost::DataAgeMs() const {
+  if (!HasWholeData()) return kForEver;
   const PrimaryLink& link = services_.replication.primary_link();
   const PrimaryLink::Figures figures = link.Survey();
   if (!figures.was_linked) return kForEver;
   return (link.state() == PrimaryLink::State::kLinked ? figures.last_io_s : figures.down_since_s) * 1000;
 }
 
+bool ServerAsHost::HasWholeData() const { return services_.data.history.IsWhole(); }
+
+// CLUSTER REPLICATE of the same primary has a resting link made again.
 void ServerAsHost::Follow(const std::string& ip, int port) {
   WhenNobodyLoads([this, ip, port] {
     const auto& now = services_.settings.replicaof;
-    if (now && now->host == ip && now->port == port) return;
+    if (now && now->host == ip && now->port == port) {
+      PrimaryLink& link = services_.replication.primary_link();
+      if (link.Rests()) link.Retry();
+      return;
+    }
     services_.replication.Follow(ip, port);
   });
 }

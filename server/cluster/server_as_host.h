@@ -23,6 +23,7 @@ class ServerAsHost final : public ClusterHost {
   // ClusterHost
   int64_t Offset() const override;
   int64_t DataAgeMs() const override;
+  bool HasWholeData() const override;
   void Follow(const std::string& ip, int port) override;
   void Promote() override;
   bool HasKeysIn(int slot) const override;

@@ -63,6 +63,11 @@ void ChangeRole(Call& call) {
   const int port = TakePort(call.args);
   const auto& now = call.services.settings.replicaof;
   if (replication.role().is_replica && now && EqualsIgnoreCase(now->host, host) && now->port == port) {
+    if (replication.primary_link().Rests()) {
+      log.Notice("REPLICAOF " + host + ":" + std::to_string(port) + " tries again (user request from '" + who + "')");
+      replication.primary_link().Retry();
+      return call.reply.Ok();
+    }
     log.Notice(
         "REPLICAOF would result into synchronization with the master we are already connected with. No operation "
         "performed.");
@@ -146,6 +151,7 @@ struct RoleCommand {
   static Bytes NameOf(PrimaryLink::State state) {
     switch (state) {
       case PrimaryLink::State::kNone:
+      case PrimaryLink::State::kFailed:
         return "none";
       case PrimaryLink::State::kConnect:
         return "connect";

@@ -44,6 +44,7 @@ constexpr Directive kReplicationDirectives[] = {
     {"replica-announced", kEffective, YesNo<&Settings::replica_announced>()},
     Since("8.0.0", {"replica-full-sync-buffer-limit", kMeaningless,
                     Memory<&Settings::replica_full_sync_buffer_limit>(0, kMaxLong), kHidden}),
+    {"replica-ignore-command-errors", kEffective, YesNo<&Settings::replica_ignore_command_errors>(), kHidden},
     Since("7.0.0",
           {"replica-ignore-disk-write-errors", kEffective, YesNo<&Settings::replica_ignore_disk_write_errors>()}),
     {"replica-ignore-maxmemory", kEffective, YesNo<&Settings::replica_ignore_maxmemory>(), kNoFlags,

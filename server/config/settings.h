@@ -259,6 +259,7 @@ struct Settings : EncodingLimits {
   std::string replica_announce_ip;
   int replica_announce_port = 0;
   bool replica_announced = true;
+  bool replica_ignore_command_errors = false;  // stay linked when a command of the primary fails
   bool replica_ignore_disk_write_errors = false;
   bool replica_ignore_maxmemory = true;
   bool replica_lazy_flush = false;

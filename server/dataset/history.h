@@ -24,6 +24,16 @@ struct History {
   int stream_db = 0;        // what the stream has selected at `offset`
   bool is_shared = false;   // replicas have it, or it is a primary's: snapshots keep it
 
+  // What the data of a replica is worth. A primary's is whole by definition.
+  enum class Data : uint8_t {
+    kWhole,     // the state of the history at `offset`
+    kNone,      // a replica has dropped its data, or never had any, and its primary's is not loaded
+    kDiverged,  // a command of the primary failed here, so its effect is missing
+  };
+  Data data = Data::kWhole;
+
+  // Whether this server may take the place of its primary without the word of an operator.
+  bool IsWhole() const { return data == Data::kWhole; }
   // Whether the octets after `from` of the history `asked_id` are the same as here.
   bool Covers(const std::string& asked_id, int64_t from) const {
     return asked_id == id || (former_end >= 0 && asked_id == former_id && from <= former_end);

@@ -157,7 +157,8 @@ Pump::Outcome Pump::RunGroup(Session& session) {
 }
 
 void Pump::NoteApplied(Session& session, size_t next) {
-  if (session.InTransaction() || session.held != nullptr || session.waiter != nullptr) return;
+  const bool is_open = session.InTransaction() || session.held != nullptr || session.waiter != nullptr;
+  if (is_open || session.close_after_reply) return;
   const bool is_last = next >= batch_.requests.size();
   session.unapplied_bytes = is_last ? session.in.PendingBytes() : session.in.PendingBytesFrom(batch_, next);
 }

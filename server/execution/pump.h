@@ -65,7 +65,8 @@ class Pump {
   void QueueReplies(Session& session, bool caused_messages);
   Outcome RunHeld(Session& session);
   // The requests before `next` of the batch have run. Those of an open transaction do not count before its end, nor
-  // does one that waits: after a break the primary sends them again.
+  // does one that waits: after a break the primary sends them again. Nor does one that has failed, after which the link
+  // ends.
   void NoteApplied(Session& session, size_t next);
   // What follows for the session from the way its request ended.
   static Outcome After(RequestRunner::Outcome outcome);

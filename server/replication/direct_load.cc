@@ -41,7 +41,9 @@ bool DirectLoad::Finish() {
 }
 
 bool DirectLoad::Fail() {
-  sink_.LogFailure(receiver_.TakeFailure(), "the snapshot that the master sends");
+  const RdbFailure failure = receiver_.TakeFailure();
+  failure_ = "the snapshot cannot be loaded: " + failure.text;
+  sink_.LogFailure(failure, "the snapshot that the master sends");
   services_.log.Warning("Failed trying to load the MASTER synchronization DB from socket, check server logs.");
   services_.loading.End();
   is_loading_ = false;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "datatypes/keyspace.h"
 #include "persistence/rdb_receiver.h"
@@ -30,6 +31,7 @@ class DirectLoad final : public SnapshotTarget {
   // After a failure, and after Finish, the loading has ended.
   bool Write(Bytes bytes) override;
   bool Finish() override;
+  const std::string& failure() const override { return failure_; }
   // Nothing follows: what has come is not whole. Frees what is beside the data set.
   void Abandon();
   // Puts what was loaded beside the data set into it. Requires: Finish returned true; the data set is empty.
@@ -47,6 +49,7 @@ class DirectLoad final : public SnapshotTarget {
   KeyspaceSink sink_;
   RdbReceiver receiver_;
   bool is_loading_ = true;
+  std::string failure_;
 };
 
 }  // namespace respite

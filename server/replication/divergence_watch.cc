@@ -31,7 +31,9 @@ void DivergenceWatch::HeedDiskTrouble() {
 }
 
 void DivergenceWatch::OnRefusal(const RefusedCall& call) {
-  if (call.session.kind == SessionKind::kPrimary) Report(call.error, call.words.front());
+  if (call.session.kind != SessionKind::kPrimary) return;
+  if (call.command != nullptr) return Report(call.error, call.command->full_name);
+  Report(call.error, call.words.front());
 }
 
 void DivergenceWatch::Report(Bytes error, Bytes command) {
@@ -39,6 +41,9 @@ void DivergenceWatch::Report(Bytes error, Bytes command) {
   parts_.log.Warning("== CRITICAL == This replica is sending an error to its master: '" + std::string(error) +
                      "' after processing the command '" + std::string(command) + "'");
   const Settings& settings = parts_.settings;
+  // What these two say belongs to the link, not to the data. A later version may have options that are unknown here.
+  const bool is_effect = !EqualsIgnoreCase(command, "replconf") && !EqualsIgnoreCase(command, "ping");
+  if (is_effect && !settings.replica_ignore_command_errors && parts_.on_failure) parts_.on_failure(command, error);
   if (settings.propagation_error_behavior == PropagationErrorBehavior::kIgnore) return;
   if (!settings.replica_read_only) return;  // its own clients may have made the difference
   parts_.log.Warning("This replica panicked sending an error to its master after processing a command from its master");

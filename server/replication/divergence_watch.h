@@ -1,7 +1,10 @@
 // DivergenceWatch: a command of the primary's stream that fails here means that the data is not the same any more. The
-// log tells, and the directive propagation-error-behavior may end the server. So may a write that the disk does not
-// take (replica-ignore-disk-write-errors): it would be lost with the process.
+// log tells, and the link ends (unless replica-ignore-command-errors is yes), so that the primary does not take the
+// command for applied. The directive propagation-error-behavior may end the server. So may a write that the disk does
+// not take (replica-ignore-disk-write-errors): it would be lost with the process.
 #pragma once
+
+#include <functional>
 
 #include "server/execution/call_observer.h"
 
@@ -21,6 +24,8 @@ class DivergenceWatch final : public CallObserver {
     Logger& log;
     ServerStats& stats;
     const Durability& durability;
+    // Ends the link; empty: nothing does.
+    std::function<void(Bytes command, Bytes error)> on_failure = {};
   };
   explicit DivergenceWatch(const Parts& parts) : parts_(parts) {}
 

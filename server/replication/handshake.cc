@@ -79,6 +79,12 @@ std::string Handshake::PsyncRequest() const {
   return Request({"PSYNC", history.id, offset});
 }
 
+Handshake::Verdict Handshake::Fail(LogLevel level, std::string text) {
+  parts_.log.Log(level, text);
+  failure_ = std::move(text);
+  return Verdict::kFail;
+}
+
 Handshake::Verdict Handshake::Answer(Bytes line) {
   if (line.empty()) return Verdict::kWait;  // the primary says that it is still there
   const bool is_error = line.front() == '-';
@@ -88,8 +94,7 @@ Handshake::Verdict Handshake::Answer(Bytes line) {
       return AnswerToPing(line);
     case Step::kAuth:
       if (!is_error) return Verdict::kNext;
-      parts_.log.Warning("Unable to AUTH to MASTER: " + text);
-      return Verdict::kFail;
+      return Fail(LogLevel::kWarning, "Unable to AUTH to MASTER: " + text);
     case Step::kPort:
       if (is_error) parts_.log.Notice("(Non critical) Master does not understand REPLCONF listening-port: " + text);
       return Verdict::kNext;
@@ -111,12 +116,11 @@ Handshake::Verdict Handshake::Answer(Bytes line) {
 }
 
 // A primary that wants a password first says so here: AUTH comes next.
-Handshake::Verdict Handshake::AnswerToPing(Bytes line) const {
+Handshake::Verdict Handshake::AnswerToPing(Bytes line) {
   const bool is_understood = line.front() == '+' || line.starts_with("-NOAUTH") || line.starts_with("-NOPERM") ||
                              line.starts_with("-ERR operation not permitted");
   if (!is_understood) {
-    parts_.log.Warning("Error reply to PING from master: '" + std::string(line) + "'");
-    return Verdict::kFail;
+    return Fail(LogLevel::kWarning, "Error reply to PING from master: '" + std::string(line) + "'");
   }
   parts_.log.Notice("Master replied to PING, replication can continue...");
   return Verdict::kNext;
@@ -135,16 +139,15 @@ Handshake::Verdict Handshake::AnswerToPsync(Bytes line) {
     return Verdict::kContinue;
   }
   if (line.starts_with("-NOMASTERLINK") || line.starts_with("-LOADING")) {
-    parts_.log.Notice("Master is currently unable to PSYNC but should be in the future: " + std::string(line));
-    return Verdict::kFail;
+    return Fail(LogLevel::kNotice,
+                "Master is currently unable to PSYNC but should be in the future: " + std::string(line));
   }
   if (line.starts_with("-ERR")) {
     parts_.log.Notice("Master does not support PSYNC or is in error state (reply: " + std::string(line) + ")");
     parts_.log.Notice("Retrying with SYNC...");
     return Verdict::kOldSync;
   }
-  parts_.log.Warning("Unexpected reply to PSYNC from master: " + std::string(line));
-  return Verdict::kFail;
+  return Fail(LogLevel::kWarning, "Unexpected reply to PSYNC from master: " + std::string(line));
 }
 
 Handshake::Verdict Handshake::ReadHistory(Bytes line) {
@@ -152,8 +155,7 @@ Handshake::Verdict Handshake::ReadHistory(Bytes line) {
   const Bytes id = line.substr(0, blank);
   const int64_t offset = blank == Bytes::npos ? -1 : ParseInteger(line.substr(blank + 1)).value_or(-1);
   if (!IsHistoryId(id) || offset < 0 || offset > History::kLongest) {
-    parts_.log.Warning("Master replied with wrong +FULLRESYNC syntax.");
-    return Verdict::kFail;
+    return Fail(LogLevel::kWarning, "Master replied with wrong +FULLRESYNC syntax.");
   }
   id_ = id;
   offset_ = offset;

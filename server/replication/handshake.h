@@ -6,11 +6,11 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/log.h"
 
 namespace respite {
 
 class Failover;
-class Logger;
 struct History;
 struct Settings;
 
@@ -45,12 +45,15 @@ class Handshake {
   // The history that the primary named, if it did. With kContinue the id may be empty: the same.
   const std::string& id() const { return id_; }
   int64_t offset() const { return offset_; }
+  // With kFail: why, for INFO.
+  const std::string& failure() const { return failure_; }
 
  private:
   enum class Step : uint8_t { kPing, kAuth, kPort, kAddress, kCapabilities, kVersion, kPsync, kSync };
 
   bool IsWanted(Step step) const;
-  Verdict AnswerToPing(Bytes line) const;
+  Verdict AnswerToPing(Bytes line);
+  Verdict Fail(LogLevel level, std::string text);
   Verdict AnswerToPsync(Bytes line);
   Verdict ReadHistory(Bytes line);
   std::string PsyncRequest() const;
@@ -61,6 +64,7 @@ class Handshake {
   bool has_begun_ = false;
   std::string id_;
   int64_t offset_ = -1;
+  std::string failure_;
 };
 
 }  // namespace respite

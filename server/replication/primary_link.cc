@@ -28,6 +28,17 @@ namespace {
 constexpr size_t kScratchBytes = 64 * 1024;
 constexpr size_t kLongestLine = 1024;
 constexpr int64_t kSayEveryMs = 1000;
+constexpr int64_t kFirstPauseMs = 2000;  // after a snapshot that was of no use
+constexpr int64_t kLongestPauseMs = 60'000;
+constexpr size_t kLongestShownError = 200;
+
+// On one line of INFO.
+std::string ShownError(Bytes text) {
+  std::string shown(text.substr(0, kLongestShownError));
+  std::ranges::replace_if(
+      shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return shown;
+}
 
 }  // namespace
 
@@ -45,7 +56,23 @@ void PrimaryLink::Follow(Handshake::MayContinue continues) {
   may_continue_ = continues;
   state_ = State::kConnect;
   was_linked_ = false;
+  failed_snapshots_ = 0;
+  retry_at_ms_ = 0;
+  last_error_.clear();
+  failed_command_.clear();
   down_since_ms_ = parts_.services.pace.NowMs();
+  Dial();
+}
+
+bool PrimaryLink::Rests() const {
+  return state_ == State::kFailed || (state_ == State::kConnect && parts_.services.pace.NowMs() < retry_at_ms_);
+}
+
+void PrimaryLink::Retry() {
+  failed_snapshots_ = 0;
+  retry_at_ms_ = 0;
+  failed_command_.clear();
+  state_ = State::kConnect;
   Dial();
 }
 
@@ -87,6 +114,7 @@ void PrimaryLink::Dial() {
 void PrimaryLink::Reconnect(const std::string& reason) {
   const Services& services = parts_.services;
   services.log.Notice(reason);
+  last_error_ = ShownError(reason);
   const bool was_linked = state_ == State::kLinked;
   CloseSession();
   DropLink();
@@ -103,8 +131,9 @@ void PrimaryLink::OnConnected() {
   services.log.Notice("Non blocking connect for SYNC fired the event.");
   last_io_ms_ = services.pace.NowMs();
   state_ = State::kHandshake;
-  handshake_.emplace(Handshake::Parts{services.settings, services.log, services.data.history, parts_.failover},
-                     may_continue_);
+  handshake_.emplace(
+      Handshake::Parts{services.settings, services.log, services.data.history, parts_.failover},
+      services.data.history.data == History::Data::kDiverged ? Handshake::MayContinue::kNo : may_continue_);
   SendNext();
 }
 
@@ -174,9 +203,13 @@ void PrimaryLink::HandleAnswer(Bytes line) {
       if (AwaitsTakeover()) return parts_.failover.Refused();
       SendNext();
       return BeginTransfer(parts_.services.data.ids.Hex(History::kIdLength), 0);
-    case Handshake::Verdict::kFail:
+    case Handshake::Verdict::kFail: {
       if (AwaitsTakeover()) return parts_.failover.Refused();
-      return Reconnect("The handshake with the master failed");
+      const std::string reason = handshake_->failure();
+      Reconnect("The handshake with the master failed");
+      if (!reason.empty()) last_error_ = ShownError(reason);
+      return;
+    }
   }
 }
 
@@ -214,7 +247,7 @@ void PrimaryLink::TakeSnapshot(Bytes& bytes) {
       link_->SetReading(Link::Reading::kOff);
       return Resume();
     case Resync::Status::kFailed:
-      return Reconnect("The snapshot of the master could not be received");
+      return SnapshotFailed();
     case Resync::Status::kWhole:
       stash_ = std::string(bytes);  // loading serves others, who use the memory of `bytes`
       bytes = {};
@@ -228,11 +261,10 @@ void PrimaryLink::LoadSnapshot() {
   link_->SetReading(Link::Reading::kOff);
   const bool is_loaded = resync_->Install();
   if (services.phase.HasStopped()) return;
-  resync_.reset();
   may_continue_ = is_loaded ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo;
-  if (!is_loaded) {
-    return Reconnect("Failed trying to load the MASTER synchronization DB from disk, check server logs.");
-  }
+  if (!is_loaded) return SnapshotFailed();
+  resync_.reset();
+  failed_snapshots_ = 0;
   mark_ = {services.aof.writer().Appended(), 0};  // offsets of another history say nothing
   on_disk_ = 0;
   if (link_ == nullptr) return Reconnect("Connection with master lost while the snapshot was loaded");
@@ -244,6 +276,21 @@ void PrimaryLink::LoadSnapshot() {
   BecomeLinked(std::clamp(services.loading.file_history().stream_db, 0, services.keyspace.Count() - 1));
   Acknowledge();  // a primary that streams begins when it hears this
   if (!rest.empty()) TakeStream(rest);
+}
+
+// Each attempt makes the primary fork and send all of its data, and the next snapshot is probably no better.
+void PrimaryLink::SnapshotFailed() {
+  const Services& services = parts_.services;
+  const std::string reason = resync_->failure();
+  const char* const what = state_ == State::kLoading
+                               ? "Failed trying to load the MASTER synchronization DB from disk, check server logs."
+                               : "The snapshot of the master could not be received";
+  Reconnect(what);
+  if (!reason.empty()) last_error_ = ShownError(reason);
+  const int64_t pause_ms = std::min(kFirstPauseMs << std::min(failed_snapshots_++, 10), kLongestPauseMs);
+  retry_at_ms_ = services.pace.NowMs() + pause_ms;
+  services.log.Notice("MASTER <-> REPLICA sync: the next attempt is in " + std::to_string(pause_ms / 1000) +
+                      " seconds. REPLICAOF with the same host and port makes it now");
 }
 
 void PrimaryLink::SayStillHere() {
@@ -270,6 +317,7 @@ void PrimaryLink::BecomeLinked(int db) {
   session.db = db;
   state_ = State::kLinked;
   was_linked_ = true;
+  last_error_.clear();
   handshake_.reset();
   parts_.stream.SetSource(ReplicationStream::Source::kPrimary);
   services.data.history.is_shared = true;
@@ -307,9 +355,36 @@ void PrimaryLink::RunStream() {
   const Pump::Outcome outcome = pump_.Run(*session_);
   if (session_ == nullptr) return;
   NoteApplied();
+  if (!failed_command_.empty()) return EndAtFailedCommand();
   if (outcome == Pump::Outcome::kClosing) return Reconnect("The master's stream is no stream of requests");
   if (outcome == Pump::Outcome::kMore) Resume();
   if (outcome == Pump::Outcome::kPostponed) link_->SetReading(Link::Reading::kOff);  // until Resume
+}
+
+// The pump stops at such a session, and does not count the request as applied.
+void PrimaryLink::CommandFailed(Bytes command, Bytes error) {
+  if (session_ == nullptr || !failed_command_.empty()) return;
+  failed_command_ = command.empty() ? "?" : ShownError(command);
+  // The words of an unknown command may be data of users.
+  last_error_ = ShownError(error.substr(0, error.find(", with args beginning with")));
+  session_->close_after_reply = true;
+}
+
+// What came before the command was applied. If it ran in a transaction, its other commands may have had effects, so
+// that only a snapshot helps.
+void PrimaryLink::EndAtFailedCommand() {
+  const Services& services = parts_.services;
+  const std::string reason = "The command '" + failed_command_ + "' of the master failed here: " + last_error_;
+  services.data.history.data = History::Data::kDiverged;
+  CloseSession();
+  DropLink();
+  state_ = State::kFailed;
+  last_error_ = ShownError(reason);
+  down_since_ms_ = services.pace.NowMs();
+  parts_.replicas.CloseAll();  // they ask again, and hear that there is no link
+  services.log.Warning(reason + ". The link has ended at offset " + std::to_string(services.data.history.offset) +
+                       ", and this replica must not become a master. REPLICAOF with the same host and port makes a "
+                       "full resynchronization");
 }
 
 // In a later Turn, since others wait, too.
@@ -399,7 +474,8 @@ void PrimaryLink::Close() {
   state_ = State::kConnect;
   DropLink();
   down_since_ms_ = parts_.services.pace.NowMs();
-  parts_.services.log.Notice("Connection with master lost.");
+  last_error_ = "Connection with master lost.";
+  parts_.services.log.Notice(last_error_);
 }
 
 void PrimaryLink::CloseSession() {
@@ -420,9 +496,11 @@ void PrimaryLink::Cron() {
   switch (state_) {
     case State::kNone:
     case State::kLoading:
+    case State::kFailed:
       return;
     case State::kConnect:
-      return Dial();
+      if (parts_.services.pace.NowMs() >= retry_at_ms_) Dial();
+      return;
     case State::kConnecting:
       if (IsLate(began_ms_)) Reconnect("Timeout connecting to the MASTER...");
       return;
@@ -445,7 +523,9 @@ void PrimaryLink::Cron() {
 PrimaryLink::Figures PrimaryLink::Survey() const {
   const int64_t now_ms = parts_.services.pace.NowMs();
   const int64_t io_s = (now_ms - last_io_ms_) / 1000;
-  Figures figures{-1, 0, 0, io_s, (now_ms - down_since_ms_) / 1000, was_linked_, parts_.services.data.history.offset};
+  Figures figures{-1, 0, 0, io_s, (now_ms - down_since_ms_) / 1000, was_linked_, parts_.services.data.history.offset,
+                  -1};
+  if (state_ == State::kConnect && now_ms < retry_at_ms_) figures.retry_in_s = (retry_at_ms_ - now_ms + 999) / 1000;
   if (state_ == State::kLinked) {
     figures.last_io_s = io_s;
     figures.read_offset = received_to_ + static_cast<int64_t>(stash_.size());

@@ -4,6 +4,10 @@
 //      ▲                             └────────── +CONTINUE ───────────────►  │
 //      └───────────────── whatever goes wrong ◄──────────────────────────────┘
 //
+// After a snapshot that could not be used, the next attempt waits: 2 s, 4 s and so on up to a minute, since each makes
+// the primary fork. A command of the stream that fails ends the link (kFailed) until an operator has it made again:
+// what the primary counts as acknowledged must have its effect here.
+//
 // The stream is run as the requests of a session (SessionKind::kPrimary) that may do everything and gets no replies.
 // The octets of what has run go on to the own replicas, as they came.
 #pragma once
@@ -33,7 +37,7 @@ struct Services;
 
 class PrimaryLink final : public Link::User, public Transport {
  public:
-  enum class State : uint8_t { kNone, kConnect, kConnecting, kHandshake, kTransfer, kLoading, kLinked };
+  enum class State : uint8_t { kNone, kConnect, kConnecting, kHandshake, kTransfer, kLoading, kLinked, kFailed };
 
   struct Parts {
     const Services& services;
@@ -51,6 +55,12 @@ class PrimaryLink final : public Link::User, public Transport {
   void Follow(Handshake::MayContinue continues);
   // Follows nobody any more.
   void Leave();
+  // A command of the primary failed here, and must not count as applied. The link ends when the command has.
+  void CommandFailed(Bytes command, Bytes error);
+  // Whether the link is not being made: a command has failed, or the next attempt is later than the next second.
+  bool Rests() const;
+  // An operator wants a resting link to be made now. After a failed command it needs a snapshot. Requires: Rests().
+  void Retry();
   // Once a second: connects, acknowledges, and gives up what takes too long.
   void Cron();
   // At the end of a Turn: what had to wait for it.
@@ -67,8 +77,13 @@ class PrimaryLink final : public Link::User, public Transport {
     int64_t down_since_s;
     bool was_linked;      // to this primary, at least once
     int64_t read_offset;  // octets of the history that have arrived
+    int64_t retry_in_s;   // -1: no attempt is put off
   };
   Figures Survey() const;
+  // Why the link is down, on one line; empty: it is up, or nothing has gone wrong yet.
+  const std::string& last_error() const { return last_error_; }
+  // With kFailed: the command.
+  const std::string& failed_command() const { return failed_command_; }
 
   // Link::User
   void OnConnected() override;
@@ -85,6 +100,9 @@ class PrimaryLink final : public Link::User, public Transport {
   void Dial();
   // Drops the connection; it is made again.
   void Reconnect(const std::string& reason);
+  // The primary's snapshot was of no use: the next attempt waits.
+  void SnapshotFailed();
+  void EndAtFailedCommand();
   // Nothing of the connection is left.
   void DropLink();
   void Take(Bytes bytes);
@@ -128,7 +146,11 @@ class PrimaryLink final : public Link::User, public Transport {
   int64_t began_ms_ = 0;    // to connect
   int64_t said_ms_ = 0;     // that we are still here
   int64_t down_since_ms_ = 0;
-  bool was_linked_ = false;  // since Follow
+  bool was_linked_ = false;   // since Follow
+  int failed_snapshots_ = 0;  // since the last one that could be used
+  int64_t retry_at_ms_ = 0;   // of the Pace; not before
+  std::string last_error_;
+  std::string failed_command_;  // empty: none
 
   Session* session_ = nullptr;  // while linked
   std::vector<char> scratch_;

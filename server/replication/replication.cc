@@ -20,6 +20,7 @@
 #include "server/dataset/stats.h"
 #include "server/dataset/unit.h"
 #include "server/execution/services.h"
+#include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 #include "server/storage/snapshots.h"
 
@@ -32,6 +33,7 @@ constexpr char kNoPrimaryLink[] = "NOMASTERLINK Can't SYNC while not connected w
 constexpr char kFilterNeedsEof[] = "ERR Filtered replica requires EOF capability";
 constexpr char kSyncWithPendingOutput[] = "ERR SYNC and PSYNC are invalid with pending output";
 constexpr char kFailoverToPrimary[] = "ERR PSYNC FAILOVER can't be sent to a master.";
+constexpr char kFailoverWithoutData[] = "ERR PSYNC FAILOVER can't be sent to a replica without valid data.";
 constexpr char kFailoverOtherHistory[] = "ERR PSYNC FAILOVER replid must match my replid.";
 
 }  // namespace
@@ -76,8 +78,9 @@ Replication::Replication(const Parts& parts)
                      .replicas = replicas_,
                      .stream = stream_,
                      .failover = failover_}),
-      divergence_watch_(
-          {parts.services.settings, parts.services.pace, parts.services.log, parts.services.stats, parts.durability}),
+      divergence_watch_({parts.services.settings, parts.services.pace, parts.services.log, parts.services.stats,
+                         parts.durability,
+                         [this](Bytes command, Bytes error) { primary_link_.CommandFailed(command, error); }}),
       local_keys_({parts.services.clock, parts.services.data}),
       failover_({.pace = parts.services.pace,
                  .log = parts.services.log,
@@ -108,6 +111,7 @@ void Replication::Follow(const std::string& host, int port) {
   const bool was_primary = !parts_.role.is_replica;
   settings.replicaof = PrimaryAddress{host, port};
   SetRole({.is_replica = true});
+  JudgeOwnData();
   if (was_primary) {
     parts_.services.log.Notice(
         "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
@@ -119,7 +123,15 @@ void Replication::Follow(const std::string& host, int port) {
   primary_link_.Follow(Handshake::MayContinue::kYes);
 }
 
-// The history goes on under a new name. Who followed the former primary may go on from here, too.
+void Replication::JudgeOwnData() {
+  History& history = parts_.services.data.history;
+  if (history.IsWhole() && !history.is_shared && parts_.services.keyspace.IsEmpty()) {
+    history.data = History::Data::kNone;
+  }
+}
+
+// The history goes on under a new name. Who followed the former primary may go on from here, too, unless the data has
+// diverged from that history.
 void Replication::Promote() {
   if (!parts_.role.is_replica) return;
   parts_.config.Adjust().replicaof.reset();
@@ -127,7 +139,21 @@ void Replication::Promote() {
   failover_.Finished();  // nobody is followed any more
   SetRole({});
   History& history = parts_.services.data.history;
-  history.Fork(parts_.services.data.ids.Hex(History::kIdLength));
+  if (history.data == History::Data::kNone) {
+    parts_.services.log.Warning(
+        "This server becomes a master without the data of its former master, which was never "
+        "loaded completely");
+  }
+  if (history.data == History::Data::kDiverged) {
+    parts_.services.log.Warning(
+        "This server becomes a master without all writes of its former master, of which a "
+        "command failed here");
+    history.Adopt(parts_.services.data.ids.Hex(History::kIdLength), history.offset);
+  } else {
+    history.Fork(parts_.services.data.ids.Hex(History::kIdLength));
+  }
+  history.data = History::Data::kWhole;
+  if (parts_.services.settings.appendonly && !parts_.services.aof.IsOn()) parts_.services.aof.TurnBackOn();
   parts_.services.log.Notice("Setting secondary replication ID to " + history.former_id + ", valid up to offset: " +
                              std::to_string(history.former_end) + ". New replication ID is " + history.id);
   replicas_.CloseAll();
@@ -140,6 +166,7 @@ void Replication::HandOver(const PrimaryAddress& target) { Follow(target.host, t
 
 void Replication::TakeOver(const std::string& history_id) {
   if (!parts_.role.is_replica) throw Refusal{refusals::kFailoverToPrimary};
+  if (!parts_.services.data.history.IsWhole()) throw Refusal{refusals::kFailoverWithoutData};
   if (history_id != parts_.services.data.history.id) throw Refusal{refusals::kFailoverOtherHistory};
   Promote();
   parts_.services.log.Notice("MASTER MODE enabled (failover request)");
@@ -150,6 +177,7 @@ void Replication::Start() {
   if (!settings.appendonly) GoOnFromFile();
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
+  JudgeOwnData();
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool has_history = parts_.services.data.history.is_shared;
   primary_link_.Follow(has_history ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);

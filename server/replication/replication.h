@@ -42,7 +42,7 @@ class Replication final : public RoleChanger {
 
   // REPLICAOF host port.
   void Follow(const std::string& host, int port);
-  // REPLICAOF NO ONE.
+  // REPLICAOF NO ONE. The data here counts as whole from now on, whatever it was.
   void Promote() override;
   // The data set was read, at the start: follows the primary that the settings name. The history of the file, if it had
   // one, is in the Dataset.
@@ -90,6 +90,8 @@ class Replication final : public RoleChanger {
   void GoOnFromFile();
   void DeleteLeftOut();
   void SetRole(const Role& role);
+  // A server that has nothing, and follows another, has nothing of that one's data.
+  void JudgeOwnData();
   bool TryContinue(Session& session, const SyncRequest& request);
 
   const Parts parts_;

@@ -4,11 +4,14 @@
 
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
+#include "persistence/rdb_file_reader.h"
+#include "persistence/rdb_format.h"
 #include "server/clients/phase.h"
 #include "server/config/settings.h"
 #include "server/dataset/capture.h"
@@ -18,6 +21,7 @@
 #include "server/replication/replicas.h"
 #include "server/replication/replication_stream.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/keyspace_sink.h"
 #include "server/storage/nursery.h"
 #include "server/storage/rdb_loader.h"
 #include "server/storage/snapshots.h"
@@ -44,7 +48,7 @@ Resync::Resync(const Parts& parts, std::string id, int64_t offset)
 Resync::Status Resync::Take(Bytes& bytes) {
   SnapshotReceiver::Progress progress = receiver_.Take(bytes);
   if (progress.status == SnapshotReceiver::Status::kBegins) {
-    progress.status = Begin();
+    progress.status = receiver_.Into(*this);
     if (progress.status == SnapshotReceiver::Status::kMore) progress = receiver_.Take(progress.rest);
   }
   bytes = progress.rest;
@@ -56,14 +60,54 @@ size_t Resync::ShareOctets() const {
   return direct_ ? static_cast<size_t>(parts_.services.settings.loading_process_events_interval_bytes) : SIZE_MAX;
 }
 
-SnapshotReceiver::Status Resync::Begin() {
+const std::string& Resync::failure() const {
+  if (!failure_.empty()) return failure_;
+  return target_ != nullptr && !target_->failure().empty() ? target_->failure() : receiver_.failure();
+}
+
+bool Resync::Fail(const std::string& text) {
+  parts_.services.log.Warning(text);
+  failure_ = text;
+  return false;
+}
+
+bool Resync::Write(Bytes bytes) {
+  if (target_ == nullptr && !TakeHead(bytes)) return false;
+  return bytes.empty() || target_->Write(bytes);
+}
+
+bool Resync::TakeHead(Bytes& bytes) {
+  const Bytes wanted = bytes.substr(0, kRdbHeadBytes - head_.size());
+  head_.append(wanted);
+  bytes.remove_prefix(wanted.size());
+  if (head_.size() < kRdbHeadBytes) return true;
+  const RdbHead head = ReadRdbHead(head_, LoadReadOptions(parts_.services).versions);
+  if (head.fault == RdbFailure::Kind::kSignature) {
+    return Fail("The snapshot of the master begins with " + Quoted(head_) +
+                ", which is no RDB that this server reads. Nothing is loaded; the old data stays");
+  }
+  if (head.fault) {
+    return Fail(head.text + ": this server reads versions 1 to " + std::to_string(rdb::kNewestVersion) +
+                ", the master is newer. Nothing is loaded; the old data stays");
+  }
+  return Begin() && target_->Write(head_);
+}
+
+bool Resync::Finish() {
+  if (target_ == nullptr) return Fail("The snapshot of the master ends before its head");
+  return target_->Finish();
+}
+
+bool Resync::Begin() {
   const bool is_direct = LoadsDirectly();
   const auto total = receiver_.TotalOctets();
   parts_.services.log.Notice(
       "MASTER <-> REPLICA sync: receiving " +
       (total ? std::to_string(*total) + " bytes from master" : "streamed RDB from master with EOF") +
       (is_direct ? " to parser" : " to disk"));
-  return is_direct ? BeginDirectLoad() : BeginFile();
+  if (!is_direct) return BeginFile();
+  BeginDirectLoad();
+  return true;
 }
 
 bool Resync::LoadsDirectly() const {
@@ -79,14 +123,15 @@ bool Resync::LoadsDirectly() const {
   return false;
 }
 
-SnapshotReceiver::Status Resync::BeginFile() {
+bool Resync::BeginFile() {
   const Services& services = parts_.services;
   file_.emplace(SnapshotFile::Parts{services.log, services.files}, TemporaryName(services.clock));
-  return file_->Open() ? receiver_.Into(*file_) : SnapshotReceiver::Status::kFailed;
+  target_ = &*file_;
+  return file_->Open();
 }
 
 // What is beside the new data is served only if both are states of one history: another point in its time.
-SnapshotReceiver::Status Resync::BeginDirectLoad() {
+void Resync::BeginDirectLoad() {
   const Services& services = parts_.services;
   DirectLoad::Into into = DirectLoad::Into::kDataSet;
   if (services.settings.repl_diskless_load == DisklessLoad::kSwapDb) {
@@ -98,10 +143,11 @@ SnapshotReceiver::Status Resync::BeginDirectLoad() {
   }
   services.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
   direct_.emplace(services, into, receiver_.TotalOctets());
-  return receiver_.Into(*direct_);
+  target_ = &*direct_;
 }
 
-// What is here from now on is the data of no history, until all of the snapshot is.
+// What is here from now on is the data of no history, until all of the snapshot is. The append-only file keeps the old
+// data meanwhile, so that a process that ends before has it when it starts again.
 void Resync::LetGo() {
   const Services& services = parts_.services;
   has_let_go_ = true;
@@ -109,6 +155,7 @@ void Resync::LetGo() {
   parts_.replicas.CloseAll();
   services.data.history.Adopt(services.data.ids.Hex(History::kIdLength), 0);
   services.data.history.is_shared = false;
+  services.data.history.data = History::Data::kNone;
   parts_.stream.End();
 }
 
@@ -148,7 +195,6 @@ bool Resync::Install() {
   if (!was_direct && !LoadFile()) {
     if (services.phase.HasStopped()) return false;
     FlushOldData();
-    TurnJournalOn();
     return false;
   }
   if (was_direct && direct_->IsBeside()) {
@@ -160,29 +206,32 @@ bool Resync::Install() {
   TellOfNewData();
   TurnJournalOn();
   services.data.history.Adopt(id_, offset_);
+  services.data.history.data = History::Data::kWhole;
   services.log.Notice("MASTER <-> REPLICA sync: Finished with success");
   return true;
 }
 
-// The old data goes before the new comes: there may not be room for both.
+// The old data goes before the new comes: there may not be room for both. The dump file is replaced only by a snapshot
+// that could be loaded.
 bool Resync::LoadFile() {
   const Services& services = parts_.services;
   services.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
   FlushOldData();
-  if (!services.snapshots.Install(file_->path())) return false;
-  file_->Keep();
   services.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
-  const LoadOutcome outcome = LoadDump(services, {.expired = RdbLoadOptions::Expired::kKeep});
+  const RdbLoadEnd end = LoadRdbFile(services, file_->path(), {.expired = RdbLoadOptions::Expired::kKeep});
+  if (end.outcome != LoadOutcome::kLoaded) {
+    failure_ = "the snapshot cannot be loaded: " + end.failure;
+    return false;
+  }
+  if (services.snapshots.Install(file_->path())) file_->Keep();
   services.snapshots.RemoveSyncFile();
-  return outcome == LoadOutcome::kLoaded;
+  return true;
 }
 
 void Resync::Abandon() {
   if (!direct_) return;
   direct_->Abandon();
-  if (direct_->IsBeside()) return;
-  FlushOldData();
-  TurnJournalOn();
+  if (!direct_->IsBeside()) FlushOldData();
 }
 
 }  // namespace respite

@@ -1,5 +1,8 @@
 // Resync: one full synchronisation of a replica: takes the snapshot of the primary, and puts it in the place of the
 // data and of the history that were here.
+//
+// The head of the snapshot is judged before the old data goes: one that cannot be read changes nothing here. From the
+// moment when the old data goes until all of the new is loaded, History::data says that there is none.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +20,7 @@ class Replicas;
 class ReplicationStream;
 struct Services;
 
-class Resync {
+class Resync final : private SnapshotTarget {
  public:
   struct Parts {
     const Services& services;
@@ -40,13 +43,22 @@ class Resync {
 
   // What was here before is gone, and its history with it.
   bool HasLetGo() const { return has_let_go_; }
+  // Why it failed, for INFO; empty: the link broke.
+  const std::string& failure() const override;
   const SnapshotReceiver& receiver() const { return receiver_; }
 
  private:
-  SnapshotReceiver::Status Begin();
+  // SnapshotTarget: judges the head, and passes everything on.
+  bool Write(Bytes bytes) override;
+  bool Finish() override;
+  // Takes what is missing of the head off the front. False: no server of this version can read such a snapshot.
+  bool TakeHead(Bytes& bytes);
+  bool Fail(const std::string& text);
+  // Chooses where the snapshot goes. False: it failed.
+  bool Begin();
   bool LoadsDirectly() const;
-  SnapshotReceiver::Status BeginFile();
-  SnapshotReceiver::Status BeginDirectLoad();
+  bool BeginFile();
+  void BeginDirectLoad();
   void LetGo();
   void KillChild();
   void FlushOldData();
@@ -60,6 +72,9 @@ class Resync {
   SnapshotReceiver receiver_;
   std::optional<SnapshotFile> file_;
   std::optional<DirectLoad> direct_;
+  std::string head_;                  // of the snapshot, while it is not complete
+  SnapshotTarget* target_ = nullptr;  // null before the head has come
+  std::string failure_;
   bool has_let_go_ = false;
 };
 

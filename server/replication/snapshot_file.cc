@@ -47,7 +47,8 @@ bool SnapshotFile::Finish() {
 }
 
 bool SnapshotFile::Fail(const std::string& text, IoError error) {
-  parts_.log.Warning(text + IoErrorText(error));
+  failure_ = text + IoErrorText(error);
+  parts_.log.Warning(failure_);
   return false;
 }
 

@@ -26,6 +26,7 @@ class SnapshotFile final : public SnapshotTarget {
   bool Open();
   bool Write(Bytes bytes) override;
   bool Finish() override;
+  const std::string& failure() const override { return failure_; }
 
   const std::string& path() const { return path_; }
   // The file has another name now.
@@ -40,6 +41,7 @@ class SnapshotFile final : public SnapshotTarget {
   bool is_kept_ = false;
   uint64_t written_ = 0;
   uint64_t sent_back_ = 0;  // octets that the system was asked to write back
+  std::string failure_;
 };
 
 }  // namespace respite

@@ -90,6 +90,7 @@ SnapshotReceiver::Status SnapshotReceiver::Finish() {
 
 SnapshotReceiver::Status SnapshotReceiver::Fail(const std::string& text) {
   log_.Warning(text);
+  failure_ = text;
   return Status::kFailed;
 }
 

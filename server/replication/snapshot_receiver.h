@@ -19,6 +19,8 @@ class SnapshotTarget {
   virtual bool Write(Bytes bytes) = 0;
   // All of it was written.
   virtual bool Finish() = 0;
+  // Why a call returned false; empty before.
+  virtual const std::string& failure() const = 0;
 };
 
 class SnapshotReceiver {
@@ -42,6 +44,8 @@ class SnapshotReceiver {
   // Octets of the snapshot, if it said so.
   std::optional<uint64_t> TotalOctets() const { return total_; }
   uint64_t ReadOctets() const { return read_; }
+  // Why the framing is wrong, or what the primary reported instead of a snapshot; empty: neither.
+  const std::string& failure() const { return failure_; }
 
  private:
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
@@ -65,6 +69,7 @@ class SnapshotReceiver {
   std::string tail_;  // of a marked one: its last octets, which may be the mark, and are not written yet
   std::optional<uint64_t> total_;
   uint64_t read_ = 0;
+  std::string failure_;
 };
 
 }  // namespace respite

@@ -34,7 +34,7 @@ RdbSource RdbContents::Source(RdbPurpose purpose) const {
                 {"redis-bits", "64"},
                 {"ctime", std::to_string(parts_.clock.WallMs() / 1000)},
                 {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
-  if (parts_.history.is_shared) {
+  if (parts_.history.is_shared && parts_.history.IsWhole()) {
     source.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));
     source.aux.emplace_back("repl-id", parts_.history.id);
     source.aux.emplace_back("repl-offset", std::to_string(parts_.history.offset));
@@ -43,6 +43,10 @@ RdbSource RdbContents::Source(RdbPurpose purpose) const {
     source.aux.emplace_back(kHiddenSlotsAux, HiddenSlotsText(parts_.keyspace.hidden()));
   source.aux.emplace_back("aof-base", purpose == RdbPurpose::kAofBase ? "1" : "0");
   return source;
+}
+
+bool RdbContents::IsWorthSaving() const {
+  return parts_.history.data != History::Data::kNone || !parts_.keyspace.IsEmpty();
 }
 
 RdbSaveOptions RdbContents::Options() const {

@@ -36,6 +36,9 @@ class RdbContents {
   // The data set and what is stored with it.
   RdbSource Source(RdbPurpose purpose) const;
   RdbSaveOptions Options() const;
+  // False: a replica has dropped its data, and nothing has come since. The file of before is worth more than an empty
+  // one, so nothing is saved unless an operator asks.
+  bool IsWorthSaving() const;
   // The progress callback of WriteRdb: reports to `reporter` (may be null) and delays as rdb-key-save-delay says.
   std::function<void(uint64_t)> Progress(ChildReporter* reporter) const;
 

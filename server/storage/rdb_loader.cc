@@ -28,25 +28,30 @@ RdbLoadEnd LoadRdb(const RdbLoadParts& parts, File& file, const std::string& nam
   if (sink.Stopped()) return {LoadOutcome::kStopped, offset};
   if (!end) {
     sink.LogFailure(end.error(), "the file " + name);
-    return {LoadOutcome::kFailed, offset};
+    return {LoadOutcome::kFailed, offset, end.error().text};
   }
   sink.LogLoaded();
   return {LoadOutcome::kLoaded, end.value()};
 }
 
-LoadOutcome LoadDump(const RdbLoadParts& parts, const RdbLoadOptions& options, const Session* holder) {
-  const std::string name = parts.settings.dbfilename;
-  auto file = parts.files.Open(name, FileSystem::Mode::kRead);
+RdbLoadEnd LoadRdbFile(const RdbLoadParts& parts, const std::string& path, const RdbLoadOptions& options,
+                       const Session* holder) {
+  auto file = parts.files.Open(path, FileSystem::Mode::kRead);
   if (!file) {
-    if (file.error() == ENOENT) return LoadOutcome::kAbsent;
-    parts.log.Warning("Fatal error: can't open the RDB file " + name + " for reading: " + IoErrorText(file.error()));
-    return LoadOutcome::kFailed;
+    if (file.error() == ENOENT) return {LoadOutcome::kAbsent, 0};
+    const std::string reason = IoErrorText(file.error());
+    parts.log.Warning("Fatal error: can't open the RDB file " + path + " for reading: " + reason);
+    return {LoadOutcome::kFailed, 0, reason};
   }
   const auto size = file.value()->Size();
   parts.loading.Begin(size ? size.value() : 0, Phase::Load::kInTurn, holder);
-  const RdbLoadEnd end = LoadRdb(parts, *file.value(), name, 0, options);
+  RdbLoadEnd end = LoadRdb(parts, *file.value(), path, 0, options);
   parts.loading.End();
-  return end.outcome;
+  return end;
+}
+
+LoadOutcome LoadDump(const RdbLoadParts& parts, const RdbLoadOptions& options, const Session* holder) {
+  return LoadRdbFile(parts, parts.settings.dbfilename, options, holder).outcome;
 }
 
 }  // namespace respite

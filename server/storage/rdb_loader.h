@@ -60,13 +60,18 @@ enum class LoadOutcome : uint8_t {
 
 struct RdbLoadEnd {
   LoadOutcome outcome;
-  uint64_t offset;  // after the RDB
+  uint64_t offset;           // after the RDB
+  std::string failure = {};  // with kFailed: why
 };
 
 // Loads the RDB in `file` from `offset` on; `name` is for the log. Requires: loading().Active(). After a failure the
 // keys loaded before it remain.
 RdbLoadEnd LoadRdb(const RdbLoadParts& parts, File& file, const std::string& name, uint64_t offset,
                    const RdbLoadOptions& options);
+
+// Loads the RDB file at `path`. Logs why it cannot be opened.
+RdbLoadEnd LoadRdbFile(const RdbLoadParts& parts, const std::string& path, const RdbLoadOptions& options,
+                       const Session* holder = nullptr);
 
 // Loads the dump file of the server. `holder` as for Loading::Begin.
 LoadOutcome LoadDump(const RdbLoadParts& parts, const RdbLoadOptions& options, const Session* holder = nullptr);

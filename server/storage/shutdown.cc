@@ -126,6 +126,11 @@ Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
     parts_.log.Warning("Nothing is saved: " + parts_.settings.dbfilename + " is left to another server.");
     return Outcome::kStopping;
   }
+  if (!parts_.snapshots.IsWorthSaving() && !is_requested) {
+    parts_.log.Warning("Nothing is saved: this replica has dropped its data and has not loaded its master's, so " +
+                       parts_.settings.dbfilename + " stays as it is.");
+    return Outcome::kStopping;
+  }
   parts_.log.Notice("Saving the final RDB snapshot before exiting.");
   TellStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;

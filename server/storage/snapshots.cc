@@ -252,6 +252,8 @@ bool Snapshots::StopsWrites() const {
          !GivesWay();
 }
 
+bool Snapshots::IsWorthSaving() const { return parts_.contents.IsWorthSaving(); }
+
 bool Snapshots::MayTryAgain() const {
   if (last_outcome_ == Outcome::kDone || !last_try_ms_) return true;
   return parts_.pace.NowMs() - *last_try_ms_ > kTryAgainAfterMs;
@@ -269,7 +271,7 @@ void Snapshots::SaveIfDue() {
   for (const SavePoint& point : parts_.settings.save) {
     // Redis: compares whole seconds and saves a second later; here as soon as the time has passed.
     if (changes < static_cast<uint64_t>(point.changes) || elapsed_ms <= point.seconds * 1000) continue;
-    if (GivesWay()) return;
+    if (GivesWay() || !parts_.contents.IsWorthSaving()) return;
     parts_.log.Notice(std::to_string(point.changes) + " changes in " + std::to_string(point.seconds) +
                       " seconds. Saving...");
     StartBackground();

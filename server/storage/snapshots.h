@@ -45,6 +45,8 @@ class Snapshots {
   };
   explicit Snapshots(const Parts& parts);
 
+  // See RdbContents.
+  bool IsWorthSaving() const;
   // Writes a snapshot while everything else waits. Errors are logged. Requires: no snapshot is running. Cost: O(data
   // set).
   Outcome Save();

@@ -76,21 +76,22 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
       }
     }
   }
-  EXPECT_THAT(additions,
-              testing::UnorderedElementsAre(
-                  "announce", "cluster-announce-client-ipv4", "cluster-announce-client-ipv6",
-                  "extended-redis-compatibility", "emulate", "exit-on-idle", "exit-with-parent", "load", "ready-fd",
-                  "seed", "port-file", "test-commands", "test-world-idle", "aof-load-failed-commands", "nodes",
-                  "sentinels", "record", "node-threads", "cluster-databases", "cluster-slot-migration-log-max-len",
-                  "cluster-slot-stats-enabled", "slot-migration-max-failover-repl-bytes",
-                  // Of Redis 7.4 and 8.0, and of Valkey 8.0 and 8.1.
-                  "active-defrag-cycle-us", "availability-zone", "cluster-blacklist-ttl", "debug-context",
-                  "enable-debug-assert", "cluster-manual-failover-timeout", "commandlog-large-reply-max-len",
-                  "commandlog-large-request-max-len", "commandlog-reply-larger-than", "commandlog-request-larger-than",
-                  "dual-channel-replication-enabled", "events-per-io-thread", "hide-user-data-from-log", "import-mode",
-                  "log-format", "log-timestamp-format", "max-new-connections-per-cycle",
-                  "max-new-tls-connections-per-cycle", "prefetch-batch-max-size", "rdb-version-check",
-                  "repl-rdb-channel", "replica-full-sync-buffer-limit", "unixsocketgroup"));
+  EXPECT_THAT(
+      additions,
+      testing::UnorderedElementsAre(
+          "announce", "cluster-announce-client-ipv4", "cluster-announce-client-ipv6", "extended-redis-compatibility",
+          "emulate", "exit-on-idle", "exit-with-parent", "load", "ready-fd", "seed", "port-file", "test-commands",
+          "test-world-idle", "aof-load-failed-commands", "nodes", "replica-ignore-command-errors", "sentinels",
+          "record", "node-threads", "cluster-databases", "cluster-slot-migration-log-max-len",
+          "cluster-slot-stats-enabled", "slot-migration-max-failover-repl-bytes",
+          // Of Redis 7.4 and 8.0, and of Valkey 8.0 and 8.1.
+          "active-defrag-cycle-us", "availability-zone", "cluster-blacklist-ttl", "debug-context",
+          "enable-debug-assert", "cluster-manual-failover-timeout", "commandlog-large-reply-max-len",
+          "commandlog-large-request-max-len", "commandlog-reply-larger-than", "commandlog-request-larger-than",
+          "dual-channel-replication-enabled", "events-per-io-thread", "hide-user-data-from-log", "import-mode",
+          "log-format", "log-timestamp-format", "max-new-connections-per-cycle", "max-new-tls-connections-per-cycle",
+          "prefetch-batch-max-size", "rdb-version-check", "repl-rdb-channel", "replica-full-sync-buffer-limit",
+          "unixsocketgroup"));
 }
 
 TEST(ConfigTableTest, WhatVersionsAfter72HaveIsMarked) {

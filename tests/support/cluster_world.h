@@ -61,6 +61,7 @@ class ClusterWorld {
 
     // The data, as far as the cluster sees it.
     int64_t offset = 0;
+    bool has_whole_data = true;
     std::set<int> slots_with_keys;
     bool holds_writes = false;
     int promotions = 0;
@@ -76,6 +77,7 @@ class ClusterWorld {
     // ClusterHost
     int64_t Offset() const override { return offset; }
     int64_t DataAgeMs() const override { return world_.NowMs() - synced_at_ms_; }
+    bool HasWholeData() const override { return has_whole_data; }
     void Follow(const std::string& ip, int port) override;
     void Promote() override;
     bool HasKeysIn(int slot) const override { return slots_with_keys.contains(slot); }

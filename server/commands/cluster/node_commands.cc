@@ -5,6 +5,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/node_cards.h"
+#include "server/dataset/dataset.h"
 #include "server/execution/services.h"
 
 namespace respite {
@@ -18,6 +19,9 @@ constexpr char kReplicateReplica[] = "ERR I can only replicate a master, not a r
 constexpr char kReplicateNotEmpty[] = "ERR To set a master the node must be empty and without assigned slots.";
 constexpr char kFailoverOfPrimary[] = "ERR You should send CLUSTER FAILOVER to a replica";
 constexpr char kFailoverWithoutPrimary[] = "ERR I'm a replica but my master is unknown to me";
+constexpr char kFailoverWithoutData[] =
+    "ERR I don't have the whole data of my master (see replica_data in INFO replication), only CLUSTER FAILOVER "
+    "TAKEOVER is possible";
 constexpr char kFailoverNeedsForce[] = "ERR Master is down or failed, please use CLUSTER FAILOVER FORCE";
 constexpr char kEpochInCompany[] =
     "ERR The user can assign a config epoch only when the node does not know any other node.";
@@ -116,6 +120,7 @@ void ClusterFailover::Run(Call& call) {
   if (me.primary == nullptr) throw Refusal{kFailoverWithoutPrimary};
   const bool is_down = me.primary->Is(kNodeFailed) || me.primary->link == nullptr;
   if (mode == Mode::kAsk && is_down) throw Refusal{kFailoverNeedsForce};
+  if (mode != Mode::kTakeOver && !call.services.data.history.IsWhole()) throw Refusal{kFailoverWithoutData};
   cluster.FailOver(mode);
   call.reply.Ok();
 }

@@ -39,7 +39,15 @@ void AddLink(InfoText& text, const Services& services) {
         .Add("master_sync_last_io_seconds_ago", figures.transfer_io_s);
   }
   if (!is_linked) text.Add("master_link_down_since_seconds", figures.down_since_s);
-  text.Add("slave_priority", services.settings.replica_priority)
+  if (!link.last_error().empty()) text.Add("master_sync_last_error", link.last_error());
+  if (figures.retry_in_s >= 0) text.Add("master_sync_retry_in_seconds", figures.retry_in_s);
+  if (!link.failed_command().empty()) text.Add("master_failed_command", link.failed_command());
+  // Sentinels of any version leave a replica with priority 0 alone.
+  const bool is_whole = services.data.history.IsWhole();
+  if (!is_whole) {
+    text.Add("replica_data", services.data.history.data == History::Data::kNone ? "none" : "diverged");
+  }
+  text.Add("slave_priority", is_whole ? services.settings.replica_priority : 0)
       .Add("slave_read_only", services.settings.replica_read_only ? 1 : 0)
       .Add("replica_announced", services.settings.replica_announced ? 1 : 0);
 }

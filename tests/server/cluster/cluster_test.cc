@@ -84,6 +84,50 @@ TEST(ClusterTest, AReplicaThatNeverHadTheDataIsNotElected) {
   EXPECT_TRUE(world[0].IsPrimary());
 }
 
+// Its primary may come back with the data, and would follow a node that has none.
+TEST(ClusterTest, AReplicaWithoutWholeDataIsElectedByNobodyButTakeover) {
+  for (const int factor : {10, 0}) {
+    ClusterWorld world(
+        {.seed = 22, .adjust = [&](Settings& settings) { settings.cluster_replica_validity_factor = factor; }});
+    world.AddCluster(3, 1);
+    world[3].has_whole_data = false;
+    world.Step(3000);
+    EXPECT_TRUE(world[1].Find(world[3])->Is(kNodeNoFailover));
+    world[0].Stop();
+    world.Step(30'000);
+    EXPECT_FALSE(world[3].IsPrimary()) << factor;
+    world[3]->FailOver(Cluster::FailoverMode::kForce);
+    world.Step(10'000);
+    EXPECT_FALSE(world[3].IsPrimary()) << factor;
+    world[3]->FailOver(Cluster::FailoverMode::kTakeOver);
+    EXPECT_TRUE(world[3].IsPrimary());
+    ASSERT_TRUE(world.StepUntil([&] { return world.OwnerFor(world[1], 0) == 3; }, 20'000));
+    EXPECT_FALSE(world[3]->view().me().Is(kNodeNoFailover));
+  }
+}
+
+TEST(ClusterTest, AReplicaMayBeElectedOnceItsDataIsWhole) {
+  ClusterWorld world({.seed = 23, .adjust = [](Settings& settings) { settings.cluster_replica_validity_factor = 0; }});
+  world.AddCluster(3, 1);
+  world[3].has_whole_data = false;
+  world[0].Stop();
+  world.Step(10'000);
+  EXPECT_FALSE(world[3].IsPrimary());
+  world[3].has_whole_data = true;
+  EXPECT_TRUE(world.StepUntil([&] { return world[3].IsPrimary() && world.Agrees(); }, 20'000));
+}
+
+TEST(ClusterTest, AReplicaDoesNotWaitForOneWithoutWholeData) {
+  ClusterWorld world({.seed = 24});
+  world.AddCluster(3, 2);
+  world[3].has_whole_data = false;
+  world[3].offset = 1'000'000;
+  world.Step(5000);
+  world[0].Stop();
+  ASSERT_TRUE(world.StepUntil([&] { return world[4].IsPrimary() || world[3].IsPrimary(); }, 20'000));
+  EXPECT_TRUE(world[4].IsPrimary());
+}
+
 TEST(ClusterTest, AVoteThatCouldNotBeSavedIsNotGiven) {
   ClusterWorld world({.seed = 21});
   world.AddCluster(3, 1);

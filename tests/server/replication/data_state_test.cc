@@ -1,0 +1,438 @@
+// What a replica's data is worth (History::data): after a snapshot that could not be read or loaded, and after a command
+// of the primary that failed. Such a replica must not take the place of its primary by itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "server/replication/replication.h"
+#include "server/storage/append_only_file.h"
+#include "tests/support/replication_world.h"
+
+namespace respite {
+namespace {
+
+using ReplicationMember = ReplicationWorld::Member;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int kStrangePort = 9000;
+const std::string kStrangeId(40, 'b');
+const std::string kEofMark(40, 'e');
+const std::vector<std::string> kLoadModes = {"disabled", "on-empty-db", "swapdb", "flush-before-load"};
+
+// A primary that the test plays, and a replica with the modes of loading.
+class DataStateTest : public testing::Test {
+ protected:
+  struct Pair {
+    explicit Pair(std::vector<std::string> directives, uint64_t seed = 5)
+        : world(seed), stranger(world.network().Listen(kStrangePort)), replica(world.Add(std::move(directives))) {}
+
+    void Say(Bytes bytes) {
+      world.network().SendAs(kStrangePort, bytes);
+      world.network().Run();
+    }
+    void Follow() { replica.Run("REPLICAOF 127.0.0.1 " + std::to_string(kStrangePort)); }
+    // Answers up to PSYNC once the replica has connected.
+    void Greet() {
+      for (int i = 0; i < 900 && stranger.received.find("PING") == std::string::npos; ++i) world.network().Step(100);
+      Say("+PONG\r\n+OK\r\n+OK\r\n+OK\r\n");
+      ASSERT_THAT(stranger.received, HasSubstr("PSYNC"));
+      stranger.received.clear();
+    }
+    void SendSnapshot(const std::string& rdb, int64_t offset = 100) {
+      Say("+FULLRESYNC " + kStrangeId + " " + std::to_string(offset) + "\r\n$" + std::to_string(rdb.size()) + "\r\n" +
+          rdb);
+    }
+    void Link(const std::string& rdb) {
+      Greet();
+      SendSnapshot(rdb);
+      ASSERT_TRUE(replica.IsLinked());
+      stranger.received.clear();
+    }
+    void BreakLink() {
+      stranger.received.clear();
+      world.network().HangUpAs(kStrangePort);
+      world.network().Run();
+    }
+
+    ReplicationWorld world;
+    FakeNetwork::Stranger& stranger;
+    ReplicationMember& replica;
+  };
+
+  static std::string Rdb(const std::vector<std::string>& lines) {
+    TestServer other({.directives = {"save \"\""}});
+    TestClient client(other);
+    for (const std::string& line : lines) client.Run(line);
+    client.Run("SAVE");
+    return other.files().Content("dump.rdb");
+  }
+  static std::string LongRdb() {
+    std::vector<std::string> lines;
+    for (int i = 0; i < 200; ++i) lines.push_back("SET key" + std::to_string(i) + " value");
+    return Rdb(lines);
+  }
+  // A server that asks for the role by PSYNC … FAILOVER.
+  static TestReply AskForRole(ReplicationMember& replica) {
+    TestClient client(replica.server());
+    return client.Run("PSYNC " + replica.history().id + " " + std::to_string(replica.history().offset + 1) +
+                      " FAILOVER");
+  }
+  static void ExpectUnfit(ReplicationMember& replica, const std::string& state) {
+    EXPECT_FALSE(replica.history().IsWhole());
+    EXPECT_EQ(replica.Info("replica_data"), state);
+    EXPECT_EQ(replica.Info("slave_priority"), "0");
+    EXPECT_EQ(replica.Info("master_link_status"), "down");
+    EXPECT_THAT(AskForRole(replica), ErrorStartsWith("ERR PSYNC FAILOVER can't be sent to a replica without valid"));
+    EXPECT_EQ(replica.Info("role"), "slave");
+  }
+  static void ExpectFit(ReplicationMember& replica) {
+    EXPECT_TRUE(replica.history().IsWhole());
+    EXPECT_EQ(replica.Info("replica_data"), "");
+    EXPECT_EQ(replica.Info("slave_priority"), "100");
+  }
+};
+
+// --- The head of a snapshot.
+
+TEST_F(DataStateTest, AHeadThatCannotBeReadChangesNothingInAnyMode) {
+  const std::string rest(3000, 'x');
+  const std::vector<std::pair<std::string, std::string>> heads = {
+      {"REDIS0013", "Can't handle RDB format version 13: this server reads versions 1 to 12"},
+      {"VALKEY080", "The snapshot of the master begins with \"VALKEY080\""},
+      {"REDIS00x1", "Can't handle RDB format version 0"},
+      {"nonsense!", "The snapshot of the master begins with \"nonsense!\""},
+      {std::string("\r\n\0REDIS0", 9), "The snapshot of the master begins with"}};
+  for (const std::string& mode : kLoadModes) {
+    for (const auto& [head, reason] : heads) {
+      for (const bool is_stream : {false, true}) {
+        Pair pair({"repl-diskless-load " + mode, "appendonly yes"});
+        pair.replica.Run("SET old 1");
+        pair.Follow();
+        pair.Link(Rdb({"SET kept 1"}));
+        const std::string id = pair.replica.history().id;
+        pair.BreakLink();
+        pair.Greet();
+        const std::string length = is_stream ? "EOF:" + kEofMark : std::to_string(head.size() + rest.size());
+        pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n$" + length + "\r\n");
+        // The head may come in pieces.
+        pair.Say(head.substr(0, 4));
+        EXPECT_TRUE(pair.replica.history().IsWhole());
+        pair.Say(head.substr(4) + rest);
+        EXPECT_FALSE(pair.replica.IsLinked());
+        EXPECT_THAT(pair.replica.Run("KEYS *"), ArrayOf(Bulk("kept"))) << mode << head;
+        EXPECT_EQ(pair.replica.history().id, id) << mode << head;
+        EXPECT_EQ(pair.replica.history().offset, 100);
+        EXPECT_TRUE(pair.replica->aof().IsOn());
+        ExpectFit(pair.replica);
+        EXPECT_THAT(pair.replica.Info("master_sync_last_error"), HasSubstr(reason)) << mode;
+        EXPECT_THAT(pair.replica.Log(), HasSubstr(reason));
+        EXPECT_THAT(pair.replica.Log(), HasSubstr("the old data stays"));
+      }
+    }
+  }
+}
+
+TEST_F(DataStateTest, ASnapshotThatEndsBeforeItsHeadChangesNothing) {
+  for (const std::string& mode : kLoadModes) {
+    Pair pair({"repl-diskless-load " + mode});
+    pair.Follow();
+    pair.Link(Rdb({"SET kept 1"}));
+    for (const std::string& snapshot : {std::string(), std::string("RED")}) {
+      pair.BreakLink();
+      pair.replica.Run("REPLICAOF 127.0.0.1 9000");  // also while the next attempt is put off
+      pair.Greet();
+      pair.SendSnapshot(snapshot);
+      EXPECT_THAT(pair.replica.Run("KEYS *"), ArrayOf(Bulk("kept"))) << mode;
+      ExpectFit(pair.replica);
+      EXPECT_EQ(pair.replica.Info("master_sync_last_error"), "The snapshot of the master ends before its head");
+    }
+  }
+}
+
+// --- A snapshot that was begun and does not end well.
+
+struct Interruption {
+  const char* name;
+  std::function<void(std::string& rdb)> damage;  // of the snapshot
+  bool is_broken;                                // the link ends in the middle
+};
+
+const std::vector<Interruption>& Interruptions() {
+  static const std::vector<Interruption> all = {
+      {"broken", [](std::string& rdb) { rdb.resize(rdb.size() / 2); }, true},
+      {"broken right after the head", [](std::string& rdb) { rdb.resize(12); }, true},
+      {"wrong checksum", [](std::string& rdb) { rdb.back() = static_cast<char>(rdb.back() ^ 1); }, false},
+      {"torn", [](std::string& rdb) { rdb.replace(rdb.size() / 2, 40, std::string(40, '\xfe')); }, false},
+      // A stream of Redis 8.6, in the place of the first key.
+      {"type that is unknown", [](std::string& rdb) { rdb.replace(rdb.find("\x04key"), 1, "\x1a"); }, false},
+  };
+  return all;
+}
+
+// Whether the old data goes before the snapshot has come, or not before it is whole.
+bool DropsEarly(const std::string& mode) { return mode == "flush-before-load"; }
+
+TEST_F(DataStateTest, AReplicaWithoutItsDataIsUnfitInEachModeAtEachInterruption) {
+  const std::string whole = LongRdb();
+  for (const std::string& mode : kLoadModes) {
+    for (const Interruption& interruption : Interruptions()) {
+      SCOPED_TRACE(mode + ", " + interruption.name);
+      Pair pair({"repl-diskless-load " + mode});
+      pair.Follow();
+      pair.Link(Rdb({"SET kept 1"}));
+      pair.BreakLink();
+      pair.Greet();
+      std::string damaged = whole;
+      interruption.damage(damaged);
+      pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n$" + std::to_string(whole.size()) + "\r\n" + damaged);
+      pair.world.network().Step(300);
+      const bool drops = DropsEarly(mode) || (!interruption.is_broken && mode != "swapdb");
+      if (drops && interruption.is_broken) {
+        EXPECT_EQ(pair.replica.Info("replica_data"), "none") << "while it loads";
+        EXPECT_EQ(pair.replica.Info("slave_priority"), "0");
+      }
+      if (interruption.is_broken) pair.BreakLink();
+      EXPECT_FALSE(pair.replica.IsLinked());
+      EXPECT_NE(pair.replica.Info("master_sync_last_error"), "");
+      if (!drops) {
+        EXPECT_THAT(pair.replica.Run("KEYS *"), ArrayOf(Bulk("kept")));
+        ExpectFit(pair.replica);
+        continue;
+      }
+      EXPECT_THAT(pair.replica.Run("DBSIZE"), Int(0));
+      ExpectUnfit(pair.replica, "none");
+      // Once a snapshot has been loaded, all is well.
+      if (pair.stranger.received.empty()) pair.Follow();
+      pair.Greet();
+      pair.SendSnapshot(whole, 700);
+      EXPECT_TRUE(pair.replica.IsLinked());
+      EXPECT_THAT(pair.replica.Run("DBSIZE"), Int(200));
+      ExpectFit(pair.replica);
+      EXPECT_EQ(pair.replica.Info("master_sync_last_error"), "");
+    }
+  }
+}
+
+// The files of before are worth more than an empty data set.
+TEST_F(DataStateTest, AnEmptiedReplicaDoesNotOverwriteItsFiles) {
+  for (const std::string& file : {std::string("appendonly yes"), std::string("save 1 1")}) {
+    for (const bool is_killed : {false, true}) {
+      SCOPED_TRACE(file + (is_killed ? ", killed" : ", stopped"));
+      Pair pair({"repl-diskless-load flush-before-load", file});
+      pair.Follow();
+      pair.Link(Rdb({"SET kept 1"}));
+      pair.replica.Run("DEBUG SLEEP 0");
+      pair.Say(EncodeRequest({"SET", "kept", "2"}));
+      pair.world.network().Step(3000);  // the save point
+      pair.BreakLink();
+      pair.Greet();
+      pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n$5000\r\n" + LongRdb().substr(0, 1000));
+      pair.BreakLink();
+      ExpectUnfit(pair.replica, "none");
+      pair.world.network().Step(5000);
+      if (!is_killed) pair.replica.Run("SHUTDOWN");
+      pair.replica.Stop();
+      pair.replica.Start();
+      EXPECT_THAT(pair.replica.Run("GET kept"), Bulk("2"));
+    }
+  }
+}
+
+TEST_F(DataStateTest, AReplicaThatStartsWithNothingIsUnfitUntilItIsLinked) {
+  Pair pair({"appendonly yes"});
+  pair.Follow();
+  pair.world.network().Step(100);
+  EXPECT_EQ(pair.replica.Info("replica_data"), "none");
+  pair.replica.Stop();
+  pair.replica.Start({"replicaof 127.0.0.1 9000"});
+  EXPECT_EQ(pair.replica.Info("replica_data"), "none");
+  EXPECT_EQ(pair.replica.Info("slave_priority"), "0");
+  pair.Link(Rdb({}));
+  ExpectFit(pair.replica);
+}
+
+TEST_F(DataStateTest, AnOperatorMayPromoteAnEmptiedReplica) {
+  Pair pair({"repl-diskless-load flush-before-load", "appendonly yes"});
+  pair.Follow();
+  pair.Link(Rdb({"SET kept 1"}));
+  pair.BreakLink();
+  pair.Greet();
+  pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n$5000\r\n" + LongRdb().substr(0, 1000));
+  pair.BreakLink();
+  EXPECT_FALSE(pair.replica->aof().IsOn());
+  EXPECT_THAT(pair.replica.Run("REPLICAOF NO ONE"), Ok());
+  EXPECT_THAT(pair.replica.Log(), HasSubstr("becomes a master without the data of its former master"));
+  EXPECT_TRUE(pair.replica->aof().IsOn());
+  EXPECT_THAT(pair.replica.Run("SET new 1"), Ok());
+  EXPECT_TRUE(pair.replica.history().IsWhole());
+}
+
+// --- Attempts after snapshots that are of no use.
+
+TEST_F(DataStateTest, ThePauseAfterSnapshotsOfNoUseGrowsAndAnOperatorEndsIt) {
+  Pair pair({});
+  pair.replica.Run("SET old 1");
+  pair.Follow();
+  std::vector<int64_t> attempts;
+  const int64_t began_ms = pair.world.network().NowMs();
+  while (attempts.size() < 8) {
+    pair.Greet();
+    attempts.push_back((pair.world.network().NowMs() - began_ms + 500) / 1000);
+    pair.SendSnapshot("REDIS0013 and so on");
+  }
+  const std::vector<int64_t> pauses = {2, 4, 8, 16, 32, 60, 60};
+  for (size_t i = 0; i < pauses.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(attempts[i + 1] - attempts[i]), static_cast<double>(pauses[i]), 1.1) << i;
+  }
+  EXPECT_EQ(pair.replica.Info("master_sync_retry_in_seconds"), "60");
+  EXPECT_THAT(pair.replica.Run("REPLICAOF 127.0.0.1 9000"), Ok());
+  EXPECT_EQ(pair.replica.Info("master_sync_retry_in_seconds"), "");
+  const int64_t asked_ms = pair.world.network().NowMs();
+  pair.Greet();
+  EXPECT_LE(pair.world.network().NowMs() - asked_ms, 1000);
+  pair.SendSnapshot("REDIS0013 and so on");
+  EXPECT_EQ(pair.replica.Info("master_sync_retry_in_seconds"), "2");
+  // A link that only breaks is made again each second.
+  pair.Greet();
+  pair.Link(Rdb({"SET a 1"}));
+}
+
+// --- A command of the primary that fails.
+
+TEST_F(DataStateTest, ACommandThatFailsEndsTheLinkBeforeIt) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> commands = {
+      {{"MSETEX", "2", "k1", "v1", "k2", "v2", "EX", "1000"}, "MSETEX"},
+      {{"GEOSEARCHSTORE", "d", "s", "BYPOLYGON", "3", "0", "0", "1", "1", "2", "0"}, "geosearchstore"},
+      {{"SET", "k1"}, "set"},
+      {{"LPUSH", "text", "x"}, "lpush"},
+      {{"CLUSTER", "NOSUCH"}, "CLUSTER"},
+      {{"FUNCTION", "LOAD", "nonsense"}, "function|load"},
+      {{"no\r\nsuch\x01", "secret"}, "no??such?"}};
+  for (const auto& [words, name] : commands) {
+    SCOPED_TRACE(name);
+    Pair pair({});
+    pair.Follow();
+    pair.Link(Rdb({"SET text 1"}));
+    const std::string before = EncodeRequest({"SET", "before", "1"});
+    std::vector<Bytes> request(words.begin(), words.end());
+    std::string text;
+    AppendRequest(text, request);
+    // In one piece, with writes before and after.
+    pair.Say(before + text + EncodeRequest({"SET", "after", "1"}));
+    EXPECT_FALSE(pair.replica.IsLinked());
+    EXPECT_EQ(pair.replica.history().offset, 100 + static_cast<int64_t>(before.size()));
+    EXPECT_THAT(pair.replica.Run("GET before"), Bulk("1"));
+    EXPECT_THAT(pair.replica.Run("EXISTS after"), Int(0));
+    EXPECT_EQ(pair.replica.Info("master_failed_command"), name);
+    EXPECT_THAT(pair.replica.Info("master_sync_last_error"), HasSubstr("'" + name + "' of the master failed here: "));
+    EXPECT_THAT(pair.replica.Info("master_sync_last_error"), Not(HasSubstr("secret")));
+    ExpectUnfit(pair.replica, "diverged");
+    EXPECT_THAT(pair.replica.Run("ROLE"), ArrayOf(Bulk("slave"), AnyReply(), AnyReply(), Bulk("none"), Int(-1)));
+    // It says nothing more, and does not come back.
+    pair.world.network().Step(5000);
+    EXPECT_THAT(pair.stranger.received, Not(HasSubstr("ACK\r\n$" + std::to_string(request.size()))));
+    EXPECT_EQ(pair.stranger.connections, 1);
+    // Until an operator says so: then with a whole snapshot.
+    EXPECT_THAT(pair.replica.Run("REPLICAOF 127.0.0.1 9000"), Ok());
+    pair.stranger.received.clear();
+    pair.world.network().Run();
+    pair.Say("+PONG\r\n+OK\r\n+OK\r\n+OK\r\n");
+    EXPECT_THAT(pair.stranger.received, HasSubstr(EncodeRequest({"PSYNC", "?", "-1"})));
+    pair.SendSnapshot(Rdb({"SET text 2"}));
+    EXPECT_TRUE(pair.replica.IsLinked());
+    ExpectFit(pair.replica);
+    EXPECT_EQ(pair.replica.Info("master_failed_command"), "");
+  }
+}
+
+TEST_F(DataStateTest, AFailureInATransactionLeavesAllOfItUnacknowledged) {
+  for (const std::vector<Bytes>& failing :
+       {std::vector<Bytes>{"NOSUCH"}, std::vector<Bytes>{"LPUSH", "text", "x"}}) {
+    Pair pair({"save 1 1"});
+    pair.Follow();
+    pair.Link(Rdb({"SET text 1"}));
+    std::string text = EncodeRequest({"MULTI"}) + EncodeRequest({"INCR", "n"});
+    AppendRequest(text, failing);
+    pair.Say(text + EncodeRequest({"INCR", "n"}) + EncodeRequest({"EXEC"}) + EncodeRequest({"SET", "after", "1"}));
+    ExpectUnfit(pair.replica, "diverged");
+    EXPECT_EQ(pair.replica.history().offset, 100);
+    EXPECT_THAT(pair.replica.Run("EXISTS after"), Int(0));
+    // A part of the transaction may be here, so a file has no history from which a restart could go on.
+    pair.replica.Run("SAVE");
+    EXPECT_THAT(pair.replica.files().Content("dump.rdb"), Not(HasSubstr("repl-id")));
+  }
+}
+
+TEST_F(DataStateTest, WhatBelongsToTheLinkMayFail) {
+  Pair pair({});
+  pair.Follow();
+  pair.Link(Rdb({}));
+  pair.Say(EncodeRequest({"REPLCONF", "of-a-later-version", "1"}) + EncodeRequest({"PING", "a", "b", "c"}));
+  EXPECT_TRUE(pair.replica.IsLinked());
+  ExpectFit(pair.replica);
+}
+
+TEST_F(DataStateTest, ADirectiveKeepsTheLinkThoughACommandFails) {
+  Pair pair({"replica-ignore-command-errors yes"});
+  pair.Follow();
+  pair.Link(Rdb({"SET text 1"}));
+  const std::string failing = EncodeRequest({"LPUSH", "text", "x"});
+  const std::string after = EncodeRequest({"SET", "after", "1"});
+  pair.Say(failing + after);
+  EXPECT_TRUE(pair.replica.IsLinked());
+  EXPECT_EQ(pair.replica.history().offset, 100 + static_cast<int64_t>(failing.size() + after.size()));
+  EXPECT_THAT(pair.replica.Run("GET after"), Bulk("1"));
+  EXPECT_THAT(pair.replica.Log(), HasSubstr("== CRITICAL =="));
+  ExpectFit(pair.replica);
+}
+
+TEST_F(DataStateTest, ReplicasOfAReplicaSeeThatItsLinkHasEnded) {
+  Pair pair({});
+  pair.Follow();
+  pair.Link(Rdb({"SET text 1"}));
+  ReplicationMember& last = pair.world.Add();
+  last.Follow(pair.replica);
+  pair.world.network().Step(3000);
+  ASSERT_TRUE(last.IsLinked());
+  pair.Say(EncodeRequest({"NOSUCH"}));
+  pair.world.network().Step(3000);
+  EXPECT_FALSE(last.IsLinked());
+  EXPECT_THAT(last.Info("master_sync_last_error"), HasSubstr("-NOMASTERLINK"));
+  EXPECT_EQ(last.history().offset, pair.replica.history().offset);
+  EXPECT_THAT(last.Run("GET text"), Bulk("1"));
+}
+
+TEST_F(DataStateTest, AFailedReplicaThatIsPromotedHasAHistoryOfItsOwn) {
+  Pair pair({});
+  pair.Follow();
+  pair.Link(Rdb({"SET text 1"}));
+  pair.Say(EncodeRequest({"NOSUCH"}));
+  EXPECT_THAT(pair.replica.Run("REPLICAOF NO ONE"), Ok());
+  EXPECT_THAT(pair.replica.Log(), HasSubstr("becomes a master without all writes of its former master"));
+  EXPECT_NE(pair.replica.history().id, kStrangeId);
+  EXPECT_NE(pair.replica.history().former_id, kStrangeId);
+}
+
+// WAIT does not count it, FAILOVER does not choose it, and min-replicas-to-write sees that it is gone.
+TEST_F(DataStateTest, APrimaryDoesNotCountAReplicaThatCouldNotRunAWrite) {
+  ReplicationWorld world(7);
+  ReplicationMember& primary = world.Add();
+  ReplicationMember& replica = world.Add({"replica-read-only no"});
+  replica.Follow(primary);
+  world.network().Step(3000);
+  ASSERT_TRUE(replica.IsLinked());
+  replica.Run("LPUSH l of-the-replica");
+  TestClient client(primary.server());
+  client.Run("APPEND l text");
+  client.Send("WAIT 1 500");
+  world.network().Step(1000);
+  EXPECT_THAT(client.Read(), Int(0));
+  EXPECT_EQ(replica.Info("master_failed_command"), "append");
+  EXPECT_EQ(primary.Info("connected_slaves"), "0");
+  EXPECT_THAT(primary.Run("FAILOVER"), Error("ERR FAILOVER requires connected replicas."));
+}
+
+}  // namespace
+}  // namespace respite
