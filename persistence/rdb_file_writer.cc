@@ -46,6 +46,7 @@ class Writer {
 
   Result<RdbSaved, IoError> Write() {
     WriteHead();
+    out_.Flush();  // a replica judges the head before the rest is made
     for (Bytes library : source_.libraries) WriteFunctionLibrary(out_, library);
     const int databases = source_.keys == RdbSource::Keys::kAll ? source_.keyspace.Count() : 0;
     for (int db = 0; db < databases && drain_.error() == kNoError; ++db)

@@ -22,6 +22,9 @@ constexpr char kInvalidMasterPort[] = "ERR Invalid master port";
 constexpr char kReplicaofDuringFailover[] = "ERR REPLICAOF not allowed while failing over.";
 constexpr char kReplicaofInCluster[] = "ERR REPLICAOF not allowed in cluster mode.";
 constexpr char kFailoverInCluster[] = "ERR FAILOVER not allowed in cluster mode. Use CLUSTER FAILOVER command instead.";
+constexpr char kPromotionWithoutData[] =
+    "ERR This replica doesn't have the whole data of its master (see replica_data in INFO replication), and a Sentinel "
+    "can't promote it.";
 constexpr char kReplicaofByReplica[] = "ERR Command is not valid when client is a replica.";
 constexpr char kNoFailover[] = "ERR No failover in progress.";
 constexpr char kFailoverTimeout[] = "ERR FAILOVER timeout must be greater than 0";
@@ -45,6 +48,11 @@ int TakePort(Args& args) {
   return static_cast<int>(*number);
 }
 
+// By the name that Sentinels of every version give their connections.
+bool IsSentinel(const Session& session) {
+  return session.identity.name.starts_with("sentinel-") && session.identity.name.ends_with("-cmd");
+}
+
 void ChangeRole(Call& call) {
   Replication& replication = call.services.replication;
   Logger& log = call.services.log;
@@ -53,6 +61,9 @@ void ChangeRole(Call& call) {
   if (replication.IsFailingOver()) throw Refusal{refusals::kReplicaofDuringFailover};
   if (EqualsIgnoreCase(call.args[1], "no") && EqualsIgnoreCase(call.args[2], "one")) {
     if (replication.role().is_replica) {
+      // The INFO by which it has chosen may be some seconds old.
+      if (!call.services.data.history.IsWhole() && IsSentinel(call.session))
+        throw Refusal{refusals::kPromotionWithoutData};
       replication.Promote();
       log.Notice("MASTER MODE enabled (user request from '" + who + "')");
     }

@@ -1,5 +1,5 @@
-// What a replica's data is worth (History::data): after a snapshot that could not be read or loaded, and after a command
-// of the primary that failed. Such a replica must not take the place of its primary by itself.
+// What a replica's data is worth (History::data): after a snapshot that could not be read or loaded, and after a
+// command of the primary that failed. Such a replica must not take the place of its primary by itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -246,6 +246,7 @@ TEST_F(DataStateTest, AReplicaThatStartsWithNothingIsUnfitUntilItIsLinked) {
   pair.world.network().Step(100);
   EXPECT_EQ(pair.replica.Info("replica_data"), "none");
   pair.replica.Stop();
+  pair.stranger.received.clear();
   pair.replica.Start({"replicaof 127.0.0.1 9000"});
   EXPECT_EQ(pair.replica.Info("replica_data"), "none");
   EXPECT_EQ(pair.replica.Info("slave_priority"), "0");
@@ -267,6 +268,23 @@ TEST_F(DataStateTest, AnOperatorMayPromoteAnEmptiedReplica) {
   EXPECT_TRUE(pair.replica->aof().IsOn());
   EXPECT_THAT(pair.replica.Run("SET new 1"), Ok());
   EXPECT_TRUE(pair.replica.history().IsWhole());
+}
+
+// Which has an old INFO, perhaps.
+TEST_F(DataStateTest, ASentinelMayNotPromoteAnEmptiedReplica) {
+  Pair pair({"repl-diskless-load flush-before-load"});
+  pair.Follow();
+  pair.Link(Rdb({"SET kept 1"}));
+  pair.BreakLink();
+  pair.Greet();
+  pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n$5000\r\n" + LongRdb().substr(0, 1000));
+  pair.BreakLink();
+  TestClient sentinel(pair.replica.server());
+  sentinel.Run("CLIENT SETNAME sentinel-0123abcd-cmd");
+  sentinel.Run("MULTI");
+  sentinel.Run("SLAVEOF NO ONE");
+  EXPECT_THAT(sentinel.Run("EXEC"), ArrayOf(ErrorStartsWith("ERR This replica doesn't have the whole data")));
+  EXPECT_EQ(pair.replica.Info("role"), "slave");
 }
 
 // --- Attempts after snapshots that are of no use.
@@ -348,8 +366,7 @@ TEST_F(DataStateTest, ACommandThatFailsEndsTheLinkBeforeIt) {
 }
 
 TEST_F(DataStateTest, AFailureInATransactionLeavesAllOfItUnacknowledged) {
-  for (const std::vector<Bytes>& failing :
-       {std::vector<Bytes>{"NOSUCH"}, std::vector<Bytes>{"LPUSH", "text", "x"}}) {
+  for (const std::vector<Bytes>& failing : {std::vector<Bytes>{"NOSUCH"}, std::vector<Bytes>{"LPUSH", "text", "x"}}) {
     Pair pair({"save 1 1"});
     pair.Follow();
     pair.Link(Rdb({"SET text 1"}));
