@@ -7,6 +7,7 @@
 
 #include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
+#include "tests/support/cluster_pair.h"
 #include "tests/support/replication_world.h"
 
 namespace respite {
@@ -166,7 +167,7 @@ const std::vector<Interruption>& Interruptions() {
       {"wrong checksum", [](std::string& rdb) { rdb.back() = static_cast<char>(rdb.back() ^ 1); }, false},
       {"torn", [](std::string& rdb) { rdb.replace(rdb.size() / 2, 40, std::string(40, '\xfe')); }, false},
       // A stream of Redis 8.6, in the place of the first key.
-      {"type that is unknown", [](std::string& rdb) { rdb.replace(rdb.find("\x04key"), 1, "\x1a"); }, false},
+      {"type that is unknown", [](std::string& rdb) { rdb[rdb.find("\x04key") - 1] = 26; }, false},
   };
   return all;
 }
@@ -449,6 +450,58 @@ TEST_F(DataStateTest, APrimaryDoesNotCountAReplicaThatCouldNotRunAWrite) {
   EXPECT_EQ(replica.Info("master_failed_command"), "append");
   EXPECT_EQ(primary.Info("connected_slaves"), "0");
   EXPECT_THAT(primary.Run("FAILOVER"), Error("ERR FAILOVER requires connected replicas."));
+}
+
+// --- In a cluster.
+
+class DataStateInClusterTest : public ClusterPairTest {
+ protected:
+  void Link() {
+    EXPECT_THAT(target_.Run("CLUSTER REPLICATE " + Id(source_)), Ok());
+    network().Step(4000);
+    ASSERT_TRUE(target_.IsLinked());
+  }
+  // The primary says something that no version knows.
+  void Diverge() {
+    source_->replication().stream().AppendRequest({"NOSUCH"});
+    network().Step(1500);
+    ASSERT_EQ(target_.Info("replica_data"), "diverged");
+  }
+};
+
+TEST_F(DataStateInClusterTest, AnOperatorHasTheLinkMadeAgainByClusterReplicate) {
+  Link();
+  Diverge();
+  for (const char* line : {"CLUSTER FAILOVER", "CLUSTER FAILOVER FORCE"}) {
+    EXPECT_THAT(target_.Run(line), ErrorStartsWith("ERR I don't have the whole data of my master")) << line;
+  }
+  EXPECT_THAT(target_.Run("CLUSTER NODES"), BulkThat(HasSubstr("myself,slave,nofailover ")));
+  source_.Run("SET k 1");
+  network().Step(5000);
+  EXPECT_EQ(target_.Info("master_link_status"), "down");
+  Link();
+  EXPECT_TRUE(target_.history().IsWhole());
+  EXPECT_THAT(target_.Run("CLUSTER NODES"), BulkThat(Not(HasSubstr("nofailover"))));
+  ExpectSameData(source_, target_);
+}
+
+TEST_F(DataStateInClusterTest, ATakeoverIsDoneWithAWarning) {
+  Link();
+  Diverge();
+  EXPECT_THAT(target_.Run("CLUSTER FAILOVER TAKEOVER"), Ok());
+  network().Step(200);
+  EXPECT_EQ(target_.Info("role"), "master");
+  EXPECT_THAT(target_.Log(), HasSubstr("Taking over the slots of "));
+  EXPECT_THAT(target_.Log(), HasSubstr("without all of its data"));
+  EXPECT_TRUE(target_.history().IsWhole());
+}
+
+// Valkey 8 sends these to its replicas, which follow the bus here.
+TEST_F(DataStateInClusterTest, SetSlotInTheStreamIsNoFailure) {
+  Link();
+  source_->replication().stream().AppendRequest({"CLUSTER", "SETSLOT", "1", "NODE", Id(source_)});
+  network().Step(1500);
+  EXPECT_TRUE(target_.IsLinked());
 }
 
 }  // namespace
