@@ -6,10 +6,11 @@
 #include <cstdio>
 #include <optional>
 
+#include "persistence/aof_damage.h"
 #include "persistence/aof_manifest.h"
 #include "persistence/aof_reader.h"
+#include "persistence/file_head.h"
 #include "persistence/rdb_check.h"
-#include "persistence/rdb_format.h"
 
 namespace respite {
 
@@ -28,13 +29,6 @@ struct Part {
 };
 
 enum class Verdict : uint8_t { kValid, kEmpty, kTruncated, kTruncatedToTimestamp, kFailed };
-
-Result<bool, IoError> BeginsAsRdb(File& file) {
-  std::array<char, rdb::kSignature.size() + rdb::kVersionDigits - 1> head;
-  const IoProgress read = file.ReadAt(0, head);
-  if (read.error != kNoError) return Failure(read.error);
-  return read.octets == head.size() && Bytes(head.data(), rdb::kSignature.size()) == rdb::kSignature;
-}
 
 std::string FailedToRead(const Part& part, IoError error) {
   return "Failed to read from AOF " + part.name + ": " + IoErrorText(error);
@@ -88,7 +82,10 @@ class RecordCheck {
       status = reader_.Next(batch);
       for (size_t i = 0; i < batch.requests.size() && !complaint_; ++i) TakeRecord(batch, i);
     }
-    if (!complaint_ && !cut_) complaint_ = ComplaintAbout(status);
+    if (complaint_ || cut_) return;
+    complaint_ = ComplaintAbout(status);
+    complaint_end_ = reader_.Offset();
+    ends_early_ = status == AofReader::Status::kTruncated || status == AofReader::Status::kEnd;
   }
 
   // The end of the last good record that is not part of an unfinished transaction.
@@ -101,6 +98,10 @@ class RecordCheck {
   // The position of the first annotation with a later time, or of the transaction around it.
   std::optional<uint64_t> Cut() const { return cut_ ? std::optional(std::min(*cut_, good_end_)) : std::nullopt; }
   bool HasBadTimestamp() const { return bad_timestamp_; }
+  // Whether the file ends inside a record or a transaction, and everything before is good.
+  bool EndsEarly() const { return ends_early_; }
+  // What follows the place of the complaint.
+  LaterRecord Later() const { return FindLaterRecord(file_, complaint_end_, octets_); }
 
  private:
   bool IsBehindCut(uint64_t offset) const { return bad_timestamp_ || (cut_ && offset >= *cut_); }
@@ -125,6 +126,7 @@ class RecordCheck {
     } else if (EqualsIgnoreCase(words[0], "exec")) {
       if (!std::exchange(in_multi_, false)) complaint_ = Unexpected("EXEC", words, end);
     }
+    if (complaint_) complaint_end_ = end;
     if (!in_multi_ && !complaint_) good_end_ = end;
   }
 
@@ -192,6 +194,8 @@ class RecordCheck {
   uint64_t good_end_;
   uint64_t line_ = 1;
   uint64_t annotation_end_ = 0;
+  uint64_t complaint_end_ = 0;  // where the record of the complaint begins, or ends if it is complete
+  bool ends_early_ = false;
   bool in_multi_ = false;
   std::optional<std::string> complaint_;
   std::optional<uint64_t> cut_;
@@ -245,9 +249,10 @@ class AofCheck {
   bool CheckBase(const Part& part) {
     auto file = files_.Open(part.path, FileSystem::Mode::kRead);
     if (!file) return Refuse("Cannot open file " + part.path + ": " + IoErrorText(file.error()));
-    const auto is_rdb = BeginsAsRdb(*file.value());
-    if (!is_rdb) return Refuse(FailedToRead(part, is_rdb.error()));
-    console_.Say(std::string("Start to check BASE AOF (") + (is_rdb.value() ? "RDB" : "RESP") + " format).");
+    const auto head = ReadFileHead(*file.value());
+    if (!head) return Refuse(FailedToRead(part, head.error()));
+    const bool is_rdb = head.value().kind == FileHead::Kind::kRdb;
+    console_.Say(std::string("Start to check BASE AOF (") + (is_rdb ? "RDB" : "RESP") + " format).");
     return CheckPart(part, "BASE AOF");
   }
 
@@ -275,10 +280,14 @@ class AofCheck {
     const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
     if (!octets) return Fail("Cannot open file " + part.path + ": " + IoErrorText(octets.error()) + ", aborting...");
     if (octets.value() == 0) return Verdict::kEmpty;
-    const auto is_rdb = BeginsAsRdb(*file.value());
-    if (!is_rdb) return Fail(FailedToRead(part, is_rdb.error()));
+    const auto head = ReadFileHead(*file.value());
+    if (!head) return Fail(FailedToRead(part, head.error()));
+    const bool is_rdb = part.may_begin_as_rdb && head.value().kind == FileHead::Kind::kRdb;
+    if (!is_rdb && head.value().kind != FileHead::Kind::kRecords) {
+      return Fail("AOF " + part.name + " is not valid: it is " + head.value().what + ". It cannot be repaired here.");
+    }
     uint64_t offset = 0;
-    if (part.may_begin_as_rdb && is_rdb.value()) {
+    if (is_rdb) {
       const auto end = CheckRdb(*file.value(), part.path, options_.now_ms, console_);
       if (!end) return Fail("RDB preamble of AOF file is not sane, aborting.");
       console_.Say("RDB preamble is OK, proceeding with AOF tail...");
@@ -293,7 +302,6 @@ class AofCheck {
 
   Verdict JudgeRecords(const Part& part, uint64_t octets, const RecordCheck& records) {
     if (records.Complaint()) console_.Say(*records.Complaint());
-    const uint64_t rest = octets - records.GoodEnd();
     if (!records.Complaint() && options_.action == Action::kTruncateToTimestamp) {
       console_.Say("Truncate nothing in AOF " + part.name + " to timestamp " + std::to_string(options_.timestamp_s));
       return Verdict::kValid;
@@ -303,17 +311,27 @@ class AofCheck {
                  ", ok_up_to=" + std::to_string(good) + ", ok_up_to_line=" + std::to_string(records.Line()) +
                  ", diff=" + std::to_string(octets - good));
     if (!records.Complaint()) return Verdict::kValid;
-    if (options_.action == Action::kFix) return Fix(part, octets, rest);
+    if (options_.action == Action::kFix) return Fix(part, octets, records);
     return Fail("AOF " + part.name + " is not valid. Use the --fix option to try fixing it.");
   }
 
-  Verdict Fix(const Part& part, uint64_t octets, uint64_t rest) {
+  Verdict Fix(const Part& part, uint64_t octets, const RecordCheck& records) {
     if (!part.is_last) return Fail("Failed to truncate AOF " + part.name + " because it is not the last file");
+    if (const auto why = WhyNotToCut(part, records)) return Fail(*why);
+    const uint64_t rest = octets - records.GoodEnd();
     const std::string good = std::to_string(octets - rest);
     console_.Say("This will shrink the AOF " + part.name + " from " + std::to_string(octets) + " bytes, with " +
                  std::to_string(rest) + " bytes, to " + good + " bytes");
     if (!console_.Confirms("Continue? [y/N]: ")) return Fail("Aborting...");
     return Truncate(part, octets - rest) ? Verdict::kTruncated : Fail("Failed to truncate AOF " + part.name);
+  }
+
+  static std::optional<std::string> WhyNotToCut(const Part& part, const RecordCheck& records) {
+    const LaterRecord later = records.Later();
+    if (later.kind == LaterRecord::Kind::kReadError) return FailedToRead(part, later.error);
+    if (later.kind != LaterRecord::Kind::kNone) return WhyNotCut(part.path, records.GoodEnd(), later);
+    if (records.GoodEnd() > 0 || records.EndsEarly()) return std::nullopt;
+    return "AOF " + part.name + " has no good record: nothing would be left of it. It was not changed.";
   }
 
   Verdict TruncateToTimestamp(const Part& part, uint64_t offset) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <climits>
 
+#include "persistence/file_head.h"
 #include "persistence/rdb_file_reader.h"
 #include "persistence/rdb_format.h"
 
@@ -163,6 +164,8 @@ std::optional<uint64_t> CheckRdb(File& file, const std::string& name, int64_t no
   if (!end) {
     if (end.error().key) sink.CountKey();
     SayFailure(end.error(), sink, console);
+    const auto head = ReadFileHead(file);
+    if (head && head.value().kind != FileHead::Kind::kRdb) console.Say("[info] The file is " + head.value().what);
     return std::nullopt;
   }
   console.Say(AtOffset(end.value(), sink.HasChecksum()

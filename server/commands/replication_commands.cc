@@ -307,9 +307,11 @@ struct ReplConf {
 
   // Redis: these are all that there are; an empty list is the smallest RDB.
   static void TakeFilter(Bytes filters, Replica& replica) {
+    const auto names = SplitQuoted(filters);
+    if (!names) throw Refusal{"ERR Missing rdb-filter-only values"};
     replica.wants_functions_only = true;
-    for (Bytes filter : SplitOn(filters, ' ')) {
-      if (!filter.empty() && !EqualsIgnoreCase(filter, "functions")) throw refusals::ReplconfFilter(filter);
+    for (const std::string& name : *names) {
+      if (!EqualsIgnoreCase(name, "functions")) throw refusals::ReplconfFilter(name);
     }
   }
 

@@ -14,6 +14,7 @@
 #include "base/duration_text.h"
 #include "base/memory_text.h"
 #include "base/number_text.h"
+#include "base/word_text.h"
 #include "server/catalogue/dialect.h"
 #include "server/config/value_text.h"
 
@@ -83,7 +84,7 @@ std::string BindText(const Settings& settings) { return Joined(settings.bind); }
 // Redis: a list equal to the default leaves no line, even if the file had one.
 FileForm BindForm(std::string_view name, const Settings& settings) {
   if (settings.bind == Settings{}.bind) return {};
-  return OneLine(name, settings.bind.empty() ? "\"\"" : Joined(settings.bind), LinePresence::kAlways);
+  return OneLine(name, settings.bind.empty() ? "\"\"" : LineText(settings.bind), LinePresence::kAlways);
 }
 
 // --- dir ---
@@ -315,7 +316,9 @@ std::string ReplicaofText(const Settings& settings) {
 
 FileForm ReplicaofForm(std::string_view name, const Settings& settings) {
   if (settings.cluster_enabled || !settings.replicaof) return {};
-  return OneLine(name, ReplicaofText(settings), LinePresence::kAlways);
+  // Redis: writes a host with blanks without quotes, and does not start again.
+  const auto& [host, port] = *settings.replicaof;
+  return OneLine(name, WordText(host) + ' ' + std::to_string(port), LinePresence::kAlways);
 }
 
 // --- latency-tracking-info-percentiles ---

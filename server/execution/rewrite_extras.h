@@ -11,7 +11,7 @@ namespace respite {
 inline RewriteExtras RewriteExtrasOf(const Services& services) {
   RewriteExtras extras;
   extras.user_lines.emplace();
-  if (services.settings.aclfile.empty()) extras.user_lines = services.users.Lines();
+  if (services.settings.aclfile.empty()) extras.user_lines = services.users.ConfigLines();
   return extras;
 }
 

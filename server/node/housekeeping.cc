@@ -56,7 +56,10 @@ void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
 
 void Housekeeping::EndTurn() {
   parts_.snapshots.EndTurn();
-  if (parts_.shutdown.Done()) return Send();  // effects of further commands would be lost
+  if (parts_.shutdown.Done()) {  // effects of further commands would be lost
+    if (!parts_.aof.MustStop()) Send();
+    return;
+  }
   parts_.migrations.EndTurn();
   parts_.cluster.EndTurn();
   if (parts_.waiting.HasReady()) {  // keys that changed without a command: they expired

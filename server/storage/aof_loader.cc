@@ -1,12 +1,13 @@
 #include "server/storage/aof_loader.h"
 
-#include <array>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number_text.h"
 #include "datatypes/keyspace.h"
+#include "persistence/aof_damage.h"
+#include "persistence/file_head.h"
 #include "persistence/file_system.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/acl/users.h"
@@ -20,18 +21,6 @@
 #include "server/storage/rdb_loader.h"
 
 namespace respite {
-
-namespace {
-
-constexpr Bytes kRdbSignature = "REDIS";
-
-bool BeginsAsRdb(File& file) {
-  std::array<char, kRdbSignature.size()> head;
-  const IoProgress read = file.ReadAt(0, head);
-  return Bytes(head.data(), read.octets) == kRdbSignature;
-}
-
-}  // namespace
 
 bool AofLoader::IsOver(Outcome outcome) { return outcome == Outcome::kFailed || outcome == Outcome::kStopped; }
 
@@ -112,7 +101,15 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
   if (is_base && part.octets == 0 && part.name.ends_with(".rdb")) {
     return Fail("Fatal error: the AOF base file " + part.name + " is empty, which no server has written");
   }
-  if (BeginsAsRdb(part.file)) {
+  const auto head = ReadFileHead(part.file);
+  if (!head) {
+    return Fail("Unrecoverable error reading the append only file " + part.name + ": " + IoErrorText(head.error()));
+  }
+  if (head.value().kind == FileHead::Kind::kOther) {
+    return Fail("Fatal error: the append only file " + part.name + " is " + head.value().what +
+                ". It was not changed: do not cut it.");
+  }
+  if (head.value().kind == FileHead::Kind::kRdb) {
     const RdbLoadEnd end = LoadPreamble(part, is_base);
     if (end.outcome == LoadOutcome::kStopped) return Outcome::kStopped;
     if (end.outcome != LoadOutcome::kLoaded) return Outcome::kFailed;
@@ -182,6 +179,11 @@ bool AofLoader::RunOne(const Part& part, const Record& record) {
   const bool begins = record.command.Spec().transaction == TransactionRole::kBegins;
   const bool ends = record.command.Spec().transaction == TransactionRole::kExecutes;
   if (group_ && ends) return RunGroup(part);
+  if (group_ && begins) {
+    Fail("Unexpected MULTI reading the append only file " + part.name + " (at offset " + std::to_string(record.offset) +
+         "): the transaction before it, from offset " + std::to_string(group_->offset) + ", has no EXEC");
+    return false;
+  }
   if (group_) {
     group_->commands.Queue(record.command, record.words, 0);
     group_->offsets.push_back(record.offset);
@@ -257,7 +259,21 @@ AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, 
       parts_.log.Warning("Revert incomplete MULTI/EXEC transaction in AOF file " + part.name);
       return Cut(part, group_->offset);
     default:
-      return Cut(part, group_ ? group_->offset : reader.Offset());
+      return CutIfLost(part, reader.Offset());
+  }
+}
+
+// The file ends inside the record at `offset`, or its length is wrong and complete records follow.
+AofLoader::Outcome AofLoader::CutIfLost(const Part& part, uint64_t offset) {
+  const uint64_t cut = group_ ? group_->offset : offset;
+  const LaterRecord later = FindLaterRecord(part.file, offset, part.octets);
+  switch (later.kind) {
+    case LaterRecord::Kind::kNone:
+      return Cut(part, cut);
+    case LaterRecord::Kind::kReadError:
+      return Fail("Unrecoverable error reading the append only file " + part.name + ": " + IoErrorText(later.error));
+    default:
+      return Fail("Fatal error: " + WhyNotCut(parts_.aof.directory().PathOf(part.name), cut, later));
   }
 }
 

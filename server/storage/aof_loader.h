@@ -1,7 +1,8 @@
 // AofLoader: loads the append-only file: the base, then the incrementals in order.
 //
 // Commands between MULTI and EXEC run all or not at all. Nothing expires by itself and no client limits apply. If the
-// last record of the last file is incomplete, the file is truncated before it (`aof-load-truncated yes`). A command
+// last record of the last file is incomplete and no complete record is in it, the file is truncated before it
+// (`aof-load-truncated yes`). A command
 // that fails is logged and counted; any failure makes loading fail, unless `aof-load-failed-commands` permits it. Any
 // other error is fatal. Errors are logged with the name of the file and the offset.
 #pragma once
@@ -82,6 +83,7 @@ class AofLoader {
   RdbLoadEnd LoadPreamble(const Part& part, bool is_base);
   Outcome LoadRecords(const Part& part, uint64_t offset);
   Outcome Finish(const Part& part, const AofReader& reader, AofReader::Status status);
+  Outcome CutIfLost(const Part& part, uint64_t offset);
   Outcome Cut(const Part& part, uint64_t offset);
   // False for a record that no server can have written.
   bool Run(const Part& part, const RequestBatch& batch);

@@ -194,7 +194,8 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 }
 
 IoError AofWriter::SyncNow() {
-  if (!closings_.empty()) AwaitSync();  // earlier files must be on the disk before this one
+  // Earlier files must be on the disk before this one, and the system tells of a failed sync only once.
+  if (!closings_.empty() || sync_.Pending()) AwaitSync();
   synced_at_ms_ = parts_.pace.NowMs();
   const IoError error = file_->Sync();
   if (error == kNoError) {

@@ -1,5 +1,6 @@
 #include "server/storage/append_only_file.h"
 
+#include <cerrno>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -140,7 +141,8 @@ void AppendOnlyFile::Flush() {
 IoError AppendOnlyFile::FlushAndSync() {
   if (!writer_.IsOpen()) return kNoError;
   writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
-  if (const auto trouble = writer_.Trouble()) return *trouble;
+  if (writer_.WriteFailed()) return *writer_.Trouble();
+  if (writer_.MustStop()) return EIO;  // a sync that succeeds after one that failed proves nothing
   return writer_.SyncNow();
 }
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "base/log.h"
+#include "persistence/file_head.h"
 #include "server/config/settings.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/services.h"
@@ -28,6 +29,10 @@ RdbLoadEnd LoadRdb(const RdbLoadParts& parts, File& file, const std::string& nam
   if (sink.Stopped()) return {LoadOutcome::kStopped, offset};
   if (!end) {
     sink.LogFailure(end.error(), "the file " + name);
+    const auto head = offset == 0 ? ReadFileHead(file) : FileHead{.kind = FileHead::Kind::kRdb};
+    if (head && head.value().kind != FileHead::Kind::kRdb) {
+      parts.log.Warning("The file " + name + " is " + head.value().what + ".");
+    }
     return {LoadOutcome::kFailed, offset, end.error().text};
   }
   sink.LogLoaded();

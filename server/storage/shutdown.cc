@@ -50,6 +50,7 @@ std::optional<int64_t> Shutdown::MillisecondsLeft() const {
 
 void Shutdown::GoOnDelayed() {
   if (!followers_->HaveEverything() && parts_.pace.NowMs() < delayed_->deadline_ms) return;
+  if (signal_ != 0 && AwaitsFirstBase(delayed_->flags)) return;
   const uint32_t flags = std::exchange(delayed_, std::nullopt)->flags;
   parts_.pause.ReleaseWrites(Pause::kShutdown);
   if (End(flags) == Outcome::kStopping) return;
@@ -89,8 +90,29 @@ void Shutdown::GoOn() {
   if (signal_ == 0) return;
   const Settings& settings = parts_.settings;
   const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
-  const bool waits = parts_.debug.pause_cron || (parts_.scripts.Busy() && Saves(flags));
+  const bool waits = parts_.debug.pause_cron || (parts_.scripts.Busy() && Saves(flags)) || AwaitsFirstBase(flags);
   if (!waits && Begin(flags) == Outcome::kFailed) GiveUp();
+}
+
+// Without the first base the append-only file has nothing. Nobody repeats a signal, so it waits for the rewrite; if
+// that fails, Begin refuses, as it does when it cannot save.
+bool Shutdown::AwaitsFirstBase(uint32_t flags) {
+  AppendOnlyFile& aof = parts_.aof;
+  const bool is_needed = aof.state() == AppendOnlyFile::State::kAwaitsBase && (flags & kShutdownForce) == 0;
+  if (!is_needed) {
+    base_wait_.reset();
+    return false;
+  }
+  if (!base_wait_) {
+    parts_.log.Warning("Writing initial AOF, will exit when it is done.");
+    TellStatus("Writing initial AOF");
+    if (parts_.nursery.Does(ChildWork::kSnapshot)) parts_.nursery.Kill();
+    if (aof.Rewrite() == AppendOnlyFile::RewriteStart::kFailed) return false;
+    base_wait_ = aof.ConsecutiveFailures();
+  }
+  const bool has_failed = aof.ConsecutiveFailures() != *base_wait_;
+  if (has_failed) base_wait_.reset();
+  return !has_failed;
 }
 
 bool Shutdown::Abort() {
@@ -104,6 +126,7 @@ bool Shutdown::Abort() {
 
 void Shutdown::GiveUp() {
   signal_ = 0;
+  base_wait_.reset();
   if (on_cancelled_) on_cancelled_();
 }
 
@@ -141,7 +164,7 @@ Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
 
 Shutdown::Outcome Shutdown::FinishJournal(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
-  if (aof.state() == AppendOnlyFile::State::kAwaitsBase && aof.Rewrites()) {
+  if (aof.state() == AppendOnlyFile::State::kAwaitsBase) {
     if (Refuse(flags, "Writing initial AOF") == Outcome::kFailed) return Outcome::kFailed;
   }
   if (aof.Rewrites()) {
@@ -151,8 +174,9 @@ Shutdown::Outcome Shutdown::FinishJournal(uint32_t flags) {
   if (!aof.IsOn()) return Outcome::kStopping;
   parts_.log.Notice("Calling fsync() on the AOF file.");
   const IoError error = aof.FlushAndSync();
-  if (error != kNoError) parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(error) + ".");
-  return Outcome::kStopping;
+  if (error == kNoError) return Outcome::kStopping;
+  parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(error) + ".");
+  return Refuse(flags, "Error trying to sync the AOF");
 }
 
 Shutdown::Outcome Shutdown::Refuse(uint32_t flags, const char* what) {

@@ -67,7 +67,8 @@ class Shutdown {
   // `flags` are kShutdown… bits. Errors are logged.
   Outcome Begin(uint32_t flags);
   // SIGTERM or SIGINT: shuts down as the directives shutdown-on-… say. Waits while the timer is paused, and, if data is
-  // to be saved, until a running script ends, so that no half of a script is saved.
+  // to be saved, until a running script ends, so that no half of a script is saved. Waits, too, for the first rewrite
+  // after `CONFIG SET appendonly yes`.
   void Signalled(int signal);
   // For the timer: starts a delayed shutdown.
   void GoOn();
@@ -101,6 +102,7 @@ class Shutdown {
 
   bool Saves(uint32_t flags) const;
   bool MustWait(uint32_t flags) const;
+  bool AwaitsFirstBase(uint32_t flags);
   void Delay(uint32_t flags);
   // Ends the wait for replicas, if it is over.
   void GoOnDelayed();
@@ -123,6 +125,8 @@ class Shutdown {
   std::optional<Delayed> delayed_;
   std::vector<uint64_t> waiting_;  // ids
   int signal_ = 0;                 // of the delayed shutdown; 0: none
+  // A signal waits for the first base of the append-only file: failures of rewrites when that began.
+  std::optional<uint64_t> base_wait_;
   std::function<void()> on_cancelled_;
   std::function<void(const std::string&)> tell_status_;
 };

@@ -99,7 +99,50 @@ TEST_F(AofCheck, FixTruncatesAfterTheLastGoodRecord) {
   ExpectFixed(kSet + kMulti + kSet, kSet);
   ExpectFixed(kSet + kSet.substr(0, 20), kSet);
   ExpectFixed(kSet + "#TS:5\r\n" + kSet.substr(0, 20), kSet + "#TS:5\r\n");
-  ExpectFixed("junk", "");
+}
+
+// What is not an append-only file may be somebody's only copy of something else.
+TEST_F(AofCheck, NeverCutsAFileFromItsFirstByte) {
+  struct Case {
+    std::string content;
+    const char* what;
+  };
+  for (const Case& one :
+       {Case{"junk", "it begins with \"junk\""}, Case{"VALKEY080\xfa", "a snapshot of Valkey (VALKEY080)"},
+        Case{"\x1f\x8b\x08", "compressed by gzip"}, Case{std::string(50, '\0'), "zero bytes"},
+        Case{"*0\r\n", "has no good record"}, Case{kExec, "has no good record"}}) {
+    files_.Put("f.aof", one.content);
+    EXPECT_FALSE(Check("f.aof", {.action = Action::kFix}));
+    EXPECT_THAT(console_.said, HasSubstr(one.what));
+    EXPECT_EQ(files_.Content("f.aof"), one.content);
+    EXPECT_EQ(console_.questions, 0);
+  }
+  PutParts(kSet, kSet, "REDIS0011\xfa");
+  EXPECT_FALSE(Check("d/m", {.action = Action::kFix}));
+  EXPECT_THAT(console_.said, HasSubstr("AOF i2 is not valid: it is a snapshot of Redis (REDIS0011)"));
+  EXPECT_EQ(files_.Content("d/i2"), "REDIS0011\xfa");
+  PutParts("VALKEY080\xfa", kSet, kSet);
+  EXPECT_FALSE(Check("d/m", {.action = Action::kFix}));
+  EXPECT_THAT(console_.said, HasSubstr("is not valid: it is a snapshot of Valkey (VALKEY080). It cannot be repaired"));
+}
+
+TEST_F(AofCheck, FixCutsNoCompleteRecord) {
+  std::string longer = kSet;
+  longer[longer.rfind("$1") + 1] = '9';
+  const std::string missing_word = "*2" + kSet.substr(2);
+  for (const std::string& damaged : {longer + kSet, missing_word + kSet, kMulti + longer + kExec, "junk\r\n" + kSet}) {
+    const std::string content = kSet + damaged + kSet;
+    files_.Put("f.aof", content);
+    EXPECT_FALSE(Check("f.aof", {.action = Action::kFix})) << damaged;
+    EXPECT_THAT(console_.said, HasSubstr("Make a backup of it."));
+    EXPECT_EQ(files_.Content("f.aof"), content);
+    EXPECT_EQ(console_.questions, 0);
+  }
+}
+
+TEST_F(AofCheck, FixRemovesZerosAfterTheLastRecord) {
+  ExpectFixed(kSet + std::string(100, '\0'), kSet);
+  ExpectFixed(kSet + kSet.substr(0, 20) + std::string(100, '\0'), kSet);
 }
 
 TEST_F(AofCheck, EveryTruncationIsFixed) {

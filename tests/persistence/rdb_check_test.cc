@@ -56,6 +56,11 @@ TEST(RdbCheck, EveryTruncationIsFound) {
   }
 }
 
+TEST(RdbCheck, NamesAFileThatIsNoDump) {
+  EXPECT_THAT(Check("VALKEY080\xfa").said, HasSubstr("[info] The file is a snapshot of Valkey (VALKEY080)\n"));
+  EXPECT_THAT(Check("*1\r\n$4\r\nPING\r\n").said, HasSubstr("[info] The file is an append-only file\n"));
+}
+
 TEST(RdbCheck, NamesTheKeyThatIsBad) {
   std::string content("REDIS0011\xfe\x00\x00\x03key\x01v", 18);
   content += std::string("\x14\x03set\x02zz", 8);

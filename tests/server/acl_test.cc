@@ -1,6 +1,10 @@
 // ACL: tests in addition to tests/transcripts/acl.resp, which has the rules, the checks and their exact replies.
+#include <iterator>
 #include <string>
 
+#include "base/random.h"
+#include "server/clients/acl/permissions.h"
+#include "server/clients/acl/users.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -36,6 +40,96 @@ TEST_P(Acl, RulesThatCouldNotBeReadBackAreRefusedOrRewritten) {
               Error("ERR Error in ACL SETUSER modifier '+select|0 1': Syntax error"));
   EXPECT_THAT(Run({"ACL", "SETUSER", "cid", "(+get ~a) )"}),
               Error("ERR Error in ACL SETUSER modifier '(+get ~a) )': Syntax error"));
+}
+
+// The words of a selector are split as a line of redis.conf is: quotes are no part of a pattern.
+TEST_P(Acl, QuotesInSelectors) {
+  struct Case {
+    const char* rule;
+    const char* shown;  // in ACL LIST
+    const char* key;    // that GET may read; empty: none
+  };
+  for (const Case& one :
+       {Case{"(~'x' +get)", "(~x resetchannels -@all +get)", "x"},
+        Case{"(+get \"~k\")", "(~k resetchannels -@all +get)", "k"},
+        Case{"(~a\"b\" +get)", "(~ab resetchannels -@all +get)", "ab"},
+        Case{"(\"~a\\x41\" +get)", "(~aA resetchannels -@all +get)", "aA"},
+        Case{"(~a\\x41 +get)", "(~a\\x41 resetchannels -@all +get)", "ax41"},
+        Case{"(~k\t+get)", "(~k resetchannels -@all +get)", "k"}, Case{"(~\"q +get)", "(resetchannels -@all)", ""},
+        Case{"(\"~'x\" +get)", "(\"~'x\" resetchannels -@all +get)", "'x"},
+        Case{"(~k) +get)", "(\"~k)\" resetchannels -@all +get)", "k)"},
+        Case{"(+select|a) ~k +get)", "(~k resetchannels -@all \"+select|a)\" +get)", "k"}}) {
+    SCOPED_TRACE(one.rule);
+    EXPECT_THAT(Run({"ACL", "SETUSER", "ann", "reset", "on", "nopass", one.rule}), Ok());
+    EXPECT_THAT(Run("ACL LIST")[0].Text(), testing::EndsWith(std::string("-@all ") + one.shown));
+    TestClient ann(server(), GetParam());
+    LogIn(ann, "ann");
+    for (const char* key : {"x", "'x'", "k", "\"~k\"", "ab", "aA", "ax41", "q", "\"q", "'x", "k)"}) {
+      const TestReply reply = ann.Run({"GET", key});
+      if (Bytes(key) == one.key) {
+        EXPECT_THAT(reply, Nil()) << key;
+      } else {
+        EXPECT_THAT(reply, ErrorStartsWith("NOPERM")) << key;
+      }
+    }
+  }
+  EXPECT_THAT(Run({"ACL", "SETUSER", "ann", "(~\"a b\" +get)"}),
+              Error("ERR Error in ACL SETUSER modifier '(~\"a b\" +get)': Syntax error"));
+}
+
+TEST_P(Acl, AnUnmatchedParenthesisIsNamedWithItsWholeWord) {
+  EXPECT_THAT(Run({"ACL", "SETUSER", "ann", "(+get ~a"}),
+              Error("ERR Unmatched parenthesis in acl selector starting at '(+get ~a'."));
+  EXPECT_THAT(Run({"ACL", "SETUSER", "ann", "(+get", "~a"}),
+              Error("ERR Unmatched parenthesis in acl selector starting at '(+get'."));
+}
+
+TEST_P(Acl, AccessWithoutAPatternIsTheEmptyPattern) {
+  EXPECT_THAT(Run("ACL SETUSER ann %R %W"), Ok());
+  EXPECT_THAT(Run("ACL LIST")[0].Text(), HasSubstr(" ~ resetchannels"));
+  EXPECT_THAT(Run("ACL SETUSER bob (%R) %W"), Ok());
+  EXPECT_THAT(Run("ACL LIST")[1].Text(), HasSubstr(" %W~ resetchannels -@all (%R~ resetchannels -@all)"));
+  for (const char* rule : {"%", "%~", "%RR", "%X"}) {
+    EXPECT_THAT(Run({"ACL", "SETUSER", "ann", rule}), ErrorStartsWith("ERR Error in ACL SETUSER modifier")) << rule;
+  }
+}
+
+// The same users from lines of a configuration file and from an ACL file, whatever is in names and patterns.
+TEST_P(Acl, HostileUsersReadBack) {
+  const uint64_t seed = SystemSeed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random random(seed);
+  const auto hostile = [&](Bytes letters) {
+    std::string text;
+    for (uint64_t n = random.Below(6); n > 0; --n) {
+      text += random.Below(4) == 0 ? static_cast<char>(random.Below(256)) : letters[random.Below(letters.size())];
+    }
+    return text;
+  };
+  constexpr Bytes kLetters = "\"'\\()#~%&*ax \x80\xff\x01";
+  int made = 0;
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::string> words = {"ACL", "SETUSER", "u" + hostile(kLetters)};
+    for (uint64_t n = random.Below(4); n > 0; --n) {
+      static constexpr const char* kKinds[] = {"~", "%R~", "%W~", "&", "+select|", "+get", "(", "(~", "(+get ~", ">"};
+      const char* kind = kKinds[random.Below(std::size(kKinds))];
+      std::string rule = kind + hostile(kLetters);
+      if (kind[0] == '(') rule += random.Below(2) == 0 ? " +get)" : ")";
+      words.push_back(std::move(rule));
+    }
+    if (!Run(words).tree->IsError()) ++made;
+  }
+  EXPECT_GT(made, 20);
+  const Users& users = server()->services().users;
+  const std::vector<std::string> lines = users.Lines();
+  TestServer from_config(TestServer::Options{.directives = users.ConfigLines()});
+  EXPECT_EQ(from_config->services().permissions.LoadConfiguredUsers(), std::nullopt);
+  EXPECT_EQ(from_config->services().users.Lines(), lines);
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  TestServer from_file;
+  EXPECT_EQ(from_file->services().permissions.LoadLines(text, "users.acl", nullptr), std::nullopt);
+  EXPECT_EQ(from_file->services().users.Lines(), lines);
 }
 
 TEST_P(Acl, TheLogHasUserReasonAndObject) {

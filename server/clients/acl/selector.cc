@@ -147,14 +147,16 @@ void Selector::Remember(char sign, Bytes name) {
 
 const char* Selector::ApplyKeyAccess(Bytes rule) {
   uint8_t access = 0;
-  for (size_t at = 1; at < rule.size(); ++at) {
-    if (rule[at] == '~') return access == 0 ? kAclSyntaxError : ApplyKeyPattern(access, rule.substr(at + 1));
+  size_t at = 1;
+  for (; at < rule.size() && rule[at] != '~'; ++at) {
     const char letter = static_cast<char>(rule[at] & ~0x20);  // in upper case
     const uint8_t bit = letter == 'R' ? kMayRead : letter == 'W' ? kMayWrite : uint8_t{0};
     if (bit == 0 || (access & bit) != 0) return kAclSyntaxError;
     access = static_cast<uint8_t>(access | bit);
   }
-  return kAclSyntaxError;
+  if (access == 0) return kAclSyntaxError;
+  // Redis: without "~", the pattern is empty.
+  return ApplyKeyPattern(access, rule.substr(std::min(at + 1, rule.size())));
 }
 
 const char* Selector::ApplyKeyPattern(uint8_t access, Bytes glob) {
@@ -241,15 +243,17 @@ std::string Selector::Commands() const {
   return (begins_with_all_ ? "+@all" : "-@all") + (rules.empty() ? rules : " " + rules);
 }
 
-std::string Selector::Keys() const {
-  if (all_keys_) return "~*";
-  std::vector<std::string> parts;
+std::vector<std::string> Selector::KeyRules() const {
+  if (all_keys_) return {"~*"};
+  std::vector<std::string> rules;
   for (const auto& [access, glob] : key_patterns_) {
     const char* sign = access == kMayRead ? "%R~" : access == kMayWrite ? "%W~" : "~";
-    parts.push_back(sign + glob);
+    rules.push_back(sign + glob);
   }
-  return Joined(parts);
+  return rules;
 }
+
+std::string Selector::Keys() const { return Joined(KeyRules()); }
 
 std::string Selector::Channels() const {
   if (all_channels_) return "&*";
@@ -258,16 +262,13 @@ std::string Selector::Channels() const {
   return Joined(parts);
 }
 
-std::string Selector::Describe() const {
-  std::vector<std::string> parts;
-  const auto add = [&parts](std::string part) {
-    if (!part.empty()) parts.push_back(std::move(part));
-  };
-  add(Keys());
-  if (!all_channels_) add("resetchannels");
-  add(Channels());
-  add(Commands());
-  return Joined(parts);
+std::vector<std::string> Selector::Rules() const {
+  std::vector<std::string> rules = KeyRules();
+  rules.emplace_back(all_channels_ ? "&*" : "resetchannels");
+  for (const std::string& glob : channel_patterns_) rules.push_back("&" + glob);
+  rules.emplace_back(begins_with_all_ ? "+@all" : "-@all");
+  rules.insert(rules.end(), command_rules_.begin(), command_rules_.end());
+  return rules;
 }
 
 }  // namespace respite

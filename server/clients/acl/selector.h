@@ -74,8 +74,8 @@ class Selector {
   std::string Commands() const;
   std::string Keys() const;
   std::string Channels() const;
-  // "~a* resetchannels &ch* +@all -get": what ACL LIST shows.
-  std::string Describe() const;
+  // "~a*", "resetchannels", "&ch*", "+@all", "-get": the rules that make it, in the order of ACL LIST.
+  std::vector<std::string> Rules() const;
 
  private:
   struct KeyPattern {
@@ -94,6 +94,8 @@ class Selector {
   void GrantEveryCommand(Grant grant);
   void GrantCommand(const Command& command, Grant grant);
   void Remember(char sign, Bytes name);
+  // "~a*", "%R~b*".
+  std::vector<std::string> KeyRules() const;
 
   bool AllowsCommand(const Command& command, std::span<const Bytes> words) const;
   bool AllowsKey(Bytes key, uint16_t flags) const;

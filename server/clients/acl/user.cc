@@ -25,14 +25,17 @@ std::optional<std::array<uint8_t, 32>> DigestOf(Bytes hex) {
   return digest;
 }
 
-std::vector<Bytes> SplitAtBlanks(Bytes text) {
-  std::vector<Bytes> words;
-  for (size_t begin = text.find_first_not_of(' '); begin != Bytes::npos; begin = text.find_first_not_of(' ', begin)) {
-    const size_t end = std::min(text.find(' ', begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = end;
-  }
-  return words;
+// A rule within a selector as it must be written: its words are split as a line of redis.conf is, and a word that ends
+// with a parenthesis would end the selector. Redis: writes it without quotes, and then reads other rules.
+std::string WrittenInSelector(const std::string& rule) {
+  const bool needs_quotes = rule.find_first_of("\"'") != std::string::npos || rule.ends_with(')');
+  return needs_quotes ? Quoted(rule) : rule;
+}
+
+std::string SelectorText(const Selector& selector) {
+  std::string text;
+  for (const std::string& rule : selector.Rules()) text += (text.empty() ? "" : " ") + WrittenInSelector(rule);
+  return "(" + text + ")";
 }
 
 }  // namespace
@@ -97,8 +100,8 @@ void User::AddPassword(const Digest& digest) {
 
 const char* User::AddSelector(Bytes rules) {
   Selector selector(*table_);
-  for (Bytes rule : SplitAtBlanks(rules)) {
-    if (rule.ends_with(')')) return kAclSyntaxError;  // would end the selector in Describe
+  // Redis: with unbalanced quotes, a selector has no rules, and allows nothing.
+  for (const std::string& rule : SplitQuoted(rules).value_or(std::vector<std::string>())) {
     if (const char* trouble = selector.Apply(rule)) return trouble;
   }
   selectors_.push_back(std::move(selector));
@@ -150,29 +153,36 @@ std::vector<std::string> User::PasswordHashes() const {
   return hashes;
 }
 
+std::vector<std::string> User::Rules() const {
+  std::vector<std::string> rules = Flags();
+  for (const std::string& hash : PasswordHashes()) rules.push_back("#" + hash);
+  for (std::string& rule : selectors_.front().Rules()) rules.push_back(std::move(rule));
+  for (const Selector& selector : Selectors().subspan(1)) rules.push_back(SelectorText(selector));
+  return rules;
+}
+
 std::string User::Describe() const {
   std::string text;
-  for (const std::string& flag : Flags()) text += flag + " ";
-  for (const std::string& hash : PasswordHashes()) text += "#" + hash + " ";
-  text += selectors_.front().Describe();
-  for (const Selector& selector : Selectors().subspan(1)) text += " (" + selector.Describe() + ")";
+  for (const std::string& rule : Rules()) text += (text.empty() ? "" : " ") + rule;
   return text;
 }
 
 MergedRules MergeSelectors(std::span<const Bytes> words) {
   MergedRules merged;
   std::optional<std::string> open;
+  Bytes opened_by;
   for (Bytes word : words) {
     if (open) {
       *open += " " + std::string(word);
     } else if (word.starts_with('(')) {
       open = std::string(word);
+      opened_by = word;
     } else {
       merged.rules.emplace_back(word);
     }
     if (open && open->ends_with(')')) merged.rules.push_back(*std::exchange(open, std::nullopt));
   }
-  if (open) merged.unmatched = open->substr(0, open->find(' '));
+  if (open) merged.unmatched = std::string(opened_by);
   return merged;
 }
 

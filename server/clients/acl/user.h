@@ -42,7 +42,10 @@ class User {
   std::vector<std::string> PasswordHashes() const;
   // The root selector first.
   std::span<const Selector> Selectors() const { return selectors_; }
-  // "on nopass sanitize-payload ~* &* +@all": all rules that define this user.
+  // "on", "nopass", "sanitize-payload", "~*", "&*", "+@all", "(~a resetchannels -@all +get)": all rules that define
+  // this user. Apply reads each of them.
+  std::vector<std::string> Rules() const;
+  // The rules with blanks between them, as ACL LIST shows them.
   std::string Describe() const;
 
  private:

@@ -2,20 +2,17 @@
 
 #include <algorithm>
 
+#include "server/config/value_text.h"
+
 namespace respite {
 
 namespace {
 
 constexpr Bytes kBlanks = " \t\r\n\v\f";
 
-std::vector<Bytes> Split(Bytes text, Bytes separators) {
-  std::vector<Bytes> parts;
-  for (size_t begin = text.find_first_not_of(separators); begin != Bytes::npos;) {
-    const size_t end = std::min(text.find_first_of(separators, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = text.find_first_not_of(separators, end);
-  }
-  return parts;
+// In a configuration file, a word with quotes must be in quotes itself. Redis: does not, and does not start again.
+std::string WrittenInConfig(const std::string& word) {
+  return word.empty() || word.find_first_of("\"'") != std::string::npos ? Quoted(word) : word;
 }
 
 }  // namespace
@@ -70,12 +67,24 @@ std::vector<std::string> Users::Lines() const {
   return lines;
 }
 
+std::vector<std::string> Users::ConfigLines() const {
+  std::vector<std::string> lines;
+  ForEach([&](const User& user) {
+    std::string line = "user " + WrittenInConfig(user.name());
+    for (const std::string& rule : user.Rules()) line += " " + WrittenInConfig(rule);
+    lines.push_back(std::move(line));
+  });
+  return lines;
+}
+
 // Returns the error in the line, or an empty text. `place` is its file and number.
 std::string Users::ReadLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const {
   const std::string number = std::to_string(place.number);
   const std::string at = place.path + ":" + number;
   if (words.size() < 2 || words[0] != "user") return at + " should start with user keyword followed by the username. ";
   const Bytes name = words[1];
+  // Redis: the text begins with a quote.
+  if (!IsUserName(name)) return "'" + at + ": username '" + std::string(name) + "' contains invalid characters. ";
   if (into.contains(name)) return "WARNING: Duplicate user '" + std::string(name) + "' found on line " + number + ". ";
   const MergedRules merged = MergeSelectors(words.subspan(2));
   if (merged.unmatched) return at + ": Unmatched parenthesis in selector definition. ";
@@ -95,9 +104,11 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
   size_t number = 0;
   for (size_t begin = 0; begin < text.size(); ++number) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::vector<Bytes> words = Split(text.substr(begin, end - begin), kBlanks);
+    const Bytes line = TrimLine(text.substr(begin, end - begin));
     begin = end + 1;
-    if (!words.empty()) trouble += ReadLine(words, {path, number + 1}, next);
+    if (line.empty()) continue;
+    const std::vector<Bytes> words = SplitOn(line, ' ');  // two blanks have an empty word between them
+    trouble += ReadLine(words, {path, number + 1}, next);
   }
   if (!trouble.empty()) return Failure(trouble);
   if (!next.contains("default")) next.emplace("default", std::make_unique<User>(FreshDefault()));

@@ -51,8 +51,11 @@ class Users {
   // Requires: not the default user, and nobody holds a pointer to it.
   void Remove(const User& user);
 
-  // "user NAME RULES" for each user: the lines of an ACL file or of CONFIG REWRITE, without line ends.
+  // "user NAME RULES" for each user: the lines of an ACL file, without line ends. Its words have single blanks between
+  // them, and no quotes.
   std::vector<std::string> Lines() const;
+  // The same users as lines of a configuration file, where words with quotes are quoted.
+  std::vector<std::string> ConfigLines() const;
   // What becomes of the users when an ACL file is read. The default user always stays.
   struct Replacement {
     bool keeps_users;  // those of the same name; false: all are removed, whatever the file has

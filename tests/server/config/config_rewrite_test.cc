@@ -10,8 +10,10 @@
 
 #include "base/random.h"
 #include "base/refusal.h"
+#include "base/word_text.h"
 #include "persistence/file_system.h"
 #include "server/config/config.h"
+#include "server/config/folder.h"
 #include "tests/support/faulty_files.h"
 
 namespace respite {
@@ -221,6 +223,57 @@ class ConfigRewriteFileTest : public testing::Test {
   std::string folder_;
   SystemFiles files_;
 };
+
+// What each directive accepts, it has again after the next start.
+TEST_F(ConfigRewriteFileTest, HostileValuesReadBack) {
+  const uint64_t seed = SystemSeed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random random(seed);
+  constexpr Bytes kLetters = "\"'\\# \t\n\r\v=;a0\x01\x7f\x80\xff";
+  const auto hostile = [&] {
+    std::string text;
+    for (uint64_t n = random.Below(8); n > 0; --n) {
+      text += random.Below(4) == 0 ? static_cast<char>(1 + random.Below(255)) : kLetters[random.Below(kLetters.size())];
+    }
+    return text;
+  };
+  std::vector<std::string> fixed = {"",   " ",    "#",    "# a",   " a",   "a ",       "\"",   "'",
+                                    "\\", "a\"b", "\"\"", "\\x41", "a\nb", "\x80\xff", "it's", std::string("a\0x", 3)};
+  OwnFolder folder(folder_);
+  int accepted = 0;
+  for (std::span<const Directive> subject : DirectivesBySubject()) {
+    for (const Directive& directive : subject) {
+      for (int round = 0; round < 60; ++round) {
+        const size_t at = static_cast<size_t>(round);
+        std::string value = at < fixed.size() ? fixed[at] : hostile();
+        if (directive.name == "logfile" || directive.name == "dir") {  // files are really made
+          std::erase_if(value, [](char c) { return c == '/' || c == '\0'; });
+          value.insert(0, folder_ + "/" + "x");
+          if (directive.name == "dir") std::filesystem::create_directories(value);
+        }
+        std::vector<std::string> words = {value};
+        if (directive.name == "replicaof") words.emplace_back("1");
+        Settings settings;
+        settings.folder = &folder;
+        if (Assign(directive, settings, words, ConfigOrigin::kStartup)) continue;
+        // Whether it may stand with all others is another question.
+        Settings told;
+        told.folder = &folder;
+        ConfigReader direct(told, ServerMode::kStandalone);
+        if (!direct.ReadText(std::string(directive.name) + " " + LineText(words)).ok()) continue;
+        const std::string text = Rewritten("", told);
+        Settings read;
+        read.folder = &folder;
+        ConfigReader reader(read, ServerMode::kStandalone);
+        const auto outcome = reader.ReadText(text);
+        ASSERT_TRUE(outcome.ok()) << directive.name << " " << Quoted(value) << outcome.error().text;
+        EXPECT_EQ(ValueText(directive, read), ValueText(directive, told)) << directive.name << " " << Quoted(value);
+        ++accepted;
+      }
+    }
+  }
+  EXPECT_GT(accepted, 500);
+}
 
 TEST_F(ConfigRewriteFileTest, ReplacesTheFileAndLeavesNothingElse) {
   std::ofstream(folder_ + "/a.conf") << "# mine\nhz 20\n";

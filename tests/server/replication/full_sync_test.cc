@@ -353,6 +353,10 @@ TEST(FullSyncOfSeveralTest, FunctionsOnly) {
   EXPECT_THAT(client.Run("REPLCONF rdb-only 1 rdb-filter-only functions capa eof"), Ok());
   EXPECT_THAT(client.Run({"REPLCONF", "rdb-filter-only", "everything"}),
               Error("ERR Unsupported rdb-filter-only option: everything"));
+  for (const char* names : {"\"functions\"", "'functions'", "functions\tfunctions", " functions ", ""}) {
+    EXPECT_THAT(client.Run({"REPLCONF", "rdb-filter-only", names}), Ok()) << names;
+  }
+  EXPECT_THAT(client.Run({"REPLCONF", "rdb-filter-only", "a\"b"}), Error("ERR Missing rdb-filter-only values"));
   std::string text = client.Raw("*3\r\n$5\r\nPSYNC\r\n$1\r\n?\r\n$2\r\n-1\r\n");
   world.network().Step(2000);
   primary.Run("SET later 1");

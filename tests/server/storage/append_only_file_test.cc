@@ -258,6 +258,62 @@ TEST_F(AppendOnlyFileTest, BadFilesAreFatal) {
   EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
 }
 
+TEST_F(AppendOnlyFileTest, ADamagedLengthDoesNotCutTheRecordsAfterIt) {
+  {
+    auto life = Start();
+    life->Run("SET big " + std::string(5000, 'v'));
+    for (int i = 0; i < 10; ++i) life->Run("SET k" + std::to_string(i) + " v");
+  }
+  std::string damaged = files_.Content(kIncremental);
+  damaged[damaged.find("$5000") + 1] = '9';
+  files_.Put(kIncremental, damaged);
+  auto life = Start();
+  EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
+  EXPECT_EQ(files_.Content(kIncremental), damaged);
+  const std::string at = std::to_string(damaged.find("*3\r\n$3\r\nSET\r\n$2\r\nk0"));
+  EXPECT_THAT(life->Log(), testing::HasSubstr("but a complete record (SET) begins after it, at offset " + at));
+  life.reset();
+  EXPECT_EQ(Start({"aof-load-truncated no"})->outcome(), LoadOutcome::kFailed);
+  // The user decides that the rest is a value that was cut off.
+  files_.Put(kIncremental, Bytes(damaged).substr(0, damaged.find("*3\r\n$3\r\nSET\r\n$3\r\nbig")));
+  EXPECT_EQ(Start()->outcome(), LoadOutcome::kLoaded);
+}
+
+TEST_F(AppendOnlyFileTest, ATransactionWithoutEndIsFatalIfAnotherFollows) {
+  Start()->Run("SET k v");
+  const std::string multi = "*1\r\n$5\r\nMULTI\r\n";
+  const std::string text = files_.Content(kIncremental) + multi + multi + "*1\r\n$4\r\nEXEC\r\n";
+  files_.Put(kIncremental, text);
+  auto life = Start();
+  EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
+  EXPECT_THAT(life->Log(), testing::HasSubstr("Unexpected MULTI reading the append only file"));
+  EXPECT_EQ(files_.Content(kIncremental), text);
+}
+
+TEST_F(AppendOnlyFileTest, OtherFilesAreNamedAndKept) {
+  Start()->Run("SET k v");
+  const std::string good = files_.Content(kBase);
+  for (const char* content : {"VALKEY080\xfa", "\x1f\x8b\x08gz", "file x seq 1 type b\n"}) {
+    files_.Put(kBase, content);
+    auto life = Start();
+    EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
+    EXPECT_THAT(life->Log(), testing::HasSubstr("It was not changed: do not cut it."));
+    EXPECT_THAT(life->Log(), testing::Not(testing::HasSubstr("--fix")));
+    EXPECT_EQ(files_.Content(kBase), content);
+  }
+  files_.Put(kBase, good);
+  EXPECT_EQ(DataAfterRestart().size(), 1u);
+}
+
+// A power failure may leave zeros where records were being written. Redis does not start either.
+TEST_F(AppendOnlyFileTest, ZerosAtTheEndAreFatal) {
+  Start()->Run("SET k v");
+  const std::string text = files_.Content(kIncremental) + std::string(100, '\0');
+  files_.Put(kIncremental, text);
+  EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
+  EXPECT_EQ(files_.Content(kIncremental), text);
+}
+
 TEST_F(AppendOnlyFileTest, AMissingPartIsFatal) {
   Start()->Run("SET k v");
   files_.Remove(kBase);

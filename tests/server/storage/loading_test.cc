@@ -10,6 +10,7 @@
 
 #include "server/storage/data_set.h"
 #include "tests/support/reply_matchers.h"
+#include "tests/support/server_life.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
 
@@ -236,6 +237,13 @@ TEST_F(LoadingTest, ADumpCutAnywhereIsRefused) {
     TestServer server = Start();
     EXPECT_EQ(server.Load(), LoadOutcome::kFailed) << size;
   }
+}
+
+TEST_F(LoadingTest, AFileThatIsNoDumpIsNamed) {
+  files_.Put("dump.rdb", "VALKEY080\xfa");
+  ServerLife life(files_, {});
+  EXPECT_EQ(life.outcome(), LoadOutcome::kFailed);
+  EXPECT_THAT(life.Log(), HasSubstr("The file dump.rdb is a snapshot of Valkey (VALKEY080)."));
 }
 
 TEST_F(LoadingTest, AWrongChecksumIsRefusedUnlessChecksAreOff) {

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <csignal>
 
 #include "tests/support/reply_matchers.h"
+#include "tests/support/server_life.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
 
@@ -88,6 +90,133 @@ TEST_F(ShutdownTest, WaitsForTheFirstBaseUnlessForced) {
   EXPECT_THAT(client.Run("SHUTDOWN FORCE"), NoReply());
   EXPECT_FALSE(server.forker().Runs());
   EXPECT_EQ(server.StoppedWith(), 0);
+}
+
+// A signal comes once, and whoever sent it soon sends SIGKILL: it is kept until the rewrite is over.
+TEST_F(ShutdownTest, ASignalWaitsForTheFirstBase) {
+  std::vector<std::string> told;
+  {
+    TestServer server = Start({"save ''"});
+    server->shutdown().OnStatus([&](const std::string& status) { told.push_back(status); });
+    TestClient client(server);
+    client.Run("SET k v");
+    server.forker().Hold();
+    EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
+    server->shutdown().Signalled(SIGTERM);
+    EXPECT_THAT(client.Run("SET during w"), Ok());
+    server.Cron();
+    EXPECT_EQ(server.StoppedWith(), std::nullopt);
+    EXPECT_TRUE(server.forker().Runs());
+    server.forker().Release();
+    server.Cron();
+    server.Cron();
+    EXPECT_EQ(server.StoppedWith(), 0);
+  }
+  EXPECT_THAT(told, ElementsAre("Writing initial AOF", ""));
+  ServerLife next(files_, {"appendonly yes"});
+  EXPECT_EQ(next.outcome(), LoadOutcome::kLoaded);
+  EXPECT_EQ(next.Data().size(), 2u);
+}
+
+// The rewrite has not begun because of a snapshot, which nobody needs any more.
+TEST_F(ShutdownTest, ASignalStartsAFirstRewriteThatIsScheduled) {
+  {
+    TestServer server = Start({"save ''"});
+    TestClient client(server);
+    client.Run("SET k v");
+    server.forker().Hold();
+    client.Run("BGSAVE");
+    EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
+    EXPECT_THAT(client.Run("SHUTDOWN"), Error(kFailed));
+    client.Run("BGSAVE");
+    server->shutdown().Signalled(SIGTERM);
+    server.forker().Release();
+    for (int i = 0; i < 3; ++i) server.Cron();
+    EXPECT_EQ(server.StoppedWith(), 0);
+  }
+  ServerLife next(files_, {"appendonly yes"});
+  EXPECT_EQ(next.outcome(), LoadOutcome::kLoaded);
+  EXPECT_EQ(next.Data().size(), 1u);
+}
+
+TEST_F(ShutdownTest, ASignalIsRefusedIfTheFirstRewriteFails) {
+  int cancelled = 0;
+  TestServer server = Start({"save ''"});
+  server->shutdown().OnCancelled([&] { ++cancelled; });
+  TestClient client(server);
+  client.Run("SET k v");
+  server.forker().Hold();
+  EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
+  server->shutdown().Signalled(SIGTERM);
+  server.forker().Crash(9);
+  server.Cron();
+  server.Cron();
+  EXPECT_EQ(server.StoppedWith(), std::nullopt);
+  EXPECT_EQ(cancelled, 1);
+  // The next signal waits for the next rewrite.
+  server->shutdown().Signalled(SIGTERM);
+  server.forker().Release();
+  for (int i = 0; i < 3; ++i) server.Cron();
+  EXPECT_EQ(server.StoppedWith(), 0);
+}
+
+TEST_F(ShutdownTest, AForcedSignalWaitsForNothing) {
+  TestServer server = Start({"save ''", "shutdown-on-sigterm force"});
+  TestClient client(server);
+  server.forker().Hold();
+  EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
+  server->shutdown().Signalled(SIGTERM);
+  EXPECT_EQ(server.StoppedWith(), 0);
+  EXPECT_FALSE(server.forker().Runs());
+}
+
+TEST_F(ShutdownTest, ContinuesWhenTheAppendOnlyFileCannotBeSynced) {
+  for (const char* policy : {"everysec", "no"}) {
+    SCOPED_TRACE(policy);
+    std::vector<std::string> told;
+    ServerLife life(files_, {"appendonly yes", "save ''", std::string("appendfsync ") + policy});
+    TestServer& server = life.server();
+    server->shutdown().OnStatus([&](const std::string& status) { told.push_back(status); });
+    EXPECT_THAT(life.Run("SET k v"), Ok());
+    files_.FailFrom(FaultyFiles::Operation::kSync, 1, EIO);
+    EXPECT_THAT(life.Run("SHUTDOWN NOW NOSAVE"), Error(kFailed));
+    EXPECT_THAT(told, ElementsAre("", "Error trying to sync the AOF, can't exit."));
+    server->shutdown().Signalled(SIGTERM);
+    EXPECT_EQ(server.StoppedWith(), std::nullopt);
+    EXPECT_THAT(life.Run("GET k"), Bulk("v"));
+    files_.Recover();
+    EXPECT_THAT(life.Run("SHUTDOWN"), NoReply());
+    EXPECT_EQ(server.StoppedWith(), 0);
+  }
+  ServerLife forced(files_, {"appendonly yes", "save ''"});
+  EXPECT_THAT(forced.Run("SET k w"), Ok());
+  files_.FailFrom(FaultyFiles::Operation::kSync, 1, EIO);
+  EXPECT_THAT(forced.Run("SHUTDOWN FORCE"), NoReply());
+  EXPECT_EQ(forced.server().StoppedWith(), 0);
+}
+
+TEST_F(ShutdownTest, ContinuesWhenTheAppendOnlyFileCannotBeWritten) {
+  ServerLife life(files_, {"appendonly yes", "save ''"});
+  files_.SetRoom(0);
+  EXPECT_THAT(life.Run("SET k v"), Ok());  // acknowledged; it waits for room
+  EXPECT_THAT(life.Run("SHUTDOWN"), Error(kFailed));
+  EXPECT_EQ(life.server().StoppedWith(), std::nullopt);
+  files_.Recover();
+  EXPECT_THAT(life.Run("SHUTDOWN"), NoReply());
+  EXPECT_EQ(life.server().StoppedWith(), 0);
+  ServerLife next(files_, {"appendonly yes"});
+  EXPECT_EQ(next.Data().size(), 1u);
+}
+
+// Under `always`, no reply to a write leaves before its sync; after a failure the server ends.
+TEST_F(ShutdownTest, AFailedSyncUnderAlwaysEndsTheServerWithAnError) {
+  ServerLife life(files_, {"appendonly yes", "save ''", "appendfsync always"});
+  files_.FailAt(FaultyFiles::Operation::kSync, 1, EIO);
+  life.client().Run("MULTI");
+  life.client().Run("SET k v");
+  life.client().Run("SHUTDOWN");
+  EXPECT_THAT(life.Run("EXEC"), NoReply());
+  EXPECT_EQ(life.server().StoppedWith(), 1);
 }
 
 TEST_F(ShutdownTest, EndsTheChildFirst) {

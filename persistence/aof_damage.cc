@@ -1,0 +1,143 @@
+#include "persistence/aof_damage.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <climits>
+#include <memory>
+#include <optional>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kChunk = size_t{64} * 1024;
+constexpr size_t kWindow = 512;
+constexpr size_t kLongestHead = 24;  // "*" or "$", a number, CRLF
+constexpr size_t kLongestName = 64;  // of a command
+constexpr Bytes kLineEnd = "\r\n";
+
+// "<mark><number>CRLF" at the beginning of the text.
+struct Head {
+  uint64_t number;
+  size_t size;  // of the line
+};
+
+std::optional<Head> HeadAt(Bytes text, char mark) {
+  if (text.size() < 2 || text[0] != mark || !IsDigit(text[1])) return std::nullopt;
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
+  const auto size = static_cast<size_t>(end - text.data());
+  if (error != std::errc() || !text.substr(size).starts_with(kLineEnd)) return std::nullopt;
+  return Head{number, size + kLineEnd.size()};
+}
+
+bool IsCommandName(Bytes word) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto may_follow = [&](char c) { return is_letter(c) || IsDigit(c) || c == '.' || c == '_' || c == '-'; };
+  return !word.empty() && is_letter(word[0]) && std::ranges::all_of(word, may_follow);
+}
+
+class RecordSearch {
+ public:
+  RecordSearch(File& file, uint64_t from, uint64_t end)
+      : file_(file), begin_(from), end_(end), steps_left_((end - from) / 4 + 64) {}
+
+  LaterRecord Run() {
+    const std::unique_ptr<char[]> chunk(new char[kChunk]);
+    for (uint64_t at = begin_; at < end_ && found_.kind == LaterRecord::Kind::kNone;) {
+      const size_t wanted = static_cast<size_t>(std::min<uint64_t>(kChunk, end_ - at));
+      const IoProgress read = file_.ReadAt(at, {chunk.get(), wanted});
+      if (read.error != kNoError || read.octets < wanted) return {.kind = Kind::kReadError, .error = read.error};
+      SearchChunk({chunk.get(), wanted}, at);
+      // A head that the end of the chunk cut in two is found in the next one.
+      at += wanted == kChunk ? kChunk - 2 * kLongestHead : wanted;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  using Kind = LaterRecord::Kind;
+
+  void SearchChunk(Bytes chunk, uint64_t offset) {
+    for (size_t line = chunk.find("\n*"); line != Bytes::npos; line = chunk.find("\n*", line + 1)) {
+      const Bytes text = chunk.substr(line + 1);
+      const auto count = HeadAt(text, '*');
+      if (!count || count->number == 0 || count->number > INT_MAX || !HeadAt(text.substr(count->size), '$')) continue;
+      Examine(offset + line + 1, *count);
+      if (found_.kind != Kind::kNone) return;
+    }
+  }
+
+  // Notes the record that begins at `offset`, if it is complete.
+  void Examine(uint64_t offset, const Head& count) {
+    std::string name;
+    uint64_t at = offset + count.size;
+    for (uint64_t word = 0; word < count.number; ++word) {
+      if (steps_left_-- == 0) {
+        found_ = {.kind = Kind::kUnclear};
+        return;
+      }
+      const auto size = HeadAt(At(at, kLongestHead), '$');
+      if (!size || size->number > UINT32_MAX) return;
+      at += size->size;
+      if (end_ - at < size->number + kLineEnd.size()) return;
+      if (word == 0) {
+        if (size->number > kLongestName) return;
+        name = At(at, size->number);
+        if (!IsCommandName(name)) return;
+      }
+      at += size->number;
+      if (At(at, kLineEnd.size()) != kLineEnd) return;
+      at += kLineEnd.size();
+    }
+    found_ = {.kind = Kind::kFound, .offset = offset, .command = std::move(name)};
+  }
+
+  // The bytes at an offset, fewer at the end of the range. A read error ends the search.
+  Bytes At(uint64_t offset, size_t wanted) {
+    wanted = static_cast<size_t>(std::min<uint64_t>(wanted, end_ - offset));
+    if (offset < window_at_ || offset + wanted > window_at_ + window_size_) {
+      const IoProgress read =
+          file_.ReadAt(offset, {window_.data(), static_cast<size_t>(std::min<uint64_t>(kWindow, end_ - offset))});
+      if (read.error != kNoError) found_ = {.kind = Kind::kReadError, .error = read.error};
+      window_at_ = offset;
+      window_size_ = read.octets;
+    }
+    return Bytes(window_.data(), window_size_).substr(static_cast<size_t>(offset - window_at_), wanted);
+  }
+
+  File& file_;
+  const uint64_t begin_;
+  const uint64_t end_;
+  // Of arguments to be looked at: bounds the cost on texts that were made to look like records within records.
+  uint64_t steps_left_;
+  LaterRecord found_;
+  std::array<char, kWindow> window_;
+  uint64_t window_at_ = 0;
+  size_t window_size_ = 0;
+};
+
+}  // namespace
+
+LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end) { return RecordSearch(file, from, end).Run(); }
+
+std::string WhyNotCut(const std::string& path, uint64_t offset, const LaterRecord& later) {
+  const std::string cut = std::to_string(offset);
+  const bool is_found = later.kind == LaterRecord::Kind::kFound;
+  const std::string at = std::to_string(later.offset);
+  const std::string what =
+      is_found ? "The record at offset " + cut + " is damaged or incomplete, but a complete record (" + later.command +
+                     ") begins after it, at offset " + at + ": cutting the file would lose that."
+               : "The record at offset " + cut +
+                     " is damaged or incomplete, and it is not clear whether complete records follow.";
+  return what + " The file " + path + " was not changed. Make a backup of it. Then either correct the length " +
+         (is_found ? "before offset " + at : "after offset " + cut) +
+         " that is wrong, or, if all the rest is a value that was being written when the server stopped, cut the file "
+         "with: truncate -s " +
+         cut + " " + path;
+}
+
+}  // namespace respite

@@ -1,0 +1,36 @@
+// What follows the place where reading an append-only file stopped. A damaged length looks as if the file ended too
+// early, so a file is cut at its end only if no complete record is in what would be cut.
+//
+// A value may contain the text of records. If its record was cut off, both explanations fit; then the file is not cut
+// either, and the user decides. A wrong length that ends exactly where a later record ends cannot be told from such a
+// value at all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "persistence/file_system.h"
+
+namespace respite {
+
+struct LaterRecord {
+  enum class Kind : uint8_t {
+    kNone,
+    kFound,
+    kUnclear,    // so many texts look like records that the search gave up
+    kReadError,  // see `error`
+  };
+  Kind kind = Kind::kNone;
+  uint64_t offset = 0;       // of the record that was found
+  std::string command = {};  // its first word
+  IoError error = kNoError;
+};
+
+// Looks for the first complete record that begins on a line of its own in [from, end); `from` itself is not one.
+// Cost: O(end - from), whatever the content; memory for one chunk.
+LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);
+
+// Says what was found, why the file is not cut at `offset`, and how to continue. Requires: kFound or kUnclear.
+std::string WhyNotCut(const std::string& path, uint64_t offset, const LaterRecord& later);
+
+}  // namespace respite

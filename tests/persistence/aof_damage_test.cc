@@ -1,0 +1,217 @@
+// Damaged lengths in append-only files: no complete record after the damage is taken for an incomplete end.
+#include "persistence/aof_damage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "persistence/aof_reader.h"
+#include "protocol/request_text.h"
+#include "tests/persistence/memory_file.h"
+
+namespace respite {
+namespace {
+
+using ::testing::HasSubstr;
+using Kind = LaterRecord::Kind;
+using Status = AofReader::Status;
+
+std::string RecordText(const std::vector<std::string>& words) {
+  std::string text;
+  AppendRequest(text, words);
+  return text;
+}
+
+const std::string kShort = RecordText({"SET", "k", "v"});
+
+struct Outcome {
+  Status status;
+  uint64_t end;      // of the last record that was read
+  uint64_t records;  // how many were read
+};
+
+Outcome ReadToTheEnd(File& file) {
+  AofReader reader(file);
+  RequestBatch batch;
+  Outcome outcome{Status::kRecords, 0, 0};
+  while ((outcome.status = reader.Next(batch)) == Status::kRecords) outcome.records += batch.requests.size();
+  outcome.end = reader.Offset();
+  return outcome;
+}
+
+LaterRecord Search(const std::string& text, uint64_t from = 0) {
+  MemoryFile file(text);
+  return FindLaterRecord(file, from, text.size());
+}
+
+// Counts reads, which are the cost of a search.
+class CountingFile final : public File {
+ public:
+  explicit CountingFile(std::string text) : file_(std::move(text)) {}
+  IoProgress Write(Bytes data) override { return file_.Write(data); }
+  IoProgress ReadAt(uint64_t offset, std::span<char> into) override {
+    ++reads;
+    return file_.ReadAt(offset, into);
+  }
+  IoError Sync() override { return kNoError; }
+  void StartWriteback() override {}
+  IoError Truncate(uint64_t octets) override { return file_.Truncate(octets); }
+  Result<uint64_t, IoError> Size() const override { return file_.Size(); }
+
+  uint64_t reads = 0;
+
+ private:
+  MemoryFile file_;
+};
+
+// Every other digit in the place of each digit of each length: the file is refused as a whole, or its end is not taken
+// for incomplete while complete records follow.
+TEST(AofDamage, NoDamagedDigitHidesTheRecordsAfterIt) {
+  const std::vector<std::string> records = {
+      RecordText({"SELECT", "0"}),
+      RecordText({"SET", "big", std::string(5000, 'v')}),
+      RecordText({"MULTI"}),
+      RecordText({"RPUSH", "list", "a", "bb", std::string(120, 'c')}),
+      RecordText({"EXEC"}),
+      RecordText({"HSET", "hash", "field", std::string(17, 'x'), "g", "h", "i", "j", "k", "l", "m", "n"}),
+      RecordText({"SET", "k", "12345678901"}),
+      RecordText({"DEL", "key"}),
+  };
+  std::string whole;
+  for (const std::string& record : records) whole += record;
+  int refused = 0;
+  int found = 0;
+  uint64_t begin = 0;
+  for (size_t i = 0; i < records.size(); begin += records[i++].size()) {
+    bool in_length = false;
+    for (size_t at = begin; at < begin + records[i].size(); ++at) {
+      if (whole[at] == '*' || whole[at] == '$') in_length = true;
+      if (whole[at] == '\r') in_length = false;
+      if (!in_length || !IsDigit(whole[at])) continue;
+      for (char digit = '0'; digit <= '9'; ++digit) {
+        if (digit == whole[at]) continue;
+        std::string damaged = whole;
+        damaged[at] = digit;
+        MemoryFile file(damaged);
+        const Outcome outcome = ReadToTheEnd(file);
+        const std::string where = "record " + std::to_string(i) + ", offset " + std::to_string(at) + ": " + digit;
+        ASSERT_NE(outcome.status, Status::kEnd) << where;
+        if (outcome.status == Status::kFormatError) {
+          ++refused;
+          continue;
+        }
+        const LaterRecord later = FindLaterRecord(file, outcome.end, damaged.size());
+        const bool is_last = i + 1 == records.size();
+        ASSERT_EQ(later.kind, is_last ? Kind::kNone : Kind::kFound) << where;
+        if (is_last) continue;
+        ++found;
+        EXPECT_EQ(later.offset, begin + records[i].size()) << where;
+      }
+    }
+  }
+  EXPECT_GT(refused, 100);
+  EXPECT_GT(found, 50);
+}
+
+// The only damage that stays unseen: the wrong length ends exactly where a later record ends, so that the value may as
+// well hold its text.
+TEST(AofDamage, ALengthThatEndsWithALaterRecordCannotBeTold) {
+  std::string text = RecordText({"SET", "k", "12345678901"}) + RecordText({"DEL", "k"});
+  text[text.find("$11") + 1] = '3';
+  MemoryFile file(text);
+  const Outcome outcome = ReadToTheEnd(file);
+  EXPECT_EQ(outcome.status, Status::kEnd);
+  EXPECT_EQ(outcome.records, 1u);
+}
+
+TEST(AofDamage, AnEndThatIsIncompleteHasNoLaterRecord) {
+  const std::string odd =
+      "\r\n*\r\n*3\r\n\r\n*2\r\n$3\r\nSET\r\n$9999999\r\n*1\r\n$9\r\nPING\r\n*1\r\n$-1\r\n*1\r\n$1\r\n!\r\n";
+  for (const std::string& value : {std::string(300, 'x'), odd, std::string(100, '\0'), odd + odd}) {
+    const std::string record = RecordText({"HSET", "k", "f", value});
+    for (size_t size = 1; size < record.size(); ++size) {
+      ASSERT_EQ(Search(kShort + record.substr(0, size), kShort.size()).kind, Kind::kNone) << size;
+    }
+  }
+}
+
+// Nobody can tell a value that holds records, and was cut off, from a damaged length.
+TEST(AofDamage, AValueThatHoldsRecordsIsReported) {
+  const std::string record = RecordText({"SET", "backup", "\r\n" + kShort + kShort + std::string(100, 'x')});
+  const LaterRecord later = Search(record.substr(0, record.size() - 50));
+  EXPECT_EQ(later.kind, Kind::kFound);
+  EXPECT_EQ(later.command, "SET");
+  EXPECT_EQ(later.offset, record.find(kShort));
+}
+
+TEST(AofDamage, FindsARecordAcrossTheEndsOfChunks) {
+  constexpr size_t kChunkBytes = size_t{64} * 1024;
+  for (size_t before = kChunkBytes - 120; before < kChunkBytes + 20; ++before) {
+    const LaterRecord later = Search(std::string(before - 1, 'x') + "\n" + kShort + "tail");
+    ASSERT_EQ(later.kind, Kind::kFound) << before;
+    EXPECT_EQ(later.offset, before);
+  }
+  const std::string large = "x\r\n" + RecordText({"SET", "k", std::string(3 * kChunkBytes, 'y')});
+  EXPECT_EQ(Search(large).offset, 3u);
+  EXPECT_EQ(Search(large.substr(0, large.size() - 1)).kind, Kind::kNone);
+}
+
+// Each argument contains the beginning of a further record whose arguments are the same.
+TEST(AofDamage, RecordsWithinRecordsCostNoMoreThanTheFile) {
+  std::string text = "\r\n";
+  for (int i = 0; i < 20000; ++i) text += "*900000\r\n$1\r\na\r\n$0\r\n\r\n";
+  CountingFile file(text);
+  const LaterRecord later = FindLaterRecord(file, 0, text.size());
+  EXPECT_NE(later.kind, Kind::kFound);
+  EXPECT_LE(file.reads, text.size() / 4);
+  std::string nested;
+  for (int i = 0; i < 20000; ++i) nested += "$13\r\n\r\n*99999\r\n$1\r\na\r\n";
+  const std::string hostile = "\r\n*99999\r\n$1\r\na\r\n" + nested;
+  CountingFile second(hostile);
+  FindLaterRecord(second, 0, hostile.size());
+  EXPECT_LE(second.reads, hostile.size() / 2);
+}
+
+TEST(AofDamage, RandomTextsNeitherCrashNorLast) {
+  const uint64_t seed = SystemSeed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random random(seed);
+  const std::vector<std::string> pieces = {"\r\n",       "*1\r\n",   "*3\r\n", "$1\r\n", "$3\r\nSET\r\n", "a",
+                                           "$0\r\n\r\n", "*999\r\n", "\n*",    "$",      kShort};
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    for (uint64_t n = random.Below(60); n > 0; --n) text += pieces[random.Below(pieces.size())];
+    MemoryFile file(text);
+    const LaterRecord later = FindLaterRecord(file, 0, text.size());
+    if (later.kind != Kind::kFound) continue;
+    AofReader reader(file, later.offset);
+    RequestBatch batch;
+    ASSERT_EQ(reader.Next(batch), Status::kRecords) << text;
+    EXPECT_EQ(batch.Words(batch.requests[0])[0], later.command);
+  }
+}
+
+TEST(AofDamage, AFileThatCannotBeReadIsNotJudged) {
+  MemoryFile file("x\r\n" + kShort);
+  file.fails_at = 10;
+  const LaterRecord later = FindLaterRecord(file, 0, file.content.size());
+  EXPECT_EQ(later.kind, Kind::kReadError);
+  EXPECT_EQ(later.error, EIO);
+}
+
+TEST(AofDamage, SaysHowToContinue) {
+  const std::string text = WhyNotCut("d/f.aof", 23, {.kind = Kind::kFound, .offset = 5041, .command = "SET"});
+  EXPECT_THAT(
+      text,
+      HasSubstr("at offset 23 is damaged or incomplete, but a complete record (SET) begins after it, at offset 5041"));
+  EXPECT_THAT(text, HasSubstr("truncate -s 23 d/f.aof"));
+  EXPECT_THAT(WhyNotCut("f", 23, {.kind = Kind::kUnclear}),
+              HasSubstr("it is not clear whether complete records follow"));
+}
+
+}  // namespace
+}  // namespace respite
