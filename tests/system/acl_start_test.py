@@ -1,7 +1,9 @@
 """Users from the configuration: lines of the configuration file, or an ACL file; errors in them are fatal."""
 import unittest
 
+import oracles
 from launcher import LaunchTest, ask, call, connect
+from two_servers import Client, Server, value_of
 
 HASH_OF_X = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
 
@@ -61,6 +63,69 @@ class AclStartTest(LaunchTest):
                 (("--aclfile", path, "--user", "ann", "on"), "either an ACL file or declare users directly")):
             with self.subTest(arguments):
                 self.assertRegex(self.fails("--port", "0", "--unixsocket", self.path("socket"), *arguments), reason)
+
+
+class AclExchangeTest(LaunchTest):
+    """Users with quotes, backslashes and parentheses: our server writes them so that it and others read the same users."""
+    RULES = ['~"x', "~'y", '~a"b"c', "&it's", "~a\\b", '~x"', "~#z", b"~\xff", b"~a\x01b", "~k)", "~x\\", "%R~\"x", "+select|it's",
+             """("~\\"q" +get)""", "('~a\\\\b' +get)", '("~k)" +get)', '(~"x" &"c\'" +get)', b"(~\xff'' +get)", "(+select|a) +get)", "()"]
+
+    def names(self):
+        return [f"u{number}" for number in range(len(self.RULES))] + ["it's", '"', "a\\"]
+
+    def users_of(self, path):
+        """What each user may do, by its name."""
+        client = Client(path)
+        self.addCleanup(client.close)
+        users = {}
+        for name in self.names():
+            fields = value_of(client.run("ACL", "GETUSER", name))
+            found = dict(zip(fields[::2], fields[1::2]))
+            users[name] = [found[field] for field in (b"commands", b"keys", b"channels", b"selectors")]
+        return users
+
+    def written(self, *arguments, end):
+        """The users of our server after `end`, which writes them, and again after a new start."""
+        path = self.path("socket")
+        start = lambda: self.start(*arguments, "--port", "0", "--unixsocket", path, "--save", "")  # noqa: E731
+        server = start()
+        client = Client(path)
+        for name, rule in zip(self.names(), [*self.RULES, "on", "on", "on"]):
+            self.assertEqual(b"+OK\r\n", client.run("ACL", "SETUSER", name, rule), rule)
+        self.assertEqual(b"+OK\r\n", client.run(*end))
+        client.close()
+        users = self.users_of(path)
+        self.assertEqual(0, server.stop())
+        again = start()
+        self.assertEqual(users, self.users_of(path))
+        again.stop()
+        return users
+
+    def test_a_rewritten_configuration(self):
+        users = self.written(self.write("redis.conf", ""), end=("CONFIG", "REWRITE"))
+        with open(self.path("redis.conf"), "rb") as file:
+            lines = [line for line in file.read().split(b"\n") if line.startswith(b"user ")]
+        self.check_oracle(users, "--include", lines)
+
+    def test_an_acl_file(self):
+        users = self.written("--aclfile", self.write("users.acl", ""), end=("ACL", "SAVE"))
+        with open(self.path("users.acl"), "rb") as file:
+            lines = file.read().split(b"\n")
+        self.check_oracle(users, "--aclfile", lines)
+
+    def check_oracle(self, users, option, lines):
+        with open(self.path("exchanged"), "wb") as file:
+            file.write(b"\n".join(lines) + b"\n")
+        other = Server(self.oracle.program, option, self.path("exchanged"), needs_debug=False)
+        try:
+            theirs = self.users_of(other.path)
+        finally:
+            other.stop()
+        self.assertEqual(users, theirs)
+        self.oracle.count(len(users))
+
+
+oracles.multiply(globals(), AclExchangeTest)
 
 
 if __name__ == "__main__":
