@@ -112,7 +112,8 @@ class RecordSearch {
   File& file_;
   const uint64_t begin_;
   const uint64_t end_;
-  // Of arguments to be looked at: bounds the cost on texts that were made to look like records within records.
+  // How many more arguments may be examined. Bounds the cost on texts that were made to look like records within
+  // records.
   uint64_t steps_left_;
   LaterRecord found_;
   std::array<char, kWindow> window_;
@@ -128,12 +129,11 @@ std::string WhyNotCut(const std::string& path, uint64_t offset, const LaterRecor
   const std::string cut = std::to_string(offset);
   const bool is_found = later.kind == LaterRecord::Kind::kFound;
   const std::string at = std::to_string(later.offset);
-  const std::string what =
-      is_found ? "The record at offset " + cut + " is damaged or incomplete, but a complete record (" + later.command +
-                     ") begins after it, at offset " + at + ": cutting the file would lose that."
-               : "The record at offset " + cut +
-                     " is damaged or incomplete, and it is not clear whether complete records follow.";
-  return what + " The file " + path + " was not changed. Make a backup of it. Then either correct the length " +
+  const std::string what = is_found ? "but a complete record (" + later.command + ") begins at offset " + at +
+                                          ": cutting it would lose that."
+                                    : "and it is not clear whether complete records follow.";
+  return "The file " + path + " is damaged or incomplete after offset " + cut + ", " + what +
+         " It was not changed. Make a backup of it. Then either correct the length " +
          (is_found ? "before offset " + at : "after offset " + cut) +
          " that is wrong, or, if all the rest is a value that was being written when the server stopped, cut the file "
          "with: truncate -s " +

@@ -1,5 +1,5 @@
-// What follows the place where reading an append-only file stopped. A damaged length looks as if the file ended too
-// early, so a file is cut at its end only if no complete record is in what would be cut.
+// FindLaterRecord examines the rest of an append-only file after the place where reading stopped. A damaged length
+// looks as if the file ended too early, so a file is cut at its end only if no complete record is in what would be cut.
 //
 // A value may contain the text of records. If its record was cut off, both explanations fit; then the file is not cut
 // either, and the user decides. A wrong length that ends exactly where a later record ends cannot be told from such a
@@ -17,7 +17,7 @@ struct LaterRecord {
   enum class Kind : uint8_t {
     kNone,
     kFound,
-    kUnclear,    // so many texts look like records that the search gave up
+    kUnclear,    // the search gave up, because too many texts look like records
     kReadError,  // see `error`
   };
   Kind kind = Kind::kNone;

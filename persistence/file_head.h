@@ -1,5 +1,5 @@
 // FileHead: what the first bytes of a file say that it is. A file that does not begin as an append-only file is named
-// in errors, and never cut: it may be somebody's only copy.
+// in errors, and never cut, because it may be the user's only copy.
 #pragma once
 
 #include <cstdint>

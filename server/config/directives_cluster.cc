@@ -20,13 +20,14 @@ Objection CheckAnnouncedHostname(Bytes name) {
   return IsHostname(name) ? Objection{} : "Hostnames may only contain alphanumeric characters, hyphens or dots";
 }
 
+// A single quote would begin a quoted word when Redis reads nodes.conf.
 Objection CheckAnnouncedNodename(Bytes name) {
-  if (name.find_first_of("!#$%&()*+:;<>?@[]^{|}~") == Bytes::npos && IsAnnouncedName(name)) return {};
+  if (name.find_first_of("'!#$%&()*+:;<>?@[]^{|}~") == Bytes::npos && IsAnnouncedName(name)) return {};
   return "Announced human node name contained invalid character";
 }
 
 Objection CheckAnnouncedIp(Bytes ip) {
-  if (IsAnnouncedName(ip)) return {};
+  if (IsAnnouncedName(ip) && ip.find('\'') == Bytes::npos) return {};
   return "Announced IP contained invalid character";
 }
 

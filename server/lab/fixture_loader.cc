@@ -1,7 +1,6 @@
 #include "server/lab/fixture_loader.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "persistence/aof_manifest.h"
+#include "persistence/file_head.h"
 #include "persistence/file_system.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/acl/users.h"
@@ -29,7 +29,6 @@ namespace {
 
 using Reason = std::optional<std::string>;
 
-constexpr Bytes kSnapshotSignature = "REDIS";
 constexpr size_t kServeOthersEvery = 4096;  // requests
 
 constexpr char kUnknownFormat[] =
@@ -86,9 +85,11 @@ Reason FixtureLoader::LoadSnapshot(const std::string& path) {
 Reason FixtureLoader::LoadAppendOnlyFile(const std::string& path) {
   auto file = services_.files.Open(path, FileSystem::Mode::kRead);
   if (!file) return IoErrorText(file.error());
-  std::array<char, kSnapshotSignature.size()> head;
+  const auto head = ReadFileHead(*file.value());
+  if (!head) return IoErrorText(head.error());
+  if (head.value().kind == FileHead::Kind::kOther) return "it is " + head.value().what;
   uint64_t offset = 0;
-  if (Bytes(head.data(), file.value()->ReadAt(0, head).octets) == kSnapshotSignature) {
+  if (head.value().kind == FileHead::Kind::kRdb) {
     const RdbLoadOptions options = {.expired = RdbLoadOptions::Expired::kKeep,
                                     .duplicates = RdbLoadOptions::Duplicates::kReplace};
     const auto end = LoadRdb(services_, *file.value(), path, 0, options);

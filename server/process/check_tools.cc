@@ -30,7 +30,8 @@ constexpr char kAofUsage[] = "Usage: %s [--fix|--truncate-to-timestamp $timestam
 constexpr char kAofHelp[] =
     "Checks an append-only file, given its manifest or a single file. Exits with 0 if it is valid or was repaired.\n"
     "\n"
-    "  --fix                          ask, and then truncate the last file after its last good record\n"
+    "  --fix                          ask, and then truncate the last file after its last good record,\n"
+    "                                 unless complete records follow\n"
     "  --truncate-to-timestamp TIME   ask, and then remove records written after TIME, in seconds; the file must have\n"
     "                                 been written with aof-timestamp-enabled\n"
     "  -h, --help                     print this\n";

@@ -208,6 +208,8 @@ TEST(AofDamage, SaysHowToContinue) {
   EXPECT_THAT(
       text,
       HasSubstr("at offset 23 is damaged or incomplete, but a complete record (SET) begins after it, at offset 5041"));
+  EXPECT_THAT(text,
+              HasSubstr("damaged or incomplete after offset 23, but a complete record (SET) begins at offset 5041"));
   EXPECT_THAT(text, HasSubstr("truncate -s 23 d/f.aof"));
   EXPECT_THAT(WhyNotCut("f", 23, {.kind = Kind::kUnclear}),
               HasSubstr("it is not clear whether complete records follow"));

@@ -220,6 +220,7 @@ TEST(ConfigSetTest, RefusalsAreThoseOfRedis) {
            {"dbfilename", "a/b", "can't set protected config"},
            {"cluster-announce-hostname", "a_b", "Hostnames may only contain alphanumeric characters, hyphens or dots"},
            {"cluster-announce-human-nodename", "a;b", "Announced human node name contained invalid character"},
+           {"cluster-announce-human-nodename", "it's", "Announced human node name contained invalid character"},
        }) {
     Config config;
     const std::string before = Value(config, c.name);

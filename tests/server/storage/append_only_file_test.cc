@@ -271,7 +271,7 @@ TEST_F(AppendOnlyFileTest, ADamagedLengthDoesNotCutTheRecordsAfterIt) {
   EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
   EXPECT_EQ(files_.Content(kIncremental), damaged);
   const std::string at = std::to_string(damaged.find("*3\r\n$3\r\nSET\r\n$2\r\nk0"));
-  EXPECT_THAT(life->Log(), testing::HasSubstr("but a complete record (SET) begins after it, at offset " + at));
+  EXPECT_THAT(life->Log(), testing::HasSubstr("but a complete record (SET) begins at offset " + at));
   life.reset();
   EXPECT_EQ(Start({"aof-load-truncated no"})->outcome(), LoadOutcome::kFailed);
   // The user decides that the rest is a value that was cut off.
