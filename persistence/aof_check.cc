@@ -312,6 +312,7 @@ class AofCheck {
                  ", diff=" + std::to_string(octets - good));
     if (!records.Complaint()) return Verdict::kValid;
     if (options_.action == Action::kFix) return Fix(part, octets, records);
+    if (const auto why = part.is_last ? WhyNotToCut(part, records) : std::nullopt) return Fail(*why);
     return Fail("AOF " + part.name + " is not valid. Use the --fix option to try fixing it.");
   }
 

@@ -11,6 +11,7 @@ namespace respite {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Action = AofCheckOptions::Action;
 
 const std::string kSet = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n";  // 27 octets, 7 lines
@@ -133,6 +134,8 @@ TEST_F(AofCheck, FixCutsNoCompleteRecord) {
   for (const std::string& damaged : {longer + kSet, missing_word + kSet, kMulti + longer + kExec, "junk\r\n" + kSet}) {
     const std::string content = kSet + damaged + kSet;
     files_.Put("f.aof", content);
+    EXPECT_FALSE(Check("f.aof"));
+    EXPECT_THAT(console_.said, Not(HasSubstr("Use the --fix option")));
     EXPECT_FALSE(Check("f.aof", {.action = Action::kFix})) << damaged;
     EXPECT_THAT(console_.said, HasSubstr("Make a backup of it."));
     EXPECT_EQ(files_.Content("f.aof"), content);

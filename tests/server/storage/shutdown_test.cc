@@ -212,10 +212,7 @@ TEST_F(ShutdownTest, ContinuesWhenTheAppendOnlyFileCannotBeWritten) {
 TEST_F(ShutdownTest, AFailedSyncUnderAlwaysEndsTheServerWithAnError) {
   ServerLife life(files_, {"appendonly yes", "save ''", "appendfsync always"});
   files_.FailAt(FaultyFiles::Operation::kSync, 1, EIO);
-  life.client().Run("MULTI");
-  life.client().Run("SET k v");
-  life.client().Run("SHUTDOWN");
-  EXPECT_THAT(life.Run("EXEC"), NoReply());
+  EXPECT_EQ(life.client().Raw(EncodeRequest({"SET", "k", "v"}) + EncodeRequest({"SHUTDOWN", "NOW"})), "");
   EXPECT_EQ(life.server().StoppedWith(), 1);
 }
 
