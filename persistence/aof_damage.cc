@@ -17,7 +17,7 @@ constexpr size_t kChunk = size_t{64} * 1024;
 constexpr size_t kWindow = 512;
 constexpr size_t kLongestHead = 24;  // "*" or "$", a number, CRLF
 constexpr size_t kLongestName = 64;  // of a command
-constexpr Bytes kLineEnd = "\r\n";
+constexpr Bytes kCrLf = "\r\n";
 
 // "<mark><number>CRLF" at the beginning of the text.
 struct Head {
@@ -30,8 +30,8 @@ std::optional<Head> HeadAt(Bytes text, char mark) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
   const auto size = static_cast<size_t>(end - text.data());
-  if (error != std::errc() || !text.substr(size).starts_with(kLineEnd)) return std::nullopt;
-  return Head{number, size + kLineEnd.size()};
+  if (error != std::errc() || !text.substr(size).starts_with(kCrLf)) return std::nullopt;
+  return Head{number, size + kCrLf.size()};
 }
 
 bool IsCommandName(Bytes word) {
@@ -83,15 +83,15 @@ class RecordSearch {
       const auto size = HeadAt(At(at, kLongestHead), '$');
       if (!size || size->number > UINT32_MAX) return;
       at += size->size;
-      if (end_ - at < size->number + kLineEnd.size()) return;
+      if (end_ - at < size->number + kCrLf.size()) return;
       if (word == 0) {
         if (size->number > kLongestName) return;
         name = At(at, size->number);
         if (!IsCommandName(name)) return;
       }
       at += size->number;
-      if (At(at, kLineEnd.size()) != kLineEnd) return;
-      at += kLineEnd.size();
+      if (At(at, kCrLf.size()) != kCrLf) return;
+      at += kCrLf.size();
     }
     found_ = {.kind = Kind::kFound, .offset = offset, .command = std::move(name)};
   }
