@@ -370,8 +370,8 @@ void PrimaryLink::CommandFailed(Bytes command, Bytes error) {
   session_->close_after_reply = true;
 }
 
-// What came before the command was applied. If it ran in a transaction, its other commands may have had effects, so
-// that only a snapshot helps.
+// The commands before the failed one were applied. If it ran in a transaction, other commands of that may have had
+// effects, so only a snapshot helps.
 void PrimaryLink::EndAtFailedCommand() {
   const Services& services = parts_.services;
   const std::string reason = "The command '" + failed_command_ + "' of the master failed here: " + last_error_;

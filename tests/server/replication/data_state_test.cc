@@ -349,7 +349,7 @@ TEST_F(DataStateTest, ACommandThatFailsEndsTheLinkBeforeIt) {
     EXPECT_THAT(pair.replica.Info("master_sync_last_error"), Not(HasSubstr("secret")));
     ExpectUnfit(pair.replica, "diverged");
     EXPECT_THAT(pair.replica.Run("ROLE"), ArrayOf(Bulk("slave"), AnyReply(), AnyReply(), Bulk("none"), Int(-1)));
-    // It says nothing more, and does not come back.
+    // It acknowledges nothing more, and does not connect again.
     pair.world.network().Step(5000);
     EXPECT_THAT(pair.stranger.received, Not(HasSubstr("ACK\r\n$" + std::to_string(request.size()))));
     EXPECT_EQ(pair.stranger.connections, 1);
@@ -377,7 +377,7 @@ TEST_F(DataStateTest, AFailureInATransactionLeavesAllOfItUnacknowledged) {
     ExpectUnfit(pair.replica, "diverged");
     EXPECT_EQ(pair.replica.history().offset, 100);
     EXPECT_THAT(pair.replica.Run("EXISTS after"), Int(0));
-    // A part of the transaction may be here, so a file has no history from which a restart could go on.
+    // A part of the transaction may be here, so a file names no history from which a restart could continue.
     pair.replica.Run("SAVE");
     EXPECT_THAT(pair.replica.files().Content("dump.rdb"), Not(HasSubstr("repl-id")));
   }
