@@ -103,7 +103,8 @@ RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions) {
 }
 
 bool RdbItemReader::ReadHead() {
-  const Bytes bytes = input_->Octets(kRdbHeadBytes);
+  std::string bytes(input_->Octets(rdb::kSignature.size()));
+  bytes += input_->Octets(rdb::kVersionDigits);
   if (!InputIsGood()) return false;
   const RdbHead head = ReadRdbHead(bytes, options_.versions);
   if (head.fault == Kind::kSignature) return Fail(Kind::kSignature, head.text);
