@@ -129,6 +129,10 @@ Handshake::Verdict Handshake::AnswerToPing(Bytes line) {
 Handshake::Verdict Handshake::AnswerToPsync(Bytes line) {
   if (line.starts_with("+FULLRESYNC")) return ReadHistory(line.substr(std::min<size_t>(line.size(), 12)));
   if (line.starts_with("+CONTINUE")) {
+    if (may_continue_ == MayContinue::kNo) {
+      return Fail(LogLevel::kWarning,
+                  "Master continues a history that this replica does not have: " + std::string(line));
+    }
     parts_.log.Notice("Successful partial resynchronization with master.");
     Bytes id = line.substr(9);
     while (id.starts_with(' ')) id.remove_prefix(1);

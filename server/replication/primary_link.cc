@@ -222,6 +222,8 @@ void PrimaryLink::Continue() {
   parts_.services.log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
   parts_.failover.Finished();
   parts_.stream.Begin();
+  history.data =
+      History::Data::kWhole;  // also of an empty server, which asks to continue
   BecomeLinked(history.stream_db);
 }
 

@@ -111,6 +111,7 @@ void Replication::Follow(const std::string& host, int port) {
   const bool was_primary = !parts_.role.is_replica;
   settings.replicaof = PrimaryAddress{host, port};
   SetRole({.is_replica = true});
+  const bool was_whole = parts_.services.data.history.IsWhole();
   JudgeOwnData();
   if (was_primary) {
     parts_.services.log.Notice(
@@ -120,7 +121,7 @@ void Replication::Follow(const std::string& host, int port) {
   parts_.services.waiting.EndAll(WaitEnd::kRoleChanged);  // what they wait for would be a write
   // The own replicas stay: the new primary may go on with the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
-  primary_link_.Follow(Handshake::MayContinue::kYes);
+  primary_link_.Follow(was_whole ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
 }
 
 void Replication::JudgeOwnData() {

@@ -126,6 +126,13 @@ TEST_F(HandshakeTest, WithoutAHistoryItAsksForEverything) {
   ExpectNext({"PSYNC", "?", "-1"});
 }
 
+TEST_F(HandshakeTest, DoesNotContinueWhatItDoesNotHave) {
+  Handshake& handshake = Begin(MayContinue::kNo);
+  for (int steps = 0; steps < 5; ++steps) handshake.NextRequest();
+  EXPECT_EQ(handshake.Answer("+CONTINUE " + kHandshakeId), HandshakeVerdict::kFail);
+  EXPECT_NE(handshake.failure().find("a history that this replica does not have"), std::string::npos);
+}
+
 TEST_F(HandshakeTest, ContinuesTheSameHistory) {
   for (const std::string& line :
        {std::string("+CONTINUE"), "+CONTINUE " + kHandshakeId, std::string("+CONTINUE junk")}) {
