@@ -177,6 +177,33 @@ TEST(RdbFile, ReportsItsProgress) {
   EXPECT_EQ(end.error().text, "enough");
 }
 
+// A replica may refuse the version, and need not wait for the keys.
+TEST(RdbFile, TheHeadIsWrittenBeforeTheFirstKey) {
+  Keyspace keyspace = EmptyKeyspace();
+  for (int i = 0; i < 3; ++i) AddString(keyspace[0], std::to_string(i), StringContent::Integer(i));
+  FaultyFiles files;
+  auto file = files.Open("a", FileSystem::Mode::kCreate);
+  std::string at_first_key;
+  ASSERT_TRUE(WriteRdb(*file.value(), SourceOf(keyspace), {.keys_per_report = 1}, [&](uint64_t keys) {
+                if (keys == 1) at_first_key = files.Content("a");
+              }).ok());
+  EXPECT_TRUE(at_first_key.starts_with("REDIS0011")) << at_first_key;
+}
+
+TEST(RdbFile, TheHeadIsJudgedByItself) {
+  constexpr auto kKnown = RdbReadOptions::Versions::kKnown;
+  EXPECT_EQ(ReadRdbHead("REDIS0001", kKnown).fault, std::nullopt);
+  EXPECT_EQ(ReadRdbHead("REDIS0012", kKnown).fault, std::nullopt);
+  EXPECT_EQ(ReadRdbHead("REDIS0012", kKnown).version, 12);
+  for (const char* head : {"REDIS0013", "REDIS0000", "REDIS00x1", "REDIS9999", "REDIS-001"}) {
+    EXPECT_EQ(ReadRdbHead(head, kKnown).fault, RdbFailure::Kind::kVersion) << head;
+  }
+  for (const char* head : {"VALKEY080", "redis0011", "REDI S011"}) {
+    EXPECT_EQ(ReadRdbHead(head, kKnown).fault, RdbFailure::Kind::kSignature) << head;
+  }
+  EXPECT_EQ(ReadRdbHead("REDIS0013", RdbReadOptions::Versions::kAll).fault, std::nullopt);
+}
+
 TEST(RdbFile, ReportsProgressInTheMiddleOfAValue) {
   Keyspace keyspace = EmptyKeyspace();
   AddSet(keyspace[0], "large", "a member with some text ", 60'000);

@@ -224,7 +224,6 @@ TEST_F(DataStateTest, AnEmptiedReplicaDoesNotOverwriteItsFiles) {
       Pair pair({"repl-diskless-load flush-before-load", file});
       pair.Follow();
       pair.Link(Rdb({"SET kept 1"}));
-      pair.replica.Run("DEBUG SLEEP 0");
       pair.Say(EncodeRequest({"SET", "kept", "2"}));
       pair.world.network().Step(3000);  // the save point
       pair.BreakLink();
