@@ -196,14 +196,16 @@ TEST_F(ShutdownTest, ContinuesWhenTheAppendOnlyFileCannotBeSynced) {
 }
 
 TEST_F(ShutdownTest, ContinuesWhenTheAppendOnlyFileCannotBeWritten) {
-  ServerLife life(files_, {"appendonly yes", "save ''"});
-  files_.SetRoom(0);
-  EXPECT_THAT(life.Run("SET k v"), Ok());  // acknowledged; it waits for room
-  EXPECT_THAT(life.Run("SHUTDOWN"), Error(kFailed));
-  EXPECT_EQ(life.server().StoppedWith(), std::nullopt);
-  files_.Recover();
-  EXPECT_THAT(life.Run("SHUTDOWN"), NoReply());
-  EXPECT_EQ(life.server().StoppedWith(), 0);
+  {
+    ServerLife life(files_, {"appendonly yes", "save ''"});
+    files_.SetRoom(0);
+    EXPECT_THAT(life.Run("SET k v"), Ok());  // acknowledged; it waits for room
+    EXPECT_THAT(life.Run("SHUTDOWN"), Error(kFailed));
+    EXPECT_EQ(life.server().StoppedWith(), std::nullopt);
+    files_.Recover();
+    EXPECT_THAT(life.Run("SHUTDOWN"), NoReply());
+    EXPECT_EQ(life.server().StoppedWith(), 0);
+  }
   ServerLife next(files_, {"appendonly yes"});
   EXPECT_EQ(next.Data().size(), 1u);
 }
