@@ -84,7 +84,10 @@ std::string BindText(const Settings& settings) { return Joined(settings.bind); }
 // Redis: a list equal to the default leaves no line, even if the file had one.
 FileForm BindForm(std::string_view name, const Settings& settings) {
   if (settings.bind == Settings{}.bind) return {};
-  return OneLine(name, settings.bind.empty() ? "\"\"" : LineText(settings.bind), LinePresence::kAlways);
+  if (settings.bind.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
+  // A word that stands alone is split once more when it is read.
+  const std::string words = LineText(settings.bind);
+  return OneLine(name, settings.bind.size() == 1 ? WordText(words) : words, LinePresence::kAlways);
 }
 
 // --- dir ---

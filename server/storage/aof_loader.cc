@@ -179,11 +179,7 @@ bool AofLoader::RunOne(const Part& part, const Record& record) {
   const bool begins = record.command.Spec().transaction == TransactionRole::kBegins;
   const bool ends = record.command.Spec().transaction == TransactionRole::kExecutes;
   if (group_ && ends) return RunGroup(part);
-  if (group_ && begins) {
-    Fail("Unexpected MULTI reading the append only file " + part.name + " (at offset " + std::to_string(record.offset) +
-         "): the transaction before it, from offset " + std::to_string(group_->offset) + ", has no EXEC");
-    return false;
-  }
+  if (group_ && begins && !group_->inner) group_->inner = record.offset;
   if (group_) {
     group_->commands.Queue(record.command, record.words, 0);
     group_->offsets.push_back(record.offset);
@@ -278,6 +274,11 @@ AofLoader::Outcome AofLoader::CutIfLost(const Part& part, uint64_t offset) {
 }
 
 AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
+  if (group_ && group_->inner) {
+    return Fail("Fatal error: the transaction at offset " + std::to_string(offset) + " of the append only file " +
+                part.name + " has no EXEC, but another one begins at offset " + std::to_string(*group_->inner) +
+                ". The file was not changed: an EXEC before that offset is missing or damaged.");
+  }
   if (failures_ != 0 && !parts_.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
   const std::string number = std::to_string(offset);
   if (!parts_.settings.aof_load_truncated) {

@@ -243,6 +243,7 @@ TEST_F(ConfigRewriteFileTest, HostileValuesReadBack) {
   int accepted = 0;
   for (std::span<const Directive> subject : DirectivesBySubject()) {
     for (const Directive& directive : subject) {
+      if (directive.name == "ready-fd") continue;  // the next process does not inherit it
       for (int round = 0; round < 60; ++round) {
         const size_t at = static_cast<size_t>(round);
         std::string value = at < fixed.size() ? fixed[at] : hostile();

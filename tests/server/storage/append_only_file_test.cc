@@ -281,13 +281,18 @@ TEST_F(AppendOnlyFileTest, ADamagedLengthDoesNotCutTheRecordsAfterIt) {
 
 TEST_F(AppendOnlyFileTest, ATransactionWithoutEndIsFatalIfAnotherFollows) {
   Start()->Run("SET k v");
+  const std::string good = files_.Content(kIncremental);
   const std::string multi = "*1\r\n$5\r\nMULTI\r\n";
-  const std::string text = files_.Content(kIncremental) + multi + multi + "*1\r\n$4\r\nEXEC\r\n";
-  files_.Put(kIncremental, text);
-  auto life = Start();
-  EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
-  EXPECT_THAT(life->Log(), testing::HasSubstr("Unexpected MULTI reading the append only file"));
-  EXPECT_EQ(files_.Content(kIncremental), text);
+  for (const std::string& tail : {std::string("*1\r\n$4\r\nPING\r\n"), std::string("*1\r\n$4\r\nPI")}) {
+    const std::string text = good + multi + "*1\r\n$4\r\nPING\r\n" + multi + tail;
+    files_.Put(kIncremental, text);
+    auto life = Start();
+    EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
+    const std::string offsets = "the transaction at offset " + std::to_string(good.size());
+    EXPECT_THAT(life->Log(), testing::HasSubstr(offsets));
+    EXPECT_THAT(life->Log(), testing::HasSubstr("another one begins at offset " + std::to_string(good.size() + 29)));
+    EXPECT_EQ(files_.Content(kIncremental), text);
+  }
 }
 
 TEST_F(AppendOnlyFileTest, OtherFilesAreNamedAndKept) {
