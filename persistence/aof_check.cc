@@ -251,8 +251,9 @@ class AofCheck {
     if (!file) return Refuse("Cannot open file " + part.path + ": " + IoErrorText(file.error()));
     const auto head = ReadFileHead(*file.value());
     if (!head) return Refuse(FailedToRead(part, head.error()));
-    const bool is_rdb = head.value().kind == FileHead::Kind::kRdb;
-    console_.Say(std::string("Start to check BASE AOF (") + (is_rdb ? "RDB" : "RESP") + " format).");
+    const FileHead::Kind kind = head.value().kind;
+    const char* format = kind == FileHead::Kind::kRdb ? "RDB" : kind == FileHead::Kind::kOther ? "unknown" : "RESP";
+    console_.Say(std::string("Start to check BASE AOF (") + format + " format).");
     return CheckPart(part, "BASE AOF");
   }
 

@@ -124,6 +124,7 @@ TEST_F(AofCheck, NeverCutsAFileFromItsFirstByte) {
   EXPECT_EQ(files_.Content("d/i2"), "REDIS0011\xfa");
   PutParts("VALKEY080\xfa", kSet, kSet);
   EXPECT_FALSE(Check("d/m", {.action = Action::kFix}));
+  EXPECT_THAT(console_.said, HasSubstr("Start to check BASE AOF (unknown format).\n"));
   EXPECT_THAT(console_.said, HasSubstr("is not valid: it is a snapshot of Valkey (VALKEY080). It cannot be repaired"));
 }
 
