@@ -69,8 +69,8 @@ class AofLoader {
   struct Group {
     uint64_t offset;  // of the MULTI
     Transaction commands;
-    std::vector<uint64_t> offsets;                 // of the commands
-    std::optional<uint64_t> inner = std::nullopt;  // of the first MULTI within it: no server writes one
+    std::vector<uint64_t> offsets;  // of the commands
+    std::optional<uint64_t> inner;  // of the first MULTI within it: no server writes one
   };
   struct Record {
     const Command& command;

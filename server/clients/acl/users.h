@@ -54,7 +54,7 @@ class Users {
   // "user NAME RULES" for each user: the lines of an ACL file, without line ends. Its words have single blanks between
   // them, and no quotes.
   std::vector<std::string> Lines() const;
-  // The same users as lines of a configuration file, where words with quotes are quoted.
+  // "user NAME RULES" for each user: the lines of a configuration file, where words with quotes are quoted.
   std::vector<std::string> ConfigLines() const;
   // What becomes of the users when an ACL file is read. The default user always stays.
   struct Replacement {
