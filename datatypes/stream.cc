@@ -228,7 +228,19 @@ StreamGroup* StreamLog::FindGroup(Bytes name) {
 
 StreamGroup* StreamLog::CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read) {
   const auto [place, is_new] = groups_.try_emplace(std::string(name), last_id, entries_read);
-  return is_new ? &place->second : nullptr;
+  if (!is_new) return nullptr;
+  SetGroup(place->second, last_id, entries_read);
+  return &place->second;
+}
+
+void StreamLog::SetGroup(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const {
+  group.last_id = last_id;
+  group.entries_read = std::min(entries_read, static_cast<int64_t>(entries_added_));
+}
+
+void StreamLog::SetEntriesAdded(uint64_t count) {
+  entries_added_ = count;
+  for (auto& [name, group] : groups_) SetGroup(group, group.last_id, group.entries_read);
 }
 
 bool StreamLog::DestroyGroup(Bytes name) {
@@ -259,13 +271,14 @@ int64_t StreamLog::EstimateRead(const StreamId& id, ReadCounting counting) const
 // Whether the group's count needs only be increased when it reads its next entry.
 bool StreamLog::IsReadCountSure(const StreamGroup& group, const StreamId& next, ReadCounting counting) const {
   if (group.entries_read == StreamGroup::kUnknownCount) return false;
-  if (counting != ReadCounting::kRedis72 && group.last_id < first_id_) return false;
-  return !HasDeletionsFrom(counting == ReadCounting::kRedis72 ? next : group.last_id, counting);
+  if (counting != ReadCounting::kRedis70 && group.last_id < first_id_) return false;
+  return !HasDeletionsFrom(counting == ReadCounting::kRedis70 ? next : group.last_id, counting);
 }
 
 void StreamLog::NoteRead(StreamGroup& group, const StreamId& id, ReadCounting counting) const {
   if (IsReadCountSure(group, id, counting)) {
-    if (group.entries_read < INT64_MAX) ++group.entries_read;  // XGROUP SETID can set any count
+    if (group.entries_read < static_cast<int64_t>(entries_added_))
+      ++group.entries_read;  // XGROUP SETID can set any count
   } else if (entries_added_ > 0) {
     group.entries_read = EstimateRead(id, counting);
   }
@@ -274,7 +287,7 @@ void StreamLog::NoteRead(StreamGroup& group, const StreamId& id, ReadCounting co
 
 std::optional<int64_t> StreamLog::LagOf(const StreamGroup& group, ReadCounting counting) const {
   const int64_t added = static_cast<int64_t>(entries_added_);
-  if (counting == ReadCounting::kRedis80) {
+  if (counting == ReadCounting::kRedis72) {
     if (length_ == 0) return 0;
     if (group.last_id < first_id_ && max_deleted_id_ < first_id_) return static_cast<int64_t>(length_);
   }

@@ -54,9 +54,9 @@ struct StreamTrim {
 
 // What a version knows of the number of entries that a group has read, after deletions.
 enum class ReadCounting : uint8_t {
-  kRedis72,
-  kRedis80,   // a group that is behind the first entry has not read any that is left; a count is sure only if nothing
-              // was deleted after what the group has read
+  kRedis70,   // also Redis 7.2 up to 7.2.6, 7.4.0 and 7.4.1, and Valkey 7.2 and 8.0
+  kRedis72,   // since 7.2.9 and 7.4.4: a group that is before the first entry has not read any that is left; a count is
+              // sure only if nothing was deleted after what the group has read
   kValkey81,  // deletions before the first entry count, too
 };
 
@@ -121,7 +121,7 @@ class StreamLog final : public Object {
   StreamId FirstStoredId() const;
   // The greatest ID that XDEL removed; trimming does not count.
   const StreamId& MaxDeletedId() const { return max_deleted_id_; }
-  // How many entries were ever added.
+  // How many entries were ever added. No group has read more.
   uint64_t EntriesAdded() const { return entries_added_; }
   const Blocks& blocks() const { return blocks_; }
   // Redis: the number of nodes its radix tree would have, which XINFO STREAM shows. Cost: O(blocks).
@@ -144,15 +144,18 @@ class StreamLog final : public Object {
 
   // For XSETID, and for loading files.
   void SetLastId(const StreamId& id) { last_id_ = id; }
-  void SetEntriesAdded(uint64_t count) { entries_added_ = count; }
+  // Lowers the count of groups that have read more: Redis refuses a file with such a group. Cost: O(groups).
+  void SetEntriesAdded(uint64_t count);
   void SetMaxDeletedId(const StreamId& id) { max_deleted_id_ = id; }
 
   const Groups& groups() const { return groups_; }
   // Null if there is none.
   StreamGroup* FindGroup(Bytes name);
   const StreamGroup* FindGroup(Bytes name) const { return const_cast<StreamLog*>(this)->FindGroup(name); }
-  // Null if the name already exists.
+  // Null if the name already exists. `entries_read` is lowered to EntriesAdded().
   StreamGroup* CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read);
+  // Moves the group to `last_id`; `entries_read` is lowered to EntriesAdded().
+  void SetGroup(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const;
   // Also drops its pending entries. Returns false if there is no such group. Cost: O(pending / 62).
   bool DestroyGroup(Bytes name);
   // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's

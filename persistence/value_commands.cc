@@ -148,11 +148,12 @@ class StreamCommands {
   void Write() {
     FindGone();
     WriteEntries();
-    if (gone_.empty()) WriteSetId();
+    // Before the groups, which cannot have read more than was added.
+    WriteSetId(std::max(log_.EntriesAdded(), log_.Length() + gone_.size()));
     for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
     if (gone_.empty()) return;
     TakeOutGone();
-    WriteSetId();
+    WriteSetId(log_.EntriesAdded());
   }
 
  private:
@@ -206,13 +207,13 @@ class StreamCommands {
       out_.Word(word);
   }
 
-  void WriteSetId() {
+  void WriteSetId(uint64_t entries_added) {
     out_.Begin(7);
     out_.Word("XSETID");
     out_.Word(key_);
     Id(log_.LastId());
     out_.Word("ENTRIESADDED");
-    out_.Integer(static_cast<int64_t>(log_.EntriesAdded()));
+    out_.Integer(static_cast<int64_t>(entries_added));
     out_.Word("MAXDELETEDID");
     Id(log_.MaxDeletedId());
   }

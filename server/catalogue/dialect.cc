@@ -54,7 +54,6 @@ constexpr DialectTraits TraitsOfRedis80() {
   traits.version_number = 0x080002;
   traits.xread_needs_last_entry = false;
   traits.scores_in_ranges_are_decimal = true;
-  traits.lag_counts_what_is_left = true;
   traits.scripts_have_environments = false;
   traits.unbalanced_names_last_entry = true;
   traits.positions_have_shortest_digits = true;
@@ -68,6 +67,7 @@ constexpr DialectTraits TraitsOfRedis70() {
   traits.version = traits.redis_version = "7.0.15";
   traits.version_number = 0x07000f;
   traits.unbalanced_names_xread = true;
+  traits.lag_counts_what_is_left = false;
   traits.huge_timeouts_are_negative = true;
   traits.small_lists_are_listpacks = false;
   traits.small_sets_are_listpacks = false;
@@ -109,6 +109,7 @@ constexpr DialectTraits TraitsOfRedis62() {
 constexpr DialectTraits TraitsOfValkey72() {
   DialectTraits traits;
   traits.valkey_version = "7.2.11";
+  traits.lag_counts_what_is_left = false;
   return traits;
 }
 

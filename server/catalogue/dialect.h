@@ -80,7 +80,7 @@ struct DialectTraits {
   bool counts_watching_clients = false;       // INFO: pubsub_clients, watching_clients, total_watched_keys
   bool streams_count_entries = true;          // XINFO: entries-added, entries-read, lag and their like
   bool consumers_have_active_time = true;     // XINFO CONSUMERS: inactive
-  bool lag_counts_what_is_left = false;       // XINFO: the lag of a group that is behind the first entry
+  bool lag_counts_what_is_left = true;        // XINFO: the lag of a group that is before the first entry
   bool lag_minds_all_deletions = false;       // XINFO: the lag after deletions before the first entry
   bool slots_have_metadata = true;            // CLUSTER SLOTS: a fourth element for each node
   bool users_have_selectors = true;           // ACL GETUSER: selectors; patterns as texts

@@ -125,10 +125,10 @@ struct XGroupSetId {
     constexpr size_t kMostWords = 7;
     if (call.args.Count() > kMostWords) throw refusals::SubcommandSyntax(call.services.dialect, "XGROUP", call.args[1]);
     // Redis: `-` and `+` are IDs here.
-    group.last_id = id_word == "$"                     ? stream->Log().LastId()
-                    : id_word == "-" || id_word == "+" ? RangeStart(id_word)
-                                                       : TakeStreamId(id_word);
-    group.entries_read = options.entries_read;
+    const StreamId last_id = id_word == "$"                     ? stream->Log().LastId()
+                             : id_word == "-" || id_word == "+" ? RangeStart(id_word)
+                                                                : TakeStreamId(id_word);
+    stream->Log().SetGroup(group, last_id, options.entries_read);
     GroupChanged(stream, "xgroup-setid");
     call.reply.Ok();
   }

@@ -18,6 +18,7 @@ def told(*versions):
 
 PACKED = {b"$6\r\nintset\r\n", b"$8\r\nlistpack\r\n", b"$9\r\nquicklist\r\n", b"$9\r\nhashtable\r\n", b"$8\r\nskiplist\r\n"}
 LAG_OR_MOMENT = re.compile(rb"(lag|entries-read)\r\n(:-?\d+|\$-1|_)|:\d{13}\r")
+ENTRIES_READ = re.compile(rb"entries-read\r\n:(\d+)")
 REFCOUNTS = {b":1\r\n", b":2147483647\r\n"}
 
 
@@ -27,6 +28,11 @@ def refused(words, ours, theirs):
 
 def same_but_lag(words, ours, theirs):
     return LAG_OR_MOMENT.sub(b"", ours) == LAG_OR_MOMENT.sub(b"", theirs)
+
+
+def read_less(words, ours, theirs):
+    counts = zip(ENTRIES_READ.findall(ours), ENTRIES_READ.findall(theirs))
+    return same_but_lag(words, ours, theirs) and any(int(one) < int(other) for one, other in counts)
 
 
 def negative_offset(words, *_):
@@ -100,7 +106,9 @@ REPLIES = [
     (told("8.0"), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
     (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$6\r\nembstr\r\n", b"$3\r\nraw\r\n"},
      "the longest embedded string depends on the key's length, too"),
-    (told("8.0") + ("valkey 8.1",), b"XINFO", same_but_lag, "counts what a group has read, and its lag, otherwise behind deleted entries"),
+    (ALL, b"XINFO", read_less, "a group of ours has never read more entries than were added, as since 2026"),
+    (told("7.0", "valkey 8.0") + ("7.2", "7.4", "valkey 8.1"), b"XINFO", same_but_lag,
+     "counts what a group has read, and its lag, otherwise after deletions: ours are the values of Redis 7.2.9 and 7.4.4"),
     (told("7.4", "valkey 8.0", "valkey 8.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"last element ID is 0-0" in theirs,
      "`+` of a stream that never had an entry is refused"),
     (told(*SINCE_74), b"XREADGROUP", lambda words, ours, theirs: b"Invalid stream ID" in ours and b"The + ID is" in theirs,

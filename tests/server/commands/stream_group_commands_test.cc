@@ -136,6 +136,68 @@ TEST_P(StreamGroupCommands, AutoClaimEntries) {
   EXPECT_THAT(Run("XPENDING s g - + 10 c").Size(), 4u);
 }
 
+// The values of Redis 7.2.9 and 7.4.4, which earlier versions got wrong.
+TEST_P(StreamGroupCommands, ReportTheirLagAfterTrimming) {
+  const auto expect = [this](int64_t read, int64_t lag) {
+    EXPECT_THAT(Info("XINFO GROUPS s", 0, "entries-read"), Int(read));
+    EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Int(lag));
+  };
+  Fill(5);
+  Run("XREADGROUP GROUP g a COUNT 1 STREAMS s >");
+  Run("XTRIM s MAXLEN 1");
+  expect(1, 1);
+  Run("XREADGROUP GROUP g a COUNT 1 STREAMS s >");
+  expect(5, 0);
+  Run("XADD s 6 n 6");
+  expect(5, 1);
+  Run("XREADGROUP GROUP g a STREAMS s >");
+  expect(6, 0);
+}
+
+TEST_P(StreamGroupCommands, ReportTheirLagAfterDeletions) {
+  Fill(5);
+  Run("XREADGROUP GROUP g a COUNT 1 STREAMS s >");
+  Run("XDEL s 3");
+  EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Nil());
+  Run("XTRIM s MAXLEN 1");
+  EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Int(1));
+  Run("XDEL s 5");
+  EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Int(0));
+  Run("XADD s 9 n 9");
+  EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Int(1));
+}
+
+TEST_P(StreamGroupCommands, ReportTheirLagAfterAllThatWasReadIsDeleted) {
+  Run("XGROUP CREATE s g $ MKSTREAM");
+  for (const char* id : {"1", "2"}) Run({"XADD", "s", id, "n", "x"});
+  Run("XREADGROUP GROUP g a STREAMS s >");
+  for (const char* id : {"3", "4"}) Run({"XADD", "s", id, "n", "x"});
+  for (const char* id : {"1", "2"}) {
+    Run({"XDEL", "s", id});
+    EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Int(2));
+  }
+  Run("XDEL s 3");
+  EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Int(1));
+  Run("XREADGROUP GROUP g a STREAMS s >");
+  EXPECT_THAT(Info("XINFO GROUPS s", 0, "entries-read"), Int(4));
+  EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Int(0));
+}
+
+// Redis refuses a file in which a group has read more entries than the stream ever had.
+TEST_P(StreamGroupCommands, HaveNeverReadMoreThanWasAdded) {
+  Fill(10);
+  Run("XREADGROUP GROUP g a STREAMS s >");
+  Run("XTRIM s MAXLEN 2");
+  EXPECT_THAT(Run("XSETID s 10 ENTRIESADDED 2"), Ok());
+  EXPECT_THAT(Info("XINFO GROUPS s", 0, "entries-read"), Int(2));
+  EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Int(0));
+  EXPECT_THAT(Run("XGROUP CREATE s h 1 ENTRIESREAD 100"), Ok());
+  EXPECT_THAT(Info("XINFO GROUPS s", 1, "entries-read"), Int(2));
+  EXPECT_THAT(Run("XGROUP SETID s g 5 ENTRIESREAD 50"), Ok());
+  EXPECT_THAT(Info("XINFO GROUPS s", 0, "entries-read"), Int(2));
+  EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Int(2));
+}
+
 TEST_P(StreamGroupCommands, ReportTheirLag) {
   Fill(5);
   EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Int(5));

@@ -184,27 +184,30 @@ INSTANTIATE_TEST_SUITE_P(Resp, GoneEntries, BothVersions(), VersionName);
 TEST_P(GoneEntries, StayPendingWhenTheyWereTrimmed) {
   Run("XTRIM s MAXLEN 2");
   Run("XACK s g 3-3 4-4");
-  EXPECT_THAT(Rewritten(), ElementsAre("XADD s 1-1 x y", "XADD s 2-2 x y", "XADD s 3-3 a 1", "XADD s 4-4 a 1",
-                                       "XGROUP CREATE s g 4-4 ENTRIESREAD 4",
-                                       "XCLAIM s g c 0 1-1 TIME 1700000000000 RETRYCOUNT 1 JUSTID FORCE",
-                                       "XCLAIM s g c 0 2-2 TIME 1700000000000 RETRYCOUNT 1 JUSTID FORCE",
-                                       "XTRIM s MINID 3-3", "XSETID s 4-4 ENTRIESADDED 4 MAXDELETEDID 0-0"));
+  EXPECT_THAT(Rewritten(),
+              ElementsAre("XADD s 1-1 x y", "XADD s 2-2 x y", "XADD s 3-3 a 1", "XADD s 4-4 a 1",
+                          "XSETID s 4-4 ENTRIESADDED 4 MAXDELETEDID 0-0", "XGROUP CREATE s g 4-4 ENTRIESREAD 4",
+                          "XCLAIM s g c 0 1-1 TIME 1700000000000 RETRYCOUNT 1 JUSTID FORCE",
+                          "XCLAIM s g c 0 2-2 TIME 1700000000000 RETRYCOUNT 1 JUSTID FORCE", "XTRIM s MINID 3-3",
+                          "XSETID s 4-4 ENTRIESADDED 4 MAXDELETEDID 0-0"));
 }
 
 TEST_P(GoneEntries, StayPendingWhenTheyWereDeleted) {
   Run("XDEL s 2-2 3-3");
   Run("XACK s g 1-1 4-4");
-  EXPECT_THAT(Rewritten(), ElementsAre("XADD s 1-1 a 1", "XADD s 2-2 x y", "XADD s 3-3 x y", "XADD s 4-4 a 1",
-                                       "XGROUP CREATE s g 4-4 ENTRIESREAD 4",
-                                       "XCLAIM s g c 0 2-2 TIME 1700000000000 RETRYCOUNT 1 JUSTID FORCE",
-                                       "XCLAIM s g c 0 3-3 TIME 1700000000000 RETRYCOUNT 1 JUSTID FORCE",
-                                       "XDEL s 2-2 3-3", "XSETID s 4-4 ENTRIESADDED 4 MAXDELETEDID 3-3"));
+  EXPECT_THAT(Rewritten(),
+              ElementsAre("XADD s 1-1 a 1", "XADD s 2-2 x y", "XADD s 3-3 x y", "XADD s 4-4 a 1",
+                          "XSETID s 4-4 ENTRIESADDED 4 MAXDELETEDID 3-3", "XGROUP CREATE s g 4-4 ENTRIESREAD 4",
+                          "XCLAIM s g c 0 2-2 TIME 1700000000000 RETRYCOUNT 1 JUSTID FORCE",
+                          "XCLAIM s g c 0 3-3 TIME 1700000000000 RETRYCOUNT 1 JUSTID FORCE", "XDEL s 2-2 3-3",
+                          "XSETID s 4-4 ENTRIESADDED 4 MAXDELETEDID 3-3"));
 }
 
 TEST_P(GoneEntries, StayPendingWhenNothingIsLeft) {
   Run("XTRIM s MAXLEN 0");
   Run("XACK s g 1-1 2-2 3-3");
-  EXPECT_THAT(Rewritten(), ElementsAre("XADD s 4-4 x y", "XGROUP CREATE s g 4-4 ENTRIESREAD 4",
+  EXPECT_THAT(Rewritten(), ElementsAre("XADD s 4-4 x y", "XSETID s 4-4 ENTRIESADDED 4 MAXDELETEDID 0-0",
+                                       "XGROUP CREATE s g 4-4 ENTRIESREAD 4",
                                        "XCLAIM s g c 0 4-4 TIME 1700000000000 RETRYCOUNT 1 JUSTID FORCE",
                                        "XTRIM s MAXLEN 0", "XSETID s 4-4 ENTRIESADDED 4 MAXDELETEDID 0-0"));
 }

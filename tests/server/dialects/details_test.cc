@@ -87,7 +87,8 @@ TEST(DialectDetails, TheLastEntryOfAStreamThatNeverHadOne) {
 }
 
 TEST(DialectDetails, TheLagOfAGroupBehindTheFirstEntry) {
-  for (const auto& [version, lag] : {std::pair("redis:7.4", 3), {"redis:8.0", 1}}) {
+  for (const auto& [version, lag] :
+       {std::pair("redis:7.0", 3), {"valkey:8.0", 3}, {"redis:7.2", 1}, {"redis:7.4", 1}, {"redis:8.0", 1}}) {
     Emulation server(version);
     for (const char* const id : {"1-0", "2-0", "3-0"}) server.Run("XADD s " + std::string(id) + " a b");
     server.Run("XGROUP CREATE s g 0");
@@ -101,7 +102,7 @@ TEST(DialectDetails, TheLagOfAGroupBehindTheFirstEntry) {
 }
 
 TEST(DialectDetails, WhatAGroupHasReadWhoseNextEntriesAreGone) {
-  for (const auto& [version, read] : {std::pair("redis:7.4", 2), {"redis:8.0", 4}}) {
+  for (const auto& [version, read] : {std::pair("redis:7.0", 2), {"redis:7.2", 4}, {"redis:8.0", 4}}) {
     Emulation server(version);
     server.Run("XADD s 1-0 a b");
     server.Run("XGROUP CREATE s g 0");
@@ -114,10 +115,10 @@ TEST(DialectDetails, WhatAGroupHasReadWhoseNextEntriesAreGone) {
 }
 
 TEST(DialectDetails, WhatAGroupHasReadAfterAnEntryThatIsDeleted) {
-  for (const auto& [version, read] : {std::pair("redis:7.2", 4), {"redis:8.0", 3}}) {
+  for (const auto& [version, read] : {std::pair("redis:7.0", 2), {"redis:7.2", 3}, {"redis:8.0", 3}}) {
     Emulation server(version);
     for (const char* const id : {"3-0", "6-0"}) server.Run("XADD s " + std::string(id) + " a b");
-    server.Run("XGROUP CREATE s g $ ENTRIESREAD 3");
+    server.Run("XGROUP CREATE s g $ ENTRIESREAD 1");
     server.Run("XDEL s 6-0");
     server.Run("XADD s 8-0 a b");
     server.Run("XREADGROUP GROUP g c STREAMS s >");
