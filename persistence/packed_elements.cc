@@ -92,6 +92,15 @@ std::optional<PackedElement> ZiplistContent(Cutter& cutter) {
   return IntegerElement(cutter.SignedLittle(size));
 }
 
+// Nothing: the long form of a size that fits the short one, which is corrupt (CVE-2026-25243).
+std::optional<uint64_t> ZipmapSize(Cutter& cutter) {
+  const size_t left = cutter.Left();
+  const uint64_t size = cutter.ShortOrLong();
+  const bool is_long = left - cutter.Left() > 1;
+  if (is_long && size < kLongForm) return std::nullopt;
+  return size;
+}
+
 void StoreLittle(std::string& bytes, size_t at, uint64_t number, size_t octets) {
   for (size_t i = 0; i < octets; ++i) bytes[at + i] = static_cast<char>(number >> (8 * i));
 }
@@ -129,10 +138,12 @@ std::optional<PackedElements> ZipmapElements(Bytes bytes) {
   const uint8_t count = cutter.Octet();
   PackedElements elements;
   while (cutter.Left() > 0) {
-    elements.push_back(TextElement(cutter.Cut(cutter.ShortOrLong())));
-    const uint64_t value_size = cutter.ShortOrLong();
+    const std::optional<uint64_t> field_size = ZipmapSize(cutter);
+    elements.push_back(TextElement(cutter.Cut(field_size.value_or(0))));
+    const std::optional<uint64_t> value_size = ZipmapSize(cutter);
+    if (!field_size || !value_size) return std::nullopt;
     const uint8_t free = cutter.Octet();
-    elements.push_back(TextElement(cutter.Cut(value_size)));
+    elements.push_back(TextElement(cutter.Cut(*value_size)));
     cutter.Cut(free);
     if (cutter.Failed()) return std::nullopt;
   }

@@ -407,6 +407,17 @@ TEST(RdbHash, IsReadInEveryOldForm) {
   EXPECT_EQ(ReadForm(plain, {.hash_max_listpack_value = 63}), ValueForm::kObject);
 }
 
+// CVE-2026-25243: the long form of a size is for those that need it.
+TEST(RdbHash, IsRefusedWhenASizeOfAZipmapIsLongerThanNecessary) {
+  const auto zipmap = [](const std::string& pair) { return TextValue(rdb::Type::kHashZipmap, "\1"s + pair + '\xff'); };
+  const std::string long_text(254, 'x');
+  EXPECT_TRUE(Read(zipmap("\1a\1"s + '\0' + "x")));
+  EXPECT_FALSE(Read(zipmap("\xfe\1\0\0\0a\1"s + '\0' + "x")));
+  EXPECT_FALSE(Read(zipmap("\1a\xfe\1\0\0\0"s + '\0' + "x")));
+  EXPECT_FALSE(Read(zipmap("\xfe\xfd\0\0\0"s + long_text.substr(1) + '\1' + '\0' + "x")));
+  EXPECT_TRUE(Read(zipmap("\xfe\xfe\0\0\0"s + long_text + '\1' + '\0' + "x")));
+}
+
 TEST(RdbHash, IsRefusedWhenEmptyOddOrRepeating) {
   EXPECT_FALSE(Read("\x04\0"s));
   EXPECT_FALSE(Read(TextValue(rdb::Type::kHashZipmap, Zipmap({}))));
