@@ -25,7 +25,7 @@ class Keyspace;
 struct Running;
 
 // Why a wait ended without running the request again.
-// kRoleChanged: the server is a replica now.
+// kRoleChanged: the server is a replica now; the connection ends after the error.
 enum class WaitEnd : uint8_t { kTimeout, kUnblocked, kRoleChanged };
 
 // Runs the requests of blocked sessions again. Implemented by the Executor.

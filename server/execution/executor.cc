@@ -302,9 +302,12 @@ void Executor::SendDeferredPushes(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-std::string Executor::UnblockedByRole(const Session& session) const {
-  const auto redirection = parts_.gates.ToPrimary(session);
-  return redirection ? redirection->text : refusals::kUnblockedByRole;
+// Unless the client can be redirected, it must connect again, to a primary: the rest of its pipeline is not for a
+// replica.
+std::string Executor::UnblockByRole(Session& session) const {
+  if (const auto redirection = parts_.gates.ToPrimary(session)) return redirection->text;
+  session.close_after_reply = true;
+  return refusals::kUnblockedByRole;
 }
 
 void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
@@ -314,7 +317,7 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   if (end == WaitEnd::kTimeout) {
     waiter.answer(reply, parts_.services, session);
   } else {
-    const std::string text = end == WaitEnd::kUnblocked ? refusals::kUnblocked : UnblockedByRole(session);
+    const std::string text = end == WaitEnd::kUnblocked ? refusals::kUnblocked : UnblockByRole(session);
     reply.Error(text);
     parts_.books.CountError(text);
   }

@@ -195,7 +195,7 @@ class Executor final : public RequestRunner {
   Refusal UnknownCommand(std::span<const Bytes> words) const;
   void RunHandler(Passage& passage);
   // What a client hears whose wait ended because this server follows another now.
-  std::string UnblockedByRole(const Session& session) const;
+  std::string UnblockByRole(Session& session) const;
   // A request of the primary's stream: no gate keeps it out, but CLIENT PAUSE holds it back.
   Outcome ExecuteForPrimary(Passage& passage);
   ExpiryRule RuleFor(const Session& session) const;

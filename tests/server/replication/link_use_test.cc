@@ -366,12 +366,15 @@ TEST_F(LinkUseTest, ClientsWhoWaitForAWriteAreUnblockedWhenTheServerBecomesARepl
   ReplicationMember& other = world_.Add();
   TestClient client(other.server());
   EXPECT_THAT(client.Run("BLPOP l 0"), NoReply());
+  client.Deliver("PING\r\n");
   other.Follow(primary);
   network().Step(3000);
   primary.Run("RPUSH l 1");
   network().Step(1000);
   EXPECT_THAT(client.Read(), Error("UNBLOCKED force unblock from blocking operation, instance state changed "
                                    "(master -> replica?)"));
+  EXPECT_THAT(client.Read(), NoReply());  // the connection has ended
+  EXPECT_TRUE(client.Closed());
   ExpectSameData(primary, other);
 }
 
