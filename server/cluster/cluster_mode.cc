@@ -135,7 +135,7 @@ void ClusterMode::EndTurn() {
   cluster_->EndTurn();
   if (!host_->TakeNewTopology()) return;
   SendOnWaiting();
-  DropForeignChannels();
+  DropLostChannels();
   slot_stats_->ForgetOthers(cluster_->view());
 }
 
@@ -161,15 +161,16 @@ void ClusterMode::SendOnWaiting() {
   }
 }
 
-void ClusterMode::DropForeignChannels() {
+void ClusterMode::DropLostChannels() {
   constexpr TopicKind kKind = TopicKind::kShardChannel;
   PubSub& pubsub = parts_.services.pubsub;
-  if (pubsub.TopicCount(kKind) == 0) return;
   ClusterView& view = cluster_->view();
+  const SlotSet lost_slots = view.TakeLostSlots();
+  if (pubsub.TopicCount(kKind) == 0) return;
   const ClusterNode* const mine = &view.PrimaryOf(view.me());
   std::vector<std::string> lost;
   for (const Bytes name : pubsub.Names(kKind, nullptr)) {
-    if (view.Owner(KeySlot(name)) != mine) lost.emplace_back(name);
+    if (lost_slots.Has(KeySlot(name)) || view.Owner(KeySlot(name)) != mine) lost.emplace_back(name);
   }
   for (const std::string& name : lost) {
     for (Session* session : pubsub.Subscribers(kKind, name)) {

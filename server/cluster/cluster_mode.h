@@ -74,8 +74,9 @@ class ClusterMode {
   void ClaimKeys();
   // Clients that wait for keys of slots that another node has now are sent there.
   void SendOnWaiting();
-  // Ends subscriptions to shard channels whose slot another shard has now. Their clients are told.
-  void DropForeignChannels();
+  // Ends subscriptions to shard channels whose slot another node has now, also one of the same shard: the client must
+  // subscribe again, as in Redis. Tells the clients.
+  void DropLostChannels();
 
   const Parts parts_;
   std::unique_ptr<ServerAsHost> host_;

@@ -87,7 +87,10 @@ void ClusterView::Put(Moves& moves, int slot, ClusterNode* node) {
 void ClusterView::Assign(int slot, ClusterNode* owner) {
   ClusterNode*& place = owners_[static_cast<size_t>(slot)];
   if (place == owner) return;
-  if (place != nullptr) --place->slot_count;
+  if (place != nullptr) {
+    --place->slot_count;
+    lost_.Add(slot);
+  }
   if (owner != nullptr) {
     // A primary that enters a cluster with replicas wants some, too.
     if (owner->slot_count == 0 && HasReplicas()) owner->Set(kNodeMigrateTo);

@@ -50,6 +50,8 @@ class ClusterView {
   ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }
   // Null: nobody.
   void Assign(int slot, ClusterNode* owner);
+  // The slots that an owner has lost since the last call.
+  SlotSet TakeLostSlots() { return std::exchange(lost_, {}); }
   SlotSet SlotsOf(const ClusterNode& node) const;
   // Cost: O(slots of the set); at most O(slots / 64) when the counts differ.
   bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;
@@ -109,6 +111,7 @@ class ClusterView {
   std::vector<ClusterNode*> all_;
   ClusterNode* me_;
   std::array<ClusterNode*, kSlotCount> owners_{};
+  SlotSet lost_;
   Moves migrating_;
   Moves importing_;
   Save save_ = Save::kNo;

@@ -89,10 +89,11 @@ SortRange SortRangeOf(const SortOptions& options, size_t size) {
   return {static_cast<size_t>(first), static_cast<size_t>(count)};
 }
 
-// Whether all keys that the pattern stands for are in the slot of the key that is sorted.
+// Whether all keys that the pattern stands for are in the slot of the key that is sorted. `GET #` stands for none;
+// Redis 7.4.0 and 7.4.1 refused it.
 bool StaysInSlot(const Call& call, const SortPattern& pattern) {
   if (!call.services.dialect.traits.sort_looks_up_its_slot) return false;
-  return PatternSlot(pattern.text()) == KeySlot(call.args.Words()[1]);
+  return pattern.text() == "#" || PatternSlot(pattern.text()) == KeySlot(call.args.Words()[1]);
 }
 
 // In a cluster nobody knows whether other keys are here.

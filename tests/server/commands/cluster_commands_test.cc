@@ -135,7 +135,6 @@ TEST_F(ClusterCommands, PatternsOfSortAreRefused) {
   ServeHalf();
   Run("RPUSH bar 2 1");
   EXPECT_THAT(Run("SORT bar BY w_*"), Error("ERR BY option of SORT denied in Cluster mode."));
-  EXPECT_THAT(Run("SORT bar GET #"), Error("ERR GET option of SORT denied in Cluster mode."));
   EXPECT_THAT(Run("SORT bar BY {bar}w_* GET w_*"), Error("ERR GET option of SORT denied in Cluster mode."));
   EXPECT_THAT(Run("SORT bar BY {b*}"), Error("ERR BY option of SORT denied in Cluster mode."));
   EXPECT_THAT(Run("SORT_RO bar BY nosort"), Bulks({"2", "1"}));
@@ -251,6 +250,14 @@ TEST_F(ClusterCommands, NodesConfSurvives) {
   EXPECT_THAT(text.value(), HasSubstr("vars currentEpoch 0 lastVoteEpoch 0\n"));
 }
 
+TEST_F(ClusterCommands, SortGetsElementsThemselves) {
+  ServeHalf();
+  Run("RPUSH bar 3 1");
+  EXPECT_THAT(Run("SORT bar GET #"), Bulks({"1", "3"}));
+  EXPECT_THAT(Run("SORT_RO bar BY nosort GET #"), Bulks({"3", "1"}));
+  EXPECT_THAT(Run("SORT bar GET # GET x*"), Error("ERR GET option of SORT denied in Cluster mode."));
+}
+
 TEST_F(ClusterCommands, BlockedClientsAreSentOn) {
   ServeHalf();
   TestClient blocked(server_);
@@ -258,6 +265,22 @@ TEST_F(ClusterCommands, BlockedClientsAreSentOn) {
   view().Assign(5061, other_);
   server_.RunCronFor(200);
   EXPECT_THAT(blocked.Read(), Error("MOVED 5061 10.0.0.2:7002"));
+}
+
+// A failover inside the shard: Redis 7.2 ends the subscriptions at the former primary and at the new one.
+TEST_F(ClusterCommands, SubscribersAreToldWhenAnotherNodeOfTheShardTakesTheSlot) {
+  ServeHalf();
+  for (int slot = 0; slot < 8192; ++slot) view().Assign(slot, other_);
+  view().BecomeReplica(view().me(), other_);
+  server_.RunCronFor(200);
+  TestClient subscriber(server_);
+  EXPECT_THAT(subscriber.Run("SSUBSCRIBE bar"), ArrayOf({Bulk("ssubscribe"), Bulk("bar"), Int(1)}));
+  view().BecomePrimary(view().me());
+  for (int slot = 0; slot < 8192; ++slot) view().Assign(slot, &view().me());
+  server_.RunCronFor(200);
+  EXPECT_THAT(subscriber.Read(), ArrayOf({Bulk("sunsubscribe"), Bulk("bar"), Int(0)}));
+  EXPECT_THAT(Run("PUBSUB SHARDNUMSUB bar"), ArrayOf(Bulk("bar"), Int(0)));
+  EXPECT_THAT(subscriber.Run("SSUBSCRIBE bar"), ArrayOf({Bulk("ssubscribe"), Bulk("bar"), Int(1)}));
 }
 
 TEST_F(ClusterCommands, SubscribersOfALostSlotAreTold) {
