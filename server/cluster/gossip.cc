@@ -19,6 +19,9 @@ constexpr size_t kLeastEntries = 3;
 constexpr int64_t kLeastHandshakeMs = 1000;
 constexpr int64_t kClockDriftMs = 500;
 constexpr int kMostHandshakes = 1000;  // that others may cause
+// What this node learns from others. An operator may have it meet and forget more.
+constexpr size_t kMostNodes = 10'000;
+constexpr size_t kMostForgotten = 1000;
 
 // In its usual form, as comparisons need it. Nothing if it is no address.
 std::optional<std::string> NormalIp(const std::string& ip) {
@@ -67,6 +70,7 @@ ClusterNode* Gossip::BeginHandshake(const NodeAddress& address, uint16_t more_fl
 
 void Gossip::EndLateHandshakes() {
   const int64_t limit_ms = std::max(parts_.core.TimeoutMs(), kLeastHandshakeMs);
+  std::erase_if(forgotten_, [&](const auto& one) { return one.second <= parts_.core.NowMs(); });
   const std::vector<ClusterNode*> all = parts_.core.view.All();
   for (ClusterNode* node : all) {
     if (node->Is(kNodeHandshake) && !node->IsMyself() && parts_.core.NowMs() - node->born_ms > limit_ms) Remove(*node);
@@ -217,6 +221,7 @@ void Gossip::HearOfKnown(ClusterNode& sender, ClusterNode& node, const GossipEnt
 
 // The sender is in the cluster, and says that this node is. Its role is learned from itself.
 void Gossip::Learn(const GossipEntry& entry) {
+  if (parts_.core.view.KnownNodes() >= kMostNodes) return;
   const bool is_replica = (entry.flags & kNodeReplica) != 0;
   ClusterNode& node = parts_.core.view.Add(entry.id, is_replica ? kNodeReplica : kNodePrimary);
   node.address = AddressOf(entry);
@@ -249,6 +254,7 @@ void Gossip::HearExtensions(ClusterNode& sender, const PingExtensions& extension
   }
   for (const PingExtensions::Forgotten& forgotten : extensions.forgotten) {
     ClusterNode* node = view.Find(forgotten.id);
+    if (forgotten_.size() >= kMostForgotten) break;
     const bool may_go = node != nullptr && node != &sender && !node->IsMyself() && view.me().primary != node;
     const auto most_s = static_cast<uint64_t>(parts_.core.settings.cluster_blacklist_ttl);
     if (may_go) Forget(*node, static_cast<int64_t>(std::min(forgotten.ttl_s, most_s) * 1000));
@@ -265,9 +271,8 @@ void Gossip::Forget(ClusterNode& node, int64_t for_ms) {
 }
 
 bool Gossip::IsForgotten(const NodeId& id) {
-  const int64_t now_ms = parts_.core.NowMs();
-  std::erase_if(forgotten_, [&](const auto& one) { return one.second <= now_ms; });
-  return forgotten_.contains(id);
+  const auto found = forgotten_.find(id);
+  return found != forgotten_.end() && found->second > parts_.core.NowMs();
 }
 
 void Gossip::Remove(ClusterNode& node) {

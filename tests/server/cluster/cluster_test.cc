@@ -273,6 +273,23 @@ TEST(ClusterTest, AForgottenNodeStaysAwayForAMinute) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(world[i].Find(world[3]), nullptr);
 }
 
+// A node believes what others of the cluster tell, but not without end.
+TEST(ClusterTest, NodesThatOthersNameAreLimited) {
+  constexpr size_t kMost = 10'000;
+  ClusterWorld world({.seed = 1});
+  world.AddKnownCluster(2, 0);
+  ClusterView& full = world[0]->view();
+  Random random(1);
+  while (full.KnownNodes() < kMost - 5) full.Add(NodeId::Draw(random), kNodePrimary | kNodeNoAddress);
+  for (int i = 1; i <= 20; ++i) {  // a PING tells of all suspects
+    ClusterNode& node = world[1]->view().Add(NodeId::Draw(random), kNodePrimary | kNodeSuspect);
+    node.address = {.ip = "10.1.0." + std::to_string(i), .tcp_port = 7000, .tls_port = 0, .bus_port = 17000};
+  }
+  EXPECT_TRUE(world.StepUntil([&] { return full.KnownNodes() == kMost; }, 10'000));
+  world.Step(3000);
+  EXPECT_EQ(full.KnownNodes(), kMost);
+}
+
 TEST(ClusterTest, HowLongANodeIsForgottenIsADirective) {
   ClusterWorld world({.seed = 11, .adjust = [](Settings& settings) { settings.cluster_blacklist_ttl = 5; }});
   world.AddCluster(3, 1);
