@@ -70,6 +70,12 @@ class Args {
   void ExpectEnd() const {
     if (!AtEnd()) throw Refusal{refusals::kSyntax};
   }
+  // For names of things of which a server has a few hundred, such as commands and directives, when each name costs much
+  // more than a look-up. Redis: has no such limit, and stalls.
+  void ExpectFewNames() const {
+    constexpr size_t kMostNames = 1024;
+    if (Left() > kMostNames) throw Refusal{refusals::kTooManyNames};
+  }
 
   template <class... Types>
   std::tuple<Types...> Take() {

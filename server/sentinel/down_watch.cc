@@ -105,6 +105,7 @@ void DownWatch::Ask(Primary& primary, PeerSentinel& sentinel) {
 void DownWatch::HearOpinion(PeerSentinel& sentinel, const ReplyTree& reply) {
   if (reply.kind != ReplyKind::kArray || reply.children.size() != 3) return;
   const std::string& leader = reply.children[1].text;
+  if (leader.size() > kSentinelIdLength) return;
   const auto epoch = static_cast<uint64_t>(reply.children[2].integer);
   sentinel.last_opinion_ms = core_.NowMs();
   sentinel.says_primary_is_down = reply.children[0].integer == 1;

@@ -51,9 +51,8 @@ void HelloTalk::Hear(Bytes message) {
 }
 
 bool HelloTalk::IsSound(const Hello& hello) const {
-  const bool has_addresses =
-      core_.AddressOf(hello.ip, hello.port, SentinelCore::Accept::kUnresolved).ok() &&
-      core_.AddressOf(hello.primary_host, hello.primary_port, SentinelCore::Accept::kUnresolved).ok();
+  const bool has_addresses = core_.AddressOf(hello.ip, hello.port, SentinelCore::Accept::kHeard).ok() &&
+                             core_.AddressOf(hello.primary_host, hello.primary_port, SentinelCore::Accept::kHeard).ok();
   return IsId(hello.id) && has_addresses && hello.primary_port != 0 && hello.current_epoch <= kMostSentinelEpoch &&
          hello.config_epoch <= kMostSentinelEpoch;
 }
@@ -62,7 +61,8 @@ PeerSentinel* HelloTalk::SenderOf(Primary& primary, const Hello& hello) {
   const auto known = primary.sentinels.find(hello.id);
   if (known != primary.sentinels.end() && known->second->address.IsAt(hello.ip, hello.port)) return known->second.get();
   const bool has_moved = MakeRoom(primary, hello);
-  const auto added = list_.AddSentinel(primary, hello.id, hello.ip, hello.port);
+  if (!has_moved && !list_.MakeRoomForSentinel(primary)) return nullptr;
+  const auto added = list_.AddSentinel(primary, hello.id, hello.ip, hello.port, SentinelCore::Accept::kHeard);
   if (!added.ok()) return nullptr;
   PeerSentinel& sentinel = *added.value();
   if (has_moved) {

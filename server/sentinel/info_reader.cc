@@ -10,6 +10,9 @@ namespace respite {
 namespace {
 
 constexpr size_t kRunIdLength = 40;
+// INFO of a primary with a thousand replicas has about 100 KB.
+constexpr size_t kMostInfoBytes = size_t{1} << 20;
+constexpr size_t kLongestHost = 255;
 // A primary whose INFO is older than so many periods is not known well enough to send others to it.
 constexpr int64_t kFreshInfoPeriods = 2;
 // How long a replica must have been a primary before it is sent back: all Sentinels have heard of a failover by then.
@@ -32,12 +35,14 @@ Bytes PartOf(Bytes line, Bytes name) {
 
 void InfoReader::Hear(ServerInstance& server, const ReplyTree& reply) {
   server.info_is_awaited = server.info_is_urgent = false;
-  if (reply.kind == ReplyKind::kBulk || reply.kind == ReplyKind::kVerbatim) Read(server, reply.text);
+  if (reply.kind == ReplyKind::kBulk || reply.kind == ReplyKind::kVerbatim) {
+    Read(server, reply.text.substr(0, kMostInfoBytes));
+  }
   if (on_info_) on_info_(server.primary);
 }
 
-void InfoReader::Read(ServerInstance& server, const std::string& info) {
-  server.info = info;
+void InfoReader::Read(ServerInstance& server, std::string info) {
+  replicas_read_ = 0;
   server.info_ms = core_.NowMs();
   server.primary_link_down_ms = 0;
   ReportedRole role = ReportedRole::kNone;
@@ -53,6 +58,7 @@ void InfoReader::Read(ServerInstance& server, const std::string& info) {
     ReadField(server, field);
     if (role == ReportedRole::kReplica) ReadOfReplica(server, field);
   }
+  server.info = std::move(info);
   NoteRole(server, role);
   if (core_.state.is_in_tilt || server.kind != InstanceKind::kReplica) return;
   Judge(static_cast<WatchedReplica&>(server));
@@ -83,10 +89,10 @@ void InfoReader::ReadRunId(ServerInstance& server, Bytes id) {
 void InfoReader::ReadReplica(Primary& primary, Bytes line) {
   const std::string host(PartOf(line, "ip="));
   const Bytes port_text = PartOf(line, "port=");
-  if (host.empty() || port_text.empty()) return;
+  if (host.empty() || port_text.empty() || ++replicas_read_ > kMostReplicas) return;
   const int port = static_cast<int>(NumberOf(port_text));
   if (InstanceList::FindReplicaAt(primary, host, port) != nullptr) return;
-  const auto added = list_.AddReplica(primary, host, port);
+  const auto added = list_.AddHeardReplica(primary, host, port);
   if (!added.ok()) return;
   events_.Tell(LogLevel::kNotice, "+slave", *added.value());
   core_.SaveSoon();
@@ -94,7 +100,8 @@ void InfoReader::ReadReplica(Primary& primary, Bytes line) {
 
 void InfoReader::ReadOfReplica(ServerInstance& server, const Field& field) {
   const int64_t now_ms = core_.NowMs();
-  if (field.name == "master_host" && !EqualsIgnoreCase(field.value, server.reported_host)) {
+  if (field.name == "master_host" && field.value.size() <= kLongestHost &&
+      !EqualsIgnoreCase(field.value, server.reported_host)) {
     server.reported_host = field.value;
     server.reported_since_ms = now_ms;
   } else if (field.name == "master_port" && NumberOf(field.value) != server.reported_port) {

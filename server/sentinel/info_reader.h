@@ -31,7 +31,7 @@ class InfoReader {
     Bytes value;
   };
 
-  void Read(ServerInstance& server, const std::string& info);
+  void Read(ServerInstance& server, std::string info);
   void ReadField(ServerInstance& server, const Field& field);
   void ReadRunId(ServerInstance& server, Bytes id);
   void ReadReplica(Primary& primary, Bytes line);
@@ -54,6 +54,7 @@ class InfoReader {
   ReplicaOrders& orders_;
   PrimaryFailover& failover_;
   std::function<void(Primary&)> on_info_;
+  size_t replicas_read_ = 0;  // lines of this INFO
 };
 
 }  // namespace respite

@@ -31,15 +31,30 @@ InstanceList::Added<Primary> InstanceList::AddPrimary(const std::string& name, c
 InstanceList::Added<WatchedReplica> InstanceList::AddReplica(Primary& primary, const std::string& host, int port) {
   auto address = core_.AddressOf(host, port, SentinelCore::Accept::kUnresolved);
   if (!address.ok()) return Failure(InstanceTrouble(address.error()));
-  const std::string name = HostAndPort(core_.Announced(address.value()), port);
+  return AddReplicaAt(primary, std::move(address).value());
+}
+
+InstanceList::Added<WatchedReplica> InstanceList::AddReplicaAt(Primary& primary, SentinelAddress address) {
+  const std::string name = HostAndPort(core_.Announced(address), address.port);
   if (primary.replicas.contains(name)) return Failure(InstanceTrouble::kDuplicate);
-  auto replica = std::make_unique<WatchedReplica>(name, std::move(address).value(), primary, core_.NowMs());
+  auto replica = std::make_unique<WatchedReplica>(name, std::move(address), primary, core_.NowMs());
   return primary.replicas.emplace(name, std::move(replica)).first->second.get();
 }
 
+InstanceList::Added<WatchedReplica> InstanceList::AddHeardReplica(Primary& primary, const std::string& host, int port) {
+  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kHeard);
+  if (!address.ok()) return Failure(InstanceTrouble(address.error()));
+  // During a failover each replica has its part.
+  const bool has_room = primary.replicas.size() < kMostReplicas ||
+                        (!primary.is_failing_over && MakeRoomIn(primary.replicas, kMostReplicas));
+  if (!has_room) return Failure(InstanceTrouble::kTooMany);
+  return AddReplicaAt(primary, std::move(address).value());
+}
+
 InstanceList::Added<PeerSentinel> InstanceList::AddSentinel(Primary& primary, const std::string& id,
-                                                            const std::string& host, int port) {
-  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kUnresolved);
+                                                            const std::string& host, int port,
+                                                            SentinelCore::Accept accept) {
+  auto address = core_.AddressOf(host, port, accept);
   if (!address.ok()) return Failure(InstanceTrouble(address.error()));
   if (primary.sentinels.contains(id)) return Failure(InstanceTrouble::kDuplicate);
   auto sentinel = std::make_unique<PeerSentinel>(id, std::move(address).value(), primary, core_.NowMs());
@@ -47,6 +62,23 @@ InstanceList::Added<PeerSentinel> InstanceList::AddSentinel(Primary& primary, co
   ShareLink(*added);
   return added;
 }
+
+template <class Instances>
+bool InstanceList::MakeRoomIn(Instances& instances, size_t most) const {
+  if (instances.size() < most) return true;
+  auto longest_down = instances.end();
+  for (auto at = instances.begin(); at != instances.end(); ++at) {
+    const bool is_longer =
+        longest_down == instances.end() || at->second->down_since_ms < longest_down->second->down_since_ms;
+    if (at->second->is_down && is_longer) longest_down = at;
+  }
+  if (longest_down == instances.end()) return false;
+  core_.log.Notice("Forgets " + longest_down->first + ", which is down, because too many instances are known");
+  instances.erase(longest_down);
+  return true;
+}
+
+bool InstanceList::MakeRoomForSentinel(Primary& primary) { return MakeRoomIn(primary.sentinels, kMostPeers); }
 
 // One that is known with another primary, too, needs no second connection.
 void InstanceList::ShareLink(PeerSentinel& sentinel) {
@@ -64,7 +96,8 @@ Primary* InstanceList::FindPrimaryAt(const std::string& host, int port) const {
 }
 
 WatchedReplica* InstanceList::FindReplicaAt(const Primary& primary, const std::string& host, int port) {
-  return FindAt(primary.replicas, host, port);
+  const auto known = primary.replicas.find(HostAndPort(host, port));
+  return known != primary.replicas.end() ? known->second.get() : FindAt(primary.replicas, host, port);
 }
 
 PeerSentinel* InstanceList::FindSentinelAt(const Primary& primary, const std::string& host, int port) {

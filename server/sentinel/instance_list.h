@@ -16,9 +16,16 @@ class InstanceList {
   using Added = Result<Type*, InstanceTrouble>;
   Added<Primary> AddPrimary(const std::string& name, const std::string& host, int port, int quorum);
   Added<WatchedReplica> AddReplica(Primary& primary, const std::string& host, int port);
-  Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port);
+  // As AddReplica, for what another server says. When kMostReplicas are known, one that is down makes room, or else
+  // nothing is added: servers that answer are never given up for others.
+  Added<WatchedReplica> AddHeardReplica(Primary& primary, const std::string& host, int port);
+  Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
+                                  SentinelCore::Accept accept);
 
-  // Null: there is none.
+  // Makes room for another Sentinel, as AddHeardReplica does for a replica. False: there is none.
+  bool MakeRoomForSentinel(Primary& primary);
+
+  // Null: there is none. Cost: O(log n) if it is known by this name, or else O(n).
   Primary* FindPrimaryAt(const std::string& host, int port) const;
   static WatchedReplica* FindReplicaAt(const Primary& primary, const std::string& host, int port);
   static PeerSentinel* FindSentinelAt(const Primary& primary, const std::string& host, int port);
@@ -40,7 +47,10 @@ class InstanceList {
   void DropSentinelLinks();
 
  private:
+  Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);
   void ShareLink(PeerSentinel& sentinel);
+  template <class Instances>
+  bool MakeRoomIn(Instances& instances, size_t most) const;
 
   const SentinelCore core_;
   SentinelEvents& events_;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kFastestTickMs = 50;
 constexpr int64_t kSlowestTickMs = 100;
+constexpr int64_t kSoonMs = 1000;  // the least time between saves that SaveSoon has asked for
 
 }  // namespace
 
@@ -55,6 +56,7 @@ int64_t Sentinel::RandomTickMs() {
 
 void Sentinel::Tick() {
   CheckTilt();
+  state_.look_ups_left = SentinelState::kLookUpsPerTick;
   std::vector<Primary*> switching;
   for (const auto& [name, primary] : state_.primaries) {
     HandlePrimary(*primary);
@@ -62,7 +64,9 @@ void Sentinel::Tick() {
   }
   for (Primary* primary : switching) failover_.SwitchToPromoted(*primary);
   scripts_.GoOn(events_);
-  if (state_.wants_save) core_.Save();
+  if (!state_.wants_save || core_.NowMs() - state_.saved_soon_ms < kSoonMs) return;
+  state_.saved_soon_ms = core_.NowMs();
+  core_.Save();
 }
 
 bool Sentinel::HasHeardAll() const {

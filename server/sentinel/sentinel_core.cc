@@ -19,7 +19,8 @@ bool IsAddress(const std::string& text) {
 
 // What others announce goes into the file, where a blank or a quote would be the end of a word.
 bool IsSoundName(const std::string& name) {
-  return !name.empty() && std::ranges::all_of(name, [](char c) {
+  constexpr size_t kLongest = 255;
+  return !name.empty() && name.size() <= kLongest && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) || Bytes("-._:%").find(c) != Bytes::npos;
   });
 }
@@ -46,6 +47,11 @@ Result<SentinelAddress, InstanceTrouble> SentinelCore::AddressOf(const std::stri
                                                                  Accept accept) const {
   if (port < 0 || port > kHighestPort) return Failure(InstanceTrouble::kPort);
   if (!IsSoundName(name)) return Failure(InstanceTrouble::kName);
+  const bool is_costly = accept == Accept::kHeard && !IsAddress(name);
+  if (is_costly && --state.look_ups_left < 0) {
+    if (state.options.resolves_hostnames) return SentinelAddress{name, {}, port};
+    return Failure(InstanceTrouble::kName);
+  }
   const auto ip = IpOf(*this, name);
   if (ip) return SentinelAddress{name, *ip, port};
   log.Warning("Failed to resolve hostname '" + name + "'");

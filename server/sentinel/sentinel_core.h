@@ -18,7 +18,7 @@ namespace respite {
 inline constexpr uint64_t kMostSentinelEpoch = uint64_t{1} << 62;
 
 // Why there can be no such instance.
-enum class InstanceTrouble : uint8_t { kPort, kName, kDuplicate };
+enum class InstanceTrouble : uint8_t { kPort, kName, kDuplicate, kTooMany };
 
 struct SentinelCore {
   const Pace& pace;
@@ -37,15 +37,16 @@ struct SentinelCore {
   const std::string& Announced(const SentinelAddress& address) const;
   // "127.0.0.1 6379"
   std::string AnnouncedWords(const SentinelAddress& address) const;
-  // kUnresolved: a name that has no address now is accepted, if names are looked up at all.
-  enum class Accept : uint8_t { kResolved, kUnresolved };
+  // kUnresolved: a name that has no address now is accepted, if names are looked up at all. kHeard: so is one for whose
+  // look-up there is no time in this tick, because others have named too many.
+  enum class Accept : uint8_t { kResolved, kUnresolved, kHeard };
   Result<SentinelAddress, InstanceTrouble> AddressOf(const std::string& name, int port, Accept accept) const;
   // Whether this name or address is that of `address`.
   bool IsHostOf(const SentinelAddress& address, const std::string& name) const;
 
   // Writes the state to the configuration file; a failure is logged.
   bool Save() const;
-  // The same with the next tick, for what this Sentinel would hear again after a crash.
+  // The same with the next tick, but once a second at most, for what this Sentinel would hear again after a crash.
   void SaveSoon() const { state.wants_save = true; }
 };
 

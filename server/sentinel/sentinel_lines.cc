@@ -149,6 +149,7 @@ std::vector<SentinelLine> LinesOf(const SentinelCore& core) { return LineWriter(
 std::string TextOf(InstanceTrouble trouble, InstanceKind kind) {
   if (trouble == InstanceTrouble::kPort) return "Invalid port number.";
   if (trouble == InstanceTrouble::kName) return "Can't resolve instance hostname.";
+  if (trouble == InstanceTrouble::kTooMany) return "Too many instances.";
   if (kind == InstanceKind::kPrimary) return "Duplicate master name.";
   if (kind == InstanceKind::kReplica) return "Duplicate hostname and port for replica.";
   return "Duplicate runid for sentinel.";
@@ -280,7 +281,7 @@ std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadKnown(con
     return added.ok() ? Objection() : Objection(TextOf(added.error(), InstanceKind::kReplica));
   }
   if (subject == "known-sentinel" && words.size() == 5) {
-    const auto added = list_.AddSentinel(primary, words[4], words[2], port);
+    const auto added = list_.AddSentinel(primary, words[4], words[2], port, SentinelCore::Accept::kUnresolved);
     return added.ok() ? Objection() : Objection(TextOf(added.error(), InstanceKind::kSentinel));
   }
   if (subject != "rename-command" || words.size() != 4) return std::nullopt;

@@ -47,7 +47,14 @@ struct SimulatedFailures {
 
 inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits
 
+// Of what other servers and Sentinels say of one primary, this Sentinel believes so much. The configuration file may
+// name more.
+inline constexpr size_t kMostReplicas = 1000;
+inline constexpr size_t kMostPeers = 128;  // other Sentinels
+
 struct SentinelState {
+  static constexpr int kLookUpsPerTick = 4;
+
   std::string id;  // empty: not chosen yet
   uint64_t current_epoch = 0;
   SentinelOptions options;
@@ -56,7 +63,9 @@ struct SentinelState {
   std::map<std::string, std::unique_ptr<Primary>> primaries;
   bool is_in_tilt = false;
   int64_t tilt_since_ms = 0;
-  bool wants_save = false;  // see SentinelCore::SaveSoon
+  bool wants_save = false;           // see SentinelCore::SaveSoon
+  int64_t saved_soon_ms = kLongAgo;  // when that was done last
+  int look_ups_left = kLookUpsPerTick;
 
   // Null: there is none.
   Primary* Find(Bytes name) const {

@@ -122,12 +122,14 @@ void SentinelWorld::Member::Publish(Bytes channel, Bytes message) {
 
 std::optional<std::string> SentinelWorld::Member::Save(const std::vector<SentinelLine>& lines) {
   if (fails_to_save) return "No space left on device";
+  ++saves;
   file_.clear();
   for (const SentinelLine& line : lines) file_ += line.line.text + "\n";
   return std::nullopt;
 }
 
 std::optional<std::string> SentinelWorld::Member::LookUp(const std::string& name) {
+  ++look_ups;
   const auto found = world_.names.find(name);
   if (found == world_.names.end()) return std::nullopt;
   return found->second;
@@ -348,7 +350,7 @@ std::string SentinelWorld::AnswerOfServer(const std::shared_ptr<Pipe>& pipe, Ser
     if (command == as) command = known;
   }
   if (command == "PING") return "+PONG\r\n";
-  if (command == "INFO") return BulkText(InfoOf(server));
+  if (command == "INFO") return BulkText(InfoOf(server) + server.more_info);
   if (command == "SUBSCRIBE") {
     pipe->is_subscribed = true;
     return "*3\r\n" + BulkText("subscribe") + BulkText(words[1]) + ":1\r\n";

@@ -54,6 +54,7 @@ class SentinelWorld {
     uint64_t offset = 0;
     std::map<std::string, std::string> renamed = {};  // names that it does not know, and what it knows instead
     std::vector<std::string> heard = {};              // commands, without PING, INFO and PUBLISH
+    std::string more_info = {};                       // lines of INFO that it adds
   };
 
   class Member final : private SentinelHost {
@@ -77,6 +78,8 @@ class SentinelWorld {
     bool is_frozen = false;
     bool has_crashed = false;
     bool fails_to_save = false;
+    int saves = 0;
+    int look_ups = 0;
     std::vector<std::vector<std::string>> programs;  // that it has started
     std::deque<ProgramEnd> ended;                    // that it will hear of
     std::vector<int64_t> killed;

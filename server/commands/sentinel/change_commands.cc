@@ -103,6 +103,7 @@ class PrimarySetter {
 
   // Options take effect one after the other. One that is wrong ends it; those before it stay.
   void SetAll() {
+    call_.args.ExpectFewNames();
     try {
       while (!call_.args.AtEnd()) SetOne();
     } catch (const Refusal&) {
@@ -294,6 +295,7 @@ constexpr std::array kSentinelOptions = {
                    [](Bytes value) { return ParseLogLevel(value).has_value(); }, SetLevel}};
 
 void GetSentinelOptions(Call& call) {
+  call.args.ExpectFewNames();
   std::vector<const SentinelOption*> found;
   for (const Bytes word : call.args.Rest()) {
     const Glob pattern(word, CaseMode::kIgnore);

@@ -163,7 +163,8 @@ void SentinelIsMasterDownByAddr::Run(Call& call) {
   Primary* const primary = sentinel.list().FindPrimaryAt(std::string(ip), static_cast<int>(port));
   const bool is_down = primary != nullptr && primary->is_down && !sentinel.state().is_in_tilt;
   LeaderElection::Vote vote = {.leader = {}, .epoch = 0};
-  const bool is_sound = epoch >= 0 && static_cast<uint64_t>(epoch) <= kMostSentinelEpoch;
+  const bool is_sound =
+      candidate.size() <= kSentinelIdLength && epoch >= 0 && static_cast<uint64_t>(epoch) <= kMostSentinelEpoch;
   if (primary != nullptr && candidate != "*" && is_sound) {
     vote = sentinel.election().VoteFor(*primary, static_cast<uint64_t>(epoch), std::string(candidate));
   }

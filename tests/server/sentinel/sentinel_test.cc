@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "tests/support/sentinel_world.h"
 
 namespace respite {
@@ -313,6 +316,65 @@ TEST_F(SentinelTest, AnotherIdAtTheSameAddressReplacesTheFormer) {
   EXPECT_TRUE(world_[0].HasTold("+sentinel-invalid-addr sentinel "));
   EXPECT_EQ(world_[0].primary().sentinels.size(), 2u);
   EXPECT_TRUE(world_[0].primary().sentinels.contains(id));
+}
+
+std::string ForgedHello(int number) {
+  std::string id = std::to_string(number);
+  id.insert(0, kSentinelIdLength - id.size(), '0');
+  return "127.0.0.1," + std::to_string(20'000 + number) + "," + id + ",0,mymaster,127.0.0.1,7000,0";
+}
+
+TEST_F(SentinelTest, AFloodOfHelloMessagesIsBoundedAndReplacesNoneThatAnswers) {
+  Settle();
+  std::vector<std::string> real;
+  for (const auto& [id, sentinel] : world_[0].primary().sentinels) real.push_back(id);
+  ASSERT_EQ(real.size(), 2u);
+  const int saves = world_[0].saves;
+  const auto& known = world_[0].primary().sentinels;
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 2000; ++i) world_[0]->hellos().Hear(ForgedHello(round * 2000 + i));
+    EXPECT_EQ(known.size(), kMostPeers);
+    world_.Step(100);
+  }
+  EXPECT_LE(world_[0].saves - saves, 2);
+  world_.Step(3000);  // those that do not exist are down now
+  world_[0]->hellos().Hear(ForgedHello(44'000));
+  EXPECT_TRUE(known.contains(ForgedHello(44'000).substr(16, kSentinelIdLength)));
+  for (int i = 30'000; i < 40'000; ++i) world_[0]->hellos().Hear(ForgedHello(i));
+  EXPECT_EQ(known.size(), kMostPeers);
+  for (const std::string& id : real) EXPECT_TRUE(known.contains(id));
+}
+
+// A name server may take a second for each.
+TEST_F(SentinelTest, NamesThatOthersSayAreNotAllLookedUp) {
+  Settle();
+  world_[0]->state().options.resolves_hostnames = true;
+  const int before = world_[0].look_ups;
+  for (int i = 0; i < 100; ++i) {
+    std::string hello = ForgedHello(i);
+    hello.replace(0, 9, "host" + std::to_string(i));
+    world_[0]->hellos().Hear(hello);
+  }
+  EXPECT_LE(world_[0].look_ups - before, SentinelState::kLookUpsPerTick);
+}
+
+TEST_F(SentinelTest, APrimaryThatNamesTooManyReplicasIsNotBelieved) {
+  Settle();
+  std::string& lines = world_.server(0).more_info;
+  for (int i = 0; i < 5000; ++i) {
+    lines += "slave" + std::to_string(i + 2) + ":ip=127.0.0.1,port=" + std::to_string(10'000 + i) + "\r\n";
+  }
+  lines += "slave9999:ip=" + std::string(300, 'a') + ",port=1\r\n" + std::string(2'000'000, 'x');
+  world_.Step(11'000);
+  const auto& replicas = world_[0].primary().replicas;
+  EXPECT_EQ(replicas.size(), kMostReplicas);
+  EXPECT_TRUE(replicas.contains("127.0.0.1:7001"));
+  EXPECT_TRUE(replicas.contains("127.0.0.1:7002"));
+  EXPECT_LE(world_[0].primary().info->size(), size_t{1} << 20);
+  lines = "slave2:ip=127.0.0.1,port=19999\r\n";  // the others are down by now
+  world_.Step(11'000);
+  EXPECT_TRUE(replicas.contains("127.0.0.1:19999"));
+  EXPECT_TRUE(replicas.contains("127.0.0.1:7001"));
 }
 
 TEST_F(SentinelTest, HelloMessagesThatMakeNoSenseChangeNothing) {
