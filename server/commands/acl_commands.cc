@@ -22,6 +22,7 @@ namespace refusals {
 namespace {
 
 constexpr char kBadUserName[] = "ERR Usernames can't contain spaces or null characters";
+constexpr char kTooManyRules[] = "ERR Too many rules, at most 10000 are possible in one request";
 constexpr char kDefaultUserStays[] = "ERR The 'default' user cannot be removed";
 constexpr char kGenPassBits[] =
     "ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096";
@@ -374,6 +375,9 @@ void RefuseSelectors(std::span<const std::string> rules) {
   }
 }
 
+// A rule may be compared with all that the user has.
+constexpr size_t kMostRules = 10'000;
+
 struct AclSetUser {
   static constexpr CommandSpec spec = {.syntax = "ACL|SETUSER username [rule...]",
                                        .where = Where::kEverywhere,
@@ -388,6 +392,7 @@ struct AclSetUser {
     for (size_t word = 2; word < call.args.Count(); ++word) call.Redact(word);
     const Bytes name = call.args.Next();
     if (!IsUserName(name)) throw Refusal{refusals::kBadUserName};
+    if (call.args.Left() > kMostRules) throw Refusal{refusals::kTooManyRules};
     const MergedRules merged = MergeSelectors(call.args.Words().subspan(3));
     if (merged.unmatched) throw refusals::UnmatchedSelector(*merged.unmatched);
     if (!call.services.dialect.traits.users_have_selectors) RefuseSelectors(merged.rules);

@@ -85,7 +85,9 @@ std::vector<uint64_t> Joined(std::vector<uint64_t> ids, std::span<const uint64_t
 }
 
 ClientPredicate TakeIdCondition(OptionSource& source) {
-  return [ids = TakeIds(source)](const Session& session) { return std::ranges::count(ids, session.id) > 0; };
+  return [ids = Joined(TakeIds(source), {})](const Session& session) {
+    return std::ranges::binary_search(ids, session.id);
+  };
 }
 
 ClientPredicate IsOfKind(SessionKind kind) {

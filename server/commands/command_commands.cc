@@ -54,6 +54,7 @@ struct CommandDocs {
                                        .categories = kAclConnection,
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) {
+    call.args.ExpectFewNames();
     const std::vector<const Command*> commands = Asked(call);
     call.reply.Map(commands.size());
     for (const Command* command : commands) {
@@ -86,6 +87,7 @@ struct CommandInfo {
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) {
     if (call.args.AtEnd()) return ReplyInfoOfAll(call);
+    call.args.ExpectFewNames();
     call.reply.Array(call.args.Left());
     for (Bytes name : call.args.Rest()) {
       const Command* command = call.services.commands.FindFull(name);

@@ -34,6 +34,7 @@ struct ConfigGet {
                                        .flags = kAdmin | kNoScript | kLoading | kStale,
                                        .former_arity = {"7.0.0", 3}};
   static void Run(Call& call) {
+    call.args.ExpectFewNames();
     const std::vector<std::string> patterns(call.args.Rest().begin(), call.args.Rest().end());
     const Config::NamesAndValues found = call.services.config.Get(patterns);
     call.reply.Map(found.size());

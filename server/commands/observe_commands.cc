@@ -254,6 +254,7 @@ struct LatencyHistogramCommand {
                                        .flags = kLatencyFlags,
                                        .tips = kLatencyTips};
   static void Run(Call& call) {
+    call.args.ExpectFewNames();
     std::vector<const Command*> measured = call.args.AtEnd() ? AllMeasured(call) : NamedMeasured(call);
     call.reply.Map(measured.size());
     for (const Command* command : measured) Write(call, *command);

@@ -28,6 +28,24 @@ class Acl : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, Acl, BothVersions(), VersionName);
 
+// Each new rule is compared with those that are there.
+TEST_P(Acl, TheNumberOfRulesIsLimited) {
+  const auto set = [this](const std::string& sign, size_t from, size_t count) {
+    std::vector<std::string> words = {"ACL", "SETUSER", "ann"};
+    for (size_t i = from; i < from + count; ++i) words.push_back(sign + std::to_string(i));
+    return Run(words);
+  };
+  for (const std::string sign : {"~", "&", ">", "+select|"}) {
+    EXPECT_THAT(set(sign, 0, kMostAclEntries), Ok()) << sign;
+    EXPECT_THAT(set(sign, 0, kMostAclEntries), Ok()) << sign;
+    EXPECT_THAT(set(sign, kMostAclEntries, 1), Error("ERR Error in ACL SETUSER modifier '" + sign + "5000" +
+                                                     "': Too many rules of this kind, a user may have 5000"))
+        << sign;
+  }
+  EXPECT_THAT(set("~", 0, 10'001), Error("ERR Too many rules, at most 10000 are possible in one request"));
+  EXPECT_THAT(Run("ACL SETUSER ann reset ~x"), Ok());
+}
+
 // ACL SAVE writes what ACL LIST shows, so it must describe the same user again.
 TEST_P(Acl, RulesThatCouldNotBeReadBackAreRefusedOrRewritten) {
   EXPECT_THAT(Run("ACL SETUSER ann ~a %RW~*"), Ok());

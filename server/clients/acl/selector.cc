@@ -122,6 +122,7 @@ const char* Selector::ApplyFirstArgument(Bytes name) {
   if (command->IsContainer()) return kUnknown;
   std::vector<std::string>& arguments = first_arguments_[command->id];
   const bool is_known = std::ranges::any_of(arguments, [&](Bytes known) { return EqualsIgnoreCase(known, argument); });
+  if (!is_known && arguments.size() >= kMostAclEntries) return kTooManyAclEntries;
   if (!is_known) arguments.emplace_back(argument);
   Remember('+', name);
   return nullptr;
@@ -169,6 +170,8 @@ const char* Selector::ApplyKeyPattern(uint8_t access, Bytes glob) {
     key_patterns_.clear();
   } else if (known != key_patterns_.end()) {
     known->access = access;
+  } else if (key_patterns_.size() >= kMostAclEntries) {
+    return kTooManyAclEntries;
   } else {
     key_patterns_.push_back({access, std::string(glob)});
   }
@@ -178,7 +181,9 @@ const char* Selector::ApplyKeyPattern(uint8_t access, Bytes glob) {
 const char* Selector::ApplyChannelPattern(Bytes glob) {
   if (all_channels_) return kBehindAllChannels;
   if (HasBlanks(glob)) return kAclSyntaxError;
-  if (std::ranges::find(channel_patterns_, glob) == channel_patterns_.end()) channel_patterns_.emplace_back(glob);
+  if (std::ranges::find(channel_patterns_, glob) != channel_patterns_.end()) return nullptr;
+  if (channel_patterns_.size() >= kMostAclEntries) return kTooManyAclEntries;
+  channel_patterns_.emplace_back(glob);
   return nullptr;
 }
 

@@ -87,18 +87,21 @@ const char* User::ApplyPassword(Bytes rule) {
   const auto digest = is_hash ? DigestOf(rule.substr(1)) : Sha256(rule.substr(1));
   if (!digest) return kBadHash;
   if (rule[0] == '>' || rule[0] == '#') {
-    AddPassword(*digest);
-    return nullptr;
+    return AddPassword(*digest);
   }
   return std::erase(passwords_, *digest) != 0 ? nullptr : kNoSuchPassword;
 }
 
-void User::AddPassword(const Digest& digest) {
-  if (std::ranges::find(passwords_, digest) == passwords_.end()) passwords_.push_back(digest);
+const char* User::AddPassword(const Digest& digest) {
+  const bool is_new = std::ranges::find(passwords_, digest) == passwords_.end();
+  if (is_new && passwords_.size() >= kMostAclEntries) return kTooManyAclEntries;
+  if (is_new) passwords_.push_back(digest);
   no_password_ = false;
+  return nullptr;
 }
 
 const char* User::AddSelector(Bytes rules) {
+  if (selectors_.size() > kMostAclEntries) return kTooManyAclEntries;
   Selector selector(*table_);
   // Redis: with unbalanced quotes, a selector has no rules, and allows nothing.
   for (const std::string& rule : SplitQuoted(rules).value_or(std::vector<std::string>())) {

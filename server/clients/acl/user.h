@@ -55,7 +55,7 @@ class User {
   std::optional<const char*> ApplyToUser(Bytes rule, AclPubsubDefault pubsub);
   const char* ApplyPassword(Bytes rule);
   const char* AddSelector(Bytes rules);
-  void AddPassword(const Digest& digest);
+  const char* AddPassword(const Digest& digest);
   void Reset(AclPubsubDefault pubsub);
   void NoteLimits() { is_unlimited_ = selectors_.front().IsUnlimited(); }
 

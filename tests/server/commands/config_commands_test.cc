@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "server/process/limits.h"
 #include "tests/support/command_test.h"
@@ -18,6 +19,19 @@ TEST_P(ConfigCommands, GetAnswersWithAMap) {
               MapOf({{Bulk("slowlog-max-len"), Bulk("128")}, {Bulk("slowlog-log-slower-than"), Bulk("10000")}}));
   EXPECT_THAT(Run("CONFIG GET HZ hz nosuch"), MapOf({{Bulk("HZ"), Bulk("10")}}));
   EXPECT_THAT(Run("CONFIG GET nosuch"), MapOf({}));
+}
+
+// Each pattern is compared with each directive, and a reply about a command has much more bytes than its name.
+TEST_P(ConfigCommands, CommandsTakeFewNamesWhereEachIsCostly) {
+  constexpr char kTooMany[] = "ERR Too many arguments, at most 1024 are possible here";
+  for (const std::string command : {"CONFIG GET", "LATENCY HISTOGRAM", "COMMAND INFO", "COMMAND DOCS"}) {
+    const size_t blank = command.find(' ');
+    std::vector<std::string> words = {command.substr(0, blank), command.substr(blank + 1)};
+    words.insert(words.end(), 1024, "get");
+    EXPECT_THAT(Run(words), testing::Not(Error(kTooMany))) << command;
+    words.emplace_back("get");
+    EXPECT_THAT(Run(words), Error(kTooMany)) << command;
+  }
 }
 
 TEST_P(ConfigCommands, SetTakesPairs) {
