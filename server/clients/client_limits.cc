@@ -17,14 +17,19 @@ namespace respite {
 
 namespace {
 
-const OutputBufferLimit& LimitOf(const Settings& settings, SessionKind kind) {
-  switch (kind) {
+// A monitor is of the class `normal`, as in Redis. This class has no limit by default, since its clients stop to send
+// requests when they do not read; a monitor gets the requests of others, so the limit of subscribers stands in.
+const OutputBufferLimit& LimitOf(const Settings& settings, const Session& session) {
+  const auto& limits = settings.client_output_buffer_limit;
+  switch (session.kind) {
     case SessionKind::kReplica:
-      return settings.client_output_buffer_limit[kOutputReplica];
+      return limits[kOutputReplica];
     case SessionKind::kPubSub:
-      return settings.client_output_buffer_limit[kOutputPubsub];
+      return limits[kOutputPubsub];
     default:
-      return settings.client_output_buffer_limit[kOutputNormal];
+      const OutputBufferLimit& normal = limits[kOutputNormal];
+      const bool is_unlimited = normal.hard_bytes == 0 && normal.soft_bytes == 0;
+      return session.monitor && is_unlimited ? limits[kOutputPubsub] : normal;
   }
 }
 
@@ -87,7 +92,7 @@ bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
 
 bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
   if (session.kind == SessionKind::kPrimary) return false;
-  const OutputBufferLimit& limit = LimitOf(parts_.settings, session.kind);
+  const OutputBufferLimit& limit = LimitOf(parts_.settings, session);
   const size_t used = OutputBytes(session);
   int64_t& since_ms = session.output_account.over_soft_limit_since_ms_;
   if (used == 0) {
@@ -115,8 +120,18 @@ bool ClientLimits::CheckOutput(Session& session, int64_t now_ms, Moment moment) 
   return true;
 }
 
+bool ClientLimits::IsOverInputLimit(Session& session) const {
+  const size_t pending = session.in.PendingBytes();
+  const bool is_stranger = !session.authenticated && parts_.users.LoginRequired();
+  if (!is_stranger && session.stranger_bytes == 0) return pending > parts_.settings.client_query_buffer_limit;
+  parts_.clients.NoteStrangerBytes(session, is_stranger && pending != 0 ? session.in.HeldBytes() : 0);
+  if (!is_stranger) return pending > parts_.settings.client_query_buffer_limit;
+  const bool are_too_many = parts_.clients.StrangerBytes() > kStrangersInput && pending > kSmallInput;
+  return pending > std::min<uint64_t>(parts_.settings.client_query_buffer_limit, kStrangerInput) || are_too_many;
+}
+
 bool ClientLimits::CheckInput(Session& session) {
-  if (session.in.PendingBytes() <= parts_.settings.client_query_buffer_limit) return false;
+  if (!IsOverInputLimit(session)) return false;
   constexpr size_t kShownBytes = 64;
   ++parts_.stats.query_limit_disconnections;
   parts_.log.Warning(

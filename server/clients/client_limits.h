@@ -1,4 +1,5 @@
-// ClientLimits: closes clients that idle too long, send too large requests or do not read their replies.
+// ClientLimits: closes clients that idle too long, send too large requests or do not read their replies. Those that
+// have not logged in may make the server hold little, each of them and all together.
 #pragma once
 
 #include <algorithm>
@@ -66,13 +67,21 @@ class ClientLimits {
   enum class Moment : uint8_t { kReply, kTimer };
   // client-output-buffer-limit; to be called whenever output is queued. True if it closed the session.
   bool CheckOutput(Session& session, int64_t now_ms, Moment moment = Moment::kReply);
-  // client-query-buffer-limit, to be called after each read. True if it closed the session.
+  // An unfinished request of a client that has not logged in has at most kStrangerInput bytes. All of them together
+  // hold about kStrangersInput: beyond that, requests of more than kSmallInput bytes are not waited for.
+  static constexpr size_t kStrangerInput = size_t{64} * 1024;
+  static constexpr size_t kStrangersInput = size_t{16} * 1024 * 1024;
+  static constexpr size_t kSmallInput = 1024;
+
+  // client-query-buffer-limit, and the limits of clients that have not logged in; to be called after each read. True if
+  // it closed the session.
   bool CheckInput(Session& session);
 
  private:
   bool CheckHandshake(Session& session);
   bool CheckIdle(Session& session, int64_t now_ms);
   void FitReplyRoom(Session& session, int64_t now_ms);
+  bool IsOverInputLimit(Session& session) const;
   bool IsOverOutputLimit(Session& session, int64_t now_ms) const;
 
   const Parts parts_;

@@ -36,6 +36,13 @@ class Clients {
     for (const auto& [id, session] : sessions_) visit(*session);
   }
 
+  // What unfinished requests of clients hold that have not logged in, as ClientLimits has noted it.
+  size_t StrangerBytes() const { return stranger_bytes_; }
+  void NoteStrangerBytes(Session& session, size_t bytes) {
+    stranger_bytes_ = stranger_bytes_ - session.stranger_bytes + bytes;
+    session.stranger_bytes = bytes;
+  }
+
   // Visits the next `count` sessions, round robin.
   template <class Visit>
   void Rotate(size_t count, Visit&& visit);
@@ -97,6 +104,7 @@ class Clients {
   const User& initial_user_;
   uint64_t next_id_ = 1;
   uint64_t rotated_to_ = 0;
+  size_t stranger_bytes_ = 0;
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
   std::vector<Session*> to_flush_;
   std::vector<Session*> with_messages_;  // flushed after to_flush_

@@ -86,6 +86,7 @@ struct Session {
   ClientUsage usage;
   OutputAccount output_account;   // of ClientLimits
   MemoryPlace memory_place;       // of ClientMemory
+  size_t stranger_bytes = 0;      // its part of Clients::StrangerBytes
   int64_t history_offset = 0;     // the end of the history behind its last command (WAIT)
   uint64_t journaled_octets = 0;  // AofWriter::Appended behind its last write
   size_t unapplied_bytes = 0;     // kPrimary: input behind the last request that counts as done, see Pump

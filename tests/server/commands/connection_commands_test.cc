@@ -1,4 +1,11 @@
 // PING ECHO QUIT RESET AUTH HELLO SELECT MONITOR, and other events of a connection.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/clients/client_limits.h"
+#include "server/clients/clients.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -160,6 +167,73 @@ TEST(MonitorLimits, ClosesAMonitorThatDoesNotRead) {
   for (int i = 0; i < 200; ++i) EXPECT_THAT(client.Run({"ECHO", message}), Bulk(message));
   EXPECT_TRUE(monitor.Closed());
   EXPECT_EQ(server->stats().output_limit_disconnections, 1u);
+}
+
+// The class `normal` has no limit by default, but a monitor gets what others send.
+TEST(MonitorLimits, AreThoseOfSubscribersWhenNormalClientsHaveNone) {
+  TestServer server(TestServer::Options{.directives = {"client-output-buffer-limit pubsub 100000 0 0"}});
+  TestClient monitor(server);
+  TestClient client(server);
+  monitor.Run("MONITOR");
+  monitor.SetReading(TestClient::Reading::kNo);
+  const std::string message(1000, 'x');
+  for (int i = 0; i < 200; ++i) EXPECT_THAT(client.Run({"ECHO", message}), Bulk(message));
+  EXPECT_TRUE(monitor.Closed());
+}
+
+TEST(MonitorLimits, AreNoneWhenNoClassHasAny) {
+  TestServer server(TestServer::Options{.directives = {"client-output-buffer-limit pubsub 0 0 0"}});
+  TestClient monitor(server);
+  TestClient client(server);
+  monitor.Run("MONITOR");
+  monitor.SetReading(TestClient::Reading::kNo);
+  const std::string message(1000, 'x');
+  for (int i = 0; i < 200; ++i) EXPECT_THAT(client.Run({"ECHO", message}), Bulk(message));
+  EXPECT_FALSE(monitor.Closed());
+}
+
+// A request of 10 arguments, of which all but the last have arrived.
+std::string HalfRequest(size_t bytes) {
+  std::string request = "*10\r\n";
+  while (request.size() < bytes) {
+    const size_t size = std::min<size_t>(16000, bytes - request.size());
+    request += "$" + std::to_string(size) + "\r\n" + std::string(size, 'x') + "\r\n";
+  }
+  return request;
+}
+
+TEST(StrangerLimits, CloseAClientWhoseRequestBeforeLoginIsTooLong) {
+  TestServer server(TestServer::Options{.directives = {"requirepass secret"}});
+  TestClient patient(server);
+  patient.Raw(HalfRequest(60'000));
+  EXPECT_FALSE(patient.Closed());
+  TestClient greedy(server);
+  greedy.Raw(HalfRequest(ClientLimits::kStrangerInput));
+  EXPECT_TRUE(greedy.Closed());
+  EXPECT_EQ(server->stats().query_limit_disconnections, 1u);
+  TestClient member(server);
+  EXPECT_THAT(member.Run("AUTH secret"), Ok());
+  member.Raw(HalfRequest(100'000));
+  EXPECT_FALSE(member.Closed());
+}
+
+TEST(StrangerLimits, BoundAllUnfinishedRequestsBeforeLogin) {
+  TestServer server(TestServer::Options{.directives = {"requirepass secret"}});
+  std::vector<std::unique_ptr<TestClient>> strangers;
+  for (int i = 0; i < 600; ++i) {
+    strangers.push_back(std::make_unique<TestClient>(server));
+    strangers.back()->Raw(HalfRequest(60'000));
+    server.RunCronFor(0);
+  }
+  EXPECT_LT(server->clients().StrangerBytes(), ClientLimits::kStrangersInput + ClientLimits::kStrangerInput * 2);
+  EXPECT_FALSE(strangers.front()->Closed());
+  EXPECT_TRUE(strangers.back()->Closed());
+  TestClient late(server);
+  EXPECT_EQ(late.Raw("*2\r\n$4\r\nAUTH\r\n"), "");
+  EXPECT_EQ(late.Raw("$6\r\nsecret\r\n"), "+OK\r\n");
+  strangers.clear();
+  server.RunCronFor(0);
+  EXPECT_EQ(server->clients().StrangerBytes(), 0u);
 }
 
 TEST(HttpTest, ClosesHttpClients) {
