@@ -140,6 +140,43 @@ std::string Unquoted(std::string text) {
   return text;
 }
 
+bool IsControl(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
+
+// Whether a control character of UTF-8 begins here, U+0080 to U+009F: a terminal obeys some of them.
+bool IsWideControl(std::string_view text, size_t at) {
+  return text[at] == '\xc2' && at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0x80 &&
+         static_cast<unsigned char>(text[at + 1]) < 0xa0;
+}
+
+void AppendVisible(std::string& out, char c) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  if (c == '\n') {
+    out.append("\\n");
+  } else if (c == '\r') {
+    out.append("\\r");
+  } else {
+    const auto byte = static_cast<unsigned char>(c);
+    out.append({'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]});
+  }
+}
+
+// The text on one line.
+std::string Visible(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (IsWideControl(text, at)) {
+      AppendVisible(out, text[at++]);
+      AppendVisible(out, text[at]);
+    } else if (IsControl(text[at])) {
+      AppendVisible(out, text[at]);
+    } else {
+      out.push_back(text[at]);
+    }
+  }
+  return out;
+}
+
 char Mark(LogLevel level) { return ".-*#"[static_cast<size_t>(level)]; }
 
 int SyslogPriority(LogLevel level) {
@@ -220,7 +257,9 @@ void Logger::EnableSyslog(std::string ident, int facility) {
 }
 
 void Logger::Log(LogLevel level, std::string_view text) {
-  if (Shows(level)) Emit(level, text, Line(level, text));
+  if (!Shows(level)) return;
+  const std::string visible = Visible(text);
+  Emit(level, visible, Line(level, format_ == LogFormat::kLogfmt ? Visible(Unquoted(std::string(text))) : visible));
 }
 
 void Logger::LogRaw(LogLevel level, std::string_view text) {
@@ -243,7 +282,7 @@ std::string Logger::Line(LogLevel level, std::string_view text) {
   }
   line.append("pid=").append(IntegerText(pid)).append(" role=").append(RoleName(role));
   line.append(" timestamp=\"").append(moment).append("\" level=").append(LevelName(level)).append(" message=\"");
-  return line.append(Unquoted(name_ + std::string(text))).append("\"\n");
+  return line.append(Unquoted(name_)).append(text).append("\"\n");
 }
 
 // Offsets change only at quarters of an hour, so the time zone is read once in each. A forked child does not read it:

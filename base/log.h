@@ -3,6 +3,10 @@
 //   4242:M 21 Nov 2026 02:17:41.123 * Ready to accept connections tcp
 //   pid ^ ^ role      local time    ^ mark of the level: . debug, - verbose, * notice, # warning
 //
+// One call of Log writes one line. Texts have parts that clients, scripts and other servers chose, so control
+// characters are written as "\n", "\r" or "\x1b": no such part can begin a line, or send commands to a terminal. Tabs
+// and UTF-8 stay as they are.
+//
 // The server never waits for the reader of its log. If a pipe, terminal or socket is full, lines are lost; before the
 // next line that can be written, the log reports how many were lost. Each line is a single write(2); nothing is
 // buffered.
@@ -75,7 +79,8 @@ class Logger {
   void Notice(std::string_view text) { Log(LogLevel::kNotice, text); }
   void Warning(std::string_view text) { Log(LogLevel::kWarning, text); }
 
-  // Writes the text unchanged, without prefix or added newline: for logos and reports of many lines.
+  // Writes the text unchanged, without prefix or added newline: for logos and reports of many lines. Requires: nobody
+  // else chose a part of it.
   void LogRaw(LogLevel level, std::string_view text);
   void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }
 

@@ -59,12 +59,12 @@ std::optional<AofManifest> AofDirectory::ReadManifest() const {
   }
   auto manifest = AofManifest::Parse(text.value());
   if (manifest) return std::move(manifest.value());
-  log_.Warning("\n*** FATAL AOF MANIFEST FILE ERROR ***\n");
+  log_.Warning("*** FATAL AOF MANIFEST FILE ERROR ***");
   if (const auto& line = manifest.error().line) {
-    log_.Warning("Reading the manifest file, at line " + std::to_string(line->number) + "\n");
-    log_.Warning(">>> '" + line->text + "'\n");
+    log_.Warning("Reading the manifest file, at line " + std::to_string(line->number));
+    log_.Warning(">>> '" + line->text + "'");
   }
-  log_.Warning(manifest.error().why + "\n");
+  log_.Warning(manifest.error().why);
   return std::nullopt;
 }
 

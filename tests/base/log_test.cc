@@ -107,6 +107,27 @@ TEST_F(LogTest, PrintsOtherForms) {
             "pid=" + pid + " role=child timestamp=\"2026-11-20T18:17:41.123-08:00\" level=notice message=\"x\"\n");
 }
 
+// Parts of a text come from clients, scripts and other servers: they must not look like another line.
+TEST_F(LogTest, WritesEachTextOnOneLine) {
+  Logger log(clock_, pipe_[1]);
+  const auto written = [&](const std::string& text) {
+    log.Notice(text);
+    const std::string line = Drained();
+    return line.substr(line.find('*') + 2);
+  };
+  EXPECT_EQ(written("user\n+INJ\r\nx"), "user\\n+INJ\\r\\nx\n");
+  EXPECT_EQ(written(std::string("a\0b\x1b[31m\x7f", 9)), "a\\x00b\\x1b[31m\\x7f\n");
+  EXPECT_EQ(written("\xc2\x9b"
+                    "31m"),
+            "\\xc2\\x9b31m\n");
+  EXPECT_EQ(written("a\tb \\ Gr\xc3\xbc\xc3\x9f \xc2\xa0 \xff"), "a\tb \\ Gr\xc3\xbc\xc3\x9f \xc2\xa0 \xff\n");
+  log.SetFormat(LogFormat::kLogfmt, LogTimeFormat::kIso8601);
+  log.Notice(
+      "a\x1b"
+      "b");
+  EXPECT_THAT(Drained(), EndsWith("message=\"a\\x1bb\"\n"));
+}
+
 TEST_F(LogTest, PadsTheTime) {
   clock_.SetWallMs(1'767'513'845'006);  // 2026-01-04T08:04:05.006Z
   Logger log(clock_, pipe_[1]);
