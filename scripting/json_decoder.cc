@@ -200,6 +200,7 @@ class Decoder {
     }
     unescaped_.Clear();
     while (*next_ != '"') {
+      work_.Step();
       unescaped_.Append(Bytes(plain, static_cast<size_t>(next_ - plain)));
       if (*next_ == '\0') return Fail("unexpected end of string");
       if (const char* error = ReadEscape()) return Fail(error);

@@ -68,6 +68,7 @@ class Encoder {
       while (text != end && kEscapes[static_cast<uint8_t>(*text)] == 0) ++text;
       out_.Append(Bytes(plain, static_cast<size_t>(text - plain)));
       if (text == end) break;
+      work_.Step();
       AppendEscaped(*text);
       plain = text + 1;
     }

@@ -74,13 +74,14 @@ Kind KindOf(char option) {
 // valid.
 class Format {
  public:
-  explicit Format(lua_State* lua) : lua_(lua), rest_(luaL_checkstring(lua, 1)) {}
+  explicit Format(lua_State* lua) : lua_(lua), work_(lua), rest_(luaL_checkstring(lua, 1)) {}
 
   bool AtEnd() const { return rest_.empty(); }
   std::endian Order() const { return order_; }
 
   // The next item, for a position in the structure.
   Item Next(size_t position) {
+    work_.Step();
     const char option = rest_.front();
     rest_.remove_prefix(1);
     const Kind kind = KindOf(option);
@@ -112,6 +113,7 @@ class Format {
     if (AtEnd() || !IsDigit(rest_.front())) return otherwise;
     int64_t number = 0;
     while (!AtEnd() && IsDigit(rest_.front())) {
+      work_.Step();
       number = number * 10 + (rest_.front() - '0');
       if (number > std::numeric_limits<int>::max()) luaL_error(lua_, "integral size overflow");
       rest_.remove_prefix(1);
@@ -168,6 +170,7 @@ class Format {
   }
 
   lua_State* lua_;
+  WorkCount work_;
   Bytes rest_;
   std::endian order_ = std::endian::native;
   size_t max_alignment_ = 1;

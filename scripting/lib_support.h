@@ -2,6 +2,7 @@
 // buffer.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,6 +37,13 @@ class WorkCount {
 
   void Step() {
     if (++steps_ % kStepsPerLook == 0) Listen(lua_);
+  }
+  // Many steps, such as the bytes of a text.
+  void Steps(size_t count) {
+    steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerLook));
+    if (steps_ < kStepsPerLook) return;
+    steps_ = 0;
+    Listen(lua_);
   }
 
  private:
@@ -108,7 +116,7 @@ class LuaBuffer {
   size_t size_ = 0;
   size_t capacity_ = kInlineSize;
   char* data_ = inline_;
-  char inline_[kInlineSize];
+  alignas(size_t) char inline_[kInlineSize];
 };
 
 // Pushes a text.

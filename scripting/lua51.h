@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "base/bytes.h"
+#include "scripting/lib_support.h"
 #include "scripting/lua_api.h"
 
 namespace respite {
@@ -36,9 +36,23 @@ class ThreadObserver {
 // `observer` must outlive everything that runs in the state.
 void ObserveThreads(lua_State* lua, ThreadObserver* observer);
 
-// Converts source text so that 5.4 reads it as 5.1 does: unknown escape sequences stand for the character after the
+// Source text, changed so that 5.4 reads it as 5.1 does: unknown escape sequences stand for the character after the
 // backslash, a function with `...` that uses the table `arg` gets one, and bytecode is read as text. Line numbers stay
-// the same. Cost: O(n).
-std::string AdaptSource(Bytes source);
+// the same. The hook of a script that adapts a long text is called meanwhile, and may end it.
+class AdaptedSource {
+ public:
+  // `source` must outlive it. Raises an error if the limit of memory does not allow a copy. Cost: O(n); copies nothing
+  // if nothing has to change.
+  AdaptedSource(lua_State* lua, Bytes source);
+  Bytes View() const { return view_; }
+
+ private:
+  LuaBuffer text_;
+  LuaBuffer whole_;
+  Bytes view_;
+};
+
+// As lua_load for source text of 5.1, which may not be bytecode. Calls the hook of the script as AdaptedSource does.
+int LoadSource(lua_State* lua, Bytes source, const char* chunk);
 
 }  // namespace respite

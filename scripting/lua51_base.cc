@@ -130,22 +130,9 @@ int Xpcall(lua_State* lua) {
   return lua_gettop(lua);
 }
 
-// Returns the text in parts, so that a script can be ended while a long text is compiled.
-const char* ReadPart(lua_State* lua, void* rest, size_t* size) {
-  constexpr size_t kPartSize = 65536;
-  Bytes& text = *static_cast<Bytes*>(rest);
-  const Bytes part = text.substr(0, kPartSize);
-  text.remove_prefix(part.size());
-  if (!text.empty()) Listen(lua);
-  *size = part.size();
-  return part.data();
-}
-
 // Accepts text only, no bytecode. Pushes the function, or nil and the message.
 int LoadText(lua_State* lua, Bytes text, const char* chunk_name) {
-  const std::string adapted = AdaptSource(text);
-  Bytes rest = adapted;
-  if (lua_load(lua, ReadPart, &rest, chunk_name, "t") == LUA_OK) return 1;
+  if (LoadSource(lua, text, chunk_name) == LUA_OK) return 1;
   PassOnEnd(lua);
   lua_pushnil(lua);
   lua_insert(lua, -2);

@@ -28,9 +28,11 @@ void AddPrinted(luaL_Buffer& result, const std::string& format, Value value) {
   luaL_addstring(&result, item.data());
 }
 
-void AddQuoted(luaL_Buffer& result, Bytes text) {
+void AddQuoted(lua_State* lua, luaL_Buffer& result, Bytes text) {
+  WorkCount work(lua);
   luaL_addchar(&result, '"');
   for (const char c : text) {
+    work.Step();
     if (c == '\r') {
       luaL_addstring(&result, "\\r");
     } else if (c == '\0') {
@@ -73,7 +75,7 @@ void AddArgument(lua_State* lua, luaL_Buffer& result, const Conversion& conversi
     case 'G':
       return AddPrinted(result, conversion.flags + conversion.letter, luaL_checknumber(lua, argument));
     case 'q':
-      return AddQuoted(result, CheckBytes(lua, argument));
+      return AddQuoted(lua, result, CheckBytes(lua, argument));
     case 's':
       return AddText(lua, result, conversion, argument);
     default: {
@@ -109,7 +111,9 @@ int Format(lua_State* lua) {
   int argument = 1;
   luaL_Buffer result;
   luaL_buffinit(lua, &result);
+  WorkCount work(lua);
   for (size_t i = 0; i < format.size(); i++) {
+    work.Step();
     if (format[i] != '%') {
       luaL_addchar(&result, format[i]);
     } else if (format.data()[i + 1] == '%') {

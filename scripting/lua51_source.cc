@@ -2,6 +2,7 @@
 // just the character (so `\.`, but also `\x`), and a function with `...` that does not use it finds its arguments in
 // the table `arg`.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -15,51 +16,116 @@ constexpr char kBinaryMark = '\x1b';
 
 constexpr bool IsNameChar(char c) { return IsDigit(c) || c == '_' || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z'); }
 
-// Copies a chunk token by token. Does not check the text: the compiler reports errors.
+// What a character can begin.
+enum class Start : uint8_t { kNothing, kText, kComment, kLongText, kWord, kDots, kPair };
+
+constexpr std::array<Start, 256> kStarts = [] {
+  std::array<Start, 256> starts{};
+  for (size_t c = 0; c < starts.size(); ++c) {
+    if (IsNameChar(static_cast<char>(c))) starts[c] = Start::kWord;
+  }
+  starts['"'] = starts['\''] = Start::kText;
+  starts['-'] = Start::kComment;
+  starts['['] = Start::kLongText;
+  starts['.'] = Start::kDots;
+  for (char c : Bytes("/<>:")) starts[static_cast<uint8_t>(c)] = Start::kPair;
+  return starts;
+}();
+
+Start StartOf(char c) { return kStarts[static_cast<uint8_t>(c)]; }
+
+// Reads a chunk token by token. Does not check the text: the compiler reports errors.
 class Adapter {
  public:
-  explicit Adapter(Bytes source) : source_(source) {
+  // `text` and `whole` are empty, and keep what Adapt returns.
+  Adapter(lua_State* lua, Bytes source, LuaBuffer& text, LuaBuffer& whole)
+      : lua_(lua), source_(source), text_(text), whole_(whole), bodies_(lua) {
     // 5.4 detects bytecode only at the start of the text.
-    if (source.starts_with(kBinaryMark)) text_.push_back(' ');
+    if (source.starts_with(kBinaryMark)) Insert(" ");
   }
 
-  std::string Adapt() && {
-    while (place_ < source_.size()) CopyToken();
-    return insertions_.empty() ? std::move(text_) : WithArgTables();
+  // Returns what the compiler shall read: the source itself if nothing had to change, else the text.
+  Bytes Adapt() {
+    while (place_ < source_.size() && blocks_.size() < kMostBlocks) ReadToken();
+    place_ = source_.size();
+    if (!is_changed_ && bodies_.View().empty()) return source_;
+    CopyUnchanged();
+    return bodies_.View().empty() ? text_.View() : WithArgTables();
   }
 
  private:
   static constexpr Bytes kArgTable = " local arg={n=select('#',...),...};";
+  // The compiler refuses 200 levels, so it never reads what comes after so many.
+  static constexpr size_t kMostBlocks = 1000;
+  static constexpr size_t kBytesPerLook = size_t{1} << 20;
 
   // A block that an `end` will close.
   struct Block {
     bool has_arg_table = false;  // a function with `...` that has not been used so far
     bool uses_arg = false;
-    size_t body = 0;  // where it starts in text_
+    size_t body = 0;  // where it starts in the adapted text
   };
 
   char At(size_t ahead) const { return place_ + ahead < source_.size() ? source_[place_ + ahead] : '\0'; }
+  size_t AdaptedSize() const { return text_.View().size() + (place_ - copied_); }
 
-  void Copy(size_t count) {
-    text_.append(source_.substr(place_, count));
-    place_ = std::min(place_ + count, source_.size());
+  // The source up to here stays as it is.
+  void Keep(size_t count) {
+    place_ += std::min(count, source_.size() - place_);
+    if (place_ - looked_ < kBytesPerLook) return;
+    looked_ = place_;
+    Listen(lua_);
   }
 
-  void CopyToken() {
+  void CopyUnchanged() {
+    const Bytes unchanged = source_.substr(copied_, place_ - copied_);
+    if (!is_changed_) text_.Reserve(source_.size());  // otherwise it would double, and take twice the memory
+    is_changed_ = true;
+    text_.Append(unchanged);
+    copied_ = place_;
+  }
+
+  void Insert(Bytes inserted) {
+    CopyUnchanged();
+    text_.Append(inserted);
+  }
+
+  void LeaveOut() {
+    CopyUnchanged();
+    copied_ = ++place_;
+  }
+
+  void ReadToken() {
     const char c = At(0);
-    if (c == '"' || c == '\'') return CopyString(c);
-    if (c == '-' && At(1) == '-') return CopyComment();
-    if (c == '[' && LongBracket() > 0) return CopyLong();
-    if (IsNameChar(c)) return CopyWord();
-    if (source_.substr(place_).starts_with("...")) return CopyDots();
-    Copy(1);
-    // 5.1 does not have these operators: it reads the two characters separately.
-    if (c == At(0) && Bytes("/<>:").find(c) != Bytes::npos) text_.push_back(' ');
+    switch (StartOf(c)) {
+      case Start::kNothing:
+        return KeepNothings();
+      case Start::kText:
+        return ReadText(c);
+      case Start::kComment:
+        return At(1) == '-' ? ReadComment() : Keep(1);
+      case Start::kLongText:
+        return LongBracket() > 0 ? ReadLong() : Keep(1);
+      case Start::kWord:
+        return ReadWord();
+      case Start::kDots:
+        return source_.substr(place_).starts_with("...") ? ReadDots() : Keep(1);
+      case Start::kPair:
+        Keep(1);
+        // 5.1 does not have these operators: it reads the two characters separately.
+        if (c == At(0)) Insert(" ");
+    }
   }
 
-  void CopyDots() {
+  void KeepNothings() {
+    size_t count = 1;
+    while (count < kBytesPerLook && place_ + count < source_.size() && StartOf(At(count)) == Start::kNothing) ++count;
+    Keep(count);
+  }
+
+  void ReadDots() {
     if (!functions_.empty()) blocks_[functions_.back()].has_arg_table = false;
-    Copy(3);
+    Keep(3);
   }
 
   // The size of an opening long bracket here, or 0.
@@ -69,49 +135,63 @@ class Adapter {
     return At(size) == '[' ? size + 1 : 0;
   }
 
-  void CopyLong() {
+  void ReadLong() {
     const size_t size = LongBracket();
     const std::string closing = "]" + std::string(size - 2, '=') + "]";
     const size_t end = source_.find(closing, place_ + size);
-    Copy(end == Bytes::npos ? source_.size() : end + size - place_);
+    Keep(end == Bytes::npos ? source_.size() : end + size - place_);
   }
 
-  void CopyComment() {
-    Copy(2);
-    if (At(0) == '[' && LongBracket() > 0) return CopyLong();
-    const size_t end = source_.find_first_of("\r\n", place_);
-    Copy((end == Bytes::npos ? source_.size() : end) - place_);
+  void ReadComment() {
+    Keep(2);
+    if (At(0) == '[' && LongBracket() > 0) return ReadLong();
+    while (place_ < source_.size() && At(0) != '\n' && At(0) != '\r') Keep(PartUntil("\r\n"));
   }
 
-  void CopyString(char quote) {
-    Copy(1);
+  // How many characters are not of these, but no more than between two looks. At least one.
+  size_t PartUntil(Bytes ends) const {
+    const Bytes part = source_.substr(place_, kBytesPerLook);
+    return std::max<size_t>(std::min(part.find_first_of(ends), part.size()), 1);
+  }
+
+  void ReadText(char quote) {
+    Keep(1);
     while (place_ < source_.size() && At(0) != quote && At(0) != '\n' && At(0) != '\r') {
       if (At(0) == '\\') {
-        CopyEscape();
+        ReadEscape();
       } else {
-        Copy(1);
+        KeepPlain(quote);
       }
     }
-    Copy(1);
+    Keep(1);
   }
 
-  void CopyEscape() {
+  void KeepPlain(char quote) {
+    size_t count = 1;
+    for (; count < kBytesPerLook && place_ + count < source_.size(); ++count) {
+      const char c = source_[place_ + count];
+      if (c == quote || c == '\\' || c == '\n' || c == '\r') break;
+    }
+    Keep(count);
+  }
+
+  void ReadEscape() {
     constexpr Bytes kKnown = "abfnrtv\\\"'\n\r0123456789";
     if (place_ + 1 < source_.size() && kKnown.find(At(1)) == Bytes::npos) {
-      place_++;
-      return Copy(1);
+      LeaveOut();
+      return Keep(1);
     }
     const bool is_line_end = (At(1) == '\r' && At(2) == '\n') || (At(1) == '\n' && At(2) == '\r');
-    Copy(is_line_end ? 3 : 2);
+    Keep(is_line_end ? 3 : 2);
   }
 
-  void CopyWord() {
+  void ReadWord() {
     size_t size = 1;
     while (IsNameChar(At(size))) size++;
     const Bytes word = source_.substr(place_, size);
-    Copy(size);
-    if (word == "_ENV") text_.push_back('_');  // an ordinary name in 5.1
-    if (word == "function") return CopyParameters();
+    Keep(size);
+    if (word == "_ENV") Insert("_");  // an ordinary name in 5.1
+    if (word == "function") return ReadParameters();
     if (word == "if" || word == "do") blocks_.emplace_back();
     if (word == "end") CloseBlock();
     if (word == "arg") NoteArg();
@@ -122,8 +202,8 @@ class Adapter {
     for (auto block = blocks_.rbegin(); block != blocks_.rend() && !block->uses_arg; ++block) block->uses_arg = true;
   }
 
-  // Copies the name and parameters after `function`.
-  void CopyParameters() {
+  // Reads the name and parameters after `function`.
+  void ReadParameters() {
     const size_t end = has_parentheses_ ? source_.find(')', place_) : Bytes::npos;
     Block block;
     has_parentheses_ = end != Bytes::npos;
@@ -131,9 +211,9 @@ class Adapter {
       Bytes parameters = source_.substr(place_, end - place_);
       while (!parameters.empty() && IsSpace(parameters.back())) parameters.remove_suffix(1);
       block.has_arg_table = parameters.ends_with("...");
-      Copy(end + 1 - place_);
+      Keep(end + 1 - place_);
     }
-    block.body = text_.size();
+    block.body = AdaptedSize();
     functions_.push_back(blocks_.size());
     blocks_.push_back(block);
   }
@@ -141,41 +221,63 @@ class Adapter {
   void CloseBlock() {
     if (blocks_.empty()) return;
     const Block& block = blocks_.back();
-    if (block.has_arg_table && block.uses_arg) insertions_.push_back(block.body);
+    if (block.has_arg_table && block.uses_arg) NoteBody(block.body);
     if (block.body != 0) functions_.pop_back();
     blocks_.pop_back();
   }
 
-  std::string WithArgTables() {
-    std::sort(insertions_.begin(), insertions_.end());  // inner functions end first
-    std::string text;
-    text.reserve(text_.size() + insertions_.size() * kArgTable.size());
+  // The function whose body starts here needs its `arg`. There may be many of them, so Lua's memory keeps them.
+  void NoteBody(size_t body) { bodies_.Append(Bytes(reinterpret_cast<const char*>(&body), sizeof body)); }
+
+  Bytes WithArgTables() {
+    auto* const end = reinterpret_cast<size_t*>(bodies_.Reserve(0));
+    size_t* const begin = end - bodies_.View().size() / sizeof(size_t);
+    std::sort(begin, end);  // inner functions end first
+    whole_.Reserve(text_.View().size() + static_cast<size_t>(end - begin) * kArgTable.size());
     size_t copied = 0;
-    for (size_t place : insertions_) {
-      text.append(text_, copied, place - copied).append(kArgTable);
-      copied = place;
+    for (const size_t* body = begin; body != end; ++body) {
+      whole_.Append(text_.View().substr(copied, *body - copied));
+      whole_.Append(kArgTable);
+      copied = *body;
     }
-    return text.append(text_, copied);
+    whole_.Append(text_.View().substr(copied));
+    return whole_.View();
   }
 
+  lua_State* lua_;
   Bytes source_;
   size_t place_ = 0;
-  std::string text_;
+  size_t copied_ = 0;  // of the source, into text_ or left out
+  size_t looked_ = 0;  // where the script last could be ended
+  bool is_changed_ = false;
+  LuaBuffer& text_;   // empty until something changes
+  LuaBuffer& whole_;  // text_ with the tables `arg`
   std::vector<Block> blocks_;
-  std::vector<size_t> functions_;   // the indexes of blocks that are functions
-  std::vector<size_t> insertions_;  // places in text_ where a function needs its `arg`
-  bool has_parentheses_ = true;     // false if the rest of the source has no `)`
+  std::vector<size_t> functions_;  // the indexes of blocks that are functions
+  LuaBuffer bodies_;               // places in the adapted text where a function needs its `arg`: each a size_t
+  bool has_parentheses_ = true;    // false if the rest of the source has no `)`
 };
 
-bool NeedsAdapter(Bytes source) {
-  for (Bytes newer : {"\\", "//", "<<", ">>", "::", "_ENV"}) {
-    if (source.find(newer) != Bytes::npos) return true;
-  }
-  return source.starts_with(kBinaryMark) || (source.find("arg") != Bytes::npos && source.find("...") != Bytes::npos);
+// Returns the text in parts, so that a script can be ended while a long text is compiled.
+const char* ReadPart(lua_State* lua, void* rest, size_t* size) {
+  constexpr size_t kPartSize = 65536;
+  Bytes& text = *static_cast<Bytes*>(rest);
+  const Bytes part = text.substr(0, kPartSize);
+  text.remove_prefix(part.size());
+  if (!text.empty()) Listen(lua);
+  *size = part.size();
+  return part.data();
 }
 
 }  // namespace
 
-std::string AdaptSource(Bytes source) { return NeedsAdapter(source) ? Adapter(source).Adapt() : std::string(source); }
+AdaptedSource::AdaptedSource(lua_State* lua, Bytes source)
+    : text_(lua), whole_(lua), view_(Adapter(lua, source, text_, whole_).Adapt()) {}
+
+int LoadSource(lua_State* lua, Bytes source, const char* chunk) {
+  const AdaptedSource adapted(lua, source);
+  Bytes rest = adapted.View();
+  return lua_load(lua, ReadPart, &rest, chunk, "t");
+}
 
 }  // namespace respite

@@ -189,7 +189,9 @@ struct Found {
 // Redis: a % before anything but a digit stands for that character, even for the zero after the end.
 void AddTemplate(lua_State* lua, luaL_Buffer& result, PatternMatcher& matcher, Found found) {
   const Bytes text = CheckBytes(lua, 3);
+  WorkCount work(lua);
   for (size_t i = 0; i < text.size(); i++) {
+    work.Step();
     if (text[i] != '%') {
       luaL_addchar(&result, text[i]);
       continue;

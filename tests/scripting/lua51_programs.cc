@@ -25,9 +25,18 @@ Lua51State::Lua51State() : lua_(memory_.NewState()) { OpenLua51(lua_); }
 Lua51State::~Lua51State() { lua_close(lua_); }
 
 std::string Lua51State::Run(Bytes source) {
-  const std::string text = AdaptSource(std::string(kShow) + std::string(source));
-  const bool is_ok =
-      luaL_loadbuffer(lua_, text.data(), text.size(), "@user_script") == LUA_OK && lua_pcall(lua_, 0, 1, 0) == LUA_OK;
+  struct Work {
+    std::string text;
+  } work{std::string(kShow) + std::string(source)};
+  // In a protected call, because memory may be short for the source as well.
+  lua_pushcfunction(lua_, [](lua_State* lua) {
+    const auto& load = *static_cast<Work*>(lua_touserdata(lua, 1));
+    if (LoadSource(lua, load.text, "@user_script") != LUA_OK) lua_error(lua);
+    lua_call(lua, 0, 1);
+    return 1;
+  });
+  lua_pushlightuserdata(lua_, &work);
+  const bool is_ok = lua_pcall(lua_, 1, 1, 0) == LUA_OK;
   memory_.Relent();
   std::string result = (is_ok ? "" : "ERR ") + TextOf(lua_);
   lua_settop(lua_, 0);
