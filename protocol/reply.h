@@ -24,6 +24,8 @@ class Reply {
       : out_(&out), version_(version), form_(form) {}
 
   bool IsResp3() const { return version_ == RespVersion::kResp3; }
+  // Bytes in the buffer, those of earlier replies included.
+  size_t Size() const { return out_->Size(); }
 
   void Ok() { IsBinary() ? BinaryText('+', "OK") : out_->Append("+OK\r\n"); }
   void Simple(Bytes text);

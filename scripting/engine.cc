@@ -1,5 +1,6 @@
 #include "scripting/engine.h"
 
+#include <cassert>
 #include <cstdlib>
 #include <ctime>
 #include <initializer_list>
@@ -20,6 +21,7 @@ namespace {
 constexpr int kInstructionsPerLook = 10'000;
 constexpr char kKilled[] = "Script killed by user with SCRIPT KILL...";
 constexpr char kLoadTimeout[] = "FUNCTION LOAD timeout";
+constexpr char kLongError[] = "ERR The error of the script is too long";
 constexpr char kUnknownError[] = "ERR unknown error";
 
 // Copies a field of the table at `from` to the table on top.
@@ -52,7 +54,12 @@ int DescribeError(lua_State* lua) {
     CopyField(lua, 1, "err");
     CopyField(lua, 1, "ignore_error_stats_update");
   } else {
-    PushErrorTable(lua, "ERR " + std::string(luaL_tolstring(lua, 1, nullptr)));
+    lua_createtable(lua, 0, 4);
+    lua_pushliteral(lua, "ERR ");
+    lua_pushstring(lua, luaL_tolstring(lua, 1, nullptr));  // Redis: up to the first zero
+    lua_remove(lua, -2);
+    lua_concat(lua, 2);
+    lua_setfield(lua, -2, "err");
   }
   SetPlace(lua);
   return 1;
@@ -84,11 +91,11 @@ int OpenClock(lua_State* lua) {
   return 1;
 }
 
-// The text of a field of the table on top; nullopt if it is not a text.
-std::optional<std::string> FieldText(lua_State* lua, const char* name) {
+// The text of a field of the table on top, of a longer one not much more than `most`; nullopt if it is not a text.
+std::optional<std::string> FieldText(lua_State* lua, const char* name, size_t most = SIZE_MAX - 1) {
   std::optional<std::string> text;
   lua_pushstring(lua, name);
-  if (lua_rawget(lua, -2) == LUA_TSTRING) text = TextAt(lua, -1);
+  if (lua_rawget(lua, -2) == LUA_TSTRING) text = TextAt(lua, -1).substr(0, most + 1);
   lua_pop(lua, 1);
   return text;
 }
@@ -103,9 +110,12 @@ bool IsFieldTrue(lua_State* lua, const char* name) {
 // The failure that a table with `err` represents.
 std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   if (!lua_istable(lua, -1)) return std::nullopt;
-  std::optional<std::string> text = FieldText(lua, "err");
+  // Several copies of it are made, outside of Lua's memory.
+  constexpr size_t kLongest = ScriptEngine::kMemoryLimit / 8;
+  std::optional<std::string> text = FieldText(lua, "err", kLongest);
   if (!text) return std::nullopt;
-  text->resize(std::min(text->size(), text->find('\0')));  // Redis: errors are C strings
+  if (text->size() > kLongest) return ScriptFailure{kLongError};
+  text->resize(BeforeZero(*text).size());
   return ScriptFailure{std::move(*text), IsFieldTrue(lua, "ignore_error_stats_update")};
 }
 
@@ -210,15 +220,36 @@ int ScriptEngine::Protect(Work& work, Argument argument) {
   return status;
 }
 
-Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* chunk) {
-  const std::string text = AdaptSource(source);
+class ScriptEngine::Watched {
+ public:
+  Watched(ScriptEngine& engine, Phase phase) : engine_(engine) {
+    assert(engine.phase_ == Phase::kIdle);
+    engine.phase_ = phase;
+    engine.stop_reason_ = nullptr;
+    engine.watch_.Begin(engine.lua_);
+  }
+  ~Watched() {
+    engine_.watch_.End();
+    engine_.phase_ = Phase::kIdle;
+    if (std::exchange(engine_.collector_runs_, false)) lua_gc(engine_.lua_, LUA_GCSTOP);
+  }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+ private:
+  ScriptEngine& engine_;
+};
+
+Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* chunk, CompileLimit limit) {
+  const Watched watched(*this, limit == CompileLimit::kHost ? Phase::kRun : Phase::kLoad);
   Function function = LUA_NOREF;
   auto compile = [&] {
-    if (luaL_loadbufferx(lua_, text.data(), text.size(), chunk, "t") != LUA_OK) lua_error(lua_);
+    if (LoadSource(lua_, source, chunk) != LUA_OK) lua_error(lua_);
     function = Keep();
   };
   if (Protect(compile) == LUA_OK) return function;
-  std::string error(TextAt(lua_, -1));
+  // What ends a script is a table.
+  std::string error(stop_reason_ != nullptr ? Bytes(stop_reason_) : TextAt(lua_, -1));
   lua_pop(lua_, 1);
   return Failure(std::move(error));
 }
@@ -273,52 +304,58 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   } else {
     status = Protect(prepare);
   }
-  if (status == LUA_OK) status = ProtectedRun(Phase::kRun, lua_gettop(lua_) - 2, 1);
+  // Also while the reply is written, since that may take as long as the script likes.
+  const Watched watched(*this, Phase::kRun);
+  if (status == LUA_OK) status = ProtectedRun(lua_gettop(lua_) - 2, 1);
   return Finish(status, invocation.name, reply);
 }
 
-std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function, int64_t timeout_ms) {
-  load_until_ms_ = timeout_ms == 0 ? INT64_MAX : host_.MonotonicMs() + timeout_ms;
+std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
+  const Watched watched(*this, Phase::kLoad);
   lua_pushcfunction(lua_, DescribeError);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
-  const int status = ProtectedRun(Phase::kLoad, 0, 0);
+  const int status = ProtectedRun(0, 0);
   std::optional<ScriptFailure> failure;
-  auto describe = [&] { failure = TakeFailure(Bytes()); };
-  if (status != LUA_OK && Protect(describe, Argument::kTop) != LUA_OK) failure = BriefFailure(Bytes());
+  if (status != LUA_OK) failure = DescribeFailure(Bytes());
   lua_settop(lua_, 0);
   return failure;
 }
 
 // The handler and the function are below the arguments on the stack.
-int ScriptEngine::ProtectedRun(Phase phase, int arguments, int results) {
-  phase_ = phase;
+int ScriptEngine::ProtectedRun(int arguments, int results) {
   limited_ = true;
-  stop_reason_ = nullptr;
-  watch_.Begin(lua_);
   const int status = lua_pcall(lua_, arguments, results, -2 - arguments);
-  watch_.End();
-  phase_ = Phase::kIdle;
   limited_ = false;
-  if (std::exchange(collector_runs_, false)) lua_gc(lua_, LUA_GCSTOP);
   return status;
 }
 
-// If Lua's memory does not suffice for a reply, part of it is already written; the caller rolls it back.
+// If the reply is too much, or the script is ended while it is written, part of it is already there; the caller rolls
+// it back.
 std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply& reply) {
   if (status == LUA_ERRMEM) lua_gc(lua_, LUA_GCCOLLECT);
   std::optional<ScriptFailure> failure;
   auto finish = [&] {
-    failure = status == LUA_OK ? FailureIn(lua_) : TakeFailure(name);
+    failure = FailureIn(lua_);
     if (!failure) WriteReply(lua_, reply, host_);
     lua_settop(lua_, 0);
   };
-  if (status == LUA_OK && !lua_istable(lua_, -1)) {
+  if (status != LUA_OK) {
+    failure = DescribeFailure(name);
+  } else if (!lua_istable(lua_, -1)) {
     finish();  // does not allocate in Lua
   } else if (Protect(finish, Argument::kTop) != LUA_OK) {
-    failure = BriefFailure(name);
+    failure = DescribeFailure(name);
   }
   lua_settop(lua_, 0);
   return failure;
+}
+
+// The error is on top.
+ScriptFailure ScriptEngine::DescribeFailure(Bytes name) {
+  std::optional<ScriptFailure> failure;
+  auto describe = [&] { failure = TakeFailure(name); };
+  if (Protect(describe, Argument::kTop) != LUA_OK) failure = BriefFailure(name);
+  return *failure;
 }
 
 // The error on top is not a table if there was no memory to describe it.

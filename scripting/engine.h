@@ -30,7 +30,7 @@ struct ScriptFailure {
 
 class ScriptEngine final : private ThreadObserver {
  public:
-  // A script that needs more memory ends with an error.
+  // A script that needs more memory ends with an error, and so does one whose reply needs more.
   static constexpr size_t kMemoryLimit = size_t{1} << 30;
 
   // A reference to a function in the Lua registry.
@@ -44,8 +44,11 @@ class ScriptEngine final : private ThreadObserver {
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
 
-  // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is Lua's text.
-  Result<Function> Compile(Bytes source, const char* chunk);
+  // What may end the compiler: ScriptHost::ShallStop, as it may end a script, or the deadline of SetLoadDeadline.
+  enum class CompileLimit : uint8_t { kHost, kLoadDeadline };
+  // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is Lua's text, or says what ended the
+  // compiler. Requires: no script runs in this engine.
+  Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);
   // Keeps the function on top of Lua's stack. May raise a Lua error.
   Function Keep();
   void Release(Function function);
@@ -61,8 +64,10 @@ class ScriptEngine final : private ThreadObserver {
   std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);
   // FCALL: keys and arguments are passed to the function. Writes the reply unless it fails.
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);
-  // FUNCTION LOAD: runs the text of a library, without a reply, for at most `timeout_ms` (0: no limit).
-  std::optional<ScriptFailure> RunLibrary(Function function, int64_t timeout_ms);
+  // Until when libraries may be compiled and run: `timeout_ms` from now.
+  void SetLoadDeadline(int64_t timeout_ms) { load_until_ms_ = host_.MonotonicMs() + timeout_ms; }
+  // FUNCTION LOAD: runs the text of a library, without a reply, until the load deadline.
+  std::optional<ScriptFailure> RunLibrary(Function function);
   // True while a script or function runs, but not while a library is loaded.
   bool Running() const { return phase_ == Phase::kRun; }
 
@@ -84,6 +89,8 @@ class ScriptEngine final : private ThreadObserver {
 
  private:
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
+  // While it exists, the engine is in a phase that can be ended.
+  class Watched;
 
   static constexpr size_t kRelieveFrom = size_t{64} << 20;
   static constexpr size_t kCollectLeast = size_t{32} << 10;
@@ -102,10 +109,11 @@ class ScriptEngine final : private ThreadObserver {
   enum class Argument : uint8_t { kNone, kTop };
   template <typename Work>
   int Protect(Work& work, Argument argument = Argument::kNone);
-  int ProtectedRun(Phase phase, int arguments, int results);
+  int ProtectedRun(int arguments, int results);
   template <typename Prepare>
   std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);
   std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);
+  ScriptFailure DescribeFailure(Bytes name);
   ScriptFailure BriefFailure(Bytes name);
   ScriptFailure TakeFailure(Bytes name);
   void PushTexts(std::span<const Bytes> texts);
@@ -119,7 +127,7 @@ class ScriptEngine final : private ThreadObserver {
   bool limited_ = false;  // memory is limited; only where Lua catches the error
   Phase phase_ = Phase::kIdle;
   const char* stop_reason_ = nullptr;  // set when the running script has been ended
-  int64_t load_until_ms_ = 0;          // monotonic; for a library that is being loaded
+  int64_t load_until_ms_ = 0;          // monotonic; see SetLoadDeadline
   bool collector_runs_ = false;        // the script has used a lot of memory
   ScriptWatch watch_;
   Function globals_ = 0;  // the real table of globals

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scripting/function_header.h"
+#include "scripting/lib_support.h"
 #include "scripting/lua_reply.h"
 #include "scripting/sandbox.h"
 #include "scripting/script_api.h"
@@ -45,7 +46,9 @@ std::string TextArgument(lua_State* lua, int index, Bytes refusal) {
 // Reads the flags from the table on top.
 uint32_t ReadFlags(lua_State* lua) {
   uint32_t flags = 0;
+  WorkCount work(lua);
   for (lua_Integer i = 1; lua_rawgeti(lua, -1, i) != LUA_TNIL; ++i) {
+    work.Step();
     const auto flag = lua_isstring(lua, -1) != 0 ? ScriptFlagOf(ToLower(TextAt(lua, -1))) : std::nullopt;
     if (!flag) RaiseError(lua, "unknown flag given");
     flags |= *flag;
@@ -173,12 +176,12 @@ void OpenFunctionApi(lua_State* lua) {
 }
 
 std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine, ScriptEngine::Function code,
-                                               FunctionLibrary& library, int64_t timeout_ms) {
+                                               FunctionLibrary& library) {
   lua_State* lua = engine.lua();
   lua_rawgetp(lua, LUA_REGISTRYINDEX, &kLoadGlobals);
   ShowInsteadOfGlobals(lua);
   SetLoadedLibrary(lua, &library);
-  std::optional<ScriptFailure> failure = engine.RunLibrary(code, timeout_ms);
+  std::optional<ScriptFailure> failure = engine.RunLibrary(code);
   SetLoadedLibrary(lua, nullptr);
   ShowGlobals(lua);
   return failure;

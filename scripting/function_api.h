@@ -13,8 +13,9 @@ namespace respite {
 // The `Extend` of a ScriptEngine.
 void OpenFunctionApi(lua_State* lua);
 
-// Runs the code of a library, which adds its functions to `library`. Requires: an engine with OpenFunctionApi.
+// Runs the code of a library, which adds its functions to `library`, until the engine's load deadline. Requires: an
+// engine with OpenFunctionApi.
 std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine, ScriptEngine::Function code,
-                                               FunctionLibrary& library, int64_t timeout_ms);
+                                               FunctionLibrary& library);
 
 }  // namespace respite

@@ -66,12 +66,15 @@ ScriptEngine& FunctionLibraries::engine() {
   return *contents_.engine;
 }
 
-Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing, int64_t timeout_ms) {
-  return LoadInto(contents_.loaded, code, on_existing, timeout_ms);
+Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing) {
+  const int64_t started_ms = host_.MonotonicMs();
+  StartTime();
+  auto loaded = LoadInto(contents_.loaded, code, on_existing);
+  loaded_for_ms_ += host_.MonotonicMs() - started_ms;
+  return loaded;
 }
 
-Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Bytes code, OnExisting on_existing,
-                                                           int64_t timeout_ms) {
+Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Bytes code, OnExisting on_existing) {
   Result<FunctionHeader> header = ReadFunctionHeader(code);
   if (!header) return Failure(std::move(header).error());
   const FunctionLibrary* old = into.Find(header.value().name);
@@ -80,7 +83,7 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
   }
   auto library = std::make_unique<FunctionLibrary>(
       FunctionLibrary{.name = std::move(header.value().name), .code = std::string(code), .functions = {}});
-  std::optional<std::string> error = Run(*library, code.substr(header.value().size), timeout_ms);
+  std::optional<std::string> error = Run(*library, code.substr(header.value().size));
   for (size_t i = 0; !error && i < library->functions.size(); ++i) {
     const ScriptFunction* other = into.FindFunction(library->functions[i]->name);
     if (other != nullptr && other->library != old) error = FunctionExists(library->functions[i]->name);
@@ -93,20 +96,22 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
   return &into.Link(std::move(library));
 }
 
-std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Bytes program, int64_t timeout_ms) {
-  const auto compiled = engine().Compile(program, kFunctionChunk);
+std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Bytes program) {
+  const auto compiled = engine().Compile(program, kFunctionChunk, ScriptEngine::CompileLimit::kLoadDeadline);
   if (!compiled) return "Error compiling function: " + compiled.error();
-  const std::optional<ScriptFailure> failure = RegisterFunctions(engine(), compiled.value(), library, timeout_ms);
+  const std::optional<ScriptFailure> failure = RegisterFunctions(engine(), compiled.value(), library);
   engine().Release(compiled.value());
   if (failure) return "Error registering functions: " + failure->text;
   if (library.functions.empty()) return "No functions registered";
   return std::nullopt;
 }
 
-Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy) {
+Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit) {
   Collection added(hash_key_);
+  StartTime();
   for (const std::string& code : codes) {
-    auto loaded = LoadInto(added, code, OnExisting::kRefuse, kNoTimeout);
+    if (limit == TimeLimit::kEach) StartTime();
+    auto loaded = LoadInto(added, code, OnExisting::kRefuse);
     if (loaded) continue;
     Release(added);
     return Failure(std::move(loaded).error());

@@ -56,10 +56,9 @@ struct FunctionLibrary {
 
 class FunctionLibraries {
  public:
-  // The time limit for loading a library. Redis: LOAD_TIMEOUT_MS.
+  // The time limit for loading a library, wherever it comes from: a client, a file, a primary. Redis: LOAD_TIMEOUT_MS,
+  // for clients only.
   static constexpr int64_t kLoadTimeoutMs = 500;
-  // For libraries that were accepted before: from a file, or from a primary.
-  static constexpr int64_t kNoTimeout = 0;
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
   // Libraries, and the index of their functions.
@@ -83,6 +82,8 @@ class FunctionLibraries {
   };
   enum class OnExisting : uint8_t { kRefuse, kReplace };
   enum class RestorePolicy : uint8_t { kAppend, kReplace, kFlush };
+  // The time limit is for each library, or for all that are restored together.
+  enum class TimeLimit : uint8_t { kEach, kTogether };
 
   // `host` must outlive the libraries.
   FunctionLibraries(ScriptHost& host, const HashKey& hash_key)
@@ -93,9 +94,11 @@ class FunctionLibraries {
 
   // Adds a library. If it fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size of
   // the code), plus running the code.
-  Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, int64_t timeout_ms);
-  // Adds several, all or none.
-  Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy);
+  Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing);
+  // The time that Load has taken so far, in all.
+  int64_t LoadedForMs() const { return loaded_for_ms_; }
+  // Adds several, all or none. No other client is served meanwhile, so what a client sends has one limit together.
+  Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit);
   // Returns false if there is no library of this name.
   bool Delete(Bytes name);
   // Removes all libraries and their Lua state; another thread may free them.
@@ -119,8 +122,9 @@ class FunctionLibraries {
   size_t UsedBytes() const { return contents_.loaded.used_bytes; }
 
  private:
-  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code, OnExisting on_existing, int64_t timeout_ms);
-  std::optional<std::string> Run(FunctionLibrary& library, Bytes program, int64_t timeout_ms);
+  void StartTime() { engine().SetLoadDeadline(kLoadTimeoutMs); }
+  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code, OnExisting on_existing);
+  std::optional<std::string> Run(FunctionLibrary& library, Bytes program);
   Result<Done> Join(Collection added, RestorePolicy policy);
   void Release(const FunctionLibrary& library);
   void Release(const Collection& collection);
@@ -128,6 +132,7 @@ class FunctionLibraries {
   ScriptHost& host_;
   HashKey hash_key_;
   Contents contents_;
+  int64_t loaded_for_ms_ = 0;
 };
 
 }  // namespace respite

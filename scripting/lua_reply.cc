@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/binary_reply.h"
+#include "scripting/engine.h"
 #include "scripting/lib_support.h"
 
 namespace respite {
@@ -33,12 +34,13 @@ void WrapTop(lua_State* lua, const char* name) {
 // A function that Lua calls has room for a few values; nested values request more.
 class ReplyPusher {
  public:
-  ReplyPusher(lua_State* lua, Bytes reply) : lua_(lua), reader_(reply) {}
+  ReplyPusher(lua_State* lua, Bytes reply) : lua_(lua), work_(lua), reader_(reply) {}
 
   // True if the reply contained less than it announced.
   bool Failed() const { return reader_.Failed(); }
 
   void PushOne() {
+    work_.Step();
     const ReplyPart part = reader_.Next();
     switch (part.kind) {
       case ':':
@@ -137,6 +139,7 @@ class ReplyPusher {
   }
 
   lua_State* lua_;
+  WorkCount work_;
   BinaryReplyReader reader_;
 };
 
@@ -152,15 +155,21 @@ std::string OneLine(Bytes text) {
 // allows.
 class ReplyWriter {
  public:
-  ReplyWriter(lua_State* lua, Reply& reply, ScriptHost& host) : lua_(lua), reply_(reply), host_(host) {}
+  ReplyWriter(lua_State* lua, Reply& reply, ScriptHost& host)
+      : lua_(lua), reply_(reply), host_(host), work_(lua), start_(reply.Size()), looked_at_(start_) {}
 
   // Writes the top of the stack and pops it.
   void Write() {
     WriteTop();
-    while (!open_.empty()) WriteNext();
+    while (!open_.empty() && !is_unwanted_) {
+      WriteNext();
+      Look();
+    }
   }
 
  private:
+  static constexpr size_t kBytesPerLook = size_t{64} << 10;
+
   // A table whose elements are being written. For a map or set, lua_next delivers them with the key on top.
   struct Open {
     enum class Kind : uint8_t { kArray, kMap, kMapValue, kSet };
@@ -169,6 +178,22 @@ class ReplyWriter {
     lua_Integer count;  // of an array, whose table is on top
     lua_Integer written = 0;
   };
+
+  void Look() {
+    work_.Step();
+    if (reply_.Size() - looked_at_ < kBytesPerLook) return;
+    looked_at_ = reply_.Size();
+    RequireRoom(0);
+    Listen(lua_);  // the copying of long texts is not counted in steps
+    is_unwanted_ = host_.IsReplyUnwanted();
+  }
+
+  // The reply is memory of the script.
+  void RequireRoom(size_t more) {
+    if (reply_.Size() - start_ + more <= ScriptEngine::kMemoryLimit) return;
+    lua_pushliteral(lua_, "not enough memory");
+    lua_error(lua_);
+  }
 
   // Writes the top value and pops it. If it has elements, opens it instead.
   void WriteTop() {
@@ -214,6 +239,7 @@ class ReplyWriter {
   void WriteScalar() {
     switch (lua_type(lua_, -1)) {
       case LUA_TSTRING:
+        if (!open_.empty()) RequireRoom(TextAt(lua_, -1).size());
         return reply_.Bulk(TextAt(lua_, -1));
       case LUA_TNUMBER:
         return reply_.Integer(TruncatedInteger(lua_tonumber(lua_, -1)));
@@ -231,6 +257,7 @@ class ReplyWriter {
   }
 
   void WriteError(Bytes text) {
+    RequireRoom(text.size());
     host_.CountError(text);
     reply_.Error(text);
   }
@@ -245,12 +272,14 @@ class ReplyWriter {
 
   void WriteTable() {
     if (Has("err", LUA_TSTRING)) {
-      WriteError(TextAt(lua_, -1));
+      WriteError(BeforeZero(TextAt(lua_, -1)));
     } else if (Has("ok", LUA_TSTRING)) {
-      reply_.Simple(OneLine(TextAt(lua_, -1)));
+      RequireRoom(TextAt(lua_, -1).size());
+      reply_.Simple(OneLine(BeforeZero(TextAt(lua_, -1))));
     } else if (Has("double", LUA_TNUMBER)) {
       reply_.Double(lua_tonumber(lua_, -1));
     } else if (Has("big_number", LUA_TSTRING)) {
+      RequireRoom(TextAt(lua_, -1).size());
       reply_.BigNumber(OneLine(TextAt(lua_, -1)));
     } else if (Has("verbatim_string", LUA_TTABLE)) {
       if (!WriteVerbatim()) return WriteContents();  // it has popped the table
@@ -277,6 +306,7 @@ class ReplyWriter {
 
   // Redis: a format always has three letters, whatever the script says.
   void WriteVerbatimText(Bytes text, Bytes format) {
+    RequireRoom(text.size());
     std::string three(format.substr(0, 3));
     three.resize(3, ' ');
     reply_.Verbatim(text, three);
@@ -302,14 +332,20 @@ class ReplyWriter {
 
   size_t CountPairs() {
     size_t pairs = 0;
-    for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) ++pairs;
+    for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) {
+      work_.Step();
+      ++pairs;
+    }
     return pairs;
   }
 
   // The number of elements up to the first nil.
   lua_Integer CountElements() {
     lua_Integer count = 0;
-    for (; lua_rawgeti(lua_, -1, count + 1) != LUA_TNIL; lua_pop(lua_, 1)) ++count;
+    for (; lua_rawgeti(lua_, -1, count + 1) != LUA_TNIL; lua_pop(lua_, 1)) {
+      work_.Step();
+      ++count;
+    }
     lua_pop(lua_, 1);
     return count;
   }
@@ -317,6 +353,10 @@ class ReplyWriter {
   lua_State* lua_;
   Reply& reply_;
   ScriptHost& host_;
+  WorkCount work_;
+  const size_t start_;  // where the reply begins in its buffer
+  size_t looked_at_;    // the size of the buffer
+  bool is_unwanted_ = false;
   std::vector<Open> open_;
 };
 

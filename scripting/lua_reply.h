@@ -27,8 +27,14 @@ bool PushReply(lua_State* lua, Bytes reply);
 void PushErrorTable(lua_State* lua, Bytes text);
 
 // Writes the value on top of the stack as a reply and pops it. A value nested deeper than Redis' stack allows is
-// replaced by an error. `host` is told of errors within the reply. Raises an error if Lua has no memory left.
+// replaced by an error. `host` is told of errors within the reply. A small value can contain a reply without end, since
+// a table may stand at many places; so the hook of the script is called meanwhile, and may end it. Raises an error if
+// Lua has no memory left, and if the reply takes more than the limit of a script. Stops early, with a part of the
+// reply, if the host says that it is unwanted.
 void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);
+
+// Redis: errors and statuses are C strings.
+inline Bytes BeforeZero(Bytes text) { return text.substr(0, text.find('\0')); }
 
 // A view of a string on the stack.
 inline Bytes TextAt(lua_State* lua, int index) {

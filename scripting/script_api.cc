@@ -1,5 +1,6 @@
 #include "scripting/script_api.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -7,6 +8,7 @@
 #include "base/digest.h"
 #include "protocol/redis_version.h"
 #include "scripting/engine.h"
+#include "scripting/lib_support.h"
 #include "scripting/lua51_support.h"
 #include "scripting/lua_reply.h"
 
@@ -72,15 +74,19 @@ int ProtectedCall(lua_State* lua) {
 int ErrorReply(lua_State* lua) {
   if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TSTRING)
     return PushError(lua, "wrong number or type of arguments");
-  Bytes text = TextAt(lua, 1);
+  Bytes text = BeforeZero(TextAt(lua, 1));
   if (text.starts_with('-')) text.remove_prefix(1);
   // Redis: a single word is a text without an error code.
   const size_t blank = text.find(' ');
-  std::string code(blank == Bytes::npos ? "ERR" : text.substr(0, blank));
-  std::string rest(blank == Bytes::npos ? text : text.substr(blank + 1));
-  while (!rest.empty() && (rest.back() == '\r' || rest.back() == '\n')) rest.pop_back();
-  rest.erase(0, rest.find_first_not_of("\r\n"));
-  PushErrorTable(lua, code + " " + rest);
+  const Bytes code = blank == Bytes::npos ? Bytes("ERR") : text.substr(0, blank);
+  Bytes rest = blank == Bytes::npos ? text : text.substr(blank + 1);
+  while (!rest.empty() && (rest.back() == '\r' || rest.back() == '\n')) rest.remove_suffix(1);
+  rest.remove_prefix(std::min(rest.find_first_not_of("\r\n"), rest.size()));
+  LuaBuffer error(lua);
+  error.Append(code);
+  error.Append(' ');
+  error.Append(rest);
+  PushErrorTable(lua, error.View());
   return 1;
 }
 
@@ -108,13 +114,13 @@ int Log(lua_State* lua) {
   if (!(level >= 0 && level <= 3)) {
     return RaiseError(lua, "Invalid " + std::string(DialectOf(lua).log_level) + ".");
   }
-  std::string line;
+  LuaBuffer line(lua);
   for (int i = 2; i <= count; ++i) {
     if (lua_isstring(lua, i) == 0) continue;
-    if (i > 2) line += ' ';
-    line += TextAt(lua, i);
+    if (i > 2) line.Append(' ');
+    line.Append(TextAt(lua, i));
   }
-  EngineOf(lua).host().Log(static_cast<LogLevel>(static_cast<int>(level)), line);
+  EngineOf(lua).host().Log(static_cast<LogLevel>(static_cast<int>(level)), line.View());
   return 0;
 }
 

@@ -35,7 +35,8 @@ Result<const Script*> ScriptCache::Add(Bytes body) {
   const Result<ScriptHeader> header =
       dialect.has_headers ? ReadScriptHeader(body, dialect.knows_engines) : ScriptHeader();
   if (!header) return Failure(std::string(header.error()));
-  const auto function = engine().Compile(body.substr(header.value().size), kScriptChunk);
+  const auto function =
+      engine().Compile(body.substr(header.value().size), kScriptChunk, ScriptEngine::CompileLimit::kHost);
   if (!function) return Failure("Error compiling script (new function): " + function.error());
   auto script = std::make_unique<Script>(Script{.body = std::string(body),
                                                 .sha = HexText(Sha1(body)),

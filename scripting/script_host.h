@@ -51,6 +51,9 @@ class ScriptHost {
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;
   // Called periodically while a script runs. True ends the script, even if it has written data.
   virtual bool ShallStop() noexcept = 0;
+  // Called periodically while the reply of a script is written. True if the client must get no more of it, because it
+  // has been closed.
+  virtual bool IsReplyUnwanted() noexcept { return false; }
   // For time limits. May be called when no script runs.
   virtual int64_t MonotonicMs() const noexcept = 0;
   virtual ScriptDialect Dialect() const noexcept { return {}; }

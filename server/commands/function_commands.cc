@@ -269,10 +269,7 @@ struct FunctionLoad {
       if (!call.args.TakeToken("REPLACE")) throw refusals::UnknownLoadOption(call.args.Next());
       on_existing = OnExisting::kReplace;
     }
-    // A record of the append-only file was accepted before, so it is loaded without a timeout.
-    const int64_t timeout_ms =
-        call.unit.RepeatsRecord() ? FunctionLibraries::kNoTimeout : FunctionLibraries::kLoadTimeoutMs;
-    const auto library = call.services.function_libraries.Load(call.args.Next(), on_existing, timeout_ms);
+    const auto library = call.services.function_libraries.Load(call.args.Next(), on_existing);
     if (!library) throw Refusal{"ERR " + library.error()};
     call.unit.Count(1);
     call.reply.Bulk(library.value()->name);
@@ -314,7 +311,8 @@ struct FunctionRestore {
     if (!libraries) throw Refusal{refusals::kPayloadChecksum};
     const auto codes = ReadFunctionPayload(*libraries);
     if (!codes) throw Refusal{PayloadErrorText(codes.error())};
-    const Result<Done> restored = call.services.function_libraries.Restore(codes.value(), policy);
+    const Result<Done> restored =
+        call.services.function_libraries.Restore(codes.value(), policy, FunctionLibraries::TimeLimit::kTogether);
     if (!restored) throw Refusal{"ERR " + restored.error()};
     call.unit.Count(1);
     call.reply.Ok();

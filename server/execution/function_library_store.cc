@@ -29,7 +29,8 @@ class LibraryTexts final : public LibraryContent {
   // They were accepted before, and are accepted again: libraries see nothing of the server while they are loaded.
   void PutInto(FunctionLibraries& libraries) && override {
     libraries.Take();
-    [[maybe_unused]] const auto restored = libraries.Restore(codes_, FunctionLibraries::RestorePolicy::kAppend);
+    [[maybe_unused]] const auto restored =
+        libraries.Restore(codes_, FunctionLibraries::RestorePolicy::kAppend, FunctionLibraries::TimeLimit::kEach);
     assert(restored);
   }
 

@@ -166,7 +166,8 @@ void NamedSnapshots::RestoreScripts(const Texts& bodies) {
 
 void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
   if (codes == Functions()) return;
-  const auto restored = parts_.functions.Restore(codes, FunctionLibraries::RestorePolicy::kFlush);
+  const auto restored =
+      parts_.functions.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, FunctionLibraries::TimeLimit::kEach);
   if (!restored) throw Refusal{"ERR " + restored.error()};
   unit.Count(1);
   if (!unit.Recorded()) return;
@@ -178,12 +179,12 @@ void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
   }
 }
 
-void NamedSnapshots::CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const {
+std::optional<std::string> NamedSnapshots::CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const {
   const Snapshot& snapshot = At(name);
   data_.CopyTo(*snapshot.data, data);
-  [[maybe_unused]] const auto restored =
-      functions.Restore(snapshot.setup.programs.functions, FunctionLibraries::RestorePolicy::kFlush);
-  assert(restored);  // they were accepted before
+  const auto restored = functions.Restore(snapshot.setup.programs.functions, FunctionLibraries::RestorePolicy::kFlush,
+                                          FunctionLibraries::TimeLimit::kEach);
+  return restored ? std::nullopt : std::optional("its functions cannot be loaded: " + restored.error());
 }
 
 // --- The state after the start.

@@ -62,8 +62,9 @@ class NamedSnapshots {
   // From `before` to `after`, or to the present if `after` is empty.
   std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;
 
-  // Copies its data and functions to an empty server. Requires: there is such a snapshot.
-  void CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;
+  // Copies its data and functions to an empty server. Returns why not, if the functions cannot be loaded there.
+  // Requires: there is such a snapshot.
+  std::optional<std::string> CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;
 
   // For those that need a snapshot without a name: of the data, and of functions and scripts.
   DataSnapshots& data() { return data_; }

@@ -219,6 +219,7 @@ void Connection::Resume() {
 void Connection::Flush(size_t most_bytes) {
   if (stream_.InHandshake()) return;
   if (is_departing_) return session_->out.Consume(session_->out.Size());
+  if (host_->parts().phase.Holds(*session_)) return;  // the reply that is being written may be taken back
   size_t before = session_->out.Size();
   session_->output_account.NoteOutput(before);
   const size_t end = before - std::min(session_->Sendable(), most_bytes);

@@ -224,6 +224,7 @@ Node::Node(const Parts& outside)
                 .host = host_,
                 .eviction = eviction_,
                 .clients = clients_,
+                .limits = limits_,
                 .tracking = tracking_,
                 .executor = executor_,
                 .gates = gates_,

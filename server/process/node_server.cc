@@ -228,8 +228,9 @@ LoadOutcome NodeServer::ReadData() {
   Node& before = *std::exchange(data_of_, nullptr)->node_;
   NamedSnapshots& snapshots = before.lab().snapshots;
   snapshots.Save(kCopied);
-  snapshots.CopyTo(kCopied, node_->data(), node_->function_libraries());
-  return LoadOutcome::kLoaded;
+  const auto reason = snapshots.CopyTo(kCopied, node_->data(), node_->function_libraries());
+  if (reason) node_->log().Warning("The data of the server before cannot be used: " + *reason);
+  return reason ? LoadOutcome::kFailed : LoadOutcome::kLoaded;
 }
 
 void NodeServer::Inherit(const NodeServer& before) {

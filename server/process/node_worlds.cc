@@ -99,7 +99,7 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
   if (!Begin(*world.node, {})) return "the world could not be made; the server's log says why";
   if (order.snapshots != nullptr) {
     Node& node = world.node->node();
-    order.snapshots->CopyTo(order.snapshot, node.data(), node.function_libraries());
+    if (auto reason = order.snapshots->CopyTo(order.snapshot, node.data(), node.function_libraries())) return reason;
   }
   Add(name, std::move(world));
   return std::nullopt;

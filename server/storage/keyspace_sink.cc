@@ -20,6 +20,9 @@ namespace respite {
 
 namespace {
 
+// Each library has the limit of FUNCTION LOAD; a snapshot could have any number of them.
+constexpr int64_t kAllLibrariesMs = 20 * FunctionLibraries::kLoadTimeoutMs;
+
 constexpr uint64_t kEmptyKeysLogged = 10;
 
 int64_t Number(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
@@ -27,7 +30,11 @@ int64_t Number(Bytes text) { return std::strtoll(std::string(text).c_str(), null
 }  // namespace
 
 KeyspaceSink::KeyspaceSink(const RdbLoadParts& parts, LoadTarget target, const RdbLoadOptions& options)
-    : parts_(parts), target_(target), options_(options), now_ms_(parts.clock.WallMs()) {}
+    : parts_(parts),
+      target_(target),
+      options_(options),
+      now_ms_(parts.clock.WallMs()),
+      loaded_for_ms_(target.libraries.LoadedForMs()) {}
 
 bool KeyspaceSink::IsExpired(const Entry& entry) const {
   return options_.expired == RdbLoadOptions::Expired::kDrop && entry.IsExpired(now_ms_);
@@ -122,7 +129,11 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
   const auto existing = options_.duplicates == RdbLoadOptions::Duplicates::kReplace
                             ? FunctionLibraries::OnExisting::kReplace
                             : FunctionLibraries::OnExisting::kRefuse;
-  auto loaded = target_.libraries.Load(code, existing, FunctionLibraries::kNoTimeout);
+  if (target_.libraries.LoadedForMs() - loaded_for_ms_ > kAllLibrariesMs) {
+    parts_.log.Warning("Failed loading library: the libraries before it took too long together");
+    return Failure("the function libraries take too long");
+  }
+  auto loaded = target_.libraries.Load(code, existing);
   if (loaded) return Done{};
   parts_.log.Warning("Failed loading library, " + loaded.error());
   return Failure(loaded.error());

@@ -40,6 +40,7 @@ class KeyspaceSink final : public RdbSink {
   const LoadTarget target_;
   const RdbLoadOptions options_;
   const int64_t now_ms_;
+  const int64_t loaded_for_ms_;  // FunctionLibraries::LoadedForMs at the begin
   bool stopped_ = false;
   uint64_t empty_keys_ = 0;
 };

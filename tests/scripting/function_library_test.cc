@@ -43,13 +43,13 @@ class FunctionLibraryTest : public testing::Test {
  protected:
   // The library's name, or the error.
   std::string Load(const std::string& code, OnExisting on_existing = OnExisting::kRefuse) {
-    const auto loaded = libraries_.Load(code, on_existing, FunctionLibraries::kLoadTimeoutMs);
+    const auto loaded = libraries_.Load(code, on_existing);
     return loaded ? loaded.value()->name : loaded.error();
   }
   // The result of loading code as a new library.
   std::string Try(const std::string& body) { return Load(Code("tried", body), OnExisting::kReplace); }
   std::string Restore(const std::vector<std::string>& codes, Policy policy) {
-    const auto restored = libraries_.Restore(codes, policy);
+    const auto restored = libraries_.Restore(codes, policy, FunctionLibraries::TimeLimit::kEach);
     return restored ? "" : restored.error();
   }
   // Names of all libraries and functions: "a(f g) b(h)".
@@ -245,16 +245,35 @@ TEST_F(FunctionLibraryTest, DeepCallsGoOnWhileTheyAreWatched) {
   const auto loaded = libraries_.Load(
       "#!lua name=deep\nlocal function f() return 1 + f() end "
       "redis.register_function('f', function() end) f()",
-      OnExisting::kRefuse, FunctionLibraries::kNoTimeout);
+      OnExisting::kRefuse);
   EXPECT_FALSE(loaded);
 }
 
-// The loop is long enough for several checks on any machine, and each check is much too late for a deadline.
-TEST_F(FunctionLibraryTest, LoadsWithoutATimeout) {
-  host_.step_ms = 1'000'000;
-  const std::string slow = Code("slow", "for i = 1, 30000000 do end\n" + Registers("f"));
-  EXPECT_TRUE(libraries_.Load(slow, OnExisting::kRefuse, FunctionLibraries::kNoTimeout));
-  EXPECT_GT(host_.now_ms, 0);
+// What is restored together shares the time, since no other client is served meanwhile; what this server accepted
+// before has it for each library. The loops are long enough for several looks at the clock on any machine.
+TEST_F(FunctionLibraryTest, RestoredLibrariesHaveALimitTogetherOrEach) {
+  std::vector<std::string> codes;
+  for (const char* name : {"a", "b", "c", "d"})
+    codes.push_back(Code(name, "for i = 1, 30000000 do end\n" + Registers(name)));
+  codes.push_back(Code("e", "while true do end"));
+  for (const auto limit : {FunctionLibraries::TimeLimit::kTogether, FunctionLibraries::TimeLimit::kEach}) {
+    host_.step_ms = 1;
+    const auto restored = libraries_.Restore(codes, Policy::kAppend, limit);
+    EXPECT_EQ(restored ? "" : restored.error(), "Error registering functions: ERR FUNCTION LOAD timeout");
+    EXPECT_EQ(All(), "") << "all or none";
+  }
+  host_.step_ms = 400;
+  codes.pop_back();
+  EXPECT_FALSE(libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kTogether));
+}
+
+// The text of a comment, which only the compiler reads: it needs no code that runs to take for ever.
+TEST_F(FunctionLibraryTest, TheLimitIsForTheCompilerToo) {
+  host_.step_ms = 1000;
+  std::string code = Registers("f");
+  for (int i = 0; i < 2'000'000; ++i) code += "local x = {1, 2, 3, 'text'} do local y = x end\n";
+  EXPECT_EQ(Try("do " + code + " end"), "Error compiling function: FUNCTION LOAD timeout");
+  EXPECT_EQ(Try(Registers("f")), "tried");
 }
 
 TEST_F(FunctionLibraryTest, KeepsNamesApart) {

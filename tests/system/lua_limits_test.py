@@ -2,12 +2,35 @@
 an engine; and two processes that iterate over a table in the same order."""
 import os
 import stat
+import subprocess
 import tempfile
+import time
 import unittest
 
-from two_servers import RESPITE, Server
+from two_servers import RESPITE, WAIT_S, Client, Server, encode
 
 NOW = "local function now() local t = redis.call('TIME') return t[1] + t[2] / 1e6 end local start = now() "
+
+
+def until(answer, wanted):
+    """Asks again until the answer begins with what is wanted (None: until there is one), and returns that."""
+    end = time.monotonic() + WAIT_S
+    while True:
+        given = answer()
+        if wanted is None and given is not None:
+            return given
+        if wanted is not None and given.startswith(wanted):
+            return wanted
+        if time.monotonic() > end:
+            return given
+        time.sleep(0.005)
+
+
+def connected(path):
+    try:
+        return Client(path)
+    except OSError:
+        return None
 
 
 class LuaLimitsTest(unittest.TestCase):
@@ -67,6 +90,49 @@ class LuaLimitsTest(unittest.TestCase):
         self.assertIn(b"not enough memory", client.run("EVAL", script, 0))
         self.assertIn(b"not enough memory", client.run("EVAL", "local s = 'x' while true do s = s .. s end", 0))
         self.assertEqual(client.run("EVAL", "return 1", 0), b":1\r\n")
+
+    # The client has not read all of its former reply when the script ends without one.
+    def test_a_reply_that_is_taken_back_leaves_no_byte(self):
+        server = Server(RESPITE, "--busy-reply-threshold", "50")
+        self.addCleanup(server.stop)
+        client, other = server.client(), server.client()
+        self.addCleanup(client.close)
+        self.addCleanup(other.close)
+        value = b"v" * 20_000_000
+        self.assertEqual(client.run("SET", "k", value), b"+OK\r\n")
+        client.send(encode(["GET", "k"]))
+        self.assertEqual(other.run("PING"), b"+PONG\r\n")
+        client.send(encode(["EVAL", "local t = {1} for i = 1, 34 do t = {t, t} end return t", 0]))
+        self.assertEqual(until(lambda: other.run("PING"), b"-BUSY"), b"-BUSY")
+        self.assertEqual(other.run("SCRIPT", "KILL"), b"+OK\r\n")
+        self.assertEqual(client.read(), b"$20000000\r\n" + value + b"\r\n")
+        self.assertTrue(client.read().startswith(b"-ERR Script killed by user"))
+        self.assertEqual(client.run("PING"), b"+PONG\r\n")
+
+    # The server starts with a script that has no end: it says so, and can be told to end it.
+    def test_an_endless_script_of_an_append_only_file(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        os.mkdir(os.path.join(folder.name, "appendonlydir"))
+        for name, content in (("manifest", b"file appendonly.aof.1.incr.aof seq 1 type i\n"),
+                              ("1.incr.aof", encode(["SET", "k", "v"]) + encode(["EVAL", "while true do end", 0]))):
+            with open(os.path.join(folder.name, "appendonlydir", "appendonly.aof." + name), "wb") as file:
+                file.write(content)
+        path = os.path.join(folder.name, "socket")
+        log_path = os.path.join(folder.name, "log")
+        with open(log_path, "wb") as log:
+            process = subprocess.Popen([RESPITE, "--port", "0", "--unixsocket", path, "--dir", folder.name, "--appendonly", "yes",
+                                        "--busy-reply-threshold", "50"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        client = until(lambda: connected(path), None)
+        self.addCleanup(client.close)
+        self.assertEqual(until(lambda: client.run("SCRIPT", "KILL"), b"+OK"), b"+OK")
+        self.assertNotEqual(process.wait(WAIT_S), 0)
+        with open(log_path, "rb") as log:
+            text = log.read()
+        self.assertIn(b"Slow script detected", text)
+        self.assertIn(b"The command 'eval' at offset", text)
 
     def test_two_processes_have_one_order(self):
         script = ("local names = {} for i = 1, 500 do names['name:' .. i] = i end for i = 1, 400, 3 do names['name:' .. i] = nil "

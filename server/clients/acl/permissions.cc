@@ -81,9 +81,8 @@ std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict
 
 std::string LateDenialText(AclDenial denial) {
   const char* reason = denial == AclDenial::kCommand ? "no permission to execute the command or subcommand"
-                       : denial == AclDenial::kKey
-                           ? "no permission to touch the specified keys"
-                           : "no permission to access one of the channels used as arguments to the command";
+                       : denial == AclDenial::kKey   ? "no permission to touch the specified keys"
+                                                     : "no permission to access one of the channels used as arguments";
   return "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command "
          "is no longer allowed for the following reason: " +
          std::string(reason);

@@ -391,7 +391,9 @@ TEST_P(FunctionCommands, TransactionsLoadAndCall) {
 
 class SlowFunctions : public FunctionCommands {
  protected:
-  SlowFunctions() : FunctionCommands({"busy-reply-threshold 100"}) { clock().PassWithEachLook(1000); }
+  SlowFunctions() : FunctionCommands({"busy-reply-threshold 100", "enable-debug-command yes"}) {
+    clock().PassWithEachLook(1000);
+  }
 
   // Runs a command, and runs `others` on another client as soon as other clients are served.
   TestReply While(const std::vector<std::string>& words, const std::vector<std::string>& others) {
@@ -459,6 +461,52 @@ TEST_P(SlowFunctions, LoadingHasItsOwnLimit) {
   EXPECT_THAT(Load(Code("lib", "while true do end")),
               Error("ERR Error registering functions: ERR FUNCTION LOAD timeout"));
   EXPECT_THAT(Run("PING"), Simple("PONG"));
+}
+
+// A library may come from a payload or a snapshot as well: it has the same time.
+
+constexpr char kEndlessLibrary[] = "#!lua name=x\nwhile true do end";
+constexpr char kLibraryTookTooLong[] = "ERR Error registering functions: ERR FUNCTION LOAD timeout";
+
+// One library, as snapshots and payloads have it. Requires: less than 16 KB.
+std::string Serialized(const std::string& code) {
+  const auto low = static_cast<char>(code.size() & 0xff);
+  if (code.size() < 64) return "\xf5" + std::string(1, low) + code;
+  return "\xf5" + std::string(1, static_cast<char>(0x40 | code.size() >> 8)) + low + code;
+}
+
+TEST_P(SlowFunctions, RestoringHasTheLimitOfLoadingAndLeavesNothingHalfDone) {
+  Load(Library("lib", "f", "return 1"));
+  const std::string sound = Serialized(Library("new", "g", "return 2"));
+  for (const char* policy : {"APPEND", "REPLACE", "FLUSH"}) {
+    EXPECT_THAT(Restore(LibraryPayload(sound + Serialized(kEndlessLibrary)), policy), Error(kLibraryTookTooLong));
+    EXPECT_THAT(LibraryNames(), ElementsAre("lib")) << policy;
+    EXPECT_THAT(Run("FCALL f 0"), Int(1)) << policy;
+    EXPECT_THAT(Run("FCALL g 0"), Error("ERR Function not found")) << policy;
+  }
+  EXPECT_EQ(Restore(LibraryPayload(sound), "APPEND").Text(), "OK");
+}
+
+TEST_P(SlowFunctions, ASnapshotWithAnEndlessLibraryIsNotLoaded) {
+  SkipReplayCheck("DEBUG RELOAD is no command of a journal");
+  ASSERT_THAT(Run("SET k v"), Ok());
+  server().files().Put("dump.rdb", "REDIS0011" + Serialized(kEndlessLibrary) + "\xff" + std::string(8, '\0'));
+  EXPECT_THAT(Run("DEBUG RELOAD NOSAVE"), ErrorStartsWith("ERR "));
+  EXPECT_THAT(Run("GET k"), Bulk("v")) << "the old data is back";
+  EXPECT_THAT(LibraryNames(), ElementsAre());
+}
+
+// Each of them takes less than its limit.
+TEST_P(SlowFunctions, TheLibrariesOfASnapshotHaveALimitTogether) {
+  SkipReplayCheck("DEBUG RELOAD is no command of a journal");
+  clock().PassWithEachLook(40'000);
+  std::string snapshot = "REDIS0011";
+  for (int i = 0; i < 1000; ++i) {
+    snapshot += Serialized(Library("l" + std::to_string(i), "f" + std::to_string(i), "return 1"));
+  }
+  server().files().Put("dump.rdb", snapshot + "\xff" + std::string(8, '\0'));
+  EXPECT_THAT(Run("DEBUG RELOAD NOSAVE"), ErrorStartsWith("ERR "));
+  EXPECT_THAT(LibraryNames(), ElementsAre());
 }
 
 }  // namespace

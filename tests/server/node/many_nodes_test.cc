@@ -170,8 +170,7 @@ TEST(ManyNodesTest, LateFunctionsAreFoundOnEachLoop) {
   for (int i = 0; i < kLoops; ++i) {
     TestNode& node =
         nodes.emplace_back(loops.emplace_back(pace), clock, std::vector<std::string>{"busy-reply-threshold 20"});
-    ASSERT_TRUE(node->function_libraries().Load(kLibrary, FunctionLibraries::OnExisting::kRefuse,
-                                                FunctionLibraries::kNoTimeout));
+    ASSERT_TRUE(node->function_libraries().Load(kLibrary, FunctionLibraries::OnExisting::kRefuse));
   }
   for (EventLoop& loop : loops) threads.emplace_back([&loop] { loop.Run(); });
   std::atomic<int> found{0};
