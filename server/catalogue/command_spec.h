@@ -189,6 +189,10 @@ enum class Protection : uint8_t { kDebugCommand, kModuleCommand, kTestCommands }
 // Which arguments are channels, for ACL checks.
 enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };
 
+// Whether the stream of a primary, an append-only file or a fixture may contain the command. BelongsIntoStreams says
+// what follows from the flags.
+enum class InStreams : uint8_t { kByFlags, kYes, kNo };
+
 // Which servers have the command: those with data, Sentinels, or both.
 enum class Where : uint8_t { kDataServers, kSentinels, kEverywhere };
 
@@ -231,6 +235,7 @@ struct CommandSpec {
   bool syscmd = false;  // COMMAND DOCS doc flag `syscmd`
   TransactionRole transaction = TransactionRole::kQueued;
   Protection protection = Protection::kDebugCommand;
+  InStreams in_streams = InStreams::kByFlags;
   ChannelArguments channels = ChannelArguments::kNone;
   bool selects_database = false;           // later commands of the connection run in another database
   bool runs_when_subscribed = false;       // under RESP2; commands that (un)subscribe always run

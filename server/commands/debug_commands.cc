@@ -34,6 +34,7 @@
 #include "server/dataset/unit.h"
 #include "server/execution/call.h"
 #include "server/execution/rewrite_extras.h"
+#include "server/execution/script_runner.h"
 #include "server/execution/services.h"
 #include "server/observe/identity.h"
 #include "server/replication/replication.h"
@@ -293,6 +294,7 @@ struct ReloadOptions {
 void Reload(Call& call) {
   ReloadOptions options = ReloadOptions::Take(call.args);
   const Services& services = call.services;
+  services.scripts.RefuseInScript();
   RefuseWhileLoading(call);
   if (options.saves && services.snapshots.Running()) services.nursery.Kill();
   if (options.saves && services.snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
@@ -316,6 +318,7 @@ void Reload(Call& call) {
 
 void LoadAof(Call& call) {
   const Services& services = call.services;
+  services.scripts.RefuseInScript();
   RefuseWhileLoading(call);
   if (services.aof.FlushAndSync() != kNoError) throw Refusal{refusals::kLoadAofFailed};
   AofDirectory& directory = services.aof.directory();

@@ -216,6 +216,7 @@ struct Migrate {
                KeysAfter("KEYS", -2, {.last = -1, .limit = 0}, kKeyRW | kKeyAccess | kKeyDelete | kKeyIncomplete)},
       .categories = kAclKeyspace | kAclDangerous,
       .tips = "nondeterministic_output",
+      .in_streams = InStreams::kNo,  // it talks to another server
       .serves_moving_slots = true,
       .harmless_words = 6,
       .find_keys = MigrateKeys};

@@ -257,7 +257,8 @@ struct ReplConf {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale | kAllowBusy,
                                        .arity = -1,
-                                       .syscmd = true};
+                                       .syscmd = true,
+                                       .in_streams = InStreams::kYes};
   static void Run(Call& call) {
     if (call.args.Left() % 2 != 0) throw Refusal{refusals::kSyntax};
     bool replies = true;

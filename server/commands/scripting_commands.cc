@@ -44,26 +44,28 @@ uint32_t FlagsOfSha(const Services& services, const Session&, std::span<const By
   return known == nullptr ? flags : FlagsForScript(flags, known->flags);
 }
 
-const Script& Compiled(const Services& services, Bytes body) {
-  const Result<const Script*> script = services.script_cache.Add(body);
+const Script& Compiled(Call& call, Bytes body) {
+  ScriptCache& cache = call.services.script_cache;
+  if (const Script* known = cache.FindText(body)) return *known;
+  const auto script = call.services.scripts.RunCompiler(call, [&] { return cache.Add(body); });
   if (!script) throw Refusal{"ERR " + script.error()};
   return *script.value();
 }
 
-const Script& Known(const Services& services, Bytes sha) {
-  const Script* script = services.script_cache.FindSha(sha);
-  if (script == nullptr) throw Refusal{std::string(services.dialect.traits.no_script)};
+const Script& Known(Call& call, Bytes sha) {
+  const Script* script = call.services.script_cache.FindSha(sha);
+  if (script == nullptr) throw Refusal{std::string(call.services.dialect.traits.no_script)};
   return *script;
 }
 
-using FindScript = const Script& (*)(const Services& services, Bytes name);
+using FindScript = const Script& (*)(Call& call, Bytes name);
 
 void RunScript(Call& call, FindScript find, Access access) {
   const Services& services = call.services;
   services.monitors.ShowBegun(call.session, call.args.Words());  // before what the script does
   const Bytes name = call.args.Next();
   const ScriptArguments arguments = ScriptArguments::Take(call.args);
-  const Script& script = find(services, name);
+  const Script& script = find(call, name);
   services.scripts.Run(
       call, {.engine = services.script_cache.engine(),
              .kind = ScriptRunner::Kind::kScript,
@@ -209,7 +211,7 @@ struct ScriptLoad {
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kStale,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
-  static void Run(Call& call) { call.reply.Bulk(Compiled(call.services, call.args.Next()).sha); }
+  static void Run(Call& call) { call.reply.Bulk(Compiled(call, call.args.Next()).sha); }
 };
 
 struct ScriptShow {

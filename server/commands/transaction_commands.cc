@@ -8,6 +8,7 @@
 #include "server/commands/families.h"
 #include "server/execution/call.h"
 #include "server/execution/executor.h"
+#include "server/execution/gate_rules.h"
 #include "server/execution/services.h"
 
 namespace respite {
@@ -83,6 +84,8 @@ struct Exec {
     call.reply.Array(transaction.Size());
     call.services.executor.SettleReply(call.session, reply_start);
     call.effect.Replace();
+    // EXEC asks this gate again, and no other.
+    static_assert(Applies(Gate::kPermissions, RequestPath::kQueued));
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       AclRequest request(command, words);
       const auto verdict = call.services.permissions.Check(call.session, request, AclLogEntry::Context::kMulti);

@@ -140,6 +140,10 @@ inline bool RepeatsRecords(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_marks.imports != nullptr;
 }
 
+inline SlotRouter::Request Executor::RequestOf(const Passage& passage) {
+  return {passage.session, *passage.command, passage.flags, passage.words, passage.progress.stage};
+}
+
 Executor::Outcome Executor::Execute(Session& session, const Request& request) {
   session.usage.last_command = request.command;
   Passage passage{session, request.command, request.words, request.blobs, request.key, request.progress};
@@ -157,8 +161,8 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request) {
 
 Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
   if (passage.command == nullptr) throw UnknownCommand(passage.words);
-  if (!passage.command->FitsArity(passage.words.size())) throw refusals::WrongArity(*passage.command, passage.words);
   passage.flags = passage.command->flags;
+  parts_.gates.Pass(RequestPath::kPrimary, RequestOf(passage));
   return Row::WalkFrom(Row::kPause, *this, passage);
 }
 
@@ -195,7 +199,11 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
 
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::PassGates(Passage& passage) {
   passage.flags = EffectiveFlags(parts_.services, passage.session, *passage.command, passage.words);
-  parts_.gates.Pass({passage.session, *passage.command, passage.flags, passage.words, passage.progress.stage});
+  if (passage.session.cluster_marks.imports == nullptr) [[likely]] {
+    parts_.gates.Pass(RequestOf(passage));
+  } else {
+    parts_.gates.Pass(RequestPath::kImport, RequestOf(passage));
+  }
   return std::nullopt;
 }
 

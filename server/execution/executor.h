@@ -24,8 +24,10 @@
 #include "server/execution/books.h"
 #include "server/execution/call.h"
 #include "server/execution/call_observer.h"
+#include "server/execution/gate_rules.h"
 #include "server/execution/reply_editor.h"
 #include "server/execution/request_faults.h"
+#include "server/execution/slot_router.h"
 
 namespace respite {
 
@@ -111,9 +113,11 @@ class Executor final : public RequestRunner {
   void KeepMessages(const Session& session) {
     if (!session.IsScript()) settled_size_ = session.out.Size();
   }
-  // Runs a command of a file that is loaded: it passes no gates, is not counted, and cannot wait; its reply is dropped.
-  // Fails with the error that a client would get. Requires: the Unit repeats a record.
-  Result<Done> Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
+  // Runs a command of a file that is loaded: it passes the gates of its path, kFile or kFixture, is not counted, and
+  // cannot wait; its reply is dropped. Fails with the error that a client would get. Requires: the Unit repeats a
+  // record.
+  Result<Done> Replay(RequestPath path, Unit& unit, Session& session, const Command& command,
+                      std::span<const Bytes> words);
   // A command of the running transaction or script was refused; the caller writes its reply. Null: the words name no
   // command.
   void RefuseWithin(Session& session, const Command* command, std::span<const Bytes> words, Bytes error);
@@ -196,7 +200,8 @@ class Executor final : public RequestRunner {
   void RunHandler(Passage& passage);
   // What a client hears whose wait ended because this server follows another now.
   std::string UnblockByRole(Session& session) const;
-  // A request of the primary's stream: no gate keeps it out, but CLIENT PAUSE holds it back.
+  static SlotRouter::Request RequestOf(const Passage& passage);
+  // A request of the primary's stream: it passes the gates of its path only, and CLIENT PAUSE holds it back.
   Outcome ExecuteForPrimary(Passage& passage);
   ExpiryRule RuleFor(const Session& session) const;
   void RunHandlerIn(Unit& unit, Passage& passage);

@@ -3,21 +3,13 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "server/catalogue/refusals.h"
 #include "server/clients/moving_keys.h"
 #include "server/clients/running.h"
 #include "server/dataset/unit.h"
 #include "server/execution/executor.h"
+#include "server/execution/gates.h"
 
 namespace respite {
-
-namespace refusals {
-namespace {
-
-constexpr char kNotOfRecord[] = "ERR This command does not belong into an append-only file";
-
-}  // namespace
-}  // namespace refusals
 
 void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
   Passage passage{session, &command, words};
@@ -47,11 +39,13 @@ void Executor::SettleReply(Session& session, size_t reply_start) {
   settled_size_ = session.out.Size();
 }
 
-Result<Done> Executor::Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
-  if (!command.FitsArity(words.size())) return Failure(refusals::WrongArity(command.full_name).text);
-  // Files of Redis before 7 contain SCRIPT LOAD and SCRIPT FLUSH.
-  const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate) || (command.categories & kAclScripting) != 0;
-  if (command.Is(kNoScript) && !has_effect) return Failure(std::string(refusals::kNotOfRecord));
+Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, const Command& command,
+                              std::span<const Bytes> words) {
+  try {
+    parts_.gates.Pass(path, {session, command, command.flags, words});
+  } catch (const Refusal& refusal) {
+    return Failure(std::string(refusal.text));
+  }
   const Aside aside = StandAside();
   running_.command = &command;
   running_.session = &session;

@@ -17,6 +17,7 @@ namespace refusals {
 namespace {
 
 constexpr char kNoAuth[] = "NOAUTH Authentication required.";
+constexpr char kNotOfStreams[] = "ERR This command does not belong into a stream or an append-only file";
 constexpr char kReplicaWithoutKeys[] = "ERR Replica can't interact with the keyspace";
 constexpr char kNotInTransaction[] = "ERR Command not allowed inside a transaction";
 constexpr char kDebugNotAllowed[] =
@@ -95,11 +96,27 @@ Guard GuardOf(Protection protection) {
 
 }  // namespace
 
-inline void Gates::Arity(const Request& request) const {
+bool BelongsIntoStreams(const Command& command) {
+  const InStreams given = command.Spec().in_streams;
+  if (given != InStreams::kByFlags) return given == InStreams::kYes;
+  if (command.Is(kProtected)) return false;
+  const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate);
+  const TransactionRole role = command.Spec().transaction;
+  const bool groups = role == TransactionRole::kBegins || role == TransactionRole::kExecutes;
+  // Files of Redis before 7 contain SCRIPT LOAD and SCRIPT FLUSH.
+  const bool changes_scripts = (command.categories & kAclScripting) != 0 && !command.Is(kAllowBusy);
+  return has_effect || groups || changes_scripts || (!command.Is(kNoScript) && !command.Is(kAdmin));
+}
+
+[[gnu::always_inline]] inline void Gates::Content(const Request& request) const {
+  if (!BelongsIntoStreams(request.command)) throw Refusal{refusals::kNotOfStreams};
+}
+
+[[gnu::always_inline]] inline void Gates::Arity(const Request& request) const {
   if (!request.command.FitsArity(request.words.size())) throw refusals::WrongArity(request.command, request.words);
 }
 
-inline void Gates::ProtectedCommand(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::ProtectedCommand(const Request& request) const {
   if (!request.command.Is(kProtected)) return;
   const auto guard = GuardOf(request.command.Spec().protection);
   const Permission permission = parts_.settings.*guard.permission;
@@ -108,16 +125,16 @@ inline void Gates::ProtectedCommand(const Request& request) const {
   throw Refusal{guard.refusal};
 }
 
-inline void Gates::Authentication(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::Authentication(const Request& request) const {
   if (request.session.authenticated || request.command.Is(kNoAuth)) return;
   if (parts_.users.LoginRequired()) throw Refusal{refusals::kNoAuth};  // otherwise the password was removed meanwhile
 }
 
-inline void Gates::Transactions(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::Transactions(const Request& request) const {
   if (request.command.Is(kNoMulti) && request.session.InTransaction()) throw Refusal{refusals::kNotInTransaction};
 }
 
-inline void Gates::UserPermissions(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::UserPermissions(const Request& request) const {
   if (request.session.user->IsUnlimited()) return;
   AclRequest wanted(request.command, request.words);
   const auto place = request.session.InTransaction() ? AclLogEntry::Context::kMulti : AclLogEntry::Context::kTopLevel;
@@ -127,12 +144,12 @@ inline void Gates::UserPermissions(const Request& request) const {
   throw Refusal{"NOPERM " + DenialText(*request.session.user, wanted, verdict, DenialDetail::kBrief, traits)};
 }
 
-inline void Gates::OtherNode(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::OtherNode(const Request& request) const {
   if (parts_.router) parts_.router->Check(request);
 }
 
 // Valkey: READONLY keeps reads here, as on a node of a cluster.
-inline void Gates::OtherServer(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::OtherServer(const Request& request) const {
   if (!parts_.role.is_replica || !request.session.identity.follows_redirects) return;
   const uint32_t sent_on = request.session.cluster_marks.reads_from_replica ? kWrite : kWrite | kReadOnly;
   if ((request.flags & sent_on) == 0) return;
@@ -140,7 +157,7 @@ inline void Gates::OtherServer(const Request& request) const {
 }
 
 // Queued commands take memory, too. Redis: of those that are not queued only EXEC, DISCARD, QUIT and RESET pass.
-inline void Gates::Memory(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::Memory(const Request& request) const {
   if (parts_.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
   const TransactionRole role = request.command.Spec().transaction;
   const bool leaves = role == TransactionRole::kLeaves || role == TransactionRole::kExecutes;
@@ -149,13 +166,13 @@ inline void Gates::Memory(const Request& request) const {
 }
 
 // A snapshot failed, and stop-writes-on-bgsave-error refuses writes then. Redis: PING is refused, too.
-inline void Gates::DiskError(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::DiskError(const Request& request) const {
   if ((request.flags & kWrite) == 0 && !request.command.Spec().reports_disk_trouble) return;
   if (auto trouble = DiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
 }
 
 // Under RESP2 replies and messages look alike: a client that waits for messages gets no other replies.
-inline void Gates::SubscribedMode(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::SubscribedMode(const Request& request) const {
   if (!InSubscribedMode(request.session)) return;
   const Command& command = request.command;
   if (command.Is(kPubSub) && command.Is(kNoScript)) return;  // SUBSCRIBE and similar commands
@@ -165,33 +182,35 @@ inline void Gates::SubscribedMode(const Request& request) const {
   throw refusals::InSubscribedMode(is_part ? command.parent->full_name : command.full_name, traits);
 }
 
-inline void Gates::Replicas(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::Replicas(const Request& request) const {
   if ((request.flags & kWrite) != 0 && LacksReplicas()) throw Refusal{refusals::kNoReplicas};
 }
 
-inline void Gates::ReadOnlyReplica(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::ReadOnlyReplica(const Request& request) const {
   if ((request.flags & kWrite) != 0 && IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
 }
 
-inline void Gates::StaleReplica(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::StaleReplica(const Request& request) const {
   if (IsStale() && !AllHave(request, kStale)) throw Refusal{refusals::kPrimaryDown};
 }
 
-inline void Gates::StillLoading(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::StillLoading(const Request& request) const {
   const bool is_refused = parts_.phase.IsLoading()
                               ? !AllHave(request, kLoading)
                               : parts_.phase.load() == Phase::Load::kAside && (request.flags & kNoAsyncLoading) != 0;
-  if (is_refused) throw refusals::IsLoading(Named());
+  if (!is_refused) return;
+  if (parts_.scripts.Busy() && request.command.Is(kAllowBusy)) return;  // it may end a late script of the file
+  throw refusals::IsLoading(Named());
 }
 
 // A script is late: other clients may do little but end it.
-inline void Gates::BusyScript(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::BusyScript(const Request& request) const {
   if (!parts_.scripts.Busy() || request.command.Is(kAllowBusy)) return;
   throw parts_.scripts.BusyRefusal();
 }
 
 // Redis: a monitor counts as a replica here, and the error says so.
-inline void Gates::FollowerWithoutKeys(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::FollowerWithoutKeys(const Request& request) const {
   const bool follows = request.session.monitor || request.session.kind == SessionKind::kReplica;
   if (!follows || (request.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
   throw Refusal{refusals::kReplicaWithoutKeys};
@@ -224,24 +243,54 @@ bool Gates::LacksReplicas() const {
          parts_.role.good_replicas < settings.min_replicas_to_write;
 }
 
+template <RequestPath kPath, Gate kGate, Gates::GateMember kMember>
+[[gnu::always_inline]] inline void Gates::Ask(const Request& request) const {
+  if constexpr (RuleOf(kGate, kPath).answer == GateRule::Answer::kAsks) (this->*kMember)(request);
+}
+
 // All are inlined here.
-void Gates::Pass(const Request& request) const {
-  Arity(request);
-  ProtectedCommand(request);
-  Authentication(request);
-  Transactions(request);
-  UserPermissions(request);
-  OtherNode(request);
-  OtherServer(request);
-  Memory(request);
-  DiskError(request);
-  Replicas(request);
-  ReadOnlyReplica(request);
-  SubscribedMode(request);
-  StaleReplica(request);
-  StillLoading(request);
-  BusyScript(request);
-  FollowerWithoutKeys(request);
+template <RequestPath kPath>
+inline void Gates::PassOn(const Request& request) const {
+  Ask<kPath, Gate::kContent, &Gates::Content>(request);
+  Ask<kPath, Gate::kArity, &Gates::Arity>(request);
+  Ask<kPath, Gate::kProtected, &Gates::ProtectedCommand>(request);
+  Ask<kPath, Gate::kAuthentication, &Gates::Authentication>(request);
+  Ask<kPath, Gate::kTransactions, &Gates::Transactions>(request);
+  Ask<kPath, Gate::kPermissions, &Gates::UserPermissions>(request);
+  Ask<kPath, Gate::kOtherNode, &Gates::OtherNode>(request);
+  Ask<kPath, Gate::kOtherServer, &Gates::OtherServer>(request);
+  Ask<kPath, Gate::kMemory, &Gates::Memory>(request);
+  Ask<kPath, Gate::kDiskError, &Gates::DiskError>(request);
+  Ask<kPath, Gate::kReplicas, &Gates::Replicas>(request);
+  Ask<kPath, Gate::kReadOnlyReplica, &Gates::ReadOnlyReplica>(request);
+  Ask<kPath, Gate::kSubscribedMode, &Gates::SubscribedMode>(request);
+  Ask<kPath, Gate::kStale, &Gates::StaleReplica>(request);
+  Ask<kPath, Gate::kLoading, &Gates::StillLoading>(request);
+  Ask<kPath, Gate::kBusyScript, &Gates::BusyScript>(request);
+  Ask<kPath, Gate::kFollower, &Gates::FollowerWithoutKeys>(request);
+}
+
+void Gates::Pass(const Request& request) const { PassOn<RequestPath::kClient>(request); }
+
+void Gates::Pass(RequestPath path, const Request& request) const {
+  switch (path) {
+    case RequestPath::kClient:
+      return PassOn<RequestPath::kClient>(request);
+    case RequestPath::kImport:
+      return PassOn<RequestPath::kImport>(request);
+    case RequestPath::kPrimary:
+      return PassOn<RequestPath::kPrimary>(request);
+    case RequestPath::kFile:
+      return PassOn<RequestPath::kFile>(request);
+    case RequestPath::kFixture:
+      return PassOn<RequestPath::kFixture>(request);
+    case RequestPath::kQueued:
+      return PassOn<RequestPath::kQueued>(request);
+    case RequestPath::kScript:
+      return PassOn<RequestPath::kScript>(request);
+    case RequestPath::kRecordedScript:
+      return PassOn<RequestPath::kRecordedScript>(request);
+  }
 }
 
 }  // namespace respite

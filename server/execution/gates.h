@@ -1,4 +1,5 @@
-// Gates: every reason to refuse a command before it runs, in Redis' order.
+// Gates: every reason to refuse a command before it runs, in Redis' order. gate_rules.h says which of them apply to
+// requests that do not come from a client.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,7 @@
 #include "server/catalogue/command_table.h"
 #include "server/clients/role.h"
 #include "server/clients/session.h"
+#include "server/execution/gate_rules.h"
 #include "server/execution/slot_router.h"
 
 namespace respite {
@@ -43,6 +45,11 @@ inline uint32_t EffectiveFlags(const Services& services, const Session& session,
   return hook == nullptr ? command.flags : hook(services, session, words, command.flags);
 }
 
+// Whether the stream of a primary, an append-only file or a fixture may contain the command: one that changes data or
+// scripts or sends messages, and one without effect that scripts may call; but none that is protected, that is about
+// the server (kAdmin), or that talks to other servers.
+bool BelongsIntoStreams(const Command& command);
+
 class Gates {
  public:
   struct Parts {
@@ -59,8 +66,10 @@ class Gates {
   explicit Gates(const Parts& parts) : parts_(parts) {}
 
   using Request = SlotRouter::Request;
-  // Throws the refusal of the first gate that is shut. Cost: a few compares when all are open.
+  // Throws the refusal of the first gate that is shut for a client. Cost: a few compares when all are open.
   void Pass(const Request& request) const;
+  // Asks the gates of any path, which are those of its column in gate_rules.h.
+  void Pass(RequestPath path, const Request& request) const;
 
   // Why a writing command or script is refused: its changes could not be persisted. Nothing if they can be. Cost: a
   // compare or two.
@@ -76,6 +85,12 @@ class Gates {
   bool IsStale() const { return parts_.role.IsStale(parts_.settings); }
 
  private:
+  using GateMember = void (Gates::*)(const Request& request) const;
+  template <RequestPath kPath, Gate kGate, GateMember kMember>
+  void Ask(const Request& request) const;
+  template <RequestPath kPath>
+  void PassOn(const Request& request) const;
+  void Content(const Request& request) const;
   void Arity(const Request& request) const;
   void ProtectedCommand(const Request& request) const;
   void Authentication(const Request& request) const;

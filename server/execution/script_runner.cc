@@ -7,6 +7,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
+#include "server/clients/client_limits.h"
 #include "server/clients/clients.h"
 #include "server/clients/phase.h"
 #include "server/clients/running.h"
@@ -35,6 +36,7 @@ Refusal WrongArityInScript(const DialectTraits& traits) {
 constexpr char kNotInScript[] = "ERR This Redis command is not allowed from script";
 constexpr char kWriteInReadOnlyScript[] = "ERR Write commands are not allowed from read-only scripts.";
 constexpr char kWritingScriptOnReplica[] = "READONLY Can not run script with write flag on readonly replica.";
+constexpr char kReplyTooLong[] = "ERR The reply of the command is too long for a script";
 constexpr char kStaleInScript[] = "ERR Can not execute the command on a stale replica";
 constexpr char kWritingScriptReadOnly[] = "ERR Can not execute a script with write flag using *_ro command.";
 constexpr char kScriptOutOfMemory[] =
@@ -65,32 +67,72 @@ ScriptRunner::ScriptRunner(const Parts& parts) : parts_(parts), session_(parts.c
 
 ScriptRunner::~ScriptRunner() = default;
 
-void ScriptRunner::Run(Call& call, const Request& request) {
+namespace {
+
+RequestPath PathOfCommands(const Unit& unit) {
+  return unit.RepeatsRecord() ? RequestPath::kRecordedScript : RequestPath::kScript;
+}
+
+}  // namespace
+
+void ScriptRunner::RefuseInScript() const {
+  if (IsRunning()) throw Refusal{refusals::kNotInScript};
+}
+
+void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
   const bool repeats = call.unit.RepeatsRecord();
-  if (!repeats && (request.flags & kScriptUndeclared) == 0) CheckDeclared(request);
+  // For a client, the time was read just now.
+  const int64_t started_ms = repeats ? parts_.pace.NowMs() : parts_.running.pace_us / 1000;
+  const bool is_over_memory =
+      respite::Applies(Gate::kMemory, PathOfCommands(call.unit)) && parts_.eviction.LacksMemory();
+  current_.emplace(Current{.call = &call,
+                           .request = request,
+                           .kind = kind,
+                           .name = name,
+                           .path = PathOfCommands(call.unit),
+                           .started_ms = started_ms,
+                           .is_over_memory = is_over_memory});
+}
+
+void ScriptRunner::End() {
+  Session& client = current_->call->session;
+  const bool was_late = current_->is_late;
+  current_.reset();
+  if (!was_late) return;
+  parts_.phase.EndLateScript();
+  parts_.clients.Continue(client);
+}
+
+void ScriptRunner::Run(Call& call, const Request& request) {
+  RefuseInScript();
+  if (!call.unit.RepeatsRecord() && (request.flags & kScriptUndeclared) == 0) CheckDeclared(request);
   session_->caller = &call.session;
   session_->db = call.session.db;
   session_->resp = RespVersion::kResp2;
   session_->no_touch = call.session.no_touch;
   session_->user = call.session.user;
   call.effect.Replace();  // what the script does is recorded command by command
-  // For a client, the time was read just now.
-  const int64_t started_ms = repeats ? parts_.pace.NowMs() : parts_.running.pace_us / 1000;
-  current_.emplace(Current{&call, &request, started_ms, !repeats && parts_.eviction.LacksMemory()});
+  bool may_change_session = parts_.debug.any_command_in_scripts;
+  Begin(call, &request, request.kind, request.invocation.name);
   if (parts_.router) current_->slot = parts_.router->SlotOf(call.command, call.args.Words());
   std::optional<ScriptFailure> failure = request.kind == Kind::kScript
                                              ? request.engine.RunScript(request.invocation, call.reply)
                                              : request.engine.RunFunction(request.invocation, call.reply);
   call.unit.RecordFor(JournalEntry::kEverybody);
-  const bool was_late = current_->is_late;
-  current_.reset();
+  End();
   session_->caller = nullptr;
   session_->out.Rewind();
-  if (was_late) {
-    parts_.phase.EndLateScript();
-    parts_.clients.Continue(call.session);
-  }
+  may_change_session = may_change_session || parts_.debug.any_command_in_scripts;
+  if (may_change_session) [[unlikely]]
+    RenewSession();
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
+}
+
+// What its commands have done to the connection of a script ends with it.
+void ScriptRunner::RenewSession() {
+  parts_.clients.Close(*session_);
+  session_ = parts_.clients.CreateDetached();
+  session_->reply_form = ReplyForm::kBinary;
 }
 
 // A script that declares flags is refused before it does anything.
@@ -130,6 +172,12 @@ Bytes ScriptRunner::ReplyBytes() {
     session_->out.VisitFront(1, [&](Bytes piece) { whole = piece; });
     return whole;
   }
+  // It would not fit into the script, and would take as much memory here.
+  if (session_->out.Size() > ScriptEngine::kMemoryLimit) {
+    session_->out.Clear();
+    Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusals::kReplyTooLong);
+    return ReplyBytes();
+  }
   whole_reply_ = session_->out.Text();
   return whole_reply_;
 }
@@ -138,14 +186,24 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> w
   const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
   if (command == nullptr || (command->IsContainer() && words.size() < 2)) throw refusals::UnknownInScript(traits);
   if (!command->FitsArity(words.size())) throw refusals::WrongArityInScript(traits);
-  if (command->Is(kNoScript) && !parts_.debug.any_command_in_scripts) throw Refusal{refusals::kNotInScript};
-  CheckAcl(*command, words);
-  if (!command->Is(kStale) && parts_.gates.IsStale()) throw Refusal{refusals::kStaleInScript};
+  CheckMayBeCalled(*command);
+  parts_.gates.Pass(current_->path, {current_->call->session, *command, command->flags, words});
+  if (Applies(Gate::kPermissions)) CheckAcl(*command, words);
+  if (Applies(Gate::kStale) && !command->Is(kStale) && parts_.gates.IsStale()) throw Refusal{refusals::kStaleInScript};
   if (command->Is(kWrite) || command->Is(kMayReplicate)) CheckWrite(*command);
   const bool may_use_memory = (current_->request->flags & kScriptAllowOom) != 0 || current_->has_written;
   if (command->Is(kDenyOom) && current_->is_over_memory && !may_use_memory) throw Refusal{refusals::kOutOfMemory};
-  if (parts_.router && !current_->call->unit.RepeatsRecord()) CheckNode(*command, words);
+  if (parts_.router && Applies(Gate::kOtherNode)) CheckNode(*command, words);
   parts_.executor.MeetFaultInScript(current_->call->session, session_->db, *command, words);
+}
+
+// DEBUG SET-DISABLE-DENY-SCRIPTS lets a script call any command except those that may replace the code that runs: the
+// commands about scripts, and TEST.
+void ScriptRunner::CheckMayBeCalled(const Command& command) const {
+  if (!command.Is(kNoScript)) return;
+  const bool is_of_scripts = (command.categories & kAclScripting) != 0;
+  const bool is_test = command.Is(kProtected) && command.Spec().protection == Protection::kTestCommands;
+  if (!parts_.debug.any_command_in_scripts || is_of_scripts || is_test) throw Refusal{refusals::kNotInScript};
 }
 
 // All keys of a script are in one slot, unless it says otherwise, or says nothing of itself.
@@ -174,10 +232,11 @@ void ScriptRunner::CheckWrite(const Command& command) const {
     throw Refusal{refusals::kWriteInReadOnlyScript};
   }
   // A script that has written goes on writing, whatever happens to disk and replicas.
-  if (current_->has_written || current_->call->unit.RepeatsRecord() || !command.Is(kWrite)) return;
-  if (parts_.gates.IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
-  if (auto trouble = parts_.gates.DiskTrouble(Gates::DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
-  if (parts_.gates.LacksReplicas()) throw Refusal{refusals::kNoReplicas};
+  if (current_->has_written || !command.Is(kWrite)) return;
+  if (Applies(Gate::kReadOnlyReplica) && parts_.gates.IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
+  auto trouble = Applies(Gate::kDiskError) ? parts_.gates.DiskTrouble(Gates::DiskUser::kCommand) : std::nullopt;
+  if (trouble) throw Refusal{std::move(*trouble)};
+  if (Applies(Gate::kReplicas) && parts_.gates.LacksReplicas()) throw Refusal{refusals::kNoReplicas};
 }
 
 void ScriptRunner::NoteReads(const Command& command, std::span<const Bytes> words) {
@@ -211,7 +270,16 @@ int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.pace.NowMs();
 
 int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
+// Redis: a reply is checked as it is written. Others' replies are not sent, or have no limit.
+bool ScriptRunner::IsReplyUnwanted() noexcept {
+  Session& client = current_->call->session;
+  if (client.closing) return true;
+  if (current_->call->unit.RepeatsRecord() || !client.replies.IsOn()) return false;
+  return parts_.limits.CheckOutput(client, parts_.running.NowMs());
+}
+
 bool ScriptRunner::ShallStop() noexcept {
+  if (!current_) return false;  // TEST SNAPSHOT RESTORE compiles scripts again
   const int64_t threshold_ms = parts_.settings.busy_reply_threshold;
   if (threshold_ms <= 0) return false;
   if (!current_->is_late) {
@@ -246,7 +314,10 @@ Refusal ScriptRunner::BusyRefusal() const {
 
 void ScriptRunner::Kill(Kind kind) {
   if (!IsRunning()) throw Refusal{refusals::kNoScriptRuns};
-  if (current_->call->unit.RepeatsRecord()) throw Refusal{refusals::kScriptOfRecord};
+  // A script of a file may be killed: no other server has run it, and this one would never start.
+  const Session& caller = current_->call->session;
+  const bool is_streamed = caller.kind == SessionKind::kPrimary || caller.cluster_marks.imports != nullptr;
+  if (is_streamed) throw Refusal{refusals::kScriptOfRecord};
   if (current_->has_written) throw Refusal{refusals::kScriptHasWritten};
   if (kind != RunningKind()) throw BusyRefusal();
   if (!current_->is_killed) parts_.log.Notice("Lua script killed by user with SCRIPT KILL.");

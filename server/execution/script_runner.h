@@ -16,15 +16,16 @@
 #include "scripting/script_header.h"
 #include "scripting/script_host.h"
 #include "server/execution/call.h"
+#include "server/execution/gates.h"
 
 namespace respite {
 
+class ClientLimits;
 class Clients;
 class Pace;
 struct DebugSwitches;
 class Eviction;
 class Executor;
-class Gates;
 class Phase;
 struct Running;
 class Permissions;
@@ -56,6 +57,7 @@ class ScriptRunner final : public ScriptHost {
     const HostPort& host;
     Eviction& eviction;
     Clients& clients;
+    ClientLimits& limits;
     Tracking& tracking;
     Executor& executor;
     const Gates& gates;
@@ -68,12 +70,17 @@ class ScriptRunner final : public ScriptHost {
   explicit ScriptRunner(const Parts& parts);
   ~ScriptRunner() override;
 
-  // Runs it and replies, or throws a Refusal.
+  // Runs it and replies, or throws a Refusal. Scripts do not nest: one that a script calls is refused.
   void Run(Call& call, const Request& request);
+  // Runs `compile`, which compiles a script for this call, under the rules for scripts: it may be late, and be killed.
+  template <class Compile>
+  auto RunCompiler(Call& call, Compile compile);
   bool IsRunning() const { return current_.has_value(); }
+  // For commands that would free the code that runs, or what it needs: refuses them in a script.
+  void RefuseInScript() const;
   // Kind and name of what is running, and for how long. Requires: IsRunning().
-  Kind RunningKind() const { return current_->request->kind; }
-  std::string RunningName() const { return std::string(current_->request->invocation.name); }
+  Kind RunningKind() const { return current_->kind; }
+  std::string RunningName() const { return std::string(current_->name); }
   std::span<const Bytes> RunningWords() const;
   int64_t RunningMs() const;
 
@@ -94,6 +101,7 @@ class ScriptRunner final : public ScriptHost {
   std::optional<bool> MayRun(std::span<const Bytes> words) noexcept override;
   void Log(LogLevel level, Bytes text) noexcept override;
   bool ShallStop() noexcept override;
+  bool IsReplyUnwanted() noexcept override;
   int64_t MonotonicMs() const noexcept override;
   ScriptDialect Dialect() const noexcept override;
   void CountError(Bytes text) noexcept override;
@@ -101,7 +109,10 @@ class ScriptRunner final : public ScriptHost {
  private:
   struct Current {
     Call* call;
-    const Request* request;
+    const Request* request;  // null while it is compiled
+    Kind kind;
+    Bytes name;
+    RequestPath path;    // of its commands
     int64_t started_ms;  // monotonic
     bool is_over_memory;
     bool has_written = false;
@@ -111,8 +122,13 @@ class ScriptRunner final : public ScriptHost {
     std::optional<int> slot{};  // of the keys so far, in a cluster
   };
 
+  void Begin(Call& call, const Request* request, Kind kind, Bytes name);
+  void End();
+  void RenewSession();
+  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }
   void CheckDeclared(const Request& request) const;
   void CheckCommand(const Command* command, std::span<const Bytes> words);
+  void CheckMayBeCalled(const Command& command) const;
   void CheckAcl(const Command& command, std::span<const Bytes> words) const;
   void CheckWrite(const Command& command) const;
   void CheckNode(const Command& command, std::span<const Bytes> words);
@@ -125,5 +141,14 @@ class ScriptRunner final : public ScriptHost {
   std::optional<Current> current_;
   std::string whole_reply_;  // of a reply in several pieces
 };
+
+template <class Compile>
+auto ScriptRunner::RunCompiler(Call& call, Compile compile) {
+  RefuseInScript();
+  Begin(call, nullptr, Kind::kScript, "(being compiled)");
+  auto compiled = compile();
+  End();
+  return compiled;
+}
 
 }  // namespace respite

@@ -17,6 +17,7 @@
 #include "server/config/settings.h"
 #include "server/dataset/unit.h"
 #include "server/execution/executor.h"
+#include "server/execution/gates.h"
 #include "server/execution/services.h"
 #include "server/lab/fixture_formats.h"
 #include "server/storage/append_only_file.h"
@@ -141,9 +142,9 @@ Reason FixtureLoader::RunOne(Session& session, const Fixture::Request& request, 
   if (command == nullptr) return "unknown command " + Quoted(words[0]);
   const TransactionRole role = command->Spec().transaction;
   if (role == TransactionRole::kBegins || role == TransactionRole::kExecutes) return std::nullopt;
-  if (!MakesData(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
+  if (!BelongsIntoStreams(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
   Unit unit(services_.data, services_.clock.WallMs(), rule, Unit::Origin::kRecord);
-  const auto done = services_.executor.Replay(unit, session, *command, words);
+  const auto done = services_.executor.Replay(RequestPath::kFixture, unit, session, *command, words);
   return done ? Reason() : command->full_name + ": " + done.error();
 }
 
@@ -164,11 +165,6 @@ Reason LoadAll(const Services& services) {
 }
 
 }  // namespace
-
-bool MakesData(const Command& command) {
-  const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate) || (command.categories & kAclScripting) != 0;
-  return has_effect || !command.Is(kNoScript);
-}
 
 std::optional<std::string> LoadFixtures(const Services& services) {
   if (services.settings.load.empty()) return std::nullopt;

@@ -6,11 +6,7 @@
 
 namespace respite {
 
-struct Command;
 struct Services;
-
-// Whether a fixture may have the command. Those that read do no harm: a script or a session of redis-cli may have them.
-bool MakesData(const Command& command);
 
 // Clients get LOADING meanwhile. Returns why a file cannot be loaded, with its path and the place in it; then the data
 // set is of no use any more. With an append-only file, a rewrite is begun, since fixtures are not written to it one by

@@ -208,7 +208,7 @@ bool AofLoader::RunGroup(const Part& part) {
 }
 
 bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
-  const auto done = parts_.executor.Replay(unit, *session_, record.command, record.words);
+  const auto done = parts_.executor.Replay(RequestPath::kFile, unit, *session_, record.command, record.words);
   if (done) return true;
   NoteFailure(part, record, done.error());
   if (!record.command.Spec().selects_database) return true;

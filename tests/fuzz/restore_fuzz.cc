@@ -46,7 +46,7 @@ class Target {
   bool Run(std::span<const Bytes> words) {
     Executor& executor = server_.executor();
     Unit unit(server_.data(), clock_.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
-    const auto done = executor.Replay(unit, *session_, *executor.Resolve(words), words);
+    const auto done = executor.Replay(RequestPath::kFile, unit, *session_, *executor.Resolve(words), words);
     unit.Close();
     return static_cast<bool>(done);
   }

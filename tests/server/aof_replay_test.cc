@@ -223,5 +223,40 @@ TEST_F(AofReplayTest, ATransactionWithinATransactionLosesNothing) {
   EXPECT_EQ(life->Data().size(), 2u);
 }
 
+// Its author could not know that the script has no end. Other clients are served, and may end it.
+TEST_F(AofReplayTest, AnEndlessScriptOfAFileCanBeKilled) {
+  PutRecords({{"SELECT", "0"}, {"SET", "a", "1"}});
+  auto life = Start({"busy-reply-threshold 100"});
+  ASSERT_EQ(life->outcome(), LoadOutcome::kLoaded);
+  TestServer& server = life->server();
+  TestClient other(server);
+  server.clock().PassWithEachLook(1000);
+  for (const bool has_written : {false, true}) {
+    const std::string script = std::string(has_written ? "redis.call('SET', 'b', 1) " : "") + "while true do end";
+    PutRecords({{"SELECT", "0"}, {"SET", "a", "2"}, {"EVAL", script, "0"}});
+    std::string heard;
+    server.Besides([&, done = false]() mutable {
+      if (std::exchange(done, true)) return;
+      heard = other.Raw("PING\r\nSCRIPT KILL\r\n");
+      if (has_written) other.Run("SHUTDOWN NOSAVE");
+    });
+    EXPECT_THAT(life->Run("DEBUG LOADAOF"), ErrorStartsWith("ERR ")) << script;
+    EXPECT_THAT(heard, HasSubstr("-LOADING ")) << script;
+    EXPECT_THAT(heard, HasSubstr(has_written ? "-UNKILLABLE " : "+OK")) << script;
+  }
+  EXPECT_THAT(life->Log(), HasSubstr("Slow script detected"));
+  EXPECT_THAT(life->Log(), HasSubstr("Script killed by user with SCRIPT KILL"));
+}
+
+TEST_F(AofReplayTest, AnEndlessLibraryOfAFileFails) {
+  PutRecords({{"SELECT", "0"}, {"SET", "a", "1"}});
+  auto life = Start();
+  life->server().clock().PassWithEachLook(1000);
+  PutRecords({{"SELECT", "0"}, {"FUNCTION", "LOAD", "#!lua name=x\nwhile true do end"}});
+  EXPECT_THAT(life->Run("DEBUG LOADAOF"), ErrorStartsWith("ERR "));
+  EXPECT_THAT(life->Log(), HasSubstr("FUNCTION LOAD timeout"));
+  EXPECT_THAT(life->Run("GET a"), Bulk("1"));
+}
+
 }  // namespace
 }  // namespace respite

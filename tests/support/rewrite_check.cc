@@ -82,7 +82,7 @@ void RepeatRecord(TestServer& server, const std::vector<WordList>& commands) {
   for (const WordList& command : commands) {
     const std::vector<Bytes> words(command.begin(), command.end());
     Unit unit(server->data(), server.clock().WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
-    const auto done = executor.Replay(unit, *session, *executor.Resolve(words), words);
+    const auto done = executor.Replay(RequestPath::kFile, unit, *session, *executor.Resolve(words), words);
     EXPECT_TRUE(done) << "A record says what a server refuses: " << ::testing::PrintToString(command) << " gives "
                       << done.error();
     unit.Close();

@@ -5,6 +5,7 @@
 #include "server/commands/test/test_cards.h"
 #include "server/commands/test/test_words.h"
 #include "server/execution/executor.h"
+#include "server/execution/gates.h"
 #include "server/execution/services.h"
 #include "server/lab/fixture_formats.h"
 #include "server/lab/fixture_loader.h"
@@ -36,8 +37,12 @@ std::optional<std::string> RunWithin(Call& call, Session& session, const std::ve
   if (command == nullptr) return "unknown command " + Quoted(words[0]);
   const TransactionRole role = command->Spec().transaction;
   if (role == TransactionRole::kBegins || role == TransactionRole::kExecutes) return std::nullopt;
-  if (!MakesData(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
-  if (!command->FitsArity(words.size())) return refusals::WrongArity(command->full_name).text;
+  if (!BelongsIntoStreams(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
+  try {
+    call.services.gates.Pass(RequestPath::kFixture, {session, *command, command->flags, words});
+  } catch (const Refusal& refusal) {
+    return refusal.text;
+  }
   executor.ExecuteWithin(call.unit, session, *command, words);
   const std::string reply = session.out.Text();
   session.out.Clear();

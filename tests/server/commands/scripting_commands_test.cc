@@ -409,5 +409,207 @@ TEST_P(SlowScripts, MayTakeForeverWhereNothingBoundsThem) {
   EXPECT_THAT(replies(), IsEmpty());
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Replies without end: a table may stand at many places of a reply, so a small one is 2^34 elements.
+
+constexpr char kEndlessReplies[][160] = {
+    "local t = {1} for i = 1, 34 do t = {t, t} end return t", "local t = {} t[1] = t t[2] = t return t",
+    "redis.setresp(3) local t = {1} for i = 1, 34 do t = {map = {a = t, b = t}} end return t",
+    "local t = {1} for i = 1, 34 do t = {set = {[t] = true, [{t, t}] = true}} end return t",
+    "local t = {err = 'E x'} for i = 1, 34 do t = {t, t} end return t"};
+
+TEST_P(SlowScripts, AreKilledWhileTheirReplyIsWritten) {
+  for (const char* script : kEndlessReplies) {
+    EXPECT_THAT(EvalWhile(script, {"PING", "SCRIPT KILL"}), ErrorStartsWith("ERR Script killed by user")) << script;
+    EXPECT_THAT(replies()[replies().size() - 2], Error(kBusyScript)) << script;
+    EXPECT_EQ(client().Raw("PING\r\n"), "+PONG\r\n") << "nothing of the reply is left";
+  }
+}
+
+TEST_P(SlowScripts, AreKilledWhileTheReplyOfAFunctionIsWritten) {
+  Run({"FUNCTION", "LOAD",
+       std::string("#!lua name=l\nredis.register_function('f', function() ") + kEndlessReplies[0] + " end)"});
+  server().Besides([this] { Other("FUNCTION KILL"); });
+  EXPECT_THAT(Run("FCALL f 0"), ErrorStartsWith("ERR Script killed by user"));
+}
+
+// What it has written stays, and it cannot be killed; so the limits of its memory and of the client's output end it.
+TEST_P(SlowScripts, ThatHaveWrittenAreNotKilledWhileTheirReplyIsWritten) {
+  ASSERT_THAT(Run("CONFIG SET client-output-buffer-limit 'normal 8mb 0 0'"), Ok());
+  server().Besides([this] { EXPECT_THAT(Other("SCRIPT KILL"), Error(kScriptHasWritten)); });
+  EXPECT_THAT(Eval(std::string("redis.call('SET', 'k', 'v') ") + kEndlessReplies[0]), NoReply());
+  EXPECT_TRUE(client().Closed());
+  server().Besides({});
+  EXPECT_THAT(Other("GET k"), Bulk("v"));
+}
+
+TEST_P(ScriptingCommands, AReplyEndsWithTheLimitOfTheOutput) {
+  ASSERT_THAT(Run("CONFIG SET client-output-buffer-limit 'normal 8mb 0 0'"), Ok());
+  EXPECT_THAT(Eval("local v = string.rep('x', 1000000) local t = {} for i = 1, 5 do t[i] = v end return #t"), Int(5));
+  client().Begin(
+      "EVAL \"redis.call('SET', 'k', 'v') local v = string.rep('x', 1000000) local t = {} "
+      "for i = 1, 1000000 do t[i] = v end return t\" 0");
+  EXPECT_TRUE(client().Closed());
+  EXPECT_THAT(Other("GET k"), Bulk("v")) << "the script has run";
+}
+
+TEST_P(ScriptingCommands, AReplyOfATransactionEndsWithTheLimitOfTheOutput) {
+  ASSERT_THAT(Run("CONFIG SET client-output-buffer-limit 'normal 8mb 0 0'"), Ok());
+  Run("MULTI");
+  for (int i = 0; i < 100; ++i) {
+    Eval("local v = string.rep('x', 1000000) local t = {} for i = 1, 1000 do t[i] = v end return t");
+  }
+  client().Begin("EXEC");
+  EXPECT_TRUE(client().Closed());
+}
+
+// Without a limit for the output, the reply is memory of the script.
+TEST_P(ScriptingCommands, AReplyEndsWithTheMemoryOfAScript) {
+  if (IsResp3()) return;  // it takes a second
+  EXPECT_THAT(Eval("redis.call('SET', 'k', 'v') local v = string.rep('x', 1e8) local t = {} "
+                   "for i = 1, 60 do t[i] = v end return t"),
+              ErrorStartsWith("ERR Error running script "));
+  EXPECT_THAT(Run("GET k"), Bulk("v"));
+  EXPECT_LT(client().session().out.HeldBytes(), size_t{1} << 20);
+}
+
+TEST_P(ScriptingCommands, AnErrorHasALimit) {
+  if (IsResp3()) return;
+  EXPECT_THAT(Eval("return {err = 'E ' .. string.rep('x', 1.4e8)}"), Error("ERR The error of the script is too long"));
+  EXPECT_THAT(Eval("error(string.rep('x', 1.4e8))"), ErrorStartsWith("ERR The error of the script is too long"));
+}
+
+// The arguments of one call may be the same long text, thousands of times.
+TEST_P(ScriptingCommands, WhatAScriptBuildsOfManyArgumentsIsItsMemory) {
+  if (IsResp3()) return;
+  const std::string many = "local t = {} for i = 1, 5000 do t[i] = v end ";
+  EXPECT_THAT(Eval("local v = string.rep('x', 1e7) " + many + "redis.log(redis.LOG_DEBUG, unpack(t))"),
+              ErrorStartsWith("ERR "));
+  ASSERT_THAT(Run({"SET", "long", std::string(10'000'000, 'x')}), Ok());
+  EXPECT_THAT(Eval("local v = 'long' " + many + "return redis.pcall('MGET', unpack(t))"),
+              Error("ERR The reply of the command is too long for a script"));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Long texts.
+
+TEST_P(SlowScripts, AreKilledWhileTheyAreCompiled) {
+  ASSERT_THAT(Run("CONFIG SET busy-reply-threshold 10"), Ok());
+  std::string script;
+  for (int i = 0; i < 400'000; ++i) script += "x = {1, 2, 3, 'text'}\n";
+  EXPECT_THAT(EvalWhile(script, {"PING", "SCRIPT KILL"}),
+              Error("ERR Error compiling script (new function): Script killed by user with SCRIPT KILL..."));
+  EXPECT_THAT(replies(), ElementsAre(Error(kBusyScript), Ok()));
+  server().Besides([this] { Other("SCRIPT KILL"); });
+  EXPECT_THAT(Run({"SCRIPT", "LOAD", script}), ErrorStartsWith("ERR Error compiling script"));
+  EXPECT_THAT(Run("PING"), Simple("PONG"));
+  EXPECT_THAT(Other("SCRIPT KILL"), Error(kNoScriptRuns));
+}
+
+TEST_P(SlowScripts, AreKilledWhileTheyCompile) {
+  EXPECT_THAT(EvalWhile("local s = string.rep('\\\\. ', 20000000) while true do loadstring(s) end", {"SCRIPT KILL"}),
+              ErrorStartsWith(kKilled));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Zeros. Redis: errors and statuses are C strings.
+
+TEST_P(ScriptingCommands, ErrorsAndStatusesEndAtAZero) {
+  EXPECT_THAT(Eval("return redis.error_reply('MY\\0ERR z')"), Error("ERR MY"));
+  EXPECT_THAT(Eval("return redis.error_reply('A B\\0C')"), Error("A B"));
+  EXPECT_THAT(Eval("return #redis.error_reply('MY\\0ERR z').err"), Int(6));
+  EXPECT_THAT(Eval("return {err = 'MY\\0ERR z'}"), Error("MY"));
+  EXPECT_THAT(Eval("return {ok = 'a\\0b'}"), Simple("a"));
+  EXPECT_THAT(Eval("return redis.status_reply('x\\0y')"), Simple("x"));
+  EXPECT_THAT(Eval("return {{ok = 'a\\0b'}, {err = 'E c\\0d'}}"), ArrayOf(Simple("a"), Error("E c")));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// DEBUG SET-DISABLE-DENY-SCRIPTS: code that runs stays until it ends.
+
+TEST_P(ScriptingCommands, DebugAllowsNothingThatReplacesTheCodeThatRuns) {
+  SkipReplayCheck("DEBUG RELOAD is no command of a journal");
+  Run({"FUNCTION", "LOAD",
+       "#!lua name=l\nredis.register_function('f', function(keys, args) local r = redis.pcall(unpack(args)) "
+       "local t = {} for i = 1, 1000 do t[i] = i .. i end collectgarbage() return r end)"});
+  Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
+  const std::string payload = Run("FUNCTION DUMP").Text();
+  const std::vector<std::vector<std::string>> refused = {{"EVAL", "return 1", "0"},
+                                                         {"EVAL_RO", "return 1", "0"},
+                                                         {"EVALSHA", kShaOfReturn1, "0"},
+                                                         {"EVALSHA_RO", kShaOfReturn1, "0"},
+                                                         {"FCALL", "f", "0", "PING"},
+                                                         {"FCALL_RO", "f", "0", "PING"},
+                                                         {"SCRIPT", "FLUSH"},
+                                                         {"SCRIPT", "FLUSH", "ASYNC"},
+                                                         {"SCRIPT", "LOAD", "return 2"},
+                                                         {"FUNCTION", "FLUSH"},
+                                                         {"FUNCTION", "DELETE", "l"},
+                                                         {"FUNCTION", "LOAD", "REPLACE", "#!lua name=l\n"},
+                                                         {"FUNCTION", "RESTORE", payload, "REPLACE"},
+                                                         {"FUNCTION", "RESTORE", payload, "FLUSH"},
+                                                         {"DEBUG", "RELOAD"},
+                                                         {"DEBUG", "RELOAD", "NOSAVE"},
+                                                         {"DEBUG", "LOADAOF"},
+                                                         {"TEST", "SNAPSHOT", "RESTORE", "a"},
+                                                         {"TEST", "RESET"}};
+  for (const std::vector<std::string>& words : refused) {
+    std::vector<std::string> call = {"FCALL", "f", "0"};
+    call.insert(call.end(), words.begin(), words.end());
+    EXPECT_THAT(Run(call), Error(kNotInScript)) << words[0] << " " << words[1];
+    call[0] = "EVAL";
+    call[1] = "local r = redis.pcall(unpack(ARGV)) local t = {} for i = 1, 1000 do t[i] = i .. i end return r";
+    EXPECT_THAT(Run(call), Error(kNotInScript)) << words[0] << " " << words[1];
+  }
+}
+
+// Each command that scripts may not call otherwise, with as few arguments as it takes, and one more.
+TEST(ScriptsThatMayCallAnything, HarmNothing) {
+  std::vector<std::vector<std::string>> calls;
+  {
+    TestServer server;
+    server->commands().ForEach([&](const Command& command) {
+      const bool ends = command.full_name == "shutdown" || command.full_name == "debug" ||
+                        command.full_name == "client|pause";  // as they should
+      if (!command.Is(CommandFlag::kNoScript) || command.IsContainer() || ends) return;
+      std::vector<std::string> words;
+      if (command.parent != nullptr) words.push_back(command.parent->full_name);
+      words.push_back(std::string(command.name));
+      while (words.size() < static_cast<size_t>(std::abs(command.arity))) words.push_back("1");
+      calls.push_back(words);
+      words.push_back("2");
+      calls.push_back(words);
+    });
+  }
+  ASSERT_GT(calls.size(), 100u);
+  for (const std::vector<std::string>& words : calls) {
+    TestServer server({.directives = {"enable-debug-command yes"}});
+    TestClient client(server);
+    client.Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
+    std::vector<std::string> eval = {"EVAL", "redis.pcall(unpack(ARGV)) collectgarbage() return redis.call('DBSIZE')",
+                                     "0"};
+    eval.insert(eval.end(), words.begin(), words.end());
+    client.Run(eval);
+    server.Cron();
+    TestClient other(server);
+    other.Run({"EVAL", "return redis.call('SET', 'k', 'v')", "0"});
+    server.Cron();
+    EXPECT_TRUE(other.Run("PING").HasValue()) << testing::PrintToString(words);
+  }
+}
+
+// Whatever a command does to the connection of a script, the next script has a new one.
+TEST_P(ScriptingCommands, WhatDebugLetsAScriptDoToItsConnectionEndsWithIt) {
+  Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
+  Eval("return redis.call('CLIENT', 'REPLY', 'OFF')");
+  EXPECT_THAT(Eval("return redis.call('ECHO', 'x')"), Bulk("x"));
+  Eval("redis.call('WATCH', 'k') redis.call('CLIENT', 'TRACKING', 'ON') redis.call('MULTI')");
+  EXPECT_THAT(Eval("return redis.call('SET', 'k', 1)"), Ok());
+  for (const char* words : {"'QUIT'", "'RESET'", "'EXEC'", "'AUTH', 'x'", "'CLIENT', 'NO-EVICT', 'on'"}) {
+    Eval(std::string("return redis.pcall(") + words + ")");
+    EXPECT_THAT(Eval("return redis.call('ECHO', 'x')"), Bulk("x")) << words;
+  }
+}
+
 }  // namespace
 }  // namespace respite

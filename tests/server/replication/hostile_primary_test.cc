@@ -168,6 +168,18 @@ TEST_F(HostilePrimaryTest, TheAppendOnlyFileKeepsTheOldDataWhenTheNewCouldNotBeL
   EXPECT_EQ(replica.Info("replica_data"), "") << "old data, but whole";
 }
 
+// Its code would run for ever.
+TEST_F(HostilePrimaryTest, AnEndlessLibraryInTheSnapshot) {
+  Greet();
+  replica_.server().clock().PassWithEachLook(1000);
+  const std::string code = "#!lua name=x\nwhile true do end";
+  const std::string rdb =
+      "REDIS0011\xf5" + std::string(1, static_cast<char>(code.size())) + code + "\xff" + std::string(8, '\0');
+  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb);
+  replica_.server().clock().PassWithEachLook(0);
+  ExpectEnded("Failed loading library, Error registering functions: ERR FUNCTION LOAD timeout");
+}
+
 TEST_F(HostilePrimaryTest, TheDatabaseOfTheSnapshotMayNotExist) {
   std::string rdb;
   {

@@ -1,0 +1,135 @@
+// Which gate is asked on which path: one table, which Gates::Pass, EXEC and ScriptRunner obey. A new gate or a new path
+// does not compile until it has a rule for each place of the table.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace respite {
+
+// In the order in which they are asked.
+enum class Gate : uint8_t {
+  kContent,          // what a stream or a file may contain: BelongsIntoStreams
+  kArity,            // the number of words
+  kProtected,        // enable-debug-command, enable-module-command, test-commands
+  kAuthentication,   // login
+  kTransactions,     // commands that MULTI excludes
+  kScripts,          // commands that scripts exclude
+  kPermissions,      // ACL rules
+  kOtherNode,        // the node of the cluster that has the keys
+  kOtherServer,      // CLIENT CAPA redirect
+  kMemory,           // maxmemory
+  kDiskError,        // snapshots or the append-only file fail
+  kReplicas,         // min-replicas-to-write
+  kReadOnlyReplica,  // replica-read-only
+  kSubscribedMode,   // RESP2 clients with subscriptions
+  kStale,            // replica-serve-stale-data
+  kLoading,          // the data is being loaded
+  kBusyScript,       // a late script
+  kFollower,         // MONITOR, and replicas
+};
+inline constexpr size_t kGates = 18;
+
+// How a command gets to its handler. Clients are also: those of a Sentinel, of a world, of one node of a group; a
+// recording that is replayed; tests in process. Commands within another command have paths of their own: the queued
+// commands of EXEC, the commands of a script.
+enum class RequestPath : uint8_t {
+  kClient,          // a request of a connection
+  kImport,          // a request of a node that sends slots
+  kPrimary,         // the stream of the primary
+  kFile,            // a record of an append-only file
+  kFixture,         // `load` and TEST LOAD
+  kQueued,          // a queued command, in EXEC
+  kScript,          // a command of a client's script or function
+  kRecordedScript,  // a command of a script that the primary, an import or a file has
+};
+inline constexpr size_t kRequestPaths = 8;
+
+struct GateRule {
+  enum class Answer : uint8_t {
+    kUndecided,   // does not compile
+    kAsks,        // Gates::Pass asks
+    kAsksItself,  // the path asks, in words of its own
+    kSkips,
+  };
+  Answer answer = Answer::kUndecided;
+  std::string_view why = {};  // of kSkips
+};
+
+namespace gate_rules {
+
+struct Row {
+  Gate gate;
+  std::array<GateRule, kRequestPaths> rules;
+};
+
+using enum GateRule::Answer;
+inline constexpr GateRule kAsk{kAsks};
+inline constexpr GateRule kOwn{kAsksItself};
+inline constexpr GateRule kAnything{kSkips, "a client may ask for anything"};
+inline constexpr GateRule kImporter{kSkips, "it passes the other gates as the client that it is"};
+inline constexpr GateRule kQueuedOnce{kSkips, "it was asked when the command was queued"};
+inline constexpr GateRule kExecAsked{kSkips, "EXEC has the flags of all queued commands"};
+inline constexpr GateRule kCallerAsked{kSkips, "the command that runs the script was asked"};
+inline constexpr GateRule kNoneSuch{kSkips, "kContent refuses the commands that could get there"};
+inline constexpr GateRule kLoggedIn{kSkips, "this server has logged in at the primary"};
+inline constexpr GateRule kAccepted{kSkips, "another server has accepted the command"};
+inline constexpr GateRule kOwnFile{kSkips, "this server, or its administrator, has accepted the file"};
+inline constexpr GateRule kBelongs{kSkips, "these keys belong here, whatever the cluster says now"};
+inline constexpr GateRule kAfterwards{kSkips, "replica-ignore-disk-write-errors decides afterwards"};
+inline constexpr GateRule kPrimaryWrites{kSkips, "the primary is the one that may write here"};
+inline constexpr GateRule kNoReplica{kSkips, "a replica loads no fixtures"};
+inline constexpr GateRule kNoMulti{kSkips, "no transaction is open: groups run as units"};
+inline constexpr GateRule kNoScript{kSkips, "it is no command of a script"};
+inline constexpr GateRule kIsTheData{kSkips, "these are the data that others wait for"};
+inline constexpr GateRule kNotRead{kSkips, "the input is not read while a script runs"};
+inline constexpr GateRule kIsTheScript{kSkips, "it is a command of that script"};
+
+// The columns: client, import, primary, file, fixture, queued, script, recorded script.
+inline constexpr std::array<Row, kGates> kTable = {{
+    {Gate::kContent, {{kAnything, kImporter, kAsk, kAsk, kAsk, kAnything, kAnything, kAsk}}},
+    {Gate::kArity, {{kAsk, kAsk, kAsk, kAsk, kAsk, kQueuedOnce, kOwn, kOwn}}},
+    {Gate::kProtected, {{kAsk, kAsk, kAsk, kNoneSuch, kNoneSuch, kQueuedOnce, kAsk, kAsk}}},
+    {Gate::kAuthentication, {{kAsk, kAsk, kLoggedIn, kOwnFile, kOwnFile, kQueuedOnce, kCallerAsked, kCallerAsked}}},
+    {Gate::kTransactions, {{kAsk, kAsk, kNoMulti, kNoMulti, kNoMulti, kQueuedOnce, kNoMulti, kNoMulti}}},
+    {Gate::kScripts, {{kNoScript, kNoScript, kNoScript, kNoScript, kNoScript, kNoScript, kOwn, kOwn}}},
+    {Gate::kPermissions, {{kAsk, kAsk, kAccepted, kOwnFile, kOwnFile, kOwn, kOwn, kOwn}}},
+    {Gate::kOtherNode, {{kAsk, kAsk, kBelongs, kBelongs, kBelongs, kQueuedOnce, kOwn, kBelongs}}},
+    {Gate::kOtherServer, {{kAsk, kAsk, kBelongs, kBelongs, kBelongs, kExecAsked, kCallerAsked, kBelongs}}},
+    {Gate::kMemory, {{kAsk, kAsk, kAccepted, kOwnFile, kOwnFile, kExecAsked, kOwn, kAccepted}}},
+    {Gate::kDiskError, {{kAsk, kAsk, kAfterwards, kOwnFile, kOwnFile, kExecAsked, kOwn, kAccepted}}},
+    {Gate::kReplicas, {{kAsk, kAsk, kAccepted, kOwnFile, kOwnFile, kExecAsked, kOwn, kAccepted}}},
+    {Gate::kReadOnlyReplica, {{kAsk, kAsk, kPrimaryWrites, kOwnFile, kNoReplica, kExecAsked, kOwn, kAccepted}}},
+    {Gate::kSubscribedMode, {{kAsk, kAsk, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kCallerAsked, kCallerAsked}}},
+    {Gate::kStale, {{kAsk, kAsk, kAccepted, kOwnFile, kNoReplica, kExecAsked, kOwn, kAccepted}}},
+    {Gate::kLoading, {{kAsk, kAsk, kIsTheData, kIsTheData, kIsTheData, kExecAsked, kCallerAsked, kCallerAsked}}},
+    {Gate::kBusyScript, {{kAsk, kAsk, kNotRead, kNotRead, kNotRead, kExecAsked, kIsTheScript, kIsTheScript}}},
+    {Gate::kFollower, {{kAsk, kAsk, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kCallerAsked, kCallerAsked}}},
+}};
+
+constexpr bool IsDecided(const GateRule& rule) {
+  return rule.answer != kUndecided && (rule.answer == kSkips) == !rule.why.empty();
+}
+constexpr bool IsComplete() {
+  for (size_t gate = 0; gate < kGates; ++gate) {
+    if (kTable[gate].gate != static_cast<Gate>(gate)) return false;
+    for (const GateRule& rule : kTable[gate].rules)
+      if (!IsDecided(rule)) return false;
+  }
+  return true;
+}
+static_assert(IsComplete(), "a gate or a path lacks a rule, or a skipped gate its reason");
+static_assert(static_cast<size_t>(Gate::kFollower) + 1 == kGates);
+static_assert(static_cast<size_t>(RequestPath::kRecordedScript) + 1 == kRequestPaths);
+
+}  // namespace gate_rules
+
+constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {
+  return gate_rules::kTable[static_cast<size_t>(gate)].rules[static_cast<size_t>(path)];
+}
+// The gate is asked on this path, by Gates::Pass or by the path itself.
+constexpr bool Applies(Gate gate, RequestPath path) { return RuleOf(gate, path).answer != GateRule::Answer::kSkips; }
+
+}  // namespace respite

@@ -1,0 +1,277 @@
+// Which gate is asked on which path: the table is complete, and the paths obey it.
+#include "server/execution/gates.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "protocol/request_text.h"
+#include "server/catalogue/command_table.h"
+#include "tests/support/replication_world.h"
+#include "tests/support/reply_matchers.h"
+#include "tests/support/server_life.h"
+
+namespace respite {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+
+constexpr char kStreamsMayNot[] = "ERR This command does not belong into a stream or an append-only file";
+constexpr char kScriptsMayNot[] = "ERR This Redis command is not allowed from script";
+
+// --- The table.
+
+TEST(GateRules, EachGateOnEachPathIsDecidedAndSaysWhyItIsSkipped) {
+  for (size_t gate = 0; gate < kGates; ++gate) {
+    for (size_t path = 0; path < kRequestPaths; ++path) {
+      const GateRule& rule = RuleOf(static_cast<Gate>(gate), static_cast<RequestPath>(path));
+      EXPECT_NE(rule.answer, GateRule::Answer::kUndecided) << gate << " " << path;
+      EXPECT_EQ(rule.why.empty(), rule.answer != GateRule::Answer::kSkips) << gate << " " << path;
+      EXPECT_EQ(Applies(static_cast<Gate>(gate), static_cast<RequestPath>(path)),
+                rule.answer != GateRule::Answer::kSkips);
+    }
+  }
+}
+
+// A client is asked everything; what it may skip are the rules that are about other paths.
+TEST(GateRules, ClientsSkipNothingOfTheirs) {
+  for (size_t gate = 0; gate < kGates; ++gate) {
+    const bool is_of_others = static_cast<Gate>(gate) == Gate::kContent || static_cast<Gate>(gate) == Gate::kScripts;
+    const GateRule::Answer wanted = is_of_others ? GateRule::Answer::kSkips : GateRule::Answer::kAsks;
+    EXPECT_EQ(RuleOf(static_cast<Gate>(gate), RequestPath::kClient).answer, wanted) << gate;
+    EXPECT_EQ(RuleOf(static_cast<Gate>(gate), RequestPath::kImport).answer, wanted) << gate;
+  }
+}
+
+// --- What streams and files may contain.
+
+class StreamContent : public testing::Test {
+ protected:
+  std::set<std::string> NamesWhere(bool belongs) {
+    std::set<std::string> names;
+    server_->commands().ForEach([&](const Command& command) {
+      if (!command.IsContainer() && BelongsIntoStreams(command) == belongs) names.insert(command.full_name);
+    });
+    return names;
+  }
+
+  TestServer server_;
+};
+
+TEST_F(StreamContent, WhatActsOnTheServerDoesNotBelong) {
+  EXPECT_THAT(NamesWhere(false), IsSupersetOf({"debug",          "shutdown",
+                                               "replicaof",      "slaveof",
+                                               "failover",       "monitor",
+                                               "subscribe",      "psubscribe",
+                                               "ssubscribe",     "psync",
+                                               "sync",           "save",
+                                               "bgsave",         "bgrewriteaof",
+                                               "migrate",        "auth",
+                                               "hello",          "reset",
+                                               "quit",           "watch",
+                                               "waitaof",        "config|set",
+                                               "config|rewrite", "acl|setuser",
+                                               "acl|load",       "client|kill",
+                                               "client|pause",   "client|reply",
+                                               "module|load",    "script|kill",
+                                               "function|kill",  "cluster|reset",
+                                               "cluster|meet",   "cluster|failover",
+                                               "cluster|forget", "slowlog|reset",
+                                               "latency|reset"}));
+}
+
+TEST_F(StreamContent, WhatPrimariesSendBelongs) {
+  EXPECT_THAT(NamesWhere(true), IsSupersetOf({"ping",
+                                              "select",
+                                              "multi",
+                                              "exec",
+                                              "replconf",
+                                              "publish",
+                                              "spublish",
+                                              "eval",
+                                              "evalsha",
+                                              "fcall",
+                                              "script|load",
+                                              "script|flush",
+                                              "function|load",
+                                              "function|delete",
+                                              "function|flush",
+                                              "function|restore",
+                                              "set",
+                                              "del",
+                                              "unlink",
+                                              "flushall",
+                                              "flushdb",
+                                              "swapdb",
+                                              "restore",
+                                              "pexpireat",
+                                              "xgroup|create"}));
+  const std::vector<Bytes> hidden = {"CLUSTER", "SYNCSLOTS"};
+  EXPECT_TRUE(BelongsIntoStreams(*server_->commands().FindHidden(hidden)));
+}
+
+TEST_F(StreamContent, NoProtectedCommandBelongs) {
+  server_->commands().ForEach([&](const Command& command) {
+    EXPECT_FALSE(command.Is(kProtected) && BelongsIntoStreams(command)) << command.full_name;
+  });
+}
+
+// --- Lines that would harm, and what each path says to them.
+
+const std::vector<std::string> kHarmfulLines = {"DEBUG SEGFAULT",
+                                                "DEBUG PANIC",
+                                                "DEBUG SLEEP 60",
+                                                "DEBUG RELOAD",
+                                                "TEST CLOCK",
+                                                "TEST CLOCK ADVANCE 10s",
+                                                "TEST SNAPSHOT SAVE a",
+                                                "SHUTDOWN NOSAVE",
+                                                "CONFIG SET maxmemory 1",
+                                                "REPLICAOF NO ONE",
+                                                "ACL SETUSER default off",
+                                                "CLUSTER RESET HARD",
+                                                "MONITOR",
+                                                "SUBSCRIBE c",
+                                                "WAITAOF 0 1 0",
+                                                "MIGRATE 127.0.0.1 1 a 0 100",
+                                                "CLIENT KILL TYPE normal"};
+
+std::vector<std::string> GateWords(const std::string& line) { return SplitQuoted(line).value(); }
+
+// Such a server has not started its part for TEST; before, these commands found null pointers.
+TEST(GatesOfAPrimary, HarmfulCommandsAreRefusedAndTheReplicaLives) {
+  constexpr int kPort = 9000;
+  for (const bool is_in_transaction : {false, true}) {
+    for (const std::string& line : kHarmfulLines) {
+      ReplicationWorld world(3);
+      FakeNetwork& network = world.network();
+      network.Listen(kPort);
+      auto& replica = world.Add({"repl-timeout 10"});
+      TestServer other({.directives = {"save \"\""}});
+      TestClient(other).Run("SAVE");
+      const std::string rdb = other.files().Content("dump.rdb");
+      replica.Run("REPLICAOF 127.0.0.1 9000");
+      network.Step(1000);
+      network.SendAs(kPort, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC " + std::string(40, 'a') + " 0\r\n$" +
+                                std::to_string(rdb.size()) + "\r\n" + rdb);
+      network.Run();
+      ASSERT_TRUE(replica.IsLinked()) << line;
+      const std::string request = EncodeRequest(GateWords(line));
+      network.SendAs(kPort, is_in_transaction ? EncodeRequest({"MULTI"}) + request + EncodeRequest({"EXEC"}) : request);
+      network.Step(1000);
+      EXPECT_THAT(replica.Run("PING"), Simple("PONG")) << line;
+      EXPECT_EQ(replica.server().StoppedWith(), std::nullopt) << line;
+      EXPECT_EQ(replica.Info("role"), "slave") << line;
+      EXPECT_THAT(replica.Log(), HasSubstr(kStreamsMayNot)) << line;
+    }
+  }
+}
+
+class GatesOfFiles : public testing::Test {
+ protected:
+  // A start with these records in the append-only file.
+  std::unique_ptr<ServerLife> StartWith(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += EncodeRequest(GateWords(line));
+    files_.MakeDirectory("appendonlydir");
+    files_.SyncDirectory(".");
+    files_.Put("appendonlydir/appendonly.aof.manifest", "file appendonly.aof.1.incr.aof seq 1 type i\n");
+    files_.Put("appendonlydir/appendonly.aof.1.incr.aof", text);
+    return std::make_unique<ServerLife>(files_, std::vector<std::string>{"appendonly yes"});
+  }
+
+  FaultyFiles files_;
+};
+
+TEST_F(GatesOfFiles, HarmfulRecordsFailTheLoad) {
+  for (const std::string& line : kHarmfulLines) {
+    for (const auto& lines : {std::vector<std::string>{"SET a 1", line}, {"MULTI", line, "EXEC"}}) {
+      const auto life = StartWith(lines);
+      EXPECT_EQ(life->outcome(), LoadOutcome::kFailed) << line;
+      EXPECT_EQ(life->server().StoppedWith(), std::nullopt) << line;
+      EXPECT_THAT(life->Log(), HasSubstr(kStreamsMayNot)) << line;
+    }
+  }
+}
+
+TEST_F(GatesOfFiles, ScriptsOfRecordsMayNotReachThem) {
+  const auto life = StartWith({"EVAL \"return redis.call('MIGRATE', '127.0.0.1', '1', 'a', '0', '100')\" 0"});
+  EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
+  EXPECT_THAT(life->Log(), HasSubstr(kStreamsMayNot));
+}
+
+// A record that this server accepted is not refused for what was so before, or is so while it starts.
+TEST_F(GatesOfFiles, WhatMayBeRefusedToClientsIsBelievedOfAFile) {
+  const std::string script = "EVAL \"return redis.call('SET', KEYS[1], 'x')\" 1 b";
+  auto life = StartWith({"SET a 1", script});
+  ASSERT_EQ(life->outcome(), LoadOutcome::kLoaded);
+  EXPECT_THAT(life->Run("MGET a b"), ArrayOf(Bulk("1"), Bulk("x")));
+  life.reset();
+  for (const char* directive : {"maxmemory 1", "min-replicas-to-write 1", "requirepass x", "replicaof 127.0.0.1 1"}) {
+    std::vector<std::string> directives = {"appendonly yes", directive, "replica-serve-stale-data no"};
+    ServerLife strict(files_, directives);
+    EXPECT_EQ(strict.outcome(), LoadOutcome::kLoaded) << directive << "\n" << strict.Log();
+    EXPECT_EQ(strict.server()->keyspace()[0].Size(), 2u) << directive;
+  }
+}
+
+class GatesOfFixtures : public testing::Test {
+ protected:
+  TestReply Load(Bytes line) { return client_.Run({"TEST", "LOAD", "REDIS", line}); }
+
+  TestServer server_{{.directives = {"test-commands yes"}}};
+  TestClient client_{server_};
+};
+
+TEST_F(GatesOfFixtures, HarmfulLinesAreRefused) {
+  for (const std::string& line : kHarmfulLines) {
+    EXPECT_THAT(Load(line), ErrorStartsWith("ERR line 1: ")) << line;
+    EXPECT_EQ(server_.StoppedWith(), std::nullopt) << line;
+  }
+  EXPECT_THAT(Load("SET a"), ErrorStartsWith("ERR line 1: ERR wrong number of arguments"));
+  EXPECT_THAT(Load("EVAL \"return redis.call('SET', 'a', 1)\" 0"), Int(1));
+}
+
+TEST(GatesOfQueuedCommands, HarmfulCommandsAreRefusedWhenTheyAreQueued) {
+  for (const char* line : {"DEBUG SLEEP 60", "TEST CLOCK"}) {
+    TestServer server;
+    TestClient client(server);
+    EXPECT_THAT(client.Run("MULTI"), Ok());
+    EXPECT_THAT(client.Run(line), ErrorStartsWith("ERR ")) << line;
+    EXPECT_THAT(client.Run("EXEC"), ErrorStartsWith("EXECABORT ")) << line;
+  }
+}
+
+// enable-debug-command may allow the commands to some connections only; a script is of the connection that runs it.
+TEST(GatesOfScripts, ProtectedCommandsAskTheConnection) {
+  TestServer server({.directives = {"enable-debug-command local"}});
+  TestClient local(server);
+  TestClient remote(server);
+  local.session().addresses.loopback = true;
+  local.session().addresses.peer = "127.0.0.1:5000";
+  remote.session().addresses.loopback = false;
+  remote.session().addresses.peer = "10.0.0.1:5000";
+  EXPECT_THAT(local.Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1"), Ok());
+  constexpr char kProtocol[] = "return redis.pcall('DEBUG', 'PROTOCOL', 'integer')";
+  EXPECT_THAT(local.Run({"EVAL", kProtocol, "0"}), Int(12345));
+  EXPECT_THAT(remote.Run({"EVAL", kProtocol, "0"}), ErrorStartsWith("ERR DEBUG command not allowed."));
+}
+
+TEST(GatesOfScripts, HarmfulCommandsAreRefused) {
+  TestServer server;
+  TestClient client(server);
+  for (const std::string& line : kHarmfulLines) {
+    if (line.starts_with("MIGRATE") || line.starts_with("CLUSTER")) continue;  // scripts may call them
+    std::string arguments;
+    for (const std::string& word : GateWords(line)) arguments += (arguments.empty() ? "'" : ", '") + word + "'";
+    EXPECT_THAT(client.Run({"EVAL", "return redis.pcall(" + arguments + ")", "0"}), Error(kScriptsMayNot)) << line;
+  }
+}
+
+}  // namespace
+}  // namespace respite
