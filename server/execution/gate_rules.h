@@ -11,9 +11,9 @@ namespace respite {
 
 // In the order in which they are asked.
 enum class Gate : uint8_t {
-  kContent,          // what a stream or a file may contain: BelongsIntoStreams
   kArity,            // the number of words
   kProtected,        // enable-debug-command, enable-module-command, test-commands
+  kContent,          // what a stream or a file may contain: BelongsIntoStreams
   kAuthentication,   // login
   kTransactions,     // commands that MULTI excludes
   kScripts,          // commands that scripts exclude
@@ -89,9 +89,9 @@ inline constexpr GateRule kIsTheScript{kSkips, "it is a command of that script"}
 
 // The columns: client, import, primary, file, fixture, queued, script, recorded script.
 inline constexpr std::array<Row, kGates> kTable = {{
-    {Gate::kContent, {{kAnything, kImporter, kAsk, kAsk, kAsk, kAnything, kAnything, kAsk}}},
     {Gate::kArity, {{kAsk, kAsk, kAsk, kAsk, kAsk, kQueuedOnce, kOwn, kOwn}}},
     {Gate::kProtected, {{kAsk, kAsk, kAsk, kNoneSuch, kNoneSuch, kQueuedOnce, kAsk, kAsk}}},
+    {Gate::kContent, {{kAnything, kImporter, kAsk, kAsk, kAsk, kAnything, kAnything, kAsk}}},
     {Gate::kAuthentication, {{kAsk, kAsk, kLoggedIn, kOwnFile, kOwnFile, kQueuedOnce, kCallerAsked, kCallerAsked}}},
     {Gate::kTransactions, {{kAsk, kAsk, kNoMulti, kNoMulti, kNoMulti, kQueuedOnce, kNoMulti, kNoMulti}}},
     {Gate::kScripts, {{kNoScript, kNoScript, kNoScript, kNoScript, kNoScript, kNoScript, kOwn, kOwn}}},

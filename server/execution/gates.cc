@@ -251,9 +251,9 @@ template <RequestPath kPath, Gate kGate, Gates::GateMember kMember>
 // All are inlined here.
 template <RequestPath kPath>
 inline void Gates::PassOn(const Request& request) const {
-  Ask<kPath, Gate::kContent, &Gates::Content>(request);
   Ask<kPath, Gate::kArity, &Gates::Arity>(request);
   Ask<kPath, Gate::kProtected, &Gates::ProtectedCommand>(request);
+  Ask<kPath, Gate::kContent, &Gates::Content>(request);
   Ask<kPath, Gate::kAuthentication, &Gates::Authentication>(request);
   Ask<kPath, Gate::kTransactions, &Gates::Transactions>(request);
   Ask<kPath, Gate::kPermissions, &Gates::UserPermissions>(request);

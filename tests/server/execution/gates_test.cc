@@ -20,6 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsSupersetOf;
+using testing::Not;
 
 constexpr char kStreamsMayNot[] = "ERR This command does not belong into a stream or an append-only file";
 constexpr char kScriptsMayNot[] = "ERR This Redis command is not allowed from script";
@@ -151,7 +152,7 @@ TEST(GatesOfAPrimary, HarmfulCommandsAreRefusedAndTheReplicaLives) {
       ReplicationWorld world(3);
       FakeNetwork& network = world.network();
       network.Listen(kPort);
-      auto& replica = world.Add({"repl-timeout 10"});
+      auto& replica = world.Add({"enable-debug-command no"});
       TestServer other({.directives = {"save \"\""}});
       TestClient(other).Run("SAVE");
       const std::string rdb = other.files().Content("dump.rdb");
@@ -167,9 +168,36 @@ TEST(GatesOfAPrimary, HarmfulCommandsAreRefusedAndTheReplicaLives) {
       EXPECT_THAT(replica.Run("PING"), Simple("PONG")) << line;
       EXPECT_EQ(replica.server().StoppedWith(), std::nullopt) << line;
       EXPECT_EQ(replica.Info("role"), "slave") << line;
-      EXPECT_THAT(replica.Log(), HasSubstr(kStreamsMayNot)) << line;
+      // Redis refuses protected commands in these words; others it runs.
+      const std::string refusal = line.starts_with("DEBUG")  ? "ERR DEBUG command not allowed."
+                                  : line.starts_with("TEST") ? "ERR TEST commands are off"
+                                                             : kStreamsMayNot;
+      EXPECT_THAT(replica.Log(), HasSubstr(refusal)) << line;
     }
   }
+}
+
+// What this server allows to its clients is not allowed to a primary.
+TEST(GatesOfAPrimary, ProtectedCommandsAreRefusedWhateverClientsMay) {
+  constexpr int kPort = 9000;
+  ReplicationWorld world(3);
+  FakeNetwork& network = world.network();
+  network.Listen(kPort);
+  auto& replica = world.Add({"enable-debug-command yes", "test-commands yes"});
+  TestServer other({.directives = {"save \"\""}});
+  TestClient(other).Run("SAVE");
+  const std::string rdb = other.files().Content("dump.rdb");
+  replica.Run("REPLICAOF 127.0.0.1 9000");
+  network.Step(1000);
+  network.SendAs(kPort, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC " + std::string(40, 'a') + " 0\r\n$" +
+                            std::to_string(rdb.size()) + "\r\n" + rdb);
+  network.Run();
+  ASSERT_TRUE(replica.IsLinked());
+  network.SendAs(kPort, EncodeRequest({"DEBUG", "SEGFAULT"}) + EncodeRequest({"TEST", "CLOCK"}));
+  network.Step(1000);
+  EXPECT_THAT(replica.Log(), HasSubstr(kStreamsMayNot));
+  EXPECT_THAT(replica.Log(), Not(HasSubstr("not allowed")));
+  EXPECT_THAT(replica.Run("PING"), Simple("PONG"));
 }
 
 class GatesOfFiles : public testing::Test {
