@@ -17,8 +17,7 @@ namespace respite {
 namespace {
 
 using ::testing::HasSubstr;
-using Kind = LaterRecord::Kind;
-using Status = AofReader::Status;
+using LaterKind = LaterRecord::Kind;
 
 std::string RecordText(const std::vector<std::string>& words) {
   std::string text;
@@ -28,17 +27,17 @@ std::string RecordText(const std::vector<std::string>& words) {
 
 const std::string kShort = RecordText({"SET", "k", "v"});
 
-struct Outcome {
-  Status status;
+struct ReadOutcome {
+  AofReader::Status status;
   uint64_t end;      // of the last record that was read
   uint64_t records;  // how many were read
 };
 
-Outcome ReadToTheEnd(File& file) {
+ReadOutcome ReadToTheEnd(File& file) {
   AofReader reader(file);
   RequestBatch batch;
-  Outcome outcome{Status::kRecords, 0, 0};
-  while ((outcome.status = reader.Next(batch)) == Status::kRecords) outcome.records += batch.requests.size();
+  ReadOutcome outcome{AofReader::Status::kRecords, 0, 0};
+  while ((outcome.status = reader.Next(batch)) == AofReader::Status::kRecords) outcome.records += batch.requests.size();
   outcome.end = reader.Offset();
   return outcome;
 }
@@ -97,16 +96,16 @@ TEST(AofDamage, NoDamagedDigitHidesTheRecordsAfterIt) {
         std::string damaged = whole;
         damaged[at] = digit;
         MemoryFile file(damaged);
-        const Outcome outcome = ReadToTheEnd(file);
+        const ReadOutcome outcome = ReadToTheEnd(file);
         const std::string where = "record " + std::to_string(i) + ", offset " + std::to_string(at) + ": " + digit;
-        ASSERT_NE(outcome.status, Status::kEnd) << where;
-        if (outcome.status == Status::kFormatError) {
+        ASSERT_NE(outcome.status, AofReader::Status::kEnd) << where;
+        if (outcome.status == AofReader::Status::kFormatError) {
           ++refused;
           continue;
         }
         const LaterRecord later = FindLaterRecord(file, outcome.end, damaged.size());
         const bool is_last = i + 1 == records.size();
-        ASSERT_EQ(later.kind, is_last ? Kind::kNone : Kind::kFound) << where;
+        ASSERT_EQ(later.kind, is_last ? LaterKind::kNone : LaterKind::kFound) << where;
         if (is_last) continue;
         ++found;
         EXPECT_EQ(later.offset, begin + records[i].size()) << where;
@@ -123,8 +122,8 @@ TEST(AofDamage, ALengthThatEndsWithALaterRecordCannotBeTold) {
   std::string text = RecordText({"SET", "k", "12345678901"}) + RecordText({"DEL", "k"});
   text[text.find("$11") + 1] = '3';
   MemoryFile file(text);
-  const Outcome outcome = ReadToTheEnd(file);
-  EXPECT_EQ(outcome.status, Status::kEnd);
+  const ReadOutcome outcome = ReadToTheEnd(file);
+  EXPECT_EQ(outcome.status, AofReader::Status::kEnd);
   EXPECT_EQ(outcome.records, 1u);
 }
 
@@ -134,7 +133,7 @@ TEST(AofDamage, AnEndThatIsIncompleteHasNoLaterRecord) {
   for (const std::string& value : {std::string(300, 'x'), odd, std::string(100, '\0'), odd + odd}) {
     const std::string record = RecordText({"HSET", "k", "f", value});
     for (size_t size = 1; size < record.size(); ++size) {
-      ASSERT_EQ(Search(kShort + record.substr(0, size), kShort.size()).kind, Kind::kNone) << size;
+      ASSERT_EQ(Search(kShort + record.substr(0, size), kShort.size()).kind, LaterKind::kNone) << size;
     }
   }
 }
@@ -143,7 +142,7 @@ TEST(AofDamage, AnEndThatIsIncompleteHasNoLaterRecord) {
 TEST(AofDamage, AValueThatHoldsRecordsIsReported) {
   const std::string record = RecordText({"SET", "backup", "\r\n" + kShort + kShort + std::string(100, 'x')});
   const LaterRecord later = Search(record.substr(0, record.size() - 50));
-  EXPECT_EQ(later.kind, Kind::kFound);
+  EXPECT_EQ(later.kind, LaterKind::kFound);
   EXPECT_EQ(later.command, "SET");
   EXPECT_EQ(later.offset, record.find(kShort));
 }
@@ -152,12 +151,12 @@ TEST(AofDamage, FindsARecordAcrossTheEndsOfChunks) {
   constexpr size_t kChunkBytes = size_t{64} * 1024;
   for (size_t before = kChunkBytes - 120; before < kChunkBytes + 20; ++before) {
     const LaterRecord later = Search(std::string(before - 1, 'x') + "\n" + kShort + "tail");
-    ASSERT_EQ(later.kind, Kind::kFound) << before;
+    ASSERT_EQ(later.kind, LaterKind::kFound) << before;
     EXPECT_EQ(later.offset, before);
   }
   const std::string large = "x\r\n" + RecordText({"SET", "k", std::string(3 * kChunkBytes, 'y')});
   EXPECT_EQ(Search(large).offset, 3u);
-  EXPECT_EQ(Search(large.substr(0, large.size() - 1)).kind, Kind::kNone);
+  EXPECT_EQ(Search(large.substr(0, large.size() - 1)).kind, LaterKind::kNone);
 }
 
 // Each argument contains the beginning of a further record whose arguments are the same.
@@ -166,7 +165,7 @@ TEST(AofDamage, RecordsWithinRecordsCostNoMoreThanTheFile) {
   for (int i = 0; i < 20000; ++i) text += "*900000\r\n$1\r\na\r\n$0\r\n\r\n";
   CountingFile file(text);
   const LaterRecord later = FindLaterRecord(file, 0, text.size());
-  EXPECT_NE(later.kind, Kind::kFound);
+  EXPECT_NE(later.kind, LaterKind::kFound);
   EXPECT_LE(file.reads, text.size() / 4);
   std::string nested;
   for (int i = 0; i < 20000; ++i) nested += "$13\r\n\r\n*99999\r\n$1\r\na\r\n";
@@ -187,10 +186,10 @@ TEST(AofDamage, RandomTextsNeitherCrashNorLast) {
     for (uint64_t n = random.Below(60); n > 0; --n) text += pieces[random.Below(pieces.size())];
     MemoryFile file(text);
     const LaterRecord later = FindLaterRecord(file, 0, text.size());
-    if (later.kind != Kind::kFound) continue;
+    if (later.kind != LaterKind::kFound) continue;
     AofReader reader(file, later.offset);
     RequestBatch batch;
-    ASSERT_EQ(reader.Next(batch), Status::kRecords) << text;
+    ASSERT_EQ(reader.Next(batch), AofReader::Status::kRecords) << text;
     EXPECT_EQ(batch.Words(batch.requests[0])[0], later.command);
   }
 }
@@ -199,16 +198,16 @@ TEST(AofDamage, AFileThatCannotBeReadIsNotJudged) {
   MemoryFile file("x\r\n" + kShort);
   file.fails_at = 10;
   const LaterRecord later = FindLaterRecord(file, 0, file.content.size());
-  EXPECT_EQ(later.kind, Kind::kReadError);
+  EXPECT_EQ(later.kind, LaterKind::kReadError);
   EXPECT_EQ(later.error, EIO);
 }
 
 TEST(AofDamage, SaysHowToContinue) {
-  const std::string text = WhyNotCut("d/f.aof", 23, {.kind = Kind::kFound, .offset = 5041, .command = "SET"});
+  const std::string text = WhyNotCut("d/f.aof", 23, {.kind = LaterKind::kFound, .offset = 5041, .command = "SET"});
   EXPECT_THAT(text,
               HasSubstr("damaged or incomplete after offset 23, but a complete record (SET) begins at offset 5041"));
   EXPECT_THAT(text, HasSubstr("truncate -s 23 d/f.aof"));
-  EXPECT_THAT(WhyNotCut("f", 23, {.kind = Kind::kUnclear}),
+  EXPECT_THAT(WhyNotCut("f", 23, {.kind = LaterKind::kUnclear}),
               HasSubstr("it is not clear whether complete records follow"));
 }
 
