@@ -95,7 +95,8 @@ struct ClusterSetSlot {
       .since = "3.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kCluster,
-      .flags = kAdmin | kStale | kNoAsyncLoading};
+      .flags = kAdmin | kStale | kNoAsyncLoading,
+      .in_streams = InStreams::kYes};  // Valkey 8 sends it to its replicas
   static void Run(Call& call);
 };
 
