@@ -130,13 +130,13 @@ std::string WhyNotCut(const std::string& path, uint64_t offset, const LaterRecor
   const bool is_found = later.kind == LaterRecord::Kind::kFound;
   const std::string at = std::to_string(later.offset);
   const std::string what = is_found ? "but a complete record (" + later.command + ") begins at offset " + at +
-                                          ": cutting it would lose that."
+                                          ". Truncating the file would lose that record."
                                     : "and it is not clear whether complete records follow.";
   return "The file " + path + " is damaged or incomplete after offset " + cut + ", " + what +
-         " It was not changed. Make a backup of it. Then either correct the length " +
+         " The file was not changed. Make a backup. If a length " +
          (is_found ? "before offset " + at : "after offset " + cut) +
-         " that is wrong, or, if all the rest is a value that was being written when the server stopped, cut the file "
-         "with: truncate -s " +
+         " is wrong, correct it. If all the rest is one value that was being written when the server stopped, run: "
+         "truncate -s " +
          cut + " " + path;
 }
 

@@ -1,9 +1,9 @@
 // FindLaterRecord examines the rest of an append-only file after the place where reading stopped. A damaged length
-// looks as if the file ended too early, so a file is cut at its end only if no complete record is in what would be cut.
+// looks as if the file ended too early, so a file is truncated only if no complete record is in what would be lost.
 //
 // A value may contain the text of records. If its record was cut off, both explanations fit; then the file is not cut
-// either, and the user decides. A wrong length that ends exactly where a later record ends cannot be told from such a
-// value at all.
+// either, and the user decides. If a wrong length ends exactly at the end of a later record,
+// the damage is not detected.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct LaterRecord {
   IoError error = kNoError;
 };
 
-// Looks for the first complete record that begins on a line of its own in [from, end); `from` itself is not one.
+// Looks for the first complete record that begins on a line of its own in [from, end); Ignores a
+// record at `from` itself.
 // Cost: O(end - from), whatever the content; memory for one chunk.
 LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);
 

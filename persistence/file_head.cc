@@ -29,7 +29,7 @@ constexpr std::array<KnownHead, 8> kKnownHeads = {{{"\x1f\x8b"sv, "compressed by
                                                    {"\x04\x22\x4d\x18"sv, "compressed by lz4"},
                                                    {"PK\x03\x04"sv, "a zip archive"},
                                                    {"file "sv, "the manifest of an append-only file"},
-                                                   {"\0\0\0\0"sv, "zero bytes, which a power failure may leave"}}};
+                                                   {"\0\0\0\0"sv, "filled with zero bytes, as after a power failure"}}};
 
 std::string NameOf(Bytes head) {
   for (const KnownHead& known : kKnownHeads) {

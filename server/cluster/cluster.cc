@@ -98,7 +98,7 @@ void Cluster::ReadSettings() {
   view_->WantCheck();  // cluster-require-full-coverage
 }
 
-// Others do not wait for the rank of a replica that will not ask for votes.
+// Tells other replicas by the flag nofailover that this replica does not compete, so that they do not count its rank.
 void Cluster::SetNoFailover() {
   ClusterNode& me = view_->me();
   const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();
@@ -407,7 +407,9 @@ void Cluster::OnCircle() {
   if (now_ms - circle_since_ms_ < core_.TimeoutMs()) return;
   circle_since_ms_ = 0;
   if (!core_.host.HasWholeData()) {
-    return core_.log.Warning("My master says that it is my replica, but I do not have all of its data.");
+    return core_.log.Warning(
+        "My master says that it is my replica. Not taking over its slots, because I do not have all of its data (see "
+        "replica_data in INFO replication).");
   }
   core_.log.Warning("My master says that it is my replica. Taking over its slots.");
   claims_.BumpEpoch();

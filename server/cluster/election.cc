@@ -141,7 +141,7 @@ void Election::Explain(Obstacle obstacle) {
       case Obstacle::kNone:
         break;
       case Obstacle::kNoData:
-        return "The data of the master is not completely here (see replica_data in INFO replication).";
+        return "This replica does not have all data of its master (see replica_data in INFO replication).";
       case Obstacle::kDataAge:
         return "Disconnected from master for longer than allowed. Please check the 'cluster-replica-validity-factor' "
                "configuration option.";

@@ -1,5 +1,5 @@
-// Which gate is asked on which path: one table, which Gates::Pass, EXEC and ScriptRunner obey. A new gate or a new path
-// does not compile until it has a rule for each place of the table.
+// Which gate is checked on which path. Gates::Pass follows this table; EXEC and ScriptRunner read it for the gates that
+// they check themselves. A new gate or a new path does not compile until it has a rule for each place of the table.
 #pragma once
 
 #include <array>
@@ -28,13 +28,13 @@ enum class Gate : uint8_t {
   kStale,            // replica-serve-stale-data
   kLoading,          // the data is being loaded
   kBusyScript,       // a late script
-  kFollower,         // MONITOR, and replicas
+  kFollower,         // clients in MONITOR mode and replicas may not access keys
 };
 inline constexpr size_t kGates = 18;
 
-// How a command gets to its handler. Clients are also: those of a Sentinel, of a world, of one node of a group; a
-// recording that is replayed; tests in process. Commands within another command have paths of their own: the queued
-// commands of EXEC, the commands of a script.
+// How a command gets to its handler. kClient also covers Sentinels, test worlds, nodes of a group, replayed
+// recordings and tests in process. Commands within another command have paths of their own: the queued commands of
+// EXEC, the commands of a script.
 enum class RequestPath : uint8_t {
   kClient,          // a request of a connection
   kImport,          // a request of a node that sends slots
@@ -69,9 +69,9 @@ using enum GateRule::Answer;
 inline constexpr GateRule kAsk{kAsks};
 inline constexpr GateRule kOwn{kAsksItself};
 inline constexpr GateRule kAnything{kSkips, "a client may ask for anything"};
-inline constexpr GateRule kImporter{kSkips, "it passes the other gates as the client that it is"};
+inline constexpr GateRule kImporter{kSkips, "it is a client, and passes the gates of clients"};
 inline constexpr GateRule kQueuedOnce{kSkips, "it was asked when the command was queued"};
-inline constexpr GateRule kExecAsked{kSkips, "EXEC has the flags of all queued commands"};
+inline constexpr GateRule kExecAsked{kSkips, "the gate checked EXEC, which has the flags of all queued commands"};
 inline constexpr GateRule kCallerAsked{kSkips, "the command that runs the script was asked"};
 inline constexpr GateRule kNoneSuch{kSkips, "kContent refuses the commands that could get there"};
 inline constexpr GateRule kLoggedIn{kSkips, "this server has logged in at the primary"};
@@ -81,9 +81,9 @@ inline constexpr GateRule kBelongs{kSkips, "these keys belong here, whatever the
 inline constexpr GateRule kAfterwards{kSkips, "replica-ignore-disk-write-errors decides afterwards"};
 inline constexpr GateRule kPrimaryWrites{kSkips, "the primary is the one that may write here"};
 inline constexpr GateRule kNoReplica{kSkips, "a replica loads no fixtures"};
-inline constexpr GateRule kNoMulti{kSkips, "no transaction is open: groups run as units"};
+inline constexpr GateRule kNoMulti{kSkips, "no transaction is open on this path"};
 inline constexpr GateRule kNoScript{kSkips, "it is no command of a script"};
-inline constexpr GateRule kIsTheData{kSkips, "these are the data that others wait for"};
+inline constexpr GateRule kIsTheData{kSkips, "this is the data that is being loaded"};
 inline constexpr GateRule kNotRead{kSkips, "the input is not read while a script runs"};
 inline constexpr GateRule kIsTheScript{kSkips, "it is a command of that script"};
 

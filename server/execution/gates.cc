@@ -17,7 +17,8 @@ namespace refusals {
 namespace {
 
 constexpr char kNoAuth[] = "NOAUTH Authentication required.";
-constexpr char kNotOfStreams[] = "ERR This command does not belong into a stream or an append-only file";
+constexpr char kNotOfStreams[] =
+    "ERR This command is not allowed in a replication stream, an append-only file or a fixture";
 constexpr char kReplicaWithoutKeys[] = "ERR Replica can't interact with the keyspace";
 constexpr char kNotInTransaction[] = "ERR Command not allowed inside a transaction";
 constexpr char kDebugNotAllowed[] =
@@ -203,7 +204,7 @@ bool BelongsIntoStreams(const Command& command) {
   throw refusals::IsLoading(Named());
 }
 
-// A script is late: other clients may do little but end it.
+// While a script is late, other clients may only end it.
 [[gnu::always_inline]] inline void Gates::BusyScript(const Request& request) const {
   if (!parts_.scripts.Busy() || request.command.Is(kAllowBusy)) return;
   throw parts_.scripts.BusyRefusal();

@@ -45,9 +45,9 @@ inline uint32_t EffectiveFlags(const Services& services, const Session& session,
   return hook == nullptr ? command.flags : hook(services, session, words, command.flags);
 }
 
-// Whether the stream of a primary, an append-only file or a fixture may contain the command: one that changes data or
-// scripts or sends messages, and one without effect that scripts may call; but none that is protected, that is about
-// the server (kAdmin), or that talks to other servers.
+// Whether the stream of a primary, an append-only file or a fixture may contain the command. It may contain commands
+// that change data or scripts, send messages, or may be called by scripts. It may not contain protected commands, or
+// commands about the server (kAdmin) or to other servers.
 bool BelongsIntoStreams(const Command& command);
 
 class Gates {
@@ -68,7 +68,7 @@ class Gates {
   using Request = SlotRouter::Request;
   // Throws the refusal of the first gate that is shut for a client. Cost: a few compares when all are open.
   void Pass(const Request& request) const;
-  // Asks the gates of any path, which are those of its column in gate_rules.h.
+  // Checks the gates that gate_rules.h lists for `path`.
   void Pass(RequestPath path, const Request& request) const;
 
   // Why a writing command or script is refused: its changes could not be persisted. Nothing if they can be. Cost: a

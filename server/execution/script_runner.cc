@@ -314,7 +314,7 @@ Refusal ScriptRunner::BusyRefusal() const {
 
 void ScriptRunner::Kill(Kind kind) {
   if (!IsRunning()) throw Refusal{refusals::kNoScriptRuns};
-  // A script of a file may be killed: no other server has run it, and this one would never start.
+  // A script of a file may be killed. Otherwise an endless script would keep this server from ever starting.
   const Session& caller = current_->call->session;
   const bool is_streamed = caller.kind == SessionKind::kPrimary || caller.cluster_marks.imports != nullptr;
   if (is_streamed) throw Refusal{refusals::kScriptOfRecord};

@@ -147,16 +147,17 @@ void Replication::Promote() {
   }
   if (history.data == History::Data::kDiverged) {
     parts_.services.log.Warning(
-        "This server becomes a master without all writes of its former master, of which a "
-        "command failed here");
+        "This server becomes a master, but at least one write of its former master failed here and is missing");
     history.Adopt(parts_.services.data.ids.Hex(History::kIdLength), history.offset);
+    parts_.services.log.Notice("New replication ID is " + history.id +
+                               ". There is no secondary ID, because the data has diverged");
   } else {
     history.Fork(parts_.services.data.ids.Hex(History::kIdLength));
+    parts_.services.log.Notice("Setting secondary replication ID to " + history.former_id + ", valid up to offset: " +
+                               std::to_string(history.former_end) + ". New replication ID is " + history.id);
   }
   history.data = History::Data::kWhole;
   if (parts_.services.settings.appendonly && !parts_.services.aof.IsOn()) parts_.services.aof.TurnBackOn();
-  parts_.services.log.Notice("Setting secondary replication ID to " + history.former_id + ", valid up to offset: " +
-                             std::to_string(history.former_end) + ". New replication ID is " + history.id);
   replicas_.CloseAll();
   replicas_.AwaitReturn();
   stream_.SetSource(ReplicationStream::Source::kOwn);

@@ -16,16 +16,18 @@ class InstanceList {
   using Added = Result<Type*, InstanceTrouble>;
   Added<Primary> AddPrimary(const std::string& name, const std::string& host, int port, int quorum);
   Added<WatchedReplica> AddReplica(Primary& primary, const std::string& host, int port);
-  // As AddReplica, for what another server says. When kMostReplicas are known, one that is down makes room, or else
-  // nothing is added: servers that answer are never given up for others.
+  // Adds a replica that another server has named. At kMostReplicas it replaces the one that has been down longest; if
+  // none is down, it adds nothing.
   Added<WatchedReplica> AddHeardReplica(Primary& primary, const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
-  // Makes room for another Sentinel, as AddHeardReplica does for a replica. False: there is none.
+  // Makes room for another Sentinel, as AddHeardReplica does for a replica. Returns false if
+  // all of them answer.
   bool MakeRoomForSentinel(Primary& primary);
 
-  // Null: there is none. Cost: O(log n) if it is known by this name, or else O(n).
+  // Each returns null if there is no such instance. Cost: O(n); FindReplicaAt needs O(log n) if the replica has this
+  // name.
   Primary* FindPrimaryAt(const std::string& host, int port) const;
   static WatchedReplica* FindReplicaAt(const Primary& primary, const std::string& host, int port);
   static PeerSentinel* FindSentinelAt(const Primary& primary, const std::string& host, int port);

@@ -107,7 +107,7 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
   }
   if (head.value().kind == FileHead::Kind::kOther) {
     return Fail("Fatal error: the append only file " + part.name + " is " + head.value().what +
-                ". It was not changed: do not cut it.");
+                ". The file was not changed. Do not truncate it: it may be the only copy of the data.");
   }
   if (head.value().kind == FileHead::Kind::kRdb) {
     const RdbLoadEnd end = LoadPreamble(part, is_base);
@@ -255,12 +255,13 @@ AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, 
       parts_.log.Warning("Revert incomplete MULTI/EXEC transaction in AOF file " + part.name);
       return Cut(part, group_->offset);
     default:
-      return CutIfLost(part, reader.Offset());
+      return TruncateIfIncomplete(part, reader.Offset());
   }
 }
 
-// The file ends inside the record at `offset`, or its length is wrong and complete records follow.
-AofLoader::Outcome AofLoader::CutIfLost(const Part& part, uint64_t offset) {
+// Truncates the file if its last record, at `offset`, is incomplete. Fails if complete records follow, because then a
+// length is wrong.
+AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t offset) {
   const uint64_t cut = group_ ? group_->offset : offset;
   const LaterRecord later = FindLaterRecord(part.file, offset, part.octets);
   switch (later.kind) {
@@ -276,8 +277,8 @@ AofLoader::Outcome AofLoader::CutIfLost(const Part& part, uint64_t offset) {
 AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
   if (group_ && group_->inner) {
     return Fail("Fatal error: the transaction at offset " + std::to_string(offset) + " of the append only file " +
-                part.name + " has no EXEC, but another one begins at offset " + std::to_string(*group_->inner) +
-                ". The file was not changed: an EXEC before that offset is missing or damaged.");
+                part.name + " has no EXEC, but another MULTI is at offset " + std::to_string(*group_->inner) +
+                ". The file was not changed. An EXEC before that offset is missing or damaged.");
   }
   if (failures_ != 0 && !parts_.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
   const std::string number = std::to_string(offset);

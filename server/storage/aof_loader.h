@@ -84,7 +84,7 @@ class AofLoader {
   RdbLoadEnd LoadPreamble(const Part& part, bool is_base);
   Outcome LoadRecords(const Part& part, uint64_t offset);
   Outcome Finish(const Part& part, const AofReader& reader, AofReader::Status status);
-  Outcome CutIfLost(const Part& part, uint64_t offset);
+  Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);
   Outcome Cut(const Part& part, uint64_t offset);
   // False for a record that no server can have written.
   bool Run(const Part& part, const RequestBatch& batch);

@@ -50,7 +50,7 @@ std::optional<int64_t> Shutdown::MillisecondsLeft() const {
 
 void Shutdown::GoOnDelayed() {
   if (!followers_->HaveEverything() && parts_.pace.NowMs() < delayed_->deadline_ms) return;
-  if (signal_ != 0 && AwaitsFirstBase(delayed_->flags)) return;
+  if (signal_ != 0 && WaitsForFirstRewrite(delayed_->flags)) return;
   const uint32_t flags = std::exchange(delayed_, std::nullopt)->flags;
   parts_.pause.ReleaseWrites(Pause::kShutdown);
   if (End(flags) == Outcome::kStopping) return;
@@ -90,13 +90,14 @@ void Shutdown::GoOn() {
   if (signal_ == 0) return;
   const Settings& settings = parts_.settings;
   const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
-  const bool waits = parts_.debug.pause_cron || (parts_.scripts.Busy() && Saves(flags)) || AwaitsFirstBase(flags);
+  const bool waits = parts_.debug.pause_cron || (parts_.scripts.Busy() && Saves(flags)) || WaitsForFirstRewrite(flags);
   if (!waits && Begin(flags) == Outcome::kFailed) GiveUp();
 }
 
-// Without the first base the append-only file has nothing. Nobody repeats a signal, so it waits for the rewrite; if
-// that fails, Begin refuses, as it does when it cannot save.
-bool Shutdown::AwaitsFirstBase(uint32_t flags) {
+// Starts the first rewrite if it does not run yet, killing a snapshot child. Returns whether the shutdown must wait for
+// it: without its base the append-only file has nothing, and a service manager sends SIGTERM only once. If the rewrite
+// fails, Begin refuses, as it does when it cannot save.
+bool Shutdown::WaitsForFirstRewrite(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
   const bool is_needed = aof.state() == AppendOnlyFile::State::kAwaitsBase && (flags & kShutdownForce) == 0;
   if (!is_needed) {
@@ -150,7 +151,7 @@ Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
     return Outcome::kStopping;
   }
   if (!parts_.snapshots.IsWorthSaving() && !is_requested) {
-    parts_.log.Warning("Nothing is saved: this replica has dropped its data and has not loaded its master's, so " +
+    parts_.log.Warning("Nothing is saved: this replica has not loaded its master's data, so " +
                        parts_.settings.dbfilename + " stays as it is.");
     return Outcome::kStopping;
   }

@@ -102,7 +102,7 @@ class Shutdown {
 
   bool Saves(uint32_t flags) const;
   bool MustWait(uint32_t flags) const;
-  bool AwaitsFirstBase(uint32_t flags);
+  bool WaitsForFirstRewrite(uint32_t flags);
   void Delay(uint32_t flags);
   // Ends the wait for replicas, if it is over.
   void GoOnDelayed();

@@ -77,7 +77,7 @@ constexpr char kTightDirectives[] =
     "hash-max-listpack-entries 2\nhash-max-listpack-value 4\nset-max-intset-entries 3\nset-max-listpack-entries 2\n"
     "set-max-listpack-value 4\nzset-max-listpack-entries 2\nzset-max-listpack-value 4\nlist-max-listpack-size 2\n";
 
-// One server for each choice of limits and version. Those without a version are 0 and 1.
+// One server for each choice of limits and version. Choices 0 and 1 emulate no version.
 Sink& ServerFor(uint8_t choice) {
   static std::array<std::unique_ptr<Sink>, 2 * kEmulatedCount> servers;
   std::unique_ptr<Sink>& server = servers[choice % servers.size()];

@@ -1,5 +1,5 @@
-// FuzzedServer: a whole server inside a fuzz target, without sockets and threads. Its clock moves only when it is told
-// to.
+// FuzzedServer: a whole server inside a fuzz target, without sockets. Its clock is not the real one: each look advances
+// it a little.
 #pragma once
 
 #include <cstdint>
@@ -102,7 +102,7 @@ class FuzzedServer : public Host {
   void Post(std::function<void()> task) override { posted_.push_back(std::move(task)); }
   void WakeAt(int64_t /*monotonic_ms*/) override {}
   void TurnAt(int64_t /*pace_us*/) override {}
-  // Loading continues. A script that takes long ends as if the server stopped.
+  // Lets loading continue, and ends a script that takes long.
   bool ServeBesides() override { return server_.phase().IsLoading(); }
 
  protected:

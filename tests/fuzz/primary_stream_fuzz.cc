@@ -109,7 +109,7 @@ class FuzzedReplica final : public FuzzedServer {
     EndTurn();
     server().pause().End();
     Run("FLUSHALL\r\n");
-    // Slots that the stream has hidden are revealed, or emptied, by the new primary.
+    // This server, now a primary, deletes or shows the keys of hidden slots.
     for (int i = 0; i < 20 && !server().keyspace().hidden().Empty(); ++i) Tick(1100);
     ExpectNoKeys();
   }

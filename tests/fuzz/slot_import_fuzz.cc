@@ -1,6 +1,6 @@
 // Sends anything that a node of the cluster may send while it moves slots to this node, in pieces. The server must
 // survive, keep its tables and values consistent, and never keep keys of slots that another node owns. The first byte
-// selects how the conversation ends: the source hangs up, or says that it has sent all and hands the slots over.
+// selects how the import ends: the source hangs up, or says that it has sent all and hands the slots over.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>

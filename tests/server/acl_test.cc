@@ -39,7 +39,7 @@ TEST_P(Acl, TheNumberOfRulesIsLimited) {
     EXPECT_THAT(set(sign, 0, kMostAclEntries), Ok()) << sign;
     EXPECT_THAT(set(sign, 0, kMostAclEntries), Ok()) << sign;
     EXPECT_THAT(set(sign, kMostAclEntries, 1), Error("ERR Error in ACL SETUSER modifier '" + sign + "5000" +
-                                                     "': Too many rules of this kind, a user may have 5000"))
+                                                     "': Too many rules of this kind, at most 5000 are possible"))
         << sign;
   }
   EXPECT_THAT(set("~", 0, 10'001), Error("ERR Too many rules, at most 10000 are possible in one request"));

@@ -339,7 +339,7 @@ class Load(Nodes):
         while any(thread.is_alive() for thread in threads):
             try:
                 ask(rng.choice(process.ports), *rng.choice(self.ADMIN))
-            except ConnectionError:  # CLIENT KILL of another round
+            except ConnectionError:  # an earlier CLIENT KILL closed this connection
                 self.assertIsNone(process.process.poll(), process.errors())
         for thread in threads:
             thread.join()

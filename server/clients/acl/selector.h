@@ -53,7 +53,7 @@ class AclRequest {
 // Most patterns of keys or of channels, and most first arguments of a command, of a selector; most passwords and
 // selectors of a user. Each new one is compared with those that are there, and each request with all patterns.
 inline constexpr size_t kMostAclEntries = 5000;
-inline constexpr char kTooManyAclEntries[] = "Too many rules of this kind, a user may have 5000";
+inline constexpr char kTooManyAclEntries[] = "Too many rules of this kind, at most 5000 are possible";
 
 // The error for words that are no rule; errors in ACL files are shorter for those.
 inline constexpr char kAclSyntaxError[] = "Syntax error";

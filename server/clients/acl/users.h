@@ -51,8 +51,8 @@ class Users {
   // Requires: not the default user, and nobody holds a pointer to it.
   void Remove(const User& user);
 
-  // "user NAME RULES" for each user: the lines of an ACL file, without line ends. Its words have single blanks between
-  // them, and no quotes.
+  // "user NAME RULES" for each user: the lines of an ACL file, without line ends. Single blanks separate
+  // its words. Only rules within a selector may be quoted.
   std::vector<std::string> Lines() const;
   // "user NAME RULES" for each user: the lines of a configuration file, where words with quotes are quoted.
   std::vector<std::string> ConfigLines() const;

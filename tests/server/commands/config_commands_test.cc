@@ -23,7 +23,7 @@ TEST_P(ConfigCommands, GetAnswersWithAMap) {
 
 // Each pattern is compared with each directive, and a reply about a command has much more bytes than its name.
 TEST_P(ConfigCommands, CommandsTakeFewNamesWhereEachIsCostly) {
-  constexpr char kTooMany[] = "ERR Too many arguments, at most 1024 are possible here";
+  constexpr char kTooMany[] = "ERR Too many arguments, at most 1024 are allowed";
   for (const std::string command : {"CONFIG GET", "LATENCY HISTOGRAM", "COMMAND INFO", "COMMAND DOCS"}) {
     const size_t blank = command.find(' ');
     std::vector<std::string> words = {command.substr(0, blank), command.substr(blank + 1)};

@@ -22,7 +22,8 @@ using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::Not;
 
-constexpr char kStreamsMayNot[] = "ERR This command does not belong into a stream or an append-only file";
+constexpr char kStreamsMayNot[] =
+    "ERR This command is not allowed in a replication stream, an append-only file or a fixture";
 constexpr char kScriptsMayNot[] = "ERR This Redis command is not allowed from script";
 
 // --- The table.
