@@ -111,7 +111,9 @@ Pump::Outcome Pump::RunGroups(Session& session) {
 
 RequestParser::Status Pump::ParseGroup(Session& session) {
   batch_.Clear();
-  const RequestLimits limits{.max_bulk_bytes = std::min(parts_.settings.proto_max_bulk_len, kLongestArgument),
+  // What the primary has accepted has to be accepted here, too.
+  const int64_t most = session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.settings.proto_max_bulk_len;
+  const RequestLimits limits{.max_bulk_bytes = std::min(most, kLongestArgument),
                              .authenticated = session.authenticated || !parts_.users.LoginRequired()};
   // Before login requests are parsed one by one, since AUTH changes the limits. A big argument ends a group, since it
   // cannot be unread.

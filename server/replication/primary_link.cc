@@ -222,8 +222,7 @@ void PrimaryLink::Continue() {
   parts_.services.log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
   parts_.failover.Finished();
   parts_.stream.Begin();
-  history.data =
-      History::Data::kWhole;  // also of an empty server, which asks to continue
+  history.data = History::Data::kWhole;  // also of an empty server, which asks to continue
   BecomeLinked(history.stream_db);
 }
 
@@ -282,13 +281,17 @@ void PrimaryLink::LoadSnapshot() {
 
 // Each attempt makes the primary fork and send all of its data, and the next snapshot is probably no better.
 void PrimaryLink::SnapshotFailed() {
-  const Services& services = parts_.services;
   const std::string reason = resync_->failure();
   const char* const what = state_ == State::kLoading
                                ? "Failed trying to load the MASTER synchronization DB from disk, check server logs."
                                : "The snapshot of the master could not be received";
   Reconnect(what);
   if (!reason.empty()) last_error_ = ShownError(reason);
+  PutOff();
+}
+
+void PrimaryLink::PutOff() {
+  const Services& services = parts_.services;
   const int64_t pause_ms = std::min(kFirstPauseMs << std::min(failed_snapshots_++, 10), kLongestPauseMs);
   retry_at_ms_ = services.pace.NowMs() + pause_ms;
   services.log.Notice("MASTER <-> REPLICA sync: the next attempt is in " + std::to_string(pause_ms / 1000) +
@@ -358,7 +361,7 @@ void PrimaryLink::RunStream() {
   if (session_ == nullptr) return;
   NoteApplied();
   if (!failed_command_.empty()) return EndAtFailedCommand();
-  if (outcome == Pump::Outcome::kClosing) return Reconnect("The master's stream is no stream of requests");
+  if (outcome == Pump::Outcome::kClosing) return EndAtNoRequest();
   if (outcome == Pump::Outcome::kMore) Resume();
   if (outcome == Pump::Outcome::kPostponed) link_->SetReading(Link::Reading::kOff);  // until Resume
 }
@@ -387,6 +390,15 @@ void PrimaryLink::EndAtFailedCommand() {
   services.log.Warning(reason + ". The link has ended at offset " + std::to_string(services.data.history.offset) +
                        ", and this replica must not become a master. REPLICAOF with the same host and port makes a "
                        "full resynchronization");
+}
+
+// The stream would be the same if the link went on from here, so only a snapshot helps.
+void PrimaryLink::EndAtNoRequest() {
+  CloseSession();
+  down_since_ms_ = parts_.services.pace.NowMs();
+  Reconnect("The master's stream is no stream of requests");
+  may_continue_ = Handshake::MayContinue::kNo;
+  PutOff();
 }
 
 // In a later Turn, since others wait, too.

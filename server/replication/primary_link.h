@@ -103,6 +103,9 @@ class PrimaryLink final : public Link::User, public Transport {
   // The primary's snapshot was of no use: the next attempt waits.
   void SnapshotFailed();
   void EndAtFailedCommand();
+  void EndAtNoRequest();
+  // The next attempt waits, the longer the more have failed.
+  void PutOff();
   // Nothing of the connection is left.
   void DropLink();
   void Take(Bytes bytes);

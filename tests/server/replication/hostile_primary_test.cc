@@ -243,6 +243,30 @@ TEST_F(HostilePrimaryTest, AStreamThatIsNoStream) {
   EXPECT_THAT(replica_.Log(), HasSubstr("The master's stream is no stream of requests"));
 }
 
+// The same octets would come again.
+TEST_F(HostilePrimaryTest, AfterAStreamThatIsNoStreamASnapshotIsWantedAndNotAtOnce) {
+  Link();
+  stranger_.received.clear();
+  Say("*1\r\n$-5\r\n");
+  EXPECT_EQ(replica_.Info("master_sync_retry_in_seconds"), "2");
+  const int before = network().Dials();
+  network().Step(1500);
+  EXPECT_EQ(network().Dials(), before);
+  Greet();
+  EXPECT_THAT(stranger_.received, HasSubstr("PSYNC\r\n$1\r\n?"));
+}
+
+// The limit is for clients: the primary may have a larger one.
+TEST_F(HostilePrimaryTest, AnArgumentLongerThanClientsMaySendIsNoJunk) {
+  replica_.Run("CONFIG SET proto-max-bulk-len 1048576");
+  Link();
+  const std::string large(3'000'000, 'x');
+  Say(EncodeRequest({"SET", "large", large}));
+  Say(EncodeRequest({"APPEND", "large", large}));
+  EXPECT_TRUE(replica_.IsLinked());
+  EXPECT_THAT(replica_.Run("STRLEN large"), Int(6'000'000));
+}
+
 TEST_F(HostilePrimaryTest, CommandsThatNoPrimarySends) {
   for (const char* line : {"PSYNC ? -1",
                            "SYNC",
