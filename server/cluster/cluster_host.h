@@ -6,6 +6,7 @@
 #include <string>
 
 #include "server/cluster/bus_packet.h"
+#include "server/dataset/history.h"
 
 namespace respite {
 
@@ -19,11 +20,13 @@ class ClusterHost {
 
   // The end of the history here.
   virtual int64_t Offset() const = 0;
+  // Whether this replica hears the stream of its primary: only then Offset() is comparable with the primary's.
+  virtual bool IsLinked() const = 0;
   // How old the data of this replica is: the time since its primary was heard.
   virtual int64_t DataAgeMs() const = 0;
   // Whether the data of this replica is a state of its primary's history. If not, it must not be elected.
   virtual bool HasWholeData() const = 0;
-  virtual void Follow(const std::string& ip, int port) = 0;
+  virtual void Follow(const std::string& ip, int port, History::Owner owner) = 0;
   virtual void Promote() = 0;
 
   // --- Data and clients.

@@ -5,6 +5,8 @@ namespace respite {
 void MyRole::Follow(ClusterNode& primary) {
   ClusterView& view = core_.view;
   ClusterNode& me = view.me();
+  // A primary that loses its slots may have parted from the one that takes them, and another shard has other keys.
+  const bool is_sibling = me.IsReplica() && me.shard == primary.shard;
   if (me.IsPrimary()) {
     view.StopMoves();
     view.DropSlotsOf(me);
@@ -14,13 +16,13 @@ void MyRole::Follow(ClusterNode& primary) {
   view.WantSave();
   view.WantCheck();
   if (on_change_) on_change_();
-  FollowAgain();
+  Connect(is_sibling ? History::Owner::kSame : History::Owner::kStranger);
 }
 
-void MyRole::FollowAgain() {
+void MyRole::Connect(History::Owner owner) {
   const NodeAddress& address = core_.view.me().primary->address;
   const int port = core_.settings.tls_replication ? address.tls_port : address.tcp_port;
-  if (core_.view.me().primary->HasAddress()) core_.host.Follow(address.ip, port);
+  if (core_.view.me().primary->HasAddress()) core_.host.Follow(address.ip, port, owner);
 }
 
 void MyRole::Promote() {

@@ -19,9 +19,11 @@ class MyRole {
   void Follow(ClusterNode& primary);
   void Promote();
   // The primary has moved: connects to its new address.
-  void FollowAgain();
+  void FollowAgain() { Connect(History::Owner::kSame); }
 
  private:
+  void Connect(History::Owner owner);
+
   const ClusterCore& core_;
   std::function<void()> on_change_;
 };

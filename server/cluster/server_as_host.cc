@@ -111,18 +111,21 @@ int64_t ServerAsHost::DataAgeMs() const {
   return (link.state() == PrimaryLink::State::kLinked ? figures.last_io_s : figures.down_since_s) * 1000;
 }
 
+bool ServerAsHost::IsLinked() const { return services_.replication.role().is_linked; }
+
 bool ServerAsHost::HasWholeData() const { return services_.data.history.IsWhole(); }
 
 // CLUSTER REPLICATE of the same primary has a resting link made again.
-void ServerAsHost::Follow(const std::string& ip, int port) {
-  WhenNobodyLoads([this, ip, port] {
+void ServerAsHost::Follow(const std::string& ip, int port, History::Owner owner) {
+  WhenNobodyLoads([this, ip, port, owner] {
     const auto& now = services_.settings.replicaof;
-    if (now && now->host == ip && now->port == port) {
+    const bool is_same = owner == History::Owner::kSame && now && now->host == ip && now->port == port;
+    if (is_same) {
       PrimaryLink& link = services_.replication.primary_link();
       if (link.Rests()) link.Retry();
       return;
     }
-    services_.replication.Follow(ip, port);
+    services_.replication.Follow(ip, port, owner);
   });
 }
 

@@ -23,8 +23,9 @@ class ServerAsHost final : public ClusterHost {
   // ClusterHost
   int64_t Offset() const override;
   int64_t DataAgeMs() const override;
+  bool IsLinked() const override;
   bool HasWholeData() const override;
-  void Follow(const std::string& ip, int port) override;
+  void Follow(const std::string& ip, int port, History::Owner owner) override;
   void Promote() override;
   bool HasKeysIn(int slot) const override;
   bool HasKeys() const override;

@@ -84,7 +84,9 @@ void ChangeRole(Call& call) {
         "performed.");
     return call.reply.Simple("OK Already connected to specified master");
   }
-  replication.Follow(host, port);
+  // Sentinels have the replicas of a master follow another replica of it. A master that comes back may have parted.
+  const bool is_sibling = replication.role().is_replica && IsSentinel(call.session);
+  replication.Follow(host, port, is_sibling ? History::Owner::kSame : History::Owner::kStranger);
   log.Notice("REPLICAOF " + host + ":" + std::to_string(port) + " enabled (user request from '" + who + "')");
   call.reply.Ok();
 }

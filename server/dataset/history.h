@@ -29,11 +29,16 @@ struct History {
     kWhole,     // the state of the history at `offset`
     kNone,      // a replica has dropped its data, or never had any, and its primary's is not loaded
     kDiverged,  // a command of the primary failed here, so its effect is missing
+    kOther,     // the state of this history at `offset`, but the primary to follow may have another one
   };
+  // Whose history a server has that is to be followed, as far as is known before it is asked.
+  enum class Owner : uint8_t { kSame, kStranger };
   Data data = Data::kWhole;
 
   // Whether this server may take the place of its primary without the word of an operator.
   bool IsWhole() const { return data == Data::kWhole; }
+  // Whether the data is a state of this history, so that another server may be asked to go on with it.
+  bool IsKnown() const { return data == Data::kWhole || data == Data::kOther; }
   // Whether the octets after `from` of the history `asked_id` are the same as here.
   bool Covers(const std::string& asked_id, int64_t from) const {
     return asked_id == id || (former_end >= 0 && asked_id == former_id && from <= former_end);

@@ -106,13 +106,13 @@ void Replication::SetRole(const Role& role) {
 }
 
 // A primary that becomes a replica asks for what follows its own history: its new primary may have followed it.
-void Replication::Follow(const std::string& host, int port) {
+void Replication::Follow(const std::string& host, int port, History::Owner owner) {
   Settings& settings = parts_.config.Adjust();
   const bool was_primary = !parts_.role.is_replica;
   settings.replicaof = PrimaryAddress{host, port};
   SetRole({.is_replica = true});
-  const bool was_whole = parts_.services.data.history.IsWhole();
-  JudgeOwnData();
+  const bool was_known = parts_.services.data.history.IsKnown();
+  JudgeOwnData(owner);
   if (was_primary) {
     parts_.services.log.Notice(
         "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
@@ -121,13 +121,18 @@ void Replication::Follow(const std::string& host, int port) {
   parts_.services.waiting.EndAll(WaitEnd::kRoleChanged);  // what they wait for would be a write
   // The own replicas stay: the new primary may go on with the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
-  primary_link_.Follow(was_whole ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
+  primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
 }
 
-void Replication::JudgeOwnData() {
+// A server without keys has nothing of the other one's data. One with keys may have those of another group of servers,
+// or a state from which the other one has parted.
+void Replication::JudgeOwnData(History::Owner owner) {
   History& history = parts_.services.data.history;
-  if (history.IsWhole() && !history.is_shared && parts_.services.keyspace.IsEmpty()) {
+  if (!history.IsWhole()) return;
+  if (!history.is_shared && parts_.services.keyspace.IsEmpty()) {
     history.data = History::Data::kNone;
+  } else if (owner == History::Owner::kStranger) {
+    history.data = History::Data::kOther;
   }
 }
 
@@ -144,6 +149,11 @@ void Replication::Promote() {
     parts_.services.log.Warning(
         "This server becomes a master without the data of its former master, which was never "
         "loaded completely");
+  }
+  if (history.data == History::Data::kOther) {
+    parts_.services.log.Warning(
+        "This server becomes a master with the data that it had before it followed its former master, to which it was "
+        "never linked");
   }
   if (history.data == History::Data::kDiverged) {
     parts_.services.log.Warning(
@@ -164,7 +174,7 @@ void Replication::Promote() {
   stream_.SelectAnew();
 }
 
-void Replication::HandOver(const PrimaryAddress& target) { Follow(target.host, target.port); }
+void Replication::HandOver(const PrimaryAddress& target) { Follow(target.host, target.port, History::Owner::kSame); }
 
 void Replication::TakeOver(const std::string& history_id) {
   if (!parts_.role.is_replica) throw Refusal{refusals::kFailoverToPrimary};
@@ -179,7 +189,7 @@ void Replication::Start() {
   if (!settings.appendonly) GoOnFromFile();
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
-  JudgeOwnData();
+  JudgeOwnData(History::Owner::kSame);
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool has_history = parts_.services.data.history.is_shared;
   primary_link_.Follow(has_history ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);

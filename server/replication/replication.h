@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "server/clients/role.h"
+#include "server/dataset/history.h"
 #include "server/replication/divergence_watch.h"
 #include "server/replication/failover.h"
 #include "server/replication/full_sync.h"
@@ -40,8 +41,8 @@ class Replication final : public RoleChanger {
   };
   explicit Replication(const Parts& parts);
 
-  // REPLICAOF host port.
-  void Follow(const std::string& host, int port);
+  // REPLICAOF host port. The data here is that of a stranger until that one continues its history or sends its own.
+  void Follow(const std::string& host, int port, History::Owner owner);
   // REPLICAOF NO ONE. The data here counts as whole from now on, whatever it was.
   void Promote() override;
   // The data set was read, at the start: follows the primary that the settings name. The history of the file, if it had
@@ -90,8 +91,8 @@ class Replication final : public RoleChanger {
   void GoOnFromFile();
   void DeleteLeftOut();
   void SetRole(const Role& role);
-  // A server that has nothing, and follows another, has nothing of that one's data.
-  void JudgeOwnData();
+  // What the data here is worth to a server that begins to follow another, before that one has answered.
+  void JudgeOwnData(History::Owner owner);
   bool TryContinue(Session& session, const SyncRequest& request);
 
   const Parts parts_;

@@ -34,7 +34,7 @@ RdbSource RdbContents::Source(RdbPurpose purpose) const {
                 {"redis-bits", "64"},
                 {"ctime", std::to_string(parts_.clock.WallMs() / 1000)},
                 {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
-  if (parts_.history.is_shared && parts_.history.IsWhole()) {
+  if (parts_.history.is_shared && parts_.history.IsKnown()) {
     source.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));
     source.aux.emplace_back("repl-id", parts_.history.id);
     source.aux.emplace_back("repl-offset", std::to_string(parts_.history.offset));

@@ -131,11 +131,13 @@ void ClusterWorld::Member::Stop() {
   holds_writes = false;
 }
 
-void ClusterWorld::Member::Follow(const std::string&, int port) {
+void ClusterWorld::Member::Follow(const std::string&, int port, History::Owner) {
   primary_ = port - kFirstPort;
   synced_at_ms_ = kNever;
   slots_with_keys.clear();
 }
+
+bool ClusterWorld::Member::IsLinked() const { return primary_ >= 0 && has_link && synced_at_ms_ != kNever; }
 
 void ClusterWorld::Member::Promote() {
   primary_ = -1;
@@ -149,7 +151,7 @@ bool ClusterWorld::Member::Save(const ClusterView& view, Durably) {
 }
 
 void ClusterWorld::Member::CopyFromPrimary() {
-  if (primary_ < 0) return;
+  if (primary_ < 0 || !has_link) return;
   const Member& primary = world_[primary_];
   const bool hears = primary.Runs() && !primary.is_frozen && !world_.IsHeldUp(primary_, index_);
   if (!hears) return;

@@ -62,6 +62,7 @@ class ClusterWorld {
     // The data, as far as the cluster sees it.
     int64_t offset = 0;
     bool has_whole_data = true;
+    bool has_link = true;  // false: the primary refuses it, though the bus works
     std::set<int> slots_with_keys;
     bool holds_writes = false;
     int promotions = 0;
@@ -77,8 +78,9 @@ class ClusterWorld {
     // ClusterHost
     int64_t Offset() const override { return offset; }
     int64_t DataAgeMs() const override { return world_.NowMs() - synced_at_ms_; }
+    bool IsLinked() const override;
     bool HasWholeData() const override { return has_whole_data; }
-    void Follow(const std::string& ip, int port) override;
+    void Follow(const std::string& ip, int port, History::Owner owner) override;
     void Promote() override;
     bool HasKeysIn(int slot) const override { return slots_with_keys.contains(slot); }
     bool HasKeys() const override { return !slots_with_keys.empty(); }

@@ -110,7 +110,8 @@ class LaterPrimary(WithProcesses):
             self.assertRegex(info(replica, "master_sync_last_error"), r"^(Can't handle RDB format version 13: this server reads "
                              r"versions 1 to 12|The snapshot of the master begins with)")
             self.assertEqual(replica.ask("DBSIZE"), KEYS)
-            self.assertEqual(info(replica, "slave_priority"), "100")
+            self.assertEqual(info(replica, "replica_data"), "other")
+            self.assertEqual(info(replica, "slave_priority"), "0")
             # The second attempt is two seconds after the first, the third four seconds after that.
             wait_until(lambda s=after: int(info(s, "sync_full")) >= 2, "the second attempt")
             self.assertLessEqual(int(info(after, "sync_full")), 3)

@@ -13,6 +13,20 @@ namespace respite {
 
 namespace {
 
+Bytes DataStateName(History::Data data) {
+  switch (data) {
+    case History::Data::kNone:
+      return "none";
+    case History::Data::kDiverged:
+      return "diverged";
+    case History::Data::kOther:
+      return "other";
+    case History::Data::kWhole:
+      break;
+  }
+  return "whole";
+}
+
 // What a replica tells of its link.
 void AddLink(InfoText& text, const Services& services) {
   const PrimaryLink& link = services.replication.primary_link();
@@ -45,7 +59,7 @@ void AddLink(InfoText& text, const Services& services) {
   // Sentinels of any version leave a replica with priority 0 alone.
   const bool is_whole = services.data.history.IsWhole();
   if (!is_whole) {
-    text.Add("replica_data", services.data.history.data == History::Data::kNone ? "none" : "diverged");
+    text.Add("replica_data", DataStateName(services.data.history.data));
   }
   text.Add("slave_priority", is_whole ? services.settings.replica_priority : 0)
       .Add("slave_read_only", services.settings.replica_read_only ? 1 : 0)

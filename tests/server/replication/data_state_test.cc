@@ -51,6 +51,13 @@ class DataStateTest : public testing::Test {
       ASSERT_TRUE(replica.IsLinked());
       stranger.received.clear();
     }
+    // Which gives the replica's data a history that others know.
+    void AddReplica() {
+      ReplicationMember& other = world.Add({});
+      other.Follow(replica);
+      world.network().Step(2500);
+      ASSERT_TRUE(other.IsLinked());
+    }
     void BreakLink() {
       stranger.received.clear();
       world.network().HangUpAs(kStrangePort);
@@ -287,6 +294,68 @@ TEST_F(DataStateTest, ASentinelMayNotPromoteAnEmptiedReplica) {
   EXPECT_EQ(pair.replica.Info("role"), "slave");
 }
 
+// --- Data of before, when another server is followed.
+
+// The keys of one primary are no copy of another one's, however complete they are.
+TEST_F(DataStateTest, TheDataOfBeforeIsNoneOfAStrangersUntilItIsLinked) {
+  const std::vector<std::vector<std::string>> pasts = {
+      {"SET own 1"},              // it was a primary
+      {"SET own 1", "FLUSHALL"},  // and has replicas, so the empty data set has a history
+      {"REPLICAOF 127.0.0.1 1"},  // it has never been linked to the one that it followed
+  };
+  for (const std::vector<std::string>& past : pasts) {
+    SCOPED_TRACE(past.back());
+    Pair pair({});
+    pair.replica.Run("SET first 1");
+    pair.AddReplica();
+    for (const std::string& line : past) pair.replica.Run(line);
+    const std::string id = pair.replica.history().id;
+    pair.Follow();
+    ExpectUnfit(pair.replica, "other");
+    // The history is worth a question.
+    pair.Greet();
+    EXPECT_EQ(pair.replica.history().id, id);
+    pair.SendSnapshot("RED");
+    ExpectUnfit(pair.replica, "other");
+    pair.replica.Run("REPLICAOF 127.0.0.1 9000");
+    pair.Link(Rdb({"SET a 1"}));
+    ExpectFit(pair.replica);
+  }
+}
+
+TEST_F(DataStateTest, AStrangerThatContinuesTheHistoryMakesTheDataItsOwn) {
+  Pair pair({});
+  pair.replica.Run("SET own 1");
+  pair.AddReplica();
+  pair.Follow();
+  ExpectUnfit(pair.replica, "other");
+  pair.Greet();
+  pair.Say("+CONTINUE " + kStrangeId + "\r\n");
+  EXPECT_TRUE(pair.replica.IsLinked());
+  EXPECT_THAT(pair.replica.Run("GET own"), Bulk("1"));
+  ExpectFit(pair.replica);
+}
+
+// The master that comes back may have parted from the one that was promoted; its replicas have not.
+TEST_F(DataStateTest, ASentinelLeadsReplicasToASiblingAndMastersToAStranger) {
+  for (const bool was_replica : {false, true}) {
+    Pair pair({});
+    pair.replica.Run("SET own 1");
+    if (was_replica) {
+      pair.Follow();
+      pair.Link(Rdb({"SET kept 1"}));
+    }
+    TestClient sentinel(pair.replica.server());
+    sentinel.Run("CLIENT SETNAME sentinel-0123abcd-cmd");
+    EXPECT_THAT(sentinel.Run("SLAVEOF 127.0.0.1 1"), Ok());
+    EXPECT_EQ(pair.replica.Info("slave_priority"), was_replica ? "100" : "0");
+    // What it has is its own, if an operator says so.
+    EXPECT_THAT(pair.replica.Run("REPLICAOF NO ONE"), Ok());
+    EXPECT_TRUE(pair.replica.history().IsWhole());
+    EXPECT_THAT(pair.replica.Run("DBSIZE"), Int(1));
+  }
+}
+
 // --- Attempts after snapshots that are of no use.
 
 TEST_F(DataStateTest, ThePauseAfterSnapshotsOfNoUseGrowsAndAnOperatorEndsIt) {
@@ -499,6 +568,26 @@ TEST_F(DataStateInClusterTest, ATakeoverIsDoneWithAWarning) {
   EXPECT_EQ(target_.Info("role"), "master");
   EXPECT_THAT(target_.Log(), HasSubstr("Taking over the slots of "));
   EXPECT_THAT(target_.Log(), HasSubstr("without all of its data"));
+  EXPECT_TRUE(target_.history().IsWhole());
+}
+
+// It has the keys of its former primary: with these it must not take the slots of another one, even at the same
+// address.
+TEST_F(DataStateInClusterTest, AReplicaThatChangesTheShardIsUnfitUntilItIsLinked) {
+  Random random(7);
+  source_.Run("SET k 1");
+  Link();
+  for (const bool is_sibling : {true, false}) {
+    SCOPED_TRACE(is_sibling);
+    ClusterNode& other = View(target_).Add(NodeId::Draw(random), kNodePrimary);
+    other.shard = is_sibling ? View(target_).me().shard : other.id;
+    other.address = {.ip = "127.0.0.1", .tcp_port = 1, .tls_port = 0, .bus_port = 10001};
+    EXPECT_THAT(target_.Run("CLUSTER REPLICATE " + other.id.String()), Ok());
+    EXPECT_EQ(target_.Info("replica_data"), is_sibling ? "" : "other");
+    EXPECT_EQ(target_.Info("slave_priority"), is_sibling ? "100" : "0");
+  }
+  EXPECT_THAT(target_.Run("CLUSTER FAILOVER FORCE"), ErrorStartsWith("ERR I don't have the whole data of my master"));
+  Link();
   EXPECT_TRUE(target_.history().IsWhole());
 }
 
