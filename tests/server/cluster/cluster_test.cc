@@ -106,6 +106,26 @@ TEST(ClusterTest, AReplicaWithoutWholeDataIsElectedByNobodyButTakeover) {
   }
 }
 
+// Equal offsets of two histories: after a restart with append-only files both nodes are at 0, however old the data of
+// one is.
+TEST(ClusterTest, AManualFailoverWaitsForTheLink) {
+  ClusterWorld world({.seed = 25});
+  world.AddCluster(3, 1);
+  world[3].has_link = false;
+  world[3].Stop();
+  world[3].Start();
+  world.Step(3000);
+  ASSERT_EQ(world[3].offset, world[0].offset);
+  world[3]->FailOver(Cluster::FailoverMode::kAsk);
+  world.Step(10'000);
+  EXPECT_FALSE(world[3].IsPrimary());
+  EXPECT_FALSE(world[0].holds_writes);
+  world[3].has_link = true;
+  world.Step(1000);
+  world[3]->FailOver(Cluster::FailoverMode::kAsk);
+  EXPECT_TRUE(world.StepUntil([&] { return world[3].IsPrimary() && world.Agrees(); }, 10'000));
+}
+
 TEST(ClusterTest, AReplicaMayBeElectedOnceItsDataIsWhole) {
   ClusterWorld world({.seed = 23, .adjust = [](Settings& settings) { settings.cluster_replica_validity_factor = 0; }});
   world.AddCluster(3, 1);
