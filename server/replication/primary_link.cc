@@ -28,6 +28,7 @@ namespace {
 constexpr size_t kScratchBytes = 64 * 1024;
 constexpr size_t kLongestLine = 1024;
 constexpr int64_t kSayEveryMs = 1000;
+constexpr int64_t kShortLinkMs = 1000;
 constexpr int64_t kFirstPauseMs = 2000;  // after a snapshot that was of no use
 constexpr int64_t kLongestPauseMs = 60'000;
 constexpr size_t kLongestShownError = 200;
@@ -121,6 +122,7 @@ void PrimaryLink::Reconnect(const std::string& reason) {
   state_ = State::kConnect;
   if (!was_linked) return;  // the timer tries again
   down_since_ms_ = services.pace.NowMs();
+  if (down_since_ms_ - linked_since_ms_ < kShortLinkMs) return;  // likewise: the next one may be as short
   services.log.Notice("Reconnecting to MASTER " + services.settings.replicaof->host + ":" +
                       std::to_string(services.settings.replicaof->port));
   Dial();
@@ -322,6 +324,7 @@ void PrimaryLink::BecomeLinked(int db) {
   session.db = db;
   state_ = State::kLinked;
   was_linked_ = true;
+  linked_since_ms_ = services.pace.NowMs();
   last_error_.clear();
   handshake_.reset();
   parts_.stream.SetSource(ReplicationStream::Source::kPrimary);

@@ -149,6 +149,7 @@ class PrimaryLink final : public Link::User, public Transport {
   int64_t began_ms_ = 0;    // to connect
   int64_t said_ms_ = 0;     // that we are still here
   int64_t down_since_ms_ = 0;
+  int64_t linked_since_ms_ = 0;
   bool was_linked_ = false;   // since Follow
   int failed_snapshots_ = 0;  // since the last one that could be used
   int64_t retry_at_ms_ = 0;   // of the Pace; not before

@@ -256,6 +256,21 @@ TEST_F(HostilePrimaryTest, AfterAStreamThatIsNoStreamASnapshotIsWantedAndNotAtOn
   EXPECT_THAT(stranger_.received, HasSubstr("PSYNC\r\n$1\r\n?"));
 }
 
+// A primary that drops each link as soon as it is up would be asked again all the time.
+TEST_F(HostilePrimaryTest, ALinkThatIsShortIsNotMadeAgainAtOnce) {
+  for (const bool is_short : {true, false}) {
+    Link();
+    if (!is_short) network().Step(1500);
+    const int before = network().Dials();
+    network().HangUpAs(kPort);
+    network().Run();
+    EXPECT_EQ(network().Dials() - before, is_short ? 0 : 1);
+    network().Step(1500);
+    EXPECT_GT(network().Dials(), before);
+    replica_.Run("REPLICAOF NO ONE");
+  }
+}
+
 // The limit is for clients: the primary may have a larger one.
 TEST_F(HostilePrimaryTest, AnArgumentLongerThanClientsMaySendIsNoJunk) {
   replica_.Run("CONFIG SET proto-max-bulk-len 1048576");
