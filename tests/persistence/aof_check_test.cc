@@ -138,7 +138,7 @@ TEST_F(AofCheck, FixCutsNoCompleteRecord) {
     EXPECT_FALSE(Check("f.aof"));
     EXPECT_THAT(console_.said, Not(HasSubstr("Use the --fix option")));
     EXPECT_FALSE(Check("f.aof", {.action = Action::kFix})) << damaged;
-    EXPECT_THAT(console_.said, HasSubstr("Make a backup of it."));
+    EXPECT_THAT(console_.said, HasSubstr("Make a backup."));
     EXPECT_EQ(files_.Content("f.aof"), content);
     EXPECT_EQ(console_.questions, 0);
   }
