@@ -302,7 +302,7 @@ TEST_F(AppendOnlyFileTest, OtherFilesAreNamedAndKept) {
     files_.Put(kBase, content);
     auto life = Start();
     EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
-    EXPECT_THAT(life->Log(), testing::HasSubstr("It was not changed: do not cut it."));
+    EXPECT_THAT(life->Log(), testing::HasSubstr("The file was not changed. Do not truncate it"));
     EXPECT_THAT(life->Log(), testing::Not(testing::HasSubstr("--fix")));
     EXPECT_EQ(files_.Content(kBase), content);
   }
