@@ -30,13 +30,15 @@ inline void Listen(lua_State* lua) {
   hook(lua, &nothing);
 }
 
-// Calls Listen periodically in a loop. Cost of a step: an increment.
+// Calls Listen periodically in a loop, and soon after ScriptWatch wants a look: a single step may take long, such as
+// one of lua_next in a table with millions of empty slots. Cost of a step: an increment, and a call for every
+// sixteenth.
 class WorkCount {
  public:
   explicit WorkCount(lua_State* lua) : lua_(lua) {}
 
   void Step() {
-    if (++steps_ % kStepsPerLook == 0) Listen(lua_);
+    if (++steps_ % kStepsPerCheck == 0 && (steps_ % kStepsPerLook == 0 || IsLookWanted())) Listen(lua_);
   }
   // Many steps, such as the bytes of a text.
   void Steps(size_t count) {
@@ -48,6 +50,10 @@ class WorkCount {
 
  private:
   static constexpr uint32_t kStepsPerLook = 16384;  // some hundred microseconds
+  static constexpr uint32_t kStepsPerCheck = 16;
+
+  // ScriptWatch sets this count.
+  bool IsLookWanted() const { return lua_gethookcount(lua_) == 1; }
 
   lua_State* lua_;
   uint32_t steps_ = 0;

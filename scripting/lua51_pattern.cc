@@ -150,6 +150,7 @@ const char* PatternMatcher::MatchBalanced(const char* at, const char* item) {
   if (at == subject_end || *at != item[0]) return nullptr;
   int open = 1;
   for (const char* place = at + 1; place < subject_end; place++) {
+    Spend(1);
     if (*place == item[1]) {
       if (--open == 0) return Match(place + 1, item + 2);
     } else if (*place == item[0]) {
@@ -163,6 +164,7 @@ const char* PatternMatcher::MatchBalanced(const char* at, const char* item) {
 const char* PatternMatcher::MatchFrontier(const char* at, const char* item) {
   if (At(item) != '[') luaL_error(lua_, "missing '[' after '%%f' in pattern");
   const char* set_end = ItemEnd(item);
+  Spend(static_cast<size_t>(set_end - item));
   const bool is_end = at == subject_.data() + subject_.size();
   const auto before = static_cast<unsigned char>(at == subject_.data() ? '\0' : at[-1]);
   const auto here = static_cast<unsigned char>(is_end ? '\0' : *at);
@@ -174,7 +176,9 @@ const char* PatternMatcher::MatchBackReference(const char* at, const char* item)
   const Capture& capture = FinishedCapture(*item - '1');
   const auto size = static_cast<size_t>(capture.size);
   const auto rest = static_cast<size_t>(subject_.data() + subject_.size() - at);
-  if (rest < size || std::memcmp(capture.start, at, size) != 0) return nullptr;
+  if (rest < size) return nullptr;
+  Spend(size);
+  if (std::memcmp(capture.start, at, size) != 0) return nullptr;
   return Match(at + size, item + 1);
 }
 
@@ -217,6 +221,7 @@ const char* PatternMatcher::SetEnd(const char* set) {
 }
 
 bool PatternMatcher::MatchesOne(const char* at, const char* item, const char* item_end) {
+  Spend(static_cast<size_t>(item_end - item));  // to find its end, and to compare
   if (at >= subject_.data() + subject_.size()) return false;
   const auto c = static_cast<unsigned char>(*at);
   switch (*item) {
@@ -225,7 +230,6 @@ bool PatternMatcher::MatchesOne(const char* at, const char* item, const char* it
     case kEscape:
       return MatchesEscaped(c, item[1]);
     case '[':
-      Spend(static_cast<size_t>(item_end - item));
       return IsInSet(c, item, item_end);
     default:
       return c == static_cast<unsigned char>(*item);

@@ -138,8 +138,9 @@ class Adapter {
   void ReadLong() {
     const size_t size = LongBracket();
     const std::string closing = "]" + std::string(size - 2, '=') + "]";
-    const size_t end = source_.find(closing, place_ + size);
-    Keep(end == Bytes::npos ? source_.size() : end + size - place_);
+    Keep(size);
+    while (place_ < source_.size() && !source_.substr(place_).starts_with(closing)) Keep(PartUntil("]"));
+    Keep(size);
   }
 
   void ReadComment() {

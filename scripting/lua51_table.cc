@@ -1,4 +1,5 @@
 // table as in 5.1: without metamethods, and with positions beyond the end.
+#include <algorithm>
 #include <utility>
 
 #include "scripting/lua51_support.h"
@@ -172,8 +173,14 @@ class Sorter {
     lua_rawseti(lua_, 1, upper);
   }
 
+  // Texts may be long, and have much in common.
+  size_t WorkOfTexts(int left, int right) const {
+    constexpr size_t kBytesPerStep = 64;
+    return std::min(lua_rawlen(lua_, left), lua_rawlen(lua_, right)) / kBytesPerStep;
+  }
+
   bool IsLess(int left, int right) {
-    work_.Step();
+    work_.Steps(has_order_ ? 1 : 1 + WorkOfTexts(left, right));
     if (!has_order_) return lua_compare(lua_, left, right, LUA_OPLT);
     lua_pushvalue(lua_, 2);
     lua_pushvalue(lua_, left - 1);

@@ -8,6 +8,8 @@
 #include <random>
 #include <string>
 
+#include "lua51_programs.h"
+
 namespace respite {
 namespace {
 
@@ -73,6 +75,21 @@ TEST(TruncatedNumbers, AreThoseOfTheProcessor) {
   EXPECT_EQ(TruncatedUnsigned(9223372036854775808.0), uint64_t{1} << 63);
   EXPECT_EQ(TruncatedUnsigned(18446744073709551616.0), 0u);
   EXPECT_EQ(TruncatedUnsigned(HUGE_VAL), 0u);
+}
+
+// ScriptWatch sets the count of the hook to 1 when a script has not looked for a while.
+TEST(WorkCount, ListensSoonAfterTheWatchWantsIt) {
+  Lua51State state;
+  static int looks;
+  looks = 0;
+  const lua_Hook hook = [](lua_State*, lua_Debug*) { ++looks; };
+  lua_sethook(state.lua(), hook, LUA_MASKCOUNT, 10'000);
+  WorkCount work(state.lua());
+  for (int i = 0; i < 100; ++i) work.Step();
+  EXPECT_EQ(looks, 0);
+  lua_sethook(state.lua(), hook, LUA_MASKCOUNT, 1);
+  for (int i = 0; i < 16; ++i) work.Step();
+  EXPECT_EQ(looks, 1);
 }
 
 }  // namespace

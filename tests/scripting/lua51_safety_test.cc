@@ -97,6 +97,20 @@ TEST(Lua51Safety, LongMatchesCallTheHook) {
   }
 }
 
+// Each step of these compares many bytes: with few steps they would run for minutes.
+TEST(Lua51Safety, LongComparisonsCallTheHook) {
+  for (const Bytes source :
+       {"string.find(('('):rep(20000), '%b()')", "string.find(('a'):rep(20000), ('a'):rep(10000) .. '.b')",
+        "string.find(('a'):rep(5000), '%f[' .. ('b'):rep(10000) .. ']')",
+        "string.find(('a'):rep(20000), ('a'):rep(1000) .. '()' .. ('a'):rep(9000) .. 'b')",
+        "local p, t = ('a'):rep(2^20), {} for i = 1, 100 do t[i] = p .. i end table.sort(t)"}) {
+    Lua51State state;
+    lua_sethook(
+        state.lua(), [](lua_State* lua, lua_Debug*) { luaL_error(lua, "ended"); }, LUA_MASKCOUNT, 100'000'000);
+    EXPECT_EQ(state.Run(source), "ERR user_script:1: ended") << source;
+  }
+}
+
 // Loops of libraries that would run for minutes end when the script is ended.
 TEST(Lua51Safety, LongLoopsOfLibrariesCallTheHook) {
   for (const Bytes source :
