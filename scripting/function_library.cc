@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "scripting/function_api.h"
 #include "scripting/function_header.h"
@@ -106,9 +107,14 @@ std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Byte
   return std::nullopt;
 }
 
+void FunctionLibraries::StartTime(TimeLimit limit) {
+  constexpr int64_t kForEverMs = INT64_MAX / 2;
+  engine().SetLoadDeadline(limit == TimeLimit::kNone ? kForEverMs : kLoadTimeoutMs);
+}
+
 Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit) {
   Collection added(hash_key_);
-  StartTime();
+  StartTime(limit);
   for (const std::string& code : codes) {
     if (limit == TimeLimit::kEach) StartTime();
     auto loaded = LoadInto(added, code, OnExisting::kRefuse);

@@ -82,8 +82,9 @@ class FunctionLibraries {
   };
   enum class OnExisting : uint8_t { kRefuse, kReplace };
   enum class RestorePolicy : uint8_t { kAppend, kReplace, kFlush };
-  // The time limit is for each library, or for all that are restored together.
-  enum class TimeLimit : uint8_t { kEach, kTogether };
+  // The time limit is for each library, or for all that are restored together. What these libraries have loaded before
+  // needs none: it sees neither the time nor anything else of the server while it is loaded, so it ends again.
+  enum class TimeLimit : uint8_t { kEach, kTogether, kNone };
 
   // `host` must outlive the libraries.
   FunctionLibraries(ScriptHost& host, const HashKey& hash_key)
@@ -122,7 +123,7 @@ class FunctionLibraries {
   size_t UsedBytes() const { return contents_.loaded.used_bytes; }
 
  private:
-  void StartTime() { engine().SetLoadDeadline(kLoadTimeoutMs); }
+  void StartTime(TimeLimit limit = TimeLimit::kEach);
   Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code, OnExisting on_existing);
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);
   Result<Done> Join(Collection added, RestorePolicy policy);

@@ -30,7 +30,7 @@ class LibraryTexts final : public LibraryContent {
   void PutInto(FunctionLibraries& libraries) && override {
     libraries.Take();
     [[maybe_unused]] const auto restored =
-        libraries.Restore(codes_, FunctionLibraries::RestorePolicy::kAppend, FunctionLibraries::TimeLimit::kEach);
+        libraries.Restore(codes_, FunctionLibraries::RestorePolicy::kAppend, FunctionLibraries::TimeLimit::kNone);
     assert(restored);
   }
 

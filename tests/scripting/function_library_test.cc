@@ -265,6 +265,10 @@ TEST_F(FunctionLibraryTest, RestoredLibrariesHaveALimitTogetherOrEach) {
   host_.step_ms = 400;
   codes.pop_back();
   EXPECT_FALSE(libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kTogether));
+  // What was loaded before is not lost because the machine is busy now.
+  host_.step_ms = 10'000;
+  EXPECT_TRUE(libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kNone));
+  EXPECT_EQ(All(), "a(a) b(b) c(c) d(d)");
 }
 
 // The text of a comment, which only the compiler reads: it needs no code that runs to take for ever.
