@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number_text.h"
+#include "base/pace.h"
 #include "datatypes/keyspace.h"
 #include "persistence/aof_damage.h"
 #include "persistence/file_head.h"
@@ -28,6 +29,7 @@ AofLoader::Parts::Parts(const Services& services)
     : rdb(services),
       settings(services.settings),
       clock(services.clock),
+      pace(services.pace),
       log(services.log),
       files(services.files),
       data(services.data),
@@ -140,7 +142,7 @@ AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
     batch.Clear();
     const AofReader::Status status = reader.Next(batch);
     if (status != AofReader::Status::kRecords) return Finish(part, reader, status);
-    if (!Run(part, batch)) return Outcome::kFailed;
+    if (!Run(part, batch)) return stopped_ ? Outcome::kStopped : Outcome::kFailed;
     if (Report(octets_before_ + reader.Offset()) == Loading::Order::kStop) return Outcome::kStopped;
   }
 }
@@ -148,7 +150,15 @@ AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
 Loading::Order AofLoader::Report(uint64_t octets) {
   if (octets < next_report_) return Loading::Order::kGoOn;
   next_report_ = octets + static_cast<uint64_t>(parts_.settings.loading_process_events_interval_bytes);
+  reported_ms_ = parts_.pace.NowMs();
   return parts_.loading.Advance(octets);
+}
+
+void AofLoader::ReportIfSlow(const Record& record) {
+  constexpr int64_t kLongestMs = 100;
+  if (parts_.pace.NowMs() - reported_ms_ < kLongestMs) return;
+  next_report_ = 0;
+  stopped_ = Report(octets_before_ + record.offset) == Loading::Order::kStop;
 }
 
 bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
@@ -209,6 +219,8 @@ bool AofLoader::RunGroup(const Part& part) {
 
 bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
   const auto done = parts_.executor.Replay(RequestPath::kFile, unit, *session_, record.command, record.words);
+  if (record.command.Is(kNoScript)) ReportIfSlow(record);  // scripts and libraries are of these
+  if (stopped_) return false;
   if (done) return true;
   NoteFailure(part, record, done.error());
   if (!record.command.Spec().selects_database) return true;

@@ -38,6 +38,7 @@ class AofLoader {
     RdbLoadParts rdb;
     const Settings& settings;
     const Clock& clock;
+    const Pace& pace;
     Logger& log;
     FileSystem& files;
     Dataset& data;
@@ -86,13 +87,15 @@ class AofLoader {
   Outcome Finish(const Part& part, const AofReader& reader, AofReader::Status status);
   Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);
   Outcome Cut(const Part& part, uint64_t offset);
-  // False for a record that no server can have written.
+  // False for a record that no server can have written, and when the loading is stopped.
   bool Run(const Part& part, const RequestBatch& batch);
   // Reports to Loading from time to time.
   Loading::Order Report(uint64_t octets);
+  // A few slow records, such as scripts, may be all that there is between two reports.
+  void ReportIfSlow(const Record& record);
   // Finds the command by its name before rename-command. `found` is the command by its present name.
   const Command* CommandOf(std::span<const Bytes> words, const Command* found) const;
-  // False when the data set cannot be restored any more.
+  // False when the data set cannot be restored any more, and when the loading is stopped.
   bool RunOne(const Part& part, const Record& record);
   bool RunGroup(const Part& part);
   bool Replay(Unit& unit, const Part& part, const Record& record);
@@ -108,6 +111,8 @@ class AofLoader {
   std::optional<Group> group_;
   uint64_t octets_before_ = 0;  // of the loaded parts
   uint64_t next_report_ = 0;
+  int64_t reported_ms_ = 0;  // on the Pace's clock
+  bool stopped_ = false;     // by a report within a group or a batch
   uint64_t base_octets_ = 0;
   uint64_t failures_ = 0;  // commands that failed
 };

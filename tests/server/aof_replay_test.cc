@@ -248,6 +248,26 @@ TEST_F(AofReplayTest, AnEndlessScriptOfAFileCanBeKilled) {
   EXPECT_THAT(life->Log(), HasSubstr("Script killed by user with SCRIPT KILL"));
 }
 
+// Each may take as long as it likes, as long as it is not late; together they would keep all clients waiting.
+TEST_F(AofReplayTest, ClientsAreServedBetweenSlowScripts) {
+  PutRecords({{"SELECT", "0"}, {"SET", "a", "1"}});
+  auto life = Start({"busy-reply-threshold 0"});
+  ASSERT_EQ(life->outcome(), LoadOutcome::kLoaded);
+  TestServer& server = life->server();
+  TestClient other(server);
+  server.clock().PassWithEachLook(1000);
+  const std::vector<std::string> slow = {"EVAL", "return 1", "0"};
+  PutRecords({{"SELECT", "0"}, {"SET", "a", "2"}, slow, slow, {"MULTI"}, slow, slow, {"EXEC"}, {"SET", "b", "3"}});
+  std::string heard;
+  server.Besides([&] { heard += other.Raw("PING\r\n"); });
+  EXPECT_THAT(life->Run("DEBUG LOADAOF"), Ok());
+  size_t served = 0;
+  for (size_t at = heard.find("-LOADING "); at != std::string::npos; at = heard.find("-LOADING ", at + 1)) ++served;
+  EXPECT_GE(served, 4u) << heard;
+  server.Besides([&] { other.Run("SHUTDOWN NOSAVE"); });
+  EXPECT_THAT(life->Run("DEBUG LOADAOF"), ErrorStartsWith("ERR "));
+}
+
 TEST_F(AofReplayTest, AnEndlessLibraryOfAFileFails) {
   PutRecords({{"SELECT", "0"}, {"SET", "a", "1"}});
   auto life = Start();
