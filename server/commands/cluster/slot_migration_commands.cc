@@ -27,6 +27,7 @@ constexpr char kOverlap[] = "ERR Slot ranges in migrations overlap";
 constexpr char kNoneRuns[] = "ERR No migrations ongoing";
 constexpr char kBadName[] = "ERR Invalid name of a slot migration";
 constexpr char kOnlyStreams[] = "ERR This is for replicas and files only";
+constexpr char kOnlySources[] = "ERR This is for the source of a slot migration only";
 Refusal AlreadyMigrated(int slot) { return {"ERR I am already migrating slot " + std::to_string(slot)}; }
 Refusal Unserved(int slot) { return {"ERR Slot " + std::to_string(slot) + " has no node served"}; }
 
@@ -137,8 +138,10 @@ void AnswerSource(Call& call, Bytes text) {
   call.services.executor.KeepMessages(call.session);
 }
 
+// Streams and files say what the migration did to the keys, and no more: they cannot begin one.
 void Establish(Call& call) {
   RequireCluster(call);
+  if (call.unit.RepeatsRecord() && call.session.cluster_marks.imports == nullptr) throw Refusal{kOnlySources};
   SlotImports::Offer offer;
   offer.source = NextSource(call.args);
   offer.name = NextName(call.args);

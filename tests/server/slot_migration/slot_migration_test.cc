@@ -343,6 +343,23 @@ TEST_F(SlotMigrationTest, SourceMayWriteToNothingElse) {
   EXPECT_THAT(target.Run("CLUSTER SYNCSLOTS TAKEOVER").Text(), HasSubstr("No slot migration was established"));
 }
 
+// A file has what a migration did to the keys. It must not begin one, and take slots from their owner.
+TEST_F(SlotMigrationTest, FilesCannotTakeSlotsOver) {
+  const auto [source, target] =
+      FormPair({"appendonly yes", "appendfsync always", "enable-debug-command yes", "aof-load-failed-commands yes"});
+  const std::string slot = std::to_string(KeySlot("t"));
+  std::string records = EncodeRequest({"CLUSTER", "SYNCSLOTS", "ESTABLISH", "SOURCE", Id(source), "NAME",
+                                       std::string(40, 'a'), "SLOTSRANGE", slot, slot});
+  for (const char* step : {"SNAPSHOT-EOF", "PAUSED", "TAKEOVER"}) {
+    records += EncodeRequest({"CLUSTER", "SYNCSLOTS", step});
+  }
+  target.files().Put("appendonlydir/appendonly.aof.1.incr.aof", records);
+  EXPECT_THAT(target.Run("DEBUG LOADAOF"), Ok());
+  EXPECT_TRUE(Owns(source, "{t}"));
+  EXPECT_FALSE(Owns(target, "{t}"));
+  EXPECT_THAT(target.Log(), HasSubstr("This is for the source of a slot migration only"));
+}
+
 // --- Found by an attack.
 
 // A client that says what a source says.
