@@ -148,12 +148,10 @@ void ClusterGetKeysInSlot::Run(Call& call) {
 }
 
 void ClusterSetSlot::Run(Call& call) {
+  // Valkey 8 sends it to its replicas, too. Here they learn of it from the bus.
+  if (call.unit.RepeatsRecord()) return call.reply.Ok();
   Cluster& cluster = RequireCluster(call);
-  if (cluster.view().me().IsReplica()) {
-    // Valkey 8 sends it to its replicas, too. Here they learn of it from the bus.
-    if (call.session.kind == SessionKind::kPrimary) return call.reply.Ok();
-    throw Refusal{kSetSlotNeedsPrimary};
-  }
+  if (cluster.view().me().IsReplica()) throw Refusal{kSetSlotNeedsPrimary};
   if (call.services.slot_migrations.IsImporting()) throw Refusal{kImportRuns};
   if (call.services.slot_migrations.IsExporting()) throw Refusal{kExportRuns};
   const int slot = SlotNumber(call.args.Next());

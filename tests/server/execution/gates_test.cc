@@ -112,7 +112,8 @@ TEST_F(StreamContent, WhatPrimariesSendBelongs) {
                                               "swapdb",
                                               "restore",
                                               "pexpireat",
-                                              "xgroup|create"}));
+                                              "xgroup|create",
+                                              "cluster|setslot"}));
   const std::vector<Bytes> hidden = {"CLUSTER", "SYNCSLOTS"};
   EXPECT_TRUE(BelongsIntoStreams(*server_->commands().FindHidden(hidden)));
 }
