@@ -290,7 +290,7 @@ TEST_F(AppendOnlyFileTest, ATransactionWithoutEndIsFatalIfAnotherFollows) {
     EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
     const std::string offsets = "the transaction at offset " + std::to_string(good.size());
     EXPECT_THAT(life->Log(), testing::HasSubstr(offsets));
-    EXPECT_THAT(life->Log(), testing::HasSubstr("another one begins at offset " + std::to_string(good.size() + 29)));
+    EXPECT_THAT(life->Log(), testing::HasSubstr("another MULTI is at offset " + std::to_string(good.size() + 29)));
     EXPECT_EQ(files_.Content(kIncremental), text);
   }
 }
