@@ -91,7 +91,7 @@ class FuzzedServer : public Host {
   }
   // Also waits for the thread that frees former keys: a fuzzer that looks for leaks cannot see what that thread holds.
   void ExpectNoKeys() {
-    while (server_.services().reclaimer.Pending() != 0) std::this_thread::yield();
+    while (server_.services().reclaimer.PendingBytes() != 0) std::this_thread::yield();
     for (int i = 0; i < server_.keyspace().Count(); ++i) {
       if (server_.keyspace()[i].Size() != 0) std::abort();
     }

@@ -299,7 +299,7 @@ TEST(ClusterTest, NodesThatOthersNameAreLimited) {
   ClusterWorld world({.seed = 1});
   world.AddKnownCluster(2, 0);
   ClusterView& full = world[0]->view();
-  Random random(1);
+  Random random(2);  // the world has drawn the ids of its nodes with 1, and no id may be added twice
   while (full.KnownNodes() < kMost - 5) full.Add(NodeId::Draw(random), kNodePrimary | kNodeNoAddress);
   for (int i = 1; i <= 20; ++i) {  // a PING tells of all suspects
     ClusterNode& node = world[1]->view().Add(NodeId::Draw(random), kNodePrimary | kNodeSuspect);
