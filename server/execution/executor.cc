@@ -144,11 +144,17 @@ inline SlotRouter::Request Executor::RequestOf(const Passage& passage) {
   return {passage.session, *passage.command, passage.flags, passage.words, passage.progress.stage};
 }
 
+// Other servers use the original names, and may be of any version. What rename-command has taken away stays away unless
+// it changes data: a node that sends slots is also a client.
+const Command* Executor::FindForRecord(std::span<const Bytes> words) const {
+  const Command* const command = parts_.commands.FindHidden(words);
+  return command != nullptr && BelongsIntoStreams(*command) ? command : nullptr;
+}
+
 Executor::Outcome Executor::Execute(Session& session, const Request& request) {
   session.usage.last_command = request.command;
   Passage passage{session, request.command, request.words, request.blobs, request.key, request.progress};
-  if (passage.command == nullptr && RepeatsRecords(session))
-    passage.command = parts_.commands.FindHidden(passage.words);
+  if (passage.command == nullptr && RepeatsRecords(session)) passage.command = FindForRecord(passage.words);
   try {
     if (session.kind == SessionKind::kPrimary) return ExecuteForPrimary(passage);
     const bool begun = request.progress.stage == Progress::Stage::kBegun;

@@ -196,6 +196,7 @@ class Executor final : public RequestRunner {
   void Hold(Session& session, std::span<const Bytes> words, Progress progress);
   void Reject(const Passage& passage, const Refusal& refusal);
   // The refusal for words that name no command.
+  const Command* FindForRecord(std::span<const Bytes> words) const;
   Refusal UnknownCommand(std::span<const Bytes> words) const;
   void RunHandler(Passage& passage);
   // What a client hears whose wait ended because this server follows another now.

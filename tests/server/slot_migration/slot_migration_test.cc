@@ -343,6 +343,22 @@ TEST_F(SlotMigrationTest, SourceMayWriteToNothingElse) {
   EXPECT_THAT(target.Run("CLUSTER SYNCSLOTS TAKEOVER").Text(), HasSubstr("No slot migration was established"));
 }
 
+// The original names of renamed commands are for records that change data. SHUTDOWN got through, too.
+TEST_F(SlotMigrationTest, SourceFindsNoCommandThatWasRenamedAway) {
+  const auto [source, target] = FormPair({"rename-command CONFIG \"\"", "rename-command SET \"\""});
+  const std::string slot = std::to_string(KeySlot("t"));
+  TestClient liar(target.server());
+  EXPECT_THAT(liar.Run("CLUSTER SYNCSLOTS ESTABLISH SOURCE " + Id(source) + " NAME " + std::string(40, 'a') +
+                       " SLOTSRANGE " + slot + " " + slot),
+              Ok());
+  liar.Raw(EncodeRequest({"SET", "{t}", "1"}));
+  EXPECT_EQ(KeysAt(target), 1u);
+  liar.Raw(EncodeRequest({"CONFIG", "SET", "hz", "77"}));
+  EXPECT_NE(target->settings().hz, 77);
+  Step(100);
+  EXPECT_EQ(State(target), "failed");
+}
+
 // A file has what a migration did to the keys. It must not begin one, and take slots from their owner.
 TEST_F(SlotMigrationTest, FilesCannotTakeSlotsOver) {
   const auto [source, target] =
