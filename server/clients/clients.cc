@@ -83,6 +83,7 @@ std::vector<Session*> Clients::TakePostponed() {
 }
 
 void Clients::Continue(Session& session) {
+  if (session.id == 0) return;  // a session without a client: its owner runs its requests, and may free it
   QueueMessages(session);
   if (std::exchange(session.queue_marks.continued_, true)) return;
   continued_.push_back(&session);
