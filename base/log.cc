@@ -149,14 +149,13 @@ bool IsWideControl(std::string_view text, size_t at) {
 }
 
 void AppendVisible(std::string& out, char c) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   if (c == '\n') {
     out.append("\\n");
   } else if (c == '\r') {
     out.append("\\r");
   } else {
     const auto byte = static_cast<unsigned char>(c);
-    out.append({'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]});
+    out.append({'\\', 'x', kHexDigits[byte >> 4], kHexDigits[byte & 15]});
   }
 }
 

@@ -17,8 +17,9 @@ namespace respite {
 
 namespace {
 
-// A monitor is of the class `normal`, as in Redis. This class has no limit by default, since its clients stop to send
-// requests when they do not read; a monitor gets the requests of others, so the limit of subscribers stands in.
+// A monitor is of the class `normal`, as in Redis. This class has no limit by default, since a client that does
+// not read its replies also stops to send requests. A monitor gets the requests of others, so then the limit of
+// subscribers applies.
 const OutputBufferLimit& LimitOf(const Settings& settings, const Session& session) {
   const auto& limits = settings.client_output_buffer_limit;
   switch (session.kind) {
@@ -122,12 +123,13 @@ bool ClientLimits::CheckOutput(Session& session, int64_t now_ms, Moment moment) 
 
 bool ClientLimits::IsOverInputLimit(Session& session) const {
   const size_t pending = session.in.PendingBytes();
-  const bool is_stranger = !session.authenticated && parts_.users.LoginRequired();
-  if (!is_stranger && session.stranger_bytes == 0) return pending > parts_.settings.client_query_buffer_limit;
-  parts_.clients.NoteStrangerBytes(session, is_stranger && pending != 0 ? session.in.HeldBytes() : 0);
-  if (!is_stranger) return pending > parts_.settings.client_query_buffer_limit;
-  const bool are_too_many = parts_.clients.StrangerBytes() > kStrangersInput && pending > kSmallInput;
-  return pending > std::min<uint64_t>(parts_.settings.client_query_buffer_limit, kStrangerInput) || are_too_many;
+  const bool is_unauthenticated = !session.authenticated && parts_.users.LoginRequired();
+  if (!is_unauthenticated && session.unauthenticated_bytes == 0)
+    return pending > parts_.settings.client_query_buffer_limit;
+  parts_.clients.NoteUnauthenticatedBytes(session, is_unauthenticated && pending != 0 ? session.in.HeldBytes() : 0);
+  if (!is_unauthenticated) return pending > parts_.settings.client_query_buffer_limit;
+  const bool are_too_many = parts_.clients.UnauthenticatedBytes() > kAllUnauthenticatedInput && pending > kSmallInput;
+  return pending > std::min<uint64_t>(parts_.settings.client_query_buffer_limit, kUnauthenticatedInput) || are_too_many;
 }
 
 bool ClientLimits::CheckInput(Session& session) {

@@ -67,10 +67,11 @@ class ClientLimits {
   enum class Moment : uint8_t { kReply, kTimer };
   // client-output-buffer-limit; to be called whenever output is queued. True if it closed the session.
   bool CheckOutput(Session& session, int64_t now_ms, Moment moment = Moment::kReply);
-  // An unfinished request of a client that has not logged in has at most kStrangerInput bytes. All of them together
-  // hold about kStrangersInput: beyond that, requests of more than kSmallInput bytes are not waited for.
-  static constexpr size_t kStrangerInput = size_t{64} * 1024;
-  static constexpr size_t kStrangersInput = size_t{16} * 1024 * 1024;
+  // An unfinished request of a client that has not logged in has at most kUnauthenticatedInput bytes. All of them
+  // together hold about kAllUnauthenticatedInput: beyond that, requests of more than kSmallInput bytes are not waited
+  // for.
+  static constexpr size_t kUnauthenticatedInput = size_t{64} * 1024;
+  static constexpr size_t kAllUnauthenticatedInput = size_t{16} * 1024 * 1024;
   static constexpr size_t kSmallInput = 1024;
 
   // client-query-buffer-limit, and the limits of clients that have not logged in; to be called after each read. True if

@@ -16,7 +16,7 @@ Session& Clients::Create(int64_t now_ms) {
 }
 
 void Clients::Remove(Session& session) {
-  NoteStrangerBytes(session, 0);
+  NoteUnauthenticatedBytes(session, 0);
   if (session.queue_marks.postponed_) std::erase(postponed_, &session);
   if (session.queue_marks.continued_) std::erase(continued_, &session);
   if (session.queue_marks.to_flush_) {  // otherwise a thousand that hang up at once cost O(n²)

@@ -37,10 +37,10 @@ class Clients {
   }
 
   // What unfinished requests of clients hold that have not logged in, as ClientLimits has noted it.
-  size_t StrangerBytes() const { return stranger_bytes_; }
-  void NoteStrangerBytes(Session& session, size_t bytes) {
-    stranger_bytes_ = stranger_bytes_ - session.stranger_bytes + bytes;
-    session.stranger_bytes = bytes;
+  size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }
+  void NoteUnauthenticatedBytes(Session& session, size_t bytes) {
+    unauthenticated_bytes_ = unauthenticated_bytes_ - session.unauthenticated_bytes + bytes;
+    session.unauthenticated_bytes = bytes;
   }
 
   // Visits the next `count` sessions, round robin.
@@ -104,7 +104,7 @@ class Clients {
   const User& initial_user_;
   uint64_t next_id_ = 1;
   uint64_t rotated_to_ = 0;
-  size_t stranger_bytes_ = 0;
+  size_t unauthenticated_bytes_ = 0;
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
   std::vector<Session*> to_flush_;
   std::vector<Session*> with_messages_;  // flushed after to_flush_

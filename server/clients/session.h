@@ -84,12 +84,12 @@ struct Session {
   ClientIdentity identity;
   ClientAddresses addresses;
   ClientUsage usage;
-  OutputAccount output_account;   // of ClientLimits
-  MemoryPlace memory_place;       // of ClientMemory
-  size_t stranger_bytes = 0;      // its part of Clients::StrangerBytes
-  int64_t history_offset = 0;     // the end of the history behind its last command (WAIT)
-  uint64_t journaled_octets = 0;  // AofWriter::Appended behind its last write
-  size_t unapplied_bytes = 0;     // kPrimary: input behind the last request that counts as done, see Pump
+  OutputAccount output_account;      // of ClientLimits
+  MemoryPlace memory_place;          // of ClientMemory
+  size_t unauthenticated_bytes = 0;  // its part of Clients::UnauthenticatedBytes
+  int64_t history_offset = 0;        // the end of the history behind its last command (WAIT)
+  uint64_t journaled_octets = 0;     // AofWriter::Appended behind its last write
+  size_t unapplied_bytes = 0;        // kPrimary: input behind the last request that counts as done, see Pump
 
   // The running command: messages that it caused for its own client, which go behind its reply, and those of its words
   // that SLOWLOG and MONITOR must not show (Call::Redact).

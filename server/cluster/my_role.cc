@@ -16,7 +16,7 @@ void MyRole::Follow(ClusterNode& primary) {
   view.WantSave();
   view.WantCheck();
   if (on_change_) on_change_();
-  Connect(is_sibling ? History::Owner::kSame : History::Owner::kStranger);
+  Connect(is_sibling ? History::Owner::kSame : History::Owner::kOther);
 }
 
 void MyRole::Connect(History::Owner owner) {

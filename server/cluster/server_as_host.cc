@@ -104,7 +104,6 @@ bool ServerAsHost::EndServerIf(IoError error) {
 int64_t ServerAsHost::Offset() const { return services_.data.history.offset; }
 
 int64_t ServerAsHost::DataAgeMs() const {
-  if (!HasWholeData()) return kForEver;
   const PrimaryLink& link = services_.replication.primary_link();
   const PrimaryLink::Figures figures = link.Survey();
   if (!figures.was_linked) return kForEver;
@@ -122,7 +121,7 @@ void ServerAsHost::Follow(const std::string& ip, int port, History::Owner owner)
     const bool is_same = owner == History::Owner::kSame && now && now->host == ip && now->port == port;
     if (is_same) {
       PrimaryLink& link = services_.replication.primary_link();
-      if (link.Rests()) link.Retry();
+      if (link.IsResting()) link.Retry();
       return;
     }
     services_.replication.Follow(ip, port, owner);

@@ -74,7 +74,7 @@ void ChangeRole(Call& call) {
   const int port = TakePort(call.args);
   const auto& now = call.services.settings.replicaof;
   if (replication.role().is_replica && now && EqualsIgnoreCase(now->host, host) && now->port == port) {
-    if (replication.primary_link().Rests()) {
+    if (replication.primary_link().IsResting()) {
       log.Notice("REPLICAOF " + host + ":" + std::to_string(port) + " tries again (user request from '" + who + "')");
       replication.primary_link().Retry();
       return call.reply.Ok();
@@ -86,7 +86,7 @@ void ChangeRole(Call& call) {
   }
   // Sentinels have the replicas of a master follow another replica of it. A master that comes back may have parted.
   const bool is_sibling = replication.role().is_replica && IsSentinel(call.session);
-  replication.Follow(host, port, is_sibling ? History::Owner::kSame : History::Owner::kStranger);
+  replication.Follow(host, port, is_sibling ? History::Owner::kSame : History::Owner::kOther);
   log.Notice("REPLICAOF " + host + ":" + std::to_string(port) + " enabled (user request from '" + who + "')");
   call.reply.Ok();
 }

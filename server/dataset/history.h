@@ -24,20 +24,21 @@ struct History {
   int stream_db = 0;        // what the stream has selected at `offset`
   bool is_shared = false;   // replicas have it, or it is a primary's: snapshots keep it
 
-  // What the data of a replica is worth. A primary's is whole by definition.
+  // Whether the data here is a state of the primary's history. On a primary it always is kWhole.
   enum class Data : uint8_t {
     kWhole,     // the state of the history at `offset`
     kNone,      // a replica has dropped its data, or never had any, and its primary's is not loaded
     kDiverged,  // a command of the primary failed here, so its effect is missing
     kOther,     // the state of this history at `offset`, but the primary to follow may have another one
   };
-  // Whose history a server has that is to be followed, as far as is known before it is asked.
-  enum class Owner : uint8_t { kSame, kStranger };
+  // Whether the server to follow has this history (kSame) or may have another one, as far as is known before it is
+  // asked.
+  enum class Owner : uint8_t { kSame, kOther };
   Data data = Data::kWhole;
 
-  // Whether this server may take the place of its primary without the word of an operator.
+  // Whether this server may take the place of its primary without an operator's command.
   bool IsWhole() const { return data == Data::kWhole; }
-  // Whether the data is a state of this history, so that another server may be asked to go on with it.
+  // Whether the data is a state of this history, so that another server may be asked to continue it.
   bool IsKnown() const { return data == Data::kWhole || data == Data::kOther; }
   // Whether the octets after `from` of the history `asked_id` are the same as here.
   bool Covers(const std::string& asked_id, int64_t from) const {

@@ -29,13 +29,13 @@ constexpr size_t kScratchBytes = 64 * 1024;
 constexpr size_t kLongestLine = 1024;
 constexpr int64_t kSayEveryMs = 1000;
 constexpr int64_t kShortLinkMs = 1000;
-constexpr int64_t kFirstPauseMs = 2000;  // after a snapshot that was of no use
-constexpr int64_t kLongestPauseMs = 60'000;
-constexpr size_t kLongestShownError = 200;
+constexpr int64_t kFirstRetryDelayMs = 2000;  // after a snapshot that could not be loaded
+constexpr int64_t kLongestRetryDelayMs = 60'000;
+constexpr size_t kLongestError = 200;
 
-// On one line of INFO.
-std::string ShownError(Bytes text) {
-  std::string shown(text.substr(0, kLongestShownError));
+// The text on one line, for INFO.
+std::string OneLineError(Bytes text) {
+  std::string shown(text.substr(0, kLongestError));
   std::ranges::replace_if(
       shown, [](char c) { return c < ' ' || c > '~'; }, '?');
   return shown;
@@ -65,7 +65,7 @@ void PrimaryLink::Follow(Handshake::MayContinue continues) {
   Dial();
 }
 
-bool PrimaryLink::Rests() const {
+bool PrimaryLink::IsResting() const {
   return state_ == State::kFailed || (state_ == State::kConnect && parts_.services.pace.NowMs() < retry_at_ms_);
 }
 
@@ -115,7 +115,7 @@ void PrimaryLink::Dial() {
 void PrimaryLink::Reconnect(const std::string& reason) {
   const Services& services = parts_.services;
   services.log.Notice(reason);
-  last_error_ = ShownError(reason);
+  last_error_ = OneLineError(reason);
   const bool was_linked = state_ == State::kLinked;
   CloseSession();
   DropLink();
@@ -209,7 +209,7 @@ void PrimaryLink::HandleAnswer(Bytes line) {
       if (AwaitsTakeover()) return parts_.failover.Refused();
       const std::string reason = handshake_->failure();
       Reconnect("The handshake with the master failed");
-      if (!reason.empty()) last_error_ = ShownError(reason);
+      if (!reason.empty()) last_error_ = OneLineError(reason);
       return;
     }
   }
@@ -288,16 +288,16 @@ void PrimaryLink::SnapshotFailed() {
                                ? "Failed trying to load the MASTER synchronization DB from disk, check server logs."
                                : "The snapshot of the master could not be received";
   Reconnect(what);
-  if (!reason.empty()) last_error_ = ShownError(reason);
-  PutOff();
+  if (!reason.empty()) last_error_ = OneLineError(reason);
+  DelayRetry();
 }
 
-void PrimaryLink::PutOff() {
+void PrimaryLink::DelayRetry() {
   const Services& services = parts_.services;
-  const int64_t pause_ms = std::min(kFirstPauseMs << std::min(failed_snapshots_++, 10), kLongestPauseMs);
-  retry_at_ms_ = services.pace.NowMs() + pause_ms;
-  services.log.Notice("MASTER <-> REPLICA sync: the next attempt is in " + std::to_string(pause_ms / 1000) +
-                      " seconds. REPLICAOF with the same host and port makes it now");
+  const int64_t delay_ms = std::min(kFirstRetryDelayMs << std::min(failed_snapshots_++, 10), kLongestRetryDelayMs);
+  retry_at_ms_ = services.pace.NowMs() + delay_ms;
+  services.log.Notice("MASTER <-> REPLICA sync: the next attempt is in " + std::to_string(delay_ms / 1000) +
+                      " seconds. REPLICAOF with the same host and port starts it now");
 }
 
 void PrimaryLink::SayStillHere() {
@@ -364,7 +364,7 @@ void PrimaryLink::RunStream() {
   if (session_ == nullptr) return;
   NoteApplied();
   if (!failed_command_.empty()) return EndAtFailedCommand();
-  if (outcome == Pump::Outcome::kClosing) return EndAtNoRequest();
+  if (outcome == Pump::Outcome::kClosing) return EndAtProtocolError();
   if (outcome == Pump::Outcome::kMore) Resume();
   if (outcome == Pump::Outcome::kPostponed) link_->SetReading(Link::Reading::kOff);  // until Resume
 }
@@ -372,9 +372,9 @@ void PrimaryLink::RunStream() {
 // The pump stops at such a session, and does not count the request as applied.
 void PrimaryLink::CommandFailed(Bytes command, Bytes error) {
   if (session_ == nullptr || !failed_command_.empty()) return;
-  failed_command_ = command.empty() ? "?" : ShownError(command);
+  failed_command_ = command.empty() ? "?" : OneLineError(command);
   // The words of an unknown command may be data of users.
-  last_error_ = ShownError(error.substr(0, error.find(", with args beginning with")));
+  last_error_ = OneLineError(error.substr(0, error.find(", with args beginning with")));
   session_->close_after_reply = true;
 }
 
@@ -387,7 +387,7 @@ void PrimaryLink::EndAtFailedCommand() {
   CloseSession();
   DropLink();
   state_ = State::kFailed;
-  last_error_ = ShownError(reason);
+  last_error_ = OneLineError(reason);
   down_since_ms_ = services.pace.NowMs();
   parts_.replicas.CloseAll();  // they ask again, and hear that there is no link
   services.log.Warning(reason + ". The link has ended at offset " + std::to_string(services.data.history.offset) +
@@ -395,13 +395,13 @@ void PrimaryLink::EndAtFailedCommand() {
                        "full resynchronization");
 }
 
-// The stream would be the same if the link went on from here, so only a snapshot helps.
-void PrimaryLink::EndAtNoRequest() {
+// A link that continued from here would get the same bytes, so only a snapshot helps.
+void PrimaryLink::EndAtProtocolError() {
   CloseSession();
   down_since_ms_ = parts_.services.pace.NowMs();
-  Reconnect("The master's stream is no stream of requests");
+  Reconnect("The master's stream contains a protocol error");
   may_continue_ = Handshake::MayContinue::kNo;
-  PutOff();
+  DelayRetry();
 }
 
 // In a later Turn, since others wait, too.

@@ -57,9 +57,9 @@ class PrimaryLink final : public Link::User, public Transport {
   void Leave();
   // A command of the primary failed here, and must not count as applied. The link ends when the command has.
   void CommandFailed(Bytes command, Bytes error);
-  // Whether the link is not being made: a command has failed, or the next attempt is later than the next second.
-  bool Rests() const;
-  // An operator wants a resting link to be made now. After a failed command it needs a snapshot. Requires: Rests().
+  // Whether the link waits: a command has failed, or the next attempt has been delayed.
+  bool IsResting() const;
+  // Connects immediately. After a failed command, this makes a full synchronisation. Requires: IsResting().
   void Retry();
   // Once a second: connects, acknowledges, and gives up what takes too long.
   void Cron();
@@ -100,12 +100,12 @@ class PrimaryLink final : public Link::User, public Transport {
   void Dial();
   // Drops the connection; it is made again.
   void Reconnect(const std::string& reason);
-  // The primary's snapshot was of no use: the next attempt waits.
+  // The primary's snapshot could not be loaded: the next attempt is delayed.
   void SnapshotFailed();
   void EndAtFailedCommand();
-  void EndAtNoRequest();
-  // The next attempt waits, the longer the more have failed.
-  void PutOff();
+  void EndAtProtocolError();
+  // Delays the next attempt: the more attempts have failed, the longer.
+  void DelayRetry();
   // Nothing of the connection is left.
   void DropLink();
   void Take(Bytes bytes);

@@ -131,7 +131,7 @@ void Replication::JudgeOwnData(History::Owner owner) {
   if (!history.IsWhole()) return;
   if (!history.is_shared && parts_.services.keyspace.IsEmpty()) {
     history.data = History::Data::kNone;
-  } else if (owner == History::Owner::kStranger) {
+  } else if (owner == History::Owner::kOther) {
     history.data = History::Data::kOther;
   }
 }

@@ -41,9 +41,11 @@ class Replication final : public RoleChanger {
   };
   explicit Replication(const Parts& parts);
 
-  // REPLICAOF host port. The data here is that of a stranger until that one continues its history or sends its own.
+  // REPLICAOF host port. `owner` says whether that
+  // server may have another history; then the data here is not its own until it continues this history or sends a
+  // snapshot.
   void Follow(const std::string& host, int port, History::Owner owner);
-  // REPLICAOF NO ONE. The data here counts as whole from now on, whatever it was.
+  // REPLICAOF NO ONE. Sets History::Data::kWhole: an operator has decided.
   void Promote() override;
   // The data set was read, at the start: follows the primary that the settings name. The history of the file, if it had
   // one, is in the Dataset.

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "protocol/reply_tree.h"
 #include "server/catalogue/dialect.h"
@@ -15,9 +14,9 @@
 namespace respite {
 namespace {
 
-class Sink final : public FuzzedServer, public Transport {
+class Sink final : public FuzzedClient {
  public:
-  explicit Sink(const std::string& directives) : FuzzedServer(directives) {
+  explicit Sink(const std::string& directives) : FuzzedClient(directives) {
     DisableDangerousCommands();
     Reset();
   }
@@ -25,52 +24,29 @@ class Sink final : public FuzzedServer, public Transport {
   // An empty server and a new client. Other state of former clients (the clock, the slow log) remains: a new server for
   // each input would take ten times as long.
   void Reset() {
-    if (session_ != nullptr) server().clients().Close(*session_);
-    EndTurn();
+    Disconnect();
     server().pause().End();
     parser_ = ReplyTreeParser();
-    session_ = &server().clients().Create(clock_.MonotonicMs());
-    session_->transport = this;
+    Connect();
     Feed("FLUSHALL\r\n");
     ExpectNoKeys();
-  }
-
-  void Feed(Bytes piece) {
-    while (!piece.empty() && session_ != nullptr) {
-      Receive(*session_, piece, scratch_);
-      while (session_ != nullptr && pump_.Run(*session_) == Pump::Outcome::kMore) {
-      }
-      EndTurn();
-    }
-    Tick(0);
   }
   void CheckAll() {
     if (parser_.Failed()) std::abort();
     Check();
   }
 
-  void Flush(size_t /*most_bytes*/) override {
-    parser_.Feed(session_->out.Text());
-    while (parser_.Next()) {
-    }
-    session_->out.Consume(session_->out.Size());
-    if (session_->close_after_reply) server().clients().Close(*session_);
-  }
-  void Resume() override {
-    if (session_ != nullptr) pump_.Run(*session_);
-  }
-  void Close() override {
-    Session* gone = std::exchange(session_, nullptr);
-    Post([this, gone] { server().clients().Remove(*gone); });
-  }
-  int FileDescriptor() const override { return -1; }
   // There are no other clients: a script that takes long ends as if the server stopped.
   bool ServeBesides() override { return false; }
 
  private:
-  std::vector<char> scratch_ = std::vector<char>(64 * 1024);
+  void OnOutput(const std::string& output) override {
+    parser_.Feed(output);
+    while (parser_.Next()) {
+    }
+  }
+
   ReplyTreeParser parser_;
-  Session* session_ = nullptr;
 };
 
 constexpr char kTightDirectives[] =

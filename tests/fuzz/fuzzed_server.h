@@ -129,4 +129,51 @@ class FuzzedServer : public Host {
   std::vector<std::function<void()>> posted_;
 };
 
+// The one client of a FuzzedServer.
+class FuzzedClient : public FuzzedServer, public Transport {
+ public:
+  using FuzzedServer::FuzzedServer;
+
+  void Connect() {
+    session_ = &server().clients().Create(clock_.MonotonicMs());
+    session_->transport = this;
+  }
+  // Sends `piece`, and runs what the server makes of it. Does nothing after the server has closed the connection.
+  void Feed(Bytes piece) {
+    while (!piece.empty() && session_ != nullptr) {
+      Receive(*session_, piece, scratch_);
+      while (session_ != nullptr && pump_.Run(*session_) == Pump::Outcome::kMore) {
+      }
+      EndTurn();
+    }
+    Tick(0);
+  }
+  void Disconnect() {
+    if (session_ != nullptr) server().clients().Close(*session_);
+    EndTurn();
+  }
+
+  // Transport
+  void Flush(size_t /*most_bytes*/) override {
+    OnOutput(session_->out.Text());
+    session_->out.Consume(session_->out.Size());
+    if (session_->close_after_reply) server().clients().Close(*session_);
+  }
+  void Resume() override {
+    if (session_ != nullptr) pump_.Run(*session_);
+  }
+  void Close() override {
+    Session* gone = std::exchange(session_, nullptr);
+    Post([this, gone] { server().clients().Remove(*gone); });
+  }
+  int FileDescriptor() const override { return -1; }
+
+ private:
+  // The server has sent `output`.
+  virtual void OnOutput(const std::string& /*output*/) {}
+
+  std::vector<char> scratch_ = std::vector<char>(64 * 1024);
+  Session* session_ = nullptr;
+};
+
 }  // namespace respite

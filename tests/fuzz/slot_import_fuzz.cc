@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
@@ -19,9 +18,9 @@ namespace {
 
 constexpr int kOfferedSlots = 100;
 
-class ImportTarget final : public FuzzedServer, public Transport {
+class ImportTarget final : public FuzzedClient {
  public:
-  ImportTarget() : FuzzedServer("cluster-enabled yes\n") {
+  ImportTarget() : FuzzedClient("cluster-enabled yes\n") {
     DisableDangerousCommands();
     ClusterMode& cluster = server().cluster();
     if (!cluster.ReadFile().ok() || cluster.OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
@@ -30,22 +29,12 @@ class ImportTarget final : public FuzzedServer, public Transport {
 
   // Another node offers its first slots.
   void Establish() {
-    session_ = &server().clients().Create(clock_.MonotonicMs());
-    session_->transport = this;
+    Connect();
     Feed(
         "CLUSTER SYNCSLOTS ESTABLISH SOURCE bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb NAME "
         "cccccccccccccccccccccccccccccccccccccccc SLOTSRANGE 0 " +
         std::to_string(kOfferedSlots - 1) + "\r\n");
     if (!server().slot_migrations().IsImporting()) std::abort();
-  }
-  void Feed(Bytes piece) {
-    while (!piece.empty() && session_ != nullptr) {
-      Receive(*session_, piece, scratch_);
-      while (session_ != nullptr && pump_.Run(*session_) == Pump::Outcome::kMore) {
-      }
-      EndTurn();
-    }
-    Tick(0);
   }
   void HandOver() {
     for (const char* step : {"SNAPSHOT-EOF", "ACK", "PAUSED", "TAKEOVER"})
@@ -53,8 +42,7 @@ class ImportTarget final : public FuzzedServer, public Transport {
   }
   // The source is gone. Returns whether the server is as it was before Establish.
   bool End() {
-    if (session_ != nullptr) server().clients().Close(*session_);
-    EndTurn();
+    Disconnect();
     for (int i = 0; i < 100 && !server().keyspace().hidden().Empty(); ++i) Tick(1000);
     if (!server().keyspace().hidden().Empty() || server().slot_migrations().IsImporting()) std::abort();
     Check();
@@ -68,20 +56,6 @@ class ImportTarget final : public FuzzedServer, public Transport {
     for (int slot = 0; slot < kOfferedSlots; ++slot) view.Assign(slot, source);
     return Nodes() == nodes_;
   }
-
-  // Transport
-  void Flush(size_t /*most_bytes*/) override {
-    session_->out.Consume(session_->out.Size());
-    if (session_->close_after_reply) server().clients().Close(*session_);
-  }
-  void Resume() override {
-    if (session_ != nullptr) pump_.Run(*session_);
-  }
-  void Close() override {
-    Session* gone = std::exchange(session_, nullptr);
-    Post([this, gone] { server().clients().Remove(*gone); });
-  }
-  int FileDescriptor() const override { return -1; }
 
  private:
   static constexpr char kNodes[] =
@@ -105,9 +79,7 @@ class ImportTarget final : public FuzzedServer, public Transport {
     }
   }
 
-  std::vector<char> scratch_ = std::vector<char>(64 * 1024);
   std::string nodes_;
-  Session* session_ = nullptr;
 };
 
 }  // namespace

@@ -208,7 +208,7 @@ TEST(StrangerLimits, CloseAClientWhoseRequestBeforeLoginIsTooLong) {
   patient.Raw(HalfRequest(60'000));
   EXPECT_FALSE(patient.Closed());
   TestClient greedy(server);
-  greedy.Raw(HalfRequest(ClientLimits::kStrangerInput));
+  greedy.Raw(HalfRequest(ClientLimits::kUnauthenticatedInput));
   EXPECT_TRUE(greedy.Closed());
   EXPECT_EQ(server->stats().query_limit_disconnections, 1u);
   TestClient member(server);
@@ -225,7 +225,8 @@ TEST(StrangerLimits, BoundAllUnfinishedRequestsBeforeLogin) {
     strangers.back()->Raw(HalfRequest(60'000));
     server.RunCronFor(0);
   }
-  EXPECT_LT(server->clients().StrangerBytes(), ClientLimits::kStrangersInput + ClientLimits::kStrangerInput * 2);
+  EXPECT_LT(server->clients().UnauthenticatedBytes(),
+            ClientLimits::kAllUnauthenticatedInput + ClientLimits::kUnauthenticatedInput * 2);
   EXPECT_FALSE(strangers.front()->Closed());
   EXPECT_TRUE(strangers.back()->Closed());
   TestClient late(server);
@@ -233,7 +234,7 @@ TEST(StrangerLimits, BoundAllUnfinishedRequestsBeforeLogin) {
   EXPECT_EQ(late.Raw("$6\r\nsecret\r\n"), "+OK\r\n");
   strangers.clear();
   server.RunCronFor(0);
-  EXPECT_EQ(server->clients().StrangerBytes(), 0u);
+  EXPECT_EQ(server->clients().UnauthenticatedBytes(), 0u);
 }
 
 TEST(HttpTest, ClosesHttpClients) {
