@@ -169,28 +169,26 @@ TEST(MonitorLimits, ClosesAMonitorThatDoesNotRead) {
   EXPECT_EQ(server->stats().output_limit_disconnections, 1u);
 }
 
-// The class `normal` has no limit by default, but a monitor gets what others send.
-TEST(MonitorLimits, AreThoseOfSubscribersWhenNormalClientsHaveNone) {
-  TestServer server(TestServer::Options{.directives = {"client-output-buffer-limit pubsub 100000 0 0"}});
+// Whether a monitor that does not read 200 KB is closed under this limit.
+bool ClosesSlowMonitor(const std::string& limit) {
+  TestServer server(TestServer::Options{.directives = {"client-output-buffer-limit " + limit}});
   TestClient monitor(server);
   TestClient client(server);
   monitor.Run("MONITOR");
   monitor.SetReading(TestClient::Reading::kNo);
   const std::string message(1000, 'x');
   for (int i = 0; i < 200; ++i) EXPECT_THAT(client.Run({"ECHO", message}), Bulk(message));
-  EXPECT_TRUE(monitor.Closed());
+  return monitor.Closed();
 }
 
-TEST(MonitorLimits, AreNoneWhenNoClassHasAny) {
-  TestServer server(TestServer::Options{.directives = {"client-output-buffer-limit pubsub 0 0 0"}});
-  TestClient monitor(server);
-  TestClient client(server);
-  monitor.Run("MONITOR");
-  monitor.SetReading(TestClient::Reading::kNo);
-  const std::string message(1000, 'x');
-  for (int i = 0; i < 200; ++i) EXPECT_THAT(client.Run({"ECHO", message}), Bulk(message));
-  EXPECT_FALSE(monitor.Closed());
+// The class `normal` has no limit by default, but a monitor gets what others send.
+TEST(MonitorLimits, AreThoseOfSubscribersWhenNormalClientsHaveNone) {
+  EXPECT_TRUE(ClosesSlowMonitor("pubsub 100000 0 0"));
+  EXPECT_TRUE(ClosesSlowMonitor("normal 100000 0 0 pubsub 0 0 0"));
+  EXPECT_FALSE(ClosesSlowMonitor("normal 1000000 0 0 pubsub 100000 0 0"));
 }
+
+TEST(MonitorLimits, AreNoneWhenNoClassHasAny) { EXPECT_FALSE(ClosesSlowMonitor("pubsub 0 0 0")); }
 
 // A request of 10 arguments, of which all but the last have arrived.
 std::string HalfRequest(size_t bytes) {

@@ -146,26 +146,33 @@ const std::vector<std::string> kHarmfulLines = {"DEBUG SEGFAULT",
 
 std::vector<std::string> GateWords(const std::string& line) { return SplitQuoted(line).value(); }
 
+constexpr int kGatesPort = 9000;
+
+// The test plays a primary without keys at kGatesPort, and the replica follows it.
+void LinkToEmptyPrimary(FakeNetwork& network, ReplicationWorld::Member& replica) {
+  TestServer other({.directives = {"save \"\""}});
+  TestClient(other).Run("SAVE");
+  const std::string rdb = other.files().Content("dump.rdb");
+  replica.Run("REPLICAOF 127.0.0.1 " + std::to_string(kGatesPort));
+  network.Step(1000);
+  network.SendAs(kGatesPort, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC " + std::string(40, 'a') + " 0\r\n$" +
+                                 std::to_string(rdb.size()) + "\r\n" + rdb);
+  network.Run();
+}
+
 // Such a server has not started its part for TEST; before, these commands found null pointers.
 TEST(GatesOfAPrimary, HarmfulCommandsAreRefusedAndTheReplicaLives) {
-  constexpr int kPort = 9000;
   for (const bool is_in_transaction : {false, true}) {
     for (const std::string& line : kHarmfulLines) {
       ReplicationWorld world(3);
       FakeNetwork& network = world.network();
-      network.Listen(kPort);
+      network.Listen(kGatesPort);
       auto& replica = world.Add({"enable-debug-command no"});
-      TestServer other({.directives = {"save \"\""}});
-      TestClient(other).Run("SAVE");
-      const std::string rdb = other.files().Content("dump.rdb");
-      replica.Run("REPLICAOF 127.0.0.1 9000");
-      network.Step(1000);
-      network.SendAs(kPort, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC " + std::string(40, 'a') + " 0\r\n$" +
-                                std::to_string(rdb.size()) + "\r\n" + rdb);
-      network.Run();
+      LinkToEmptyPrimary(network, replica);
       ASSERT_TRUE(replica.IsLinked()) << line;
       const std::string request = EncodeRequest(GateWords(line));
-      network.SendAs(kPort, is_in_transaction ? EncodeRequest({"MULTI"}) + request + EncodeRequest({"EXEC"}) : request);
+      network.SendAs(kGatesPort,
+                     is_in_transaction ? EncodeRequest({"MULTI"}) + request + EncodeRequest({"EXEC"}) : request);
       network.Step(1000);
       EXPECT_THAT(replica.Run("PING"), Simple("PONG")) << line;
       EXPECT_EQ(replica.server().StoppedWith(), std::nullopt) << line;
@@ -181,21 +188,13 @@ TEST(GatesOfAPrimary, HarmfulCommandsAreRefusedAndTheReplicaLives) {
 
 // What this server allows to its clients is not allowed to a primary.
 TEST(GatesOfAPrimary, ProtectedCommandsAreRefusedWhateverClientsMay) {
-  constexpr int kPort = 9000;
   ReplicationWorld world(3);
   FakeNetwork& network = world.network();
-  network.Listen(kPort);
+  network.Listen(kGatesPort);
   auto& replica = world.Add({"enable-debug-command yes", "test-commands yes"});
-  TestServer other({.directives = {"save \"\""}});
-  TestClient(other).Run("SAVE");
-  const std::string rdb = other.files().Content("dump.rdb");
-  replica.Run("REPLICAOF 127.0.0.1 9000");
-  network.Step(1000);
-  network.SendAs(kPort, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC " + std::string(40, 'a') + " 0\r\n$" +
-                            std::to_string(rdb.size()) + "\r\n" + rdb);
-  network.Run();
+  LinkToEmptyPrimary(network, replica);
   ASSERT_TRUE(replica.IsLinked());
-  network.SendAs(kPort, EncodeRequest({"DEBUG", "SEGFAULT"}) + EncodeRequest({"TEST", "CLOCK"}));
+  network.SendAs(kGatesPort, EncodeRequest({"DEBUG", "SEGFAULT"}) + EncodeRequest({"TEST", "CLOCK"}));
   network.Step(1000);
   EXPECT_THAT(replica.Log(), HasSubstr(kStreamsMayNot));
   EXPECT_THAT(replica.Log(), Not(HasSubstr("command not allowed")));

@@ -51,7 +51,7 @@ class DataStateTest : public testing::Test {
       ASSERT_TRUE(replica.IsLinked());
       stranger.received.clear();
     }
-    // Which gives the replica's data a history that others know.
+    // Gives the replica's data a history that others know.
     void AddReplica() {
       ReplicationMember& other = world.Add({});
       other.Follow(replica);
@@ -62,6 +62,13 @@ class DataStateTest : public testing::Test {
       stranger.received.clear();
       world.network().HangUpAs(kStrangePort);
       world.network().Run();
+    }
+    // A full synchronisation that ends after the replica has dropped its data.
+    void LoseData() {
+      BreakLink();
+      Greet();
+      Say("+FULLRESYNC " + kStrangeId + " 500\r\n$5000\r\n" + LongRdb().substr(0, 1000));
+      BreakLink();
     }
 
     ReplicationWorld world;
@@ -233,10 +240,7 @@ TEST_F(DataStateTest, AnEmptiedReplicaDoesNotOverwriteItsFiles) {
       pair.Link(Rdb({"SET kept 1"}));
       pair.Say(EncodeRequest({"SET", "kept", "2"}));
       pair.world.network().Step(3000);  // the save point
-      pair.BreakLink();
-      pair.Greet();
-      pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n$5000\r\n" + LongRdb().substr(0, 1000));
-      pair.BreakLink();
+      pair.LoseData();
       ExpectUnfit(pair.replica, "none");
       pair.world.network().Step(5000);
       if (!is_killed) pair.replica.Run("SHUTDOWN");
@@ -265,10 +269,7 @@ TEST_F(DataStateTest, AnOperatorMayPromoteAnEmptiedReplica) {
   Pair pair({"repl-diskless-load flush-before-load", "appendonly yes"});
   pair.Follow();
   pair.Link(Rdb({"SET kept 1"}));
-  pair.BreakLink();
-  pair.Greet();
-  pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n$5000\r\n" + LongRdb().substr(0, 1000));
-  pair.BreakLink();
+  pair.LoseData();
   EXPECT_FALSE(pair.replica->aof().IsOn());
   EXPECT_THAT(pair.replica.Run("REPLICAOF NO ONE"), Ok());
   EXPECT_THAT(pair.replica.Log(), HasSubstr("becomes a master without the data of its former master"));
@@ -277,15 +278,12 @@ TEST_F(DataStateTest, AnOperatorMayPromoteAnEmptiedReplica) {
   EXPECT_TRUE(pair.replica.history().IsWhole());
 }
 
-// Which has an old INFO, perhaps.
+// The Sentinel may have chosen it by an old INFO.
 TEST_F(DataStateTest, ASentinelMayNotPromoteAnEmptiedReplica) {
   Pair pair({"repl-diskless-load flush-before-load"});
   pair.Follow();
   pair.Link(Rdb({"SET kept 1"}));
-  pair.BreakLink();
-  pair.Greet();
-  pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n$5000\r\n" + LongRdb().substr(0, 1000));
-  pair.BreakLink();
+  pair.LoseData();
   TestClient sentinel(pair.replica.server());
   sentinel.Run("CLIENT SETNAME sentinel-0123abcd-cmd");
   sentinel.Run("MULTI");
