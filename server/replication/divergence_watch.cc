@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/pace.h"
+#include "server/catalogue/refusals.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
 #include "server/dataset/stats.h"
@@ -14,7 +15,10 @@ namespace respite {
 
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
-  if (call.ending == FinishedCall::Ending::kFailed) Report(call.error, call.command.full_name);
+  // The clients of a writable replica may have made a difference that fails a command, but not one in its syntax.
+  const bool may_be_own = !parts_.settings.replica_read_only && call.error != Bytes(refusals::kSyntax);
+  const Cause cause = may_be_own ? Cause::kPerhapsOwnClients : Cause::kThisServer;
+  if (call.ending == FinishedCall::Ending::kFailed) Report(call.error, call.command.full_name, cause);
   if (call.command.Is(kWrite) && parts_.durability.Troubled()) HeedDiskTrouble();
 }
 
@@ -32,18 +36,18 @@ void DivergenceWatch::HeedDiskTrouble() {
 
 void DivergenceWatch::OnRefusal(const RefusedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
-  if (call.command != nullptr) return Report(call.error, call.command->full_name);
-  Report(call.error, call.words.front());
+  Report(call.error, call.command != nullptr ? Bytes(call.command->full_name) : call.words.front(), Cause::kThisServer);
 }
 
-void DivergenceWatch::Report(Bytes error, Bytes command) {
+void DivergenceWatch::Report(Bytes error, Bytes command, Cause cause) {
   ++parts_.stats.unexpected_errors;
   parts_.log.Warning("== CRITICAL == This replica is sending an error to its master: '" + std::string(error) +
                      "' after processing the command '" + std::string(command) + "'");
   const Settings& settings = parts_.settings;
   // What these two say belongs to the link, not to the data. A later version may have options that are unknown here.
   const bool is_effect = !EqualsIgnoreCase(command, "replconf") && !EqualsIgnoreCase(command, "ping");
-  if (is_effect && !settings.replica_ignore_command_errors && parts_.on_failure) parts_.on_failure(command, error);
+  const bool ends_link = is_effect && cause == Cause::kThisServer && !settings.replica_ignore_command_errors;
+  if (ends_link && parts_.on_failure) parts_.on_failure(command, error);
   if (settings.propagation_error_behavior == PropagationErrorBehavior::kIgnore) return;
   if (!settings.replica_read_only) return;  // its own clients may have made the difference
   parts_.log.Warning("This replica panicked sending an error to its master after processing a command from its master");

@@ -33,7 +33,10 @@ class DivergenceWatch final : public CallObserver {
   void OnRefusal(const RefusedCall& call) override;
 
  private:
-  void Report(Bytes error, Bytes command);
+  // What made the command fail: this server lacks it, or perhaps the replica's own clients have changed the data.
+  enum class Cause : uint8_t { kThisServer, kPerhapsOwnClients };
+
+  void Report(Bytes error, Bytes command, Cause cause);
   void HeedDiskTrouble();
 
   const Parts parts_;

@@ -515,6 +515,7 @@ TEST_F(DataStateTest, APrimaryDoesNotCountAReplicaThatCouldNotRunAWrite) {
   world.network().Step(3000);
   ASSERT_TRUE(replica.IsLinked());
   replica.Run("LPUSH l of-the-replica");
+  replica.Run("CONFIG SET replica-read-only yes");
   TestClient client(primary.server());
   client.Run("APPEND l text");
   client.Send("WAIT 1 500");
@@ -523,6 +524,26 @@ TEST_F(DataStateTest, APrimaryDoesNotCountAReplicaThatCouldNotRunAWrite) {
   EXPECT_EQ(replica.Info("master_failed_command"), "append");
   EXPECT_EQ(primary.Info("connected_slaves"), "0");
   EXPECT_THAT(primary.Run("FAILOVER"), Error("ERR FAILOVER requires connected replicas."));
+}
+
+// Its own clients may have made the difference, as in the Tcl suite of Redis. A command that is missing here is no such
+// difference.
+TEST_F(DataStateTest, AWritableReplicaKeepsTheLinkUnlessItLacksTheCommand) {
+  for (const std::vector<std::string>& missing :
+       {std::vector<std::string>{"NOSUCH"}, {"SET", "k", "v", "NOSUCH"}, {"GET"}}) {
+    Pair pair({"replica-read-only no"});
+    pair.Follow();
+    pair.Link(Rdb({"SET text 1"}));
+    pair.replica.Run("LPUSH list own");
+    pair.Say(EncodeRequest({"SELECT", "0"}) + EncodeRequest({"APPEND", "list", "x"}) +
+             EncodeRequest({"SET", "text", "2"}));
+    EXPECT_TRUE(pair.replica.IsLinked());
+    EXPECT_EQ(pair.replica.Run("GET text").Text(), "2");
+    EXPECT_TRUE(pair.replica.history().IsWhole());
+    pair.Say(EncodeRequest(missing));
+    EXPECT_FALSE(pair.replica.IsLinked()) << missing.front();
+    EXPECT_FALSE(pair.replica.history().IsWhole()) << missing.front();
+  }
 }
 
 // --- In a cluster.
