@@ -1,7 +1,8 @@
-# respite_room(<room> [IN <folder>] LINK <libraries>): the static library respite_<room> of all .cc files below
-# [<folder>/]<room>/. With RESPITE_UNITY, sixteen files are one translation unit, which takes a third of the time, since most
-# of it goes into headers; then precompiled headers would save nothing. So a name in an anonymous namespace stands for one
-# thing in its whole room.
+# respite_room(<folder> LINK <libraries>): the static library of all .cc files below <folder>, without those of rooms that
+# have a folder in it. Its name is that of the folder: server/cluster/slots becomes respite_cluster_slots. With RESPITE_UNITY,
+# sixteen files are one translation unit. This takes a third of the time, because headers are most of it; precompiled headers
+# would then save nothing. So a name in an anonymous namespace stands for one thing in its whole room.
+set(RESPITE_NESTED_ROOMS server/cluster/slots server/lab/recording server/process/crash)
 set(RESPITE_STD_HEADERS
     <algorithm> <array> <bit> <charconv> <chrono> <cstddef> <cstdint> <cstring> <functional> <limits> <memory>
     <optional> <span> <string> <string_view> <tuple> <type_traits> <unordered_map> <utility> <variant> <vector>)
@@ -10,11 +11,18 @@ function(respite_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${RESPITE_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
-function(respite_room room)
-  cmake_parse_arguments(arg "" "IN" "LINK" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${arg_IN}/${room}/*.cc)
+function(respite_room folder)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cc)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
-  set(target respite_${room})
+  foreach(nested ${RESPITE_NESTED_ROOMS})
+    if(NOT nested STREQUAL folder)
+      list(FILTER sources EXCLUDE REGEX "/${nested}/")
+    endif()
+  endforeach()
+  string(REGEX REPLACE "^server/" "" name ${folder})
+  string(REPLACE "/" "_" name ${name})
+  set(target respite_${name})
   add_library(${target} STATIC ${sources})
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(${target} PUBLIC ${arg_LINK})

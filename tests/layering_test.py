@@ -1,62 +1,70 @@
 #!/usr/bin/env python3
-"""Includes point down only: greps every `#include` against the table of rooms (docs/architecture.md)."""
+"""Compares every `#include`, and the link lines of CMakeLists.txt, with the table of rooms in docs/architecture.md.
+
+usage: layering_test.py            runs the tests
+       layering_test.py --graph    prints what each room includes, and the cycles of units (a header with its .cc file)
+"""
 import pathlib
 import re
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# The rooms of server/, lowest first: each may include those before it.
-SERVER_ROOMS = ["catalogue", "config", "net", "dataset", "clients", "execution", "storage", "replication", "migration",
-                "cluster", "slot_migration", "sentinel", "lab", "recording", "observe", "commands", "node", "process"]
-# Lower rooms that a room of server/ must not include.
-WITHOUT = {
-    "catalogue": {"persistence", "scripting", "datatypes"},
-    "config": {"scripting"},
-    "net": {"persistence", "scripting", "datatypes", "catalogue"},
-    "dataset": {"persistence", "scripting", "net"},
-    "clients": {"scripting", "net"},
-    "execution": {"net"},
-    "storage": {"net"},
-    "migration": {"persistence", "scripting", "storage", "replication"},
-}
-# A room may include itself and the rooms named here, nothing else of ours.
-MAY_INCLUDE = {
-    "base": set(),
-    "protocol": {"base"},
-    "datatypes": {"base"},
-    "persistence": {"base", "protocol", "datatypes"},
-    "scripting": {"base", "protocol"},
-}
-for place, name in enumerate(SERVER_ROOMS):
-    below = {"base", "protocol", "datatypes", "persistence", "scripting"} | set(SERVER_ROOMS[:place])
-    MAY_INCLUDE["server/" + name] = {"server/" + room if room in SERVER_ROOMS else room
-                                     for room in below - WITHOUT.get(name, set())}
+
+
+def short(room):
+    """The name of a room in the third column: server/net -> net."""
+    return room.removeprefix("server/")
+
+
+def read_rooms():
+    """Reads the table of rooms in docs/architecture.md: for each room, lowest first, the rooms that it includes."""
+    table = {}
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    for room, includes in re.findall(r"^\| \[`([\w/]+)/`\]\([^)]*\) \|[^|]*\| ([^|]*) \|$", text, re.M):
+        named = {name for above in table for name in [short(above)] if f"`{name}`" in includes}
+        if len(named) != includes.count("`") // 2:
+            raise ValueError(f"docs/architecture.md: {room} includes a room that is not above it: {includes}")
+        all_above = {short(above) for above in table}
+        chosen = all_above - named if includes.startswith("all") else named
+        table[room] = {above for above in table if short(above) in chosen}
+    return table
+
+
+ROOMS = read_rooms()
+# The longest first, so that a file belongs to the innermost room.
+INNERMOST_FIRST = sorted(ROOMS, key=len, reverse=True)
 
 # The only files that may include Asio. Its headers take seconds to compile, so no header includes the heavy ones: declare
 # what you need (<asio/io_context.hpp> and forwards are light enough).
 ASIO_FILES = re.compile(r"^server/(net/(event_loop|socket_poller|wire)|node/(listener|node_host))\.(cc|h)$")
 LIGHT_ASIO = {"asio/io_context.hpp", "asio/error_code.hpp", "asio/ts/netfwd.hpp", "asio/detail/config.hpp"}
 
+# Units that include each other, directly or through others: no more groups than this, and none larger.
+MOST_CYCLES = 99
+MOST_UNITS_IN_A_CYCLE = 99
+
+TOP_FOLDERS = ["base", "protocol", "datatypes", "persistence", "scripting", "server"]
+
 ROOM_HEADERS = {  # third-party headers that belong to one room
     re.compile(r"^(lua|lauxlib|lualib)\.(h|hpp)$|^lua5\.4/"): "scripting",
     re.compile(r"^liblzf/"): "persistence",
     re.compile(r"^openssl/ssl\.h$"): "server/net",
     re.compile(r"^nlohmann/"): "server/lab",
-    re.compile(r"^(histedit|termcap)\.h$"): "server/process",
+    re.compile(r"^(histedit|termcap)\.h$"): "server/tools",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
 
-def room_of(header):
-    """base/bytes.h -> base, server/net/tls/tls.h -> server/net."""
-    parts = header.split("/")
-    return "/".join(parts[:2]) if parts[0] == "server" else parts[0]
+def room_of(path):
+    """base/bytes.h -> base, server/net/tls/tls.h -> server/net; None for a file in no room."""
+    return next((room for room in INNERMOST_FIRST if path.startswith(room + "/")), None)
 
 
-def sources(room):
-    return sorted(path for path in (ROOT / room).rglob("*") if path.suffix in (".h", ".cc"))
+def sources(folder):
+    return sorted(path for path in (ROOT / folder).rglob("*") if path.suffix in (".h", ".cc"))
 
 
 def includes(path):
@@ -67,10 +75,60 @@ def includes(path):
 
 
 def all_includes():
-    for room in MAY_INCLUDE:
-        for path in sources(room):
+    for folder in TOP_FOLDERS:
+        for path in sources(folder):
+            name = path.relative_to(ROOT).as_posix()
             for line, quote, header in includes(path):
-                yield room, path.relative_to(ROOT).as_posix(), line, quote, header
+                yield room_of(name), name, line, quote, header
+
+
+def included_rooms():
+    """For each room the rooms that its files really include."""
+    found = {room: set() for room in ROOMS}
+    for room, _, _, quote, header in all_includes():
+        if quote == '"' and room and room_of(header):
+            found[room].add(room_of(header))
+    return {room: rooms - {room} for room, rooms in found.items()}
+
+
+def linked_rooms():
+    """For each room the rooms that its link line in CMakeLists.txt names."""
+    library = {"respite_" + short(room).replace("/", "_"): room for room in ROOMS}
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    return {room: {library[name] for name in links.split() if name in library}
+            for room, links in re.findall(r"^respite_room\((\S+) LINK ([^)]*)\)", text, re.M)}
+
+
+def unit_of(path):
+    """A header and its .cc file are one unit: base/log.h, base/log.cc -> base/log."""
+    return path.rsplit(".", 1)[0]
+
+
+def unit_cycles():
+    """The groups of units in which each one includes each other, directly or through others. Largest first."""
+    graph = {}
+    for _, path, _, quote, header in all_includes():
+        if quote == '"':
+            graph.setdefault(unit_of(path), set()).add(unit_of(header))
+    reach = {}
+    for start in graph:
+        seen, todo = set(), [start]
+        while todo:
+            for unit in graph.get(todo.pop(), ()):
+                if unit not in seen:
+                    seen.add(unit)
+                    todo.append(unit)
+        reach[start] = seen
+    groups = {frozenset({unit} | {other for other in reach[unit] if unit in reach.get(other, ())})
+              for unit in graph}
+    return sorted((sorted(group) for group in groups if len(group) > 1), key=lambda group: (-len(group), group))
+
+
+def print_graph():
+    for room, rooms in included_rooms().items():
+        print(f"{room}: {' '.join(other for other in ROOMS if other in rooms)}")
+    for cycle in unit_cycles():
+        print("cycle of units:", " ".join(cycle))
 
 
 class LayeringTest(unittest.TestCase):
@@ -80,10 +138,23 @@ class LayeringTest(unittest.TestCase):
     def test_there_is_something_to_check(self):
         self.assertTrue(any(True for _ in all_includes()))
 
-    def test_rooms_include_downwards_only(self):
+    def test_rooms_include_what_the_table_says(self):
         offences = [f"{path}:{line}: {header}" for room, path, line, quote, header in all_includes()
-                    if quote == '"' and room_of(header) not in MAY_INCLUDE[room] | {room}]
-        self.complain(offences, "a room includes only itself and the rooms below it")
+                    if quote == '"' and room_of(header) not in ROOMS[room] | {room}]
+        self.complain(offences, "a room includes only itself and the rooms that docs/architecture.md names")
+        offences = [f"{room}: {short(other)}" for room, rooms in included_rooms().items() for other in ROOMS[room] - rooms]
+        self.complain(offences, "docs/architecture.md names rooms that this room does not include")
+
+    def test_link_lines_say_what_the_table_says(self):
+        links = linked_rooms()
+        self.assertEqual(list(ROOMS), list(links), "CMakeLists.txt and docs/architecture.md have the same rooms in the same order")
+        linked = {}  # with the rooms that those link
+        for room, direct in links.items():
+            linked[room] = direct.union(*(linked[other] for other in direct))
+        offences = [f"{room}: {other}" for room in ROOMS for other in ROOMS[room] - linked[room]]
+        self.complain(offences, "CMakeLists.txt links all rooms that a room includes")
+        offences = [f"{room}: {other}" for room in ROOMS for other in links[room] - ROOMS[room]]
+        self.complain(offences, "CMakeLists.txt names only rooms that a room includes")
 
     def test_our_includes_are_relative_to_the_root_and_exist(self):
         offences = [f"{path}:{line}: {header}" for _, path, line, quote, header in all_includes()
@@ -92,7 +163,7 @@ class LayeringTest(unittest.TestCase):
 
     def test_system_includes_are_not_ours(self):
         offences = [f"{path}:{line}: {header}" for _, path, line, quote, header in all_includes()
-                    if quote == "<" and room_of(header) in MAY_INCLUDE]
+                    if quote == "<" and room_of(header)]
         self.complain(offences, "our headers are included with quotes")
 
     def test_asio_stays_in_the_event_loop_files(self):
@@ -110,10 +181,15 @@ class LayeringTest(unittest.TestCase):
                     for pattern, owner in ROOM_HEADERS.items() if pattern.match(header) and room != owner]
         self.complain(offences, "this library belongs to another room")
 
-    def test_every_source_of_the_server_is_in_a_room(self):
-        offences = [path.relative_to(ROOT).as_posix() for path in sources("server")
-                    if room_of(path.relative_to(ROOT).as_posix()) not in MAY_INCLUDE]
+    def test_every_source_is_in_a_room(self):
+        offences = [path.relative_to(ROOT).as_posix() for folder in TOP_FOLDERS for path in sources(folder)
+                    if not room_of(path.relative_to(ROOT).as_posix())]
         self.complain(offences, "a source file belongs to a room")
+
+    def test_few_units_include_each_other(self):
+        cycles = unit_cycles()
+        self.complain([" ".join(cycle) for cycle in cycles if len(cycle) > MOST_UNITS_IN_A_CYCLE], "a knot of units")
+        self.assertLessEqual(len(cycles), MOST_CYCLES, "cycles of units, printed by --graph")
 
     def test_no_include_cycles(self):
         graph = {}
@@ -137,7 +213,7 @@ class LayeringTest(unittest.TestCase):
         self.complain(cycles, "a header does not include itself by way of others")
 
     def test_headers_are_guarded(self):
-        offences = [path.relative_to(ROOT).as_posix() for room in MAY_INCLUDE for path in sources(room)
+        offences = [path.relative_to(ROOT).as_posix() for folder in TOP_FOLDERS for path in sources(folder)
                     if path.suffix == ".h" and "#pragma once" not in path.read_text(encoding="utf-8")]
         self.complain(offences, "headers start with #pragma once")
 
@@ -148,4 +224,7 @@ class LayeringTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    if sys.argv[1:] == ["--graph"]:
+        print_graph()
+    else:
+        unittest.main()

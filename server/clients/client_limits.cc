@@ -11,7 +11,7 @@
 #include "server/clients/session.h"
 #include "server/config/debug_switches.h"
 #include "server/config/settings.h"
-#include "server/dataset/stats.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

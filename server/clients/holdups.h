@@ -7,7 +7,7 @@
 #include <string>
 
 #include "server/clients/holdup.h"
-#include "server/dataset/timers.h"
+#include "server/runtime/timers.h"
 
 namespace respite {
 

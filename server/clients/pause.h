@@ -8,8 +8,8 @@
 
 #include "server/catalogue/command_table.h"
 #include "server/clients/session.h"
-#include "server/dataset/timers.h"
 #include "server/dataset/unit.h"
+#include "server/runtime/timers.h"
 
 namespace respite {
 

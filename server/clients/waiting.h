@@ -15,7 +15,7 @@
 
 #include "server/clients/session.h"
 #include "server/clients/waiter.h"
-#include "server/dataset/timers.h"
+#include "server/runtime/timers.h"
 
 namespace respite {
 

@@ -17,10 +17,10 @@
 #include "server/dataset/capture.h"
 #include "server/dataset/dataset.h"
 #include "server/dataset/disposer.h"
-#include "server/dataset/host.h"
 #include "server/dataset/unit.h"
 #include "server/execution/services.h"
 #include "server/replication/replication.h"
+#include "server/runtime/host.h"
 
 namespace respite {
 

@@ -5,9 +5,9 @@
 
 #include "server/config/settings.h"
 #include "server/dataset/expiry.h"
-#include "server/dataset/host.h"
 #include "server/dataset/key_removal.h"
-#include "server/dataset/latency.h"
+#include "server/runtime/host.h"
+#include "server/runtime/latency.h"
 
 namespace respite {
 

@@ -9,11 +9,11 @@
 #include "datatypes/keyspace.h"
 #include "server/config/settings.h"
 #include "server/dataset/capture.h"
-#include "server/dataset/latency_watch.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/dataset/reclaimer.h"
-#include "server/dataset/stats.h"
 #include "server/dataset/unit.h"
+#include "server/runtime/latency_watch.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

@@ -10,14 +10,14 @@
 #include "protocol/reply_buffer.h"
 #include "server/config/settings.h"
 #include "server/dataset/disposer.h"
-#include "server/dataset/host.h"
 #include "server/dataset/key_removal.h"
-#include "server/dataset/latency.h"
-#include "server/dataset/latency_watch.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/dataset/reclaimer.h"
-#include "server/dataset/stats.h"
 #include "server/dataset/unit.h"
+#include "server/runtime/host.h"
+#include "server/runtime/latency.h"
+#include "server/runtime/latency_watch.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

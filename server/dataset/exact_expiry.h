@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "server/dataset/dataset.h"
 #include "server/dataset/key_removal.h"
-#include "server/dataset/timers.h"
+#include "server/runtime/timers.h"
 
 namespace respite {
 

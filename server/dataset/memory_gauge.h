@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "server/dataset/reclaimer.h"
-#include "server/dataset/stats.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

@@ -4,7 +4,7 @@
 
 #include "server/clients/session.h"
 #include "server/config/settings.h"
-#include "server/dataset/stats.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "server/clients/waiting.h"
-#include "server/dataset/host.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
+#include "server/runtime/host.h"
 
 namespace respite {
 

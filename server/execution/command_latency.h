@@ -1,8 +1,8 @@
 // CommandLatency: tells the latency monitor of commands that took long. Listens while latency-monitor-threshold is set.
 #pragma once
 
-#include "server/dataset/latency.h"
 #include "server/execution/call_observer.h"
+#include "server/runtime/latency.h"
 
 namespace respite {
 

@@ -12,8 +12,8 @@
 #include "server/clients/phase.h"
 #include "server/clients/running.h"
 #include "server/config/settings.h"
-#include "server/dataset/stats.h"
 #include "server/execution/executor.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

@@ -16,11 +16,11 @@
 #include "server/config/named_traits.h"
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
-#include "server/dataset/host.h"
-#include "server/dataset/stats.h"
 #include "server/execution/executor.h"
 #include "server/execution/gates.h"
 #include "server/execution/slot_router.h"
+#include "server/runtime/host.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

@@ -7,8 +7,8 @@
 #include "base/pace.h"
 #include "server/clients/clients.h"
 #include "server/clients/waiting.h"
-#include "server/dataset/host.h"
 #include "server/lab/request_counter.h"
+#include "server/runtime/host.h"
 
 namespace respite {
 

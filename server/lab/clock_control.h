@@ -11,9 +11,9 @@
 
 #include "base/movable_clock.h"
 #include "server/dataset/exact_expiry.h"
-#include "server/dataset/host.h"
-#include "server/dataset/timers.h"
 #include "server/lab/time_keeper.h"
+#include "server/runtime/host.h"
+#include "server/runtime/timers.h"
 
 namespace respite {
 

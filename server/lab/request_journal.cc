@@ -8,8 +8,8 @@
 #include "server/clients/clients.h"
 #include "server/clients/running.h"
 #include "server/clients/session.h"
-#include "server/dataset/stats.h"
 #include "server/lab/request_text.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

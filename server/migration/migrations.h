@@ -22,9 +22,9 @@
 #include "server/clients/moving_keys.h"
 #include "server/dataset/edit.h"
 #include "server/dataset/journal.h"
-#include "server/dataset/timers.h"
 #include "server/migration/migrate_talk.h"
 #include "server/net/link.h"
+#include "server/runtime/timers.h"
 
 namespace respite {
 

@@ -14,7 +14,7 @@
 #include "server/clients/departures.h"
 #include "server/clients/phase.h"
 #include "server/config/settings.h"
-#include "server/dataset/stats.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

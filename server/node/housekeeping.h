@@ -6,9 +6,9 @@
 
 #include "base/clock.h"
 #include "base/pace.h"
-#include "server/dataset/host.h"
-#include "server/dataset/timers.h"
 #include "server/lab/time_keeper.h"
+#include "server/runtime/host.h"
+#include "server/runtime/timers.h"
 
 namespace respite {
 

@@ -22,13 +22,13 @@
 #include "server/config/config.h"
 #include "server/config/settings.h"
 #include "server/config/value_text.h"
-#include "server/dataset/stats.h"
 #include "server/lab/faults/fault_rules.h"
+#include "server/lab/recording/recorder.h"
 #include "server/net/socket_address.h"
 #include "server/net/tls/tls.h"
 #include "server/net/tls/tls_stream.h"
 #include "server/node/connection.h"
-#include "server/recording/recorder.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

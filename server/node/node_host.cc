@@ -11,8 +11,8 @@
 #include "server/clients/phase.h"
 #include "server/clients/pulse.h"
 #include "server/dataset/memory_gauge.h"
-#include "server/dataset/stats.h"
 #include "server/node/housekeeping.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

@@ -5,10 +5,10 @@
 #include <functional>
 #include <memory>
 
-#include "server/dataset/host.h"
 #include "server/execution/pump.h"
 #include "server/net/event_loop.h"
 #include "server/net/loop_network.h"
+#include "server/runtime/host.h"
 
 namespace respite {
 

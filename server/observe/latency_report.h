@@ -4,7 +4,7 @@
 #include <string>
 
 #include "server/config/settings.h"
-#include "server/dataset/latency.h"
+#include "server/runtime/latency.h"
 
 namespace respite {
 

@@ -8,9 +8,9 @@
 #include "server/clients/clients.h"
 #include "server/config/settings.h"
 #include "server/dataset/memory_gauge.h"
-#include "server/dataset/stats.h"
 #include "server/execution/services.h"
 #include "server/replication/replication.h"
+#include "server/runtime/stats.h"
 #include "server/storage/append_only_file.h"
 
 namespace respite {

@@ -18,8 +18,8 @@
 #include <utility>
 
 #include "base/out_of_memory.h"
-#include "server/process/out_of_memory_ending.h"
-#include "server/process/signal_log.h"
+#include "server/process/crash/out_of_memory_ending.h"
+#include "server/process/crash/signal_log.h"
 #include "server/process/signals.h"
 
 namespace respite {

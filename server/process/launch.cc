@@ -10,16 +10,16 @@
 #include "server/commands/families.h"
 #include "server/config/container_arguments.h"
 #include "server/config/usage.h"
-#include "server/process/check_tools.h"
-#include "server/process/client_tool.h"
 #include "server/process/container_start.h"
-#include "server/process/memory_check.h"
+#include "server/process/crash/out_of_memory_ending.h"
 #include "server/process/name_services.h"
-#include "server/process/out_of_memory_ending.h"
-#include "server/process/replay_tool.h"
 #include "server/process/server_process.h"
 #include "server/process/system_checks.h"
 #include "server/sentinel/sentinel_mode.h"
+#include "server/tools/check_tools.h"
+#include "server/tools/client_tool.h"
+#include "server/tools/memory_check.h"
+#include "server/tools/replay_tool.h"
 
 namespace respite {
 

@@ -20,10 +20,10 @@
 #include "server/net/event_loop.h"
 #include "server/node/listener.h"
 #include "server/node/node.h"
+#include "server/process/crash/watchdog.h"
 #include "server/process/forked_children.h"
 #include "server/process/started_programs.h"
 #include "server/process/state_log.h"
-#include "server/process/watchdog.h"
 #include "server/storage/data_set.h"
 #include "server/storage/folder_files.h"
 

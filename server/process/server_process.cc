@@ -10,12 +10,12 @@
 #include "base/number_text.h"
 #include "base/random.h"
 #include "server/catalogue/dialect.h"
-#include "server/commands/collation.h"
+#include "server/commands/data/collation.h"
 #include "server/config/value_text.h"
 #include "server/process/banner.h"
 #include "server/process/cpu_list.h"
-#include "server/process/group_start.h"
-#include "server/process/signal_log.h"
+#include "server/process/crash/signal_log.h"
+#include "server/process/group/group_start.h"
 #include "server/process/system_checks.h"
 
 namespace respite {

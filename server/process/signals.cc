@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/log.h"
-#include "server/process/signal_log.h"
+#include "server/process/crash/signal_log.h"
 
 namespace respite {
 

@@ -8,8 +8,8 @@
 #include "server/catalogue/refusals.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
-#include "server/dataset/stats.h"
 #include "server/execution/durability.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

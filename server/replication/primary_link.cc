@@ -13,11 +13,11 @@
 #include "server/clients/phase.h"
 #include "server/config/settings.h"
 #include "server/dataset/dataset.h"
-#include "server/dataset/host.h"
 #include "server/execution/services.h"
 #include "server/replication/failover.h"
 #include "server/replication/replicas.h"
 #include "server/replication/replication_stream.h"
+#include "server/runtime/host.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 

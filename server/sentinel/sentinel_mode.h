@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "server/config/config_text.h"
-#include "server/dataset/timers.h"
+#include "server/runtime/timers.h"
 
 namespace respite {
 

@@ -23,7 +23,7 @@
 #include "persistence/file_system.h"
 #include "server/config/settings.h"
 #include "server/dataset/journal.h"
-#include "server/dataset/latency.h"
+#include "server/runtime/latency.h"
 #include "server/storage/sync_promise.h"
 
 namespace respite {

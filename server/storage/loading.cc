@@ -6,9 +6,9 @@
 #include "base/log.h"
 #include "base/number_text.h"
 #include "server/config/settings.h"
-#include "server/dataset/host.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/execution/executor.h"
+#include "server/runtime/host.h"
 #include "server/storage/debug_delay.h"
 
 namespace respite {

@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "datatypes/keyspace.h"
 #include "server/config/settings.h"
-#include "server/dataset/latency.h"
-#include "server/dataset/stats.h"
+#include "server/runtime/latency.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

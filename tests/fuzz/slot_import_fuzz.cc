@@ -9,7 +9,7 @@
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/cluster/nodes_text.h"
-#include "server/slot_migration/slot_migrations.h"
+#include "server/cluster/slots/slot_migrations.h"
 #include "tests/fuzz/fuzzed_server.h"
 #include "tests/fuzz/pieces.h"
 

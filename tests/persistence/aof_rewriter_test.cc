@@ -1,5 +1,5 @@
 // Data sets as commands. Tests with a server check the effect of the commands of each type:
-// tests/server/commands/value_commands_test.cc.
+// tests/server/commands/data/value_commands_test.cc.
 #include "persistence/aof_rewriter.h"
 
 #include <gmock/gmock.h>

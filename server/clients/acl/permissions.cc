@@ -12,7 +12,7 @@
 #include "server/clients/pubsub.h"
 #include "server/config/config.h"
 #include "server/config/settings.h"
-#include "server/dataset/stats.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

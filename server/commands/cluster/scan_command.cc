@@ -14,7 +14,7 @@
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/report_cards.h"
 #include "server/commands/cluster/slot_tags.h"
-#include "server/commands/scan.h"
+#include "server/commands/data/scan.h"
 
 namespace respite {
 

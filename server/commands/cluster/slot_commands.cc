@@ -3,9 +3,9 @@
 #include "base/number_text.h"
 #include "base/slot_set.h"
 #include "datatypes/keyspace.h"
+#include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/slot_cards.h"
-#include "server/slot_migration/slot_migrations.h"
 
 namespace respite {
 

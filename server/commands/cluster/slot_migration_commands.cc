@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "base/number_text.h"
+#include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/slot_migration_cards.h"
 #include "server/execution/executor.h"
-#include "server/slot_migration/slot_migrations.h"
 #include "server/storage/hidden_slots_text.h"
 
 namespace respite {

@@ -15,12 +15,12 @@
 #include <variant>
 #include <vector>
 
-#include "server/dataset/timers.h"
 #include "server/execution/request_faults.h"
 #include "server/lab/faults/disk_faults.h"
 #include "server/lab/faults/listening_sockets.h"
 #include "server/lab/faults/turns.h"
 #include "server/lab/request_filter.h"
+#include "server/runtime/timers.h"
 
 namespace respite {
 

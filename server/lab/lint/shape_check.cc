@@ -11,7 +11,7 @@
 #include "datatypes/sorted_set.h"
 #include "server/clients/session.h"
 #include "server/dataset/dataset.h"
-#include "server/dataset/stats.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

@@ -9,12 +9,12 @@
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
 #include "server/dataset/reclaimer.h"
-#include "server/dataset/stats.h"
 #include "server/execution/services.h"
 #include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
 #include "server/observe/memory_report.h"
 #include "server/replication/replication.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

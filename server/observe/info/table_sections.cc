@@ -5,10 +5,10 @@
 #include "server/catalogue/command_table.h"
 #include "server/config/settings.h"
 #include "server/dataset/expiry.h"
-#include "server/dataset/stats.h"
 #include "server/execution/services.h"
 #include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 

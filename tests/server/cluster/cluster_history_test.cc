@@ -27,7 +27,7 @@
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/cluster/nodes_text.h"
-#include "server/slot_migration/slot_migrations.h"
+#include "server/cluster/slots/slot_migrations.h"
 #include "tests/support/replication_world.h"
 #include "tests/support/test_server.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "server/dataset/stats.h"
+#include "server/runtime/stats.h"
 #include "tests/server/dialects/emulation.h"
 #include "tests/support/reply_matchers.h"
 

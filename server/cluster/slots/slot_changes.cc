@@ -1,0 +1,77 @@
+#include "server/cluster/slots/slot_changes.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/number_text.h"
+#include "server/catalogue/command_table.h"
+#include "server/catalogue/key_finder.h"
+#include "server/dataset/effect_framing.h"
+
+namespace respite {
+
+namespace {
+
+// Journals have the names that commands had before rename-command.
+const Command* Find(const CommandTable& commands, std::span<const Bytes> words) {
+  const Command* const renamed = commands.HasRenamed() ? commands.Renamed(words[0]) : nullptr;
+  const Command* const command = renamed != nullptr ? renamed : commands.Find(words[0]);
+  if (command == nullptr || command->subcommands.empty() || words.size() < 2) return command;
+  return commands.FindSub(*command, words[1]);
+}
+
+// Takes "*<number>\r\n" or "$<number>\r\n" off the front. Requires: our own text.
+size_t TakeNumber(Bytes& text) {
+  const size_t end = text.find('\r');
+  const auto number = ParseInteger(text.substr(1, end - 1));
+  assert(number && "a journal has requests in RESP");
+  text.remove_prefix(end + 2);
+  return static_cast<size_t>(*number);
+}
+
+}  // namespace
+
+std::span<const Bytes> SlotChanges::Words::Of(Bytes request) {
+  words_.clear();
+  for (size_t left = TakeNumber(request); left > 0; --left) {
+    const size_t size = TakeNumber(request);
+    words_.push_back(request.substr(0, size));
+    request.remove_prefix(size + 2);
+  }
+  return words_;
+}
+
+// Functions belong to a node: a command about them is no change of keys.
+bool SlotChanges::ChangesEverything(const CommandTable& commands, std::span<const Bytes> words) {
+  const Command* const command = Find(commands, words);
+  if (command == nullptr || !command->Is(kWrite) || command->Spec().group == CommandGroup::kScripting) return false;
+  return NamedKeys(command->Spec(), words).Empty();
+}
+
+bool SlotChanges::IsWanted(std::span<const Bytes> words) {
+  const Command* const command = Find(commands_, words);
+  if (command == nullptr) return false;
+  const KeyList keys = NamedKeys(command->Spec(), words);
+  if (keys.Empty() && ChangesEverything(commands_, words)) has_changed_everything_ = true;
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](const KeyRef& key) { return slots_.Has(KeySlot(words[key.index])); });
+}
+
+void SlotChanges::Append(const UnitEffects& effects) {
+  struct Output {
+    std::string& text;
+    void Piece(Bytes piece) { text.append(piece); }
+    void Select(const std::string& select) { text.append(select); }
+  };
+  for (size_t i = 0; i < effects.Count(); ++i) {
+    const JournalEntry entry = effects[i];
+    const std::span<const Bytes> words = words_.Of(entry.request);
+    if (IsWanted(words)) wanted_.Add(entry.db, words);
+  }
+  if (wanted_.Count() != 0) {
+    FrameEffects(UnitEffects(wanted_, 0), JournalEntry::kReplicas, selected_db_, Output{text_});
+  }
+  wanted_.Truncate(0);
+}
+
+}  // namespace respite

@@ -1,0 +1,372 @@
+#include "server/cluster/slots/slot_export.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/number_text.h"
+#include "base/pace.h"
+#include "base/random.h"
+#include "datatypes/keyspace.h"
+#include "persistence/value_commands.h"
+#include "protocol/request_text.h"
+#include "server/clients/pause.h"
+#include "server/clients/phase.h"
+#include "server/cluster/cluster.h"
+#include "server/cluster/cluster_mode.h"
+#include "server/config/settings.h"
+#include "server/dataset/dataset.h"
+#include "server/execution/services.h"
+#include "server/storage/nursery.h"
+#include "server/storage/pipe_file.h"
+
+namespace respite {
+
+namespace {
+
+using State = SlotJob::State;
+
+constexpr size_t kLongestLine = 4096;
+constexpr int64_t kAckEveryMs = 1000;
+constexpr int64_t kLongestPauseMs = 5000;
+constexpr size_t kMarkLength = 40;
+
+// The last that a child writes whose work is done. No key can pretend it: the mark is drawn for each snapshot.
+std::string SnapshotEof(Bytes mark) {
+  std::string text;
+  AppendRequest(text, {"CLUSTER", "SYNCSLOTS", "SNAPSHOT-EOF", mark});
+  return text;
+}
+
+// What another server says, for the log: some printable characters.
+std::string Shown(Bytes line) {
+  constexpr size_t kMost = 200;
+  std::string text(line.substr(line.starts_with('-') ? 1 : 0, kMost));
+  std::ranges::replace_if(
+      text, [](char c) { return !IsPrintable(c); }, '?');
+  return text;
+}
+
+class PipeOutput final : public RequestOutput {
+ public:
+  explicit PipeOutput(int descriptor) : file_(descriptor) {}
+  bool HasFailed() const { return has_failed_; }
+
+ protected:
+  void Take(Bytes piece) override {
+    if (!has_failed_) has_failed_ = file_.Write(piece).error != kNoError;
+  }
+
+ private:
+  PipeFile file_;
+  bool has_failed_ = false;
+};
+
+}  // namespace
+
+SlotExport::SlotExport(const Parts& parts, std::shared_ptr<SlotJob> job) : parts_(parts), job_(std::move(job)) {}
+
+SlotExport::~SlotExport() {
+  if (!IsOver()) End(State::kFailed, "the node ends");
+}
+
+Cluster& SlotExport::cluster() const { return *parts_.services.cluster.cluster(); }
+
+void SlotExport::Enter(State state) {
+  job_->Enter(state, parts_.services.clock.WallMs() / 1000);
+  entered_ms_ = progress_ms_ = parts_.services.pace.NowMs();
+}
+
+void SlotExport::End(State state, const std::string& message) {
+  if (IsOver()) return;
+  const Services& services = parts_.services;
+  job_->message = message;
+  Enter(state);
+  if (changes_) services.data.journals.Detach(*changes_);
+  if (pipe_ && services.nursery.Does(ChildWork::kSlots)) services.nursery.Kill();
+  pipe_.reset();
+  if (std::exchange(holds_writes_, false)) services.pause.ReleaseWrites(Pause::kSlotMigration);
+  link_.reset();
+  if (state == State::kSuccess) {
+    services.log.Notice("Slot migration " + job_->name + ": the target owns the slots now.");
+  } else {
+    services.log.Warning("Slot migration " + job_->name + " " + std::string(StateName(state)) + ": " + message);
+  }
+}
+
+void SlotExport::Cancel() { End(State::kCancelled, "by an operator"); }
+
+size_t SlotExport::BufferedBytes() const {
+  return (changes_ ? changes_->BufferedBytes() : 0) + (link_ == nullptr ? 0 : link_->UnsentBytes());
+}
+
+// --- The conversation.
+
+void SlotExport::Start() {
+  const ClusterNode* const target = cluster().view().Find(job_->target);
+  if (!StillOwns()) return;
+  if (target == nullptr || !target->IsPrimary() || !target->HasAddress()) return Fail("the target is no primary");
+  Enter(State::kConnecting);
+  const Settings& settings = parts_.services.settings;
+  const int port = settings.tls_replication ? target->address.tls_port : target->address.tcp_port;
+  link_ = parts_.network->Dial({.host = target->address.ip, .port = port, .encrypts = settings.tls_replication}, *this);
+}
+
+void SlotExport::OnConnected() {
+  Enter(State::kEstablishing);
+  const Settings& settings = parts_.services.settings;
+  if (!settings.masterauth.empty() && settings.masteruser.empty()) {
+    Ask(Request::kAuth, {"AUTH", settings.masterauth});
+  } else if (!settings.masterauth.empty()) {
+    Ask(Request::kAuth, {"AUTH", settings.masteruser, settings.masterauth});
+  }
+  SendEstablish();
+}
+
+void SlotExport::Ask(Request request, std::initializer_list<Bytes> words) {
+  std::string text;
+  AppendRequest(text, words);
+  link_->Send(text);
+  asked_.push_back(request);
+}
+
+void SlotExport::SendEstablish() {
+  std::vector<std::string> words = {"CLUSTER", "SYNCSLOTS", "ESTABLISH", "SOURCE", job_->source.String(),
+                                    "NAME",    job_->name,  "SLOTSRANGE"};
+  for (const SlotRange& range : RangesOf(job_->slots)) {
+    words.push_back(std::to_string(range.first));
+    words.push_back(std::to_string(range.last));
+  }
+  std::string text;
+  AppendRequest(text, words);
+  link_->Send(text);
+  asked_.push_back(Request::kEstablish);
+}
+
+void SlotExport::OnReceived(Bytes bytes) {
+  while (!bytes.empty() && !IsOver()) {
+    const size_t end = bytes.find('\n');
+    line_.append(bytes.substr(0, end));
+    if (line_.size() > kLongestLine) return Fail("the target answers with a line that is too long");
+    if (end == Bytes::npos) return;
+    bytes.remove_prefix(end + 1);
+    if (line_.ends_with('\r')) line_.pop_back();
+    Answer(std::exchange(line_, {}));
+  }
+}
+
+void SlotExport::OnEnded(const std::string& reason) {
+  link_.reset();
+  if (job_->state == State::kGranted) return;  // the bus tells who owns the slots
+  Fail("the connection to the target ended" + (reason.empty() ? "" : ": " + reason));
+}
+
+void SlotExport::Answer(Bytes line) {
+  if (asked_.empty()) return Fail("the target answers what nobody asked");
+  const Request request = asked_.front();
+  asked_.pop_front();
+  progress_ms_ = parts_.services.pace.NowMs();
+  job_->acked_s = parts_.services.clock.WallMs() / 1000;
+  if (!line.starts_with('+')) return Fail("the target refused: " + Shown(line));
+  Heard(request, line.substr(1));
+}
+
+void SlotExport::Heard(Request request, Bytes line) {
+  switch (request) {
+    case Request::kAuth:
+      return;
+    case Request::kEstablish:
+      return Enter(State::kWaitingToSnapshot);
+    case Request::kSnapshotEof:
+      if (pipe_ && !pipe_->IsWhole()) return Fail("the target answers what was not sent yet");
+      pipe_.reset();
+      return Enter(State::kWaitingToPause);
+    case Request::kAck:
+      return;
+    case Request::kPaused:
+      seen_version_ = UINT64_MAX;
+      if (!StillOwns()) return;
+      Enter(State::kGranted);
+      return Ask(Request::kTakeOver, {"CLUSTER", "SYNCSLOTS", "TAKEOVER"});
+    case Request::kTakeOver:
+      return TakeIn(line);
+  }
+}
+
+// "OK <epoch>": from here on clients are sent to the target.
+void SlotExport::TakeIn(Bytes line) {
+  const auto epoch = ParseUnsigned(line.substr(std::min(line.size(), line.find(' ') + 1)));
+  if (!epoch) return Fail("the target does not say how it has taken the slots");
+  cluster().HearTakeOver(job_->target, *epoch, job_->slots);
+  if (FindOwner() == Owner::kThisNode) return Fail("the target claims the slots with an epoch that is no epoch");
+  End(State::kSuccess, "");
+}
+
+// --- Each Turn.
+
+void SlotExport::GoOn() {
+  if (IsOver() || job_->state == State::kQueued || parts_.services.phase.IsMidTurn()) return;
+  if (!StillOwns()) return;
+  if (changes_ && changes_->HasChangedEverything()) return Fail("all keys were changed at once");
+  switch (job_->state) {
+    case State::kWaitingToSnapshot:
+      return Fork();
+    case State::kSnapshotting:
+      if (pipe_->IsPaused() && link_->UnsentBytes() <= SnapshotPipe::kWindowBytes) pipe_->Resume();
+      return;
+    case State::kStreaming:
+      return SendChanges();
+    case State::kWaitingToPause:
+      SendChanges();
+      return CatchUp();
+    case State::kPaused:
+    case State::kGranted:
+      if (!changes_->Empty()) Fail("keys were changed while writes were held back");
+      return;
+    default:
+      return;
+  }
+}
+
+SlotExport::Owner SlotExport::FindOwner() const {
+  const ClusterView& view = cluster().view();
+  const ClusterNode* const target = view.Find(job_->target);
+  bool is_mine = view.me().IsPrimary();
+  bool is_targets = target != nullptr;
+  job_->slots.ForEach([&](int slot) {
+    is_mine = is_mine && view.Owner(slot) == &view.me();
+    is_targets = is_targets && view.Owner(slot) == target;
+  });
+  return is_mine ? Owner::kThisNode : is_targets ? Owner::kTarget : Owner::kOthers;
+}
+
+bool SlotExport::StillOwns() {
+  const uint64_t version = cluster().view().version();
+  if (std::exchange(seen_version_, version) == version) return true;
+  const Owner owner = FindOwner();
+  const bool knows_target = cluster().view().Find(job_->target) != nullptr;
+  if (owner == Owner::kThisNode && (knows_target || job_->state == State::kGranted)) return true;
+  if (owner == Owner::kTarget && job_->state == State::kGranted) {
+    End(State::kSuccess, "");
+  } else {
+    Fail(owner == Owner::kThisNode ? "the target was forgotten" : "this node does not own the slots any more");
+  }
+  return false;
+}
+
+void SlotExport::SendChanges() {
+  if (changes_->Empty()) return;
+  const std::string text = changes_->Take();
+  sent_since_ack_ += text.size();
+  link_->Send(text);
+}
+
+// When the target answers an ACK, it has applied what was sent before it. So writes are held back no longer than it
+// takes to send and apply what came during one such round. Under a load that is too high for that, a little more is
+// accepted in each round.
+void SlotExport::CatchUp() {
+  if (!asked_.empty()) return;
+  constexpr size_t kLittle = 64 * 1024;
+  constexpr int kRoundsAtMost = 20;
+  const size_t little = kLittle << std::min(rounds_, kRoundsAtMost);
+  const int64_t limit = parts_.services.settings.slot_migration_max_failover_repl_bytes;
+  const bool has_sent = limit < 0 || link_->UnsentBytes() <= static_cast<size_t>(limit);
+  if (has_sent && sent_since_ack_ <= little) return PauseWrites();
+  if (sent_since_ack_ > little) AskForAck();
+}
+
+void SlotExport::AskForAck() {
+  ++rounds_;
+  sent_since_ack_ = 0;
+  asked_ack_ms_ = parts_.services.pace.NowMs();
+  Ask(Request::kAck, {"CLUSTER", "SYNCSLOTS", "ACK"});
+}
+
+void SlotExport::PauseWrites() {
+  if (parts_.services.pause.IsOn()) return;  // somebody else decides about writes at the moment
+  parts_.services.pause.HoldWrites(Pause::kSlotMigration);
+  holds_writes_ = true;
+  Enter(State::kPaused);
+  Ask(Request::kPaused, {"CLUSTER", "SYNCSLOTS", "PAUSED"});
+}
+
+void SlotExport::CheckTime() {
+  if (IsOver() || job_->state == State::kQueued) return;
+  const Settings& settings = parts_.services.settings;
+  const int64_t now_ms = parts_.services.pace.NowMs();
+  const size_t unsent = link_ == nullptr ? 0 : link_->UnsentBytes();
+  if (unsent < std::exchange(unsent_, unsent)) progress_ms_ = now_ms;
+  const uint64_t most = settings.client_output_buffer_limit[kOutputReplica].hard_bytes;
+  if (most != 0 && BufferedBytes() > most) return Fail("the target is too slow: client-output-buffer-limit replica");
+  if (job_->state == State::kPaused && now_ms - entered_ms_ > kLongestPauseMs) {
+    return Fail("the target did not follow while writes were held back");
+  }
+  if (job_->state == State::kGranted) {
+    const int64_t limit_ms = kLongestPauseMs + (link_ == nullptr ? 0 : settings.cluster_node_timeout);
+    if (now_ms - entered_ms_ > limit_ms) Fail("the target did not say whether it has taken the slots");
+    return;
+  }
+  const bool waits_for_target = job_->state != State::kWaitingToSnapshot && !(pipe_ && unsent == 0);
+  if (!waits_for_target) progress_ms_ = now_ms;
+  if (now_ms - progress_ms_ > int64_t{settings.repl_timeout} * 1000) return Fail("the target does not answer");
+  const bool may_ask = job_->state == State::kWaitingToPause || job_->state == State::kWaitingToSnapshot;
+  if (may_ask && asked_.empty() && now_ms - asked_ack_ms_ >= kAckEveryMs) AskForAck();
+}
+
+// --- The snapshot.
+
+void SlotExport::Fork() {
+  Nursery& nursery = parts_.services.nursery;
+  if (nursery.Busy()) return;
+  auto ends = SnapshotPipe::Open();
+  if (!ends) return Fail("no pipe for the snapshot: " + IoErrorText(ends.error()));
+  const std::string eof = SnapshotEof(RandomHex(kMarkLength));
+  const auto pid = nursery.Start(
+      ChildWork::kSlots, [this, eof](ChildReporter& reporter) { return WriteSnapshot(reporter, eof); },
+      [job = job_](const ChildEnd& end) { job->cow_bytes = end.last.cow_peak_bytes; }, ends.value().childs.Get());
+  if (!pid) return Fail("no child for the snapshot: " + IoErrorText(pid.error()));
+  Enter(State::kSnapshotting);
+  changes_.emplace(job_->slots, parts_.services.commands);
+  parts_.services.data.journals.Attach(*changes_);
+  asked_.push_back(Request::kSnapshotEof);
+  pipe_.emplace(
+      std::move(ends.value().ours), eof, *parts_.network, [this](Bytes octets) { HandOn(octets); },
+      [this](bool is_whole) { PipeEnded(is_whole); });
+}
+
+// In the child.
+bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
+  const Keyspace& keyspace = parts_.services.keyspace;
+  PipeOutput out(reporter.Output());
+  uint64_t keys = 0;
+  for (int db = 0; db < keyspace.Count() && !out.HasFailed(); ++db) {
+    if (keyspace[db].Size() == 0) continue;
+    out.Begin(2);
+    out.Word("SELECT");
+    out.Integer(db);
+    job_->slots.ForEach([&](int slot) {
+      keyspace[db].by_slot()->ForEachWhile(slot, [&](const Entry* entry) {
+        WriteValueCommands(out, *entry);
+        reporter.Tell(++keys);
+        return !out.HasFailed();
+      });
+    });
+  }
+  out.Text(eof);
+  out.Flush();
+  return !out.HasFailed();
+}
+
+void SlotExport::HandOn(Bytes octets) {
+  link_->Send(octets);
+  if (link_->UnsentBytes() > SnapshotPipe::kWindowBytes) pipe_->Pause();
+}
+
+void SlotExport::PipeEnded(bool is_whole) {
+  pipe_.reset();
+  if (!is_whole) return Fail("the snapshot could not be written");
+  Enter(State::kStreaming);
+}
+
+}  // namespace respite

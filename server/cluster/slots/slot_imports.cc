@@ -1,0 +1,299 @@
+#include "server/cluster/slots/slot_imports.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pace.h"
+#include "base/refusal.h"
+#include "datatypes/keyspace.h"
+#include "server/clients/clients.h"
+#include "server/clients/phase.h"
+#include "server/clients/session.h"
+#include "server/cluster/cluster.h"
+#include "server/cluster/cluster_mode.h"
+#include "server/config/settings.h"
+#include "server/dataset/dataset.h"
+#include "server/dataset/unit.h"
+#include "server/execution/services.h"
+#include "server/runtime/host.h"
+#include "server/storage/hidden_slots_text.h"
+
+namespace respite {
+
+namespace {
+
+using State = SlotJob::State;
+
+constexpr size_t kKeysPerTurn = 1000;
+// A takeover must come so soon behind the end of the changes. The source holds writes back for longer.
+constexpr int64_t kTakeOverMs = 4000;
+constexpr int64_t kNodeTimeouts = 2;  // until others have said who owns which slot
+
+constexpr char kOnlyPrimaries[] = "ERR Slot migration can only be used on primary nodes";
+constexpr char kOneAtATime[] = "ERR This client sends slots already";
+constexpr char kIncomplete[] = "ERR The slots are not complete yet";
+constexpr char kTooLate[] = "ERR The takeover comes too late";
+constexpr char kNoImport[] = "ERR No slot migration was established by this client";
+constexpr char kNameTaken[] = "ERR There is a slot migration of this name already";
+constexpr char kManual[] = "ERR Slots are being manually imported or migrated";
+Refusal UnknownSource(const NodeId& id) { return {"ERR Unknown node name: " + id.String()}; }
+Refusal NotOfSource(int slot) { return {"ERR Slot " + std::to_string(slot) + " is not served by the source"}; }
+Refusal AlreadyImported(int slot) { return {"ERR I am already importing slot " + std::to_string(slot)}; }
+Refusal HasKeys(int slot) { return {"ERR There are keys of slot " + std::to_string(slot) + " already"}; }
+Refusal Broken(const std::string& trouble) { return {"ERR The slot migration failed: " + trouble}; }
+
+}  // namespace
+
+SlotImports::~SlotImports() {
+  parts_.observers.Detach(*this);
+  parts_.services.data.journals.Detach(*this);
+}
+
+Cluster& SlotImports::cluster() const { return *parts_.services.cluster.cluster(); }
+
+int64_t SlotImports::NowS() const { return parts_.services.clock.WallMs() / 1000; }
+
+// --- What the source says.
+
+void SlotImports::CheckOffer(const Session& session, const Offer& offer) const {
+  const ClusterView& view = cluster().view();
+  const Keyspace& keyspace = parts_.services.keyspace;
+  if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
+  if (session.cluster_marks.imports != nullptr) throw Refusal{kOneAtATime};
+  const ClusterNode* const source = view.Find(offer.source);
+  if (source == nullptr) throw UnknownSource(offer.source);
+  if (view.HasMoves()) throw Refusal{kManual};
+  if (keyspace.hidden().All().contains(offer.name)) throw Refusal{kNameTaken};
+  offer.slots.ForEach([&](int slot) {
+    if (view.Owner(slot) != source || source == &view.me()) throw NotOfSource(slot);
+    if (keyspace.hidden().Has(slot)) throw AlreadyImported(slot);
+    if (keyspace.CountIn(slot) != 0) throw HasKeys(slot);
+  });
+}
+
+void SlotImports::Establish(Session& session, const Offer& offer) {
+  CheckOffer(session, offer);
+  const Services& services = parts_.services;
+  if (imports_.empty()) {
+    parts_.observers.Attach(*this);
+    services.data.journals.Attach(*this);
+  }
+  const int64_t now_s = NowS();
+  Import& import = imports_.emplace_back(Import{parts_.log.Add({.name = offer.name,
+                                                                .operation = SlotJob::Operation::kImport,
+                                                                .slots = offer.slots,
+                                                                .source = offer.source,
+                                                                .target = cluster().view().me().id,
+                                                                .state = State::kReceivingSnapshot,
+                                                                .created_s = now_s,
+                                                                .updated_s = now_s,
+                                                                .acked_s = now_s}),
+                                                &session});
+  import.heard_ms = services.pace.NowMs();
+  services.data.keyspace.hidden().Hide(offer.name, offer.slots);
+  session.cluster_marks.imports = &import.job->slots;
+  services.log.Notice("Slot migration " + offer.name + ": importing " + std::to_string(offer.slots.Count()) +
+                      " slots from node " + offer.source.String());
+}
+
+SlotImports::Import& SlotImports::Of(const Session& session) {
+  const auto found = std::ranges::find(imports_, &session, &Import::session);
+  if (found == imports_.end()) throw Refusal{kNoImport};
+  return *found;
+}
+
+SlotImports::Import& SlotImports::SoundOne(const Session& session) {
+  Import& import = Of(session);
+  import.job->acked_s = NowS();
+  if (!import.trouble.empty()) throw Broken(import.trouble);
+  return import;
+}
+
+void SlotImports::EndSnapshot(Session& session) { SoundOne(session).job->Enter(State::kFollowing, NowS()); }
+
+void SlotImports::Acknowledge(Session& session) { SoundOne(session); }
+
+void SlotImports::EndChanges(Session& session) {
+  Import& import = SoundOne(session);
+  if (import.job->state != State::kFollowing) throw Refusal{kIncomplete};
+  import.complete_ms = parts_.services.pace.NowMs();
+}
+
+uint64_t SlotImports::TakeOver(Session& session) {
+  Import& incoming = SoundOne(session);
+  const ClusterView& view = cluster().view();
+  const ClusterNode* const source = view.Find(incoming.job->source);
+  if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
+  if (incoming.complete_ms < 0) throw Refusal{kIncomplete};
+  if (parts_.services.pace.NowMs() - incoming.complete_ms > kTakeOverMs) throw Refusal{kTooLate};
+  incoming.job->slots.ForEach([&](int slot) {
+    if (source == nullptr || view.Owner(slot) != source) throw NotOfSource(slot);
+  });
+  const uint64_t epoch = cluster().TakeSlots(incoming.job->slots);
+  End(incoming, State::kSuccess, "");
+  return epoch;
+}
+
+// --- What the primary or a file says.
+
+void SlotImports::Hide(const std::string& name, const SlotSet& slots) {
+  Keyspace& keyspace = parts_.services.data.keyspace;
+  if (keyspace.index() == Keyspace::Index::kBySlot) keyspace.hidden().Hide(name, slots);
+}
+
+void SlotImports::Reveal(Bytes name) { parts_.services.data.keyspace.hidden().Reveal(name); }
+
+// --- Trouble.
+
+// The source could not know it in time: the command is lost, so the slots are not what they are at the source.
+void SlotImports::NoteTrouble(Session& session, Bytes error) {
+  if (session.cluster_marks.imports == nullptr) return;
+  Import& import = Of(session);
+  if (import.trouble.empty()) import.trouble = error.empty() ? "a command failed" : std::string(error);
+}
+
+void SlotImports::OnCall(const FinishedCall& call) {
+  if (call.session.cluster_marks.imports == nullptr) return;
+  Of(call.session).heard_ms = parts_.services.pace.NowMs();
+  if (call.ending == FinishedCall::Ending::kFailed) NoteTrouble(call.session, call.error);
+}
+
+void SlotImports::OnRefusal(const RefusedCall& call) { NoteTrouble(call.session, call.error); }
+
+void SlotImports::Append(const UnitEffects& effects) {
+  for (size_t i = 0; i < effects.Count(); ++i) {
+    if (!SlotChanges::ChangesEverything(parts_.services.commands, words_.Of(effects[i].request))) continue;
+    for (Import& import : imports_) import.trouble = "all keys were changed at once";
+  }
+}
+
+void SlotImports::Forget(Session& session) {
+  const auto found = std::ranges::find(imports_, &session, &Import::session);
+  if (found == imports_.end()) return;
+  Import& import = *found;
+  End(import, State::kFailed, import.trouble.empty() ? "the source has gone" : import.trouble);
+}
+
+void SlotImports::CheckTime() {
+  const int64_t now_ms = parts_.services.pace.NowMs();
+  const int64_t limit_ms = int64_t{parts_.services.settings.repl_timeout} * 1000;
+  for (Import& import : imports_) {
+    const bool is_silent = now_ms - import.heard_ms > limit_ms;
+    if (is_silent && import.trouble.empty()) import.trouble = "the source is silent";
+  }
+}
+
+// A node that has become a replica leaves the keys to its primary, which knows of the migration.
+void SlotImports::End(Import& import, State state, const std::string& message) {
+  const Services& services = parts_.services;
+  const std::shared_ptr<SlotJob> job = import.job;
+  import.session->cluster_marks.imports = nullptr;
+  imports_.remove_if([&](const Import& one) { return &one == &import; });
+  if (imports_.empty()) {
+    parts_.observers.Detach(*this);
+    services.data.journals.Detach(*this);
+  }
+  job->message = message;
+  job->Enter(state, NowS());
+  if (state == State::kSuccess) {
+    services.log.Notice("Slot migration " + job->name + ": this node owns the slots now.");
+    return Finish(job->name);
+  }
+  failed_.insert(job->name);
+  services.log.Warning("Slot migration " + job->name + " failed: " + message);
+}
+
+// --- Each Turn.
+
+void SlotImports::EndTurn() {
+  if (!imports_.empty()) EndTroubled();
+  if (!parts_.services.keyspace.hidden().Empty()) CleanUp();
+}
+
+void SlotImports::EndTroubled() {
+  std::vector<Session*> broken;
+  for (Import& import : imports_) {
+    if (parts_.role.is_replica && import.trouble.empty()) import.trouble = "this node is no primary any more";
+    if (!import.trouble.empty()) broken.push_back(import.session);
+  }
+  for (Session* session : broken) {
+    Forget(*session);
+    session->close_after_reply = true;
+    parts_.services.clients.QueueFlush(*session);
+  }
+}
+
+bool SlotImports::IsBrought(Bytes name) const {
+  return std::ranges::any_of(imports_, [name](const Import& import) { return import.job->name == name; });
+}
+
+void SlotImports::CleanUp() {
+  const Services& services = parts_.services;
+  if (parts_.role.is_replica) return orphans_.clear();
+  if (services.phase.IsMidTurn() || services.phase.load() != Phase::Load::kNone) return;
+  const HiddenSlots& hidden = services.keyspace.hidden();
+  const auto orphan = std::ranges::find_if(
+      hidden.All(), [this](const auto& one) { return !IsBrought(one.first) && IsTold(one.first); });
+  if (orphan == hidden.All().end()) return;
+  const ClusterView& view = cluster().view();
+  const std::string name = orphan->first;
+  if (!failed_.contains(name)) ClaimUnowned(orphan->second);
+  SlotSet foreign;
+  orphan->second.ForEach([&](int slot) {
+    if (view.Owner(slot) != &view.me()) foreign.Add(slot);
+  });
+  if (DeleteSome(foreign)) Finish(name);
+  if (services.host) services.host->Post([] {});  // the rest in the next Turn
+}
+
+bool SlotImports::IsTold(const std::string& name) {
+  if (failed_.contains(name)) return true;
+  const int64_t now_ms = parts_.services.pace.NowMs();
+  const int64_t since_ms = orphans_.try_emplace(name, now_ms).first->second;
+  return now_ms - since_ms >= kNodeTimeouts * parts_.services.settings.cluster_node_timeout;
+}
+
+// The source has given them up, so it had been told that they were taken over; or it has lost them by other means, and
+// what is here is better than nothing.
+void SlotImports::ClaimUnowned(const SlotSet& slots) {
+  const ClusterView& view = cluster().view();
+  SlotSet unowned;
+  slots.ForEach([&](int slot) {
+    if (view.Owner(slot) == nullptr || view.disclaimed.Has(slot)) unowned.Add(slot);
+  });
+  if (unowned.Empty()) return;
+  parts_.services.log.Warning("Claiming " + std::to_string(unowned.Count()) +
+                              " slots that were taken over, and that nobody owns");
+  cluster().TakeSlots(unowned);
+}
+
+// True: there are no more.
+bool SlotImports::DeleteSome(const SlotSet& slots) {
+  Dataset& data = parts_.services.data;
+  Unit unit(data, parts_.services.clock.WallMs(), ExpiryRule::kBelieve);
+  size_t left = kKeysPerTurn;
+  for (int db = 0; db < data.keyspace.Count(); ++db) {
+    slots.ForEach([&](int slot) {
+      if (left == 0) return;
+      const std::vector<std::string> some = data.keyspace[db].by_slot()->Some(slot, left);
+      for (const std::string& key : some) unit.GiveUp(db, data.keyspace[db].Find(key));
+      left -= some.size();
+    });
+  }
+  unit.Close(Unit::Bond::kApart);
+  return left != 0;
+}
+
+void SlotImports::Finish(const std::string& name) {
+  Reveal(name);
+  failed_.erase(name);
+  orphans_.erase(name);
+  Unit unit(parts_.services.data, parts_.services.clock.WallMs(), ExpiryRule::kBelieve);
+  Effect effect(unit.Recorded());
+  effect.Replace(RevealRequest(name));
+  unit.Record(0, effect, {});
+  unit.Close();
+}
+
+}  // namespace respite

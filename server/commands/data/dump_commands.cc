@@ -1,0 +1,209 @@
+// Values as octets that travel: DUMP and RESTORE.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "persistence/rdb_value_reader.h"
+#include "server/catalogue/refusals.h"
+#include "server/commands/data/payload_words.h"
+#include "server/commands/delete_key.h"
+#include "server/commands/families.h"
+#include "server/config/settings.h"
+#include "server/dataset/unit.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
+#include "server/runtime/stats.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kBusyKey[] = "BUSYKEY Target key name already exists.";
+constexpr char kPayloadFormat[] = "ERR Bad data format";
+constexpr char kRestoreTtl[] = "ERR Invalid TTL value, must be >= 0";
+constexpr char kRestoreIdleTime[] = "ERR Invalid IDLETIME value, must be >= 0";
+constexpr char kRestoreFrequency[] = "ERR Invalid FREQ value, must be >= 0 and <= 255";
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+struct Dump {
+  static constexpr CommandSpec spec = {.syntax = "DUMP key",
+                                       .summary = "Returns a value in a form that RESTORE takes.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(N), N being the size of the value in octets",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    const Entry* entry = call.db.Read(call.args.Next());
+    if (entry == nullptr) return call.reply.Null();
+    call.reply.Bulk(DumpPayload(*entry, CompressionOf(call.services.settings)));
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// RESTORE
+
+enum class Deadline : uint8_t { kRelative, kAbsolute };
+
+struct RestoreOptions {
+  bool replaces = false;
+  Deadline deadline = Deadline::kRelative;
+  std::optional<int64_t> idle_seconds;
+  std::optional<int64_t> frequency;
+};
+
+int64_t TakeIdleTime(Args& args) {
+  const int64_t seconds = args.NextInteger();
+  if (seconds < 0) throw Refusal{refusals::kRestoreIdleTime};
+  return seconds;
+}
+
+int64_t TakeFrequency(Args& args) {
+  const int64_t frequency = args.NextInteger();
+  if (frequency < 0 || frequency > 255) throw Refusal{refusals::kRestoreFrequency};
+  return frequency;
+}
+
+RestoreOptions ParseRestoreOptions(Args& args) {
+  RestoreOptions options;
+  while (!args.AtEnd()) {
+    if (args.TakeToken("REPLACE")) {
+      options.replaces = true;
+    } else if (args.TakeToken("ABSTTL")) {
+      options.deadline = Deadline::kAbsolute;
+    } else if (!options.frequency && args.TakeTokenWith("IDLETIME", 1)) {
+      options.idle_seconds = TakeIdleTime(args);
+    } else if (!options.idle_seconds && args.TakeTokenWith("FREQ", 1)) {
+      options.frequency = TakeFrequency(args);
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return options;
+}
+
+// Redis: an option that does not fit the policy is passed over.
+uint32_t AccessOf(Call& call, const RestoreOptions& options) {
+  const KeyUsage& access = call.services.data.usage;
+  if (access.IsLfu() && options.frequency)
+    return KeyUsage::OfFrequency(static_cast<uint32_t>(*options.frequency), call.now_ms);
+  if (!access.IsLfu() && options.idle_seconds) return KeyUsage::OfIdle(*options.idle_seconds, call.now_ms);
+  return access.Fresh(call.now_ms);
+}
+
+EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
+  const auto value = CheckedPayload(payload, ChecksOf(call.services));
+  if (!value) throw Refusal{refusals::kPayloadChecksum};
+  RdbInput input(*value);
+  const uint8_t type = input.Octet();
+  if (call.services.settings.sanitize_dump_payload != SanitizeDumpPayload::kNever && IsPackedRdbType(type))
+    ++call.services.stats.payload_sanitizations;
+  auto entry = ReadRdbValue(input, type, {key, access, call.services.data.limits, call.db.Data().hash_key()});
+  if (!entry) {
+    call.services.log.Verbose("Internal error in RDB reading offset 0 of a payload of " + call.command.full_name +
+                              " -> " + entry.error().why);
+    throw Refusal{refusals::kPayloadFormat};
+  }
+  return std::move(entry).value();
+}
+
+// kNoDeadline for a `ttl_ms` of 0. Redis: what is too late for the clock has passed already.
+int64_t RestoredDeadline(int64_t ttl_ms, Deadline deadline, int64_t now_ms) {
+  if (ttl_ms == 0) return kNoDeadline;
+  if (deadline == Deadline::kAbsolute) return ttl_ms;
+  return static_cast<int64_t>(static_cast<uint64_t>(ttl_ms) + static_cast<uint64_t>(now_ms));
+}
+
+// A value that is expired as it comes: only what it would have replaced goes.
+void RestoreExpired(Call& call, KeyEdit& replaced) {
+  if (!replaced) return;
+  FreeReplaced(call, replaced.Take());
+  replaced.Touched("del");
+  call.effect.Replace(call.services.settings.lazyfree_lazy_server_del ? Bytes("UNLINK") : Bytes("DEL"), replaced.Key());
+}
+
+// What was said, but for a time that passes.
+void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, const RestoreOptions& options) {
+  std::vector<std::string> words = {"RESTORE", std::string(key), std::to_string(deadline_ms), std::string(payload)};
+  if (options.replaces) words.emplace_back("REPLACE");
+  if (options.idle_seconds) words.insert(words.end(), {"IDLETIME", std::to_string(*options.idle_seconds)});
+  if (options.frequency) words.insert(words.end(), {"FREQ", std::to_string(*options.frequency)});
+  words.emplace_back("ABSTTL");
+  call.effect.Replace(words);
+}
+
+void RunRestore(Call& call) {
+  auto [key, ttl_word, payload] = call.args.Take<Bytes, Bytes, Bytes>();
+  RestoreOptions options = ParseRestoreOptions(call.args);
+  if (!options.replaces && call.db.Find(key) != nullptr) throw Refusal{refusals::kBusyKey};
+  const int64_t ttl_ms = Args::Integer(ttl_word);
+  if (ttl_ms < 0) throw Refusal{refusals::kRestoreTtl};
+  EntryPtr entry = ReadPayload(call, key, payload, AccessOf(call, options));
+
+  const int64_t deadline_ms = RestoredDeadline(ttl_ms, options.deadline, call.now_ms);
+  KeyEdit edit = call.db.OpenUnjudged(key);  // Redis: what has expired is replaced like anything else
+  if (ttl_ms != 0 && call.HasPassed(deadline_ms)) {
+    RestoreExpired(call, edit);
+    return call.reply.Ok();
+  }
+  const bool replaced = static_cast<bool>(edit);
+  if (replaced) FreeReplaced(call, edit.Take());
+  edit.Add(std::move(entry));
+  edit.SetDeadline(deadline_ms);
+  edit.Touched("restore");
+  // When this is repeated, what has expired here may still be there.
+  const bool says_all = options.replaces || !replaced;
+  options.replaces = options.replaces || replaced;
+  const bool moves = options.deadline == Deadline::kRelative && deadline_ms != kNoDeadline;
+  if (moves || !says_all) RecordRestore(call, key, deadline_ms == kNoDeadline ? 0 : deadline_ms, payload, options);
+  call.reply.Ok();
+}
+
+constexpr char kRestoreComplexity[] =
+    "O(N), N being the size of the value in octets; O(N*log(N)) for large sorted sets";
+
+struct Restore {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "RESTORE key ttl:integer serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME "
+          "seconds:integer@5.0.0] [FREQ frequency:integer@5.0.0]",
+      .summary = "Makes a key of a value that DUMP returned.",
+      .since = "2.6.0",
+      .complexity = kRestoreComplexity,
+      .group = CommandGroup::kGeneric,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyOW | kKeyUpdate)},
+      .categories = kAclKeyspace | kAclDangerous};
+  static void Run(Call& call) { RunRestore(call); }
+};
+
+struct RestoreAsking {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "RESTORE-ASKING key ttl:integer serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME "
+          "seconds:integer@5.0.0] [FREQ frequency:integer@5.0.0]",
+      .summary = "RESTORE as nodes of a cluster send it to each other.",
+      .since = "3.0.0",
+      .complexity = kRestoreComplexity,
+      .group = CommandGroup::kServer,
+      .flags = kWrite | kDenyOom | kAsking,
+      .keys = {Key(1, kKeyOW | kKeyUpdate)},
+      .categories = kAclKeyspace | kAclDangerous,
+      .syscmd = true};
+  static void Run(Call& call) { RunRestore(call); }
+};
+
+constexpr auto kDumpCommands = Family<Dump, Restore, RestoreAsking>();
+
+}  // namespace
+
+std::span<const CommandCard> DumpCommands() { return kDumpCommands; }
+
+}  // namespace respite

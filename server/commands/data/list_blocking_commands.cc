@@ -1,0 +1,134 @@
+// Commands that pop from lists and block while they are empty.
+#include "server/commands/data/list_words.h"
+#include "server/commands/families.h"
+#include "server/commands/timeout.h"
+#include "server/execution/call.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+namespace {
+
+// The last argument is the timeout, the others are keys.
+void PopElementOrWait(Call& call, ListEnd end) {
+  const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
+  const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
+  for (const Bytes key : keys) {
+    Edit<List> list = call.db.Open<List>(key);
+    if (!list) continue;
+    call.reply.Array(2);
+    call.reply.Bulk(key);
+    PopOne(call, list, end);
+    return call.effect.Replace(PopCommand(end), key);
+  }
+  call.Wait({.keys = keys, .type = ValueType::kList, .timeout_ms = timeout_ms});
+}
+
+struct BLPop {
+  static constexpr CommandSpec spec = {
+      .syntax = "BLPOP key... timeout:double",
+      .summary = "Pops the first element of the first non-empty list; blocks while all are empty.",
+      .since = "2.0.0",
+      .complexity = "O(N) for N keys looked at",
+      .group = CommandGroup::kList,
+      .flags = kWrite | kBlocking,
+      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)}};
+  static void Run(Call& call) { PopElementOrWait(call, ListEnd::kHead); }
+};
+
+struct BRPop {
+  static constexpr CommandSpec spec = {
+      .syntax = "BRPOP key... timeout:double",
+      .summary = "Pops the last element of the first non-empty list; blocks while all are empty.",
+      .since = "2.0.0",
+      .complexity = "O(N) for N keys looked at",
+      .group = CommandGroup::kList,
+      .flags = kWrite | kBlocking,
+      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)}};
+  static void Run(Call& call) { PopElementOrWait(call, ListEnd::kTail); }
+};
+
+struct BLMPop {
+  static constexpr CommandSpec spec = {
+      .syntax = "BLMPOP timeout:double numkeys:integer key... where(LEFT|RIGHT) [COUNT count:integer]",
+      .summary = "Pops elements from the first non-empty list; blocks while all are empty.",
+      .since = "7.0.0",
+      .complexity = "O(N+M) for N keys looked at and M elements taken",
+      .group = CommandGroup::kList,
+      .flags = kWrite | kBlocking,
+      .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyDelete)}};
+  static void Run(Call& call) {
+    const Bytes timeout = call.args.Next();
+    const LMPopOptions options = ParseLMPopOptions(call.args);
+    const int64_t timeout_ms = TimeoutSeconds(call, timeout);  // Redis: checked after the other arguments
+    if (PopFromFirst(call, options)) return;
+    call.Wait({.keys = options.keys, .type = ValueType::kList, .timeout_ms = timeout_ms});
+  }
+};
+
+// Where an element moves from and to; keys are as the client wrote them.
+struct Route {
+  Bytes source;
+  Bytes target;
+  ListEnd from = ListEnd::kTail;
+  ListEnd to = ListEnd::kHead;
+};
+
+// False if nothing was moved.
+bool MoveOrWait(Call& call, const Route& route, int64_t timeout_ms) {
+  Edit<List> source = call.db.Open<List>(route.source);
+  if (source) return MoveElement(call, source, route.from, route.target, route.to), true;
+  if (call.services.executor.MayWait()) {
+    call.Wait({.keys = {&route.source, 1}, .type = ValueType::kList, .timeout_ms = timeout_ms});
+  } else {
+    call.reply.Null();  // Redis: not the null array of a timeout
+  }
+  return false;
+}
+
+struct BLMove {
+  static constexpr CommandSpec spec = {
+      .syntax = "BLMOVE source:key destination:key wherefrom(LEFT|RIGHT) whereto(LEFT|RIGHT) timeout:double",
+      .summary = "Moves an element from an end of one list to an end of another; blocks while there is none.",
+      .since = "6.2.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kList,
+      .flags = kWrite | kDenyOom | kBlocking,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)}};
+  static void Run(Call& call) {
+    Route route{.source = call.args.Next(), .target = call.args.Next()};
+    route.from = TakeEnd(call.args);
+    route.to = TakeEnd(call.args);
+    const auto words = call.args.Words();
+    const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
+    if (MoveOrWait(call, route, timeout_ms))
+      call.effect.Replace("LMOVE", route.source, route.target, words[3], words[4]);
+  }
+};
+
+struct BRPopLPush {
+  static constexpr CommandSpec spec = {
+      .syntax = "BRPOPLPUSH source:key destination:key timeout:double",
+      .summary = "Moves the last element of one list to the head of another; blocks while there is none.",
+      .since = "2.2.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kList,
+      .flags = kWrite | kDenyOom | kBlocking,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)},
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`BLMOVE` with the `RIGHT` and `LEFT` arguments"};
+  static void Run(Call& call) {
+    const Route route{.source = call.args.Next(), .target = call.args.Next()};
+    const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
+    if (MoveOrWait(call, route, timeout_ms)) call.effect.Replace("RPOPLPUSH", route.source, route.target);
+  }
+};
+
+constexpr auto kListBlockingCommands = Family<BLMove, BLMPop, BLPop, BRPop, BRPopLPush>();
+
+}  // namespace
+
+std::span<const CommandCard> ListBlockingCommands() { return kListBlockingCommands; }
+
+}  // namespace respite

@@ -1,0 +1,242 @@
+// MIGRATE: keys go to another server.
+//
+// The caller waits while the keys are on their way, and others are served (server/migration/). Inside EXEC and scripts,
+// where nothing may come between two commands, everybody waits.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "server/catalogue/key_finder.h"
+#include "server/catalogue/refusals.h"
+#include "server/commands/data/payload_words.h"
+#include "server/commands/families.h"
+#include "server/config/settings.h"
+#include "server/execution/call.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
+#include "server/migration/migrate_link.h"
+#include "server/migration/migrations.h"
+#include "server/net/tls/tls.h"
+#include "server/runtime/stats.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kMigrateKeyWithKeys[] =
+    "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string";
+constexpr char kMigrateConnect[] = "IOERR error or timeout connecting to the client";
+constexpr char kMigrateWrite[] = "IOERR error or timeout writing to target instance";
+constexpr char kMigrateChanged[] =
+    "ERR Keys that were changed while they were sent stay here, and the target has their old values";
+constexpr char kMigrateRead[] = "IOERR error or timeout reading to target instance";
+Refusal MigrateTarget(Bytes error) { return {"ERR Target instance replied with error: " + std::string(error)}; }
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+struct MigrateOptions {
+  Bytes host;
+  Bytes port;
+  int64_t db = 0;
+  int64_t timeout_ms = 0;
+  bool copies = false;
+  bool replaces = false;
+  std::vector<Bytes> auth;  // the words behind AUTH
+  std::span<const Bytes> keys;
+};
+
+void TakeAuth(Call& call, MigrateOptions& options, size_t words) {
+  options.auth.clear();
+  for (; words > 0; --words) {
+    call.Redact(call.args.Count() - call.args.Left());
+    options.auth.push_back(call.args.Next());
+  }
+}
+
+// The keys behind the word KEYS.
+std::span<const Bytes> TakeKeys(Call& call) {
+  constexpr size_t kKeyWord = 3;
+  if (!call.args[kKeyWord].empty()) throw Refusal{refusals::kMigrateKeyWithKeys};
+  return call.args.Rest();
+}
+
+MigrateOptions ParseMigrateOptions(Call& call) {
+  constexpr int64_t kDefaultTimeoutMs = 1000;
+  MigrateOptions options;
+  auto [host, port, key, db, timeout] = call.args.Take<Bytes, Bytes, Bytes, Bytes, Bytes>();
+  options.host = host;
+  options.port = port;
+  options.keys = call.args.Words().subspan(3, 1);
+  while (!call.args.AtEnd()) {
+    if (call.args.TakeToken("COPY")) {
+      options.copies = true;
+    } else if (call.args.TakeToken("REPLACE")) {
+      options.replaces = true;
+    } else if (call.args.TakeTokenWith("AUTH", 1)) {
+      TakeAuth(call, options, 1);
+    } else if (call.args.TakeTokenWith("AUTH2", 2)) {
+      TakeAuth(call, options, 2);
+    } else if (call.args.TakeToken("KEYS")) {
+      options.keys = TakeKeys(call);
+      break;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  options.timeout_ms = Args::Integer(timeout);
+  options.db = Args::Integer(db);
+  if (options.timeout_ms <= 0) options.timeout_ms = kDefaultTimeoutMs;
+  return options;
+}
+
+// Redis: checks whether the keys are there before anything else happens.
+std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
+  std::vector<Bytes> existing;
+  for (Bytes key : keys)
+    if (call.db.Read(key) != nullptr) existing.push_back(key);
+  return existing;
+}
+
+// Takes the values as they are now.
+MigrateTalk TalkAbout(Call& call, const MigrateOptions& options, const std::vector<Bytes>& keys) {
+  const auto target =
+      call.services.settings.cluster_enabled ? MigrateTalk::Target::kClusterNode : MigrateTalk::Target::kServer;
+  MigrateTalk talk(std::vector<std::string>(options.auth.begin(), options.auth.end()), options.db, target);
+  const auto existing = options.replaces ? MigrateTalk::Existing::kReplaced : MigrateTalk::Existing::kRefused;
+  for (Bytes key : keys) {
+    const Entry* entry = call.db.Peek(key);
+    const int64_t ttl_ms = entry->Deadline() == kNoDeadline ? 0 : entry->Deadline() - call.now_ms;
+    talk.AddKey(key, ttl_ms, DumpPayload(*entry, CompressionOf(call.services.settings)), existing);
+  }
+  return talk;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// While everybody waits.
+
+MigrateTrouble TryTalk(MigrateTalk& talk, MigrateLink& link, int64_t timeout_ms) {
+  if (!link.Send(talk.Begin(link.selected_db), timeout_ms)) return MigrateTrouble::kWriting;
+  if (!link.Send(talk.Restores(), timeout_ms)) return MigrateTrouble::kWriting;
+  link.selected_db = MigrateTalk::kUnknownDb;
+  while (!talk.IsOver()) {
+    const auto line = link.ReadLine(timeout_ms);
+    if (!line) return MigrateTrouble::kReading;
+    talk.TakeAnswer(*line);
+  }
+  link.selected_db = talk.SelectedDb();
+  return MigrateTrouble::kNone;
+}
+
+// Redis: a server that does not answer is noticed as its first request is written.
+MigrateTrouble TroubleOf(ConnectTrouble trouble) {
+  return trouble == ConnectTrouble::kNoAnswer ? MigrateTrouble::kWriting : MigrateTrouble::kConnecting;
+}
+
+// A second connection is tried when the first one, which may have been kept for too long, breaks before any key was
+// answered for.
+MigrateTrouble TalkBlocking(Call& call, const MigrateOptions& options, MigrateTalk& talk) {
+  MigrateLinks& links = call.services.migrate_links;
+  const Tls* tls = call.services.settings.tls_cluster ? &call.services.tls : nullptr;
+  for (int attempt = 0;; ++attempt) {
+    auto link = links.Get(options.host, options.port, tls, options.timeout_ms, call.services.clock.MonotonicMs());
+    if (!link) return TroubleOf(link.error());
+    const MigrateTrouble trouble = TryTalk(talk, *link.value(), options.timeout_ms);
+    if (trouble == MigrateTrouble::kNone) return trouble;
+    const bool timed_out = link.value()->TimedOut();
+    links.Drop(options.host, options.port);
+    if (attempt > 0 || timed_out || talk.Acknowledged() > 0) return trouble;
+  }
+}
+
+MigrateOutcome MoveBlocking(Call& call, const MigrateOptions& options, MigrateTalk talk) {
+  MigrateOutcome outcome{.trouble = TalkBlocking(call, options, talk)};
+  outcome.error = talk.Error();
+  if (options.copies) return outcome;
+  for (size_t i = 0; i < talk.Keys().size(); ++i)
+    if (talk.HasAccepted(i)) outcome.arrived.push_back(talk.Keys()[i]);
+  return outcome;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+const char* RefusalFor(MigrateTrouble trouble) {
+  switch (trouble) {
+    case MigrateTrouble::kConnecting:
+      return refusals::kMigrateConnect;
+    case MigrateTrouble::kWriting:
+      return refusals::kMigrateWrite;
+    default:
+      return refusals::kMigrateRead;
+  }
+}
+
+// Says why not all went well, behind the change that did happen.
+void ReplyFailure(Call& call, const Refusal& failure) {
+  call.services.stats.CountError(failure.text);
+  call.reply.Error(failure.text);
+  call.failed = true;
+}
+
+void Conclude(Call& call, const MigrateOutcome& outcome) {
+  DeleteArrived(call.services, call.db, call.effect, outcome.arrived);
+  if (!outcome.error.empty()) return ReplyFailure(call, refusals::MigrateTarget(outcome.error));
+  if (outcome.trouble != MigrateTrouble::kNone) return ReplyFailure(call, {RefusalFor(outcome.trouble)});
+  if (outcome.keeps_changed) return ReplyFailure(call, {refusals::kMigrateChanged});
+  call.reply.Ok();
+}
+
+void MoveWhileOthersAreServed(Call& call, const MigrateOptions& options, MigrateTalk talk) {
+  call.services.migrations.Start(call.session, call.command,
+                                 {.host = std::string(options.host),
+                                  .port = std::string(options.port),
+                                  .encrypts = call.services.settings.tls_cluster,
+                                  .timeout_ms = options.timeout_ms,
+                                  .copies = options.copies,
+                                  .talk = std::move(talk)});
+  call.Wait({.can_be_unblocked = false});
+}
+
+struct Migrate {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "MIGRATE host port:integer key-selector(key|empty-string='') destination-db:integer "
+          "timeout:integer [COPY@3.0.0] [REPLACE@3.0.0] [authentication(AUTH auth<password>@4.0.7|AUTH2 "
+          "auth2{username password}@6.0.0)] [KEYS keys<key>:key@3.0.6...]",
+      .summary = "Moves keys to another server.",
+      .since = "2.6.0",
+      .complexity = "what DUMP and DEL take here and RESTORE takes there, and the time to send the data",
+      .group = CommandGroup::kGeneric,
+      .flags = kWrite,
+      .keys = {Key(3, kKeyRW | kKeyAccess | kKeyDelete),
+               KeysAfter("KEYS", -2, {.last = -1, .limit = 0}, kKeyRW | kKeyAccess | kKeyDelete | kKeyIncomplete)},
+      .categories = kAclKeyspace | kAclDangerous,
+      .tips = "nondeterministic_output",
+      .in_streams = InStreams::kNo,  // it talks to another server
+      .serves_moving_slots = true,
+      .harmless_words = 6,
+      .find_keys = MigrateKeys};
+
+  static void Run(Call& call) {
+    if (const auto outcome = call.services.migrations.TakeOutcome(call.session)) return Conclude(call, *outcome);
+    const MigrateOptions options = ParseMigrateOptions(call);
+    const std::vector<Bytes> keys = KeysThatExist(call, options.keys);
+    if (keys.empty()) return call.reply.Simple("NOKEY");
+    MigrateTalk talk = TalkAbout(call, options, keys);
+    const bool blocks = !call.services.executor.MayWait() || !call.services.migrations.CanStart();
+    if (!blocks) return MoveWhileOthersAreServed(call, options, std::move(talk));
+    Conclude(call, MoveBlocking(call, options, std::move(talk)));
+  }
+};
+
+constexpr auto kMigrateCommands = Family<Migrate>();
+
+}  // namespace
+
+std::span<const CommandCard> MigrateCommands() { return kMigrateCommands; }
+
+}  // namespace respite

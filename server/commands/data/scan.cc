@@ -1,0 +1,100 @@
+#include "server/commands/data/scan.h"
+
+#include "datatypes/keyspace.h"
+#include "server/catalogue/dialect.h"
+#include "server/catalogue/refusals.h"
+#include "server/commands/cluster/cluster_words.h"
+#include "server/dataset/value_names.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kInvalidCursor[] = "ERR invalid cursor";
+constexpr char kSlotTwice[] = "ERR SLOT option can only be specified once";
+Refusal UnknownType(Bytes name) { return {"ERR unknown type name '" + std::string(ShownPart(name)) + "'"}; }
+
+}  // namespace
+}  // namespace refusals
+
+uint64_t ParseCursor(const Call& call, Bytes word) {
+  if (word.starts_with('-') && !call.services.dialect.traits.cursors_may_be_negative) {
+    throw Refusal{refusals::kInvalidCursor};
+  }
+  return ParseCursor(word);
+}
+
+uint64_t ParseCursor(Bytes word) {
+  const bool negative = word.starts_with('-');
+  const Bytes digits = word.substr(negative || word.starts_with('+') ? 1 : 0);
+  bool valid = word.empty() || !digits.empty();
+  uint64_t cursor = 0;
+  for (char c : digits) {
+    valid = valid && IsDigit(c) && !__builtin_mul_overflow(cursor, uint64_t{10}, &cursor) &&
+            !__builtin_add_overflow(cursor, static_cast<uint64_t>(c - '0'), &cursor);
+  }
+  if (!valid) throw Refusal{refusals::kInvalidCursor};
+  return negative ? 0 - cursor : cursor;
+}
+
+namespace {
+
+bool ScansKeys(ScanOf scan_of) {
+  return scan_of == ScanOf::kKeys || scan_of == ScanOf::kKeysOfKnownTypes || scan_of == ScanOf::kCluster;
+}
+
+// SCAN of Redis 7.2 takes the name of a type that does not exist, and finds nothing.
+void TakeScanType(Args& args, ScanOptions& options, ScanOf scan_of) {
+  const Bytes name = args.Next();
+  options.by_type = true;
+  options.type = TypeNamed(name);
+  if (scan_of != ScanOf::kKeys && !options.type) throw refusals::UnknownType(name);
+}
+
+void TakeSlot(Args& args, ScanOptions& options) {
+  if (options.slot) throw Refusal{refusals::kSlotTwice};
+  options.slot = SlotNumber(args.Next());
+}
+
+bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
+  if (!options.Matches(entry.Key()) || call.services.keyspace.hidden().HasKey(entry.Key())) return false;
+  if (!options.by_type) return call.db.IsAlive(entry);
+  // Redis: looking at the type counts as a look-up.
+  return call.db.Examine(entry.Key()) != nullptr && entry.Type() == options.type;
+}
+
+}  // namespace
+
+std::vector<const Entry*> PassingKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met) {
+  std::erase_if(met, [&](const Entry* entry) { return !Passes(call, options, *entry); });
+  return met;
+}
+
+ScanOptions ParseScanOptions(Args& args, ScanOf scan_of) {
+  ScanOptions options;
+  while (!args.AtEnd()) {
+    if (args.TakeTokenWith("COUNT", 1)) {
+      options.count = args.NextInteger();
+      if (options.count < 1) throw Refusal{refusals::kSyntax};
+    } else if (args.TakeTokenWith("MATCH", 1)) {
+      options.pattern = args.Next();
+      options.filter = TextFilter(*options.pattern);
+    } else if (ScansKeys(scan_of) && args.TakeTokenWith("TYPE", 1)) {
+      TakeScanType(args, options, scan_of);
+    } else if (scan_of == ScanOf::kCluster && args.TakeTokenWith("SLOT", 1)) {
+      TakeSlot(args, options);
+    } else if (scan_of == ScanOf::kFields && args.TakeToken("NOVALUES")) {
+      options.without_values = true;
+    } else if (scan_of == ScanOf::kScoredMembers && args.TakeToken("NOSCORES")) {
+      options.without_values = true;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return options;
+}
+
+}  // namespace respite

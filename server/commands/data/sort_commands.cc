@@ -1,0 +1,356 @@
+// SORT: parses options, loads the elements, orders them, and replies or stores.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/key_slot.h"
+#include "datatypes/list.h"
+#include "datatypes/set.h"
+#include "datatypes/sorted_set.h"
+#include "server/catalogue/dialect.h"
+#include "server/catalogue/key_finder.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/acl/user.h"
+#include "server/commands/data/collation.h"
+#include "server/commands/data/sort_order.h"
+#include "server/commands/data/sort_pattern.h"
+#include "server/commands/delete_key.h"
+#include "server/commands/families.h"
+#include "server/config/settings.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kSortByDenied[] = "ERR BY option of SORT denied due to insufficient ACL permissions.";
+constexpr char kSortGetDenied[] = "ERR GET option of SORT denied due to insufficient ACL permissions.";
+constexpr char kNotSortable[] = "ERR One or more scores can't be converted into double";
+
+Refusal SortInCluster(Bytes option, const DialectTraits& traits) {
+  return {"ERR " + std::string(option) + " option of SORT denied in Cluster mode" +
+          std::string(traits.sort_in_cluster) + "."};
+}
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Options
+
+struct SortOptions {
+  SortDirection direction = SortDirection::kUp;
+  bool by_text = false;  // ALPHA
+  bool sorts = true;     // false: BY with a pattern without a star
+  int64_t offset = 0;
+  int64_t count = -1;  // negative: all
+  std::optional<SortPattern> by = std::nullopt;
+  std::vector<SortPattern> get = {};
+  std::optional<Bytes> destination = std::nullopt;
+};
+
+enum class MayStore : uint8_t { kNo, kYes };
+
+SortOptions ParseSortOptions(Args& args, MayStore may_store) {
+  SortOptions options;
+  while (!args.AtEnd()) {
+    if (args.TakeToken("ASC")) {
+      options.direction = SortDirection::kUp;
+    } else if (args.TakeToken("DESC")) {
+      options.direction = SortDirection::kDown;
+    } else if (args.TakeToken("ALPHA")) {
+      options.by_text = true;
+    } else if (args.TakeTokenWith("LIMIT", 2)) {
+      options.offset = args.NextInteger();
+      options.count = args.NextInteger();
+    } else if (may_store == MayStore::kYes && args.TakeTokenWith("STORE", 1)) {
+      options.destination = args.Next();
+    } else if (args.TakeTokenWith("BY", 1)) {
+      options.by.emplace(args.Next());
+      options.sorts = options.sorts && options.by->HasStar();  // Redis: one pattern without a star is enough
+    } else if (args.TakeTokenWith("GET", 1)) {
+      options.get.emplace_back(args.Next());
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return options;
+}
+
+SortRange SortRangeOf(const SortOptions& options, size_t size) {
+  const auto length = static_cast<int64_t>(size);
+  const int64_t first = std::clamp<int64_t>(options.offset, 0, length);
+  const int64_t most = length - first;
+  const int64_t count = options.count < 0 ? most : std::min(options.count, most);
+  return {static_cast<size_t>(first), static_cast<size_t>(count)};
+}
+
+// Whether all keys that the pattern stands for are in the slot of the key that is sorted. `GET #` stands for none;
+// Redis 7.4.0 and 7.4.1 refused it.
+bool StaysInSlot(const Call& call, const SortPattern& pattern) {
+  if (!call.services.dialect.traits.sort_looks_up_its_slot) return false;
+  return pattern.text() == "#" || PatternSlot(pattern.text()) == KeySlot(call.args.Words()[1]);
+}
+
+// In a cluster nobody knows whether other keys are here.
+void CheckSlots(const Call& call, const SortOptions& options) {
+  const DialectTraits& traits = call.services.dialect.traits;
+  const bool by_keys = options.by && options.by->HasStar();
+  if (by_keys && !StaysInSlot(call, *options.by)) throw refusals::SortInCluster("BY", traits);
+  const bool all_stay =
+      std::ranges::all_of(options.get, [&](const SortPattern& each) { return StaysInSlot(call, each); });
+  if (!all_stay) throw refusals::SortInCluster("GET", traits);
+}
+
+// BY and GET read keys that key specs cannot describe, so they need permission to read all keys.
+void CheckPatterns(const Call& call, const SortOptions& options) {
+  if (call.unit.RepeatsRecord()) return;
+  const bool by_keys = options.by && options.by->HasStar();
+  if (!by_keys && options.get.empty()) return;
+  if (call.services.settings.cluster_enabled) CheckSlots(call, options);
+  if (call.session.user->IsUnlimited()) return;
+  if (call.session.user->AllowsReadingAll(call.command, call.args.Words())) return;
+  throw Refusal{by_keys ? refusals::kSortByDenied : refusals::kSortGetDenied};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Elements
+
+// The value to sort: a list, a set, a sorted set, or nothing.
+class SortSource {
+ public:
+  SortSource(Call& call, Bytes key) : db_(call.db), entry_(call.db.Read(key)) {
+    if (entry_ == nullptr || IsA(ValueType::kList) || IsA(ValueType::kSet) || IsA(ValueType::kSortedSet)) return;
+    throw Refusal{refusals::kWrongType};
+  }
+
+  bool IsSet() const { return entry_ != nullptr && IsA(ValueType::kSet); }
+  size_t Size() const {
+    if (entry_ == nullptr) return 0;
+    if (IsA(ValueType::kList)) return db_.View<List>(entry_).Size();
+    return IsA(ValueType::kSet) ? db_.View<Set>(entry_).Size() : db_.View<SortedSet>(entry_).Size();
+  }
+
+  // Loads the elements at these places in the value's own order; the direction does not affect a set.
+  TextPool Load(SortRange range, SortDirection direction) const {
+    TextPool pool;
+    pool.Reserve(range.count);
+    if (range.count == 0) return pool;
+    if (IsA(ValueType::kList)) {
+      LoadList(db_.View<List>(entry_), range, direction, pool);
+    } else if (IsA(ValueType::kSet)) {
+      LoadSet(db_.View<Set>(entry_), range, pool);
+    } else {
+      LoadSortedSet(db_.View<SortedSet>(entry_), range, direction, pool);
+    }
+    return pool;
+  }
+
+ private:
+  bool IsA(ValueType type) const { return entry_->Type() == type; }
+
+  static void LoadList(const List& list, SortRange range, SortDirection direction, TextPool& pool) {
+    const bool down = direction == SortDirection::kDown;
+    ListCursor cursor(list, down ? list.Size() - 1 - range.first : range.first);
+    for (size_t left = range.count; left > 0; --left) {
+      pool.Add(cursor.Element());
+      down ? cursor.Previous() : cursor.Next();
+    }
+  }
+  static void LoadSet(const Set& set, SortRange range, TextPool& pool) {
+    size_t index = 0;
+    set.ForEachWhile([&](const PackedElement& member) {
+      if (index++ >= range.first) pool.Add(PackedText(member).View());
+      return pool.Size() < range.count;
+    });
+  }
+  static void LoadSortedSet(const SortedSet& set, SortRange range, SortDirection direction, TextPool& pool) {
+    const bool down = direction == SortDirection::kDown;
+    const size_t first = down ? set.Size() - range.first - range.count : range.first;
+    set.ForEach({first, range.count}, down ? Direction::kDown : Direction::kUp,
+                [&](Bytes member, double) { pool.Add(member); });
+  }
+
+  DbView db_;
+  const Entry* entry_;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Order
+
+// Redis: parses a number as strtod does: up to a NUL, after white space; an empty text is 0.
+std::optional<double> SortNumber(Bytes text) {
+  if (text.size() <= 15)
+    if (const auto integer = ParseInteger(text)) return static_cast<double>(*integer);
+  if (const auto number = ParseDouble(text)) return number;
+  text = text.substr(0, text.find('\0'));
+  if (text.empty()) return 0;
+  size_t begin = 0;
+  while (begin < text.size() && IsSpace(text[begin])) ++begin;
+  return ParseDouble(text.substr(begin));
+}
+
+// Calls visit(Bytes weight) for each element in turn, or visit(nullopt) if it has none.
+template <class Visit>
+void ForEachWeight(Call& call, SortPattern& by, std::span<const Bytes> elements, Visit&& visit) {
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (i % DbView::kPrefetchAhead == 0) by.FetchAhead(call.db, elements.subspan(i));
+    if (!by.Look(call.db, elements[i], [&](Bytes weight) { visit(std::optional(weight)); })) visit(std::nullopt);
+  }
+}
+
+std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<const Bytes> elements, SortRange range) {
+  SortOrder order(options.direction, elements);
+  bool failed = false;
+  auto add = [&](std::optional<Bytes> weight) {
+    const auto number = weight ? SortNumber(*weight) : 0;  // Redis: a missing weight counts as 0
+    failed = failed || !number;
+    order.AddNumber(number.value_or(0));
+  };
+  if (options.by) {
+    ForEachWeight(call, *options.by, elements, add);
+  } else {
+    for (Bytes element : elements) add(element);
+  }
+  if (failed) throw Refusal{refusals::kNotSortable};
+  return order.Select(range);
+}
+
+// Redis: compares by collation, and therefore up to a NUL, unless the result is stored. If keys are returned, `texts`
+// are views of them.
+std::vector<std::string> Collate(Call& call, std::vector<Bytes>& texts) {
+  for (Bytes& text : texts) text = text.substr(0, text.find('\0'));
+  const Collation collation(call.services.settings.locale_collate);
+  std::vector<std::string> keys;
+  if (collation.ByOctets()) return keys;
+  keys.reserve(texts.size());
+  for (Bytes& text : texts) text = keys.emplace_back(collation.KeyOf(text));
+  return keys;
+}
+
+std::vector<size_t> SelectByText(Call& call, SortOptions& options, std::span<const Bytes> elements, SortRange range) {
+  TextPool pool;
+  std::vector<size_t> missing;
+  if (options.by) {
+    ForEachWeight(call, *options.by, elements, [&](std::optional<Bytes> weight) {
+      if (!weight) missing.push_back(pool.Size());
+      pool.Add(weight.value_or(Bytes()));
+    });
+  }
+  std::vector<Bytes> texts = options.by ? pool.Views() : std::vector<Bytes>(elements.begin(), elements.end());
+  std::vector<std::string> keys;
+  if (!options.destination) keys = Collate(call, texts);
+  for (size_t index : missing) texts[index] = Bytes();
+  SortOrder order(options.direction, elements);
+  order.SetTexts(texts);
+  return order.Select(range);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Results
+
+// Calls visit(optional<Bytes>) for each value of the result, in order.
+template <class Visit>
+void ForEachResult(Call& call, SortOptions& options, std::span<const Bytes> elements, Visit&& visit) {
+  for (Bytes element : elements) {
+    if (options.get.empty()) visit(std::optional(element));
+    for (SortPattern& pattern : options.get)
+      if (!pattern.Look(call.db, element, [&](Bytes value) { visit(std::optional(value)); })) visit(std::nullopt);
+  }
+}
+
+void ReplyResults(Call& call, SortOptions& options, std::span<const Bytes> elements) {
+  call.reply.Array(elements.size() * std::max<size_t>(options.get.size(), 1));
+  ForEachResult(call, options, elements,
+                [&](std::optional<Bytes> value) { value ? call.reply.Bulk(*value) : call.reply.Null(); });
+}
+
+EntryPtr BuildList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
+  Database room(call.db.Data().hash_key());
+  Entry* entry = room.Add(
+      EntryPtr(Entry::CreatePacked(key, List::kType, List::kFirstForm, List::FirstPacked(), 0, call.db.FreshAccess())));
+  List list({.slot = ValueSlot(room, entry), .limits = call.db.Limits(), .now_ms = call.now_ms});
+  // Pushes one by one, so that the encoding depends on the packed size, not on the sum of lengths.
+  for (const Bytes element : elements) list.Push(ListEnd::kTail, {&element, 1});
+  return room.Take(list.slot().entry());
+}
+
+void StoreResults(Call& call, SortOptions& options, std::span<const Bytes> elements) {
+  TextPool pool;  // a copy, since the replaced key may contain the results
+  ForEachResult(call, options, elements, [&](std::optional<Bytes> value) { pool.Add(value.value_or(Bytes())); });
+  EntryPtr list = pool.Size() == 0 ? nullptr : BuildList(call, *options.destination, pool.Views());
+  StoreOrDelete(call, *options.destination, std::move(list), "sortstore", pool.Size());
+  call.reply.Integer(static_cast<int64_t>(pool.Size()));
+}
+
+void SortKey(Call& call, MayStore may_store) {
+  const Bytes key = call.args.Next();
+  SortOptions options = ParseSortOptions(call.args, may_store);
+  CheckPatterns(call, options);
+  const SortSource source(call, key);
+  if (!options.sorts && source.IsSet() && (options.destination || call.session.IsScript())) {
+    // Redis: the order of a set is undefined, but stored results and those of scripts must be the same on every server.
+    options.sorts = true;
+    options.by_text = true;
+    options.by.reset();
+  }
+  const SortRange range = SortRangeOf(options, source.Size());
+  const TextPool pool =
+      options.sorts ? source.Load({0, source.Size()}, SortDirection::kUp) : source.Load(range, options.direction);
+  std::vector<Bytes> elements = pool.Views();
+  // Elements with equal weights keep their order, which for a stored result must not depend on the set's table.
+  if (options.destination && source.IsSet()) std::sort(elements.begin(), elements.end());
+  if (options.sorts) {
+    const std::vector<size_t> indexes =
+        (options.by_text ? SelectByText : SelectByNumber)(call, options, elements, range);
+    std::vector<Bytes> sorted;
+    sorted.reserve(indexes.size());
+    for (size_t index : indexes) sorted.push_back(elements[index]);
+    elements = std::move(sorted);
+  }
+  options.destination ? StoreResults(call, options, elements) : ReplyResults(call, options, elements);
+}
+
+struct Sort {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "SORT key [BY by-pattern<pattern>:pattern#1] [LIMIT limit{offset:integer count:integer}] [GET... "
+          "get-pattern<pattern>:pattern#1] [order(ASC|DESC)] [sorting=ALPHA] [STORE destination:key#2]",
+      .summary = "Sorts the elements of a list, set or sorted set, by themselves or by other keys, and may store them.",
+      .since = "1.0.0",
+      .complexity = "O(N+M*log(M)), N being the number of elements, M the number of those returned",
+      .group = CommandGroup::kGeneric,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRO | kKeyAccess), UnknownKeys(kKeyRO | kKeyAccess), UnknownKeys(kKeyOW | kKeyUpdate)},
+      .categories = kAclSet | kAclSortedSet | kAclList | kAclDangerous,
+      .find_keys = SortKeys};
+  static void Run(Call& call) { SortKey(call, MayStore::kYes); }
+};
+
+struct SortRo {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "SORT_RO key [BY by-pattern<pattern>:pattern#1] [LIMIT limit{offset:integer count:integer}] "
+          "[GET... get-pattern<pattern>:pattern#1] [order(ASC|DESC)] [sorting=ALPHA]",
+      .summary = "Sorts the elements of a list, set or sorted set, by themselves or by other keys.",
+      .since = "7.0.0",
+      .complexity = "O(N+M*log(M)), N being the number of elements, M the number of those returned",
+      .group = CommandGroup::kGeneric,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess), UnknownKeys(kKeyRO | kKeyAccess)},
+      .categories = kAclSet | kAclSortedSet | kAclList | kAclDangerous,
+      .find_keys = SortRoKeys};
+  static void Run(Call& call) { SortKey(call, MayStore::kNo); }
+};
+
+constexpr auto kSortCommands = Family<Sort, SortRo>();
+
+}  // namespace
+
+std::span<const CommandCard> SortCommands() { return kSortCommands; }
+
+}  // namespace respite

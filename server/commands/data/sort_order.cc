@@ -1,0 +1,100 @@
+#include "server/commands/data/sort_order.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+namespace respite {
+
+std::vector<Bytes> TextPool::Views() const {
+  std::vector<Bytes> views;
+  views.reserve(ends_.size());
+  size_t begin = 0;
+  for (size_t end : ends_) {
+    views.push_back(Bytes(octets_).substr(begin, end - begin));
+    begin = end;
+  }
+  return views;
+}
+
+// Maps a number to a rank of the same order: the bits of positive doubles order like the numbers, those of negative
+// ones in reverse.
+uint64_t SortOrder::NumberRank(double number) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  const auto bits = std::bit_cast<uint64_t>(number + 0.0);  // -0 becomes 0
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+
+uint64_t SortOrder::TextRank(Bytes text) {
+  uint64_t rank = 0;
+  std::memcpy(&rank, text.data(), std::min(text.size(), sizeof rank));
+  return __builtin_bswap64(rank);
+}
+
+void SortOrder::SetTexts(std::span<const Bytes> texts) {
+  texts_ = texts;
+  keys_.reserve(texts.size());
+  for (Bytes text : texts) Add(text.empty() ? 0 : TextRank(text));
+}
+
+bool SortOrder::Precedes(const Key& one, const Key& other) const {
+  if (one.rank != other.rank) return one.rank < other.rank;
+  const std::span<const Bytes> texts = texts_.empty() ? elements_ : texts_;
+  const Bytes text = texts[one.index];
+  const Bytes other_text = texts[other.index];
+  int order = static_cast<int>(text.data() != nullptr) - static_cast<int>(other_text.data() != nullptr);
+  if (order == 0) order = text.compare(other_text);
+  if (order == 0) return one.index < other.index;
+  return (order < 0) == (direction_ == SortDirection::kUp);
+}
+
+// An LSD radix sort by bytes: each pass is stable, so the highest byte decides in the end. Skips bytes that all ranks
+// share, as small integers do. Cost: O(n) for each other byte.
+void SortOrder::SortByRank(KeyIterator first, KeyIterator last) {
+  constexpr size_t kOctets = sizeof(uint64_t);
+  std::array<std::array<uint32_t, 256>, kOctets> counts{};
+  for (auto key = first; key != last; ++key)
+    for (size_t octet = 0; octet < kOctets; ++octet) ++counts[octet][(key->rank >> (8 * octet)) & 255];
+  const auto size = static_cast<uint32_t>(last - first);
+  std::vector<Key> from(first, last);
+  std::vector<Key> to(from.size());
+  for (size_t octet = 0; octet < kOctets; ++octet) {
+    std::array<uint32_t, 256>& places = counts[octet];
+    if (std::ranges::find(places, size) != places.end()) continue;
+    std::exclusive_scan(places.begin(), places.end(), places.begin(), uint32_t{0});
+    for (const Key& key : from) to[places[(key.rank >> (8 * octet)) & 255]++] = key;
+    from.swap(to);
+  }
+  std::ranges::copy(from, first);
+}
+
+void SortOrder::Sort(KeyIterator first, KeyIterator last) {
+  constexpr std::ptrdiff_t kManyKeys = 256;  // for fewer keys, comparing is faster than counting
+  auto precedes = [this](const Key& one, const Key& other) { return Precedes(one, other); };
+  if (last - first < kManyKeys || last - first > std::numeric_limits<uint32_t>::max())
+    return std::sort(first, last, precedes);
+  SortByRank(first, last);
+  for (auto run = first; run != last;) {
+    auto end = std::find_if(run, last, [&](const Key& key) { return key.rank != run->rank; });
+    if (end - run > 1) std::sort(run, end, precedes);
+    run = end;
+  }
+}
+
+std::vector<size_t> SortOrder::Select(SortRange range) {
+  auto precedes = [this](const Key& one, const Key& other) { return Precedes(one, other); };
+  const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(range.first);
+  const auto last = first + static_cast<std::ptrdiff_t>(range.count);
+  if (range.first > 0 && range.count > 0) std::nth_element(keys_.begin(), first, keys_.end(), precedes);
+  if (last != keys_.end() && range.count > 0) std::nth_element(first, last, keys_.end(), precedes);
+  Sort(first, last);
+  std::vector<size_t> indexes;
+  indexes.reserve(range.count);
+  for (auto key = first; key != last; ++key) indexes.push_back(key->index);
+  return indexes;
+}
+
+}  // namespace respite

@@ -1,0 +1,247 @@
+// Scripts: EVAL, EVALSHA and SCRIPT.
+#include "base/refusal.h"
+#include "scripting/script_cache.h"
+#include "server/catalogue/dialect.h"
+#include "server/commands/families.h"
+#include "server/commands/flush_mode.h"
+#include "server/commands/help.h"
+#include "server/commands/scripting/script_arguments.h"
+#include "server/dataset/disposer.h"
+#include "server/dataset/reclaimer.h"
+#include "server/execution/call.h"
+#include "server/execution/monitors.h"
+#include "server/execution/script_runner.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kScriptFlushMode[] = "ERR SCRIPT FLUSH only support SYNC|ASYNC option";
+constexpr char kNoSuchScript[] = "NOSCRIPT No matching script.";
+constexpr char kScriptDebugMode[] = "ERR Use SCRIPT DEBUG YES/SYNC/NO";
+constexpr char kNoScriptDebugger[] = "ERR Scripts cannot be debugged: there is no debugger";
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+using Access = ScriptRunner::Access;
+
+// The flags that the script declares; parses its first line if it is not cached yet.
+uint32_t FlagsOfText(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
+  if (words.size() < 2) return flags;
+  if (const Script* known = services.script_cache.FindText(words[1])) return FlagsForScript(flags, known->flags);
+  if (!services.dialect.traits.scripts_have_headers) return FlagsForScript(flags, kScriptUndeclared);
+  const Result<ScriptHeader> header = ReadScriptHeader(words[1]);
+  return header ? FlagsForScript(flags, header.value().flags) : flags;
+}
+
+uint32_t FlagsOfSha(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
+  const Script* known = words.size() < 2 ? nullptr : services.script_cache.FindSha(words[1]);
+  return known == nullptr ? flags : FlagsForScript(flags, known->flags);
+}
+
+const Script& Compiled(Call& call, Bytes body) {
+  ScriptCache& cache = call.services.script_cache;
+  if (const Script* known = cache.FindText(body)) return *known;
+  const auto script = call.services.scripts.RunCompiler(call, [&] { return cache.Add(body); });
+  if (!script) throw Refusal{"ERR " + script.error()};
+  return *script.value();
+}
+
+const Script& Known(Call& call, Bytes sha) {
+  const Script* script = call.services.script_cache.FindSha(sha);
+  if (script == nullptr) throw Refusal{std::string(call.services.dialect.traits.no_script)};
+  return *script;
+}
+
+using FindScript = const Script& (*)(Call& call, Bytes name);
+
+void RunScript(Call& call, FindScript find, Access access) {
+  const Services& services = call.services;
+  services.monitors.ShowBegun(call.session, call.args.Words());  // before what the script does
+  const Bytes name = call.args.Next();
+  const ScriptArguments arguments = ScriptArguments::Take(call.args);
+  const Script& script = find(call, name);
+  services.scripts.Run(
+      call, {.engine = services.script_cache.engine(),
+             .kind = ScriptRunner::Kind::kScript,
+             .flags = script.flags,
+             .access = access,
+             .invocation = {
+                 .function = script.function, .name = script.sha, .keys = arguments.keys, .args = arguments.args}});
+}
+
+constexpr char kScriptComplexity[] = "Depends on the script";
+
+struct Eval {
+  static constexpr CommandSpec spec = {.syntax = "EVAL script numkeys:integer [key...] [arg...]",
+                                       .summary = "Runs a Lua script atomically.",
+                                       .since = "2.6.0",
+                                       .complexity = kScriptComplexity,
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
+                                       .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .flags_of = FlagsOfText};
+  static void Run(Call& call) { RunScript(call, Compiled, Access::kReadWrite); }
+};
+
+struct EvalRo {
+  static constexpr CommandSpec spec = {.syntax = "EVAL_RO script numkeys:integer [key...] [arg...]",
+                                       .summary = "Runs a read-only Lua script.",
+                                       .since = "7.0.0",
+                                       .complexity = kScriptComplexity,
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
+                                       .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},
+                                       .flags_of = FlagsOfText};
+  static void Run(Call& call) { RunScript(call, Compiled, Access::kReadOnly); }
+};
+
+struct EvalSha {
+  static constexpr CommandSpec spec = {.syntax = "EVALSHA sha1 numkeys:integer [key...] [arg...]",
+                                       .summary = "Runs a cached Lua script, by the SHA-1 of its text.",
+                                       .since = "2.6.0",
+                                       .complexity = kScriptComplexity,
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
+                                       .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .flags_of = FlagsOfSha};
+  static void Run(Call& call) { RunScript(call, Known, Access::kReadWrite); }
+};
+
+struct EvalShaRo {
+  static constexpr CommandSpec spec = {.syntax = "EVALSHA_RO sha1 numkeys:integer [key...] [arg...]",
+                                       .summary = "Runs a cached read-only Lua script, by the SHA-1 of its text.",
+                                       .since = "7.0.0",
+                                       .complexity = kScriptComplexity,
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
+                                       .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},
+                                       .flags_of = FlagsOfSha};
+  static void Run(Call& call) { RunScript(call, Known, Access::kReadOnly); }
+};
+
+struct ScriptDebug {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|DEBUG mode(YES|SYNC|NO)",
+                                       .summary = "Turns the script debugger off; this server has none.",
+                                       .since = "3.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript};
+  static void Run(Call& call) {
+    if (call.args.TakeToken("YES") || call.args.TakeToken("SYNC")) throw Refusal{refusals::kNoScriptDebugger};
+    if (!call.args.TakeToken("NO")) throw Refusal{refusals::kScriptDebugMode};
+    call.reply.Ok();
+  }
+};
+
+struct ScriptExists {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|EXISTS sha1...",
+                                       .summary = "Returns which of these scripts are cached.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(N) for N scripts asked for",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript,
+                                       .tips = "request_policy:all_shards response_policy:agg_logical_and"};
+  static void Run(Call& call) {
+    call.reply.Array(call.args.Left());
+    for (Bytes sha : call.args.Rest()) {
+      call.reply.Integer(call.services.script_cache.FindSha(sha) == nullptr ? 0 : 1);
+    }
+  }
+};
+
+struct ScriptFlush {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|FLUSH [flush-type(ASYNC|SYNC)@6.2.0]",
+                                       .summary = "Forgets all scripts.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(N) for N scripts",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript,
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    const FreeMode mode = TakeFlushMode(call, refusals::kScriptFlushMode);
+    ScriptCache::Contents contents = call.services.script_cache.Take();
+    const size_t scripts = contents.by_sha.size();
+    if (mode == FreeMode::kLater && scripts > 0) call.services.reclaimer.Free(std::move(contents), scripts);
+    call.reply.Ok();
+  }
+};
+
+struct ScriptHelp {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|HELP",
+                                       .summary = "Lists the subcommands of SCRIPT.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kLoading | kStale};
+  static void Run(Call& call) {
+    WriteHelp(call, {"DEBUG (YES|SYNC|NO)", "    There is no debugger: NO is accepted, the others are refused.",
+                     "EXISTS <sha1> [<sha1> ...]", "    Which of these scripts are known.", "FLUSH [ASYNC|SYNC]",
+                     "    Remove all cached scripts, now or in the background. Without a mode the directive",
+                     "    lazyfree-lazy-user-flush decides.", "KILL",
+                     "    Stop the running script, unless it has written.", "LOAD <script>",
+                     "    Cache a script without running it.", "SHOW <sha1>", "    The text of a cached script."});
+  }
+};
+
+struct ScriptKill {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|KILL",
+                                       .summary = "Stops the running script, unless it has written.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript | kAllowBusy,
+                                       .tips = "request_policy:all_shards response_policy:one_succeeded"};
+  static void Run(Call& call) {
+    call.services.scripts.Kill(ScriptRunner::Kind::kScript);
+    call.reply.Ok();
+  }
+};
+
+struct ScriptLoad {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|LOAD script",
+                                       .summary = "Caches a Lua script without running it.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(N) for a script of N octets",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript | kStale,
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+  static void Run(Call& call) { call.reply.Bulk(Compiled(call, call.args.Next()).sha); }
+};
+
+struct ScriptShow {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|SHOW sha1",
+                                       .summary = "Returns the text of a cached script.",
+                                       .since = "valkey:8.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript};
+  static void Run(Call& call) {
+    const Script* const script = call.services.script_cache.FindSha(call.args.Next());
+    if (script == nullptr) throw Refusal{refusals::kNoSuchScript};
+    call.reply.Bulk(script->body);
+  }
+};
+
+struct ScriptContainer {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT",
+                                       .summary = "Contains the subcommands about scripts.",
+                                       .since = "2.6.0",
+                                       .group = CommandGroup::kScripting,
+                                       .arity = -2};
+  static constexpr auto kSubcommands =
+      Family<ScriptDebug, ScriptExists, ScriptFlush, ScriptHelp, ScriptKill, ScriptLoad, ScriptShow>();
+};
+
+constexpr auto kScriptingCommands = Family<Eval, EvalRo, EvalSha, EvalShaRo, ScriptContainer>();
+
+}  // namespace
+
+std::span<const CommandCard> ScriptingCommands() { return kScriptingCommands; }
+
+}  // namespace respite

@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <string>
+
+#include "base/log.h"
+#include "server/catalogue/dialect.h"
+#include "server/catalogue/refusals.h"
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/commands/server/pictures.h"
+#include "server/config/usage.h"
+#include "server/execution/call.h"
+#include "server/execution/executor.h"
+#include "server/execution/script_runner.h"
+#include "server/execution/services.h"
+#include "server/storage/shutdown.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
+constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
+constexpr char kShutdownFailed[] = "ERR Errors trying to SHUTDOWN. Check logs.";
+constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+// Modules cannot be loaded because they are compiled against Redis' structures.
+struct ModuleHelp {
+  static constexpr CommandSpec spec = {.syntax = "MODULE|HELP",
+                                       .summary = "Lists the subcommands of MODULE.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale};
+  static void Run(Call& call) {
+    WriteHelp(call, {"LIST", "    The modules in use: none.",                                      //
+                     "LOAD <path> [<arg> ...]", "    Refused: modules of Redis cannot run here.",  //
+                     "LOADEX <path> [CONFIG <name> <value> ...] [ARGS <arg> ...]", "    Refused likewise.",
+                     "UNLOAD <name>", "    Refused: there is no module to unload."});
+  }
+};
+
+struct ModuleList {
+  static constexpr CommandSpec spec = {.syntax = "MODULE|LIST",
+                                       .summary = "Lists the modules in use: none.",
+                                       .since = "4.0.0",
+                                       .complexity = "O(N) for N modules",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript,
+                                       .tips = "nondeterministic_output_order"};
+  static void Run(Call& call) { call.reply.Array(0); }
+};
+
+struct WithoutModules {
+  static constexpr std::string_view kRefuses = "there are no modules";
+};
+
+[[noreturn]] void RefuseModule(Call& call) {
+  call.services.log.Warning("Module " + std::string(call.args.Next()) +
+                            " failed to load: this server cannot load modules");
+  throw Refusal{refusals::kModuleLoad};
+}
+
+struct ModuleLoad : WithoutModules {
+  static constexpr CommandSpec spec = {.syntax = "MODULE|LOAD path [arg...]",
+                                       .summary = "Refuses to load a module.",
+                                       .since = "4.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected,
+                                       .protection = Protection::kModuleCommand};
+  static void Run(Call& call) { RefuseModule(call); }
+};
+
+struct ModuleLoadEx : WithoutModules {
+  static constexpr CommandSpec spec = {.syntax = "MODULE|LOADEX path [CONFIG... configs{name value}] [ARGS args...]",
+                                       .summary = "Refuses to load a module, with settings.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected,
+                                       .protection = Protection::kModuleCommand};
+  static void Run(Call& call) { RefuseModule(call); }
+};
+
+struct ModuleUnload : WithoutModules {
+  static constexpr CommandSpec spec = {.syntax = "MODULE|UNLOAD name",
+                                       .summary = "Refuses to unload a module: there is none.",
+                                       .since = "4.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected,
+                                       .protection = Protection::kModuleCommand};
+  static void Run(Call& call) {
+    call.services.log.Warning("Error unloading module " + std::string(call.args.Next()) +
+                              ": no such module with that name");
+    throw Refusal{refusals::kModuleUnload};
+  }
+};
+
+struct Module {
+  static constexpr CommandSpec spec = {.syntax = "MODULE",
+                                       .summary = "Contains the subcommands about modules.",
+                                       .since = "4.0.0",
+                                       .group = CommandGroup::kServer,
+                                       .arity = -2};
+  static constexpr auto kSubcommands = Family<ModuleHelp, ModuleList, ModuleLoad, ModuleLoadEx, ModuleUnload>();
+};
+
+struct Time {
+  static constexpr CommandSpec spec = {.syntax = "TIME",
+                                       .summary = "Returns the unix time in seconds, and microseconds.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale | kFast,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    const int64_t now_us = call.services.executor.UnitWallUs();
+    call.reply.Array(2);
+    call.reply.BulkInteger(now_us / 1'000'000);
+    call.reply.BulkInteger(now_us % 1'000'000);
+  }
+};
+
+struct Lolwut {
+  static constexpr CommandSpec spec = {.syntax = "LOLWUT [VERSION version:integer]",
+                                       .summary = "Draws a picture with the version.",
+                                       .since = "5.0.0",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kReadOnly | kFast};
+  // Redis: without VERSION and a number, draws the picture of this version, which has none.
+  static void Run(Call& call) {
+    std::string text;
+    if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);
+    text += "Redis ver. " + std::string(call.services.dialect.traits.version) + "\n";
+    call.reply.Verbatim(text, "txt");
+  }
+
+ private:
+  static std::string Picture(Call& call) {
+    const int64_t version = call.args.NextInteger();
+    if (version == 5) return Labyrinth(call.random, TakeSize(call.args, {.columns = 66, .rows = 12}));
+    if (version == 6) return Skyline(call.random, TakeSize(call.args, {.columns = 80, .rows = 20}));
+    return {};
+  }
+  static PictureSize TakeSize(Args& args, PictureSize size) {
+    if (!args.AtEnd()) size.columns = std::clamp<int64_t>(args.NextInteger(), 1, 1000);
+    if (!args.AtEnd()) size.rows = std::clamp<int64_t>(args.NextInteger(), 1, 200);
+    return size;
+  }
+};
+
+// The words of SHUTDOWN.
+struct ShutdownOptions {
+  uint32_t flags = kShutdownDefault;
+  bool abort = false;
+
+  static ShutdownOptions Take(Args& args) {
+    ShutdownOptions options;
+    while (!args.AtEnd()) options.TakeOne(args);
+    constexpr uint32_t kContradiction = kShutdownNoSave | kShutdownSave;
+    const bool contradicts = (options.flags & kContradiction) == kContradiction;
+    if (contradicts || (options.abort && options.flags != kShutdownDefault)) throw Refusal{refusals::kSyntax};
+    return options;
+  }
+
+ private:
+  void TakeOne(Args& args) {
+    if (args.TakeToken("NOSAVE")) {
+      flags |= kShutdownNoSave;
+    } else if (args.TakeToken("SAVE")) {
+      flags |= kShutdownSave;
+    } else if (args.TakeToken("NOW")) {
+      flags |= kShutdownNow;
+    } else if (args.TakeToken("FORCE")) {
+      flags |= kShutdownForce;
+    } else if (args.TakeToken("ABORT")) {
+      abort = true;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+};
+
+struct ShutdownCommand {
+  static constexpr CommandSpec spec = {
+      .syntax = "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
+      .where = Where::kEverywhere,
+      .summary = "Saves the data as configured and stops the server.",
+      .since = "1.0.0",
+      .complexity = "O(N), N being the number of keys when they are saved, else O(1)",
+      .group = CommandGroup::kServer,
+      .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy};
+  static void Run(Call& call) {
+    const ShutdownOptions options = ShutdownOptions::Take(call.args);
+    const Services& services = call.services;
+    if (options.abort) return Abort(call);
+    if (!services.executor.MayWait() && (options.flags & kShutdownNow) == 0) throw Refusal{kNotInScripts};
+    const bool saves = (options.flags & kShutdownNoSave) == 0;
+    if (services.scripts.Busy() && saves) throw services.scripts.BusyRefusal();
+    switch (services.shutdown.Begin(options.flags)) {
+      case Shutdown::Outcome::kFailed:
+        throw Refusal{refusals::kShutdownFailed};
+      case Shutdown::Outcome::kWaiting:
+        services.shutdown.AddWaiting(call.session);
+        return call.Wait({.answer = ReplyFailed});
+      case Shutdown::Outcome::kStopping:
+        call.session.close_after_reply = true;  // later requests get no reply
+    }
+  }
+
+ private:
+  static constexpr char kNotInScripts[] = "ERR SHUTDOWN without NOW or ABORT isn't allowed for DENY BLOCKING client";
+
+  static void ReplyFailed(Reply& reply, const Services&, const Session&) { reply.Error(refusals::kShutdownFailed); }
+
+  static void Abort(Call& call) {
+    if (!call.services.shutdown.Abort()) throw Refusal{refusals::kNoShutdown};
+    call.reply.Ok();
+  }
+};
+
+constexpr auto kServerCommands = Family<Module, Time, Lolwut, ShutdownCommand>();
+
+}  // namespace
+
+std::span<const CommandCard> ServerCommands() { return kServerCommands; }
+
+}  // namespace respite

@@ -1,0 +1,373 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "server/catalogue/dialect.h"
+#include "server/catalogue/key_finder.h"
+#include "server/commands/families.h"
+#include "server/commands/sorted_sets/geo_query.h"
+#include "server/commands/sorted_sets/sorted_set_words.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Single places
+
+// Four decimals. Redis: rounds the scaled number, half to even.
+std::string DistanceText(double distance) { return FixedText(std::rint(distance * 10'000) / 10'000, 4); }
+
+void ReplyPoint(Call& call, const GeoPoint& point) {
+  call.reply.Array(2);
+  if (call.services.dialect.traits.positions_have_shortest_digits) {
+    call.reply.Double(point.longitude);
+    call.reply.Double(point.latitude);
+    return;
+  }
+  call.reply.LongDouble(point.longitude);
+  call.reply.LongDouble(point.latitude);
+}
+
+struct NewPlace {
+  Bytes member;
+  uint64_t score;
+};
+
+std::vector<NewPlace> TakePlaces(Args& args) {
+  if (args.Left() % 3 != 0) throw Refusal{refusals::kSyntax};
+  std::vector<NewPlace> places;
+  places.reserve(args.Left() / 3);
+  while (!args.AtEnd()) {
+    const GeoPoint point = TakePoint(args);
+    places.push_back({args.Next(), GeoScore(point)});
+  }
+  return places;
+}
+
+struct GeoAddOptions {
+  AddRule rule;
+  bool counts_changes = false;
+};
+
+GeoAddOptions ParseGeoAddOptions(Args& args) {
+  using Condition = AddRule::Condition;
+  GeoAddOptions options;
+  auto take = [&](Condition condition) {
+    if (options.rule.condition != Condition::kAlways && options.rule.condition != condition)
+      throw Refusal{refusals::kSyntax};
+    options.rule.condition = condition;
+  };
+  for (;;) {
+    if (args.TakeToken("NX")) {
+      take(Condition::kIfAbsent);
+    } else if (args.TakeToken("XX")) {
+      take(Condition::kIfPresent);
+    } else if (args.TakeToken("CH")) {
+      options.counts_changes = true;
+    } else {
+      return options;
+    }
+  }
+}
+
+struct GeoAdd {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "GEOADD key [condition(NX|XX)@6.2.0] [change=CH@6.2.0] data{longitude:double latitude:double "
+          "member}...",
+      .summary = "Adds places, given by longitude and latitude, to a sorted set.",
+      .since = "3.2.0",
+      .complexity = "O(log(N)) for each place, N being the number of places in the set",
+      .group = CommandGroup::kGeo,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const GeoAddOptions options = ParseGeoAddOptions(call.args);
+    const std::vector<NewPlace> places = TakePlaces(call.args);
+    const bool creates = options.rule.condition != AddRule::Condition::kIfPresent;
+    Edit<SortedSet> set = creates ? call.db.OpenOrCreate<SortedSet>(key, RoomFor(places, call.db.Limits()))
+                                  : call.db.Open<SortedSet>(key);
+    const auto pair_at = [&](size_t i) { return std::pair(places[i].member, static_cast<double>(places[i].score)); };
+    const AddCounts counts = set ? AddPairs(set, options.rule, places.size(), pair_at) : AddCounts{};
+    call.reply.Integer(options.counts_changes ? counts.All() : counts.added);
+  }
+
+ private:
+  static size_t RoomFor(const std::vector<NewPlace>& places, const EncodingLimits& limits) {
+    constexpr size_t kScoreOctets = 9;
+    size_t octets = 0;
+    for (const NewPlace& place : places) octets += kScoreOctets + place.member.size();
+    return PackedRoom(places.size(), octets, limits);
+  }
+};
+
+struct GeoDist {
+  static constexpr CommandSpec spec = {.syntax = "GEODIST key member1 member2 [unit(M|KM|FT|MI)]",
+                                       .summary = "Returns the distance between two places.",
+                                       .since = "3.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeo,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    auto [key, one, other] = call.args.Take<Bytes, Bytes, Bytes>();
+    if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
+    const double meters_per_unit = call.args.AtEnd() ? 1 : MetersPerUnit(call.args.Next());
+    const auto places = call.db.Read<SortedSet>(key);
+    const auto from = PlaceOf(places, one);
+    const auto to = PlaceOf(places, other);
+    if (!from || !to) return call.reply.Null();
+    call.reply.Bulk(DistanceText(DistanceMeters(*from, *to) / meters_per_unit));
+  }
+};
+
+struct GeoHash {
+  static constexpr CommandSpec spec = {.syntax = "GEOHASH key [member...]",
+                                       .summary = "Returns the geohashes of places as text.",
+                                       .since = "3.2.0",
+                                       .complexity = "O(1) for each member",
+                                       .group = CommandGroup::kGeo,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const auto places = call.db.Read<SortedSet>(call.args.Next());
+    call.reply.Array(call.args.Left());
+    while (!call.args.AtEnd()) {
+      const auto place = PlaceOf(places, call.args.Next());
+      if (place) {
+        call.reply.Bulk(GeohashText(*place));
+      } else {
+        call.reply.Null();
+      }
+    }
+  }
+};
+
+struct GeoPos {
+  static constexpr CommandSpec spec = {.syntax = "GEOPOS key [member...]",
+                                       .summary = "Returns longitude and latitude of places.",
+                                       .since = "3.2.0",
+                                       .complexity = "O(1) for each member",
+                                       .group = CommandGroup::kGeo,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const auto places = call.db.Read<SortedSet>(call.args.Next());
+    call.reply.Array(call.args.Left());
+    while (!call.args.AtEnd()) {
+      const auto place = PlaceOf(places, call.args.Next());
+      if (place) {
+        ReplyPoint(call, *place);
+      } else {
+        call.reply.NullArray();
+      }
+    }
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Searches
+
+struct FoundPlace {
+  double distance_m;
+  double score;
+  GeoPoint point;
+  size_t name_at;
+  size_t name_size;
+};
+
+// Places found; their names are stored one after another in one text.
+class FoundPlaces {
+ public:
+  FoundPlaces(const SortedSet& places, const GeoQuery& query) {
+    if (!places.Exists()) return;
+    const size_t enough = query.takes_any ? static_cast<size_t>(query.count) : SIZE_MAX;
+    for (const ScoreSpan& span : CoveringSpans(query.shape)) {
+      if (found_.size() >= enough) break;
+      CollectSpan(places, query, span, enough);
+    }
+    if (query.IsSorted()) Sort(query);
+    if (query.count > 0) found_.resize(std::min(found_.size(), static_cast<size_t>(query.count)));
+  }
+
+  size_t Size() const { return found_.size(); }
+  auto begin() const { return found_.begin(); }
+  auto end() const { return found_.end(); }
+  Bytes NameOf(const FoundPlace& place) const { return Bytes(names_).substr(place.name_at, place.name_size); }
+
+ private:
+  void CollectSpan(const SortedSet& places, const GeoQuery& query, const ScoreSpan& span, size_t enough) {
+    const ScoreRange range = {
+        .min = static_cast<double>(span.first), .max = static_cast<double>(span.end), .excludes_max = true};
+    places.ForEach(places.Within(range), Direction::kUp, [&](Bytes name, double score) {
+      if (found_.size() >= enough) return;
+      const GeoPoint point = PointOfScore(score);
+      const auto distance_m = query.shape.DistanceInside(point);
+      if (!distance_m) return;
+      found_.push_back({*distance_m, score, point, names_.size(), name.size()});
+      names_ += name;
+    });
+  }
+
+  void Sort(const GeoQuery& query) {
+    const bool farthest_first = query.order == GeoQuery::Order::kFarthestFirst;
+    auto before = [&](const FoundPlace& a, const FoundPlace& b) {
+      return farthest_first ? a.distance_m > b.distance_m : a.distance_m < b.distance_m;
+    };
+    const auto count = static_cast<std::ptrdiff_t>(query.count);
+    if (count > 0 && count < std::ssize(found_)) {
+      std::nth_element(found_.begin(), found_.begin() + count, found_.end(), before);
+      found_.resize(static_cast<size_t>(count));
+    }
+    std::stable_sort(found_.begin(), found_.end(), before);
+  }
+
+  std::vector<FoundPlace> found_;
+  std::string names_;
+};
+
+void ReplyPlaces(Call& call, const GeoQuery& query, const FoundPlaces& found) {
+  const size_t details = size_t{query.with_distance} + size_t{query.with_hash} + size_t{query.with_point};
+  call.reply.Array(found.Size());
+  for (const FoundPlace& place : found) {
+    if (details > 0) call.reply.Array(1 + details);
+    call.reply.Bulk(found.NameOf(place));
+    if (query.with_distance) call.reply.Bulk(DistanceText(place.distance_m / query.shape.meters_per_unit));
+    if (query.with_hash) call.reply.Integer(static_cast<int64_t>(place.score));
+    if (query.with_point) ReplyPoint(call, place.point);
+  }
+}
+
+void StorePlaces(Call& call, Bytes key, const GeoQuery& query, const FoundPlaces& found, const KeyEvent& event) {
+  ScoredResult result(call.db.Data().hash_key());
+  for (const FoundPlace& place : found)
+    result.Append(found.NameOf(place),
+                  query.stores_distance ? place.distance_m / query.shape.meters_per_unit : place.score);
+  StoreSortedSet(call, key, result, event);
+}
+
+void Search(Call& call, GeoForm form) {
+  std::optional<Bytes> target;
+  if (form == GeoForm::kSearchStore) target = call.args.Next();
+  const auto places = call.db.Read<SortedSet>(call.args.Next());
+  const GeoQuery query = ParseGeoQuery(call.args, places, form);
+  if (query.store_key) target = query.store_key;
+  const FoundPlaces found(places, query);
+  if (!target) return ReplyPlaces(call, query, found);
+  StorePlaces(call, *target, query, found,
+              form == GeoForm::kSearchStore ? KeyEvent("geosearchstore") : KeyEvent("georadiusstore"));
+}
+
+struct GeoRadius {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "GEORADIUS key longitude:double latitude:double radius:double unit(M|KM|FT|MI) [WITHCOORD] "
+          "[WITHDIST] [WITHHASH] [count-block{COUNT count:integer [ANY@6.2.0]}] [order(ASC|DESC)] "
+          "[store(STORE storekey<key>:key|STOREDIST storedistkey<key>:key)]",
+      .summary = "Finds places within a distance of a point, and may store them.",
+      .since = "3.2.0",
+      .complexity = "O(N+log(M)), N being the places in the squares around the area, M all places in the set",
+      .group = CommandGroup::kGeo,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRO | kKeyAccess), KeysAfter("STORE", 6, {.last = 0, .limit = 0}, kKeyOW | kKeyUpdate),
+               KeysAfter("STOREDIST", 6, {.last = 0, .limit = 0}, kKeyOW | kKeyUpdate)},
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument"};
+  static void Run(Call& call) { Search(call, GeoForm::kRadius); }
+};
+
+struct GeoRadiusRo {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "GEORADIUS_RO key longitude:double latitude:double radius:double unit(M|KM|FT|MI) [WITHCOORD] "
+          "[WITHDIST] [WITHHASH] [count-block{COUNT count:integer [ANY@6.2.0]}] [order(ASC|DESC)]",
+      .summary = "Finds places within a distance of a point.",
+      .since = "3.2.10",
+      .complexity = "O(N+log(M)), N being the places in the squares around the area, M all places in the set",
+      .group = CommandGroup::kGeo,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`GEOSEARCH` with the `BYRADIUS` argument"};
+  static void Run(Call& call) { Search(call, GeoForm::kRadiusReadOnly); }
+};
+
+struct GeoRadiusByMember {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "GEORADIUSBYMEMBER key member radius:double unit(M|KM|FT|MI) [WITHCOORD] [WITHDIST] [WITHHASH] "
+          "[count-block{COUNT count:integer [ANY]}] [order(ASC|DESC)] [store(STORE "
+          "storekey<key>:key|STOREDIST storedistkey<key>:key)]",
+      .summary = "Finds places within a distance of a member, and may store them.",
+      .since = "3.2.0",
+      .complexity = "O(N+log(M)), N being the places in the squares around the area, M all places in the set",
+      .group = CommandGroup::kGeo,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRO | kKeyAccess), KeysAfter("STORE", 5, {.last = 0, .limit = 0}, kKeyOW | kKeyUpdate),
+               KeysAfter("STOREDIST", 5, {.last = 0, .limit = 0}, kKeyOW | kKeyUpdate)},
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments"};
+  static void Run(Call& call) { Search(call, GeoForm::kRadiusByMember); }
+};
+
+struct GeoRadiusByMemberRo {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "GEORADIUSBYMEMBER_RO key member radius:double unit(M|KM|FT|MI) [WITHCOORD] [WITHDIST] [WITHHASH] "
+          "[count-block{COUNT count:integer [ANY]}] [order(ASC|DESC)]",
+      .summary = "Finds places within a distance of a member.",
+      .since = "3.2.10",
+      .complexity = "O(N+log(M)), N being the places in the squares around the area, M all places in the set",
+      .group = CommandGroup::kGeo,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`GEOSEARCH` with the `BYRADIUS` and `FROMMEMBER` arguments"};
+  static void Run(Call& call) { Search(call, GeoForm::kRadiusByMemberReadOnly); }
+};
+
+struct GeoSearch {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "GEOSEARCH key from(FROMMEMBER member|FROMLONLAT fromlonlat{longitude:double latitude:double}) "
+          "by(circle{BYRADIUS radius:double unit(M|KM|FT|MI)}|box{BYBOX width:double height:double "
+          "unit(M|KM|FT|MI)}) [order(ASC|DESC)] [count-block{COUNT count:integer [ANY]}] [WITHCOORD] "
+          "[WITHDIST] [WITHHASH]",
+      .summary = "Finds places in a circle or a box.",
+      .since = "6.2.0",
+      .complexity = "O(N+log(M)), N being the places in the squares around the area, M all places in the set",
+      .group = CommandGroup::kGeo,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) { Search(call, GeoForm::kSearch); }
+};
+
+struct GeoSearchStore {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "GEOSEARCHSTORE destination:key source:key from(FROMMEMBER member|FROMLONLAT "
+          "fromlonlat{longitude:double latitude:double}) by(circle{BYRADIUS radius:double "
+          "unit(M|KM|FT|MI)}|box{BYBOX width:double height:double unit(M|KM|FT|MI)}) [order(ASC|DESC)] "
+          "[count-block{COUNT count:integer [ANY]}] [STOREDIST]",
+      .summary = "Stores the places found in a circle or a box under another key.",
+      .since = "6.2.0",
+      .complexity = "O(N+log(M)), N being the places in the squares around the area, M all places in the set",
+      .group = CommandGroup::kGeo,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyOW | kKeyUpdate), Key(2, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) { Search(call, GeoForm::kSearchStore); }
+};
+
+constexpr auto kGeoCommands = Family<GeoAdd, GeoDist, GeoHash, GeoPos, GeoRadius, GeoRadiusRo, GeoRadiusByMember,
+                                     GeoRadiusByMemberRo, GeoSearch, GeoSearchStore>();
+
+}  // namespace
+
+std::span<const CommandCard> GeoCommands() { return kGeoCommands; }
+
+}  // namespace respite

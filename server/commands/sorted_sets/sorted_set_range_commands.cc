@@ -1,0 +1,367 @@
+#include <algorithm>
+
+#include "server/catalogue/dialect.h"
+#include "server/commands/families.h"
+#include "server/commands/sorted_sets/sorted_set_words.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kLimitOfRanks[] =
+    "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+constexpr char kWithScoresByLex[] = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Ranges as options
+
+enum class RangeBy : uint8_t { kRank, kScore, kLex };
+
+// How the commands of the family differ in their options.
+struct RangeForm {
+  std::optional<RangeBy> by = std::nullopt;
+  std::optional<Direction> direction = std::nullopt;
+  bool takes_scores = true;  // WITHSCORES
+};
+
+struct RangeOptions {
+  Bytes key;
+  RangeBy by = RangeBy::kRank;
+  Direction direction = Direction::kUp;
+  Scores scores = Scores::kNo;
+  int64_t offset = 0;
+  int64_t limit = -1;
+  IndexRange ranks = {};
+  ScoreRange score = {};
+  LexRange lex = {};
+};
+
+void ParseRangeEnds(RangeOptions& options, Bytes min, Bytes max, const DialectTraits& traits) {
+  if (options.by == RangeBy::kRank) {
+    options.ranks = {Args::Integer(min), Args::Integer(max)};
+    return;
+  }
+  if (options.direction == Direction::kDown) std::swap(min, max);
+  if (options.by == RangeBy::kScore) {
+    options.score = ParseScoreRange(min, max, traits);
+  } else {
+    options.lex = ParseLexRange(min, max);
+  }
+}
+
+RangeOptions ParseRange(Call& call, const RangeForm& form) {
+  Args& args = call.args;
+  RangeOptions options;
+  auto [key, min, max] = args.Take<Bytes, Bytes, Bytes>();
+  std::optional<RangeBy> by = form.by;
+  std::optional<Direction> direction = form.direction;
+  while (!args.AtEnd()) {
+    if (form.takes_scores && args.TakeToken("WITHSCORES")) {
+      options.scores = Scores::kYes;
+    } else if (args.TakeTokenWith("LIMIT", 2)) {
+      options.offset = args.NextInteger();
+      options.limit = args.NextInteger();
+    } else if (!direction && args.TakeToken("REV")) {
+      direction = Direction::kDown;
+    } else if (!by && args.TakeToken("BYLEX")) {
+      by = RangeBy::kLex;
+    } else if (!by && args.TakeToken("BYSCORE")) {
+      by = RangeBy::kScore;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  options.key = key;
+  options.by = by.value_or(RangeBy::kRank);
+  options.direction = direction.value_or(Direction::kUp);
+  if (options.limit != -1 && options.by == RangeBy::kRank) throw Refusal{refusals::kLimitOfRanks};
+  if (options.scores == Scores::kYes && options.by == RangeBy::kLex) throw Refusal{refusals::kWithScoresByLex};
+  ParseRangeEnds(options, min, max, call.services.dialect.traits);
+  return options;
+}
+
+// What a negative offset leaves.
+enum class BelowZero : uint8_t { kNothing, kFromEnd };
+
+// Applies LIMIT to a span in the direction of the walk.
+RankSpan Limited(RankSpan span, const RangeOptions& options, BelowZero below) {
+  const auto count = static_cast<int64_t>(span.count);
+  const bool is_from_end = options.offset < 0 && below == BelowZero::kFromEnd;
+  const int64_t offset = is_from_end ? options.offset + count : options.offset;
+  if (offset < 0 || offset >= count) return {0, 0};
+  const int64_t left = count - offset;
+  const auto taken = static_cast<size_t>(options.limit < 0 ? left : std::min(options.limit, left));
+  const auto skipped = static_cast<size_t>(offset);
+  if (options.direction == Direction::kUp) return {span.first + skipped, taken};
+  return {span.first + span.count - skipped - taken, taken};
+}
+
+RankSpan Selected(const SortedSet& set, const RangeOptions& options, const DialectTraits& traits) {
+  const bool is_large = set.Table() != nullptr;
+  const auto below = is_large && traits.large_sets_count_offsets_from_end ? BelowZero::kFromEnd : BelowZero::kNothing;
+  switch (options.by) {
+    case RangeBy::kScore:
+      return Limited(set.Within(options.score), options, below);
+    case RangeBy::kLex:
+      return Limited(set.Within(options.lex), options, below);
+    case RangeBy::kRank:
+      break;
+  }
+  const RankSpan span = RanksAmong(options.ranks, set.Size());
+  return options.direction == Direction::kUp ? span : Mirrored(span, set.Size());
+}
+
+void ReplyRange(Call& call, const RangeForm& form) {
+  const RangeOptions options = ParseRange(call, form);
+  const SortedSet set = call.db.Read<SortedSet>(options.key);
+  const RankSpan span = Selected(set, options, call.services.dialect.traits);
+  MemberWriter write(call.reply, options.scores);
+  write.Begin(span.count);
+  set.ForEach(span, options.direction, write);
+}
+
+struct ZRange {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZRANGE key start stop [sortby(BYSCORE|BYLEX)@6.2.0] [REV@6.2.0] [LIMIT limit{offset:integer "
+          "count:integer}@6.2.0] [WITHSCORES]",
+      .summary = "Returns the members between two ranks, scores or members.",
+      .since = "1.2.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) { ReplyRange(call, {}); }
+};
+
+struct ZRevRange {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZREVRANGE key start:integer stop:integer [WITHSCORES]",
+      .summary = "Returns the members between two ranks, highest score first.",
+      .since = "1.2.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`ZRANGE` with the `REV` argument"};
+  static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kRank, .direction = Direction::kDown}); }
+};
+
+struct ZRangeByScore {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZRANGEBYSCORE key min:double max:double [WITHSCORES@2.0.0] [LIMIT limit{offset:integer "
+          "count:integer}]",
+      .summary = "Returns the members between two scores.",
+      .since = "1.0.5",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`ZRANGE` with the `BYSCORE` argument"};
+  static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kScore, .direction = Direction::kUp}); }
+};
+
+struct ZRevRangeByScore {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZREVRANGEBYSCORE key max:double min:double [WITHSCORES] [LIMIT limit{offset:integer "
+          "count:integer}]",
+      .summary = "Returns the members between two scores, the highest first.",
+      .since = "2.2.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`ZRANGE` with the `REV` and `BYSCORE` arguments"};
+  static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kScore, .direction = Direction::kDown}); }
+};
+
+struct ZRangeByLex {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZRANGEBYLEX key min max [LIMIT limit{offset:integer count:integer}]",
+      .summary = "Returns the members between two members, where all have the same score.",
+      .since = "2.8.9",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`ZRANGE` with the `BYLEX` argument"};
+  static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kLex, .direction = Direction::kUp}); }
+};
+
+struct ZRevRangeByLex {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZREVRANGEBYLEX key max min [LIMIT limit{offset:integer count:integer}]",
+      .summary = "Returns the members between two members, the last first, where all have the same score.",
+      .since = "2.8.9",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`ZRANGE` with the `REV` and `BYLEX` arguments"};
+  static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kLex, .direction = Direction::kDown}); }
+};
+
+// Redis: ZRANGESTORE adds members one by one, and -0 becomes 0 while the set is packed. If the size is known beforehand
+// (ranges of ranks), a large set is never packed.
+class ZeroSign {
+ public:
+  ZeroSign(const EncodingLimits& limits, const RangeOptions& options, size_t count)
+      : limits_(&limits), packed_(options.by != RangeBy::kRank || count <= limits.zset_max_listpack_entries) {}
+
+  double Kept(Bytes member, double score) {
+    packed_ =
+        packed_ && ++added_ <= limits_->zset_max_listpack_entries && member.size() <= limits_->zset_max_listpack_value;
+    return packed_ && score == 0 ? 0 : score;
+  }
+
+ private:
+  const EncodingLimits* limits_;
+  size_t added_ = 0;
+  bool packed_;
+};
+
+struct ZRangeStore {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZRANGESTORE dst:key src:key min max [sortby(BYSCORE|BYLEX)] [REV] [LIMIT limit{offset:integer "
+          "count:integer}]",
+      .summary = "Stores the members between two ranks, scores or members under another key.",
+      .since = "6.2.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members stored",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyOW | kKeyUpdate), Key(2, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const Bytes destination = call.args.Next();
+    const RangeOptions options = ParseRange(call, {.takes_scores = false});
+    const SortedSet set = call.db.Read<SortedSet>(options.key);
+    ScoredResult result(call.db.Data().hash_key());
+    const RankSpan span = Selected(set, options, call.services.dialect.traits);
+    ZeroSign sign(call.db.Limits(), options, span.count);
+    set.ForEach(span, options.direction,
+                [&](Bytes member, double score) { result.Append(member, sign.Kept(member, score)); });
+    StoreSortedSet(call, destination, result, "zrangestore");
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Counting and removing
+
+template <class Range>
+void ReplyCountWithin(Call& call, Bytes key, const Range& range) {
+  call.reply.Integer(static_cast<int64_t>(call.db.Read<SortedSet>(key).Within(range).count));
+}
+
+struct ZCount {
+  static constexpr CommandSpec spec = {.syntax = "ZCOUNT key min:double max:double",
+                                       .summary = "Counts the members between two scores.",
+                                       .since = "2.0.0",
+                                       .complexity = "O(log(N)), N being the number of members",
+                                       .group = CommandGroup::kSortedSet,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
+    ReplyCountWithin(call, key, ParseScoreRange(min, max, call.services.dialect.traits));
+  }
+};
+
+struct ZLexCount {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZLEXCOUNT key min max",
+      .summary = "Counts the members between two members, where all have the same score.",
+      .since = "2.8.9",
+      .complexity = "O(log(N)), N being the number of members",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly | kFast,
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
+    ReplyCountWithin(call, key, ParseLexRange(min, max));
+  }
+};
+
+// `span_of` returns which members of the set to remove.
+template <class SpanOf>
+void RemoveRange(Call& call, Bytes key, const KeyEvent& event, SpanOf&& span_of) {
+  Edit<SortedSet> set = call.db.Open<SortedSet>(key);
+  const RankSpan span = set ? span_of(*set) : RankSpan{};
+  if (span.count > 0) {
+    set->Remove(span);
+    set.Touched(event, span.count);
+  }
+  call.reply.Integer(static_cast<int64_t>(span.count));
+}
+
+struct ZRemRangeByRank {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZREMRANGEBYRANK key start:integer stop:integer",
+      .summary = "Removes the members between two ranks.",
+      .since = "2.0.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members removed",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite,
+      .keys = {Key(1, kKeyRW | kKeyDelete)}};
+  static void Run(Call& call) {
+    auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
+    const IndexRange range{start, stop};
+    RemoveRange(call, key, "zremrangebyrank", [&](const SortedSet& set) { return RanksAmong(range, set.Size()); });
+  }
+};
+
+struct ZRemRangeByScore {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZREMRANGEBYSCORE key min:double max:double",
+      .summary = "Removes the members between two scores.",
+      .since = "1.2.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members removed",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite,
+      .keys = {Key(1, kKeyRW | kKeyDelete)}};
+  static void Run(Call& call) {
+    auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
+    const ScoreRange range = ParseScoreRange(min, max, call.services.dialect.traits);
+    RemoveRange(call, key, "zremrangebyscore", [&](const SortedSet& set) { return set.Within(range); });
+  }
+};
+
+struct ZRemRangeByLex {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZREMRANGEBYLEX key min max",
+      .summary = "Removes the members between two members, where all have the same score.",
+      .since = "2.8.9",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members removed",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite,
+      .keys = {Key(1, kKeyRW | kKeyDelete)}};
+  static void Run(Call& call) {
+    auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
+    const LexRange range = ParseLexRange(min, max);
+    RemoveRange(call, key, "zremrangebylex", [&](const SortedSet& set) { return set.Within(range); });
+  }
+};
+
+constexpr auto kSortedSetRangeCommands =
+    Family<ZRange, ZRevRange, ZRangeByScore, ZRevRangeByScore, ZRangeByLex, ZRevRangeByLex, ZRangeStore, ZCount,
+           ZLexCount, ZRemRangeByRank, ZRemRangeByScore, ZRemRangeByLex>();
+
+}  // namespace
+
+std::span<const CommandCard> SortedSetRangeCommands() { return kSortedSetRangeCommands; }
+
+}  // namespace respite

@@ -1,0 +1,71 @@
+#include "server/commands/sorted_sets/sorted_set_words.h"
+
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "server/catalogue/dialect.h"
+#include "server/commands/delete_key.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kScoreRange[] = "ERR min or max is not a float";
+constexpr char kLexRange[] = "ERR min or max not valid string range item";
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+// Not if strtod would skip what the word begins with, or read a hexadecimal number.
+bool IsDecimal(Bytes word) {
+  if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
+  const bool is_hexadecimal = word.size() > 1 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
+  return !is_hexadecimal && (word.empty() || std::isspace(static_cast<unsigned char>(word[0])) == 0);
+}
+
+// Redis: parses as strtod does: accepts leading blanks, an empty word (0), and large numbers as infinity.
+double ParseScoreEnd(Bytes word, const DialectTraits& traits) {
+  if (traits.scores_in_ranges_are_decimal && !IsDecimal(word)) throw Refusal{refusals::kScoreRange};
+  if (const auto score = ParseDouble(word)) return *score;
+  const std::string text(word);
+  char* end = nullptr;
+  const double score = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || std::isnan(score)) throw Refusal{refusals::kScoreRange};
+  return score;
+}
+
+LexEnd ParseLexEnd(Bytes word) {
+  const bool alone = word.size() == 1 || (word.size() > 1 && word[1] == '\0');  // Redis: stops at a NUL
+  if (word.starts_with('(')) return {LexEnd::Kind::kExcluded, word.substr(1)};
+  if (word.starts_with('[')) return {LexEnd::Kind::kIncluded, word.substr(1)};
+  if (word.starts_with('+') && alone) return {LexEnd::Kind::kHighest};
+  if (word.starts_with('-') && alone) return {LexEnd::Kind::kLowest};
+  throw Refusal{refusals::kLexRange};
+}
+
+}  // namespace
+
+ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits) {
+  ScoreRange range;
+  range.excludes_min = min.starts_with('(');
+  range.excludes_max = max.starts_with('(');
+  range.min = ParseScoreEnd(min.substr(range.excludes_min ? 1 : 0), traits);
+  range.max = ParseScoreEnd(max.substr(range.excludes_max ? 1 : 0), traits);
+  return range;
+}
+
+LexRange ParseLexRange(Bytes min, Bytes max) { return {ParseLexEnd(min), ParseLexEnd(max)}; }
+
+void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const KeyEvent& event) {
+  EntryPtr entry = result.MakeEntry(key, call.db.Limits(), call.db.FreshAccess());
+  const auto size = static_cast<int64_t>(call.db.View<SortedSet>(entry.get()).Size());
+  StoreOrDelete(call, key, size > 0 ? std::move(entry) : nullptr, event);
+  call.reply.Integer(size);
+}
+
+}  // namespace respite

@@ -1,0 +1,96 @@
+// Helpers that commands on sorted sets share: parsing ranges, replies with scores, storing results.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "datatypes/score_range.h"
+#include "datatypes/scored_result.h"
+#include "datatypes/sorted_set.h"
+#include "server/commands/data/index_range.h"
+#include "server/execution/call.h"
+
+namespace respite {
+
+namespace refusals {
+
+inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number (NaN)";
+
+}  // namespace refusals
+
+// Parses `1.5`, `(1.5` (exclusive), `-inf`.
+ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);
+// Parses `[member`, `(member` (exclusive), `-` (first) and `+` (last).
+LexRange ParseLexRange(Bytes min, Bytes max);
+
+// The part of a range of ranks within `size` members.
+inline RankSpan RanksAmong(const IndexRange& range, size_t size) {
+  const auto [first, count] = range.Among(size);
+  return {first, count};
+}
+
+// The same span counted from the other end, for ZREVRANGE.
+inline RankSpan Mirrored(RankSpan span, size_t size) { return {size - span.first - span.count, span.count}; }
+
+enum class Scores : uint8_t { kNo, kYes };
+
+// Writes members with or without scores. Under RESP3 a member and its score are an array.
+class MemberWriter {
+ public:
+  MemberWriter(Reply& reply, Scores scores) : reply_(&reply), scores_(scores) {}
+
+  void Begin(size_t count) { reply_->Array(scores_ == Scores::kYes && !reply_->IsResp3() ? 2 * count : count); }
+  void operator()(Bytes member, double score) {
+    if (scores_ == Scores::kNo) return reply_->Bulk(member);
+    if (reply_->IsResp3()) reply_->Array(2);
+    reply_->Bulk(member);
+    reply_->Double(score);
+  }
+
+ private:
+  Reply* reply_;
+  Scores scores_;
+};
+
+// Takes WITHSCORES if it is the next word.
+inline Scores TakeWithScores(Args& args) { return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo; }
+
+// The initial space for a new set of `count` members; 0 if it will not be packed.
+inline size_t PackedRoom(size_t count, size_t octets, const EncodingLimits& limits) {
+  constexpr size_t kPerMember = 4;
+  return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + octets;
+}
+
+struct AddCounts {
+  int64_t added = 0;
+  int64_t changed = 0;
+  AddResult last = {AddResult::Outcome::kRuledOut};
+
+  int64_t All() const { return added + changed; }
+};
+
+// Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a std::pair<Bytes, double>. Throws if
+// a sum is not a number, so with arithmetic only one member may be added.
+template <class PairAt>
+AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {
+  using Outcome = AddResult::Outcome;
+  AddCounts counts;
+  set->Expect(count);
+  for (size_t i = 0; i < count; ++i) {
+    const std::pair<Bytes, double> pair = pair_at(i);
+    counts.last = set->Add(pair.first, pair.second, rule);
+    if (counts.last.outcome == Outcome::kNotANumber) throw Refusal{refusals::kScoreNotANumber};
+    if (counts.last.outcome == Outcome::kAdded) ++counts.added;
+    if (counts.last.outcome == Outcome::kChanged) ++counts.changed;
+  }
+  const bool increments = rule.arithmetic == AddRule::Arithmetic::kAdd;
+  const auto changes = static_cast<uint64_t>(counts.All());
+  if (changes > 0) set.Touched(increments ? KeyEvent("zincr") : KeyEvent("zadd"), changes);
+  return counts;
+}
+
+// Replaces the value of `key` by the result, or deletes the key if the result is empty, and replies with the number of
+// members.
+void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const KeyEvent& event);
+
+}  // namespace respite

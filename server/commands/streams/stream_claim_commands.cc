@@ -1,0 +1,277 @@
+// XCLAIM and XAUTOCLAIM: transfer pending entries from one consumer of a group to another.
+//
+// Both first change the pending entries and then write the reply, because its length is known only then.
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "datatypes/stream.h"
+#include "server/catalogue/dialect.h"
+#include "server/commands/families.h"
+#include "server/commands/streams/stream_words.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kStreamClaimMinIdle[] = "ERR Invalid min-idle-time argument for XCLAIM";
+constexpr char kStreamClaimIdle[] = "ERR Invalid IDLE option argument for XCLAIM";
+constexpr char kStreamClaimTime[] = "ERR Invalid TIME option argument for XCLAIM";
+constexpr char kStreamClaimRetryCount[] = "ERR Invalid RETRYCOUNT option argument for XCLAIM";
+constexpr char kStreamAutoClaimMinIdle[] = "ERR Invalid min-idle-time argument for XAUTOCLAIM";
+constexpr char kStreamAutoClaimCount[] = "ERR COUNT must be > 0";
+Refusal UnrecognizedXClaimOption(Bytes option) {
+  return {"ERR Unrecognized XCLAIM option '" + ShownName(option) + "'"};
+}
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+enum class ClaimReply : uint8_t { kEntries, kJustIds };
+
+void WriteClaimed(Reply& reply, const StreamLog& log, const std::vector<StreamId>& ids, ClaimReply kind) {
+  reply.Array(ids.size());
+  for (const StreamId& id : ids) {
+    kind == ClaimReply::kJustIds ? reply.Bulk(StreamIdText(id)) : void(WriteEntryOf(reply, log, id));
+  }
+}
+
+// The group of a command that claims.
+StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
+  StreamGroup* group = stream ? stream->Log().FindGroup(name) : nullptr;
+  if (group == nullptr) throw refusals::NoSuchKeyOrGroup(key, name);
+  return *group;
+}
+
+// Redis: an entry that was deleted from the stream cannot be claimed; it is no longer pending.
+void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
+  RecordPending(call, edit, id, entry);
+  edit.group.Release(id);
+  edit.stream.Count(1);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+struct XClaimOptions {
+  int64_t min_idle_ms = 0;
+  std::vector<StreamId> ids;
+  std::optional<int64_t> delivered_ms;  // none: now
+  int64_t deliveries = -1;              // negative: one more, or as many as there were with JUSTID
+  bool force = false;                   // also claims entries that are not pending
+  ClaimReply reply = ClaimReply::kEntries;
+  StreamId last_id;
+};
+
+// Redis: a negative time and one in the future count as now.
+int64_t SaneTime(int64_t delivered_ms, int64_t now_ms) {
+  return delivered_ms < 0 || delivered_ms > now_ms ? now_ms : delivered_ms;
+}
+
+void TakeXClaimOption(Call& call, XClaimOptions& options) {
+  Args& args = call.args;
+  if (args.TakeToken("FORCE")) {
+    options.force = true;
+  } else if (args.TakeToken("JUSTID")) {
+    options.reply = ClaimReply::kJustIds;
+  } else if (args.TakeTokenWith("IDLE", 1)) {
+    const auto idle_ms = static_cast<uint64_t>(args.NextInteger(refusals::kStreamClaimIdle));
+    options.delivered_ms = SaneTime(static_cast<int64_t>(static_cast<uint64_t>(call.now_ms) - idle_ms), call.now_ms);
+  } else if (args.TakeTokenWith("TIME", 1)) {
+    options.delivered_ms = SaneTime(args.NextInteger(refusals::kStreamClaimTime), call.now_ms);
+  } else if (args.TakeTokenWith("RETRYCOUNT", 1)) {
+    options.deliveries = args.NextInteger(refusals::kStreamClaimRetryCount);
+  } else if (args.TakeTokenWith("LASTID", 1)) {
+    options.last_id = TakeStreamId(args.Next());
+  } else {
+    throw refusals::UnrecognizedXClaimOption(args.Next());
+  }
+}
+
+// The IDs end at the first word that is no ID; options begin there.
+XClaimOptions TakeXClaimOptions(Call& call) {
+  Args& args = call.args;
+  XClaimOptions options;
+  options.min_idle_ms = std::max<int64_t>(args.NextInteger(refusals::kStreamClaimMinIdle), 0);
+  while (!args.AtEnd()) {
+    const auto id = ParseStreamId(args.Rest()[0]);
+    if (!id || id->sequence == ParsedStreamId::Sequence::kAutomatic) break;
+    options.ids.push_back(id->id);
+    args.Next();
+  }
+  while (!args.AtEnd()) TakeXClaimOption(call, options);
+  return options;
+}
+
+struct XClaim {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "XCLAIM key group consumer min-idle-time id... [IDLE ms:integer] [TIME "
+          "unix-time-milliseconds:unix-time] [RETRYCOUNT count:integer] [FORCE] [JUSTID] [LASTID lastid]",
+      .summary = "Transfers pending entries to another consumer, if their last delivery is long enough ago.",
+      .since = "5.0.0",
+      .complexity = "O(log N) for each of them, with N pending entries",
+      .group = CommandGroup::kStream,
+      .flags = kWrite | kFast,
+      .keys = {Key(1, kKeyRW | kKeyUpdate)},
+      .tips = "nondeterministic_output"};
+
+  static void Run(Call& call) {
+    auto [key, name, consumer_name] = call.args.Take<Bytes, Bytes, Bytes>();
+    Edit<Stream> stream = call.db.OpenToRead<Stream>(key);
+    const GroupEdit edit{key, name, stream, GroupToClaimFrom(stream, key, name)};
+    const XClaimOptions options = TakeXClaimOptions(call);
+
+    const bool moves_on = options.last_id > edit.group.last_id;
+    if (moves_on) edit.group.last_id = options.last_id;
+    StreamConsumer& consumer = SeeConsumer(call, edit, consumer_name);
+    std::vector<StreamId> claimed;
+    bool told = false;
+    for (const StreamId& id : options.ids) {
+      const Outcome outcome = Claim(call, edit, consumer, id, options);
+      if (outcome == Outcome::kClaimed) claimed.push_back(id);
+      told = told || outcome != Outcome::kLeft;
+    }
+    if (moves_on && !told) {
+      RecordGroupPosition(call, edit);
+      stream.Count(1);
+    }
+    WriteClaimed(call.reply, edit.Log(), claimed, options.reply);
+  }
+
+ private:
+  enum class Outcome : uint8_t { kClaimed, kReleased, kLeft };
+
+  static Outcome Claim(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamId& id,
+                       const XClaimOptions& options) {
+    const PendingEntry* known = edit.group.FindPending(id);
+    if (!edit.Log().Contains(id)) {
+      if (known == nullptr) return Outcome::kLeft;
+      ReleaseDeleted(call, edit, id, *known);
+      return Outcome::kReleased;
+    }
+    if (known == nullptr && !options.force) return Outcome::kLeft;
+    if (known != nullptr && known->IdleMs(call.now_ms) < options.min_idle_ms) return Outcome::kLeft;
+    PendingEntry entry{&consumer, options.delivered_ms.value_or(call.now_ms), known ? known->deliveries : 1};
+    if (options.deliveries >= 0) {
+      entry.deliveries = static_cast<uint64_t>(options.deliveries);
+    } else if (options.reply != ClaimReply::kJustIds) {
+      entry = entry.DeliveredAgain();
+    }
+    edit.group.Assign(id, entry);
+    consumer.active_ms = call.now_ms;
+    RecordPending(call, edit, id, entry);
+    edit.stream.Count(1);
+    return Outcome::kClaimed;
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+struct XAutoClaimOptions {
+  int64_t min_idle_ms = 0;
+  StreamId start;
+  uint64_t count = 100;
+  ClaimReply reply = ClaimReply::kEntries;
+};
+
+XAutoClaimOptions TakeXAutoClaimOptions(Args& args) {
+  constexpr int64_t kMostCount = std::numeric_limits<int64_t>::max() / 16;
+  XAutoClaimOptions options;
+  options.min_idle_ms = std::max<int64_t>(args.NextInteger(refusals::kStreamAutoClaimMinIdle), 0);
+  options.start = RangeStart(args.Next());
+  while (!args.AtEnd()) {
+    if (args.TakeTokenWith("COUNT", 1)) {
+      const int64_t count = args.NextInteger(refusals::kStreamAutoClaimCount);
+      if (count < 1 || count > kMostCount) throw Refusal{refusals::kStreamAutoClaimCount};
+      options.count = static_cast<uint64_t>(count);
+    } else if (args.TakeToken("JUSTID")) {
+      options.reply = ClaimReply::kJustIds;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return options;
+}
+
+struct XAutoClaim {
+  static constexpr CommandSpec spec = {
+      .syntax = "XAUTOCLAIM key group consumer min-idle-time start [COUNT count:integer] [JUSTID]",
+      .summary =
+          "Walks over pending entries and transfers those whose last delivery is long enough ago to another consumer.",
+      .since = "6.2.0",
+      .complexity = "O(1) for a COUNT that is small",
+      .group = CommandGroup::kStream,
+      .flags = kWrite | kFast,
+      .keys = {Key(1, kKeyRW | kKeyDelete)},
+      .tips = "nondeterministic_output"};
+
+  static void Run(Call& call) {
+    auto [key, name, consumer_name] = call.args.Take<Bytes, Bytes, Bytes>();
+    const XAutoClaimOptions options = TakeXAutoClaimOptions(call.args);
+    Edit<Stream> stream = call.db.OpenToRead<Stream>(key);
+    const GroupEdit edit{key, name, stream, GroupToClaimFrom(stream, key, name)};
+    const Result result = ClaimAll(call, edit, SeeConsumer(call, edit, consumer_name), options);
+    const bool lists_released = call.services.dialect.traits.autoclaim_lists_deleted;
+    call.reply.Array(lists_released ? 3 : 2);
+    call.reply.Bulk(StreamIdText(result.next));
+    WriteClaimed(call.reply, edit.Log(), result.claimed, options.reply);
+    if (!lists_released) return;
+    WriteClaimed(call.reply, edit.Log(), result.released, ClaimReply::kJustIds);
+  }
+
+ private:
+  struct Result {
+    StreamId next;  // where the next call goes on; 0-0 at the end
+    std::vector<StreamId> claimed;
+    std::vector<StreamId> released;
+  };
+
+  // Redis: gives up after ten times as many entries as it may claim.
+  static Result ClaimAll(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
+                         const XAutoClaimOptions& options) {
+    Result result;
+    uint64_t count = options.count;
+    uint64_t attempts = options.count * 10;
+    std::optional<StreamId> next = options.start;
+    for (; next && attempts > 0 && count > 0; --attempts) {
+      const auto at = edit.group.pending().AtOrAfter(*next);
+      if (at.AtEnd()) break;
+      const StreamId id = at.Id();
+      next = id.Next();
+      PendingEntry entry = at.Get();
+      if (!edit.Log().Contains(id)) {
+        ReleaseDeleted(call, edit, id, entry);
+        result.released.push_back(id);
+        --count;
+      } else if (entry.IdleMs(call.now_ms) >= options.min_idle_ms) {
+        entry = {&consumer, call.now_ms, entry.deliveries};
+        if (options.reply != ClaimReply::kJustIds) entry = entry.DeliveredAgain();
+        edit.group.Assign(id, entry);
+        consumer.active_ms = call.now_ms;
+        RecordPending(call, edit, id, entry);
+        edit.stream.Count(1);
+        result.claimed.push_back(id);
+        --count;
+      }
+    }
+    if (!next) return result;
+    const auto at = edit.group.pending().AtOrAfter(*next);
+    if (!at.AtEnd()) result.next = at.Id();
+    return result;
+  }
+};
+
+constexpr auto kStreamClaimCommands = Family<XAutoClaim, XClaim>();
+
+}  // namespace
+
+std::span<const CommandCard> StreamClaimCommands() { return kStreamClaimCommands; }
+
+}  // namespace respite

@@ -1,0 +1,407 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datatypes/stream.h"
+#include "server/commands/families.h"
+#include "server/commands/streams/stream_words.h"
+#include "server/execution/call.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kStreamTwoTrims[] = "ERR syntax error, MAXLEN and MINID options at the same time are not compatible";
+constexpr char kStreamMaxLength[] = "ERR The MAXLEN argument must be >= 0.";
+constexpr char kStreamTrimLimit[] = "ERR The LIMIT argument must be >= 0.";
+constexpr char kStreamLimitWithoutTrim[] =
+    "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy";
+constexpr char kStreamLimitOfExact[] = "ERR syntax error, LIMIT cannot be used without the special ~ option";
+constexpr char kStreamNoTrim[] = "ERR syntax error, XTRIM must be called with a trimming strategy";
+constexpr char kStreamIdZero[] = "ERR The ID specified in XADD must be greater than 0-0";
+constexpr char kStreamIdNotAbove[] = "ERR The ID specified in XADD is equal or smaller than the target stream top item";
+constexpr char kStreamExhausted[] = "ERR The stream has exhausted the last possible ID, unable to add more items";
+constexpr char kStreamEntryTooLarge[] = "ERR Elements are too large to be stored";
+constexpr char kStreamEntriesAdded[] = "ERR entries_added must be positive";
+constexpr char kStreamSetIdBelowGiven[] =
+    "ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id";
+constexpr char kStreamSetIdBelowDeleted[] =
+    "ERR The ID specified in XSETID is smaller than current max_deleted_entry_id";
+constexpr char kStreamSetIdBelowTop[] = "ERR The ID specified in XSETID is smaller than the target stream top item";
+constexpr char kStreamEntriesAddedBelowLength[] =
+    "ERR The entries_added specified in XSETID is smaller than the target stream length";
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+using Strategy = StreamTrim::Strategy;
+using Precision = StreamTrim::Precision;
+
+constexpr uint64_t kEntryMaxBytes = uint64_t{1} << 30;  // of all fields and values together
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Trimming: options of XADD and XTRIM
+
+class TrimOptions {
+ public:
+  // Takes an option at the cursor; false when there is none. Redis: an option that is the last word is not seen as one.
+  bool TryTake(Args& args) {
+    if (args.TakeTokenWith("MAXLEN", 1)) {
+      TakeStrategy(args, Strategy::kMaxLength);
+      const int64_t length = args.NextInteger();
+      if (length < 0) throw Refusal{refusals::kStreamMaxLength};
+      trim_.max_length = static_cast<uint64_t>(length);
+    } else if (args.TakeTokenWith("MINID", 1)) {
+      TakeStrategy(args, Strategy::kMinId);
+      trim_.min_id = TakeStreamId(args.Next());
+    } else if (args.TakeTokenWith("LIMIT", 1)) {
+      limit_ = args.NextInteger();
+      if (*limit_ < 0) throw Refusal{refusals::kStreamTrimLimit};
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool IsGiven() const { return trim_.strategy != Strategy::kNone; }
+
+  // Checks combinations of options, and sets the default limit: some hundred blocks. A record of Redis has the result
+  // of the trim and its LIMIT, which no longer matters.
+  enum class Need : uint8_t { kOptional, kRequired };
+  StreamTrim Finish(Need need, const Call& call) {
+    const bool approximate = trim_.precision == Precision::kWholeBlocks;
+    if (limit_.value_or(0) != 0 && !IsGiven()) throw Refusal{refusals::kStreamLimitWithoutTrim};
+    if (need == Need::kRequired && !IsGiven()) throw Refusal{refusals::kStreamNoTrim};
+    if (call.unit.RepeatsRecord()) return trim_;
+    if (limit_ && !approximate) throw Refusal{refusals::kStreamLimitOfExact};
+    if (approximate)
+      trim_.limit = limit_ ? static_cast<uint64_t>(*limit_) : DefaultLimit(call.db.Limits().stream_node_max_entries);
+    return trim_;
+  }
+
+ private:
+  static uint64_t DefaultLimit(int64_t node_max_entries) {
+    if (node_max_entries > 1000000 / 100) return 1000000;
+    return node_max_entries > 0 ? 100 * static_cast<uint64_t>(node_max_entries) : 10000;
+  }
+
+  void TakeStrategy(Args& args, Strategy strategy) {
+    if (IsGiven()) throw Refusal{refusals::kStreamTwoTrims};
+    trim_.strategy = strategy;
+    if (args.TakeTokenWith("~", 1)) {
+      trim_.precision = Precision::kWholeBlocks;
+    } else {
+      args.TakeTokenWith("=", 1);
+    }
+  }
+
+  StreamTrim trim_;
+  std::optional<int64_t> limit_;
+};
+
+// The trim as an effect: exact, with its result.
+struct TrimWords {
+  // Requires: there is a strategy.
+  TrimWords(const StreamTrim& trim, const StreamLog& log) {
+    const bool by_length = trim.strategy == Strategy::kMaxLength;
+    const bool exact = trim.precision == Precision::kExact;
+    strategy = by_length ? "MAXLEN" : "MINID";
+    threshold = by_length ? IntegerText::FromUnsigned(exact ? trim.max_length : log.Length()).Text()
+                          : StreamIdText(exact ? trim.min_id : log.FirstStoredId()).Text();
+  }
+
+  static constexpr Bytes kOperator = "=";
+  Bytes strategy;
+  std::string threshold;
+};
+
+struct XTrim {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "XTRIM key trim{strategy(MAXLEN|MINID@6.2.0) [operator(equal='='|approximately='~')] threshold "
+          "[LIMIT count:integer@6.2.0]}",
+      .summary = "Removes the oldest entries of a stream.",
+      .since = "5.0.0",
+      .complexity = "O(N) with N entries removed; whole blocks at a time",
+      .group = CommandGroup::kStream,
+      .flags = kWrite,
+      .keys = {Key(1, kKeyRW | kKeyDelete)},
+      .tips = "nondeterministic_output"};
+
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    TrimOptions options;
+    while (!call.args.AtEnd()) {
+      if (!options.TryTake(call.args)) throw Refusal{refusals::kSyntax};
+    }
+    const StreamTrim trim = options.Finish(TrimOptions::Need::kRequired, call);
+    Edit<Stream> stream = call.db.Open<Stream>(key);
+    const uint64_t removed = stream ? stream->Log().Trim(trim) : 0;
+    call.reply.Integer(static_cast<int64_t>(removed));
+    if (removed == 0) return;
+    stream.Touched("xtrim", removed);
+    if (!call.effect.Recorded()) return;
+    const TrimWords words(trim, stream->Log());
+    call.effect.Replace("XTRIM", key, words.strategy, TrimWords::kOperator, words.threshold);
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Adding
+
+struct XAddOptions {
+  std::optional<ParsedStreamId> id;  // none: `*`
+  bool creates = true;
+  StreamTrim trim;
+};
+
+XAddOptions TakeXAddOptions(Call& call) {
+  Args& args = call.args;
+  XAddOptions options;
+  TrimOptions trim;
+  for (bool has_id = false; !has_id && !args.AtEnd();) {
+    if (args.TakeToken("*")) break;
+    if (trim.TryTake(args)) continue;
+    if (args.TakeToken("NOMKSTREAM")) {
+      options.creates = false;
+      continue;
+    }
+    options.id = ParseStreamId(args.Next());
+    if (!options.id) throw Refusal{refusals::kStreamId};
+    has_id = true;
+  }
+  options.trim = trim.Finish(TrimOptions::Need::kOptional, call);
+  if (args.Left() < 2 || args.Left() % 2 == 1) throw refusals::WrongArity("xadd");
+  const bool is_zero = options.id && options.id->id.IsZero();
+  if (is_zero && options.id->sequence != ParsedStreamId::Sequence::kAutomatic) throw Refusal{refusals::kStreamIdZero};
+  return options;
+}
+
+// The ID of the new entry.
+StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_ms) {
+  if (log.LastId() == StreamId::Max()) throw Refusal{refusals::kStreamExhausted};
+  std::optional<StreamId> id;
+  if (!options.id) {
+    id = log.AutoId(static_cast<uint64_t>(now_ms));
+  } else if (options.id->sequence == ParsedStreamId::Sequence::kAutomatic) {
+    id = log.AutoSequence(options.id->id.ms);
+  } else {
+    id = options.id->id;
+  }
+  if (!id || *id <= log.LastId()) throw Refusal{refusals::kStreamIdNotAbove};
+  return *id;
+}
+
+// Redis: the effect has the ID, and the exact number of entries that were left.
+void RecordAdd(Call& call, Bytes key, const StreamTrim& trim, const StreamLog& log, const StreamId& id,
+               std::span<const Bytes> words) {
+  constexpr size_t kMostBefore = 6;
+  std::vector<Bytes> effect;
+  effect.reserve(kMostBefore + words.size());
+  effect.insert(effect.end(), {"XADD", key});
+  std::optional<TrimWords> trimmed;
+  if (trim.strategy != Strategy::kNone) {
+    trimmed.emplace(trim, log);
+    effect.insert(effect.end(), {trimmed->strategy, TrimWords::kOperator, trimmed->threshold});
+  }
+  const StreamIdText id_text(id);
+  effect.push_back(id_text.View());
+  effect.insert(effect.end(), words.begin(), words.end());
+  call.effect.Replace(effect);
+}
+
+struct XAdd {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "XADD key [NOMKSTREAM@6.2.0] [trim{strategy(MAXLEN|MINID@6.2.0) "
+          "[operator(equal='='|approximately='~')] threshold [LIMIT count:integer@6.2.0]}] "
+          "id-selector(auto-id='*'|id) data{field value}...",
+      .summary = "Appends an entry to a stream; creates the stream if it does not exist.",
+      .since = "5.0.0",
+      .complexity = "O(1), and O(N) when N entries are removed by trimming",
+      .group = CommandGroup::kStream,
+      .flags = kWrite | kDenyOom | kFast,
+      .keys = {Key(1, kKeyRW | kKeyUpdate)},
+      .tips = "nondeterministic_output"};
+
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const XAddOptions options = TakeXAddOptions(call);
+    const std::span<const Bytes> words = call.args.Rest();
+    uint64_t bytes = 0;
+    for (const Bytes word : words) bytes += word.size();
+    if (bytes > kEntryMaxBytes) throw Refusal{refusals::kStreamEntryTooLarge};
+
+    Edit<Stream> stream = options.creates ? call.db.OpenOrCreate<Stream>(key) : call.db.Open<Stream>(key);
+    stream ? Add(call, key, options, stream) : call.reply.Null();
+  }
+
+ private:
+  // Never refuses for a new stream: any ID that passed the checks is above 0-0.
+  static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
+    StreamLog& log = stream->Log();
+    const StreamId id = IdToAdd(options, log, call.now_ms);
+    const std::span<const Bytes> words = call.args.Rest();
+    log.Add(id, words, stream->Limits());
+    call.reply.Bulk(StreamIdText(id));
+    stream.Touched("xadd");
+    if (log.Trim(options.trim) > 0) stream.AlsoTouched("xtrim");
+    if (call.effect.Recorded()) RecordAdd(call, key, options.trim, log, id, words);
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Reading ranges
+
+struct XLen {
+  static constexpr CommandSpec spec = {.syntax = "XLEN key",
+                                       .summary = "Returns the number of entries in a stream.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kStream,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO)}};
+  static void Run(Call& call) {
+    const Stream stream = call.db.Read<Stream>(call.args.Next());
+    call.reply.Integer(stream.Exists() ? static_cast<int64_t>(stream.Log().Length()) : 0);
+  }
+};
+
+void WriteEntryRange(Call& call, StreamLog::Order order) {
+  const Bytes key = call.args.Next();
+  const Bytes first = call.args.Next();
+  const Bytes second = call.args.Next();
+  const bool forward = order == StreamLog::Order::kForward;
+  const StreamId from = RangeStart(forward ? first : second);
+  const StreamId to = RangeEnd(forward ? second : first);
+  std::optional<int64_t> count;
+  while (!call.args.AtEnd()) {
+    if (!call.args.TakeTokenWith("COUNT", 1)) throw Refusal{refusals::kSyntax};
+    count = std::max<int64_t>(call.args.NextInteger(), 0);
+  }
+  const Stream stream = call.db.Read<Stream>(key);
+  if (!stream.Exists()) return call.reply.Array(0);
+  if (count == 0) return call.reply.NullArray();
+  WriteEntries(call.reply, stream.Log(), from, to, static_cast<uint64_t>(count.value_or(0)), order);
+}
+
+struct XRange {
+  static constexpr CommandSpec spec = {.syntax = "XRANGE key start end [COUNT count:integer]",
+                                       .summary = "Returns the entries between two IDs.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(log N + M) with N entries in the stream and M returned",
+                                       .group = CommandGroup::kStream,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) { WriteEntryRange(call, StreamLog::Order::kForward); }
+};
+
+struct XRevRange {
+  static constexpr CommandSpec spec = {.syntax = "XREVRANGE key end start [COUNT count:integer]",
+                                       .summary = "Returns the entries between two IDs, in reverse order.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(log N + M) with N entries in the stream and M returned",
+                                       .group = CommandGroup::kStream,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) { WriteEntryRange(call, StreamLog::Order::kBackward); }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Deleting, and the metadata of a stream
+
+struct XDel {
+  static constexpr CommandSpec spec = {.syntax = "XDEL key id...",
+                                       .summary = "Removes entries from a stream.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(log N) for each of them, with N entries in the stream",
+                                       .group = CommandGroup::kStream,
+                                       .flags = kWrite | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyDelete)}};
+
+  static void Run(Call& call) {
+    Edit<Stream> stream = call.db.Open<Stream>(call.args.Next());
+    if (!stream) return call.reply.Integer(0);
+    std::vector<StreamId> ids;
+    for (const Bytes word : call.args.Rest()) ids.push_back(TakeStreamId(word));
+    uint64_t deleted = 0;
+    for (const StreamId& id : ids) deleted += stream->Log().Delete(id) ? 1 : 0;
+    if (deleted > 0) stream.Touched("xdel", deleted);
+    call.reply.Integer(static_cast<int64_t>(deleted));
+  }
+};
+
+struct XSetIdOptions {
+  StreamId last_id;
+  std::optional<int64_t> entries_added;
+  StreamId max_deleted_id;  // 0-0: not given
+};
+
+// A record may be of a Redis before 7.2, which let the last ID get below the greatest deleted one. Here it is lowered.
+XSetIdOptions TakeXSetIdOptions(Args& args, const Unit& unit) {
+  XSetIdOptions options;
+  options.last_id = TakeStreamId(args.Next());
+  while (!args.AtEnd()) {
+    if (args.TakeTokenWith("ENTRIESADDED", 1)) {
+      options.entries_added = args.NextInteger();
+      if (*options.entries_added < 0) throw Refusal{refusals::kStreamEntriesAdded};
+    } else if (args.TakeTokenWith("MAXDELETEDID", 1)) {
+      options.max_deleted_id = TakeStreamId(args.Next());
+      const bool is_below = options.last_id < options.max_deleted_id;
+      if (is_below && !unit.RepeatsRecord()) throw Refusal{refusals::kStreamSetIdBelowGiven};
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return options;
+}
+
+void CheckXSetId(const XSetIdOptions& options, const StreamLog& log, const Unit& unit) {
+  const bool is_below = options.last_id < log.MaxDeletedId();
+  if (is_below && !unit.RepeatsRecord()) throw Refusal{refusals::kStreamSetIdBelowDeleted};
+  if (log.Length() == 0) return;
+  if (options.last_id < log.LastLiveId()) throw Refusal{refusals::kStreamSetIdBelowTop};
+  if (options.entries_added && log.Length() > static_cast<uint64_t>(*options.entries_added)) {
+    throw Refusal{refusals::kStreamEntriesAddedBelowLength};
+  }
+}
+
+struct XSetId {
+  static constexpr CommandSpec spec = {
+      .syntax = "XSETID key last-id [ENTRIESADDED entries-added:integer@7.0.0] [MAXDELETEDID max-deleted-id@7.0.0]",
+      .summary = "Sets the last ID and the counters of a stream. For replication.",
+      .since = "5.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kStream,
+      .flags = kWrite | kDenyOom | kFast,
+      .keys = {Key(1, kKeyRW | kKeyUpdate)},
+      .former_arity = {"7.0.0", 3}};
+
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const XSetIdOptions options = TakeXSetIdOptions(call.args, call.unit);
+    Edit<Stream> stream = call.db.Open<Stream>(key);
+    if (!stream) throw Refusal{refusals::kNoSuchKey};
+    StreamLog& log = stream->Log();
+    CheckXSetId(options, log, call.unit);
+    log.SetLastId(options.last_id);
+    if (options.entries_added) log.SetEntriesAdded(static_cast<uint64_t>(*options.entries_added));
+    const StreamId max_deleted_id = options.max_deleted_id.IsZero() ? log.MaxDeletedId() : options.max_deleted_id;
+    log.SetMaxDeletedId(std::min(max_deleted_id, options.last_id));
+    call.reply.Ok();
+    stream.Count(1);
+    stream.Announce("xsetid");
+  }
+};
+
+constexpr auto kStreamCommands = Family<XAdd, XDel, XLen, XRange, XRevRange, XSetId, XTrim>();
+
+}  // namespace
+
+std::span<const CommandCard> StreamCommands() { return kStreamCommands; }
+
+}  // namespace respite

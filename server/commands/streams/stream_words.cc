@@ -1,0 +1,116 @@
+#include "server/commands/streams/stream_words.h"
+
+#include "server/catalogue/dialect.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kStreamRangeStart[] = "ERR invalid start ID for the interval";
+constexpr char kStreamRangeEnd[] = "ERR invalid end ID for the interval";
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+using Sequence = ParsedStreamId::Sequence;
+
+StreamId IdWithMissing(Bytes word, uint64_t missing_seq) {
+  const auto parsed = ParseStreamId(word);
+  if (!parsed || parsed->sequence == Sequence::kAutomatic) throw Refusal{refusals::kStreamId};
+  return parsed->WithMissing(missing_seq);
+}
+
+StreamId RangeBound(Bytes word, uint64_t missing_seq) {
+  if (word == "-") return StreamId::Min();
+  if (word == "+") return StreamId::Max();
+  return IdWithMissing(word, missing_seq);
+}
+
+// Counts entries with a copy of a walk, up to `most`; cheaper than searching for the position again.
+uint64_t CountAhead(StreamLog::Walk walk, uint64_t most) {
+  uint64_t count = 0;
+  for (; count < most && walk.IsValid(); walk.Next()) ++count;
+  return count;
+}
+
+bool IsExclusive(Bytes word) { return word.size() > 1 && word[0] == '('; }
+
+}  // namespace
+
+StreamId TakeStreamId(Bytes word) { return IdWithMissing(word, 0); }
+
+StreamId RangeStart(Bytes word) {
+  if (!IsExclusive(word)) return RangeBound(word, 0);
+  const auto next = IdWithMissing(word.substr(1), 0).Next();
+  if (!next) throw Refusal{refusals::kStreamRangeStart};
+  return *next;
+}
+
+StreamId RangeEnd(Bytes word) {
+  if (!IsExclusive(word)) return RangeBound(word, UINT64_MAX);
+  const auto previous = IdWithMissing(word.substr(1), UINT64_MAX).Previous();
+  if (!previous) throw Refusal{refusals::kStreamRangeEnd};
+  return *previous;
+}
+
+void WriteEntry(Reply& reply, const StreamLog::Walk& entry) {
+  reply.Array(2);
+  reply.Bulk(StreamIdText(entry.Id()));
+  reply.Array(2 * entry.FieldCount());
+  entry.ForEachPair([&](Bytes field, Bytes value) {
+    reply.Bulk(field);
+    reply.Bulk(value);
+  });
+}
+
+void WriteEntries(Reply& reply, const StreamLog& log, const StreamId& from, const StreamId& to, uint64_t most,
+                  StreamLog::Order order) {
+  StreamLog::Walk walk(log, from, to, order);
+  constexpr uint64_t kFew = 1000;
+  const bool are_few = most != 0 && most <= kFew && order == StreamLog::Order::kForward;
+  uint64_t left = are_few ? CountAhead(walk, most) : log.CountRange(from, to, most == 0 ? UINT64_MAX : most);
+  reply.Array(left);
+  for (; left > 0; --left, walk.Next()) WriteEntry(reply, walk);
+}
+
+bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id) {
+  const StreamLog::Walk walk(log, id, id);
+  if (!walk.IsValid()) return false;
+  WriteEntry(reply, walk);
+  return true;
+}
+
+ReadCounting CountingOf(const DialectTraits& traits) {
+  if (traits.lag_minds_all_deletions) return ReadCounting::kValkey81;
+  return traits.lag_counts_what_is_left ? ReadCounting::kRedis72 : ReadCounting::kRedis70;
+}
+
+StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name) {
+  StreamConsumer* consumer = edit.group.FindConsumer(name);
+  if (consumer == nullptr) {
+    consumer = &edit.group.CreateConsumer(name, call.now_ms);
+    edit.stream.Count(1);
+    edit.stream.Announce("xgroup-createconsumer");
+    call.effect.Replace("XGROUP", "CREATECONSUMER", edit.key, edit.name, name);
+  }
+  consumer->seen_ms = call.now_ms;
+  return *consumer;
+}
+
+void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
+  if (!call.effect.Recorded()) return;
+  call.effect.Replace("XCLAIM", edit.key, edit.name, Bytes(*entry.consumer->name), 0, StreamIdText(id).View(), "TIME",
+                      entry.delivered_ms, "RETRYCOUNT", static_cast<int64_t>(entry.deliveries), "FORCE", "JUSTID",
+                      "LASTID", StreamIdText(edit.group.last_id).View());
+}
+
+void RecordGroupPosition(Call& call, const GroupEdit& edit) {
+  if (!call.effect.Recorded()) return;
+  call.effect.Replace("XGROUP", "SETID", edit.key, edit.name, StreamIdText(edit.group.last_id).View(), "ENTRIESREAD",
+                      edit.group.entries_read);
+}
+
+}  // namespace respite

@@ -1,0 +1,252 @@
+#include "server/lab/recording/replay.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/word_text.h"
+#include "protocol/request_text.h"
+
+namespace respite {
+
+namespace {
+
+// A reply that has not come after so long may wait for the server's clock.
+constexpr int64_t kMayWaitForClockMs = 20;
+// How much longer than in the recording a reply may take.
+constexpr int64_t kPatienceMs = 5000;
+constexpr int64_t kClockPatienceMs = 30'000;
+constexpr int64_t kLookAgainMs = 5;
+constexpr int64_t kUsPerMs = 1000;
+constexpr size_t kShown = 300;
+
+std::string Shortened(std::string text) {
+  if (text.size() <= kShown) return text;
+  text.resize(kShown);
+  text.append("...");
+  return text;
+}
+
+std::string Shown(const std::optional<ReplyTree>& reply) { return reply ? Shortened(reply->Readable()) : "no reply"; }
+
+std::string Shown(const std::vector<std::string>& words) { return Shortened(LineText(words)); }
+
+}  // namespace
+
+Replay::Replay(Parts parts, Recording recording, Options options)
+    : parts_(std::move(parts)),
+      recording_(std::move(recording)),
+      options_(std::move(options)),
+      time_(options_.time == Time::kServersClock && HasOwnTime() ? Time::kReal : options_.time),
+      judge_(parts_.commands, options_.ignored),
+      began_ms_(parts_.pace.NowMs()),
+      waiting_since_ms_(began_ms_) {
+  if (time_ == Time::kServersClock) ReachClock();
+}
+
+// Whoever moves the clock in the recording does it again, and would find it elsewhere.
+bool Replay::HasOwnTime() const {
+  std::map<uint64_t, AskedReplies> clients;
+  return std::ranges::any_of(recording_.events, [&](const RecordedEvent& event) {
+    if (event.kind == Kind::kClose) clients.erase(event.connection);
+    if (event.kind != Kind::kIn) return false;
+    AskedReplies& client = clients[event.connection];
+    client.Feed(event.bytes);
+    return client.HasOwnTime();
+  });
+}
+
+std::optional<int64_t> Replay::GoOn() {
+  CompareAll();
+  while (outcome_.failure.empty() && next_ < recording_.events.size()) {
+    const RecordedEvent& event = recording_.events[next_];
+    if (!IsReady(event)) return outcome_.failure.empty() ? std::optional(kLookAgainMs) : std::nullopt;
+    Perform(event);
+    ++next_;
+    waiting_since_ms_ = parts_.pace.NowMs();
+  }
+  if (!outcome_.failure.empty()) return std::nullopt;
+  if (!recording_.events.empty() && !IsReady({.at_us = recording_.events.back().at_us, .kind = Kind::kClose})) {
+    return outcome_.failure.empty() ? std::optional(kLookAgainMs) : std::nullopt;
+  }
+  Finish();
+  return std::nullopt;
+}
+
+// --- Waiting.
+
+bool Replay::IsOwed() const {
+  return std::ranges::any_of(peers_, [](const auto& one) { return one.second->IsOwed(); });
+}
+
+bool Replay::IsReady(const RecordedEvent& event) {
+  if (event.kind == Kind::kOut) return true;
+  if (FindUnreachable()) return false;
+  if (IsOwed()) {
+    const int64_t recorded_ms = (event.at_us - performed_at_us_) / kUsPerMs;
+    if (clock_ != nullptr && WaitedMs() >= kMayWaitForClockMs && !MoveClock(event.at_us)) return false;
+    if (WaitedMs() < kPatienceMs + (clock_ == nullptr ? recorded_ms : 0)) return false;
+    GiveUpWaiting();
+    return false;
+  }
+  return IsTime(event);
+}
+
+bool Replay::FindUnreachable() {
+  for (const auto& [number, peer] : peers_) {
+    if (peer->IsRefused()) outcome_.failure = "the server cannot be reached: " + peer->end_reason();
+  }
+  return !outcome_.failure.empty();
+}
+
+// Whoever does not answer is not waited for any more.
+void Replay::GiveUpWaiting() {
+  for (auto& [number, peer] : peers_) {
+    if (!peer->IsOwed()) continue;
+    parts_.say("connection " + std::to_string(number) + ": the server owes replies, and is not waited for any longer");
+    ++outcome_.different;
+    peer->HangUp();
+  }
+  waiting_since_ms_ = parts_.pace.NowMs();
+}
+
+bool Replay::IsTime(const RecordedEvent& event) {
+  switch (time_) {
+    case Time::kNone:
+      return true;
+    case Time::kServersClock:
+      return MoveClock(event.at_us);
+    case Time::kReal:
+      break;
+  }
+  const double due_ms = static_cast<double>(event.at_us) / kUsPerMs / options_.speed;
+  return static_cast<double>(parts_.pace.NowMs() - began_ms_) >= due_ms;
+}
+
+bool Replay::MoveClock(int64_t at_us) {
+  if (clock_->IsRefused()) outcome_.failure = "the server cannot be reached: " + clock_->end_reason();
+  if (WaitedMs() > kClockPatienceMs) outcome_.failure = "the server's clock does not move";
+  if (clock_->HasEnded() && outcome_.failure.empty()) ReachClock();  // CLIENT KILL in the recording, say
+  while (const auto pair = clock_->Next(ReplayPeer::Moment::kEnd)) {
+    const bool is_busy = pair->replayed && pair->replayed->text.starts_with("BUSY ");  // with a script of a client
+    if (pair->replayed && pair->replayed->IsError() && !is_busy) {
+      outcome_.failure = "the server's clock cannot be moved: " + pair->replayed->Readable() + ". Try --speed 1";
+    }
+    --clock_owes_;
+    clock_ms_ = clock_to_ms_;
+  }
+  if (!clock_->IsOpen() || clock_owes_ != 0 || !outcome_.failure.empty()) return false;
+  const int64_t to_ms = (recording_.start.began_us + at_us) / kUsPerMs;
+  if (to_ms <= clock_ms_) return true;
+  std::string request;
+  AppendRequest(request, {"TEST", "CLOCK", clock_ms_ == 0 ? "FREEZE" : "SET", std::to_string(to_ms)});
+  clock_->Send(request);
+  ++clock_owes_;
+  clock_to_ms_ = to_ms;
+  return false;
+}
+
+void Replay::ReachClock() {
+  clock_ = std::make_unique<ReplayPeer>(0, parts_.on_move);
+  clock_->Dial(parts_.network, options_.target);
+  clock_owes_ = 0;
+}
+
+// --- Doing.
+
+void Replay::Perform(const RecordedEvent& event) {
+  if (event.kind == Kind::kOpen) {
+    auto peer = std::make_unique<ReplayPeer>(event.connection, parts_.on_move);
+    peer->Dial(parts_.network, options_.target);
+    ++outcome_.connections;
+    performed_at_us_ = event.at_us;
+    peers_.emplace(event.connection, std::move(peer));
+    return;
+  }
+  ReplayPeer* const peer = peers_.at(event.connection).get();
+  switch (event.kind) {
+    case Kind::kOpen:
+      break;
+    case Kind::kIn:
+      peer->Ask(event.bytes);
+      if (peer->IsOpen()) peer->Send(event.bytes);
+      performed_at_us_ = event.at_us;
+      break;
+    case Kind::kOut:
+      peer->Expect(event.bytes);
+      break;
+    case Kind::kEnd:
+      Compare(*peer, ReplayPeer::Moment::kEnd);
+      if (peer->HasEnded()) TellEnd(*peer);
+      peer->HangUp();
+      break;
+    case Kind::kClose:
+      peer->ExpectEnd();
+      if (peer->HasEnded()) Retire(event.connection);
+      break;
+  }
+}
+
+// The client ended it in the recording, and has been forestalled.
+void Replay::TellEnd(const ReplayPeer& peer) {
+  if (peer.end_reason().empty()) return;
+  ++outcome_.different;
+  parts_.say("connection " + std::to_string(peer.number()) + ": the server ended it (" + peer.end_reason() + ")");
+}
+
+void Replay::Finish() {
+  while (!peers_.empty()) Retire(peers_.begin()->first);
+}
+
+void Replay::Retire(uint64_t connection) {
+  const auto found = peers_.find(connection);
+  ReplayPeer& peer = *found->second;
+  Compare(peer, ReplayPeer::Moment::kEnd);
+  outcome_.requests += peer.requests();
+  if (peer.IsForeign()) ++outcome_.foreign;
+  peers_.erase(found);
+}
+
+// --- Comparing.
+
+void Replay::CompareAll() {
+  std::vector<uint64_t> ended;
+  for (auto& [number, peer] : peers_) {
+    Compare(*peer, ReplayPeer::Moment::kUnderWay);
+    if (peer->IsOver()) ended.push_back(number);
+  }
+  for (const uint64_t connection : ended) Retire(connection);
+}
+
+void Replay::Compare(ReplayPeer& peer, ReplayPeer::Moment moment) {
+  while (const auto pair = peer.Next(moment)) Judge(peer, *pair);
+}
+
+void Replay::Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair) {
+  using Verdict = ReplyJudge::Verdict;
+  Verdict verdict = Verdict::kDiffers;
+  if (pair.recorded && pair.replayed) {
+    verdict = pair.request                       ? judge_.Judge(*pair.request, *pair.recorded, *pair.replayed)
+              : *pair.recorded == *pair.replayed ? Verdict::kSame
+                                                 : Verdict::kDiffers;
+  }
+  switch (verdict) {
+    case Verdict::kSame:
+      ++outcome_.same;
+      break;
+    case Verdict::kOpen:
+      ++outcome_.open;
+      break;
+    case Verdict::kDiffers:
+      ++outcome_.different;
+      TellDifference(peer, pair);
+      break;
+  }
+}
+
+void Replay::TellDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair) {
+  const std::string what = pair.request ? Shown(pair.request->words) : "a message";
+  parts_.say("connection " + std::to_string(peer.number()) + ": " + what + "\n  recorded: " + Shown(pair.recorded) +
+             "\n  replayed: " + Shown(pair.replayed));
+}
+
+}  // namespace respite

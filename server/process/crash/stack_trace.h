@@ -1,0 +1,27 @@
+// Stack traces, registers and stack contents of a thread. All but PrepareStackTraces are for signal handlers: they do
+// not allocate or block. They may read memory that is not mapped, so the caller must handle faults.
+#pragma once
+
+#include <ucontext.h>
+
+#include "server/process/crash/signal_log.h"
+
+namespace respite {
+
+// Loads the names of functions. To be called before the first trace, on any thread.
+void PrepareStackTraces();
+
+// Writes a line for each function that was running when the signal of `context` came, the innermost first:
+//
+//   respite-server(_ZN7respite…+0x1c)[0x4f21c]      the address is the argument of `addr2line -e`
+//   /lib/x86_64-linux-gnu/libc.so.6(…+0x65)[0x7f23d9959545]
+void WriteStackTrace(const SignalLog& log, const ucontext_t& context);
+
+// Writes registers, the top of the stack, and the machine code around the instruction.
+void WriteRegisters(const SignalLog& log, const ucontext_t& context);
+void WriteStackTop(const SignalLog& log, const ucontext_t& context);
+void WriteCode(const SignalLog& log, const ucontext_t& context);
+
+uint64_t InstructionOf(const ucontext_t& context);
+
+}  // namespace respite

@@ -1,0 +1,140 @@
+#include "server/process/group/group_start.h"
+
+#include <cstring>
+#include <utility>
+
+#include "persistence/file_system.h"
+#include "server/cluster/bus.h"
+#include "server/config/announced_place.h"
+#include "server/sentinel/sentinel_mode.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kSentinelIdLength = 40;
+constexpr char kService[] = "mymaster";
+
+std::string HostIn(const std::string& announce) { return AnnouncedPlace::Parse(announce).value().host; }
+
+}  // namespace
+
+void RouteWithin(const std::string& announce, const std::vector<Resident>& residents) {
+  OwnRoutes routes(HostIn(announce));
+  for (const Resident& resident : residents) {
+    const Settings& settings = resident.node->settings();
+    const auto bus = BusPortOf(settings);
+    const int bus_port = settings.cluster_enabled && bus.ok() ? bus.value() : 0;
+    for (const int port : {settings.bound_port, settings.tls_port, bus_port}) {
+      if (port != 0) routes.Add(port, resident.node->BoundAddress());
+    }
+  }
+  for (const Resident& resident : residents) {
+    if (resident.Lives()) resident.node->host().network().SetRoutes(routes);
+  }
+}
+
+// With `seed`, nodes have the numbers before it.
+GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<Resident>& residents)
+    : config_(config),
+      plan_(plan),
+      residents_(residents),
+      random_(config.settings().seed ? DerivedSeed(*config.settings().seed, static_cast<uint64_t>(plan.Count()))
+                                     : SystemSeed()),
+      ids_(config.settings().seed ? IdSource(random_.Next()) : IdSource()) {}
+
+void GroupStart::ShareEmptyHistories() {
+  std::vector<std::string> histories;
+  for (int i = 0; i < plan_.layout().Count(); ++i) {
+    const auto primary = plan_.layout().PrimaryOf(i);
+    histories.push_back(primary ? histories[static_cast<size_t>(*primary)] : ids_.Hex(History::kIdLength));
+    residents_[static_cast<size_t>(i)].node->SetEmptyHistory(histories.back());
+  }
+}
+
+// --- A cluster.
+
+std::optional<std::string> GroupStart::FormCluster() {
+  std::vector<JointStart::Member> members;
+  for (const Resident& resident : residents_) {
+    auto text = resident.node->ReadNodesFile();
+    if (!text) return std::string();
+    members.push_back({resident.node->Address(), std::move(*text)});
+  }
+  const PortChoice port = config_.settings().tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
+  auto start = JointStart::Plan(plan_.layout(), members, port, random_);
+  if (!start.ok()) return "The cluster cannot start: " + start.error();
+  const auto belief = start.value().is_agreed ? ClusterMode::Belief::kAgreed : ClusterMode::Belief::kOwn;
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    residents_[i].node->SetClusterStart({start.value().texts[i], belief});
+  }
+  if (start.value().is_new) ShareEmptyHistories();
+  return std::nullopt;
+}
+
+// --- Servers with Sentinels.
+
+std::optional<std::string> GroupStart::FormService() {
+  for (int i = 0; i < plan_.layout().Count(); ++i) FollowPrimary(i);
+  if (config_.settings().load.empty()) ShareEmptyHistories();
+  const JointSentinels sentinels = PlanSentinels();
+  for (int i = plan_.layout().Count(); i < plan_.Count(); ++i) {
+    if (auto reason = WriteLines(i, sentinels.LinesOf(static_cast<size_t>(i - plan_.layout().Count())))) return reason;
+  }
+  return std::nullopt;
+}
+
+// Each may become the primary of the others, so all of them know the password.
+void GroupStart::FollowPrimary(int node) {
+  Settings& settings = residents_[static_cast<size_t>(node)].config->Adjust();
+  if (settings.masterauth.empty()) settings.masterauth = settings.requirepass;
+  const auto primary = plan_.layout().PrimaryOf(node);
+  if (!primary) return;
+  const JointSentinels::Place place = PlaceOf(*primary);
+  settings.replicaof = PrimaryAddress{place.host, place.port};
+}
+
+JointSentinels::Place GroupStart::PlaceOf(int node) const {
+  const NodeServer& server = *residents_[static_cast<size_t>(node)].node;
+  const Settings& settings = server.settings();
+  const int port = settings.tls_replication && settings.tls_port != 0 ? settings.tls_port : settings.bound_port;
+  if (!config_.settings().announce.empty()) return {.host = HostIn(config_.settings().announce), .port = port};
+  const bool is_announced = !plan_.IsSentinel(node) && !settings.replica_announce_ip.empty();
+  return {.host = is_announced ? settings.replica_announce_ip : server.BoundAddress(),
+          .port = is_announced && settings.replica_announce_port != 0 ? settings.replica_announce_port : port};
+}
+
+std::string GroupStart::NameOfService(int primary) {
+  return primary == 0 ? kService : kService + ("-" + std::to_string(primary + 1));
+}
+
+JointSentinels GroupStart::PlanSentinels() {
+  JointSentinels sentinels;
+  const Settings& settings = residents_[0].node->settings();
+  sentinels.user = settings.masteruser;
+  sentinels.password = settings.masterauth;
+  if (!config_.settings().announce.empty()) sentinels.announced = HostIn(config_.settings().announce);
+  for (int i = 0; i < plan_.Count(); ++i) {
+    if (plan_.IsSentinel(i)) {
+      sentinels.members.push_back({PlaceOf(i), ids_.Hex(kSentinelIdLength)});
+    } else if (const auto primary = plan_.layout().PrimaryOf(i)) {
+      sentinels.services[static_cast<size_t>(*primary)].replicas.push_back(PlaceOf(i));
+    } else {
+      sentinels.services.push_back({.name = NameOfService(i), .primary = PlaceOf(i), .replicas = {}});
+    }
+  }
+  return sentinels;
+}
+
+std::optional<std::string> GroupStart::WriteLines(int sentinel, const std::string& lines) {
+  Config& config = *residents_[static_cast<size_t>(sentinel)].config;
+  SystemFiles files;
+  if (const IoError error = ReplaceFile(files, config.file(), lines)) {
+    return "Can't write " + config.file() + ": " + std::strerror(error);  // NOLINT(concurrency-mt-unsafe): at start
+  }
+  auto error = config.ReadSentinelLines();
+  if (!error) error = CheckSentinelLines(config);
+  return error ? std::optional(error->text) : std::nullopt;
+}
+
+}  // namespace respite

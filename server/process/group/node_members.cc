@@ -1,0 +1,306 @@
+#include "server/process/group/node_members.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/duration_text.h"
+#include "server/cluster/bus.h"
+#include "server/cluster/slots/slot_migrations.h"
+#include "server/lab/joint_move.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kMostMs = 5000;
+constexpr char kLagRule[] = "TEST CLUSTER LAG";
+
+constexpr char kNoCluster[] =
+    "these nodes are no cluster. SENTINEL FAILOVER, sent to a Sentinel, makes another one the primary";
+constexpr char kDead[] = "the node is dead. TEST CLUSTER REVIVE lets it begin again";
+constexpr char kAlive[] = "the node is alive";
+constexpr char kOwnEnd[] = "a node cannot kill itself so that it stays dead. Ask another one, or use TEST CRASH";
+constexpr char kUnowned[] = "no node that is alive owns the slot";
+constexpr char kNoPrimary[] = "the node is a replica. Only primaries own slots";
+constexpr char kNoReplica[] = "the node is a primary already";
+constexpr char kOnTheMove[] = "the slot is on its way already";
+constexpr char kDisagreement[] = "not all nodes that are alive knew of it after 5 seconds";
+constexpr char kNotMoved[] = "the slot did not move. CLUSTER GETSLOTMIGRATIONS, sent to its owner, says why";
+constexpr char kTooFar[] = "the clock cannot go beyond the end of the year 9999";
+constexpr char kNotBack[] = "the node cannot begin again; its log says why";
+
+// Whether others of this process reach the server there.
+bool IsAt(const Settings& settings, const Link::Target& target) {
+  const auto bus = BusPortOf(settings);
+  const bool is_port = target.port == settings.MainPort() ||
+                       (settings.tls_port != 0 && target.port == settings.tls_port) ||
+                       (settings.cluster_enabled && bus.ok() && target.port == bus.value());
+  const bool is_loopback = target.host == "127.0.0.1" || target.host == "::1" || target.host == "localhost";
+  return is_port && (is_loopback || target.host == settings.cluster_announce_ip ||
+                     std::ranges::find(settings.bind, target.host) != settings.bind.end());
+}
+
+NodeGroup::Role RoleOf(const NodeServer& node) {
+  if (node.config().mode() == ServerMode::kSentinel) return NodeGroup::Role::kSentinel;
+  return node.IsReplica() ? NodeGroup::Role::kReplica : NodeGroup::Role::kPrimary;
+}
+
+}  // namespace
+
+NodeMembers::NodeMembers(NodeLives& lives, std::vector<Resident>& residents, const Pace& pace)
+    : lives_(lives), residents_(residents), pace_(pace) {
+  for (Resident& resident : residents_) resident.node->node().lab().group = this;
+}
+
+void NodeMembers::OnBack(Resident& resident) {
+  resident.node->node().lab().group = this;
+  lags_.erase(static_cast<size_t>(&resident - residents_.data()));
+  for (size_t i = 0; i < residents_.size(); ++i) Apply(i);
+}
+
+// --- Looking.
+
+bool NodeMembers::Lives(size_t member) const { return residents_[member].Lives(); }
+
+ClockControl* NodeMembers::LivingClock(size_t member) const {
+  // Sentinels, like all that servers do to each other, follow real time.
+  if (!Lives(member) || RoleOf(*residents_[member].node) == Role::kSentinel) return nullptr;
+  ClockControl& clock = residents_[member].node->node().lab().clock;
+  return clock.Exists() ? &clock : nullptr;
+}
+
+const ClockControl* NodeMembers::ClockOf(size_t member) const { return LivingClock(member); }
+
+Cluster* NodeMembers::ClusterOf(size_t member) const {
+  return Lives(member) ? residents_[member].node->node().cluster().cluster() : nullptr;
+}
+
+std::optional<size_t> NodeMembers::MemberWithId(const NodeId& id) const {
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    const Cluster* const cluster = ClusterOf(i);
+    if (cluster != nullptr && cluster->view().me().id == id) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<NodeGroup::Member> NodeMembers::List() const {
+  std::vector<Member> list;
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    const NodeServer& node = *residents_[i].node;
+    const Cluster* const cluster = ClusterOf(i);
+    list.push_back({.name = residents_[i].name,
+                    .id = cluster == nullptr ? std::string() : cluster->view().me().id.String(),
+                    .port = node.settings().MainPort(),
+                    .lives = Lives(i),
+                    .role = RoleOf(node)});
+  }
+  return list;
+}
+
+// --- What takes some time.
+
+std::optional<std::string> NodeMembers::Begin(const Asker& asker, const Task& task) {
+  // Of clients that have left.
+  std::erase_if(pending_, [&](const auto& one) { return pace_.NowMs() > one.second.until_ms + kMostMs; });
+  Pending pending{.task = task, .until_ms = pace_.NowMs() + kMostMs};
+  std::optional<std::string> refusal;
+  switch (task.kind) {
+    case Task::Kind::kKill:
+      refusal = BeginKill(asker, task.member);
+      break;
+    case Task::Kind::kRevive:
+      refusal = BeginRevive(asker, task.member);
+      break;
+    case Task::Kind::kMove:
+      refusal = BeginMove(pending);
+      break;
+    case Task::Kind::kFailOver:
+      refusal = BeginFailOver(task.member);
+      break;
+    case Task::Kind::kClock:
+      refusal = BeginClock(asker, task.clock);
+      break;
+  }
+  if (!refusal) pending_.insert_or_assign(asker, pending);
+  return refusal;
+}
+
+std::optional<std::string> NodeMembers::BeginKill(const Asker& asker, size_t member) {
+  if (!Lives(member)) return kDead;
+  Resident& resident = residents_[member];
+  if (&resident.node->node().services() == asker.node) return kOwnEnd;
+  lives_.Later([this, asker, member] {
+    if (Lives(member)) lives_.Kill(residents_[member]);
+    End(asker, {});
+  });
+  return std::nullopt;
+}
+
+std::optional<std::string> NodeMembers::BeginRevive(const Asker& asker, size_t member) {
+  if (Lives(member)) return kAlive;
+  lives_.Later([this, asker, member] {
+    const bool is_back = Lives(member) || lives_.Revive(residents_[member]);
+    End(asker, {is_back ? std::nullopt : std::optional<std::string>(kNotBack)});
+  });
+  return std::nullopt;
+}
+
+std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
+  const size_t member = pending.task.member;
+  const int slot = pending.task.slot;
+  if (!Lives(member)) return kDead;
+  const Cluster* const target = ClusterOf(member);
+  if (target == nullptr) return kNoCluster;
+  if (target->view().me().IsReplica()) return kNoPrimary;
+  const ClusterNode* const owner = target->view().Owner(slot);
+  pending.giver = owner == nullptr ? std::nullopt : MemberWithId(owner->id);
+  if (!pending.giver) return kUnowned;
+  if (*pending.giver == member) return std::nullopt;
+  NodeServer& giver = *residents_[*pending.giver].node;
+  SlotSet slots;
+  slots.Add(slot);
+  if (giver.node().slot_migrations().FindExported(slots)) return kOnTheMove;
+  giver.host().Enter();
+  giver.node().slot_migrations().Export(slots, target->view().me().id);
+  return std::nullopt;
+}
+
+// Without its primary a replica needs the votes of the other primaries only.
+std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
+  if (!Lives(member)) return kDead;
+  Cluster* const cluster = ClusterOf(member);
+  if (cluster == nullptr) return kNoCluster;
+  const ClusterNode& me = cluster->view().me();
+  if (me.IsPrimary() || me.primary == nullptr) return kNoReplica;
+  const bool has_primary = MemberWithId(me.primary->id).has_value() && me.primary->link != nullptr;
+  residents_[member].node->host().Enter();
+  cluster->FailOver(has_primary ? Cluster::FailoverMode::kAsk : Cluster::FailoverMode::kForce);
+  return std::nullopt;
+}
+
+// All of them move in the next Turn, each in a task of its own. The last of them ends it.
+std::optional<std::string> NodeMembers::BeginClock(const Asker& asker, const ClockMove& move) {
+  std::vector<ClockControl*> clocks;
+  std::vector<NodeHost*> hosts;
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    ClockControl* const clock = LivingClock(i);
+    if (clock == nullptr) continue;
+    clocks.push_back(clock);
+    hosts.push_back(&residents_[i].node->host());
+  }
+  const JointMove joint(move, clocks);
+  if (!joint.IsPossible()) return kTooFar;
+  const auto left = std::make_shared<size_t>(clocks.size());
+  for (size_t i = 0; i < clocks.size(); ++i) {
+    hosts[i]->Post([this, asker, joint, left, clock = clocks[i]] {
+      joint.Do(*clock);
+      if (--*left == 0) End(asker, {.met = joint.met()});
+    });
+  }
+  return std::nullopt;
+}
+
+void NodeMembers::End(const Asker& asker, Outcome outcome) {
+  const auto found = pending_.find(asker);
+  if (found != pending_.end()) found->second.outcome = std::move(outcome);
+}
+
+std::optional<NodeGroup::Outcome> NodeMembers::TakeOutcome(const Asker& asker) {
+  const auto found = pending_.find(asker);
+  if (found == pending_.end()) return Outcome{kDisagreement};
+  auto outcome = found->second.outcome ? found->second.outcome : Look(found->second);
+  if (outcome) pending_.erase(found);
+  return outcome;
+}
+
+std::optional<NodeGroup::Outcome> NodeMembers::Look(const Pending& pending) const {
+  const Task& task = pending.task;
+  if (task.kind != Task::Kind::kMove && task.kind != Task::Kind::kFailOver) return std::nullopt;
+  if (!Lives(task.member)) return Outcome{kDead};
+  if (AllKnow(task)) return Outcome{};
+  if (task.kind == Task::Kind::kMove && *pending.giver != task.member) {
+    if (!Lives(*pending.giver)) return Outcome{kUnowned};
+    const NodeId own = ClusterOf(*pending.giver)->view().me().id;
+    const ClusterNode* const owner = ClusterOf(*pending.giver)->view().Owner(task.slot);
+    const bool is_given = owner == nullptr || owner->id != own;
+    if (!is_given && !residents_[*pending.giver].node->node().slot_migrations().IsExporting())
+      return Outcome{kNotMoved};
+  }
+  return pace_.NowMs() < pending.until_ms ? std::nullopt : std::optional(Outcome{kDisagreement});
+}
+
+bool NodeMembers::AllKnow(const Task& task) const {
+  const NodeId id = ClusterOf(task.member)->view().me().id;
+  const auto knows = [&](const ClusterView& view) {
+    if (task.kind == Task::Kind::kMove) {
+      const ClusterNode* const owner = view.Owner(task.slot);
+      return owner != nullptr && owner->id == id;
+    }
+    const ClusterNode* const node = view.Find(id);
+    return node != nullptr && node->IsPrimary();
+  };
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    const Cluster* const cluster = ClusterOf(i);
+    if (cluster != nullptr && !knows(cluster->view())) return false;
+  }
+  return true;
+}
+
+// --- The network.
+
+void NodeMembers::Partition(Sides sides) {
+  sides_ = std::move(sides);
+  for (size_t i = 0; i < residents_.size(); ++i) Apply(i);
+}
+
+bool NodeMembers::AreApart(size_t one, size_t other) const {
+  const auto side_of = [&](size_t member) {
+    return std::ranges::find_if(sides_,
+                                [&](const auto& side) { return std::ranges::find(side, member) != side.end(); });
+  };
+  const auto side = side_of(one);
+  const auto others_side = side_of(other);
+  return side != sides_.end() && others_side != sides_.end() && side != others_side;
+}
+
+void NodeMembers::Apply(size_t member) {
+  if (!Lives(member)) return;
+  struct Way {
+    const Settings* to;
+    LinkWeather weather;
+  };
+  std::vector<Way> ways;
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    const LinkWeather weather{
+        .is_cut = AreApart(member, i), .send_delay_ms = LagOf(member), .receive_delay_ms = LagOf(i)};
+    const bool is_slow = weather.send_delay_ms != 0 || weather.receive_delay_ms != 0;
+    if (i != member && (weather.is_cut || is_slow)) ways.push_back({&residents_[i].node->settings(), weather});
+  }
+  LoopNetwork& network = residents_[member].node->host().network();
+  if (ways.empty()) return network.SetWeather(nullptr);
+  network.SetWeather([ways = std::move(ways)](const Link::Target& target) {
+    const auto way = std::ranges::find_if(ways, [&](const Way& one) { return IsAt(*one.to, target); });
+    return way == ways.end() ? LinkWeather{} : way->weather;
+  });
+}
+
+int64_t NodeMembers::LagOf(size_t member) const {
+  const auto lag = lags_.find(member);
+  return lag == lags_.end() ? 0 : lag->second;
+}
+
+// Links are dialed by one of two nodes, and slow in both directions; replies to clients meet a rule.
+void NodeMembers::Lag(size_t member, int64_t delay_ms) {
+  lags_[member] = delay_ms;
+  for (size_t i = 0; i < residents_.size(); ++i) Apply(i);
+  FaultRules& faults = residents_[member].node->node().lab().faults;
+  faults.Delete(kLagRule);
+  if (delay_ms == 0) return;
+  FaultOrder order;
+  order.name = kLagRule;
+  order.words = {"DO", "DELAY-REPLY", DurationText(delay_ms)};
+  order.action = RequestFault{.kind = RequestFault::Kind::kDelayReply, .amount = delay_ms};
+  faults.Add(std::move(order));
+}
+
+}  // namespace respite

@@ -1,0 +1,68 @@
+// NodeMembers: the nodes of this process as a NodeGroup. All live on one loop.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/pace.h"
+#include "server/cluster/cluster.h"
+#include "server/lab/node_group.h"
+#include "server/process/group/node_lives.h"
+#include "server/process/group/resident.h"
+
+namespace respite {
+
+class NodeMembers final : public NodeGroup {
+ public:
+  // All must outlive it.
+  NodeMembers(NodeLives& lives, std::vector<Resident>& residents, const Pace& pace);
+
+  std::vector<Member> List() const override;
+  std::optional<std::string> Begin(const Asker& asker, const Task& task) override;
+  std::optional<Outcome> TakeOutcome(const Asker& asker) override;
+  void Partition(Sides sides) override;
+  void Lag(size_t member, int64_t delay_ms) override;
+  const ClockControl* ClockOf(size_t member) const override;
+
+  // A node has begun again.
+  void OnBack(Resident& resident);
+
+ private:
+  struct Pending {
+    Task task;
+    int64_t until_ms;                     // of the Pace
+    std::optional<size_t> giver = {};     // of a slot
+    std::optional<Outcome> outcome = {};  // nothing: to be found out
+  };
+
+  bool Lives(size_t member) const;
+  ClockControl* LivingClock(size_t member) const;
+  Cluster* ClusterOf(size_t member) const;
+  std::optional<size_t> MemberWithId(const NodeId& id) const;
+  // Each returns why it cannot be done.
+  std::optional<std::string> BeginKill(const Asker& asker, size_t member);
+  std::optional<std::string> BeginRevive(const Asker& asker, size_t member);
+  std::optional<std::string> BeginMove(Pending& pending);
+  std::optional<std::string> BeginFailOver(size_t member);
+  std::optional<std::string> BeginClock(const Asker& asker, const ClockMove& move);
+  void End(const Asker& asker, Outcome outcome);
+  // Nothing: it goes on.
+  std::optional<Outcome> Look(const Pending& pending) const;
+  bool AllKnow(const Task& task) const;
+  int64_t LagOf(size_t member) const;
+  // Cuts and delays the links of this node as sides and lags say.
+  void Apply(size_t member);
+  bool AreApart(size_t one, size_t other) const;
+
+  NodeLives& lives_;
+  std::vector<Resident>& residents_;
+  const Pace& pace_;
+  std::map<Asker, Pending> pending_;
+  Sides sides_;
+  std::map<size_t, int64_t> lags_;  // ms
+};
+
+}  // namespace respite

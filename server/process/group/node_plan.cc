@@ -1,0 +1,133 @@
+#include "server/process/group/node_plan.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "server/config/announced_place.h"
+
+namespace respite {
+
+namespace {
+
+constexpr mode_t kFolderMode = 0755;
+constexpr char kSentinelFile[] = "/sentinel.conf";
+
+// Files that all nodes read. Relative paths begin in the directory of the process, not of the node.
+constexpr std::array kSharedFiles = {&Settings::tls_ca_cert_dir,     &Settings::tls_ca_cert_file,
+                                     &Settings::tls_cert_file,       &Settings::tls_client_cert_file,
+                                     &Settings::tls_client_key_file, &Settings::tls_dh_params_file,
+                                     &Settings::tls_key_file,        &Settings::aclfile};
+// The first node has the port itself, the next one the port after it, and so on.
+constexpr std::array kPorts = {&Settings::port,
+                               &Settings::tls_port,
+                               &Settings::cluster_port,
+                               &Settings::cluster_announce_port,
+                               &Settings::cluster_announce_tls_port,
+                               &Settings::cluster_announce_bus_port,
+                               &Settings::replica_announce_port};
+
+bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+std::string NameOfNode(int node) { return "node-" + std::to_string(node + 1); }
+
+// Clients of a cluster are told a name as such, so that the nodes need not know it.
+void AnnounceAt(const AnnouncedPlace& place, Settings& settings) {
+  if (settings.sentinels > 0) {
+    settings.replica_announce_ip = place.host;
+  } else if (place.is_address) {
+    settings.cluster_announce_ip = place.host;
+  } else {
+    settings.cluster_announce_hostname = place.host;
+    settings.cluster_preferred_endpoint_type = ClusterEndpointType::kHostname;
+  }
+}
+
+bool IsTemporary(const Settings& settings) {
+  // The sockets of nodes must be where clients can find them.
+  return settings.sentinels > 0 || (settings.starts_empty && settings.unixsocket.empty());
+}
+
+}  // namespace
+
+NodePlan::NodePlan(const Config& config)
+    : config_(config),
+      layout_(NodeLayout::Parse(config.settings().nodes).value()),
+      sentinels_(config.settings().sentinels),
+      is_temporary_(IsTemporary(config.settings())),
+      home_(config.settings().dir) {}
+
+std::string NodePlan::NameOf(int node) const {
+  return IsSentinel(node) ? "sentinel-" + std::to_string(node - layout_.Count() + 1) : NameOfNode(node);
+}
+
+std::string NodePlan::FolderOf(int node) const { return home_ + "/" + NameOf(node); }
+
+std::optional<std::string> NodePlan::Check() const {
+  const Settings& settings = config_.settings();
+  for (const auto port : kPorts) {
+    if (settings.*port <= 0 || settings.*port + Count() - 1 <= kHighestPort) continue;
+    return "There are not " + std::to_string(Count()) + " ports from " + std::to_string(settings.*port) +
+           " on, one for each of the nodes";
+  }
+  if (settings.unixsocket.starts_with('/')) {
+    return "With nodes, unixsocket must be a relative path: each node has its own in its directory";
+  }
+  if (is_temporary_) return std::nullopt;
+  const std::string next = home_ + "/" + NameOfNode(layout_.Count());
+  if (!Exists(next + "/" + settings.cluster_config_file)) return std::nullopt;
+  return next + " belongs to a cluster of more than " + std::to_string(layout_.Count()) + " nodes";
+}
+
+std::optional<std::string> NodePlan::MakeFolders() {
+  if (is_temporary_) {
+    const char* const place = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): before any thread
+    home_ = std::string(place == nullptr || place[0] == '\0' ? "/tmp" : place) + "/respite-XXXXXX";
+    if (mkdtemp(home_.data()) == nullptr) return "Can't create the directory " + home_ + ": " + std::strerror(errno);
+  }
+  for (int i = 0; i < Count(); ++i) {
+    const std::string path = FolderOf(i);
+    if (mkdir(path.c_str(), kFolderMode) == 0) {
+      made_.push_back(path);
+    } else if (errno != EEXIST) {
+      return "Can't create the directory " + path + ": " + std::strerror(errno);
+    }
+  }
+  return std::nullopt;
+}
+
+void NodePlan::RemoveFolders() {
+  for (const std::string& path : made_) rmdir(path.c_str());
+  made_.clear();
+  RemoveTemporary();
+}
+
+void NodePlan::RemoveTemporary() {
+  std::error_code ignored;
+  if (is_temporary_ && home_ != config_.settings().dir) std::filesystem::remove_all(home_, ignored);
+}
+
+std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {
+  std::unique_ptr<Config> config = config_.CopyFor(folder);
+  Settings& settings = config->Adjust();
+  for (const auto port : kPorts) {
+    if (settings.*port > 0) settings.*port += node;
+  }
+  for (const auto path : kSharedFiles) {
+    std::string& file = settings.*path;
+    if (!file.empty() && !file.starts_with('/')) file = config_.settings().dir + "/" + file;
+  }
+  if (!settings.announce.empty()) AnnounceAt(AnnouncedPlace::Parse(settings.announce).value(), settings);
+  if (HasSentinels() && layout_.PrimaryOf(node)) settings.load.clear();  // it has what its primary loads
+  // All replicas of a primary are here: it need not wait for more of them.
+  if (!config->WasSet("repl-diskless-sync-max-replicas")) settings.repl_diskless_sync_max_replicas = layout_.replicas;
+  if (IsSentinel(node)) config->BecomeSentinel(FolderOf(node) + kSentinelFile);
+  return config;
+}
+
+}  // namespace respite

@@ -1,0 +1,235 @@
+#include "server/process/group/node_worlds.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/duration_text.h"
+#include "base/hash.h"
+#include "server/catalogue/dialect.h"
+#include "server/clients/clients.h"
+#include "server/dataset/eviction.h"
+#include "server/node/connection.h"
+
+namespace respite {
+
+namespace {
+
+// Nobody can make a folder there, so a world writes no file, and finds none.
+constexpr char kNowhere[] = "/proc/no-folder-of-a-world";
+constexpr int64_t kIdleCheckMs = 1000;
+
+size_t KeysOf(Node& node) {
+  size_t keys = 0;
+  for (int db = 0; db < node.keyspace().Count(); ++db) keys += node.keyspace()[db].Size();
+  return keys;
+}
+
+}  // namespace
+
+NodeWorlds::NodeWorlds(const Parts& parts) : parts_(parts), nowhere_(kNowhere), base_(parts.config.CopyFor(nowhere_)) {
+  parts_.server.node().lab().worlds = this;
+}
+
+NodeWorlds::~NodeWorlds() = default;
+
+void NodeWorlds::Later(std::function<void()> task) { parts_.loop.loop.Post(nullptr, IfThere(std::move(task))); }
+
+std::function<void()> NodeWorlds::IfThere(std::function<void()> task) const {
+  return [life = std::weak_ptr(life_), run = std::move(task)] {
+    if (!life.expired()) run();
+  };
+}
+
+// --- Making and dropping.
+
+std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder) const {
+  auto config = base_->CopyFor(folder);
+  if (order.version) config->Emulate(*order.version);
+  Settings& settings = config->Adjust();
+  settings.port = order.port.value_or(0);
+  if (order.port == 0) settings.port = kAutoPort;
+  settings.bound_port = 0;
+  settings.tls_port = 0;
+  settings.unixsocket.clear();
+  settings.save.clear();
+  settings.appendonly = false;
+  settings.load.clear();
+  settings.exit_on_idle = 0;  // the server that has the worlds counts their clients as its own
+  return config;
+}
+
+NodeWorlds::World NodeWorlds::Prepared(Bytes name, const Order& order) {
+  World world;
+  world.folder = std::make_unique<OwnFolder>(kNowhere);
+  world.config = ConfigFor(order, *world.folder);
+  world.log = std::make_unique<Logger>(parts_.clock);
+  world.log->SetFile(parts_.config.settings().logfile);
+  world.log->SetLevel(LogLevel::kWarning);  // a thousand worlds would otherwise fill the log
+  world.log->SetName("world " + std::string(name));
+  world.node = std::make_unique<NodeServer>(NodeServer::Parts{.owner = *this,
+                                                              .config = *world.config,
+                                                              .log = *world.log,
+                                                              .clock = parts_.clock,
+                                                              .pace = parts_.pace,
+                                                              .nodes = 1,
+                                                              .number = HashBytes(name, HashKey()),
+                                                              .seed = parts_.server.seed(),
+                                                              .reach = NodeServer::Parts::Reach::kWithin});
+  return world;
+}
+
+bool NodeWorlds::Begin(NodeServer& node, const Before& before) {
+  if (node.Build(parts_.loop) != NodeServer::Step::kDone) return false;
+  if (before.server != nullptr) node.Inherit(*before.server);
+  if (before.has_data) node.SetDataOf(*before.server);
+  if (node.Open() != NodeServer::Step::kDone || node.Load() != NodeServer::Step::kDone) return false;
+  node.node().lab().worlds = this;
+  node.node().lab().restarts = this;
+  return true;
+}
+
+void NodeWorlds::Add(Bytes name, World world) {
+  world.used_ms = parts_.pace.NowMs();
+  worlds_.emplace(name, std::move(world));
+  AwaitIdle();
+}
+
+std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
+  World world = Prepared(name, order);
+  if (!Begin(*world.node, {})) return "the world could not be made; the server's log says why";
+  if (order.snapshots != nullptr) {
+    Node& node = world.node->node();
+    if (auto reason = order.snapshots->CopyTo(order.snapshot, node.data(), node.function_libraries())) return reason;
+  }
+  Add(name, std::move(world));
+  return std::nullopt;
+}
+
+// It ends at once, and whoever asks for its name from now on gets a new one. It is freed in a later Turn, since one of
+// its clients may have asked for this.
+void NodeWorlds::Drop(Bytes name) {
+  auto dropped = worlds_.extract(worlds_.find(name));
+  NodeServer& server = *dropped.mapped().node;
+  dropped_.push_back(std::move(dropped.mapped()));
+  server.Stop();
+  Later([this] { dropped_.clear(); });
+}
+
+// SHUTDOWN in a world ends that world.
+void NodeWorlds::OnStop(NodeServer& node) {
+  const auto name = NameOf(node.host());
+  if (name) Drop(*name);
+}
+
+std::optional<std::string> NodeWorlds::OnOomScore(NodeServer&) {
+  return "A world has no process of its own. Set this in the server that has the world.";
+}
+
+void NodeWorlds::AwaitIdle() {
+  if (std::exchange(awaits_idle_, true)) return;
+  parts_.loop.loop.After(kIdleCheckMs, IfThere([this] {
+                           awaits_idle_ = false;
+                           DropIdle();
+                           if (!worlds_.empty()) AwaitIdle();
+                         }));
+}
+
+void NodeWorlds::DropIdle() {
+  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t most_ms = ParseDurationMs(parts_.config.settings().test_world_idle).value_or(0);
+  std::vector<std::string> idle;
+  for (auto& [name, world] : worlds_) {
+    if (world.node->node().clients().Count() != 0) world.used_ms = now_ms;
+    if (most_ms != 0 && now_ms - world.used_ms >= most_ms) idle.push_back(name);
+  }
+  for (const std::string& name : idle) Drop(name);
+}
+
+// --- Ending as if killed.
+
+bool NodeWorlds::Crash(const Session& caller, Remains remains) {
+  Connection* const connection = Connection::Movable(caller);
+  if (connection == nullptr || !NameOf(connection->host())) return false;
+  Later([this, weak = connection->Self(), remains] {
+    const auto staying = weak.lock();
+    const auto name = staying == nullptr || staying->IsClosing() ? std::nullopt : NameOf(staying->host());
+    if (name && !name->empty()) Restart(*name, *staying, remains);
+  });
+  return true;
+}
+
+void NodeWorlds::Restart(const std::string& name, Connection& connection, const Remains& remains) {
+  auto crashed = worlds_.extract(worlds_.find(name));
+  NodeServer& before = *dropped_.emplace_back(std::move(crashed.mapped())).node;
+  Later([this] { dropped_.clear(); });
+  before.Crash(remains.policy, &connection.session());
+  const int port = before.settings().bound_port;
+  World world = Prepared(
+      name, {.port = port == 0 ? std::nullopt : std::optional<int>(port), .version = before.settings().emulate});
+  if (!Begin(*world.node, {&before, remains.from == Remains::From::kAll})) return;  // it is gone
+  connection.Rejoin(world.node->host(), "+OK\r\n");
+  Add(name, std::move(world));
+}
+
+// --- Looking.
+
+std::vector<Worlds::Summary> NodeWorlds::List() const {
+  std::vector<Summary> list;
+  for (const auto& [name, world] : worlds_) {
+    Node& node = world.node->node();
+    list.push_back({name, node.clients().Count(), KeysOf(node), node.settings().bound_port,
+                    DialectOf(node.settings().emulate).name});
+  }
+  return list;
+}
+
+bool NodeWorlds::HaveClients() const {
+  return std::ranges::any_of(worlds_,
+                             [](const auto& world) { return world.second.node->node().clients().Count() != 0; });
+}
+
+int NodeWorlds::PortOf(Bytes name) const { return ServerOf(name).settings().bound_port; }
+
+NodeServer& NodeWorlds::ServerOf(Bytes world) const {
+  return world.empty() ? parts_.server : *worlds_.find(world)->second.node;
+}
+
+std::optional<std::string> NodeWorlds::NameOf(const NodeHost& host) const {
+  if (&host == &parts_.server.host()) return std::string();
+  for (const auto& [name, world] : worlds_) {
+    if (&world.node->host() == &host) return name;
+  }
+  return std::nullopt;
+}
+
+// --- Going there.
+
+bool NodeWorlds::MayMove(const Session& session) const {
+  Connection* const connection = Connection::Movable(session);
+  return connection != nullptr && NameOf(connection->host());
+}
+
+bool NodeWorlds::Enter(const Session& session, Entry entry) {
+  if (!MayMove(session)) return false;
+  Connection* const connection = Connection::Movable(session);
+  Later([this, weak = connection->Self(), entry = std::move(entry)] {
+    const auto moving = weak.lock();
+    const bool leads_somewhere = entry.world.empty() || Has(entry.world);
+    if (moving != nullptr && !moving->IsClosing() && leads_somewhere) Move(*moving, entry);
+  });
+  return true;
+}
+
+void NodeWorlds::Move(Connection& connection, const Entry& entry) {
+  // Whoever the main server has admitted may go everywhere. Whoever came to the port of a world is a stranger
+  // elsewhere.
+  const bool is_admitted = connection.FirstHost() == &parts_.server.host();
+  Connection::Arrival arrival{.reply = entry.reply, .request = nullptr, .is_admitted = is_admitted};
+  if (!entry.request.empty()) {
+    arrival.reply.clear();
+    arrival.request = std::make_unique<HeldRequest>(HeldRequest{entry.request, {}});
+  }
+  connection.MoveTo(ServerOf(entry.world).host(), std::move(arrival));
+}
+
+}  // namespace respite

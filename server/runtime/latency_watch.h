@@ -1,0 +1,31 @@
+// LatencyWatch: an event of the latency monitor that lasts as long as the watch lives.
+//
+//   LatencyWatch watch(latency, "aof-rename");
+//
+// Cost: a compare while nothing is monitored.
+#pragma once
+
+#include "server/runtime/latency.h"
+
+namespace respite {
+
+class LatencyWatch {
+ public:
+  // `event` must outlive the watch.
+  LatencyWatch(LatencyMonitor& latency, Bytes event)
+      : latency_(latency), event_(event), started_us_(latency.IsOn() ? latency.NowUs() : kOff) {}
+  ~LatencyWatch() {
+    if (started_us_ != kOff) latency_.Note(event_, latency_.NowUs() - started_us_);
+  }
+  LatencyWatch(const LatencyWatch&) = delete;
+  LatencyWatch& operator=(const LatencyWatch&) = delete;
+
+ private:
+  static constexpr int64_t kOff = -1;
+
+  LatencyMonitor& latency_;
+  const Bytes event_;
+  const int64_t started_us_;
+};
+
+}  // namespace respite

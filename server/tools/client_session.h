@@ -1,0 +1,90 @@
+// ClientSession: the connection of respite-cli to a server. It sends commands, prints the replies, and connects again
+// when the connection is lost.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "protocol/reply_tree.h"
+#include "server/net/tls/client_stream.h"
+#include "server/tools/client_reply_text.h"
+
+namespace respite {
+
+// The options of the command line, and the command after them.
+struct ClientOptions {
+  std::map<std::string, std::string> values;  // by option
+  ReplyStyle style;
+  bool shows_pushes = false;
+  bool speaks_resp3 = false;
+  bool fails_on_error = false;       // -e: an error is no success
+  bool reads_last_argument = false;  // -x: from standard input
+  bool speaks_tls = false;
+  bool is_insecure = false;
+  std::vector<std::string> command;
+
+  std::string Value(const char* option, const char* otherwise) const {
+    const auto found = values.find(option);
+    return found == values.end() ? otherwise : found->second;
+  }
+};
+
+// A connection, and the replies that come over it.
+class ClientConnection {
+ public:
+  explicit ClientConnection(ClientStream stream) : stream_(std::move(stream)) {}
+
+  bool Send(const std::vector<std::string>& words);
+  // Returns nothing if the connection has ended, Ctrl-C was pressed, or the bytes are no reply (see Error).
+  std::optional<ReplyTree> Receive();
+  // Whether the server has closed the connection while no reply was awaited.
+  bool HasEnded() const { return stream_.HasEnded(); }
+  int SocketNumber() const { return stream_.SocketNumber(); }
+  // Why Receive returned nothing.
+  std::string Error() const;
+
+ private:
+  ClientStream stream_;
+  ReplyTreeParser parser_;
+};
+
+// The connection to the server, with the state that a new connection must restore: user, protocol, database.
+class ClientSession {
+ public:
+  // Takes the password from the environment if the options have none. Keeps the reference.
+  ClientSession(ClientOptions& options, bool reads_lines);
+
+  // False: a message was printed.
+  bool Connect();
+  // Changes the server. A message says if it does not answer.
+  void ConnectTo(const std::string& host, const std::string& port);
+  // Sends the command and prints the reply. Returns the exit code: 0 if there was a reply, except for an error with -e.
+  int Run(const std::vector<std::string>& words);
+  std::string Prompt() const;
+
+ private:
+  Result<ClientStream, std::string> Dial() const;
+  bool Introduce();
+  bool IntroduceWith(const std::vector<std::string>& request, const std::string& title);
+  std::string Address() const;
+  std::optional<ReplyTree> Answer();
+  int Lost(const std::vector<std::string>& words);
+  void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;
+  int Listen(const std::vector<std::string>& words);
+  void Learn(const std::vector<std::string>& words, const ReplyTree& reply);
+  void LearnLogin(std::span<const std::string> words);
+  void Forget();
+
+  ClientOptions& options_;
+  const bool reads_lines_;
+  std::optional<ClientConnection> connection_;
+  std::string database_;
+  bool is_in_transaction_ = false;
+  std::optional<std::string> queued_database_;  // of a SELECT that waits for EXEC
+};
+
+}  // namespace respite

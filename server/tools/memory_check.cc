@@ -1,0 +1,76 @@
+#include "server/tools/memory_check.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace respite {
+
+namespace {
+
+constexpr int kPasses = 3;
+constexpr size_t kMegabyte = size_t{1} << 20;
+
+using Words = std::span<volatile uint64_t>;
+
+// Fills the words with `pattern(index)` and compares.
+template <class Pattern>
+uint64_t BadWords(Words words, Pattern pattern) {
+  for (size_t i = 0; i < words.size(); ++i) words[i] = pattern(i);
+  uint64_t bad = 0;
+  for (size_t i = 0; i < words.size(); ++i) bad += words[i] != pattern(i) ? 1U : 0U;
+  return bad;
+}
+
+// A fixed hash of the index: neighbours differ in half of their bits.
+uint64_t Scrambled(uint64_t index, uint64_t seed) {
+  uint64_t x = index + seed;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+uint64_t CountBadWords(Words words) {
+  uint64_t bad = 0;
+  // Storing its index in each word finds stuck or shorted address lines; the inverse tests the opposite levels.
+  bad += BadWords(words, [](size_t i) { return uint64_t{i}; });
+  bad += BadWords(words, [](size_t i) { return ~uint64_t{i}; });
+  // Solid levels and checkerboards, in which all neighbours are opposite, find weak cells.
+  for (uint64_t level : {uint64_t{0}, ~uint64_t{0}}) bad += BadWords(words, [level](size_t) { return level; });
+  for (uint64_t board : {0x5555555555555555U, 0xaaaaaaaaaaaaaaaaU}) {
+    bad += BadWords(words, [board](size_t i) { return (i & 1) != 0 ? board : ~board; });
+  }
+  // Random data finds pattern-sensitive faults.
+  for (uint64_t seed : {1U, 2U, 3U, 4U}) bad += BadWords(words, [seed](size_t i) { return Scrambled(i, seed << 48); });
+  return bad;
+}
+
+int TestMemory(int megabytes) {
+  if (megabytes <= 0) {
+    std::fprintf(stderr, "Please specify the amount of memory to test in megabytes.\n");
+    return 1;
+  }
+  size_t size = static_cast<size_t>(megabytes) * kMegabyte;
+  void* block = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (block == MAP_FAILED) {
+    std::fprintf(stderr, "Unable to allocate %d megabytes: %s\n", megabytes, std::strerror(errno));
+    return 1;
+  }
+  uint64_t bad = 0;
+  for (int pass = 1; pass <= kPasses && bad == 0; ++pass) {
+    std::printf("Pass %d of %d over %d megabytes...", pass, kPasses, megabytes);
+    std::fflush(stdout);
+    bad = CountBadWords({static_cast<volatile uint64_t*>(block), size / sizeof(uint64_t)});
+    std::printf(bad == 0 ? " OK\n" : " %llu bad words\n", static_cast<unsigned long long>(bad));
+  }
+  munmap(block, size);
+  std::printf(bad == 0 ? "Your memory passed this test.\n" : "Your memory is broken: replace it.\n");
+  std::fflush(stdout);
+  return bad == 0 ? 0 : 1;
+}
+
+}  // namespace respite

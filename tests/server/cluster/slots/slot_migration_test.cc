@@ -1,0 +1,612 @@
+// CLUSTER MIGRATESLOTS: whole servers on a fake network. The seeded stories of cluster_history_test.cc use it, too.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/key_slot.h"
+#include "datatypes/keyspace.h"
+#include "server/cluster/cluster.h"
+#include "server/cluster/cluster_mode.h"
+#include "server/cluster/slots/slot_changes.h"
+#include "server/cluster/slots/slot_migrations.h"
+#include "server/storage/hidden_slots_text.h"
+#include "tests/support/replication_world.h"
+
+namespace respite {
+namespace {
+
+using testing::HasSubstr;
+using ReplicationMember = ReplicationWorld::Member;
+
+constexpr int kSlotBusDistance = 10000;
+
+class SlotMigrationTest : public testing::Test {
+ protected:
+  static constexpr int kNodeTimeoutMs = 1000;
+
+  // Primaries with an even share of the slots; `replicas` of the first one follow.
+  void Form(int primaries, int replicas = 0, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> directives = {"cluster-enabled yes",
+                                           "cluster-node-timeout " + std::to_string(kNodeTimeoutMs),
+                                           "repl-ping-replica-period 1", "cluster-allow-replica-migration no"};
+    directives.insert(directives.end(), more.begin(), more.end());
+    for (int i = 0; i < primaries + replicas; ++i) world_.Add(directives);
+    for (int i = 0; i < primaries; ++i) {
+      At(i).Run("CLUSTER ADDSLOTSRANGE " + std::to_string(kSlotCount * i / primaries) + " " +
+                std::to_string(kSlotCount * (i + 1) / primaries - 1));
+      At(i).Run("CLUSTER SET-CONFIG-EPOCH " + std::to_string(i + 1));
+    }
+    for (int i = 1; i < primaries + replicas; ++i) {
+      At(0).Run("CLUSTER MEET 127.0.0.1 " + std::to_string(At(i).port()) + " " +
+                std::to_string(At(i).port() + kSlotBusDistance));
+    }
+    Step(5000);
+    for (int i = primaries; i < primaries + replicas; ++i)
+      EXPECT_THAT(At(i).Run("CLUSTER REPLICATE " + Id(At(0))), Ok());
+    Step(6000);
+    for (ReplicationMember& member : world_.members()) {
+      EXPECT_THAT(member.Run("CLUSTER INFO").Text(), HasSubstr("cluster_state:ok")) << member.port();
+    }
+  }
+
+  ReplicationMember& At(int index) { return world_.members()[static_cast<size_t>(index)]; }
+  void Step(int64_t ms) { world_.network().Step(ms); }
+  static std::string Id(ReplicationMember& member) { return member->cluster().cluster()->view().me().id.String(); }
+  // Two primaries: the one that has the slot of "{t}", and the other.
+  struct Pair {
+    ReplicationMember& source;
+    ReplicationMember& target;
+  };
+  Pair FormPair(const std::vector<std::string>& more = {}) {
+    Form(2, 0, more);
+    return Owns(At(0), "{t}") ? Pair{At(0), At(1)} : Pair{At(1), At(0)};
+  }
+  static bool Owns(ReplicationMember& member, Bytes key) {
+    const ClusterView& view = member->cluster().cluster()->view();
+    return view.Owner(KeySlot(key)) == &view.me();
+  }
+  TestReply Migrate(ReplicationMember& source, ReplicationMember& target, Bytes key) {
+    const std::string slot = std::to_string(KeySlot(key));
+    return source.Run("CLUSTER MIGRATESLOTS SLOTSRANGE " + slot + " " + slot + " NODE " + Id(target));
+  }
+  // Of the latest migration.
+  static std::string State(ReplicationMember& member) {
+    const auto jobs = member->slot_migrations().Jobs();
+    return jobs.empty() ? "none" : std::string(StateName(jobs.front().state));
+  }
+  static std::string Message(ReplicationMember& member) { return member->slot_migrations().Jobs().front().message; }
+  static size_t KeysAt(ReplicationMember& member) { return member->keyspace()[0].Size(); }
+  // Steps until the state is this.
+  void StepUntil(ReplicationMember& member, const std::string& state) {
+    for (int i = 0; i < 3000 && State(member) != state; ++i) Step(10);
+    ASSERT_EQ(State(member), state) << member.Log();
+  }
+  // The target has the slots, hidden, and nothing of them has arrived: nothing moves between both.
+  void StopHalfway(ReplicationMember& source, ReplicationMember& target) {
+    for (int i = 0; i < 500 && State(target) != "receiving-snapshot"; ++i) world_.network().RunOnce();
+    ASSERT_EQ(State(target), "receiving-snapshot") << source.Log() << target.Log();
+    world_.network().SetApart(source.port(), target.port());
+  }
+
+  void RestartTarget(const std::string& preamble);
+
+  ReplicationWorld world_{7};
+};
+
+TEST_F(SlotMigrationTest, MovesValuesOfAllTypes) {
+  const auto [source, target] = FormPair();
+  source.Run("SET {t}string text");
+  source.Run("SET {t}number 42 EX 1000");
+  for (int i = 0; i < 300; ++i) source.Run("RPUSH {t}list element" + std::to_string(i));
+  for (int i = 0; i < 300; ++i) source.Run("HSET {t}hash field" + std::to_string(i) + " value");
+  for (int i = 0; i < 300; ++i) source.Run("ZADD {t}zset " + std::to_string(i) + " member" + std::to_string(i));
+  source.Run("SADD {t}set a b c");
+  source.Run("XADD {t}stream 1-1 a b");
+  source.Run("XGROUP CREATE {t}stream group 0");
+  source.Run("XREADGROUP GROUP group me STREAMS {t}stream >");
+  source.Run("SET {elsewhere} stays");
+  const std::string digest = source.Run("DEBUG DIGEST-VALUE {t}string {t}number {t}list {t}hash {t}zset {t}set").Text();
+
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  StepUntil(source, "success");
+  EXPECT_EQ(State(target), "success");
+  EXPECT_EQ(source.Run("GET {t}string").Text(),
+            "MOVED " + std::to_string(KeySlot("t")) + " 127.0.0.1:" + std::to_string(target.port()));
+  EXPECT_EQ(target.Run("DEBUG DIGEST-VALUE {t}string {t}number {t}list {t}hash {t}zset {t}set").Text(), digest);
+  EXPECT_EQ(target.Run("XPENDING {t}stream group").Size(), 4u);
+  EXPECT_EQ(target.Run("TTL {t}number").Integer(), 1000);
+  EXPECT_EQ(KeysAt(target), 7u);
+  EXPECT_EQ(source.Run("CLUSTER COUNTKEYSINSLOT " + std::to_string(KeySlot("t"))).Integer(), 0);
+  EXPECT_TRUE(target->keyspace().hidden().Empty());
+}
+
+TEST_F(SlotMigrationTest, HidesKeysUntilTheirSlotIsHere) {
+  const auto [source, target] = FormPair();
+  for (int i = 0; i < 50; ++i) source.Run("SET {t}" + std::to_string(i) + " value EX 100");
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  world_.network().SetPiece(200);
+  for (int i = 0; i < 5000 && KeysAt(target) < 20; ++i) world_.network().RunOnce();
+  world_.network().SetApart(source.port(), target.port());
+  ASSERT_GE(KeysAt(target), 20u);
+  ASSERT_NE(State(target), "success");
+
+  EXPECT_EQ(target.Run("DBSIZE").Integer(), 0);
+  EXPECT_EQ(target.Run("KEYS *").Size(), 0u);
+  EXPECT_EQ(target.Run("SCAN 0 COUNT 1000")[1].Size(), 0u);
+  EXPECT_THAT(target.Run("RANDOMKEY"), Nil());
+  EXPECT_THAT(target.Run("INFO keyspace").Text(), testing::Not(HasSubstr("db0:")));
+  EXPECT_THAT(target.Run("GET {t}1").Text(), HasSubstr("MOVED"));
+  // What expires, and what is evicted, is for the source to say.
+  target.server().clock().StepWallMs(200'000);
+  for (int i = 0; i < 20; ++i) target->housekeeping().Tick();
+  target.Run("CONFIG SET maxmemory-policy allkeys-random");
+  target.Run("CONFIG SET maxmemory 1");
+  target.Run("PING");
+  target.Run("CONFIG SET maxmemory 0");
+  EXPECT_GE(KeysAt(target), 20u);
+}
+
+TEST_F(SlotMigrationTest, MovesKeysOfAllDatabases) {
+  const auto [source, target] = FormPair({"cluster-databases 4"});
+  source.Run("SET {t} zero");
+  source.Run("SELECT 2");
+  source.Run("SET {t} two");
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  for (int i = 0; i < 500 && State(source) != "snapshotting"; ++i) world_.network().RunOnce();
+  source.Run("APPEND {t} !");
+  StepUntil(source, "success");
+  EXPECT_EQ(target.Run("GET {t}").Text(), "zero");
+  target.Run("SELECT 2");
+  EXPECT_EQ(target.Run("GET {t}").Text(), "two!");
+  EXPECT_EQ(source->keyspace()[2].Size(), 0u);
+}
+
+TEST_F(SlotMigrationTest, SendsTheChangesOfMeanwhile) {
+  const auto [source, target] = FormPair();
+  source.Run("SET {t}a 1");
+  source.Run("SET {t}b 2");
+  source.Run("SET {t}old 1");
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  for (int i = 0; i < 500 && State(source) != "snapshotting"; ++i) world_.network().RunOnce();
+  ASSERT_EQ(State(source), "snapshotting");
+  source.Run("RENAME {t}a {t}b");
+  source.Run("INCR {t}new");
+  source.Run("INCR {t}new");
+  source.Run("DEL {t}old");
+  source.Run("MULTI");
+  source.Run("APPEND {t}text one");
+  source.Run("APPEND {t}text two");
+  source.Run("EXEC");
+  source.Run({"EVAL", "redis.call('RPUSH', KEYS[1], 'x', 'y') return redis.call('LPOP', KEYS[1])", "1", "{t}list"});
+  StepUntil(source, "success");
+  EXPECT_EQ(target.Run("GET {t}b").Text(), "1");
+  EXPECT_EQ(target.Run("GET {t}new").Text(), "2");
+  EXPECT_EQ(target.Run("GET {t}text").Text(), "onetwo");
+  EXPECT_EQ(target.Run("LRANGE {t}list 0 -1").Size(), 1u);
+  EXPECT_EQ(target.Run("EXISTS {t}a {t}old").Integer(), 0);
+  EXPECT_EQ(KeysAt(target), 4u);
+}
+
+TEST_F(SlotMigrationTest, HoldsWritesBackOnlyForTheLastChanges) {
+  Form(3);
+  ReplicationMember& source = Owns(At(0), "{t}") ? At(0) : Owns(At(1), "{t}") ? At(1) : At(2);
+  ReplicationMember& target = &source == &At(0) ? At(1) : At(0);
+  source.Run("SET {t}a 1");
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  for (int i = 0; i < 2000 && State(source) != "failover-paused"; ++i) world_.network().RunOnce();
+  ASSERT_EQ(State(source), "failover-paused");
+  TestClient writer(source.server());
+  writer.Send("INCR {t}a");
+  TestClient reader(source.server());
+  EXPECT_EQ(reader.Run("GET {t}a").Text(), "1");
+  EXPECT_FALSE(writer.Read().HasValue());
+  // Nobody takes them, so they go on here.
+  world_.network().SetApart(source.port(), target.port());
+  Step(5500);
+  EXPECT_EQ(State(source), "failed");
+  EXPECT_EQ(writer.Read().Integer(), 2);
+}
+
+TEST_F(SlotMigrationTest, FailureLeavesTheSlotsAndNoKeys) {
+  const auto [source, target] = FormPair();
+  for (int i = 0; i < 3000; ++i) source.Run("SET {t}" + std::to_string(i) + " value");
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  for (int i = 0; i < 5000 && KeysAt(target) < 2500; ++i) world_.network().RunOnce();
+  ASSERT_GE(KeysAt(target), 2500u);
+  ASSERT_FALSE(target->keyspace().hidden().Empty());
+  world_.network().Break(source.port(), target.port());
+  Step(1000);
+  EXPECT_EQ(State(source), "failed");
+  EXPECT_EQ(State(target), "failed");
+  EXPECT_EQ(KeysAt(target), 0u);
+  EXPECT_TRUE(target->keyspace().hidden().Empty());
+  EXPECT_EQ(KeysAt(source), 3000u);
+  EXPECT_TRUE(Owns(source, "t"));
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  StepUntil(source, "success");
+  EXPECT_EQ(KeysAt(target), 3000u);
+}
+
+TEST_F(SlotMigrationTest, IsCancelled) {
+  const auto [source, target] = FormPair();
+  EXPECT_THAT(source.Run("CLUSTER CANCELSLOTMIGRATIONS"), Error("ERR No migrations ongoing"));
+  source.Run("SET {t}a 1");
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  StopHalfway(source, target);
+  EXPECT_THAT(source.Run("CLUSTER CANCELSLOTMIGRATIONS"), Ok());
+  world_.network().SetAllTogether();
+  Step(500);
+  EXPECT_EQ(State(source), "cancelled");
+  EXPECT_EQ(State(target), "failed");
+  EXPECT_EQ(KeysAt(target), 0u);
+  EXPECT_EQ(source.Run("GET {t}a").Text(), "1");
+}
+
+TEST_F(SlotMigrationTest, IsEndedByFlushAllAtEitherSide) {
+  const auto [source, target] = FormPair();
+  for (ReplicationMember* flushed : {&source, &target}) {
+    source.Run("SET {t}a 1");
+    EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+    for (int i = 0; i < 500 && State(source) != "snapshotting"; ++i) world_.network().RunOnce();
+    flushed->Run("FLUSHALL");
+    Step(500);
+    EXPECT_EQ(State(source), "failed") << flushed->port();
+    EXPECT_EQ(State(target), "failed") << flushed->port();
+    EXPECT_TRUE(target->keyspace().hidden().Empty());
+    EXPECT_EQ(KeysAt(target), 0u);
+  }
+  EXPECT_EQ(source.Run("GET {t}a").Text(), "1");
+}
+
+TEST_F(SlotMigrationTest, ReplicasHideTheKeysTooAndCleanUpWhenPromoted) {
+  Form(3, 1, {"cluster-replica-validity-factor 0"});
+  ReplicationMember& target = At(0);
+  ReplicationMember& source = At(1);
+  ReplicationMember& replica = At(3);
+  std::string key = "{t}";
+  while (!Owns(source, key)) key = "{t" + key.substr(1);
+  for (int i = 0; i < 50; ++i) source.Run("SET " + key + std::to_string(i) + " value");
+  target.Run("SET {own}" + std::string(Owns(target, "own") ? "" : "x") + " 1");
+  EXPECT_THAT(Migrate(source, target, key), Ok());
+  for (int i = 0; i < 1000 && KeysAt(replica) < 20; ++i) world_.network().RunOnce();
+  ASSERT_GE(KeysAt(replica), 20u);
+  EXPECT_EQ(State(replica), "occurring-on-primary");
+  EXPECT_LE(replica.Run("DBSIZE").Integer(), 1);
+  EXPECT_LE(replica.Run("KEYS *").Size(), 1u);
+  target.Stop();
+  Step(8000);
+  ASSERT_TRUE(replica->cluster().cluster()->view().me().IsPrimary()) << replica.Log();
+  EXPECT_LE(KeysAt(replica), 1u);
+  EXPECT_TRUE(replica->keyspace().hidden().Empty());
+  EXPECT_EQ(State(source), "failed");
+  EXPECT_EQ(KeysAt(source), 50u);
+}
+
+TEST_F(SlotMigrationTest, ReplicasHaveTheKeysAfterwards) {
+  Form(2, 1);
+  ReplicationMember& target = At(0);
+  ReplicationMember& source = At(1);
+  ReplicationMember& replica = At(2);
+  std::string key = "{t}";
+  while (!Owns(source, key)) key = "{t" + key.substr(1);
+  for (int i = 0; i < 50; ++i) source.Run("SET " + key + std::to_string(i) + " value");
+  EXPECT_THAT(Migrate(source, target, key), Ok());
+  StepUntil(source, "success");
+  Step(500);
+  ExpectSameData(target, replica);
+  EXPECT_EQ(replica.Run("DBSIZE").Integer(), target.Run("DBSIZE").Integer());
+  EXPECT_TRUE(replica->keyspace().hidden().Empty());
+}
+
+// What was hidden is hidden after a restart, and then deleted, since nobody brings it any more.
+void SlotMigrationTest::RestartTarget(const std::string& preamble) {
+  const auto [source, target] = FormPair({"appendonly yes", "appendfsync always", "aof-use-rdb-preamble " + preamble});
+  for (int i = 0; i < 50; ++i) source.Run("SET {t}" + std::to_string(i) + " value");
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  for (int i = 0; i < 1000 && KeysAt(target) < 20; ++i) world_.network().RunOnce();
+  ASSERT_FALSE(target->keyspace().hidden().Empty());
+  target.Run("BGREWRITEAOF");
+  target->housekeeping().Tick();
+  target.Crash();
+  target.Start();
+  EXPECT_FALSE(target->keyspace().hidden().Empty());
+  EXPECT_EQ(target.Run("DBSIZE").Integer(), 0);
+  Step(3000);
+  EXPECT_TRUE(target->keyspace().hidden().Empty());
+  EXPECT_EQ(KeysAt(target), 0u);
+  EXPECT_EQ(State(source), "failed");
+  EXPECT_EQ(target->cluster().cluster()->view().importing().size(), 0u);
+}
+
+TEST_F(SlotMigrationTest, IsForgottenByARestartFromAnRdbBase) { RestartTarget("yes"); }
+TEST_F(SlotMigrationTest, IsForgottenByARestartFromACommandBase) { RestartTarget("no"); }
+
+TEST_F(SlotMigrationTest, SourceMayWriteToNothingElse) {
+  const auto [source, target] = FormPair();
+  std::string own = "{own}";
+  while (!Owns(target, own)) own = "{o" + own.substr(1);
+  target.Run("SET " + own + " 1");
+  const std::string slot = std::to_string(KeySlot("t"));
+  const std::string name(40, 'a');
+  const std::string establish = "CLUSTER SYNCSLOTS ESTABLISH SOURCE " + Id(source) + " NAME " + name + " SLOTSRANGE ";
+  TestClient liar(target.server());
+  const std::string own_slot = std::to_string(KeySlot(own));
+  EXPECT_THAT(liar.Run(establish + own_slot + " " + own_slot).Text(), HasSubstr("is not served by the source"));
+  EXPECT_THAT(liar.Run(establish + slot + " " + slot), Ok());
+  liar.Raw(EncodeRequest({"SET", own, "stolen"}) + EncodeRequest({"CLUSTER", "SYNCSLOTS", "TAKEOVER"}));
+  Step(100);
+  EXPECT_TRUE(liar.Closed());
+  EXPECT_EQ(target.Run("GET " + own).Text(), "1");
+  EXPECT_EQ(State(target), "failed");
+  EXPECT_THAT(target.Run("CLUSTER SYNCSLOTS REVEAL NAME " + name).Text(), HasSubstr("for replicas and files only"));
+  EXPECT_THAT(target.Run("CLUSTER SYNCSLOTS TAKEOVER").Text(), HasSubstr("No slot migration was established"));
+}
+
+// The original names of renamed commands are for records that change data. SHUTDOWN got through, too.
+TEST_F(SlotMigrationTest, SourceFindsNoCommandThatWasRenamedAway) {
+  const auto [source, target] = FormPair({"rename-command CONFIG \"\"", "rename-command SET \"\""});
+  const std::string slot = std::to_string(KeySlot("t"));
+  TestClient liar(target.server());
+  EXPECT_THAT(liar.Run("CLUSTER SYNCSLOTS ESTABLISH SOURCE " + Id(source) + " NAME " + std::string(40, 'a') +
+                       " SLOTSRANGE " + slot + " " + slot),
+              Ok());
+  liar.Raw(EncodeRequest({"SET", "{t}", "1"}));
+  EXPECT_EQ(KeysAt(target), 1u);
+  liar.Raw(EncodeRequest({"CONFIG", "SET", "hz", "77"}));
+  EXPECT_NE(target->settings().hz, 77);
+  Step(100);
+  EXPECT_EQ(State(target), "failed");
+}
+
+// A file has what a migration did to the keys. It must not begin one, and take slots from their owner.
+TEST_F(SlotMigrationTest, FilesCannotTakeSlotsOver) {
+  const auto [source, target] =
+      FormPair({"appendonly yes", "appendfsync always", "enable-debug-command yes", "aof-load-failed-commands yes"});
+  const std::string slot = std::to_string(KeySlot("t"));
+  std::string records = EncodeRequest({"CLUSTER", "SYNCSLOTS", "ESTABLISH", "SOURCE", Id(source), "NAME",
+                                       std::string(40, 'a'), "SLOTSRANGE", slot, slot});
+  for (const char* step : {"SNAPSHOT-EOF", "PAUSED", "TAKEOVER"}) {
+    records += EncodeRequest({"CLUSTER", "SYNCSLOTS", step});
+  }
+  target.files().Put("appendonlydir/appendonly.aof.1.incr.aof", records);
+  EXPECT_THAT(target.Run("DEBUG LOADAOF"), Ok());
+  EXPECT_TRUE(Owns(source, "{t}"));
+  EXPECT_FALSE(Owns(target, "{t}"));
+  EXPECT_THAT(target.Log(), HasSubstr("This is for the source of a slot migration only"));
+}
+
+// --- Found by an attack.
+
+// A client that says what a source says.
+class FakeSource {
+ public:
+  FakeSource(ReplicationMember& target, ReplicationMember& source, Bytes key, char name)
+      : client_(target.server()), slot_(std::to_string(KeySlot(key))) {
+    const std::string id = source->cluster().cluster()->view().me().id.String();
+    EXPECT_THAT(client_.Run("CLUSTER SYNCSLOTS ESTABLISH SOURCE " + id + " NAME " + std::string(40, name) +
+                            " SLOTSRANGE " + slot_ + " " + slot_),
+                Ok());
+  }
+  // What the target answers, if it does.
+  std::string Say(Bytes line) {
+    const TestReply reply = client_.Run(line);
+    return reply.HasValue() ? reply.Text() : "";
+  }
+  TestClient& client() { return client_; }
+
+ private:
+  TestClient client_;
+  const std::string slot_;
+};
+
+TEST_F(SlotMigrationTest, TakesOverOnlyWhatIsCompleteAndInTime) {
+  const auto [source, target] = FormPair();
+  FakeSource liar(target, source, "{t}", 'a');
+  EXPECT_EQ(liar.Say("CLUSTER SYNCSLOTS TAKEOVER"), "ERR The slots are not complete yet");
+  Step(100);
+  EXPECT_TRUE(liar.client().Closed());
+  FakeSource late(target, source, "{t}", 'b');
+  EXPECT_EQ(late.Say("CLUSTER SYNCSLOTS SNAPSHOT-EOF x"), "OK");
+  EXPECT_EQ(late.Say("CLUSTER SYNCSLOTS PAUSED"), "OK");
+  target.server().clock().AdvanceMs(4500);
+  EXPECT_EQ(late.Say("CLUSTER SYNCSLOTS TAKEOVER"), "ERR The takeover comes too late");
+  Step(1000);
+  EXPECT_TRUE(Owns(source, "t"));
+}
+
+TEST_F(SlotMigrationTest, ResetEndsAnImport) {
+  const auto [source, target] = FormPair();
+  FakeSource reset(target, source, "{t}", 'a');
+  reset.Say("RESET");
+  EXPECT_EQ(State(target), "failed");
+  Step(100);
+  EXPECT_TRUE(target->keyspace().hidden().Empty());
+  EXPECT_TRUE(target->slot_migrations().imports().Empty());
+}
+
+TEST_F(SlotMigrationTest, SourceMayNotRunScripts) {
+  const auto [source, target] = FormPair();
+  FakeSource liar(target, source, "{t}", 'a');
+  liar.client().Run({"EVAL", "return redis.call('SET', 'any', 1)", "0"});
+  Step(100);
+  EXPECT_EQ(State(target), "failed");
+  EXPECT_EQ(KeysAt(target), 0u);
+  EXPECT_THAT(target.Run({"EVAL", "return redis.pcall('CLUSTER', 'SYNCSLOTS', 'ACK')", "0"}).Text(),
+              HasSubstr("not allowed from script"));
+}
+
+TEST_F(SlotMigrationTest, NamesAndHiddenSlotsAreTakenOnce) {
+  const auto [source, target] = FormPair();
+  std::string other = "{u}";
+  while (!Owns(source, other) || KeySlot(other) == KeySlot("t")) other = "{u" + other.substr(1);
+  FakeSource first(target, source, "{t}", 'a');
+  TestClient second(target.server());
+  const std::string slot = std::to_string(KeySlot(other));
+  EXPECT_THAT(second
+                  .Run("CLUSTER SYNCSLOTS ESTABLISH SOURCE " + Id(source) + " NAME " + std::string(40, 'a') +
+                       " SLOTSRANGE " + slot + " " + slot)
+                  .Text(),
+              HasSubstr("of this name already"));
+  EXPECT_THAT(target.Run("CLUSTER SETSLOT " + std::to_string(KeySlot("t")) + " IMPORTING " + Id(source)).Text(),
+              HasSubstr("Slot import in progress"));
+}
+
+TEST_F(SlotMigrationTest, IsEndedWhenTheTargetIsForgotten) {
+  Form(3);
+  ReplicationMember& source = Owns(At(0), "{t}") ? At(0) : Owns(At(1), "{t}") ? At(1) : At(2);
+  ReplicationMember& target = &source == &At(0) ? At(1) : At(0);
+  source.Run("SET {t}a 1");
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  for (int i = 0; i < 500 && State(source) != "snapshotting"; ++i) world_.network().RunOnce();
+  EXPECT_THAT(source.Run("CLUSTER FORGET " + Id(target)), Ok());
+  Step(500);
+  EXPECT_EQ(State(source), "failed");
+  EXPECT_EQ(Message(source), "the target was forgotten");
+  EXPECT_FALSE(Owns(target, "t"));
+}
+
+TEST_F(SlotMigrationTest, MigrationsInBothDirectionsDoNotBlockEachOther) {
+  const auto [one, other] = FormPair();
+  std::string back = "{u}";
+  while (!Owns(other, back)) back = "{u" + back.substr(1);
+  one.Run("SET {t}a 1");
+  other.Run("SET " + back + "a 1");
+  EXPECT_THAT(Migrate(one, other, "{t}"), Ok());
+  EXPECT_THAT(Migrate(other, one, back), Ok());
+  // Both hold writes back at the same time.
+  for (int i = 0; i < 3000 && !(one->pause().IsOn() && other->pause().IsOn()); ++i) world_.network().RunOnce();
+  Step(500);
+  EXPECT_EQ(one->slot_migrations().IsExporting(), false);
+  EXPECT_TRUE(Owns(other, "t"));
+  EXPECT_TRUE(Owns(one, back));
+}
+
+// The target dies behind its takeover, and its replica, which has the keys, has not heard of it. The source has given
+// the slots up.
+TEST_F(SlotMigrationTest, PromotedReplicaClaimsWhatNobodyOwns) {
+  Form(3, 1, {"cluster-replica-validity-factor 0", "cluster-require-full-coverage no"});
+  ReplicationMember& target = At(0);
+  ReplicationMember& source = At(1);
+  ReplicationMember& replica = At(3);
+  std::string key = "{t}";
+  while (!Owns(source, key)) key = "{t" + key.substr(1);
+  for (int i = 0; i < 50; ++i) source.Run("SET " + key + std::to_string(i) + " value");
+  EXPECT_THAT(Migrate(source, target, key), Ok());
+  for (int i = 0; i < 5000 && KeysAt(replica) < 50; ++i) world_.network().RunOnce();
+  ASSERT_GE(KeysAt(replica), 50u);
+  ASSERT_EQ(State(replica), "occurring-on-primary");
+  world_.network().SetApart(target.port(), replica.port());
+  world_.network().SetApart(target.port(), At(2).port());
+  for (int i = 0; i < 3000 && State(source) != "success"; ++i) world_.network().RunOnce();
+  ASSERT_EQ(State(source), "success");
+  target.Stop();
+  world_.network().SetAllTogether();
+  Step(20'000);
+  ASSERT_TRUE(replica->cluster().cluster()->view().me().IsPrimary()) << replica.Log();
+  EXPECT_TRUE(replica->keyspace().hidden().Empty());
+  EXPECT_TRUE(Owns(replica, key)) << replica.Log();
+  EXPECT_EQ(replica.Run("GET " + key + "7").Text(), "value");
+}
+
+// The texts are those of Valkey 9.
+TEST_F(SlotMigrationTest, RefusesWhatMakesNoSense) {
+  Form(3);
+  const auto refusal = [&](int node, const std::string& rest) {
+    return At(node).Run("CLUSTER MIGRATESLOTS " + rest).Text();
+  };
+  const std::string other = Id(At(1));
+  EXPECT_THAT(refusal(0, ""), HasSubstr("wrong number of arguments"));
+  EXPECT_EQ(refusal(0, "INVALID 0 1"), "ERR syntax error");
+  EXPECT_THAT(refusal(0, "SLOTSRANGE"), HasSubstr("wrong number of arguments"));
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 0"), "ERR No end slot for final slot range");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 16385 16388"), "ERR Invalid or out of range slot");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE a 0"), "ERR No slot ranges specified");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 0 a"), "ERR Invalid or out of range slot");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 1 0"), "ERR Start slot number 1 is greater than end slot number 0");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 0 16383"), "ERR Requested slots span multiple shards");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 0 5 3 6"), "ERR Slot range 3-6 overlaps with previous range 0-5");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 0 0"), "ERR syntax error");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 0 0 NODE blah"), "ERR Invalid node name: blah");
+  EXPECT_THAT(refusal(0, "SLOTSRANGE 0 0 NODE " + std::string(40, 'a')), HasSubstr("Unknown node name"));
+  EXPECT_EQ(refusal(2, "SLOTSRANGE 0 0 NODE " + other), "ERR Slots are not served by this node");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 0 0 NODE " + Id(At(0))), "ERR Target node can not be this node");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 0 2 NODE " + other + " SLOTSRANGE 1 1 NODE " + other),
+            "ERR Slot ranges in migrations overlap");
+  At(0).Run("CLUSTER SETSLOT 0 MIGRATING " + other);
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 1 1 NODE " + other), "ERR Slots are being manually migrated");
+  At(0).Run("CLUSTER SETSLOT 0 STABLE");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 0 1 NODE " + other + " SLOTSRANGE 5 5 NODE " + Id(At(2))), "OK");
+  EXPECT_EQ(refusal(0, "SLOTSRANGE 1 1 NODE " + other), "ERR I am already migrating slot 1");
+  EXPECT_THAT(At(0).Run("CLUSTER SETSLOT 0 MIGRATING " + other).Text(), HasSubstr("Slot export in progress"));
+  Step(2000);
+  EXPECT_EQ(At(1)->cluster().cluster()->view().Owner(1), &At(1)->cluster().cluster()->view().me());
+  EXPECT_EQ(At(2)->cluster().cluster()->view().Owner(5), &At(2)->cluster().cluster()->view().me());
+  EXPECT_EQ(At(0).Run("CLUSTER GETSLOTMIGRATIONS").Size(), 2u);
+  At(0).Run("CONFIG SET cluster-slot-migration-log-max-len 1");
+  Step(500);
+  EXPECT_EQ(At(0).Run("CLUSTER GETSLOTMIGRATIONS").Size(), 1u);
+}
+
+TEST_F(SlotMigrationTest, TellsTheFieldsOfValkey) {
+  const auto [source, target] = FormPair();
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  StepUntil(source, "success");
+  const TestReply job = source.Run("CLUSTER GETSLOTMIGRATIONS")[0];
+  ASSERT_EQ(job.Size(), 22u);
+  const std::vector<std::string> names = {"name",        "operation",   "slot_ranges",      "target_node",
+                                          "source_node", "create_time", "last_update_time", "last_ack_time",
+                                          "state",       "message",     "cow_size"};
+  for (size_t i = 0; i < names.size(); ++i) EXPECT_EQ(job[2 * i].Text(), names[i]);
+  const std::string slot = std::to_string(KeySlot("t"));
+  EXPECT_EQ(job[1].Text().size(), 40u);
+  EXPECT_EQ(job[3].Text(), "EXPORT");
+  EXPECT_EQ(job[5].Text(), slot + "-" + slot);
+  EXPECT_EQ(job[7].Text(), Id(target));
+  EXPECT_EQ(job[9].Text(), Id(source));
+}
+
+// Every byte at which the connection may end.
+TEST_F(SlotMigrationTest, ConnectionsMayEndAnywhere) {
+  const auto [source, target] = FormPair();
+  for (int i = 0; i < 5; ++i) source.Run("SET {t}" + std::to_string(i) + " " + std::to_string(i));
+  int failures = 0;
+  for (uint64_t octets = 0; octets < 60; ++octets) {
+    ReplicationMember& from = Owns(source, "t") ? source : target;
+    ReplicationMember& to = &from == &source ? target : source;
+    world_.network().BreakNextAfter(to.port(), octets);
+    ASSERT_THAT(Migrate(from, to, "{t}"), Ok()) << octets << from.Log();
+    Step(9000);
+    failures += State(from) == "failed" ? 1 : 0;
+    ASSERT_NE(Owns(source, "t"), Owns(target, "t")) << octets;
+    ReplicationMember& owner = Owns(source, "t") ? source : target;
+    for (int i = 0; i < 5; ++i) {
+      ASSERT_EQ(owner.Run("GET {t}" + std::to_string(i)).Text(), std::to_string(i))
+          << octets << source.Log() << target.Log();
+    }
+    ASSERT_EQ(KeysAt(source) + KeysAt(target), 5u) << octets;
+    ASSERT_THAT(owner.Run("SET {t}0 0"), Ok());
+  }
+  EXPECT_GT(failures, 5);
+}
+
+TEST(HiddenSlotsTextTest, IsReadAgain) {
+  HiddenSlots hidden;
+  SlotSet slots;
+  for (int slot : {0, 1, 2, 7, 16383}) slots.Add(slot);
+  hidden.Hide("one", slots);
+  slots.Add(9);
+  hidden.Hide("two", slots);  // the others are hidden already
+  EXPECT_EQ(HiddenSlotsText(hidden), "one 0-2 7-7 16383-16383;two 9-9");
+  HiddenSlots read;
+  ReadHiddenSlots(HiddenSlotsText(hidden), read);
+  EXPECT_EQ(read.All(), hidden.All());
+  for (const Bytes damaged : {"", ";", "x", "x 1", "x a-b", "x 5-4", "x 0-16384", " 1-2", "x -1-2"}) {
+    HiddenSlots none;
+    ReadHiddenSlots(damaged, none);
+    EXPECT_TRUE(none.Empty()) << damaged;
+  }
+}
+
+}  // namespace
+}  // namespace respite
