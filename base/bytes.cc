@@ -150,10 +150,10 @@ void AppendQuoted(std::string& out, Bytes text) {
     } else if (IsPrintable(c)) {
       out.push_back(c);
     } else {
-      const auto octet = static_cast<unsigned char>(c);
+      const auto byte = static_cast<unsigned char>(c);
       out.append("\\x");
-      out.push_back(kHexDigits[octet >> 4]);
-      out.push_back(kHexDigits[octet & 15]);
+      out.push_back(kHexDigits[byte >> 4]);
+      out.push_back(kHexDigits[byte & 15]);
     }
   }
   out.push_back('"');

@@ -1,4 +1,4 @@
-// Bytes: a view of any octets. Redis keys, values and arguments are binary safe, so the same type serves text and data.
+// Bytes: a view of any bytes. Redis keys, values and arguments are binary safe, so the same type serves text and data.
 //
 // Character classes are always those of ASCII; no function here depends on the locale.
 #pragma once
@@ -37,14 +37,14 @@ std::string ToLower(Bytes text);
 std::string ToUpper(Bytes text);
 
 // The double-quoted form that MONITOR, SLOWLOG listings and log lines use: \\ \" \n \r \t \a \b are escaped by name,
-// other octets outside printable ASCII are written as \xhh. SplitQuoted reads it back.
+// other bytes outside printable ASCII are written as \xhh. SplitQuoted reads it back.
 std::string Quoted(Bytes text);
 void AppendQuoted(std::string& out, Bytes text);
 
 // Splits an inline request or a line of redis.conf into its words.
 //   word   = { plain | "double" | 'single' }, ended by white space
-//   double = any octets; escapes \xhh \n \r \t \b \a, and \c for any other c means c
-//   single = any octets; the only escape is \'
+//   double = any bytes; escapes \xhh \n \r \t \b \a, and \c for any other c means c
+//   single = any bytes; the only escape is \'
 // A closing quote must be followed by white space or the end. An empty line has no words. Returns nullopt if the quotes
 // are unbalanced.
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line);

@@ -17,22 +17,22 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr uint64_t kReflectedPolynomial = 0x95ac9329ac4bc9b5;
 
-// tables[0][octet] is the remainder of an octet; tables[n][octet] is the remainder of the octet followed by n zero
-// octets.
+// tables[0][byte] is the remainder of an byte; tables[n][byte] is the remainder of the byte followed by n zero
+// bytes.
 using Tables = std::array<std::array<uint64_t, 256>, 8>;
 
-constexpr uint64_t OctetRemainder(uint64_t octet) {
-  for (int bit = 0; bit < 8; bit++) octet = (octet >> 1) ^ ((octet & 1) != 0 ? kReflectedPolynomial : 0);
-  return octet;
+constexpr uint64_t ByteRemainder(uint64_t byte) {
+  for (int bit = 0; bit < 8; bit++) byte = (byte >> 1) ^ ((byte & 1) != 0 ? kReflectedPolynomial : 0);
+  return byte;
 }
 
 constexpr Tables MakeTables() {
   Tables tables{};
-  for (size_t octet = 0; octet < 256; octet++) tables[0][octet] = OctetRemainder(octet);
+  for (size_t byte = 0; byte < 256; byte++) tables[0][byte] = ByteRemainder(byte);
   for (size_t zeros = 1; zeros < tables.size(); zeros++) {
-    for (size_t octet = 0; octet < 256; octet++) {
-      const uint64_t shorter = tables[zeros - 1][octet];
-      tables[zeros][octet] = tables[0][shorter & 255] ^ (shorter >> 8);
+    for (size_t byte = 0; byte < 256; byte++) {
+      const uint64_t shorter = tables[zeros - 1][byte];
+      tables[zeros][byte] = tables[0][shorter & 255] ^ (shorter >> 8);
     }
   }
   return tables;
@@ -42,7 +42,7 @@ constexpr Tables kTables = MakeTables();
 
 uint64_t FoldWord(uint64_t word) {
   uint64_t crc = 0;
-  for (size_t octet = 0; octet < 8; octet++) crc ^= kTables[7 - octet][(word >> (8 * octet)) & 255];
+  for (size_t byte = 0; byte < 8; byte++) crc ^= kTables[7 - byte][(word >> (8 * byte)) & 255];
   return crc;
 }
 
@@ -55,7 +55,7 @@ constexpr uint64_t PowerRemainder(int exponent) {
   return remainder;
 }
 
-// The factors that shift 16 octets ahead by a number of bits. There are two: the first half has weight x^64 relative to
+// The factors that shift 16 bytes ahead by a number of bits. There are two: the first half has weight x^64 relative to
 // the second, and the product of two reflected numbers is one bit too low.
 struct Shift {
   uint64_t first;
@@ -72,11 +72,11 @@ __m128i BothOf(const Shift& shift) {
   return _mm_set_epi64x(static_cast<int64_t>(shift.second), static_cast<int64_t>(shift.first));
 }
 
-__attribute__((target("pclmul"))) __m128i Moved(__m128i octets, __m128i shift) {
-  return _mm_xor_si128(_mm_clmulepi64_si128(octets, shift, 0x00), _mm_clmulepi64_si128(octets, shift, 0x11));
+__attribute__((target("pclmul"))) __m128i Moved(__m128i bytes, __m128i shift) {
+  return _mm_xor_si128(_mm_clmulepi64_si128(bytes, shift, 0x00), _mm_clmulepi64_si128(bytes, shift, 0x11));
 }
 
-// Folds `data` into 16 octets with the same remainder. Requires: a positive number of whole blocks.
+// Folds `data` into 16 bytes with the same remainder. Requires: a positive number of whole blocks.
 __attribute__((target("pclmul"))) std::array<char, kLane> Folded(uint64_t crc, Bytes data) {
   static constexpr Shift kByBlock = ShiftBy(kBlock * 8);
   static constexpr Shift kByLane = ShiftBy(kLane * 8);

@@ -8,11 +8,11 @@
 
 namespace respite {
 
-// Continues `crc` over `data`: Crc64(Crc64(0, a), b) == Crc64(0, a + b). Cost: 0.1 ns per octet if the processor has
+// Continues `crc` over `data`: Crc64(Crc64(0, a), b) == Crc64(0, a + b). Cost: 0.1 ns per byte if the processor has
 // carry-less multiplication, else as Crc64ByTable.
 uint64_t Crc64(uint64_t crc, Bytes data);
 
-// The same on any processor. Cost: under 1 ns per octet (eight at a time), 16 KB of tables.
+// The same on any processor. Cost: under 1 ns per byte (eight at a time), 16 KB of tables.
 uint64_t Crc64ByTable(uint64_t crc, Bytes data);
 
 }  // namespace respite

@@ -7,29 +7,29 @@ namespace respite {
 
 namespace {
 
-const unsigned char* Octets(Bytes text) { return reinterpret_cast<const unsigned char*>(text.data()); }
+const unsigned char* RawBytes(Bytes text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
 }  // namespace
 
 std::array<uint8_t, 20> Sha1(Bytes text) {
   std::array<uint8_t, 20> digest{};
-  SHA1(Octets(text), text.size(), digest.data());
+  SHA1(RawBytes(text), text.size(), digest.data());
   return digest;
 }
 
 std::array<uint8_t, 32> Sha256(Bytes text) {
   std::array<uint8_t, 32> digest{};
-  SHA256(Octets(text), text.size(), digest.data());
+  SHA256(RawBytes(text), text.size(), digest.data());
   return digest;
 }
 
-std::string HexText(std::span<const uint8_t> octets) {
+std::string HexText(std::span<const uint8_t> bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  text.reserve(octets.size() * 2);
-  for (const uint8_t octet : octets) {
-    text.push_back(kDigits[octet >> 4]);
-    text.push_back(kDigits[octet & 15]);
+  text.reserve(bytes.size() * 2);
+  for (const uint8_t byte : bytes) {
+    text.push_back(kDigits[byte >> 4]);
+    text.push_back(kDigits[byte & 15]);
   }
   return text;
 }

@@ -13,8 +13,8 @@ namespace respite {
 std::array<uint8_t, 20> Sha1(Bytes text);
 std::array<uint8_t, 32> Sha256(Bytes text);
 
-// Two lower-case hexadecimal digits per octet.
-std::string HexText(std::span<const uint8_t> octets);
+// Two lower-case hexadecimal digits per byte.
+std::string HexText(std::span<const uint8_t> bytes);
 
 // Compares secrets. The time depends only on the sizes.
 bool ConstantTimeEquals(Bytes a, Bytes b);

@@ -9,12 +9,12 @@ namespace respite {
 
 namespace {
 
-// Redis: ranges compare octets as signed chars, so [\x80-\x90] works but [a-\x80] is the range from \x80 up to a. After
+// Redis: ranges compare bytes as signed chars, so [\x80-\x90] works but [a-\x80] is the range from \x80 up to a. After
 // case folding they compare as unsigned; only \xff stays at -1.
 int AsSigned(char c) { return static_cast<signed char>(c); }
 int AsFolded(char c) { return c == '\xff' ? -1 : static_cast<unsigned char>(LowerChar(c)); }
 
-// One step of the pattern that consumes exactly one octet of the text.
+// One step of the pattern that consumes exactly one byte of the text.
 struct Element {
   bool matches;
   size_t end;  // where the next element begins in the pattern

@@ -1,8 +1,8 @@
 // Redis' glob patterns, as KEYS, SCAN MATCH, PSUBSCRIBE, CONFIG GET and ACL use them.
 //
-//   *       any octets, also none          ?       any one octet
+//   *       any bytes, also none          ?       any one byte
 //   [abc]   one of these                   [^abc]  none of these
-//   [a-z]   a range, in either order       \c      the octet c, without its special meaning (also inside [])
+//   [a-z]   a range, in either order       \c      the byte c, without its special meaning (also inside [])
 //
 // The pattern must match the whole text. Oddities of Redis that we keep are marked in glob.cc.
 #pragma once
@@ -25,20 +25,20 @@ enum class CaseMode : uint8_t { kSensitive, kIgnore };
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive);
 
 // A compiled pattern, for matching many texts and for patterns of untrusted clients: the cost of a set does not depend
-// on its length, and the search for plain octets between stars takes linear time. Cost of construction: O(|pattern|).
+// on its length, and the search for plain bytes between stars takes linear time. Cost of construction: O(|pattern|).
 class Glob {
  public:
   explicit Glob(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
 
   // As GlobMatch, except that a pattern matches nothing if its sets and question marks need millions of tries: this
-  // counts as abuse. Cost: O(|pattern| + |text|) for plain octets and stars, else O(|part between stars| * |text|) at
+  // counts as abuse. Cost: O(|pattern| + |text|) for plain bytes and stars, else O(|part between stars| * |text|) at
   // worst.
   bool Matches(Bytes text) const;
 
  private:
   friend class GlobReader;
   using Set = std::bitset<256>;
-  // Matches one octet: a literal (in lower case when case is ignored), any octet, or a member of a set.
+  // Matches one byte: a literal (in lower case when case is ignored), any byte, or a member of a set.
   using Element = uint32_t;
   static constexpr Element kAny = 256;
   static constexpr Element kFirstSet = 257;
@@ -56,7 +56,7 @@ class Glob {
 
   CaseMode mode_;
   std::vector<Element> elements_;
-  std::string plain_;  // the octets of elements_, for parts that are plain
+  std::string plain_;  // the bytes of elements_, for parts that are plain
   std::vector<Set> sets_;
   std::vector<Part> parts_;
   bool begins_with_star_ = false;

@@ -13,22 +13,22 @@ inline constexpr int kSlotCount = 16384;
 
 namespace key_slot_internal {
 
-// Table n: what an octet adds to the remainder when n octets follow it. So eight octets are looked up independently of
+// Table n: what an byte adds to the remainder when n bytes follow it. So eight bytes are looked up independently of
 // each other ("slicing by 8").
 using Crc16Tables = std::array<std::array<uint16_t, 256>, 8>;
 
 constexpr Crc16Tables MakeCrc16Tables() {
   constexpr uint32_t kPolynomial = 0x1021;
   Crc16Tables tables{};
-  for (uint32_t octet = 0; octet < 256; ++octet) {
-    uint32_t rest = octet << 8;
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    uint32_t rest = byte << 8;
     for (int bit = 0; bit < 8; ++bit) rest = (rest & 0x8000) != 0 ? (rest << 1) ^ kPolynomial : rest << 1;
-    tables[0][octet] = static_cast<uint16_t>(rest);
+    tables[0][byte] = static_cast<uint16_t>(rest);
   }
   for (size_t n = 1; n < tables.size(); ++n) {
-    for (size_t octet = 0; octet < 256; ++octet) {
-      const uint16_t before = tables[n - 1][octet];
-      tables[n][octet] = static_cast<uint16_t>((before << 8) ^ tables[0][before >> 8]);
+    for (size_t byte = 0; byte < 256; ++byte) {
+      const uint16_t before = tables[n - 1][byte];
+      tables[n][byte] = static_cast<uint16_t>((before << 8) ^ tables[0][before >> 8]);
     }
   }
   return tables;
@@ -38,20 +38,20 @@ inline constexpr Crc16Tables kCrc16Tables = MakeCrc16Tables();
 
 }  // namespace key_slot_internal
 
-// Crc16("123456789") == 0x31c3. Cost: about 2 ns for eight octets.
+// Crc16("123456789") == 0x31c3. Cost: about 2 ns for eight bytes.
 constexpr uint16_t Crc16(Bytes data) {
   const auto& tables = key_slot_internal::kCrc16Tables;
-  const auto octet = [&](size_t at) { return static_cast<uint8_t>(data[at]); };
+  const auto byte = [&](size_t at) { return static_cast<uint8_t>(data[at]); };
   uint16_t crc = 0;
   size_t i = 0;
   for (; i + 8 <= data.size(); i += 8) {
-    crc = static_cast<uint16_t>(tables[7][static_cast<uint8_t>((crc >> 8) ^ octet(i))] ^
-                                tables[6][static_cast<uint8_t>(crc ^ octet(i + 1))] ^ tables[5][octet(i + 2)] ^
-                                tables[4][octet(i + 3)] ^ tables[3][octet(i + 4)] ^ tables[2][octet(i + 5)] ^
-                                tables[1][octet(i + 6)] ^ tables[0][octet(i + 7)]);
+    crc = static_cast<uint16_t>(tables[7][static_cast<uint8_t>((crc >> 8) ^ byte(i))] ^
+                                tables[6][static_cast<uint8_t>(crc ^ byte(i + 1))] ^ tables[5][byte(i + 2)] ^
+                                tables[4][byte(i + 3)] ^ tables[3][byte(i + 4)] ^ tables[2][byte(i + 5)] ^
+                                tables[1][byte(i + 6)] ^ tables[0][byte(i + 7)]);
   }
   for (; i < data.size(); ++i) {
-    crc = static_cast<uint16_t>((crc << 8) ^ tables[0][static_cast<uint8_t>((crc >> 8) ^ octet(i))]);
+    crc = static_cast<uint16_t>((crc << 8) ^ tables[0][static_cast<uint8_t>((crc >> 8) ^ byte(i))]);
   }
   return crc;
 }

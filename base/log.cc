@@ -48,7 +48,7 @@ ssize_t SendOnce(int fd, std::string_view line) {
 }
 
 // The last resort if we cannot open a file description of our own (no /proc, a terminal of another user): a writable
-// pipe has room for PIPE_BUF octets, so a longer line is cut instead of blocking.
+// pipe has room for PIPE_BUF bytes, so a longer line is cut instead of blocking.
 ssize_t WriteIfReady(int fd, std::string_view line) {
   constexpr size_t kPipeRoom = 4096;
   pollfd ready{fd, POLLOUT, 0};
@@ -202,7 +202,7 @@ class Syslog {
     syslog(priority, "%.*s", static_cast<int>(text.size()), text.data());
   }
   void Pause() { mutex_.lock(); }
-  void GoOn() { mutex_.unlock(); }
+  void Continue() { mutex_.unlock(); }
 
   static Syslog& Instance() {
     static auto* const syslog = new Syslog;  // never destroyed: threads may log until the end
@@ -360,7 +360,7 @@ Logger::Outcome Logger::WriteToStandardOutput(std::string_view line) const {
 }
 
 SyslogPause::SyslogPause() { Syslog::Instance().Pause(); }
-SyslogPause::~SyslogPause() { Syslog::Instance().GoOn(); }
+SyslogPause::~SyslogPause() { Syslog::Instance().Continue(); }
 
 std::optional<LogLevel> ParseLogLevel(std::string_view name) {
   constexpr std::array<std::string_view, 5> kNames = {"debug", "verbose", "notice", "warning", "nothing"};

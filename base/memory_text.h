@@ -15,7 +15,7 @@ namespace respite {
 std::optional<uint64_t> ParseMemory(Bytes text);
 
 // The format of used_memory_human and similar fields: "1023B", "1.00K", "881.26K", "1.50M", "2.00G", T, P; from 2^60 on
-// plain octets again.
+// plain bytes again.
 std::string HumanBytes(uint64_t bytes);
 
 }  // namespace respite

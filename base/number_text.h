@@ -46,7 +46,7 @@ std::optional<uint64_t> ParseUnsigned(Bytes text);
 std::optional<double> ParseDouble(Bytes text);
 
 // The same for the wide floats of INCRBYFLOAT and HINCRBYFLOAT, which are those of x86_64 on each processor. Redis:
-// refuses texts of 5120 octets and more.
+// refuses texts of 5120 bytes and more.
 std::optional<long double> ParseLongDouble(Bytes text);
 
 // A score or RESP3 double: digits that read back to the same value (see grisu.h). Integers up to 2^62 print plainly;

@@ -83,12 +83,12 @@ uint64_t SystemSeed() {
 uint64_t DerivedSeed(uint64_t seed, uint64_t number) { return Random(Random(seed).Next() + number).Next(); }
 
 std::string RandomHex(size_t digits) {
-  std::vector<unsigned char> octets((digits + 1) / 2);
-  FillFromKernel(octets.data(), octets.size());
+  std::vector<unsigned char> bytes((digits + 1) / 2);
+  FillFromKernel(bytes.data(), bytes.size());
   std::string text;
   text.reserve(digits);
   for (size_t i = 0; i < digits; i++) {
-    const unsigned nibble = i % 2 == 0 ? octets[i / 2] >> 4U : octets[i / 2] & 15U;
+    const unsigned nibble = i % 2 == 0 ? bytes[i / 2] >> 4U : bytes[i / 2] & 15U;
     text.push_back(kHexDigits[nibble]);
   }
   return text;

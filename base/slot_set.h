@@ -1,4 +1,4 @@
-// SlotSet: some of the 16384 hash slots, as a bitmap. Its octets are those of the bus: slot s is bit s % 8 of octet
+// SlotSet: some of the 16384 hash slots, as a bitmap. Its bytes are those of the bus: slot s is bit s % 8 of byte
 // s / 8.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace respite {
 
 class SlotSet {
  public:
-  static constexpr size_t kOctets = kSlotCount / 8;
+  static constexpr size_t kBytes = kSlotCount / 8;
 
   bool Has(int slot) const { return (words_[Word(slot)] & Bit(slot)) != 0; }
   void Add(int slot) { words_[Word(slot)] |= Bit(slot); }
@@ -45,16 +45,16 @@ class SlotSet {
     }
   }
 
-  void AppendOctets(std::string& out) const {
+  void AppendBytes(std::string& out) const {
     for (const uint64_t word : words_) {
       for (int shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(word >> shift));
     }
   }
-  // Requires: kOctets octets.
-  static SlotSet FromOctets(Bytes octets) {
+  // Requires: kBytes bytes.
+  static SlotSet FromBytes(Bytes bytes) {
     SlotSet slots;
-    for (size_t i = 0; i < kOctets; ++i) {
-      slots.words_[i / 8] |= uint64_t{static_cast<uint8_t>(octets[i])} << (8 * (i % 8));
+    for (size_t i = 0; i < kBytes; ++i) {
+      slots.words_[i / 8] |= uint64_t{static_cast<uint8_t>(bytes[i])} << (8 * (i % 8));
     }
     return slots;
   }

@@ -117,19 +117,19 @@ Keyspace MadeKeyspace(int64_t kind) {
 
 uint64_t Write(File& file, const Keyspace& keyspace) {
   const auto saved = WriteRdb(file, {keyspace, {}, {}}, {}, nullptr);
-  return saved ? saved.value().octets : 0;
+  return saved ? saved.value().bytes : 0;
 }
 
 void Save(benchmark::State& state) {
   const Keyspace keyspace = MadeKeyspace(state.range(0));
   MemoryFile file;
-  uint64_t octets = 0;
+  uint64_t bytes = 0;
   for (auto _ : state) {
     file.Truncate(0);
-    octets = Write(file, keyspace);
+    bytes = Write(file, keyspace);
   }
   state.SetItemsProcessed(state.iterations() * kKeys);
-  state.counters["octets"] = static_cast<double>(octets);
+  state.counters["bytes"] = static_cast<double>(bytes);
 }
 BENCHMARK(Save)->Arg(kStrings)->Arg(kMixed)->Unit(benchmark::kMillisecond);
 

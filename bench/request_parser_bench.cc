@@ -31,7 +31,7 @@ void ParseRead(benchmark::State& state, const std::string& request, size_t reque
     }
     benchmark::DoNotOptimize(batch.words.data());
     batch.Clear();
-    parser.Park();
+    parser.SaveRest();
   }
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(requests));
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(input.size()));
@@ -66,11 +66,11 @@ void BigArgument(benchmark::State& state) {
     std::copy(head.begin(), head.end(), parser.ReadTarget(scratch).begin());
     parser.Received(head.size());
     parser.ParseInto(batch, {});
-    parser.Park();
+    parser.SaveRest();
     parser.Received(parser.ReadTarget(scratch).size());
     if (parser.ParseInto(batch, {}) != RequestParser::Status::kRequest) state.SkipWithError("not parsed");
     batch.Clear();
-    parser.Park();
+    parser.SaveRest();
   }
 }
 BENCHMARK(BigArgument)->Arg(64 * 1024)->Arg(1 << 20);

@@ -41,7 +41,7 @@ __attribute__((target("popcnt"))) uint64_t CountByInstruction(Bytes bitmap) {
       [](uint64_t word) __attribute__((always_inline)) { return static_cast<uint64_t>(__builtin_popcountll(word)); });
 }
 
-// Sums pairs of bits, then groups of four, then octets; the multiplication adds up the octets.
+// Sums pairs of bits, then groups of four, then bytes; the multiplication adds up the bytes.
 uint64_t CountByArithmetic(Bytes bitmap) {
   return CountWith(bitmap, [](uint64_t word) {
     word -= (word >> 1) & 0x5555555555555555u;
@@ -52,8 +52,8 @@ uint64_t CountByArithmetic(Bytes bitmap) {
 }
 #endif
 
-// Skips words whose octets are all `same`; stops at a word that differs, or when less than a word is left before `end`.
-size_t SkipOctets(Bytes bitmap, size_t at, size_t end, uint64_t same) {
+// Skips words whose bytes are all `same`; stops at a word that differs, or when less than a word is left before `end`.
+size_t SkipBytes(Bytes bitmap, size_t at, size_t end, uint64_t same) {
   constexpr size_t kWord = sizeof(uint64_t);
   const char* text = bitmap.data();
   const auto differs = [&](size_t from) { return LoadWord(text + from) ^ same; };
@@ -65,7 +65,7 @@ size_t SkipOctets(Bytes bitmap, size_t at, size_t end, uint64_t same) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Combining, 16 octets at a time: every x86-64 and every 64-bit ARM has registers for that, and memory is slower.
+// Combining, 16 bytes at a time: every x86-64 and every 64-bit ARM has registers for that, and memory is slower.
 
 typedef uint64_t Lane __attribute__((vector_size(16)));
 
@@ -94,38 +94,38 @@ class ResultPart {
  public:
   explicit ResultPart(size_t size) : size_(size) {}
 
-  Bytes View() const { return {octets_.data(), size_}; }
-  void Clear() { std::memset(octets_.data(), 0, size_); }
+  Bytes View() const { return {bytes_.data(), size_}; }
+  void Clear() { std::memset(bytes_.data(), 0, size_); }
   void Load(Bytes source) {
-    if (!source.empty()) std::memcpy(octets_.data(), source.data(), source.size());
+    if (!source.empty()) std::memcpy(bytes_.data(), source.data(), source.size());
     ClearFrom(source.size());
   }
   void And(Bytes source) {
-    Combine(octets_.data(), source, [](auto a, auto b) { return a & b; });
+    Combine(bytes_.data(), source, [](auto a, auto b) { return a & b; });
     ClearFrom(source.size());
   }
   // Keeps the bits of the source that were not here.
   void SubtractFrom(Bytes source) {
-    Combine(octets_.data(), source, [](auto a, auto b) { return b & ~a; });
+    Combine(bytes_.data(), source, [](auto a, auto b) { return b & ~a; });
     ClearFrom(source.size());
   }
   void AndNot(Bytes source) {
-    Combine(octets_.data(), source, [](auto a, auto b) { return a & ~b; });
+    Combine(bytes_.data(), source, [](auto a, auto b) { return a & ~b; });
   }
   void Or(Bytes source) {
-    Combine(octets_.data(), source, [](auto a, auto b) { return a | b; });
+    Combine(bytes_.data(), source, [](auto a, auto b) { return a | b; });
   }
   void Xor(Bytes source) {
-    Combine(octets_.data(), source, [](auto a, auto b) { return a ^ b; });
+    Combine(bytes_.data(), source, [](auto a, auto b) { return a ^ b; });
   }
   void Not() {
-    Combine(octets_.data(), View(), [](auto a, auto) { return ~a; });
+    Combine(bytes_.data(), View(), [](auto a, auto) { return ~a; });
   }
 
  private:
-  void ClearFrom(size_t begin) { std::memset(octets_.data() + begin, 0, size_ - begin); }
+  void ClearFrom(size_t begin) { std::memset(bytes_.data() + begin, 0, size_ - begin); }
 
-  std::array<char, kPart> octets_;
+  std::array<char, kPart> bytes_;
   size_t size_;
 };
 
@@ -218,8 +218,8 @@ Bit BitAt(Bytes bitmap, uint64_t at) {
 
 void PutBit(char* bitmap, uint64_t at, Bit bit) {
   const int mask = 1 << (7 - at % 8);
-  const int octet = bitmap[at / 8];
-  bitmap[at / 8] = static_cast<char>(bit == Bit::kSet ? octet | mask : octet & ~mask);
+  const int byte = bitmap[at / 8];
+  bitmap[at / 8] = static_cast<char>(bit == Bit::kSet ? byte | mask : byte & ~mask);
 }
 
 uint64_t CountSetBits(Bytes bitmap) {
@@ -244,14 +244,14 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
   const uint64_t flip = wanted == Bit::kSet ? 0 : ~uint64_t{0};
   const size_t end = range.last / 8 + 1;
   size_t at = range.first / 8;
-  // A bit set in `octet` is a match.
-  auto octet = static_cast<uint8_t>((ByteAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
-  if (octet == 0) {
-    at = SkipOctets(bitmap, at + 1, end, flip);
-    while (at < end && (octet = static_cast<uint8_t>(ByteAt(bitmap, at) ^ flip)) == 0) ++at;
+  // A bit set in `byte` is a match.
+  auto byte = static_cast<uint8_t>((ByteAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
+  if (byte == 0) {
+    at = SkipBytes(bitmap, at + 1, end, flip);
+    while (at < end && (byte = static_cast<uint8_t>(ByteAt(bitmap, at) ^ flip)) == 0) ++at;
   }
-  if (octet == 0) return std::nullopt;
-  const uint64_t found = at * 8 + static_cast<uint64_t>(std::countl_zero(octet));
+  if (byte == 0) return std::nullopt;
+  const uint64_t found = at * 8 + static_cast<uint64_t>(std::countl_zero(byte));
   return found <= range.last ? std::optional(found) : std::nullopt;
 }
 
@@ -287,8 +287,8 @@ void WriteField(char* bitmap, const BitField& field, int64_t value) {
     const int count = std::min(room, field.bits - written);
     const auto part = static_cast<unsigned>(pattern >> (field.bits - written - count)) & ((1u << count) - 1);
     const unsigned mask = ((1u << count) - 1) << (room - count);
-    const auto octet = static_cast<uint8_t>(bitmap[at / 8]);
-    bitmap[at / 8] = static_cast<char>((octet & ~mask) | part << (room - count));
+    const auto byte = static_cast<uint8_t>(bitmap[at / 8]);
+    bitmap[at / 8] = static_cast<char>((byte & ~mask) | part << (room - count));
     written += count;
   }
 }

@@ -1,4 +1,4 @@
-// Bitmap: a string seen as bits. Bit 0 is the highest bit of the first octet, bit 8 the highest of the second, and so
+// Bitmap: a string seen as bits. Bit 0 is the highest bit of the first byte, bit 8 the highest of the second, and so
 // on; bits after the end of the string are clear. A field is an integer of 1 to 64 bits that begins at any bit, highest
 // bit first.
 //
@@ -25,7 +25,7 @@ Bit BitAt(Bytes bitmap, uint64_t at);
 // Requires: the bit is within the text.
 void PutBit(char* bitmap, uint64_t at, Bit bit);
 
-// The number of set bits. Cost: O(n), 8 octets per cycle if the processor has a population count instruction.
+// The number of set bits. Cost: O(n), 8 bytes per cycle if the processor has a population count instruction.
 uint64_t CountSetBits(Bytes bitmap);
 // Requires: the range is within the bitmap.
 uint64_t CountSetBits(Bytes bitmap, BitRange range);

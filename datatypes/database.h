@@ -72,7 +72,8 @@ class Database {
   enum class FieldDeadlines : uint8_t { kNone, kSome };
   void NoteFieldDeadlines(Entry* entry, FieldDeadlines deadlines);
 
-  // Removes the entry from the database. It is freed when the caller drops the pointer (or hands it to the Reclaimer).
+  // Removes the entry from the database. It is freed when the caller drops the pointer (or hands it to the
+  // LazyFreeThread).
   EntryPtr Take(Entry* entry);
   // Frees everything. Cost: O(n).
   void Clear();

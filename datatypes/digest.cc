@@ -38,7 +38,7 @@ void MixHash(Digest& digest, const Entry& entry) {
     pair.Mix(field);
     pair.Mix(value);
     if (entry.HasTimedFields() && hash.DeadlineOf(field) != kNoDeadline) pair.Add("!!hexpire!!");
-    digest.Add(pair.Octets());
+    digest.Add(pair.RawBytes());
   });
 }
 
@@ -51,7 +51,7 @@ void MixSortedSet(Digest& digest, const SortedSet& set) {
     Digest element;
     element.Mix(member);
     element.Mix(ShortDoubleText(score));
-    digest.Add(element.Octets());
+    digest.Add(element.RawBytes());
   });
 }
 
@@ -88,21 +88,21 @@ void MixContent(Digest& digest, const Entry& entry) {
 
 void Digest::Add(Bytes part) {
   std::array<uint8_t, 20> sum = Sha1(part);
-  for (size_t i = 0; i < sum.size(); ++i) octets_[i] ^= sum[i];
+  for (size_t i = 0; i < sum.size(); ++i) bytes_[i] ^= sum[i];
 }
 
 void Digest::Mix(Bytes part) {
   Add(part);
-  octets_ = Sha1(Octets());
+  bytes_ = Sha1(RawBytes());
 }
 
 void Digest::MixNumber(uint32_t number) {
-  const char octets[] = {static_cast<char>(number >> 24), static_cast<char>(number >> 16),
-                         static_cast<char>(number >> 8), static_cast<char>(number)};
-  Mix({octets, sizeof octets});
+  const char bytes[] = {static_cast<char>(number >> 24), static_cast<char>(number >> 16),
+                        static_cast<char>(number >> 8), static_cast<char>(number)};
+  Mix({bytes, sizeof bytes});
 }
 
-std::string Digest::Hex() const { return HexText(octets_); }
+std::string Digest::Hex() const { return HexText(bytes_); }
 
 void MixValue(Digest& digest, const Entry& entry) {
   digest.MixNumber(TypeNumber(entry.Type()));
@@ -119,7 +119,7 @@ Digest DigestOf(const Keyspace& keyspace) {
       Digest one;
       one.Mix(entry->Key());
       MixValue(one, *entry);
-      all.Add(one.Octets());
+      all.Add(one.RawBytes());
     });
   }
   return all;

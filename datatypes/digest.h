@@ -3,7 +3,7 @@
 //   Add(x)   d := d ^ SHA1(x)            for parts without order: members of a set, keys of a database
 //   Mix(x)   d := SHA1(d ^ SHA1(x))      for parts in order: elements of a list, a field and its value
 //
-//   value    = Mix(type as 4 octets, big endian), then the content:
+//   value    = Mix(type as 4 bytes, big endian), then the content:
 //                string       Mix(text)
 //                list         Mix(element) for each
 //                set          Add(member) for each
@@ -13,7 +13,7 @@
 //                stream       Mix(ID as ms.seq), Mix(field), Mix(value) … for each entry; groups do not count
 //              and Add("!!expire!!") if the key has any deadline
 //   key      = Mix(key name), then its value, from zero
-//   dataset  = from zero, for each database with keys: Mix(number as 4 octets, big endian), Add(key) for each,
+//   dataset  = from zero, for each database with keys: Mix(number as 4 bytes, big endian), Add(key) for each,
 //              where Add takes the SHA-1 of the key's digest
 //
 // Keys that are expired but not yet removed count. Cost: a few SHA-1 per element, O(n).
@@ -33,12 +33,12 @@ class Digest {
   void Add(Bytes part);
   void Mix(Bytes part);
   void MixNumber(uint32_t number);
-  // The octets so far, for use in another digest.
-  Bytes Octets() const { return {reinterpret_cast<const char*>(octets_.data()), octets_.size()}; }
+  // The bytes so far, for use in another digest.
+  Bytes RawBytes() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
   std::string Hex() const;
 
  private:
-  std::array<uint8_t, 20> octets_{};
+  std::array<uint8_t, 20> bytes_{};
 };
 
 // Continues the digest with type, content and deadline of an entry.

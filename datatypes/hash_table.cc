@@ -19,10 +19,10 @@ size_t ClassOf(size_t size) {
   return (size + step - 1) / step * step;
 }
 
-size_t OctetsOf(size_t size) {
-  size_t octets = 1;
-  for (; size >= 128; size >>= 7) ++octets;
-  return octets;
+size_t BytesOf(size_t size) {
+  size_t bytes = 1;
+  for (; size >= 128; size >>= 7) ++bytes;
+  return bytes;
 }
 
 uint8_t* PutSize(uint8_t* to, size_t size) {
@@ -35,7 +35,7 @@ uint8_t* PutSize(uint8_t* to, size_t size) {
 
 size_t HashField::BlockSize(size_t name_size, size_t value_size, Kind kind) {
   const size_t place = kind == Kind::kTimed ? sizeof(uint32_t) : 0;
-  return ClassOf(OctetsOf(name_size * 2) + OctetsOf(value_size) + place + name_size + value_size);
+  return ClassOf(BytesOf(name_size * 2) + BytesOf(value_size) + place + name_size + value_size);
 }
 
 size_t HashField::BlockSize() const {
@@ -58,10 +58,10 @@ bool HashField::TryReplace(Bytes value) {
   const Layout layout(this);
   if (value.size() != layout.value_size) {
     const Kind kind = IsTimed() ? Kind::kTimed : Kind::kPlain;
-    if (OctetsOf(value.size()) != OctetsOf(layout.value_size)) return false;
+    if (BytesOf(value.size()) != BytesOf(layout.value_size)) return false;
     if (BlockSize(layout.name_size, value.size(), kind) != BlockSize()) return false;
-    auto* octets = reinterpret_cast<uint8_t*>(this);
-    PutSize(octets + OctetsOf(layout.name_size * 2), value.size());
+    auto* bytes = reinterpret_cast<uint8_t*>(this);
+    PutSize(bytes + BytesOf(layout.name_size * 2), value.size());
   }
   if (!value.empty()) std::memcpy(const_cast<char*>(layout.name) + layout.name_size, value.data(), value.size());
   return true;

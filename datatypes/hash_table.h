@@ -39,18 +39,18 @@ class HashField {
     const Layout layout(this);
     return {layout.name + layout.name_size, layout.value_size};
   }
-  bool IsTimed() const { return (*Octets(this) & 1) != 0; }
+  bool IsTimed() const { return (*RawBytes(this) & 1) != 0; }
 
  private:
   friend class HashTable;
 
   HashField() = default;
 
-  static const uint8_t* Octets(const HashField* field) { return reinterpret_cast<const uint8_t*>(field); }
+  static const uint8_t* RawBytes(const HashField* field) { return reinterpret_cast<const uint8_t*>(field); }
   // Offsets of the parts.
   struct Layout {
     explicit Layout(const HashField* field) {
-      const uint8_t* at = Octets(field);
+      const uint8_t* at = RawBytes(field);
       const size_t first = TakeSize(at);
       name_size = first >> 1;
       value_size = TakeSize(at);

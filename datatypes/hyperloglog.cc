@@ -82,16 +82,16 @@ uint64_t Estimate(const Histogram& histogram) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Dense registers: six octets hold eight. They are read as the upper six of the eight octets that end with them; what
+// Dense registers: six bytes hold eight. They are read as the upper six of the eight bytes that end with them; what
 // lies before the first is the header.
 
 constexpr size_t kGroup = 8;
-constexpr size_t kGroupOctets = 6;
+constexpr size_t kGroupBytes = 6;
 
 template <class Visit>  // visit(size_t index, uint8_t rank)
 void ForEachDense(Bytes text, Visit visit) {
   const char* group = text.data() + Hll::kHeaderSize - 2;
-  for (size_t index = 0; index < HllRegisters::kCount; index += kGroup, group += kGroupOctets) {
+  for (size_t index = 0; index < HllRegisters::kCount; index += kGroup, group += kGroupBytes) {
     const uint64_t bits = LoadLittle(group) >> 16;
     for (size_t i = 0; i < kGroup; ++i) visit(index + i, static_cast<uint8_t>(bits >> (6 * i) & 63));
   }
@@ -117,19 +117,19 @@ struct Run {
   uint8_t rank = 0;
   uint32_t length = 0;
 
-  size_t Octets() const { return kind == Kind::kLongZero ? 2 : 1; }
+  size_t SizeInBytes() const { return kind == Kind::kLongZero ? 2 : 1; }
 };
 
-bool IsValue(uint8_t octet) { return (octet & 0x80) != 0; }
+bool IsValue(uint8_t byte) { return (byte & 0x80) != 0; }
 
-// Redis: a missing second octet of an XZERO reads as 0.
+// Redis: a missing second byte of an XZERO reads as 0.
 Run RunAt(Bytes runs, size_t at) {
-  const uint8_t octet = ByteAt(runs, at);
-  if (IsValue(octet)) {
-    return {Run::Kind::kValue, static_cast<uint8_t>((octet >> 2 & 31) + 1), static_cast<uint32_t>((octet & 3) + 1)};
+  const uint8_t byte = ByteAt(runs, at);
+  if (IsValue(byte)) {
+    return {Run::Kind::kValue, static_cast<uint8_t>((byte >> 2 & 31) + 1), static_cast<uint32_t>((byte & 3) + 1)};
   }
-  const uint32_t low = octet & 63;
-  if ((octet & 0x40) == 0) return {Run::Kind::kZero, 0, low + 1};
+  const uint32_t low = byte & 63;
+  if ((byte & 0x40) == 0) return {Run::Kind::kZero, 0, low + 1};
   const uint32_t next = at + 1 < runs.size() ? ByteAt(runs, at + 1) : 0;
   return {Run::Kind::kLongZero, 0, (low << 8 | next) + 1};
 }
@@ -139,7 +139,7 @@ void ForEachRun(Bytes runs, Visit visit) {
   for (size_t at = 0; at < runs.size();) {
     const Run run = RunAt(runs, at);
     visit(run);
-    at += run.Octets();
+    at += run.SizeInBytes();
   }
 }
 
@@ -155,7 +155,7 @@ bool ForEachSparse(Bytes runs, Visit visit) {
       for (uint32_t i = 0; i < run.length; ++i) visit(index + i, run.rank);
     }
     index += run.length;
-    at += run.Octets();
+    at += run.SizeInBytes();
   }
   return index == HllRegisters::kCount;
 }
@@ -177,22 +177,22 @@ struct Place {
   uint32_t first = 0;  // its first register
 };
 
-// Eight octets of runs, decoded together: the one-octet runs up to the first XZERO, and that XZERO.
+// Eight bytes of runs, decoded together: the one-byte runs up to the first XZERO, and that XZERO.
 struct Stretch {
-  size_t octets = 0;  // before the XZERO
+  size_t bytes = 0;  // before the XZERO
   uint32_t xzeros = 0;
   uint32_t registers = 0;
 };
 
-// Without branches, because the mixture of runs is unpredictable. `from` has ten octets.
+// Without branches, because the mixture of runs is unpredictable. `from` has ten bytes.
 Stretch StretchAt(const char* from) {
   constexpr uint64_t kEach = 0x0101010101010101u;
-  const uint64_t octets = LoadLittle(from);
-  const uint64_t xzeros = ~octets >> 1 & octets & kEach * 0x40;
-  const uint64_t before = ((xzeros & -xzeros) >> 6) - 1;  // all octets if there is no XZERO
+  const uint64_t bytes = LoadLittle(from);
+  const uint64_t xzeros = ~bytes >> 1 & bytes & kEach * 0x40;
+  const uint64_t before = ((xzeros & -xzeros) >> 6) - 1;  // all bytes if there is no XZERO
   const auto count = static_cast<size_t>(std::countr_zero(xzeros)) / 8;
-  const uint64_t values = octets >> 7 & kEach;
-  const uint64_t lengths = ((octets & kEach * 0x3f & ~(values * 0x3c)) + kEach) & before;
+  const uint64_t values = bytes >> 7 & kEach;
+  const uint64_t lengths = ((bytes & kEach * 0x3f & ~(values * 0x3c)) + kEach) & before;
   const uint64_t pairs = (lengths & 0x00ff00ff00ff00ffu) + (lengths >> 8 & 0x00ff00ff00ff00ffu);
   const auto registers = static_cast<uint32_t>(pairs * 0x0001000100010001u >> 48);
   const uint32_t has_xzero = xzeros != 0 ? 1 : 0;
@@ -208,13 +208,13 @@ std::optional<Place> Locate(Bytes runs, uint32_t index) {
   while (place.at + kStretch <= runs.size()) {
     const Stretch stretch = StretchAt(runs.data() + place.at);
     if (index < place.first + stretch.registers) break;
-    const size_t last = place.at + stretch.octets - 1 + stretch.xzeros;  // where its last run begins
+    const size_t last = place.at + stretch.bytes - 1 + stretch.xzeros;  // where its last run begins
     place = {last + 1 + stretch.xzeros, last, place.first + stretch.registers};
   }
   while (place.at < runs.size()) {
     const Run run = RunAt(runs, place.at);
     if (index < place.first + run.length) return place;
-    place = {place.at + run.Octets(), place.at, place.first + run.length};
+    place = {place.at + run.SizeInBytes(), place.at, place.first + run.length};
   }
   return std::nullopt;
 }
@@ -234,11 +234,11 @@ class RunText {
   void Value(uint8_t rank, uint32_t length) {
     if (length != 0) Put(0x80u | static_cast<uint32_t>(rank - 1) << 2 | (length - 1));
   }
-  void Copy(Bytes octets) {
-    for (char octet : octets) octets_[size_++] = octet;
+  void Copy(Bytes bytes) {
+    for (char byte : bytes) bytes_[size_++] = byte;
   }
 
-  // Joins neighbours of one rank, within five steps. This limit is necessary: the resulting octets must equal those of
+  // Joins neighbours of one rank, within five steps. This limit is necessary: the resulting bytes must equal those of
   // Redis.
   void JoinValues() {
     constexpr int kSteps = 5;
@@ -246,26 +246,26 @@ class RunText {
     for (int step = 0; step < kSteps && at < size_; ++step) {
       const Run run = RunAt(View(), at);
       if (run.kind == Run::Kind::kValue && JoinNext(at, run)) continue;
-      at += run.Octets();
+      at += run.SizeInBytes();
     }
   }
 
-  Bytes View() const { return {octets_.data(), size_}; }
+  Bytes View() const { return {bytes_.data(), size_}; }
 
  private:
-  void Put(uint32_t octet) { octets_[size_++] = static_cast<char>(octet); }
+  void Put(uint32_t byte) { bytes_[size_++] = static_cast<char>(byte); }
   bool JoinNext(size_t at, const Run& run) {
     if (at + 1 >= size_) return false;
     const Run next = RunAt(View(), at + 1);
     const uint32_t length = run.length + next.length;
     if (next.kind != Run::Kind::kValue || next.rank != run.rank || length > kValueMax) return false;
-    octets_[at] = static_cast<char>(0x80u | static_cast<uint32_t>(run.rank - 1) << 2 | (length - 1));
-    std::memmove(octets_.data() + at + 1, octets_.data() + at + 2, size_ - at - 2);
+    bytes_[at] = static_cast<char>(0x80u | static_cast<uint32_t>(run.rank - 1) << 2 | (length - 1));
+    std::memmove(bytes_.data() + at + 1, bytes_.data() + at + 2, size_ - at - 2);
     --size_;
     return true;
   }
 
-  std::array<char, 24> octets_{};
+  std::array<char, 24> bytes_{};
   size_t size_ = 0;
 };
 
@@ -343,12 +343,12 @@ bool Hll::IsComplete() const {
   if (Encoding() == HllEncoding::kDense) return true;
   const Bytes runs = Registers();
   size_t registers = 0;
-  size_t octets = 0;
+  size_t bytes = 0;
   ForEachRun(runs, [&](const Run& run) {
     registers += run.length;
-    octets += run.Octets();
+    bytes += run.SizeInBytes();
   });
-  return registers == HllRegisters::kCount && octets == runs.size();
+  return registers == HllRegisters::kCount && bytes == runs.size();
 }
 
 HllChange Hll::Add(HllMark mark, size_t sparse_max_bytes) const {
@@ -362,15 +362,15 @@ HllChange Hll::AddToSparse(HllMark mark, size_t sparse_max_bytes) const {
   const auto place = Locate(runs, mark.index);
   if (!place) return {.kind = HllChange::Kind::kCorrupt};
   const Run run = RunAt(runs, place->at);
-  const size_t end = place->at + run.Octets();
+  const size_t end = place->at + run.SizeInBytes();
   if (end > runs.size()) return {.kind = HllChange::Kind::kCorrupt};
   if (run.kind == Run::Kind::kValue && run.rank >= mark.rank) return {.kind = HllChange::Kind::kNone};
 
   const RunText split = Split(run, place->first, mark);
-  const size_t grown = text_.size() - run.Octets() + split.View().size();
+  const size_t grown = text_.size() - run.SizeInBytes() + split.View().size();
   if (grown > text_.size() && grown > sparse_max_bytes) return {.kind = HllChange::Kind::kPromote};
 
-  // Joining examines at most five runs and the octet after them.
+  // Joining examines at most five runs and the byte after them.
   constexpr size_t kLookahead = 11;
   const Bytes behind = runs.substr(end, kLookahead);
   RunText text;
@@ -424,10 +424,10 @@ void HllSetRegister(std::span<char> text, HllMark mark) {
 
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers) {
   char* group = text.data() + Hll::kHeaderSize;
-  for (size_t index = 0; index < HllRegisters::kCount; index += kGroup, group += kGroupOctets) {
+  for (size_t index = 0; index < HllRegisters::kCount; index += kGroup, group += kGroupBytes) {
     uint64_t bits = 0;
     for (size_t i = kGroup; i-- > 0;) bits = bits << 6 | registers[index + i];
-    for (size_t i = 0; i < kGroupOctets; ++i) group[i] = static_cast<char>(bits >> (8 * i));
+    for (size_t i = 0; i < kGroupBytes; ++i) group[i] = static_cast<char>(bits >> (8 * i));
   }
 }
 

@@ -8,15 +8,15 @@
 //
 //   encoding   0 dense, 1 sparse
 //   count      little-endian; the last count that was computed, stale when the highest bit is set
-//   dense      16384 registers of 6 bits, the first in the lowest bits of the first octet
+//   dense      16384 registers of 6 bits, the first in the lowest bits of the first byte
 //   sparse     runs: 00llllll           l+1 registers are 0                     (ZERO)
 //                    01llllll llllllll  the same for up to 16384, high bits first (XZERO)
 //                    1vvvvvll           l+1 registers are v+1                   (VAL)
 //
 // A new value is sparse: one XZERO. It becomes dense for good when a register exceeds 32 or when it would grow beyond
-// hll-sparse-max-bytes. Two servers that saw the same elements in the same order hold the same octets.
+// hll-sparse-max-bytes. Two servers that saw the same elements in the same order hold the same bytes.
 //
-// Clients can write any octets to a string. Every function here accepts any octets and never reads or writes beyond
+// Clients can write any bytes to a string. Every function here accepts any bytes and never reads or writes beyond
 // them; functions that need all registers report when the runs do not add up.
 #pragma once
 
@@ -44,7 +44,7 @@ HllMark HllMarkOf(Bytes element);
 
 class Hll;
 
-// All registers, one octet each: the union of several values.
+// All registers, one byte each: the union of several values.
 class HllRegisters {
  public:
   static constexpr size_t kCount = 16384;
@@ -63,7 +63,7 @@ struct HllChange {
   enum class Kind : uint8_t {
     kNone,      // already included
     kRegister,  // dense: HllSetRegister
-    kSplice,    // sparse: replace `removed` octets at `offset` by `Inserted()`
+    kSplice,    // sparse: replace `removed` bytes at `offset` by `Inserted()`
     kPromote,   // make it dense, then set the register
     kCorrupt,   // the runs end before this register
   };

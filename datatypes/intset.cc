@@ -43,7 +43,7 @@ void StoreHeader(PackedStore& store, size_t width, size_t count) {
 
 char* PlaceOf(PackedStore& store, size_t width, size_t index) { return store.Data() + Intset::kHeader + index * width; }
 
-// Makes every value `width` octets wide and adds one that needs this width, so it is below or above all others.
+// Makes every value `width` bytes wide and adds one that needs this width, so it is below or above all others.
 void Widen(PackedStore& store, size_t width, int64_t value) {
   const size_t count = Intset(store.View()).Count();
   const size_t old_width = Intset(store.View()).Width();

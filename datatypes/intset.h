@@ -1,7 +1,7 @@
 // Intset: a sorted run of integers in one block, in exactly the layout of Redis, so that a packed set is written to a
 // dump or an RDB file unchanged.
 //
-//   intset = width (4 octets: 2, 4 or 8) | count (4) | value …      all little endian, values ascending, no two equal
+//   intset = width (4 bytes: 2, 4 or 8) | count (4) | value …      all little endian, values ascending, no two equal
 //
 // The width is that of the widest value ever added; a wider value widens all others, and the width never shrinks.
 //
@@ -33,7 +33,7 @@ class Intset {
   size_t LowerBound(int64_t value) const;
   bool Contains(int64_t value) const;
 
-  // The smallest width that holds the value: 2, 4 or 8 octets.
+  // The smallest width that holds the value: 2, 4 or 8 bytes.
   static size_t WidthOf(int64_t value);
   // True if `bytes` is an intset whose size matches its header, with values in order. Cost: O(n).
   static bool IsWellFormed(Bytes bytes);
@@ -42,9 +42,9 @@ class Intset {
   Bytes bytes_;
 };
 
-// Returns false if the value is already there. Cost: O(n) octets moved.
+// Returns false if the value is already there. Cost: O(n) bytes moved.
 bool AddToIntset(PackedStore& store, int64_t value);
-// Returns false if the value is not there. Cost: O(n) octets moved.
+// Returns false if the value is not there. Cost: O(n) bytes moved.
 bool RemoveFromIntset(PackedStore& store, int64_t value);
 void RemoveFromIntsetAt(PackedStore& store, size_t index);
 

@@ -8,17 +8,17 @@ namespace {
 
 constexpr size_t kCountUnknown = 65535;
 
-uint8_t Octet(const char* at) { return static_cast<uint8_t>(*at); }
+uint8_t Byte(const char* at) { return static_cast<uint8_t>(*at); }
 
 template <class Number>
-Number LoadLittle(const char* at, size_t octets) {
+Number LoadLittle(const char* at, size_t bytes) {
   uint64_t value = 0;
-  for (size_t i = 0; i < octets; ++i) value |= uint64_t{Octet(at + i)} << (8 * i);
+  for (size_t i = 0; i < bytes; ++i) value |= uint64_t{Byte(at + i)} << (8 * i);
   return static_cast<Number>(value);
 }
 
-void StoreLittle(char* at, uint64_t value, size_t octets) {
-  for (size_t i = 0; i < octets; ++i) at[i] = static_cast<char>(value >> (8 * i));
+void StoreLittle(char* at, uint64_t value, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) at[i] = static_cast<char>(value >> (8 * i));
 }
 
 int64_t SignExtend(uint64_t value, int bits) { return static_cast<int64_t>(value << (64 - bits)) >> (64 - bits); }
@@ -27,13 +27,13 @@ bool FitsBits(int64_t value, int bits) {
   return value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1));
 }
 
-// Writes the trailing size of an element. Returns its number of octets.
-size_t WriteTail(char* to, size_t content, size_t octets) {
-  for (size_t i = 0; i < octets; ++i) {
-    uint8_t group = static_cast<uint8_t>((content >> (7 * (octets - 1 - i))) & 127);
+// Writes the trailing size of an element. Returns its number of bytes.
+size_t WriteTail(char* to, size_t content, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) {
+    uint8_t group = static_cast<uint8_t>((content >> (7 * (bytes - 1 - i))) & 127);
     to[i] = static_cast<char>(i == 0 ? group : group | 128);
   }
-  return octets;
+  return bytes;
 }
 
 size_t StoredCount(Bytes bytes) { return LoadLittle<size_t>(bytes.data() + 4, 2); }
@@ -89,10 +89,10 @@ void EncodedElement::EncodeInteger(int64_t integer) {
     head_[1] = static_cast<char>(bits);
     head_size_ = 2;
   } else {
-    const int octets = FitsBits(integer, 16) ? 2 : FitsBits(integer, 24) ? 3 : FitsBits(integer, 32) ? 4 : 8;
-    head_[0] = static_cast<char>(octets == 8 ? 0xf4 : 0xef + octets);
-    StoreLittle(head_.data() + 1, bits, static_cast<size_t>(octets));
-    head_size_ = static_cast<uint8_t>(1 + octets);
+    const int bytes = FitsBits(integer, 16) ? 2 : FitsBits(integer, 24) ? 3 : FitsBits(integer, 32) ? 4 : 8;
+    head_[0] = static_cast<char>(bytes == 8 ? 0xf4 : 0xef + bytes);
+    StoreLittle(head_.data() + 1, bits, static_cast<size_t>(bytes));
+    head_size_ = static_cast<uint8_t>(1 + bytes);
   }
   EncodeTail();
 }
@@ -109,11 +109,11 @@ char* EncodedElement::Write(char* to) const {
 }
 
 size_t Listpack::ContentSize(const char* at) {
-  const uint8_t head = Octet(at);
+  const uint8_t head = Byte(at);
   if (head < 0x80) return 1;
   if (head < 0xc0) return 1 + size_t{head & 63u};
   if (head < 0xe0) return 2;
-  if (head < 0xf0) return 2 + (size_t{head & 15u} << 8 | Octet(at + 1));
+  if (head < 0xf0) return 2 + (size_t{head & 15u} << 8 | Byte(at + 1));
   if (head == 0xf0) return 5 + LoadLittle<size_t>(at + 1, 4);
   return head == 0xf4 ? 9 : size_t{head} - 0xf0 + 2;
 }
@@ -129,27 +129,27 @@ size_t Listpack::Count() const {
 size_t Listpack::Previous(size_t at) const {
   size_t content = 0;
   for (int shift = 0;; shift += 7) {
-    const uint8_t octet = Octet(bytes_.data() + --at);
-    content |= size_t{octet & 127u} << shift;
-    if (octet < 128) break;
+    const uint8_t byte = Byte(bytes_.data() + --at);
+    content |= size_t{byte & 127u} << shift;
+    if (byte < 128) break;
   }
   return at - content;
 }
 
 PackedElement Listpack::At(size_t at) const {
   const char* element = bytes_.data() + at;
-  const uint8_t head = Octet(element);
+  const uint8_t head = Byte(element);
   auto integer = [](int64_t value) { return PackedElement{.text = {}, .integer = value, .is_integer = true}; };
   auto text = [&](size_t head_size) {
     return PackedElement{.text = {element + head_size, ContentSize(element) - head_size}};
   };
   if (head < 0x80) return integer(head);
   if (head < 0xc0) return text(1);
-  if (head < 0xe0) return integer(SignExtend(uint64_t{head & 31u} << 8 | Octet(element + 1), 13));
+  if (head < 0xe0) return integer(SignExtend(uint64_t{head & 31u} << 8 | Byte(element + 1), 13));
   if (head < 0xf0) return text(2);
   if (head == 0xf0) return text(5);
-  const size_t octets = ContentSize(element) - 1;
-  return integer(SignExtend(LoadLittle<uint64_t>(element + 1, octets), static_cast<int>(octets * 8)));
+  const size_t bytes = ContentSize(element) - 1;
+  return integer(SignExtend(LoadLittle<uint64_t>(element + 1, bytes), static_cast<int>(bytes * 8)));
 }
 
 size_t Listpack::Seek(size_t index) const {
@@ -178,12 +178,12 @@ size_t Listpack::Find(const EncodedElement& wanted, size_t from, size_t stride) 
 
 bool Listpack::IsWellFormed(Bytes bytes) {
   if (bytes.size() < kHeader + 1 || LoadLittle<size_t>(bytes.data(), 4) != bytes.size()) return false;
-  if (Octet(&bytes.back()) != 0xff) return false;
+  if (Byte(&bytes.back()) != 0xff) return false;
   const size_t end = bytes.size() - 1;
   size_t count = 0;
   for (size_t at = kHeader; at != end; ++count) {
-    const uint8_t head = Octet(bytes.data() + at);
-    const size_t needed = head == 0xf0 ? 5 : (head & 0xf0) == 0xe0 ? 2 : 1;  // octets that encode the size
+    const uint8_t head = Byte(bytes.data() + at);
+    const size_t needed = head == 0xf0 ? 5 : (head & 0xf0) == 0xe0 ? 2 : 1;  // bytes that encode the size
     if (head > 0xf4 || end - at < needed) return false;
     const size_t content = ContentSize(bytes.data() + at);
     const size_t tail = TailSize(content);

@@ -1,19 +1,19 @@
 // Listpack: a run of short texts and integers in one block, in exactly the layout of Redis, so that a packed value is
 // written to a dump or an RDB file unchanged.
 //
-//   listpack = total size (4 octets, little endian) | count (2, little endian; 65535: not known) | element … | 0xff
+//   listpack = total size (4 bytes, little endian) | count (2, little endian; 65535: not known) | element … | 0xff
 //   element  = encoding with data | size of these, in groups of 7 bits, most significant first, so that it can be read
-//              backward: every octet but the leftmost has its high bit set
+//              backward: every byte but the leftmost has its high bit set
 //
 //   0xxxxxxx                    integer 0 … 127
-//   10xxxxxx  text              up to 63 octets
+//   10xxxxxx  text              up to 63 bytes
 //   110xxxxx xxxxxxxx           integer of 13 bits, signed, big end first
-//   1110xxxx xxxxxxxx  text     up to 4095 octets
+//   1110xxxx xxxxxxxx  text     up to 4095 bytes
 //   11110000 size×4  text       size little endian
 //   11110001 … 11110100         integer of 16, 24, 32, 64 bits, signed, little endian
 //
 // A text is stored as an integer if it reads back the same (ParseInteger), and always in the smallest encoding. So
-// equal elements have equal octets, and Find compares octets. A listpack from outside must be re-encoded.
+// equal elements have equal bytes, and Find compares bytes. A listpack from outside must be re-encoded.
 //
 // Example: the pair "f", 1000:  0d 00 00 00 | 02 00 | 81 66 02 | c3 e8 02 | ff
 //
@@ -60,9 +60,9 @@ class EncodedElement {
   explicit EncodedElement(Bytes text);
   explicit EncodedElement(int64_t integer);
 
-  // Octets including the trailing size.
+  // Bytes including the trailing size.
   size_t Size() const { return head_size_ + text_.size() + tail_size_; }
-  // Requires: Size() octets of room. Returns the end.
+  // Requires: Size() bytes of room. Returns the end.
   char* Write(char* to) const;
   // True if the element at `at` has the same content. Requires: at is the beginning of an element.
   bool Matches(const char* at) const {
@@ -128,12 +128,12 @@ class Listpack {
   size_t Find(const EncodedElement& wanted, size_t from, size_t stride = 1) const;
   size_t Find(Bytes wanted, size_t from, size_t stride = 1) const { return Find(EncodedElement(wanted), from, stride); }
 
-  // Octets of the element that begins here, including the trailing size.
+  // Bytes of the element that begins here, including the trailing size.
   static size_t ElementSize(const char* at) {
     size_t content = ContentSize(at);
     return content + TailSize(content);
   }
-  // Octets of an element with this text.
+  // Bytes of an element with this text.
   static size_t SizeFor(Bytes text) { return EncodedElement(text).Size(); }
   // True if `bytes` is a listpack that can be read from both ends, with exactly the size that its header says. Cost:
   // O(n).

@@ -1,7 +1,7 @@
 // Member: a text in 8 bytes, as a slot of a HashIndex.
 //
-//   short, up to 7 octets   | size * 2 + 1 | text …             |    in the handle itself
-//   long                    pointer (even) to | size, 7 bits an octet, least significant first | text … |
+//   short, up to 7 bytes   | size * 2 + 1 | text …             |    in the handle itself
+//   long                    pointer (even) to | size, 7 bits an byte, least significant first | text … |
 //
 // A set of a million small integers needs only the table. The handle owns nothing: the owner of the table frees each
 // member with Destroy. Two handles are equal if they are the same member, or equal short texts.
@@ -35,7 +35,7 @@ class Member {
       return member;
     }
     if (!text.empty()) std::memcpy(reinterpret_cast<char*>(&member.word_) + 1, text.data(), text.size());
-    member.word_ |= text.size() * 2 + 1;  // the octet at the lowest address
+    member.word_ |= text.size() * 2 + 1;  // the byte at the lowest address
     return member;
   }
   static void Destroy(Member member) {
@@ -51,9 +51,9 @@ class Member {
     const char* at = Block();
     size_t size = 0;
     for (int shift = 0;; shift += 7) {
-      const auto octet = static_cast<uint8_t>(*at++);
-      size |= size_t{octet & 127u} << shift;
-      if (octet < 128) return {at, size};
+      const auto byte = static_cast<uint8_t>(*at++);
+      size |= size_t{byte & 127u} << shift;
+      if (byte < 128) return {at, size};
     }
   }
   // The memory beyond the handle that reading the text touches, or null.
@@ -65,13 +65,13 @@ class Member {
 
  private:
   static char* NewBlock(Bytes text) {
-    size_t size_octets = 1;
-    for (size_t rest = text.size() >> 7; rest != 0; rest >>= 7) ++size_octets;
-    auto* block = static_cast<char*>(AllocateOrEnd(size_octets + text.size()));
+    size_t size_bytes = 1;
+    for (size_t rest = text.size() >> 7; rest != 0; rest >>= 7) ++size_bytes;
+    auto* block = static_cast<char*>(AllocateOrEnd(size_bytes + text.size()));
     size_t rest = text.size();
-    for (size_t i = 0; i < size_octets; ++i, rest >>= 7)
-      block[i] = static_cast<char>((rest & 127) | (i + 1 < size_octets ? 128 : 0));
-    std::memcpy(block + size_octets, text.data(), text.size());
+    for (size_t i = 0; i < size_bytes; ++i, rest >>= 7)
+      block[i] = static_cast<char>((rest & 127) | (i + 1 < size_bytes ? 128 : 0));
+    std::memcpy(block + size_bytes, text.data(), text.size());
     return block;
   }
   char* Block() const { return reinterpret_cast<char*>(word_); }

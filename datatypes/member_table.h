@@ -1,6 +1,6 @@
 // MemberTable: a large set of texts: a HashIndex of Members, which it owns.
 //
-// A text of up to 7 octets costs only its slot (11 to 16 bytes including the free slots of a table).
+// A text of up to 7 bytes costs only its slot (11 to 16 bytes including the free slots of a table).
 //
 // Bulk lookups: Hash each text, PrefetchBucket all of them, PrefetchItem all of them, then Contains: the cache misses
 // overlap.

@@ -27,7 +27,7 @@ struct LexEnd {
   Bytes member = {};
 };
 
-// Compares the octets of the member; useful if all scores are equal.
+// Compares the bytes of the member; useful if all scores are equal.
 struct LexRange {
   LexEnd min = {LexEnd::Kind::kLowest};
   LexEnd max = {LexEnd::Kind::kHighest};

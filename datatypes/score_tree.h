@@ -1,7 +1,7 @@
 // ScoreTree: the order of a big sorted set: an order-statistic B+-tree over ScoredMember records, which it does not
 // own.
 //
-//   order    (score, octets of the member); -0 and 0 are the same score
+//   order    (score, bytes of the member); -0 and 0 are the same score
 //   Leaf     1 KB: links to both neighbours, up to 62 scores, then as many record pointers
 //   Inner    2 KB: for each of up to 72 children its number of items, and its first item as separator
 //

@@ -1,8 +1,8 @@
 // ScoredMember: one member of a big sorted set, in ONE allocation.
 //
 //   offset 0   double score
-//          8   size of the member: 7 bits an octet, low bits first, the high bit says that more follow
-//          …   the octets of the member
+//          8   size of the member: 7 bits an byte, low bits first, the high bit says that more follow
+//          …   the bytes of the member
 //
 // A 17-byte member takes 26 bytes, for which jemalloc uses its size class of 32. The record never moves: the member
 // index and the score tree both point to it, and a new score is written in place.
@@ -25,7 +25,7 @@ class ScoredMember {
 
   // The caller owns the record and must free it with Destroy. Cost: one allocation.
   static ScoredMember* Create(double score, Bytes member) {
-    void* memory = AllocateOrEnd(sizeof(ScoredMember) + SizeOctets(member.size()) + member.size());
+    void* memory = AllocateOrEnd(sizeof(ScoredMember) + SizeBytes(member.size()) + member.size());
     auto* record = new (memory) ScoredMember(score);
     char* to = record->Payload();
     size_t left = member.size();
@@ -49,23 +49,23 @@ class ScoredMember {
   // Bytes requested from the allocator.
   size_t Size() const {
     const size_t size = Member().size();
-    return sizeof(ScoredMember) + SizeOctets(size) + size;
+    return sizeof(ScoredMember) + SizeBytes(size) + size;
   }
 
  private:
   explicit ScoredMember(double score) : score_(score) {}
 
-  static size_t SizeOctets(size_t size) {
-    size_t octets = 1;
-    for (; size > 0x7f; size >>= 7) ++octets;
-    return octets;
+  static size_t SizeBytes(size_t size) {
+    size_t bytes = 1;
+    for (; size > 0x7f; size >>= 7) ++bytes;
+    return bytes;
   }
   static Bytes LongMember(const char* from, size_t first) {
     size_t size = first & 0x7f;
-    uint8_t octet = 0x80;
-    for (int shift = 7; octet > 0x7f; shift += 7) {
-      octet = static_cast<uint8_t>(*from++);
-      size |= static_cast<size_t>(octet & 0x7f) << shift;
+    uint8_t byte = 0x80;
+    for (int shift = 7; byte > 0x7f; shift += 7) {
+      byte = static_cast<uint8_t>(*from++);
+      size |= static_cast<size_t>(byte & 0x7f) << shift;
     }
     return {from, size};
   }

@@ -1,9 +1,9 @@
-// SortedSet: members, each with a score, ordered by (score, octets of the member).
+// SortedSet: members, each with a score, ordered by (score, bytes of the member).
 //
 // Two encodings (OBJECT ENCODING says listpack and skiplist):
 //   kListpack   member, score, member, score … in order; an integral score is an integer element
 //   kObject     a ScoreTable
-// A set is packed while it holds at most zset-max-listpack-entries members of at most zset-max-listpack-value octets.
+// A set is packed while it holds at most zset-max-listpack-entries members of at most zset-max-listpack-value bytes.
 // It never converts back by itself. Redis: a packed -0 becomes 0.
 #pragma once
 

@@ -9,7 +9,7 @@ namespace {
 
 using Key = std::array<char, 16>;
 
-// The number of radix tree nodes for these keys, which are in order and agree in their first `depth` octets: one for a
+// The number of radix tree nodes for these keys, which are in order and agree in their first `depth` bytes: one for a
 // stretch without a fork, one for each fork, one for each key.
 uint64_t NodesBelow(std::span<const Key> keys, size_t depth) {
   if (keys.size() == 1) return depth == Key().size() ? 1 : 2;
@@ -348,7 +348,7 @@ void StreamLog::FinishLoading() {
 uint64_t StreamLog::RadixTreeNodes() const {
   std::vector<std::array<char, 16>> keys;
   keys.reserve(blocks_.Size());
-  for (auto at = blocks_.First(); !at.AtEnd(); at.Next()) keys.push_back(at.Id().Octets());
+  for (auto at = blocks_.First(); !at.AtEnd(); at.Next()) keys.push_back(at.Id().RawBytes());
   return keys.empty() ? 1 : NodesBelow(keys, 0);
 }
 

@@ -63,7 +63,7 @@ enum class ReadCounting : uint8_t {
 class StreamLog final : public Object {
  public:
   using Blocks = StreamIdMap<StreamBlock*>;
-  using Groups = std::map<std::string, StreamGroup, std::less<>>;  // sorted by octets, as Redis lists them
+  using Groups = std::map<std::string, StreamGroup, std::less<>>;  // sorted by bytes, as Redis lists them
   enum class Order : uint8_t { kForward, kBackward };
 
   // Iterates over the live entries with from <= ID <= to, forward or backward. Any change of the entries invalidates
@@ -132,7 +132,7 @@ class StreamLog final : public Object {
   // The ID for `ms-*`; nullopt when all IDs of this ms are used up. It may be below LastId().
   std::optional<StreamId> AutoSequence(uint64_t ms) const;
   // Adds an entry of fields and values. Requires: id > LastId(); `words` are not views of this stream. Cost: amortised
-  // O(octets of the entry).
+  // O(bytes of the entry).
   void Add(const StreamId& id, std::span<const Bytes> words, const StreamBlock::Limits& limits);
   // Removes an entry. Returns false if there is none. Cost: O(log n + block).
   bool Delete(const StreamId& id);

@@ -30,7 +30,7 @@ constexpr uint8_t kSmallHead = 0x90;
 constexpr int64_t kSmallMax = 0xff - kSmallHead;
 constexpr size_t kShortTextMax = 127;
 
-// Octets of an element in a listpack.
+// Bytes of an element in a listpack.
 uint64_t ListpackSize(size_t content) {
   const uint64_t tail = content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   return content + tail;
@@ -47,8 +47,8 @@ uint64_t ListpackIntegerSize(int64_t value) {
 
 uint64_t ListpackTextSize(size_t size) { return ListpackSize(size + (size < 64 ? 1 : size < 4096 ? 2 : 5)); }
 
-// The number of octets of a signed integer, little endian.
-size_t IntegerOctets(int64_t value) {
+// The number of bytes of a signed integer, little endian.
+size_t IntegerBytes(int64_t value) {
   const uint64_t magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   return magnitude == 0 ? 1 : (static_cast<size_t>(64 - __builtin_clzll(magnitude)) + 8) / 8;
 }
@@ -102,9 +102,9 @@ class StreamBlock::Writer {
       *to_++ = static_cast<char>(kSmallHead + value);
       return;
     }
-    const size_t octets = IntegerOctets(value);
-    *to_++ = static_cast<char>(kIntegerHead + octets - 1);
-    for (size_t i = 0; i < octets; ++i) *to_++ = static_cast<char>(static_cast<uint64_t>(value) >> (8 * i));
+    const size_t bytes = IntegerBytes(value);
+    *to_++ = static_cast<char>(kIntegerHead + bytes - 1);
+    for (size_t i = 0; i < bytes; ++i) *to_++ = static_cast<char>(static_cast<uint64_t>(value) >> (8 * i));
   }
 
   char* to_;
@@ -117,11 +117,11 @@ StreamBlock::Element StreamBlock::ReadLongElement(const char* at) {
     const Varint size = ReadVarint(at);
     return {StreamText(Bytes(size.next, size.value)), size.next + size.value};
   }
-  const size_t octets = size_t{head} - kIntegerHead + 1;
+  const size_t bytes = size_t{head} - kIntegerHead + 1;
   uint64_t bits = 0;
-  for (size_t i = 0; i < octets; ++i) bits |= uint64_t{static_cast<uint8_t>(at[i])} << (8 * i);
-  const int shift = static_cast<int>(64 - 8 * octets);
-  return {StreamText(static_cast<int64_t>(bits << shift) >> shift), at + octets};
+  for (size_t i = 0; i < bytes; ++i) bits |= uint64_t{static_cast<uint8_t>(at[i])} << (8 * i);
+  const int shift = static_cast<int>(64 - 8 * bytes);
+  return {StreamText(static_cast<int64_t>(bits << shift) >> shift), at + bytes};
 }
 
 StreamBlock* StreamBlock::Reserve(StreamBlock* block, size_t more) {
@@ -225,16 +225,16 @@ StreamBlock* StreamBlock::Append(StreamBlock* block, const StreamId& block_id, c
                                  std::span<const Bytes> words, EntryState state) {
   size_t body_max = 1 + 3 * kVarintMax;
   for (const Bytes word : words) body_max += word.size() + kElementOverhead;
-  const size_t size_octets = VarintSize(body_max);
-  block = Reserve(block, size_octets + body_max);
+  const size_t size_bytes = VarintSize(body_max);
+  block = Reserve(block, size_bytes + body_max);
 
   const EntryHead head = block->HeadFor(id, words, state);
   char* const begin = block->Data() + block->size_;
-  Writer writer(begin + size_octets);
+  Writer writer(begin + size_bytes);
   block->WriteBody(writer, head, id, words);
-  const size_t body = static_cast<size_t>(writer.at() - begin) - size_octets;
-  const size_t written_octets = VarintSize(body);
-  if (written_octets < size_octets) std::memmove(begin + written_octets, begin + size_octets, body);
+  const size_t body = static_cast<size_t>(writer.at() - begin) - size_bytes;
+  const size_t written_bytes = VarintSize(body);
+  if (written_bytes < size_bytes) std::memmove(begin + written_bytes, begin + size_bytes, body);
   WriteVarint(begin, body);
 
   const uint64_t fields = words.size() / 2;
@@ -244,7 +244,7 @@ StreamBlock* StreamBlock::Append(StreamBlock* block, const StreamId& block_id, c
   if (head.has_own_names) writer.CountInListpack(static_cast<int64_t>(fields));
   writer.CountInListpack(
       static_cast<int64_t>(head.has_own_names ? 4 + 2 * fields : 3 + fields));  // the count, for backward iteration
-  block->size_ += static_cast<uint32_t>(written_octets + body);
+  block->size_ += static_cast<uint32_t>(written_bytes + body);
   block->listpack_rest_ += static_cast<uint32_t>(writer.listpack_bytes());
   block->last_id_ = id;
   ++(state == EntryState::kLive ? block->live_ : block->deleted_);

@@ -1,17 +1,17 @@
-// StreamBlock: about a hundred neighbouring entries of a stream in one run of octets.
+// StreamBlock: about a hundred neighbouring entries of a stream in one run of bytes.
 //
 //   block    = header | master | entry …
 //   master   = count | element …                      the field names of the entry that began the block
 //   entry    = size of what follows | flags | id | fields
-//   flags    = 1 octet: bit 0 deleted, bit 1 has names of its own, bits 2 and 3 the form of the id
+//   flags    = 1 byte: bit 0 deleted, bit 1 has names of its own, bits 2 and 3 the form of the id
 //   id       = (0) nothing: the same milliseconds, the next sequence number
 //              (1) ms delta: later milliseconds, sequence number 0
 //              (2) seq delta: the same milliseconds
 //              (3) ms delta | seq: later milliseconds
 //   fields   = element … (values only, the names are the master's), or count | element … (field, value, field, …)
-//   element  = 00…7f text of 0 to 127 octets | 80…87 integer of 1 to 8 octets, little endian | 88 size | text
+//   element  = 00…7f text of 0 to 127 bytes | 80…87 integer of 1 to 8 bytes, little endian | 88 size | text
 //              | 90…ff integer 0 to 111
-//   counts, sizes and deltas are varints: 7 bits an octet, low first; the high bit says that more follow
+//   counts, sizes and deltas are varints: 7 bits an byte, low first; the high bit says that more follow
 //
 // The deltas of the first entry refer to the ID under which the stream keeps the block: the ID of that first entry.
 // Example: 5-0 with "f" = "x", then 5-1 with "f" = "40":  01 01 66 | 04 08 00 01 78 | 02 00 b8
@@ -94,7 +94,7 @@ class StreamBlock {
   static void Destroy(StreamBlock* block);
 
   // Appends an entry with these fields and values; returns the block, possibly at another address. Requires: `id` is
-  // above LastId(), or not below `block_id` for the first entry. Cost: O(octets of the entry), amortised.
+  // above LastId(), or not below `block_id` for the first entry. Cost: O(bytes of the entry), amortised.
   static StreamBlock* Append(StreamBlock* block, const StreamId& block_id, const StreamId& id,
                              std::span<const Bytes> words, EntryState state);
   // Shrinks the block to its size.
@@ -144,9 +144,9 @@ class StreamBlock {
     if (value < 128) return {value, at};
     value &= 127;
     for (int shift = 7;; shift += 7) {
-      const uint64_t octet = static_cast<uint8_t>(*at++);
-      value |= (octet & 127) << shift;
-      if (octet < 128) return {value, at};
+      const uint64_t byte = static_cast<uint8_t>(*at++);
+      value |= (byte & 127) << shift;
+      if (byte < 128) return {value, at};
     }
   }
   struct Element {
@@ -156,7 +156,7 @@ class StreamBlock {
   static Element ReadElement(const char* at);
   static Element ReadLongElement(const char* at);
 
-  uint32_t room_ = 0;  // octets after the header
+  uint32_t room_ = 0;  // bytes after the header
   uint32_t size_ = 0;  // how many of these are in use
   uint32_t master_size_ = 0;
   uint32_t live_ = 0;

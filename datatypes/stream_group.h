@@ -48,7 +48,7 @@ class StreamGroup {
  public:
   static constexpr int64_t kUnknownCount = -1;
   using Pending = StreamIdMap<PendingEntry>;
-  using Consumers = std::map<std::string, StreamConsumer, std::less<>>;  // sorted by octets, as Redis lists them
+  using Consumers = std::map<std::string, StreamConsumer, std::less<>>;  // sorted by bytes, as Redis lists them
 
   StreamGroup(const StreamId& last, int64_t read_count) : last_id(last), entries_read(read_count) {}
   StreamGroup(const StreamGroup&) = delete;

@@ -48,14 +48,14 @@ std::optional<StreamId> StreamId::Previous() const {
   return std::nullopt;
 }
 
-std::array<char, 16> StreamId::Octets() const {
-  std::array<char, 16> octets;
-  StoreBig(octets.data(), ms);
-  StoreBig(octets.data() + 8, seq);
-  return octets;
+std::array<char, 16> StreamId::RawBytes() const {
+  std::array<char, 16> bytes;
+  StoreBig(bytes.data(), ms);
+  StoreBig(bytes.data() + 8, seq);
+  return bytes;
 }
 
-StreamId StreamId::FromOctets(Bytes octets) { return {LoadBig(octets.data()), LoadBig(octets.data() + 8)}; }
+StreamId StreamId::FromBytes(Bytes bytes) { return {LoadBig(bytes.data()), LoadBig(bytes.data() + 8)}; }
 
 StreamIdText::StreamIdText(const StreamId& id, char separator) {
   const IntegerText ms = IntegerText::FromUnsigned(id.ms);

@@ -27,10 +27,10 @@ struct StreamId {
   std::optional<StreamId> Next() const;
   std::optional<StreamId> Previous() const;
 
-  // 16 octets, big endian, ms first: they sort as the IDs do.
-  std::array<char, 16> Octets() const;
-  // Requires: 16 octets.
-  static StreamId FromOctets(Bytes octets);
+  // 16 bytes, big endian, ms first: they sort as the IDs do.
+  std::array<char, 16> RawBytes() const;
+  // Requires: 16 bytes.
+  static StreamId FromBytes(Bytes bytes);
 };
 
 // The text of an ID, "ms-seq", stored in the object itself. The Bytes are valid as long as the object.

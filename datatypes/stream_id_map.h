@@ -110,7 +110,7 @@ class StreamIdMap {
 
  private:
   static constexpr uint32_t kFirstRoom = 4;
-  static constexpr uint32_t kLeafMax = 62;  // with items of 16, 24 and 40 octets just below a size class
+  static constexpr uint32_t kLeafMax = 62;  // with items of 16, 24 and 40 bytes just below a size class
   static constexpr uint32_t kInnerMax = 63;
   static constexpr uint32_t kSparse = kLeafMax / 4;
   static constexpr int kMaxHeight = 16;

@@ -51,13 +51,13 @@ std::optional<int64_t> SecondsOf(Bytes text) {
   return is_whole ? std::optional(seconds) : std::nullopt;
 }
 
-// The two octets at an offset in hexadecimal, as Redis' tool prints them. 00 stands for octets after the end.
+// The two bytes at an offset in hexadecimal, as Redis' tool prints them. 00 stands for bytes after the end.
 std::string HexAt(File& file, uint64_t offset) {
-  std::array<char, 2> octets{};
-  file.ReadAt(offset, octets);
+  std::array<char, 2> bytes{};
+  file.ReadAt(offset, bytes);
   std::array<char, 5> text;
-  std::snprintf(text.data(), text.size(), "%02x%02x", static_cast<unsigned char>(octets[0]),
-                static_cast<unsigned char>(octets[1]));
+  std::snprintf(text.data(), text.size(), "%02x%02x", static_cast<unsigned char>(bytes[0]),
+                static_cast<unsigned char>(bytes[1]));
   return text.data();
 }
 
@@ -70,8 +70,8 @@ std::string AtHexOffset(uint64_t offset, const std::string& text) {
 // Reads the records of one file up to the first error.
 class RecordCheck {
  public:
-  RecordCheck(File& file, const Part& part, uint64_t octets, uint64_t offset, const AofCheckOptions& options)
-      : file_(file), part_(part), octets_(octets), options_(options), reader_(file, offset), good_end_(offset) {
+  RecordCheck(File& file, const Part& part, uint64_t bytes, uint64_t offset, const AofCheckOptions& options)
+      : file_(file), part_(part), bytes_(bytes), options_(options), reader_(file, offset), good_end_(offset) {
     reader_.ListenToAnnotations([this](uint64_t at, Bytes line) { OnAnnotation(at, line); });
   }
 
@@ -101,7 +101,7 @@ class RecordCheck {
   // Whether the file ends inside a record or a transaction, and everything before is good.
   bool EndsEarly() const { return ends_early_; }
   // What follows the place of the complaint.
-  LaterRecord Later() const { return FindLaterRecord(file_, complaint_end_, octets_); }
+  LaterRecord Later() const { return FindLaterRecord(file_, complaint_end_, bytes_); }
 
  private:
   bool IsBehindCut(uint64_t offset) const { return bad_timestamp_ || (cut_ && offset >= *cut_); }
@@ -132,7 +132,7 @@ class RecordCheck {
 
   std::string Unexpected(const char* name, std::span<const Bytes> words, uint64_t end) const {
     constexpr size_t kLineEnd = 2;
-    uint64_t behind = 0;  // octets after the first word
+    uint64_t behind = 0;  // bytes after the first word
     for (const Bytes word : words) behind += word.size() + kLineEnd;
     for (const Bytes word : words.subspan(1)) behind += 1 + std::to_string(word.size()).size() + kLineEnd;
     return AtHexOffset(end - behind, std::string("Unexpected ") + name + " in AOF " + part_.path);
@@ -161,34 +161,34 @@ class RecordCheck {
       case Kind::kNotARecord:
         return "AOF " + part_.name + " format error";
       case Kind::kAnnotation:
-        return AtHexOffset(fault.begin, "Reached EOF or too many octets before the end of an annotation");
+        return AtHexOffset(fault.begin, "Reached EOF or too many bytes before the end of an annotation");
       case Kind::kCount:
         return AtHexOffset(fault.begin, "Expected another number of arguments");
       case Kind::kMark:
-        return AtHexOffset(fault.begin, "Expected prefix '$', got: '" + OctetAt(fault.begin) + "'");
+        return AtHexOffset(fault.begin, "Expected prefix '$', got: '" + ByteAt(fault.begin) + "'");
       case Kind::kLineEnd:
-        if (in_multi_ && fault.begin == octets_) return UnfinishedGroup(octets_);
+        if (in_multi_ && fault.begin == bytes_) return UnfinishedGroup(bytes_);
         return AtHexOffset(fault.begin, "Expected \\r\\n, got: " + HexAt(file_, fault.at));
       case Kind::kSize:
         return AtHexOffset(fault.begin, "Expected to read string of " + std::to_string(fault.size) +
                                             " bytes, which is not in the suitable range");
       case Kind::kMissing:
         return AtHexOffset(fault.begin, "Expected to read " + std::to_string(fault.size + 2) + " bytes, got " +
-                                            std::to_string(octets_ - fault.begin) + " bytes");
+                                            std::to_string(bytes_ - fault.begin) + " bytes");
     }
     return "";
   }
 
-  std::string OctetAt(uint64_t offset) const {
-    std::array<char, 1> octet{};
-    file_.ReadAt(offset, octet);
-    const std::string quoted = Quoted({octet.data(), 1});
+  std::string ByteAt(uint64_t offset) const {
+    std::array<char, 1> byte{};
+    file_.ReadAt(offset, byte);
+    const std::string quoted = Quoted({byte.data(), 1});
     return quoted.substr(1, quoted.size() - 2);
   }
 
   File& file_;
   const Part& part_;
-  const uint64_t octets_;
+  const uint64_t bytes_;
   const AofCheckOptions& options_;
   AofReader reader_;
   uint64_t good_end_;
@@ -278,9 +278,9 @@ class AofCheck {
 
   Verdict Judge(const Part& part) {
     auto file = files_.Open(part.path, FileSystem::Mode::kRead);
-    const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
-    if (!octets) return Fail("Cannot open file " + part.path + ": " + IoErrorText(octets.error()) + ", aborting...");
-    if (octets.value() == 0) return Verdict::kEmpty;
+    const auto bytes = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
+    if (!bytes) return Fail("Cannot open file " + part.path + ": " + IoErrorText(bytes.error()) + ", aborting...");
+    if (bytes.value() == 0) return Verdict::kEmpty;
     const auto head = ReadFileHead(*file.value());
     if (!head) return Fail(FailedToRead(part, head.error()));
     const bool is_rdb = part.may_begin_as_rdb && head.value().kind == FileHead::Kind::kRdb;
@@ -294,38 +294,38 @@ class AofCheck {
       console_.Say("RDB preamble is OK, proceeding with AOF tail...");
       offset = *end;
     }
-    RecordCheck records(*file.value(), part, octets.value(), offset, options_);
+    RecordCheck records(*file.value(), part, bytes.value(), offset, options_);
     records.Run();
     if (records.ReadError() != kNoError) return Fail(FailedToRead(part, records.ReadError()));
     if (records.HasBadTimestamp()) return Fail("Invalid timestamp annotation");
-    return records.Cut() ? TruncateToTimestamp(part, *records.Cut()) : JudgeRecords(part, octets.value(), records);
+    return records.Cut() ? TruncateToTimestamp(part, *records.Cut()) : JudgeRecords(part, bytes.value(), records);
   }
 
-  Verdict JudgeRecords(const Part& part, uint64_t octets, const RecordCheck& records) {
+  Verdict JudgeRecords(const Part& part, uint64_t bytes, const RecordCheck& records) {
     if (records.Complaint()) console_.Say(*records.Complaint());
     if (!records.Complaint() && options_.action == Action::kTruncateToTimestamp) {
       console_.Say("Truncate nothing in AOF " + part.name + " to timestamp " + std::to_string(options_.timestamp_s));
       return Verdict::kValid;
     }
-    const uint64_t good = records.Complaint() ? records.GoodEnd() : octets;
-    console_.Say("AOF analyzed: filename=" + part.name + ", size=" + std::to_string(octets) +
+    const uint64_t good = records.Complaint() ? records.GoodEnd() : bytes;
+    console_.Say("AOF analyzed: filename=" + part.name + ", size=" + std::to_string(bytes) +
                  ", ok_up_to=" + std::to_string(good) + ", ok_up_to_line=" + std::to_string(records.Line()) +
-                 ", diff=" + std::to_string(octets - good));
+                 ", diff=" + std::to_string(bytes - good));
     if (!records.Complaint()) return Verdict::kValid;
-    if (options_.action == Action::kFix) return Fix(part, octets, records);
+    if (options_.action == Action::kFix) return Fix(part, bytes, records);
     if (const auto why = part.is_last ? WhyNotToCut(part, records) : std::nullopt) return Fail(*why);
     return Fail("AOF " + part.name + " is not valid. Use the --fix option to try fixing it.");
   }
 
-  Verdict Fix(const Part& part, uint64_t octets, const RecordCheck& records) {
+  Verdict Fix(const Part& part, uint64_t bytes, const RecordCheck& records) {
     if (!part.is_last) return Fail("Failed to truncate AOF " + part.name + " because it is not the last file");
     if (const auto why = WhyNotToCut(part, records)) return Fail(*why);
-    const uint64_t rest = octets - records.GoodEnd();
-    const std::string good = std::to_string(octets - rest);
-    console_.Say("This will shrink the AOF " + part.name + " from " + std::to_string(octets) + " bytes, with " +
+    const uint64_t rest = bytes - records.GoodEnd();
+    const std::string good = std::to_string(bytes - rest);
+    console_.Say("This will shrink the AOF " + part.name + " from " + std::to_string(bytes) + " bytes, with " +
                  std::to_string(rest) + " bytes, to " + good + " bytes");
     if (!console_.Confirms("Continue? [y/N]: ")) return Fail("Aborting...");
-    return Truncate(part, octets - rest) ? Verdict::kTruncated : Fail("Failed to truncate AOF " + part.name);
+    return Truncate(part, bytes - rest) ? Verdict::kTruncated : Fail("Failed to truncate AOF " + part.name);
   }
 
   static std::optional<std::string> WhyNotToCut(const Part& part, const RecordCheck& records) {
@@ -349,11 +349,11 @@ class AofCheck {
     return Fail("Failed to truncate AOF " + part.path + " to timestamp " + seconds);
   }
 
-  bool Truncate(const Part& part, uint64_t octets) {
+  bool Truncate(const Part& part, uint64_t bytes) {
     const auto lock = files_.Lock(part.path);
     if (!lock && lock.error() == EWOULDBLOCK) return Refuse("A server that is running writes to " + part.path);
     auto file = files_.Open(part.path, FileSystem::Mode::kAppend);
-    IoError error = file ? file.value()->Truncate(octets) : file.error();
+    IoError error = file ? file.value()->Truncate(bytes) : file.error();
     if (error == kNoError) error = file.value()->Sync();
     return error == kNoError || Refuse("Cannot cut " + part.path + ": " + IoErrorText(error));
   }

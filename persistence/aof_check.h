@@ -27,7 +27,7 @@ struct AofCheckOptions {
   int64_t now_ms = 0;  // decides which keys of an RDB have expired
 };
 
-// True if all files are good or were repaired. Cost: O(octets).
+// True if all files are good or were repaired. Cost: O(bytes).
 bool CheckAof(FileSystem& files, const std::string& path, const AofCheckOptions& options, CheckConsole& console);
 
 }  // namespace respite

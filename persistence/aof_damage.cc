@@ -50,7 +50,7 @@ class RecordSearch {
     for (uint64_t at = begin_; at < end_ && found_.kind == LaterRecord::Kind::kNone;) {
       const size_t wanted = static_cast<size_t>(std::min<uint64_t>(kChunk, end_ - at));
       const IoProgress read = file_.ReadAt(at, {chunk.get(), wanted});
-      if (read.error != kNoError || read.octets < wanted) return {.kind = Kind::kReadError, .error = read.error};
+      if (read.error != kNoError || read.bytes < wanted) return {.kind = Kind::kReadError, .error = read.error};
       SearchChunk({chunk.get(), wanted}, at);
       // A head that the end of the chunk cut in two is found in the next one.
       at += wanted == kChunk ? kChunk - 2 * kLongestHead : wanted;
@@ -104,7 +104,7 @@ class RecordSearch {
           file_.ReadAt(offset, {window_.data(), static_cast<size_t>(std::min<uint64_t>(kWindow, end_ - offset))});
       if (read.error != kNoError) found_ = {.kind = Kind::kReadError, .error = read.error};
       window_at_ = offset;
-      window_size_ = read.octets;
+      window_size_ = read.bytes;
     }
     return Bytes(window_.data(), window_size_).substr(static_cast<size_t>(offset - window_at_), wanted);
   }

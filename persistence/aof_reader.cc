@@ -101,10 +101,10 @@ AofReader::Outcome AofReader::ParseRecord(RequestBatch& batch) {
   const NumberLine count = TakeNumber(&buffer_[parsed_], &buffer_[filled_], '*');
   const bool is_zero = count.value == 0 && count.end > &buffer_[parsed_] + 1;
   if (count.state != NumberState::kWhole || is_zero || count.value > INT_MAX) {
-    const bool goes_on = count.state == NumberState::kIncomplete && !is_zero;
+    const bool continues_later = count.state == NumberState::kIncomplete && !is_zero;
     const FaultKind kind =
         buffer_[parsed_] == '*' ? FaultOf(count, INT_MAX, FaultKind::kCount) : FaultKind::kNotARecord;
-    return Stop(goes_on ? Outcome::kIncomplete : Outcome::kFormatError, kind, parsed_,
+    return Stop(continues_later ? Outcome::kIncomplete : Outcome::kFormatError, kind, parsed_,
                 static_cast<size_t>(count.end - buffer_.get()));
   }
   const size_t first_word = batch.words.size();
@@ -126,11 +126,11 @@ AofReader::Outcome AofReader::ParseWords(RequestBatch& batch, size_t pos, uint64
     if (at == end) return Stop(Outcome::kIncomplete, FaultKind::kLineEnd, position(at), position(at), lines);
     const NumberLine size = TakeNumber(at, end, '$');
     if (size.state != NumberState::kWhole || size.value > kLongestArgument) {
-      const bool goes_on = size.state == NumberState::kIncomplete && size.value <= kLongestArgument;
+      const bool continues_later = size.state == NumberState::kIncomplete && size.value <= kLongestArgument;
       large_size_ = size.value;
       const FaultKind kind = *at == '$' ? FaultOf(size, kLongestArgument, FaultKind::kSize) : FaultKind::kMark;
-      return Stop(goes_on ? Outcome::kIncomplete : Outcome::kFormatError, kind, position(at), position(size.end),
-                  lines);
+      return Stop(continues_later ? Outcome::kIncomplete : Outcome::kFormatError, kind, position(at),
+                  position(size.end), lines);
     }
     at = size.end;
     parsed_ = position(at);
@@ -155,12 +155,12 @@ AofReader::Outcome AofReader::ParseWords(RequestBatch& batch, size_t pos, uint64
 
 void AofReader::TakeRecord(RequestBatch& batch, size_t first_word, size_t end) {
   batch.requests.push_back({first_word, batch.words.size() - first_word, offset_});
-  offset_ += end - begin_ + fetched_octets_;
+  offset_ += end - begin_ + fetched_bytes_;
   begin_ = end;
   if (fetched_.empty()) return;
   for (Fetched& fetched : fetched_) batch.blobs.push_back(std::move(fetched.blob));
   fetched_.clear();
-  fetched_octets_ = 0;
+  fetched_bytes_ = 0;
 }
 
 // A record that does not fit is parsed again from its beginning, in a buffer of twice the size: that costs no more than
@@ -179,8 +179,8 @@ AofReader::Status AofReader::ReadOn(Outcome outcome) {
   }
   begin_ = 0;
   const IoProgress progress = file_.ReadAt(file_offset_, {buffer_.get() + left, capacity_ - left});
-  filled_ = left + progress.octets;
-  file_offset_ += progress.octets;
+  filled_ = left + progress.bytes;
+  file_offset_ += progress.bytes;
   error_ = progress.error;
   if (error_ != kNoError) return Status::kReadError;
   at_end_ = filled_ < capacity_;
@@ -194,23 +194,23 @@ AofReader::Status AofReader::FetchLargeArgument() {
     return Status::kReadError;
   }
   const size_t here = filled_ - parsed_;
-  const uint64_t octets = large_size_ + kLineEnd;
+  const uint64_t bytes = large_size_ + kLineEnd;
   // Memory is allocated only for data that exists, never for an announced size.
-  if (file_size.value() < file_offset_ || file_size.value() - file_offset_ < octets - here) return Status::kTruncated;
-  BlobRef blob = BlobRef::OfSize(large_size_, octets);
+  if (file_size.value() < file_offset_ || file_size.value() - file_offset_ < bytes - here) return Status::kTruncated;
+  BlobRef blob = BlobRef::OfSize(large_size_, bytes);
   std::memcpy(blob.Data(), buffer_.get() + parsed_, here);
-  const IoProgress progress = file_.ReadAt(file_offset_, {blob.Data() + here, octets - here});
+  const IoProgress progress = file_.ReadAt(file_offset_, {blob.Data() + here, bytes - here});
   error_ = progress.error;
   if (error_ != kNoError) return Status::kReadError;
-  if (progress.octets < octets - here) return Status::kTruncated;
+  if (progress.bytes < bytes - here) return Status::kTruncated;
   if (!IsLineEnd(blob.Data() + large_size_)) {
     Stop(Outcome::kFormatError, FaultKind::kLineEnd, parsed_, parsed_ + large_size_, fault_.lines);
     return Status::kFormatError;
   }
-  file_offset_ += progress.octets;
+  file_offset_ += progress.bytes;
   filled_ = parsed_;
   fetched_.push_back({parsed_ - begin_, std::move(blob)});
-  fetched_octets_ += octets;
+  fetched_bytes_ += bytes;
   return Status::kRecords;
 }
 

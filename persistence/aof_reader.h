@@ -1,11 +1,11 @@
 // AofReader: the records of an append-only file, as views into a buffer.
 //
 //   file       = { annotation | record }
-//   annotation = "#" text of up to 1000 octets, line end         e.g. #TS:1700000000; skipped
-//   record     = "*" count CRLF { "$" size CRLF octets CRLF }    count from 1 on, sizes below 4 GB
+//   annotation = "#" text of up to 1000 bytes, line end         e.g. #TS:1700000000; skipped
+//   record     = "*" count CRLF { "$" size CRLF bytes CRLF }    count from 1 on, sizes below 4 GB
 //
 // A file that ends inside one of these is truncated; any other deviation is a format error. Redis checks less: it
-// accepts any text after a number, and any two octets after an argument. We refuse that, because a damaged size would
+// accepts any text after a number, and any two bytes after an argument. We refuse that, because a damaged size would
 // give a wrong value that shows later or never. Redis also accepts half an annotation at the end of the file; here it
 // is a truncated end, because the next record would become part of it.
 #pragma once
@@ -41,11 +41,11 @@ class AofReader {
       kMark,        // the size of an argument does not begin with "$"
       kLineEnd,     // there is no CRLF at `at`
       kSize,        // `size` is not a possible size of an argument
-      kMissing,     // the file does not contain all `size` octets and the line end of an argument
+      kMissing,     // the file does not contain all `size` bytes and the line end of an argument
     };
     Kind kind = Kind::kNotARecord;
     uint64_t begin = 0;  // of the line or argument
-    uint64_t at = 0;     // the first octet that is wrong or missing
+    uint64_t at = 0;     // the first byte that is wrong or missing
     uint64_t size = 0;
     uint64_t lines = 0;  // line ends of the previous record
   };
@@ -61,10 +61,10 @@ class AofReader {
   explicit AofReader(File& file, uint64_t offset = 0, size_t chunk = kChunk);
 
   // Reads the next records, at most kMostRecords. Their words are valid until the next call, except for the large
-  // arguments that `batch.blobs` keeps: those of at least RequestParser::kBigArgument octets, which are read directly
+  // arguments that `batch.blobs` keeps: those of at least RequestParser::kBigArgument bytes, which are read directly
   // into their Blob. `offset` of a request is where the previous record ends in the file, so annotations belong to the
   // record after them. Any status other than kRecords is final.
-  // Cost: O(octets), about 50 ns for a short SET, including the read.
+  // Cost: O(bytes), about 50 ns for a short SET, including the read.
   Status Next(RequestBatch& batch);
 
   // The end of the last record returned.
@@ -94,7 +94,7 @@ class AofReader {
   // Skips the annotations at begin_; parsed_ is then the beginning of the record.
   Outcome SkipAnnotations();
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);
-  uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_octets_; }
+  uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_bytes_; }
   void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);
   // kRecords means that parsing can continue.
   Status ReadOn(Outcome outcome);
@@ -105,14 +105,14 @@ class AofReader {
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0;
   size_t begin_ = 0;   // of the next record, or of its annotations
-  size_t filled_ = 0;  // octets of the buffer that are filled
+  size_t filled_ = 0;  // bytes of the buffer that are filled
   bool at_end_ = false;
   uint64_t file_offset_;  // end of what has been read
   uint64_t offset_;
   IoError error_ = kNoError;
 
   std::vector<Fetched> fetched_;
-  uint64_t fetched_octets_ = 0;
+  uint64_t fetched_bytes_ = 0;
   size_t parsed_ = 0;        // where the last parse of a record stopped
   uint64_t large_size_ = 0;  // of the argument that begins there, after kLargeArgument
   Fault fault_;              // of the last outcome that is not kWhole

@@ -60,7 +60,7 @@ Result<AofBaseSaved, IoError> WriteAofBase(File& file, const Keyspace& keyspace,
   }
   out.Flush();
   if (out.writer().error() != kNoError) return Failure(out.writer().error());
-  return AofBaseSaved{out.writer().octets(), keys};
+  return AofBaseSaved{out.writer().bytes(), keys};
 }
 
 }  // namespace respite

@@ -26,7 +26,7 @@ struct AofBaseOptions {
 };
 
 struct AofBaseSaved {
-  uint64_t octets;
+  uint64_t bytes;
   uint64_t keys;
 };
 

@@ -45,7 +45,7 @@ Result<FileHead, IoError> ReadFileHead(File& file) {
   std::array<char, kHeadBytes> bytes;
   const IoProgress read = file.ReadAt(0, bytes);
   if (read.error != kNoError) return Failure(read.error);
-  const Bytes head(bytes.data(), read.octets);
+  const Bytes head(bytes.data(), read.bytes);
   if (head.empty()) return FileHead{Kind::kEmpty, "empty"};
   if (head.starts_with(rdb::kSignature)) {
     const Bytes magic = head.substr(0, rdb::kSignature.size() + rdb::kVersionDigits);

@@ -54,8 +54,8 @@ class SystemFile : public File {
 
   void StartWriteback() override { sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE); }
 
-  IoError Truncate(uint64_t octets) override {
-    return ftruncate(descriptor_, static_cast<off_t>(octets)) == 0 ? kNoError : errno;
+  IoError Truncate(uint64_t bytes) override {
+    return ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0 ? kNoError : errno;
   }
 
   Result<uint64_t, IoError> Size() const override {
@@ -192,20 +192,20 @@ IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content) {
   return ReplaceFile(files, path, path + "." + std::to_string(getpid()) + ".tmp", content);
 }
 
-Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t octets_max) {
+Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t bytes_max) {
   auto file = files.Open(path, FileSystem::Mode::kRead);
   if (!file) return Failure(file.error());
   const auto size = file.value()->Size();
   if (!size) return Failure(size.error());
   std::string content;
-  // Pipes and the files of /proc report size 0. One more octet detects the end of other files at once.
-  for (uint64_t room = size.value() + 1; content.size() < octets_max; room = std::max<uint64_t>(2 * room, 4096)) {
+  // Pipes and the files of /proc report size 0. One more byte detects the end of other files at once.
+  for (uint64_t room = size.value() + 1; content.size() < bytes_max; room = std::max<uint64_t>(2 * room, 4096)) {
     const size_t before = content.size();
-    content.resize(std::min(room, octets_max));
+    content.resize(std::min(room, bytes_max));
     const IoProgress read = file.value()->ReadAt(before, std::span(content).subspan(before));
     if (read.error != kNoError) return Failure(read.error);
-    if (read.octets == content.size() - before) continue;
-    content.resize(before + read.octets);
+    if (read.bytes == content.size() - before) continue;
+    content.resize(before + read.bytes);
     break;
   }
   return content;

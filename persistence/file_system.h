@@ -25,7 +25,7 @@ std::string IoErrorText(IoError error);
 
 // How far an operation got, and why it failed, if it did.
 struct IoProgress {
-  uint64_t octets;
+  uint64_t bytes;
   IoError error;
 };
 
@@ -35,15 +35,15 @@ class File {
   virtual ~File() = default;
 
   // Appends. Continues after interruptions and short writes until everything is written or an error occurs; then the
-  // file holds the first `octets` of the data.
+  // file holds the first `bytes` of the data.
   virtual IoProgress Write(Bytes data) = 0;
-  // Returns fewer octets than asked for only at the end of the file or with an error.
+  // Returns fewer bytes than asked for only at the end of the file or with an error.
   virtual IoProgress ReadAt(uint64_t offset, std::span<char> into) = 0;
   // Returns when everything written is on disk. May be called from another thread while others write.
   virtual IoError Sync() = 0;
   // Asks the system to start writing back what was written so far, without waiting. Only a hint.
   virtual void StartWriteback() = 0;
-  virtual IoError Truncate(uint64_t octets) = 0;
+  virtual IoError Truncate(uint64_t bytes) = 0;
   virtual Result<uint64_t, IoError> Size() const = 0;
 };
 
@@ -140,7 +140,7 @@ std::string DirectoryOf(const std::string& path);
 IoError ReplaceFile(FileSystem& files, const std::string& path, const std::string& temporary, Bytes content);
 // The same with a temporary name derived from the process.
 IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content);
-// The content of a file, at most `octets_max` octets.
-Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t octets_max);
+// The content of a file, at most `bytes_max` bytes.
+Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t bytes_max);
 
 }  // namespace respite

@@ -7,7 +7,7 @@
 namespace respite {
 
 void WriteFunctionLibrary(RdbOutput& out, Bytes code) {
-  out.Octet(rdb::kFunctionLibrary);
+  out.Byte(rdb::kFunctionLibrary);
   out.Text(code);
 }
 
@@ -21,7 +21,7 @@ Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes
   RdbInput input(libraries);
   std::vector<std::string> codes;
   while (input.Left() > 0) {
-    const uint8_t opcode = input.Octet();
+    const uint8_t opcode = input.Byte();
     if (opcode == rdb::kFunctionDraft) return Failure(FunctionPayloadError::kPreRelease);
     if (opcode != rdb::kFunctionLibrary) return Failure(FunctionPayloadError::kNoFunction);
     const RdbText code = input.Text();

@@ -17,15 +17,15 @@ class GradualWriter {
   GradualWriter(File& file, GradualSync sync) : file_(file), sync_(sync) {}
 
   // Appends. Writes nothing after an error.
-  void Write(Bytes octets) {
+  void Write(Bytes bytes) {
     if (error_ != kNoError) return;
-    error_ = file_.Write(octets).error;
-    octets_ += octets.size();
+    error_ = file_.Write(bytes).error;
+    bytes_ += bytes.size();
     if (error_ == kNoError && sync_ == GradualSync::kIncremental) SyncNowAndThen();
   }
 
   IoError error() const { return error_; }
-  uint64_t octets() const { return octets_; }
+  uint64_t bytes() const { return bytes_; }
 
  private:
   static constexpr uint64_t kWriteback = uint64_t{4} * 1024 * 1024;
@@ -33,21 +33,21 @@ class GradualWriter {
 
   // Writeback alone would get ahead of a slow disk.
   void SyncNowAndThen() {
-    if (octets_ - synced_ >= kSync) {
+    if (bytes_ - synced_ >= kSync) {
       error_ = file_.Sync();
-      synced_ = begun_ = octets_;
-    } else if (octets_ - begun_ >= kWriteback) {
+      synced_ = begun_ = bytes_;
+    } else if (bytes_ - begun_ >= kWriteback) {
       file_.StartWriteback();
-      begun_ = octets_;
+      begun_ = bytes_;
     }
   }
 
   File& file_;
   const GradualSync sync_;
   IoError error_ = kNoError;
-  uint64_t octets_ = 0;
-  uint64_t begun_ = 0;   // octets for which writeback was started
-  uint64_t synced_ = 0;  // octets that are synced
+  uint64_t bytes_ = 0;
+  uint64_t begun_ = 0;   // bytes for which writeback was started
+  uint64_t synced_ = 0;  // bytes that are synced
 };
 
 }  // namespace respite

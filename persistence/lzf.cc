@@ -9,20 +9,20 @@ namespace respite {
 namespace {
 
 constexpr size_t kLeastGain = 4;
-constexpr size_t kMostOctets = std::numeric_limits<unsigned int>::max();  // the limit of the library
-// Three octets expand to at most 264.
-constexpr uint64_t kMostPerOctet = 88;
+constexpr size_t kMostBytes = std::numeric_limits<unsigned int>::max();  // the limit of the library
+// Three bytes expand to at most 264.
+constexpr uint64_t kMostPerByte = 88;
 
 }  // namespace
 
 size_t CompressLzf(Bytes text, char* into) {
-  if (text.size() <= kLeastGain || text.size() > kMostOctets) return 0;
+  if (text.size() <= kLeastGain || text.size() > kMostBytes) return 0;
   const auto size = static_cast<unsigned int>(text.size());
   return lzf_compress(text.data(), size, into, size - static_cast<unsigned int>(kLeastGain));
 }
 
 bool IsPossibleLzfSize(uint64_t packed_size, uint64_t size) {
-  return size > 0 && size <= kMostOctets && packed_size <= kMostOctets && size <= packed_size * kMostPerOctet;
+  return size > 0 && size <= kMostBytes && packed_size <= kMostBytes && size <= packed_size * kMostPerByte;
 }
 
 bool DecompressLzf(Bytes packed, std::span<char> text) {

@@ -8,8 +8,8 @@
 
 namespace respite {
 
-// Returns the compressed size, at least four octets less than `text`; 0 if that is impossible. Requires: `into` has
-// room for as many octets as `text`. Cost: O(n), about 3 ns per octet.
+// Returns the compressed size, at least four bytes less than `text`; 0 if that is impossible. Requires: `into` has
+// room for as many bytes as `text`. Cost: O(n), about 3 ns per byte.
 size_t CompressLzf(Bytes text, char* into);
 
 // False if no text of this size can have this packed size; then no memory should be allocated for it.

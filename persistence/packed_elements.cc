@@ -10,9 +10,9 @@ namespace {
 
 constexpr uint8_t kEnd = 255;
 constexpr size_t kCountUnknown = 65535;  // in the header of a listpack
-constexpr uint8_t kLongForm = 254;       // a length or size of 4 octets follows
+constexpr uint8_t kLongForm = 254;       // a length or size of 4 bytes follows
 
-// Reads octets from the front of a run; reading past its end makes it failed and empty.
+// Reads bytes from the front of a run; reading past its end makes it failed and empty.
 class Cutter {
  public:
   explicit Cutter(Bytes bytes) : rest_(bytes) {}
@@ -29,30 +29,30 @@ class Cutter {
     rest_.remove_prefix(size);
     return cut;
   }
-  uint8_t Octet() {
+  uint8_t Byte() {
     const Bytes cut = Cut(1);
     return cut.empty() ? uint8_t{0} : static_cast<uint8_t>(cut[0]);
   }
-  uint64_t Little(size_t octets) {
-    const Bytes cut = Cut(octets);
+  uint64_t Little(size_t bytes) {
+    const Bytes cut = Cut(bytes);
     uint64_t number = 0;
     for (size_t i = cut.size(); i > 0; --i) number = number << 8 | static_cast<uint8_t>(cut[i - 1]);
     return number;
   }
-  uint64_t BigEnd(size_t octets) {
+  uint64_t BigEnd(size_t bytes) {
     uint64_t number = 0;
-    for (char octet : Cut(octets)) number = number << 8 | static_cast<uint8_t>(octet);
+    for (char byte : Cut(bytes)) number = number << 8 | static_cast<uint8_t>(byte);
     return number;
   }
-  int64_t SignedLittle(size_t octets) {
-    const int unused = 64 - static_cast<int>(octets) * 8;
-    return static_cast<int64_t>(Little(octets) << unused) >> unused;
+  int64_t SignedLittle(size_t bytes) {
+    const int unused = 64 - static_cast<int>(bytes) * 8;
+    return static_cast<int64_t>(Little(bytes) << unused) >> unused;
   }
-  // One octet, or the 4 octets after a 254; 255 would be the end.
+  // One byte, or the 4 bytes after a 254; 255 would be the end.
   uint64_t ShortOrLong() {
-    const uint8_t octet = Octet();
-    if (octet == kEnd) failed_ = true;
-    return octet == kLongForm ? Little(4) : octet;
+    const uint8_t byte = Byte();
+    if (byte == kEnd) failed_ = true;
+    return byte == kLongForm ? Little(4) : byte;
   }
 
  private:
@@ -63,7 +63,7 @@ class Cutter {
 PackedElement TextElement(Bytes text) { return {.text = text}; }
 PackedElement IntegerElement(int64_t integer) { return {.text = {}, .integer = integer, .is_integer = true}; }
 
-// The size of the ziplist integer with this first octet; 0: invalid.
+// The size of the ziplist integer with this first byte; 0: invalid.
 size_t ZiplistIntegerSize(uint8_t head) {
   switch (head) {
     case 0xc0:
@@ -82,9 +82,9 @@ size_t ZiplistIntegerSize(uint8_t head) {
 }
 
 std::optional<PackedElement> ZiplistContent(Cutter& cutter) {
-  const uint8_t head = cutter.Octet();
+  const uint8_t head = cutter.Byte();
   if (head < 0x40) return TextElement(cutter.Cut(head));
-  if (head < 0x80) return TextElement(cutter.Cut(uint64_t{head & 63u} << 8 | cutter.Octet()));
+  if (head < 0x80) return TextElement(cutter.Cut(uint64_t{head & 63u} << 8 | cutter.Byte()));
   if (head < 0xc0) return TextElement(cutter.Cut(cutter.BigEnd(4)));
   if (head >= 0xf1 && head <= 0xfd) return IntegerElement(head - 0xf1);
   const size_t size = ZiplistIntegerSize(head);
@@ -101,8 +101,8 @@ std::optional<uint64_t> ZipmapSize(Cutter& cutter) {
   return size;
 }
 
-void StoreLittle(std::string& bytes, size_t at, uint64_t number, size_t octets) {
-  for (size_t i = 0; i < octets; ++i) bytes[at + i] = static_cast<char>(number >> (8 * i));
+void StoreLittle(std::string& bytes, size_t at, uint64_t number, size_t width) {
+  for (size_t i = 0; i < width; ++i) bytes[at + i] = static_cast<char>(number >> (8 * i));
 }
 
 }  // namespace
@@ -135,14 +135,14 @@ std::optional<PackedElements> ZiplistElements(Bytes bytes) {
 std::optional<PackedElements> ZipmapElements(Bytes bytes) {
   if (bytes.size() < 2 || static_cast<uint8_t>(bytes.back()) != kEnd) return std::nullopt;
   Cutter cutter(bytes.substr(0, bytes.size() - 1));
-  const uint8_t count = cutter.Octet();
+  const uint8_t count = cutter.Byte();
   PackedElements elements;
   while (cutter.Left() > 0) {
     const std::optional<uint64_t> field_size = ZipmapSize(cutter);
     elements.push_back(TextElement(cutter.Cut(field_size.value_or(0))));
     const std::optional<uint64_t> value_size = ZipmapSize(cutter);
     if (!field_size || !value_size) return std::nullopt;
-    const uint8_t free = cutter.Octet();
+    const uint8_t free = cutter.Byte();
     elements.push_back(TextElement(cutter.Cut(*value_size)));
     cutter.Cut(free);
     if (cutter.Failed()) return std::nullopt;
@@ -169,9 +169,9 @@ std::optional<PackedElements> IntsetElements(Bytes bytes) {
 
 namespace {
 
-uint64_t Little(const char* at, size_t octets) {
+uint64_t Little(const char* at, size_t bytes) {
   uint64_t number = 0;
-  std::memcpy(&number, at, octets);
+  std::memcpy(&number, at, bytes);
   return number;
 }
 
@@ -206,33 +206,33 @@ size_t CanonicalSize(const char* at, size_t left) {
     const uint64_t size = left < 5 ? 0 : Little(at + 1, 4);
     return size_if(size > 4095, 5 + size);
   }
-  const size_t octets = head == 0xf4 ? 8 : head - 0xefu;
-  if (left <= octets) return 0;
-  const int bits = static_cast<int>(octets) * 8;
-  const int fewer = octets == 2 ? 13 : octets == 8 ? 32 : bits - 8;
-  return FitsFewer(Little(at + 1, octets), bits, fewer) ? 0 : 1 + octets;
+  const size_t bytes = head == 0xf4 ? 8 : head - 0xefu;
+  if (left <= bytes) return 0;
+  const int bits = static_cast<int>(bytes) * 8;
+  const int fewer = bytes == 2 ? 13 : bytes == 8 ? 32 : bits - 8;
+  return FitsFewer(Little(at + 1, bytes), bits, fewer) ? 0 : 1 + bytes;
 }
 
-// Octets that encode the size of an element, which is 127 or more.
+// Bytes that encode the size of an element, which is 127 or more.
 size_t LongTailSize(size_t content) {
-  size_t octets = 2;
-  for (size_t most = 16383; octets < 5 && content >= most; most = most * 128 + 127) ++octets;
-  return octets;
+  size_t bytes = 2;
+  for (size_t most = 16383; bytes < 5 && content >= most; most = most * 128 + 127) ++bytes;
+  return bytes;
 }
 
-// The number of octets of an element's trailing size if it is correct; else 0.
+// The number of bytes of an element's trailing size if it is correct; else 0.
 size_t CanonicalTail(const char* at, size_t left, size_t content) {
   if (content <= 127) return left > 0 && static_cast<uint8_t>(*at) == content ? 1 : 0;
-  const size_t octets = LongTailSize(content);
-  if (left < octets) return 0;
-  for (size_t i = 0; i < octets; ++i) {
-    const size_t group = (content >> (7 * (octets - 1 - i))) & 127;
+  const size_t bytes = LongTailSize(content);
+  if (left < bytes) return 0;
+  for (size_t i = 0; i < bytes; ++i) {
+    const size_t group = (content >> (7 * (bytes - 1 - i))) & 127;
     if (static_cast<uint8_t>(at[i]) != (i == 0 ? group : group | 128)) return 0;
   }
-  return octets;
+  return bytes;
 }
 
-// An element and its octets without the trailing size; 0 octets: truncated or invalid.
+// An element and its bytes without the trailing size; 0 bytes: truncated or invalid.
 struct Decoded {
   PackedElement element;
   size_t content;
@@ -253,9 +253,9 @@ Decoded DecodeElement(const char* at, size_t left) {
   if (head < 0xe0) return {IntegerElement(Signed(uint64_t{head & 31u} << 8 | second, 13)), 2};
   if (head < 0xf0) return text(2, size_t{head & 15u} << 8 | second);
   if (head == 0xf0) return left < 5 ? Decoded{{}, 0} : text(5, Little(at + 1, 4));
-  const size_t octets = head == 0xf4 ? 8 : head - 0xefu;
-  if (left <= octets) return {{}, 0};
-  return {IntegerElement(Signed(Little(at + 1, octets), static_cast<int>(octets) * 8)), 1 + octets};
+  const size_t bytes = head == 0xf4 ? 8 : head - 0xefu;
+  if (left <= bytes) return {{}, 0};
+  return {IntegerElement(Signed(Little(at + 1, bytes), static_cast<int>(bytes) * 8)), 1 + bytes};
 }
 
 // True if two of `count` texts are equal.
@@ -350,11 +350,11 @@ CanonicalListpack::CanonicalListpack(Bytes bytes) : bytes_(bytes) {
 }
 
 bool CanonicalListpack::HasEqualElements(size_t stride, const HashKey& hash_key) const {
-  return HasEqualTexts((count_ + stride - 1) / stride, hash_key, [&](size_t i) { return Octets(i * stride); });
+  return HasEqualTexts((count_ + stride - 1) / stride, hash_key, [&](size_t i) { return RawBytes(i * stride); });
 }
 
-char* ListpackMaker::Room(size_t octets) {
-  if (bytes_.size() - size_ <= octets) bytes_.resize(std::max(2 * bytes_.size(), size_ + octets + 1));
+char* ListpackMaker::Room(size_t bytes) {
+  if (bytes_.size() - size_ <= bytes) bytes_.resize(std::max(2 * bytes_.size(), size_ + bytes + 1));
   return bytes_.data() + size_;
 }
 

@@ -5,11 +5,11 @@
 // views of the bytes.
 //
 //   ziplist = size {4} | offset of the last entry {4} | count {2} (65535: not known) | entry … | 255
-//     entry = octets of the entry before (one octet below 254, or 254 {4}) | content
-//             content by its first octet: 00 text of up to 63, 01 of 14 bits (big end first), 10 of {4} (big end
-//             first); 0xc0 0xd0 0xe0 0xf0 0xfe integers of 2, 4, 8, 3, 1 octets; 0xf1 … 0xfd the integers 0 … 12
+//     entry = bytes of the entry before (one byte below 254, or 254 {4}) | content
+//             content by its first byte: 00 text of up to 63, 01 of 14 bits (big end first), 10 of {4} (big end
+//             first); 0xc0 0xd0 0xe0 0xf0 0xfe integers of 2, 4, 8, 3, 1 bytes; 0xf1 … 0xfd the integers 0 … 12
 //   zipmap  = count of pairs (254: not known) | pair … | 255
-//     pair  = length | field | length | free octets {1} | value | free …      length: one octet below 254, or 254 {4}
+//     pair  = length | field | length | free bytes {1} | value | free …      length: one byte below 254, or 254 {4}
 //   intset  = width {4}: 2, 4 or 8 | count {4} | integers of that width, ascending
 #pragma once
 
@@ -42,7 +42,7 @@ class ListpackReader {
   bool Failed() const { return failed_; }
   void Fail() { failed_ = true; }
   bool AtEnd() const { return at_ == end_; }
-  // Unread octets; each element takes at least two.
+  // Unread bytes; each element takes at least two.
   size_t Left() const { return static_cast<size_t>(end_ - at_); }
   // The next element. If there is none, the reader fails.
   PackedElement Next();
@@ -62,7 +62,7 @@ class ListpackReader {
 bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, const HashKey& hash_key);
 
 // Checks that a listpack is as our own code writes it: well formed, each element in its smallest encoding, the number
-// of elements known. Such a listpack can be stored unchanged, and elements of the same text have the same octets. Cost:
+// of elements known. Such a listpack can be stored unchanged, and elements of the same text have the same bytes. Cost:
 // O(n); allocates for long listpacks only.
 class CanonicalListpack {
  public:
@@ -72,19 +72,19 @@ class CanonicalListpack {
   bool IsCanonical() const { return is_canonical_; }
   size_t Count() const { return count_; }
   PackedElement At(size_t i) const {
-    return Listpack(bytes_).At(static_cast<size_t>(Octets(i).data() - bytes_.data()));
+    return Listpack(bytes_).At(static_cast<size_t>(RawBytes(i).data() - bytes_.data()));
   }
   // As the free function of this name.
   bool HasEqualElements(size_t stride, const HashKey& hash_key) const;
 
  private:
   // An element without its trailing size.
-  Bytes Octets(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }
-  void Append(Bytes octets) {
+  Bytes RawBytes(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }
+  void Append(Bytes bytes) {
     if (count_ < few_.size()) {
-      few_[count_] = octets;
+      few_[count_] = bytes;
     } else {
-      more_.push_back(octets);
+      more_.push_back(bytes);
     }
     ++count_;
   }
@@ -122,10 +122,10 @@ class ListpackMaker {
  private:
   static constexpr size_t kFirstRoom = 256;
 
-  // Memory for `octets` more octets plus the end octet.
-  char* Room(size_t octets);
+  // Memory for `bytes` more bytes plus the end byte.
+  char* Room(size_t bytes);
 
-  std::string bytes_;  // the first size_ octets are in use
+  std::string bytes_;  // the first size_ bytes are in use
   size_t size_ = Listpack::kHeader;
   size_t count_ = 0;
 };

@@ -15,7 +15,7 @@
 
 namespace respite {
 
-// The offset after the RDB, or nullopt if it is damaged. `now_ms` decides which keys have expired. Cost: O(octets);
+// The offset after the RDB, or nullopt if it is damaged. `now_ms` decides which keys have expired. Cost: O(bytes);
 // memory for the longest value.
 std::optional<uint64_t> CheckRdb(File& file, const std::string& name, int64_t now_ms, CheckConsole& console);
 

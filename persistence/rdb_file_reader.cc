@@ -12,7 +12,7 @@ class FileReader final : public RdbItemSource {
   FileReader(File& file, uint64_t offset, const RdbReadOptions& options, RdbSink& sink)
       : begin_(offset),
         items_(options, sink, *this, offset),
-        supply_(file, offset, options.piece_octets,
+        supply_(file, offset, options.piece_bytes,
                 options.checksum == RdbReadOptions::Checksum::kVerify ? SupplyChecksum::kCrc64 : SupplyChecksum::kNone,
                 [this](uint64_t at) { return items_.TellProgress(at); }),
         input_(supply_) {

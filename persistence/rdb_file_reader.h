@@ -39,7 +39,7 @@ class RdbSink {
   // The keys that follow are of this database.
   virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}
   // The number of keys that a database is said to have, for Database::Reserve. Only a hint, but never more than the
-  // rest of the file could contain if each key took 16 octets.
+  // rest of the file could contain if each key took 16 bytes.
   virtual void OnResize(int db, uint64_t keys, uint64_t timed) = 0;
   // Up to `RdbReadOptions::batch` keys of one database, to be taken over. Insertion into a large keyspace mostly waits
   // for memory, so prefetch the buckets of all keys before inserting the first. The reader does not check for duplicate
@@ -54,7 +54,7 @@ class RdbSink {
   virtual Result<Done> OnModuleValue(Bytes module);
   // The file seems good, but has no checksum. Called only if the checksum was to be verified.
   virtual void OnUnverified() {}
-  // Called after every `progress_interval` octets, possibly in the middle of a long value.
+  // Called after every `progress_interval` bytes, possibly in the middle of a long value.
   virtual Result<Done> OnProgress(uint64_t offset) = 0;
 };
 
@@ -69,8 +69,8 @@ struct RdbReadOptions {
   Checksum checksum = Checksum::kVerify;
   Versions versions = Versions::kKnown;  // kAll: reads newer ones as far as they have what is known here
   uint64_t progress_interval = 2 * 1024 * 1024;
-  size_t batch = 16;                // number of entries that the sink gets at once
-  size_t piece_octets = 256 << 10;  // unit of reading; at least 1
+  size_t batch = 16;               // number of entries that the sink gets at once
+  size_t piece_bytes = 256 << 10;  // unit of reading; at least 1
 };
 
 struct RdbFailure {
@@ -116,7 +116,7 @@ struct RdbHead {
 // Judges the first kRdbHeadBytes of an RDB, before anything is done for it. Requires: bytes.size() == kRdbHeadBytes.
 RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions);
 
-// The offset after the RDB, where the file may continue. Cost: O(octets); memory for 512 KB and the longest value.
+// The offset after the RDB, where the file may continue. Cost: O(bytes); memory for 512 KB and the longest value.
 Result<uint64_t, RdbFailure> ReadRdb(File& file, uint64_t offset, const RdbReadOptions& options, RdbSink& sink);
 
 }  // namespace respite

@@ -16,14 +16,14 @@ class FileDrain final : public RdbDrain {
  public:
   FileDrain(File& file, const RdbSaveOptions& options) : file_(file, options.sync), options_(options) {}
 
-  void Drain(Bytes octets) override {
+  void Drain(Bytes bytes) override {
     if (file_.error() != kNoError) return;
-    if (options_.checksum == RdbSaveOptions::Checksum::kCrc64) checksum_ = Crc64(checksum_, octets);
-    file_.Write(octets);
+    if (options_.checksum == RdbSaveOptions::Checksum::kCrc64) checksum_ = Crc64(checksum_, bytes);
+    file_.Write(bytes);
   }
 
   IoError error() const { return file_.error(); }
-  uint64_t octets() const { return file_.octets(); }
+  uint64_t bytes() const { return file_.bytes(); }
   uint64_t checksum() const { return checksum_; }
 
  private:
@@ -51,12 +51,12 @@ class Writer {
     const int databases = source_.keys == RdbSource::Keys::kAll ? source_.keyspace.Count() : 0;
     for (int db = 0; db < databases && drain_.error() == kNoError; ++db)
       if (source_.keyspace[db].Size() > 0) WriteDatabase(db);
-    out_.Octet(rdb::kEnd);
+    out_.Byte(rdb::kEnd);
     out_.Flush();
     out_.Little64(drain_.checksum());
     out_.Flush();
     if (drain_.error() != kNoError) return Failure(drain_.error());
-    return RdbSaved{drain_.octets(), keys_};
+    return RdbSaved{drain_.bytes(), keys_};
   }
 
  private:
@@ -68,12 +68,12 @@ class Writer {
 
   void WriteHead() {
     const uint16_t version = Version();
-    out_.Octets(rdb::kSignature);
-    out_.Octets("00");
-    out_.Octet(static_cast<uint8_t>('0' + version / 10));
-    out_.Octet(static_cast<uint8_t>('0' + version % 10));
+    out_.RawBytes(rdb::kSignature);
+    out_.RawBytes("00");
+    out_.Byte(static_cast<uint8_t>('0' + version / 10));
+    out_.Byte(static_cast<uint8_t>('0' + version % 10));
     for (const auto& [name, value] : source_.aux) {
-      out_.Octet(rdb::kAux);
+      out_.Byte(rdb::kAux);
       out_.Text(name);
       out_.Text(value);
     }
@@ -81,9 +81,9 @@ class Writer {
 
   void WriteDatabase(int db) {
     const Database& database = source_.keyspace[db];
-    out_.Octet(rdb::kSelectDatabase);
+    out_.Byte(rdb::kSelectDatabase);
     out_.Length(static_cast<uint64_t>(db));
-    out_.Octet(rdb::kResizeDatabase);
+    out_.Byte(rdb::kResizeDatabase);
     out_.Length(database.Size());
     out_.Length(database.TimedSize());
     database.Entries().ForEachWhile([&](const Entry* entry) {
@@ -95,7 +95,7 @@ class Writer {
   // A value begins with its type; the key follows the type.
   void WriteKey(const Entry& entry) {
     if (entry.Deadline() != kNoDeadline) {
-      out_.Octet(rdb::kDeadlineMs);
+      out_.Byte(rdb::kDeadlineMs);
       out_.Millis(entry.Deadline());
     }
     if (options_.usage != RdbUsage::kNone) WriteUsage(options_.usage_of(entry.Access()));
@@ -105,11 +105,11 @@ class Writer {
 
   void WriteUsage(uint64_t usage) {
     if (options_.usage == RdbUsage::kIdleSeconds) {
-      out_.Octet(rdb::kIdleSeconds);
+      out_.Byte(rdb::kIdleSeconds);
       out_.Length(usage);
     } else {
-      out_.Octet(rdb::kFrequency);
-      out_.Octet(static_cast<uint8_t>(usage));
+      out_.Byte(rdb::kFrequency);
+      out_.Byte(static_cast<uint8_t>(usage));
     }
   }
 

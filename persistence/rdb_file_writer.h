@@ -48,7 +48,7 @@ struct RdbSaveOptions {
 };
 
 struct RdbSaved {
-  uint64_t octets;
+  uint64_t bytes;
   uint64_t keys;
 };
 

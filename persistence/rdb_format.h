@@ -1,7 +1,7 @@
 // The format of RDB files and of DUMP payloads: numbers and names. RdbOutput and RdbInput implement its primitives,
 // rdb_value_writer.h and rdb_value_reader.h its values, rdb_file_writer.h and rdb_file_reader.h its files.
 //
-// Primitives (`{n}` is n octets; all numbers little endian unless stated otherwise):
+// Primitives (`{n}` is n bytes; all numbers little endian unless stated otherwise):
 //
 //   length  = 00nnnnnn                        0 … 63
 //           | 01nnnnnn {1}                    14 bits, big end first
@@ -13,10 +13,10 @@
 //           | 11000011 length(packed) length(text) {packed}
 //                                             compressed by LZF
 //   double  = {8}                             IEEE 754
-//   number  = {1} {n}                         a score as decimal text of n octets; 253 NaN, 254 +inf, 255 -inf
+//   number  = {1} {n}                         a score as decimal text of n bytes; 253 NaN, 254 +inf, 255 -inf
 //   millis  = {8}                             signed, of the Unix epoch
 //
-// Values, each after its type octet; `n` is a length:
+// Values, each after its type byte; `n` is a length:
 //
 //    0 string           text
 //    1 list             n text*n
@@ -39,10 +39,10 @@
 //   25 the same, small                         millis(first), text of a listpack: field, value, deadline (0: none) …
 //                                              from the earliest, those without a deadline last
 //
-//   21 stream           n (text of 16 octets: ID, text of a listpack)*n   (rdb_stream.cc has the listpack)
+//   21 stream           n (text of 16 bytes: ID, text of a listpack)*n   (rdb_stream.cc has the listpack)
 //                       n(entries) id(last) id(first) id(greatest deleted) n(ever added)
 //                       n (text(name) id(last) n(ever read) n (ID millis n(deliveries))*n n consumer*n)*n
-//                       id is two lengths, ID its 16 octets, big endian
+//                       id is two lengths, ID its 16 bytes, big endian
 //                       consumer is text(name) millis(seen) millis(active) n ID*n
 //   19 stream           as 21, without millis(active)
 //   15 stream           as 19, without the part between id(last) and the groups, and without n(ever read)
@@ -78,7 +78,7 @@
 // Example, the list [ "a", "300" ]: 12 01 02  0d 0d 00 00 00 02 00 81 61 02 c1 2c 02 ff  0b 00  and the CRC-64
 //   12            type 18
 //   01 02         one node, which is a listpack
-//   0d            a text of 13 octets follows: the listpack (see listpack.h)
+//   0d            a text of 13 bytes follows: the listpack (see listpack.h)
 //   0b 00         version 11
 #pragma once
 
@@ -149,11 +149,11 @@ inline constexpr uint16_t kVersionOfTimedHashes = 12;
 inline constexpr uint16_t kNewestVersion = 12;
 inline constexpr uint16_t kFirstWithChecksum = 5;
 
-// The first octet of a length.
+// The first byte of a length.
 inline constexpr uint8_t kLength14 = 0x40;
 inline constexpr uint8_t kLength32 = 0x80;
 inline constexpr uint8_t kLength64 = 0x81;
-// The first octet of a text that is not stored verbatim.
+// The first byte of a text that is not stored verbatim.
 inline constexpr uint8_t kInteger8 = 0xc0;
 inline constexpr uint8_t kInteger16 = 0xc1;
 inline constexpr uint8_t kInteger32 = 0xc2;

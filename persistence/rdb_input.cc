@@ -20,15 +20,15 @@ RdbText RdbText::Integer(int32_t integer) {
   return text;
 }
 
-char* RdbScratch::Take(size_t octets) {
+char* RdbScratch::Take(size_t bytes) {
   constexpr size_t kLeastBlock = 16 * 1024;
-  if (blocks_.empty() || blocks_.back().size - used_ < octets) {
-    const size_t size = std::max(kLeastBlock, octets);
+  if (blocks_.empty() || blocks_.back().size - used_ < bytes) {
+    const size_t size = std::max(kLeastBlock, bytes);
     blocks_.push_back({std::make_unique_for_overwrite<char[]>(size), size});
     used_ = 0;
   }
-  used_ += octets;
-  return blocks_.back().memory.get() + used_ - octets;
+  used_ += bytes;
+  return blocks_.back().memory.get() + used_ - bytes;
 }
 
 // Keeps one block unless it is large.
@@ -52,14 +52,14 @@ void RdbInput::RunOut(uint64_t missing) {
   missing_ = missing;
 }
 
-bool RdbInput::GetMore(uint64_t octets) {
-  if (octets > Left()) {
-    RunOut(octets - Left());
-  } else if (octets > rest_.size()) {
+bool RdbInput::GetMore(uint64_t bytes) {
+  if (bytes > Left()) {
+    RunOut(bytes - Left());
+  } else if (bytes > rest_.size()) {
     const uint64_t offset = Offset();
-    const Bytes piece = supply_->Next(rest_, octets);
+    const Bytes piece = supply_->Next(rest_, bytes);
     made_nothing_ = false;
-    if (piece.size() >= octets) {
+    if (piece.size() >= bytes) {
       rest_ = piece;
       end_offset_ = offset + piece.size();
       return true;
@@ -77,17 +77,17 @@ void RdbInput::ForgetPieces() {
 
 uint64_t RdbInput::LengthBehind(uint8_t head) {
   if (head < rdb::kLength14) return head;
-  if (head < rdb::kLength32) return uint64_t{head & 63u} << 8 | Octet();
+  if (head < rdb::kLength32) return uint64_t{head & 63u} << 8 | Byte();
   if (head == rdb::kLength32) return __builtin_bswap32(Little32());
   if (head == rdb::kLength64) return __builtin_bswap64(Little64());
   Fail();
   return 0;
 }
 
-uint64_t RdbInput::Count(uint64_t least_octets) {
+uint64_t RdbInput::Count(uint64_t least_bytes) {
   const uint64_t count = Length();
-  if (count <= Left() / least_octets) return count;
-  RunOut(count - Left() / least_octets);
+  if (count <= Left() / least_bytes) return count;
+  RunOut(count - Left() / least_bytes);
   Fail();
   return 0;
 }
@@ -95,7 +95,7 @@ uint64_t RdbInput::Count(uint64_t least_octets) {
 RdbText RdbInput::LongText(uint8_t head) {
   switch (head) {
     case rdb::kInteger8:
-      return RdbText::Integer(static_cast<int8_t>(Octet()));
+      return RdbText::Integer(static_cast<int8_t>(Byte()));
     case rdb::kInteger16:
       return RdbText::Integer(static_cast<int16_t>(Little16()));
     case rdb::kInteger32:
@@ -103,14 +103,14 @@ RdbText RdbInput::LongText(uint8_t head) {
     case rdb::kCompressed:
       return Compressed();
     default:
-      return RdbText(Octets(LengthBehind(head)));
+      return RdbText(RawBytes(LengthBehind(head)));
   }
 }
 
 RdbText RdbInput::Compressed() {
   const uint64_t packed_size = Length();
   const uint64_t size = Length();
-  const Bytes packed = Octets(packed_size);
+  const Bytes packed = RawBytes(packed_size);
   if (failed_ || !IsPossibleLzfSize(packed_size, size)) {
     Fail();
     return {};
@@ -129,10 +129,10 @@ float RdbInput::Float() { return std::bit_cast<float>(Little32()); }
 double RdbInput::Double() { return std::bit_cast<double>(Little64()); }
 
 double RdbInput::ScoreText() {
-  const uint8_t size = Octet();
+  const uint8_t size = Byte();
   if (size == rdb::kScoreInfinity) return std::numeric_limits<double>::infinity();
   if (size == rdb::kScoreMinusInfinity) return -std::numeric_limits<double>::infinity();
-  const auto score = size == rdb::kScoreNan ? std::nullopt : ParseDouble(Octets(size));
+  const auto score = size == rdb::kScoreNan ? std::nullopt : ParseDouble(RawBytes(size));
   if (!score) Fail();
   return score.value_or(0);
 }

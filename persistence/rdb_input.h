@@ -1,7 +1,7 @@
 // RdbInput: reads the primitives of rdb_format.h from untrusted bytes, either all in memory (a DUMP payload) or
 // supplied in pieces (a file).
 //
-// The first error makes the input fail; from then on every read returns zero or nothing, and no octets are left. So a
+// The first error makes the input fail; from then on every read returns zero or nothing, and no bytes are left. So a
 // reader checks Failed() once after a group of reads, and in every loop whose length it has read. A number from the
 // input is not trusted: memory is allocated for data that exists, never for an announced size.
 //
@@ -42,13 +42,13 @@ class RdbText {
   uint8_t digit_count_ = 0;
 };
 
-// Supplies an RdbInput with octets, piece by piece.
+// Supplies an RdbInput with bytes, piece by piece.
 class RdbSupply {
  public:
   virtual ~RdbSupply() = default;
-  // Octets that have not been returned yet.
+  // Bytes that have not been returned yet.
   virtual uint64_t Left() const = 0;
-  // The next piece: `rest`, which is the end of the previous one, followed by more, at least `wanted` octets in total.
+  // The next piece: `rest`, which is the end of the previous one, followed by more, at least `wanted` bytes in total.
   // Empty on failure. Requires: wanted <= rest.size() + Left().
   virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;
   // Frees all pieces except the last.
@@ -60,7 +60,7 @@ class RdbSupply {
 // Memory for decoded texts, until Clear.
 class RdbScratch {
  public:
-  char* Take(size_t octets);
+  char* Take(size_t bytes);
   void Clear();
 
  private:
@@ -82,13 +82,13 @@ class RdbInput {
   bool Failed() const { return failed_; }
   // True if the input failed because it contains less than it announces.
   bool RanOut() const { return ran_out_; }
-  // If it ran out: at least so many octets were missing.
+  // If it ran out: at least so many bytes were missing.
   uint64_t Missing() const { return missing_; }
   IoError SupplyError() const { return supply_ == nullptr ? kNoError : supply_->error(); }
   // For readers that find an error in what they read.
   void Fail();
   uint64_t Left() const { return rest_.size() + (supply_ == nullptr || failed_ ? 0 : supply_->Left()); }
-  // The number of octets read before it failed.
+  // The number of bytes read before it failed.
   uint64_t Offset() const { return end_offset_ - rest_.size(); }
   // The unread part of the current piece.
   Bytes Rest() const { return rest_; }
@@ -97,24 +97,24 @@ class RdbInput {
     if (!made_nothing_) ForgetPieces();
   }
 
-  uint8_t Octet() {
+  uint8_t Byte() {
     if (rest_.empty() && !GetMore(1)) return 0;
-    const char octet = rest_.front();
+    const char byte = rest_.front();
     rest_.remove_prefix(1);
-    return static_cast<uint8_t>(octet);
+    return static_cast<uint8_t>(byte);
   }
-  Bytes Octets(uint64_t count) {
+  Bytes RawBytes(uint64_t count) {
     if (count > rest_.size() && !GetMore(count)) return {};
-    const Bytes octets(rest_.data(), count);
+    const Bytes bytes(rest_.data(), count);
     rest_.remove_prefix(count);
-    return octets;
+    return bytes;
   }
-  uint64_t Length() { return LengthBehind(Octet()); }
-  // Reads a count of things that take at least `least_octets` each. Fails if the input cannot contain so many.
-  uint64_t Count(uint64_t least_octets);
+  uint64_t Length() { return LengthBehind(Byte()); }
+  // Reads a count of things that take at least `least_bytes` each. Fails if the input cannot contain so many.
+  uint64_t Count(uint64_t least_bytes);
   RdbText Text() {
-    const uint8_t head = Octet();
-    return head < rdb::kLength14 ? RdbText(Octets(head)) : LongText(head);
+    const uint8_t head = Byte();
+    return head < rdb::kLength14 ? RdbText(RawBytes(head)) : LongText(head);
   }
   uint16_t Little16() { return Little<uint16_t>(); }
   uint32_t Little32() { return Little<uint32_t>(); }
@@ -129,15 +129,15 @@ class RdbInput {
   template <class Number>
   Number Little() {
     Number number{};
-    const Bytes octets = Octets(sizeof number);
-    if (!octets.empty()) std::memcpy(&number, octets.data(), sizeof number);
+    const Bytes bytes = RawBytes(sizeof number);
+    if (!bytes.empty()) std::memcpy(&number, bytes.data(), sizeof number);
     return number;
   }
   uint64_t LengthBehind(uint8_t head);
   RdbText LongText(uint8_t head);
   RdbText Compressed();
-  // Makes rest_ hold `octets` octets. Fails and returns false if there are fewer.
-  bool GetMore(uint64_t octets);
+  // Makes rest_ hold `bytes` bytes. Fails and returns false if there are fewer.
+  bool GetMore(uint64_t bytes);
   void RunOut(uint64_t missing);
   void ForgetPieces();
 

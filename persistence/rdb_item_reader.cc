@@ -15,7 +15,7 @@ namespace {
 using Kind = RdbFailure::Kind;
 using Step = RdbFailure::Step;
 
-constexpr uint64_t kUsualOctets = 16;  // minimum size of all but very short keys
+constexpr uint64_t kUsualBytes = 16;  // minimum size of all but very short keys
 constexpr char kNoModule[] = "no matching module";
 
 std::string HexText(uint64_t number) {
@@ -103,8 +103,8 @@ RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions) {
 }
 
 bool RdbItemReader::ReadHead() {
-  std::string bytes(input_->Octets(rdb::kSignature.size()));
-  bytes += input_->Octets(rdb::kVersionDigits);
+  std::string bytes(input_->RawBytes(rdb::kSignature.size()));
+  bytes += input_->RawBytes(rdb::kVersionDigits);
   if (!InputIsGood()) return false;
   const RdbHead head = ReadRdbHead(bytes, options_.versions);
   if (head.fault == Kind::kSignature) return Fail(Kind::kSignature, head.text);
@@ -117,7 +117,7 @@ bool RdbItemReader::ReadItem() {
   input_->Forget();
   if (!TellProgress(Offset())) return false;
   step_ = Step::kOpcode;
-  const uint8_t opcode = input_->Octet();
+  const uint8_t opcode = input_->Byte();
   if (!InputIsGood()) return false;
   switch (opcode) {
     case rdb::kDeadlineMs:
@@ -132,7 +132,7 @@ bool RdbItemReader::ReadItem() {
       idle_s_ = input_->Length();
       return InputIsGood();
     case rdb::kFrequency:
-      frequency_ = input_->Octet();
+      frequency_ = input_->Byte();
       return InputIsGood();
     case rdb::kEnd:
       stage_ = Stage::kChecksum;
@@ -180,7 +180,7 @@ bool RdbItemReader::ReadSizes() {
   const uint64_t keys = input_->Length();
   const uint64_t timed = input_->Length();
   if (!InputIsGood()) return false;
-  const uint64_t ahead = source_.Ahead() / kUsualOctets;
+  const uint64_t ahead = source_.Ahead() / kUsualBytes;
   const uint64_t most = ahead - std::min(ahead, announced_);
   announced_ += std::min(keys, most);
   sink_.OnResize(db_, std::min(keys, most), std::min(timed, most));

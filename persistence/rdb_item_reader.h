@@ -1,5 +1,5 @@
 // RdbItemReader: reads the items of an RDB one after the other: head, keys, auxiliary fields, checksum. Where the
-// octets come from is the matter of rdb_file_reader.cc (a file) and rdb_receiver.cc (pieces that arrive).
+// bytes come from is the matter of rdb_file_reader.cc (a file) and rdb_receiver.cc (pieces that arrive).
 //
 // An item that the input does not contain whole fails with the input, and changes nothing here: with an input that
 // begins where the item does and has more, it can be read again.
@@ -24,7 +24,7 @@ class RdbItemSource {
   virtual ~RdbItemSource() = default;
   // Of everything in front of `rest`, the unread part of the input.
   virtual uint64_t Checksum(Bytes rest) = 0;
-  // Octets that may follow.
+  // Bytes that may follow.
   virtual uint64_t Ahead() const = 0;
 };
 

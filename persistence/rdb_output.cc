@@ -21,7 +21,7 @@ constexpr uint64_t kLengths14 = 1u << 14;
 constexpr size_t kLongestLength = 9;
 constexpr size_t kFirstRoom = 64;
 
-// Writes a length; returns its number of octets.
+// Writes a length; returns its number of bytes.
 size_t PutLength(char* at, uint64_t length) {
   if (length < kLengths6) {
     at[0] = static_cast<char>(length);
@@ -51,19 +51,19 @@ void RdbOutput::Flush() {
   size_ = 0;
 }
 
-void RdbOutput::MakeRoom(size_t octets) {
+void RdbOutput::MakeRoom(size_t bytes) {
   if (drain_ != nullptr) Flush();
-  if (buffer_.size() - size_ < octets) buffer_.resize(std::max({kFirstRoom, 2 * size_, size_ + octets}));
+  if (buffer_.size() - size_ < bytes) buffer_.resize(std::max({kFirstRoom, 2 * size_, size_ + bytes}));
 }
 
-void RdbOutput::LongOctets(Bytes octets) {
+void RdbOutput::LongBytes(Bytes bytes) {
   if (drain_ == nullptr) {
-    std::memcpy(Room(octets.size()), octets.data(), octets.size());
-    size_ += octets.size();
+    std::memcpy(Room(bytes.size()), bytes.data(), bytes.size());
+    size_ += bytes.size();
     return;
   }
   Flush();
-  drain_->Drain(octets);
+  drain_->Drain(bytes);
 }
 
 void RdbOutput::Double(double number) { Little64(std::bit_cast<uint64_t>(number)); }
@@ -71,15 +71,15 @@ void RdbOutput::Double(double number) { Little64(std::bit_cast<uint64_t>(number)
 void RdbOutput::Length(uint64_t length) { size_ += PutLength(Room(kLongestLength), length); }
 
 bool RdbOutput::TryShortInteger(int64_t integer) {
-  const size_t octets = integer == static_cast<int8_t>(integer)    ? 1
-                        : integer == static_cast<int16_t>(integer) ? 2
-                        : integer == static_cast<int32_t>(integer) ? 4
-                                                                   : 0;
-  if (octets == 0) return false;
+  const size_t bytes = integer == static_cast<int8_t>(integer)    ? 1
+                       : integer == static_cast<int16_t>(integer) ? 2
+                       : integer == static_cast<int32_t>(integer) ? 4
+                                                                  : 0;
+  if (bytes == 0) return false;
   char* at = Room(1 + sizeof integer);
-  at[0] = static_cast<char>(octets == 1 ? rdb::kInteger8 : octets == 2 ? rdb::kInteger16 : rdb::kInteger32);
+  at[0] = static_cast<char>(bytes == 1 ? rdb::kInteger8 : bytes == 2 ? rdb::kInteger16 : rdb::kInteger32);
   std::memcpy(at + 1, &integer, sizeof integer);
-  size_ += 1 + octets;
+  size_ += 1 + bytes;
   return true;
 }
 
@@ -108,14 +108,14 @@ void RdbOutput::Text(Bytes text) {
   }
   if (TryCompressed(text)) return;
   Length(text.size());
-  Octets(text);
+  RawBytes(text);
 }
 
 void RdbOutput::Integer(int64_t integer) {
   if (TryShortInteger(integer)) return;
   const IntegerText digits(integer);
   Length(digits.View().size());
-  Octets(digits.View());
+  RawBytes(digits.View());
 }
 
 }  // namespace respite

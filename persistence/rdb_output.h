@@ -18,11 +18,11 @@ enum class RdbCompression : uint8_t { kOff, kOn };
 // k70: what Redis 7.0 reads: no listpacks of sets, no active times of consumers.
 enum class RdbDialect : uint8_t { k70, k72 };
 
-// Receives the octets that do not fit into the buffer, in order.
+// Receives the bytes that do not fit into the buffer, in order.
 class RdbDrain {
  public:
   virtual ~RdbDrain() = default;
-  virtual void Drain(Bytes octets) = 0;
+  virtual void Drain(Bytes bytes) = 0;
 };
 
 class RdbOutput {
@@ -44,23 +44,23 @@ class RdbOutput {
   // Empties the buffer into the drain.
   void Flush();
 
-  void Octet(uint8_t octet) {
-    *Room(1) = static_cast<char>(octet);
+  void Byte(uint8_t byte) {
+    *Room(1) = static_cast<char>(byte);
     ++size_;
   }
   // Writes them verbatim.
-  void Octets(Bytes octets) {
-    if (octets.size() >= kLong) return LongOctets(octets);
-    std::memcpy(Room(octets.size()), octets.data(), octets.size());
-    size_ += octets.size();
+  void RawBytes(Bytes bytes) {
+    if (bytes.size() >= kLong) return LongBytes(bytes);
+    std::memcpy(Room(bytes.size()), bytes.data(), bytes.size());
+    size_ += bytes.size();
   }
-  void Type(rdb::Type type) { Octet(static_cast<uint8_t>(type)); }
+  void Type(rdb::Type type) { Byte(static_cast<uint8_t>(type)); }
   void Length(uint64_t length);
   // Writes the shortest form: as an integer, compressed (if that is on), or verbatim.
   void Text(Bytes text);
   // Writes the text of an integer.
   void Integer(int64_t integer);
-  // Write numbers of 2 or 8 octets, little endian.
+  // Write numbers of 2 or 8 bytes, little endian.
   void Little16(uint16_t number) { Whole(number); }
   void Little64(uint64_t number) { Whole(number); }
   void Millis(int64_t at_ms) { Little64(static_cast<uint64_t>(at_ms)); }
@@ -69,9 +69,9 @@ class RdbOutput {
  private:
   static constexpr size_t kLong = 32 * 1024;
 
-  // Memory for `octets` more, after the content.
-  char* Room(size_t octets) {
-    if (buffer_.size() - size_ < octets) MakeRoom(octets);
+  // Memory for `bytes` more, after the content.
+  char* Room(size_t bytes) {
+    if (buffer_.size() - size_ < bytes) MakeRoom(bytes);
     return buffer_.data() + size_;
   }
   template <class Number>
@@ -79,15 +79,15 @@ class RdbOutput {
     std::memcpy(Room(sizeof number), &number, sizeof number);
     size_ += sizeof number;
   }
-  void MakeRoom(size_t octets);
-  void LongOctets(Bytes octets);
+  void MakeRoom(size_t bytes);
+  void LongBytes(Bytes bytes);
   bool TryShortInteger(int64_t integer);
   bool TryCompressed(Bytes text);
 
   RdbCompression compression_;
   RdbDialect dialect_ = RdbDialect::k72;
   RdbDrain* drain_ = nullptr;
-  std::string buffer_;  // the first size_ octets are in use
+  std::string buffer_;  // the first size_ bytes are in use
   size_t size_ = 0;
 };
 

@@ -24,13 +24,13 @@ class RdbReceiver final : private RdbItemSource {
   RdbReceiver(const RdbReadOptions& options, RdbSink& sink, std::optional<uint64_t> total);
 
   enum class Status : uint8_t { kMore, kDone, kFailed };
-  // Takes the next octets. Those behind the RDB are ignored. Cost: O(octets).
+  // Takes the next bytes. Those behind the RDB are ignored. Cost: O(bytes).
   Status Take(Bytes bytes);
-  // No octets follow: the RDB is whole, or not.
+  // No bytes follow: the RDB is whole, or not.
   Status Finish();
   // Requires: kFailed was returned, or nothing follows.
   RdbFailure TakeFailure() { return items_.TakeFailure(); }
-  // Octets that have been read.
+  // Bytes that have been read.
   uint64_t Offset() const { return base_; }
 
  private:
@@ -43,7 +43,7 @@ class RdbReceiver final : private RdbItemSource {
   RdbItemReader items_;
   RdbInput input_{Bytes()};
   std::string kept_;       // the beginning of an item
-  uint64_t enough_ = 0;    // octets of it with which it is worth another try
+  uint64_t enough_ = 0;    // bytes of it with which it is worth another try
   uint64_t base_ = 0;      // where kept_ begins
   uint64_t checksum_ = 0;  // of what is before base_
   Bytes current_;          // during Read

@@ -23,7 +23,7 @@ using EntryState = StreamBlock::EntryState;
 
 constexpr int64_t kDeletedFlag = 1;
 constexpr int64_t kSameNamesFlag = 2;
-constexpr size_t kIdOctets = 16;
+constexpr size_t kIdBytes = 16;
 
 constexpr char kBadBlock[] = "Stream listpack integrity check failed.";
 constexpr char kBadOrder[] = "the IDs of a stream do not ascend";
@@ -40,8 +40,8 @@ void WriteId(RdbOutput& out, const StreamId& id) {
   out.Length(id.seq);
 }
 
-void WriteIdOctets(RdbOutput& out, const StreamId& id) {
-  for (const char octet : id.Octets()) out.Octet(static_cast<uint8_t>(octet));
+void WriteIdBytes(RdbOutput& out, const StreamId& id) {
+  for (const char byte : id.RawBytes()) out.Byte(static_cast<uint8_t>(byte));
 }
 
 // Redis stores integers in the listpack as signed, whatever they mean.
@@ -75,7 +75,7 @@ void WriteConsumer(RdbOutput& out, Bytes name, const StreamConsumer& consumer) {
   out.Millis(consumer.seen_ms);
   if (out.dialect() == RdbDialect::k72) out.Millis(consumer.active_ms);
   out.Length(consumer.pending.Size());
-  for (auto at = consumer.pending.First(); !at.AtEnd(); at.Next()) WriteIdOctets(out, at.Id());
+  for (auto at = consumer.pending.First(); !at.AtEnd(); at.Next()) WriteIdBytes(out, at.Id());
 }
 
 void WriteGroup(RdbOutput& out, Bytes name, const StreamGroup& group) {
@@ -84,7 +84,7 @@ void WriteGroup(RdbOutput& out, Bytes name, const StreamGroup& group) {
   out.Length(static_cast<uint64_t>(group.entries_read));
   out.Length(group.pending().Size());
   for (auto at = group.pending().First(); !at.AtEnd(); at.Next()) {
-    WriteIdOctets(out, at.Id());
+    WriteIdBytes(out, at.Id());
     out.Millis(at.Get().delivered_ms);
     out.Length(at.Get().deliveries);
   }
@@ -125,9 +125,9 @@ class BlockReader {
   }
   // Reads a count of things that take `elements` elements each; fails if there cannot be so many.
   size_t Count(size_t elements) {
-    constexpr size_t kLeastOctets = 2;
+    constexpr size_t kLeastBytes = 2;
     const int64_t count = Integer();
-    if (count < 0 || static_cast<uint64_t>(count) > elements_.Left() / kLeastOctets / elements) elements_.Fail();
+    if (count < 0 || static_cast<uint64_t>(count) > elements_.Left() / kLeastBytes / elements) elements_.Fail();
     return elements_.Failed() ? 0 : static_cast<size_t>(count);
   }
 
@@ -170,17 +170,17 @@ StreamId ReadId(RdbInput& input) {
   return {ms, input.Length()};
 }
 
-StreamId ReadIdOctets(RdbInput& input) {
-  const Bytes octets = input.Octets(kIdOctets);
-  return octets.size() == kIdOctets ? StreamId::FromOctets(octets) : StreamId();
+StreamId ReadIdBytes(RdbInput& input) {
+  const Bytes bytes = input.RawBytes(kIdBytes);
+  return bytes.size() == kIdBytes ? StreamId::FromBytes(bytes) : StreamId();
 }
 
 const char* ReadEntries(RdbInput& input, StreamLog& log) {
-  for (uint64_t blocks = input.Count(kIdOctets + 1); blocks > 0 && !input.Failed(); --blocks) {
+  for (uint64_t blocks = input.Count(kIdBytes + 1); blocks > 0 && !input.Failed(); --blocks) {
     const RdbText id = input.Text();
     const RdbText listpack = input.Text();
-    if (input.Failed() || id.View().size() != kIdOctets) return kBadBlock;
-    if (const char* why = BlockReader(log, StreamId::FromOctets(id.View()), listpack.View()).Read()) return why;
+    if (input.Failed() || id.View().size() != kIdBytes) return kBadBlock;
+    if (const char* why = BlockReader(log, StreamId::FromBytes(id.View()), listpack.View()).Read()) return why;
     input.Forget();
   }
   log.FinishLoading();
@@ -227,8 +227,8 @@ const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, De
   StreamConsumer& consumer = group.CreateConsumer(name.View(), input.Millis());
   consumer.active_ms = type == rdb::Type::kStreamListpacks3 ? input.Millis() : consumer.seen_ms;
   if (consumer.seen_ms < 0 || consumer.active_ms < StreamConsumer::kNeverActive) return kBadGroup;
-  for (uint64_t left = input.Count(kIdOctets); left > 0 && !input.Failed(); --left) {
-    const StreamId id = ReadIdOctets(input);
+  for (uint64_t left = input.Count(kIdBytes); left > 0 && !input.Failed(); --left) {
+    const StreamId id = ReadIdBytes(input);
     const Delivery* delivery = deliveries.Find(id);
     if (delivery == nullptr) return kBadGroup;  // not pending, or pending for another consumer
     group.Assign(id, {&consumer, delivery->delivered_ms, delivery->deliveries});
@@ -246,8 +246,8 @@ const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
   StreamGroup* group = log.CreateGroup(name.View(), last_id, read);
   if (group == nullptr) return kRepeatedGroup;
   Deliveries deliveries;
-  for (uint64_t left = input.Count(kIdOctets + 9); left > 0 && !input.Failed(); --left) {
-    const StreamId id = ReadIdOctets(input);
+  for (uint64_t left = input.Count(kIdBytes + 9); left > 0 && !input.Failed(); --left) {
+    const StreamId id = ReadIdBytes(input);
     const Delivery delivery{input.Millis(), ReadCount(input)};
     if (delivery.delivered_ms < 0) return kBadGroup;
     if (!deliveries.Insert(id, delivery)) return kBadGroup;
@@ -266,7 +266,7 @@ void WriteRdbStream(RdbOutput& out, const Entry& entry) {
   out.Length(log.blocks().Size());
   ListpackMaker maker;
   for (auto at = log.blocks().First(); !at.AtEnd(); at.Next()) {
-    const auto id = at.Id().Octets();
+    const auto id = at.Id().RawBytes();
     out.Text({id.data(), id.size()});
     maker.Clear();
     AppendBlock(maker, *at.Get(), at.Id());

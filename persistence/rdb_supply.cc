@@ -33,24 +33,24 @@ Bytes RdbFileSupply::Next(Bytes rest, uint64_t wanted) {
   Checksum(rest);
   // Doubles a piece that is nearly used up. A long value requests all of itself, so that nothing is copied more than
   // once.
-  const size_t room = std::max<uint64_t>(wanted, std::max(piece_octets_, rest.size() + piece_octets_ / 2));
+  const size_t room = std::max<uint64_t>(wanted, std::max(piece_bytes_, rest.size() + piece_bytes_ / 2));
   Piece piece = TakePiece(room);
   if (!rest.empty()) std::memcpy(piece.memory.get(), rest.data(), rest.size());
   const size_t more = std::min<uint64_t>(room - rest.size(), Left());
   const IoProgress read = file_.ReadAt(next_, {piece.memory.get() + rest.size(), more});
   error_ = read.error;
   if (read.error != kNoError) return {};
-  if (read.octets < more) end_ = next_ + read.octets;  // the file was truncated meanwhile
-  next_ += read.octets;
+  if (read.bytes < more) end_ = next_ + read.bytes;  // the file was truncated meanwhile
+  next_ += read.bytes;
   if (piece_.memory != nullptr) used_.push_back(std::move(piece_));
   piece_ = std::move(piece);
   unchecked_ = piece_.memory.get();
-  return {piece_.memory.get(), rest.size() + read.octets};
+  return {piece_.memory.get(), rest.size() + read.bytes};
 }
 
 void RdbFileSupply::Forget() {
   for (Piece& piece : used_)
-    if (piece.room == piece_octets_) spare_ = std::move(piece);
+    if (piece.room == piece_bytes_) spare_ = std::move(piece);
   used_.clear();
 }
 

@@ -1,4 +1,4 @@
-// Supplies an RdbInput with the octets of a file from an offset on, and computes their checksum. Only for
+// Supplies an RdbInput with the bytes of a file from an offset on, and computes their checksum. Only for
 // rdb_file_reader.cc.
 #pragma once
 
@@ -17,12 +17,12 @@ enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 
 class RdbFileSupply final : public RdbSupply {
  public:
-  // Reads `piece_octets` at once, or more for longer values. `told` is called with the offset whenever a piece is used
+  // Reads `piece_bytes` at once, or more for longer values. `told` is called with the offset whenever a piece is used
   // up; if it returns false, the supply ends.
-  RdbFileSupply(File& file, uint64_t offset, size_t piece_octets, SupplyChecksum checksum,
+  RdbFileSupply(File& file, uint64_t offset, size_t piece_bytes, SupplyChecksum checksum,
                 std::function<bool(uint64_t offset)> told)
       : file_(file),
-        piece_octets_(piece_octets),
+        piece_bytes_(piece_bytes),
         next_(offset),
         end_(offset),
         checksums_(checksum == SupplyChecksum::kCrc64),
@@ -30,7 +30,7 @@ class RdbFileSupply final : public RdbSupply {
 
   // Must be called first: reads the size of the file.
   IoError Open();
-  // The checksum of all octets so far, without `rest`, which is the end of the last piece.
+  // The checksum of all bytes so far, without `rest`, which is the end of the last piece.
   uint64_t Checksum(Bytes rest);
 
   uint64_t Left() const override { return end_ - next_; }
@@ -47,8 +47,8 @@ class RdbFileSupply final : public RdbSupply {
   Piece TakePiece(size_t room);
 
   File& file_;
-  const size_t piece_octets_;
-  uint64_t next_;  // offset of the first octet not read yet
+  const size_t piece_bytes_;
+  uint64_t next_;  // offset of the first byte not read yet
   uint64_t end_;
   const bool checksums_;
   const std::function<bool(uint64_t offset)> told_;

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-// Read what follows a type octet of theirs. The caller must check whether the input failed; then the results are
+// Read what follows a type byte of theirs. The caller must check whether the input failed; then the results are
 // meaningless.
 RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
@@ -18,7 +18,7 @@ RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget
 RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& target);
 
-// Write what follows the type octet, which rdb_value_writer.cc writes.
+// Write what follows the type byte, which rdb_value_writer.cc writes.
 void WriteRdbList(RdbOutput& out, const Entry& entry);
 void WriteRdbSet(RdbOutput& out, const Entry& entry);
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);
@@ -46,7 +46,7 @@ PackedElements ElementsOf(const std::vector<RdbText>& texts);
 // True if a packed collection can be stored unchanged: it is canonical, has at most `most` items of `stride` elements
 // each, and the first elements of its items are distinct.
 bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t most, const RdbTarget& target);
-// True if one of the elements begin, begin + stride … has more than `max` octets.
+// True if one of the elements begin, begin + stride … has more than `max` bytes.
 bool HasLongElement(const PackedElements& elements, uint64_t max);
 
 }  // namespace respite

@@ -36,7 +36,7 @@ struct RdbValueFault {
 };
 using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
-// The entry, or why there is none. `type` is the octet before the value. After kEmpty the input is after the value.
+// The entry, or why there is none. `type` is the byte before the value. After kEmpty the input is after the value.
 // Cost: O(size of the value), also in memory.
 RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbTarget& target);
 

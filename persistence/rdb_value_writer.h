@@ -1,7 +1,7 @@
-// Writes values for RDB files and DUMP payloads: the type octet and what rdb_format.h defines for it.
+// Writes values for RDB files and DUMP payloads: the type byte and what rdb_format.h defines for it.
 //
 // Packed values are written unchanged, because they are kept in Redis' own layouts; large ones element by element.
-// Small values produce the same octets as in Redis 7.2.
+// Small values produce the same bytes as in Redis 7.2.
 #pragma once
 
 #include <cstdint>

@@ -32,14 +32,14 @@ class BinaryReplyReader {
   bool AtEnd() const { return rest_.empty(); }
   // True if a part announced more than the reply contains. From then on Next returns nulls.
   bool Failed() const { return failed_; }
-  // Guarantees that the rest of the reply can hold as many elements or octets as the part announces. So the caller may
+  // Guarantees that the rest of the reply can hold as many elements or bytes as the part announces. So the caller may
   // reserve room for them, or loop over them, without a check.
   ReplyPart Next() {
-    if (rest_.size() < kLeastOctets) return Fail();
+    if (rest_.size() < kLeastBytes) return Fail();
     ReplyPart part{rest_[0], 0, {}};
     std::memcpy(&part.value, rest_.data() + 1, sizeof part.value);
-    rest_.remove_prefix(kLeastOctets);
-    const size_t unit = OctetsPerUnit(part.kind);
+    rest_.remove_prefix(kLeastBytes);
+    const size_t unit = BytesPerUnit(part.kind);
     if (unit != 0 && static_cast<uint64_t>(part.value) > rest_.size() / unit) return Fail();
     if (unit == 1) {
       part.text = rest_.substr(0, static_cast<size_t>(part.value));
@@ -49,13 +49,13 @@ class BinaryReplyReader {
   }
 
  private:
-  static constexpr size_t kLeastOctets = 1 + sizeof(int64_t);
+  static constexpr size_t kLeastBytes = 1 + sizeof(int64_t);
 
-  // The minimum number of octets that each unit of `value` takes after the part; 0: nothing follows.
-  static size_t OctetsPerUnit(char kind) {
+  // The minimum number of bytes that each unit of `value` takes after the part; 0: nothing follows.
+  static size_t BytesPerUnit(char kind) {
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
-    if (kind == '*' || kind == '~' || kind == '>') return kLeastOctets;
-    return kind == '%' || kind == '|' ? 2 * kLeastOctets : 0;
+    if (kind == '*' || kind == '~' || kind == '>') return kLeastBytes;
+    return kind == '%' || kind == '|' ? 2 * kLeastBytes : 0;
   }
   ReplyPart Fail() {
     failed_ = true;

@@ -20,7 +20,7 @@ char* WriteHeader(char* to, char kind, int64_t value) {
   return to;
 }
 
-// "$12\r\n" and its size. Most texts are short, and copying eight octets is faster than printing the number.
+// "$12\r\n" and its size. Most texts are short, and copying eight bytes is faster than printing the number.
 struct ShortHeader {
   std::array<char, 7> text;
   uint8_t size;
@@ -41,11 +41,11 @@ constexpr std::array<ShortHeader, 64> MakeShortHeaders() {
 }
 constexpr std::array<ShortHeader, 64> kShortHeaders = MakeShortHeaders();
 
-// As std::memcpy of less than 64 octets, without a call: two copies that overlap in the middle.
+// As std::memcpy of less than 64 bytes, without a call: two copies that overlap in the middle.
 char* CopyShort(char* to, Bytes text) {
-  const auto copy_ends = [&]<size_t kOctets>() {
-    std::memcpy(to, text.data(), kOctets);
-    std::memcpy(to + text.size() - kOctets, text.data() + text.size() - kOctets, kOctets);
+  const auto copy_ends = [&]<size_t kBytes>() {
+    std::memcpy(to, text.data(), kBytes);
+    std::memcpy(to + text.size() - kBytes, text.data() + text.size() - kBytes, kBytes);
   };
   const size_t size = text.size();
   if (size >= 32) {

@@ -76,7 +76,7 @@ class Reply {
   bool IsBinary() const { return form_ == ReplyForm::kBinary; }
   void Binary(char kind, int64_t value);
   void BinaryText(char kind, Bytes text);
-  // Requires: less than 64 octets.
+  // Requires: less than 64 bytes.
   void ShortBulk(Bytes text);
 
   ReplyBuffer* out_;

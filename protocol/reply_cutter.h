@@ -15,7 +15,7 @@ class ReplyCutter {
 
   struct Header {
     char kind;      // the letter of RESP; 0: there is nothing more
-    int64_t value;  // elements of an aggregate (pairs of a map), octets of a text; negative: null
+    int64_t value;  // elements of an aggregate (pairs of a map), bytes of a text; negative: null
 
     bool IsAggregate() const { return kind == '*' || kind == '~' || kind == '>' || kind == '%'; }
     // Elements that follow.

@@ -331,7 +331,7 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
   begin_ = pos_ = batch.requests[index].offset;
 }
 
-void RequestParser::Park() {
+void RequestParser::SaveRest() {
   if (big_in_window_ != 0) {  // no request can be unread any more, so the Blob is enough
     size_ -= std::exchange(big_in_window_, 0);
     pos_ = size_;

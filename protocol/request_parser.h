@@ -8,7 +8,7 @@
 //      copied; beyond that its room grows with the bytes that have arrived, whatever size was announced.
 //   2. `Received(n)`.
 //   3. `ParseInto(batch)` until it no longer returns kRequest; the batch's views are valid until step 4.
-//   4. `Park()` saves what is left of the scratch buffer. An idle client keeps no memory.
+//   4. `SaveRest()` saves what is left of the scratch buffer. An idle client keeps no memory.
 //
 // Parsing resumes where it stopped, so a request that arrives in many pieces costs no more than one that arrives whole.
 // Formats: RESP arrays of bulk strings, and inline commands (one line, words quoted as in redis.conf).
@@ -65,7 +65,7 @@ class RequestParser {
   static constexpr size_t kAnnouncedRoom = 1024 * 1024;
   static constexpr size_t kInlineMax = 64 * 1024;
 
-  // Returns at least one byte of room. `scratch` belongs to the parser from Received to Park.
+  // Returns at least one byte of room. `scratch` belongs to the parser from Received to SaveRest.
   std::span<char> ReadTarget(std::span<char> scratch);
   // Tells that the first `n` bytes of the last ReadTarget were filled.
   void Received(size_t n);
@@ -73,7 +73,7 @@ class RequestParser {
   Status ParseInto(RequestBatch& batch, const RequestLimits& limits);
   // Cost: O(1) per byte received, however small the pieces in which a long input is parsed, and for each read a copy of
   // up to 4 KB of pending bytes.
-  void Park();
+  void SaveRest();
   // Returns the requests of the batch from `index` on to the parser: the next ParseInto parses them again. Requires:
   // not parked since then, and none of them began in an earlier read, so that the window still has all of their bytes.
   void Unread(const RequestBatch& batch, size_t index);

@@ -31,15 +31,15 @@ char* WriteHead(char* at, char mark, size_t number) {
 
 }  // namespace
 
-size_t RequestOctets(std::span<const Bytes> words) {
-  const auto head_octets = [](size_t number) {
-    size_t octets = 1 + 1 + kLineEndSize;
-    for (; number >= 10; number /= 10) ++octets;
-    return octets;
+size_t RequestBytes(std::span<const Bytes> words) {
+  const auto head_bytes = [](size_t number) {
+    size_t bytes = 1 + 1 + kLineEndSize;
+    for (; number >= 10; number /= 10) ++bytes;
+    return bytes;
   };
-  size_t octets = head_octets(words.size());
-  for (Bytes word : words) octets += head_octets(word.size()) + word.size() + kLineEndSize;
-  return octets;
+  size_t bytes = head_bytes(words.size());
+  for (Bytes word : words) bytes += head_bytes(word.size()) + word.size() + kLineEndSize;
+  return bytes;
 }
 
 RequestWriter& RequestWriter::Word(Bytes word) {

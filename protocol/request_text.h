@@ -16,7 +16,7 @@
 namespace respite {
 
 // Appends one request to `out`; the request is complete when the writer is destroyed. Short words are collected first,
-// so that `out` grows in few steps. Cost: O(octets), about 15 ns for a short word.
+// so that `out` grows in few steps. Cost: O(bytes), about 15 ns for a short word.
 class RequestWriter {
  public:
   // Requires: exactly `words` words will follow.
@@ -36,7 +36,7 @@ class RequestWriter {
   void Flush();
 
   std::string& out_;
-  size_t used_ = 0;  // octets of gathered_
+  size_t used_ = 0;  // bytes of gathered_
   std::array<char, kGathered> gathered_;
 };
 
@@ -50,8 +50,8 @@ inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) 
   AppendRequest(out, std::span<const Bytes>(words.begin(), words.size()));
 }
 
-// The number of octets that AppendRequest would append. Cost: O(words).
-size_t RequestOctets(std::span<const Bytes> words);
+// The number of bytes that AppendRequest would append. Cost: O(words).
+size_t RequestBytes(std::span<const Bytes> words);
 
 // Writes many requests of any size through its own buffer to a consumer of pieces; long words reach it without a copy.
 //

@@ -33,7 +33,7 @@ void EncodeJson(lua_State* lua, const JsonConfig& config);
 
 // Pushes the value of the JSON text at an index. An error names the position in the text.
 //
-// The text ends at its first octet 0. Cost: O(n).
+// The text ends at its first byte 0. Cost: O(n).
 void DecodeJson(lua_State* lua, const JsonConfig& config, int index);
 
 }  // namespace respite

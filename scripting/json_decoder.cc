@@ -1,6 +1,6 @@
 // Decodes JSON to Lua values. See json.h.
 //
-// Lua terminates a text with an octet 0, so the decoder can always look at the next octet without a bounds check.
+// Lua terminates a text with an byte 0, so the decoder can always look at the next byte without a bounds check.
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -11,10 +11,10 @@
 namespace respite {
 namespace {
 
-// The letter after the backslash for each octet; 0 for a literal octet, 'u' for \u00xx.
+// The letter after the backslash for each byte; 0 for a literal byte, 'u' for \u00xx.
 constexpr std::array<char, 256> kEscapes = [] {
   std::array<char, 256> escapes{};
-  for (size_t octet = 0; octet < 0x20; ++octet) escapes[octet] = 'u';
+  for (size_t byte = 0; byte < 0x20; ++byte) escapes[byte] = 'u';
   escapes[0x7f] = 'u';
   escapes['\b'] = 'b';
   escapes['\t'] = 't';
@@ -75,14 +75,14 @@ class Encoder {
     out_.Append('"');
   }
 
-  void AppendEscaped(char octet) {
-    const char letter = kEscapes[static_cast<uint8_t>(octet)];
+  void AppendEscaped(char byte) {
+    const char letter = kEscapes[static_cast<uint8_t>(byte)];
     out_.Append('\\');
     out_.Append(letter);
     if (letter != 'u') return;
     out_.Append(Bytes("00"));
-    out_.Append(kHexDigits[static_cast<uint8_t>(octet) >> 4]);
-    out_.Append(kHexDigits[octet & 0xf]);
+    out_.Append(kHexDigits[static_cast<uint8_t>(byte) >> 4]);
+    out_.Append(kHexDigits[byte & 0xf]);
   }
 
   void AppendNumber(int index) {

@@ -55,7 +55,7 @@ uint32_t RightSigned(uint32_t bits, int places) { return static_cast<uint32_t>(s
 uint32_t RotatedLeft(uint32_t bits, int places) { return std::rotl(bits, places); }
 uint32_t RotatedRight(uint32_t bits, int places) { return std::rotr(bits, places); }
 
-int SwapOctets(lua_State* lua) {
+int SwapBytes(lua_State* lua) {
   const uint32_t bits = BitsArgument(lua, 1);
   return PushBits(lua, bits << 24 | (bits & 0xff00) << 8 | (bits >> 8 & 0xff00) | bits >> 24);
 }
@@ -84,7 +84,7 @@ constexpr std::array<luaL_Reg, 13> kBitFunctions = {{
     {"arshift", Shift<RightSigned>},
     {"rol", Shift<RotatedLeft>},
     {"ror", Shift<RotatedRight>},
-    {"bswap", SwapOctets},
+    {"bswap", SwapBytes},
     {"tohex", ToHex},
     {nullptr, nullptr},
 }};

@@ -10,7 +10,7 @@
 //   table    array if its keys are exactly 1…n, else map, in the order of next(); an empty table is an array
 //   others   nil; also a table inside 16 tables, which ends cycles
 //
-// and what is read: everything except bin, ext and the octet c1, which are bad data. A uint 64 of 2^63 and more reads
+// and what is read: everything except bin, ext and the byte c1, which are bad data. A uint 64 of 2^63 and more reads
 // as the negative number with the same bits.
 //
 // The stack slots bound the nesting of what is read (RequireSlots): 4000 arrays, or 8000 maps as keys. An announced

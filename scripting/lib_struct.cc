@@ -3,17 +3,17 @@
 //   format = { item }
 //   item   = ' ' | '<' | '>' | '!' [n]                     blank, little endian, big endian, greatest alignment
 //                                                          (default 1; '!' alone is 8)
-//          | 'x'                                           one octet of padding
-//          | 'b' 'h' 'l' 'i'[n] | 'B' 'H' 'L' 'I'[n] 'T'   signed and unsigned integers of 1, 2, 8, n (4) octets;
+//          | 'x'                                           one byte of padding
+//          | 'b' 'h' 'l' 'i'[n] | 'B' 'H' 'L' 'I'[n] 'T'   signed and unsigned integers of 1, 2, 8, n (4) bytes;
 //                                                          T has 8
 //          | 'f' | 'd'                                     float, double
-//          | 'c' [n] | 's'                                 n octets (1); text up to an octet 0
+//          | 'c' [n] | 's'                                 n bytes (1); text up to an byte 0
 //
-// 'c0' packs a whole text, and unpacks as many octets as the preceding number says, which it replaces. Numbers are
+// 'c0' packs a whole text, and unpacks as many bytes as the preceding number says, which it replaces. Numbers are
 // native (little) endian unless the format says otherwise, and unaligned.
 //
 // Sizes in a format are checked against the data before the data is accessed; sums of positions may wrap around, but
-// each position is compared with the size of the data. Integers wider than 8 octets keep their low 8.
+// each position is compared with the size of the data. Integers wider than 8 bytes keep their low 8.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -34,7 +34,7 @@ constexpr int kDefaultAlignment = 8;
 
 enum class Kind { kSigned, kUnsigned, kFloat, kDouble, kChars, kText, kPadding, kNone };
 
-// One item of a format, and its alignment padding in octets.
+// One item of a format, and its alignment padding in bytes.
 struct Item {
   char option;
   Kind kind;
@@ -178,9 +178,9 @@ class Format {
 
 template <typename Number>
 std::array<char, sizeof(Number)> InOrder(Number number, std::endian order) {
-  auto octets = std::bit_cast<std::array<char, sizeof(Number)>>(number);
-  if (order != std::endian::native) std::reverse(octets.begin(), octets.end());
-  return octets;
+  auto bytes = std::bit_cast<std::array<char, sizeof(Number)>>(number);
+  if (order != std::endian::native) std::reverse(bytes.begin(), bytes.end());
+  return bytes;
 }
 
 class Packer {
@@ -227,19 +227,19 @@ class Packer {
     return 0;
   }
 
-  // Octets beyond the eighth are 0, even for negative numbers.
+  // Bytes beyond the eighth are 0, even for negative numbers.
   void AppendInteger(size_t size) {
     uint64_t value = TruncatedUnsigned(luaL_checknumber(lua_, argument_++));
-    std::array<char, kMaxIntegerSize> octets;
-    for (size_t i = 0; i < size; ++i, value >>= 8) octets[i] = static_cast<char>(value & 0xff);
-    if (format_.Order() == std::endian::big) std::reverse(octets.begin(), octets.begin() + size);
-    out_.Append(Bytes(octets.data(), size));
+    std::array<char, kMaxIntegerSize> bytes;
+    for (size_t i = 0; i < size; ++i, value >>= 8) bytes[i] = static_cast<char>(value & 0xff);
+    if (format_.Order() == std::endian::big) std::reverse(bytes.begin(), bytes.begin() + size);
+    out_.Append(Bytes(bytes.data(), size));
   }
 
   template <typename Number>
   void AppendFloating(Number number) {
-    const auto octets = InOrder(number, format_.Order());
-    out_.Append(Bytes(octets.data(), octets.size()));
+    const auto bytes = InOrder(number, format_.Order());
+    out_.Append(Bytes(bytes.data(), bytes.size()));
   }
 
   size_t AppendText(const Item& item) {
@@ -342,10 +342,10 @@ class Unpacker {
 
   template <typename Number>
   double Floating() const {
-    std::array<char, sizeof(Number)> octets;
-    std::memcpy(octets.data(), data_.data() + position_, octets.size());
-    if (format_.Order() != std::endian::native) std::reverse(octets.begin(), octets.end());
-    return static_cast<double>(std::bit_cast<Number>(octets));
+    std::array<char, sizeof(Number)> bytes;
+    std::memcpy(bytes.data(), data_.data() + position_, bytes.size());
+    if (format_.Order() != std::endian::native) std::reverse(bytes.begin(), bytes.end());
+    return static_cast<double>(std::bit_cast<Number>(bytes));
   }
 
   size_t ReadChars(size_t size) {

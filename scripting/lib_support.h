@@ -88,7 +88,7 @@ class PrintedNumber {
 // A growing text. It allocates with the allocator of the Lua state, so the memory limit of scripts applies to it;
 // beyond the limit it raises Lua's error "not enough memory".
 //
-// Cost: amortised O(1) per octet; no allocation up to kInlineSize octets.
+// Cost: amortised O(1) per byte; no allocation up to kInlineSize bytes.
 class LuaBuffer {
  public:
   explicit LuaBuffer(lua_State* lua) : lua_(lua) {}
@@ -96,14 +96,14 @@ class LuaBuffer {
   LuaBuffer(const LuaBuffer&) = delete;
   LuaBuffer& operator=(const LuaBuffer&) = delete;
 
-  void Append(char octet) {
+  void Append(char byte) {
     if (size_ == capacity_) Grow(1);
-    data_[size_++] = octet;
+    data_[size_++] = byte;
   }
   void Append(Bytes text);
   void AppendZeros(size_t count);
 
-  // Room for `count` octets after the text; Commit() appends the octets that were written there.
+  // Room for `count` bytes after the text; Commit() appends the bytes that were written there.
   char* Reserve(size_t count) {
     if (capacity_ - size_ < count) Grow(count);
     return data_ + size_;

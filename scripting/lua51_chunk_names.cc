@@ -9,7 +9,7 @@
 
 namespace respite::lua51 {
 
-// The offset of the octets in a string object.
+// The offset of the bytes in a string object.
 constexpr size_t kStringHeaderSize = 24;
 // The sizes of the two buffers of 5.1, each including the final zero.
 constexpr size_t kRuntimeSize = LUA_IDSIZE;

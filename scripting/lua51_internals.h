@@ -37,7 +37,7 @@ static_assert(sizeof(Value) == 16);
 
 inline constexpr uint8_t kIntegerTag = LUA_TNUMBER;
 inline constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
-// The tag of strings of up to 40 octets.
+// The tag of strings of up to 40 bytes.
 inline constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
 
 // The header of every garbage-collected object.

@@ -1,5 +1,5 @@
 // The order in which `pairs` and `next` visit a table: Lua 5.4 seeds the hash of texts with the time and addresses, so
-// that no two processes have the same order. 5.1 has no seed. Without a seed the hash of texts of up to 31 octets is
+// that no two processes have the same order. 5.1 has no seed. Without a seed the hash of texts of up to 31 bytes is
 // the same as in 5.1, and so is the order of most tables.
 #include "scripting/lua51_internals.h"
 

@@ -30,7 +30,7 @@ class PatternMatcher {
  private:
   static constexpr int kMaxCaptures = 32;
   static constexpr int kMaxDepth = 1000;
-  static constexpr size_t kWorkPerLook = 4'000'000;  // approximate octets compared: a few ms
+  static constexpr size_t kWorkPerLook = 4'000'000;  // approximate bytes compared: a few ms
   static constexpr size_t kWorkOfStep = 16;
   static constexpr ptrdiff_t kUnfinished = -1;
   static constexpr ptrdiff_t kPosition = -2;

@@ -175,11 +175,11 @@ constexpr KeySpec UnknownKeys(int flags) {
 
 // How a command behaves inside a transaction (MULTI).
 enum class TransactionRole : uint8_t {
-  kQueued,    // queued until EXEC
-  kBegins,    // MULTI
-  kAside,     // runs at once; the transaction continues
-  kLeaves,    // runs at once and ends the transaction
-  kExecutes,  // EXEC: ends the transaction even when the command is refused
+  kQueued,     // queued until EXEC
+  kBegins,     // MULTI
+  kImmediate,  // runs at once; the transaction continues
+  kLeaves,     // runs at once and ends the transaction
+  kExecutes,   // EXEC: ends the transaction even when the command is refused
 };
 
 // The directive that permits a protected command (kProtected): enable-debug-command, enable-module-command or

@@ -1,20 +1,20 @@
 #include "server/clients/change_dispatcher.h"
 
+#include "server/clients/blocked_clients.h"
+#include "server/clients/current_execution.h"
 #include "server/clients/key_event_port.h"
 #include "server/clients/key_notifications.h"
-#include "server/clients/moving_keys.h"
-#include "server/clients/running.h"
+#include "server/clients/migrating_keys.h"
 #include "server/clients/tracking.h"
-#include "server/clients/waiting.h"
 #include "server/clients/watched_keys.h"
 #include "server/config/settings.h"
 
 namespace respite {
 
 void ChangeDispatcher::OnChange(int db, Bytes key) {
-  if (!parts_.moving_keys.Empty()) parts_.moving_keys.OnChange(db, key);
+  if (!parts_.migrating_keys.Empty()) parts_.migrating_keys.OnChange(db, key);
   if (!parts_.watched_keys.Empty()) parts_.watched_keys.OnChange(db, key);
-  if (!parts_.waiting.Empty()) parts_.waiting.OnChange(db, key);
+  if (!parts_.blocked_clients.Empty()) parts_.blocked_clients.OnChange(db, key);
   if (!parts_.tracking.Empty()) parts_.tracking.OnChange(key);
 }
 
@@ -24,23 +24,23 @@ void ChangeDispatcher::OnEvent(int db, Bytes key, const KeyEvent& event) {
 }
 
 void ChangeDispatcher::OnWake(int db, Bytes key) {
-  if (!parts_.waiting.Empty()) parts_.waiting.OnChange(db, key);
+  if (!parts_.blocked_clients.Empty()) parts_.blocked_clients.OnChange(db, key);
 }
 
 void ChangeDispatcher::OnFlush(std::span<const int> dbs) {
   for (int db : dbs) {
-    parts_.moving_keys.OnFlush(db);
+    parts_.migrating_keys.OnFlush(db);
     parts_.watched_keys.OnFlush(db);
-    parts_.waiting.OnFlush(db);
+    parts_.blocked_clients.OnFlush(db);
   }
   parts_.tracking.OnFlush();
   parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnFlush(dbs); });
 }
 
 void ChangeDispatcher::OnSwap(int one, int other) {
-  parts_.moving_keys.OnSwap(one, other);
-  parts_.watched_keys.OnSwap(one, other, parts_.running.WallMs());
-  parts_.waiting.OnSwap(one, other);
+  parts_.migrating_keys.OnSwap(one, other);
+  parts_.watched_keys.OnSwap(one, other, parts_.current_execution.WallMs());
+  parts_.blocked_clients.OnSwap(one, other);
   parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnSwap(one, other); });
 }
 

@@ -7,11 +7,11 @@ namespace respite {
 
 struct KeyEventPorts;
 class KeyNotifications;
-class MovingKeys;
-struct Running;
+class MigratingKeys;
+struct CurrentExecution;
 struct Settings;
 class Tracking;
-class Waiting;
+class BlockedClients;
 class WatchedKeys;
 
 class ChangeDispatcher final : public ChangeListener {
@@ -19,12 +19,12 @@ class ChangeDispatcher final : public ChangeListener {
   struct Parts {
     const Settings& settings;
     Tracking& tracking;
-    Waiting& waiting;
+    BlockedClients& blocked_clients;
     WatchedKeys& watched_keys;
-    MovingKeys& moving_keys;
+    MigratingKeys& migrating_keys;
     KeyNotifications& key_notifications;
     const KeyEventPorts& key_event_ports;
-    const Running& running;
+    const CurrentExecution& current_execution;
   };
   explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}
 

@@ -83,7 +83,7 @@ bool ClientLimits::CheckHandshake(Session& session) {
 
 bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
   int64_t timeout_s = parts_.settings.timeout;
-  const bool waits = session.IsBlocked() || session.held != nullptr;  // for us
+  const bool waits = session.IsBlocked() || session.paused_request != nullptr;  // for us
   if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || waits) return false;
   if (now_ms - session.usage.last_active_ms <= timeout_s * 1000) return false;
   parts_.log.Verbose("Closing idle client");

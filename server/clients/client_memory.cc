@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
-#include "server/clients/phase.h"
+#include "server/clients/server_phase.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
 #include "server/runtime/stats.h"

@@ -17,7 +17,7 @@ namespace respite {
 class Clients;
 class Clock;
 class Logger;
-class Phase;
+class ServerPhase;
 struct ServerStats;
 struct Session;
 struct Settings;
@@ -43,7 +43,7 @@ class ClientMemory {
     const Clock& clock;
     Logger& log;
     Clients& clients;
-    Phase& phase;
+    ServerPhase& phase;
     ServerStats& stats;
   };
   explicit ClientMemory(const Parts& parts) : parts_(parts) {}

@@ -63,13 +63,13 @@ size_t TextBytes(const std::vector<std::string>& words) {
 
 size_t ArgumentBytes(const Session& session, std::span<const Bytes> running) {
   size_t bytes = session.in.PendingArgumentBytes();
-  if (session.waiter != nullptr) bytes += TextBytes(session.waiter->words);
-  if (session.held != nullptr) bytes += TextBytes(session.held->words);
+  if (session.blocked_client != nullptr) bytes += TextBytes(session.blocked_client->words);
+  if (session.paused_request != nullptr) bytes += TextBytes(session.paused_request->words);
   for (Bytes word : running) bytes += word.size();
   return bytes;
 }
 
-size_t SubscriptionsOf(const Session& session, TopicKind kind) {
+size_t SubscriptionsOf(const Session& session, PubSubKind kind) {
   return session.subscriptions ? session.subscriptions->Count(kind) : 0;
 }
 
@@ -138,9 +138,9 @@ void AddIdentity(Fields& fields, const Session& session, int64_t now_ms, const D
 
 void AddState(Fields& fields, const Session& session, const DialectTraits& traits) {
   fields.Number("db", session.db)
-      .Size("sub", SubscriptionsOf(session, TopicKind::kChannel))
-      .Size("psub", SubscriptionsOf(session, TopicKind::kPattern));
-  if (traits.client_text_has_shards) fields.Size("ssub", SubscriptionsOf(session, TopicKind::kShardChannel));
+      .Size("sub", SubscriptionsOf(session, PubSubKind::kChannel))
+      .Size("psub", SubscriptionsOf(session, PubSubKind::kPattern));
+  if (traits.client_text_has_shards) fields.Size("ssub", SubscriptionsOf(session, PubSubKind::kShardChannel));
   fields.Number("multi", session.InTransaction() ? static_cast<int64_t>(session.transaction->Size()) : -1);
   if (traits.client_text_has_watch) fields.Size("watch", WatchedBy(session));
 }

@@ -17,8 +17,8 @@ Session& Clients::Create(int64_t now_ms) {
 
 void Clients::Remove(Session& session) {
   NoteUnauthenticatedBytes(session, 0);
-  if (session.queue_marks.postponed_) std::erase(postponed_, &session);
-  if (session.queue_marks.continued_) std::erase(continued_, &session);
+  if (session.queue_marks.paused_) std::erase(paused_, &session);
+  if (session.queue_marks.unblocked_) std::erase(unblocked_, &session);
   if (session.queue_marks.to_flush_) {  // otherwise a thousand that hang up at once cost O(n²)
     std::erase(to_flush_, &session);
     std::erase(with_messages_, &session);
@@ -67,31 +67,31 @@ void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
   on_close_(session);
-  if (std::exchange(session.queue_marks.postponed_, false)) std::erase(postponed_, &session);
+  if (std::exchange(session.queue_marks.paused_, false)) std::erase(paused_, &session);
   if (session.transport != nullptr) session.transport->Close();
 }
 
-void Clients::AddPostponed(Session& session) {
-  if (session.queue_marks.postponed_) return;
-  session.queue_marks.postponed_ = true;
-  postponed_.push_back(&session);
+void Clients::AddPaused(Session& session) {
+  if (session.queue_marks.paused_) return;
+  session.queue_marks.paused_ = true;
+  paused_.push_back(&session);
 }
 
-std::vector<Session*> Clients::TakePostponed() {
-  for (Session* session : postponed_) session->queue_marks.postponed_ = false;
-  return std::exchange(postponed_, {});
+std::vector<Session*> Clients::TakePaused() {
+  for (Session* session : paused_) session->queue_marks.paused_ = false;
+  return std::exchange(paused_, {});
 }
 
-void Clients::Continue(Session& session) {
+void Clients::QueueUnblocked(Session& session) {
   if (session.id == 0) return;  // a session without a client: its owner runs its requests, and may free it
   QueueMessages(session);
-  if (std::exchange(session.queue_marks.continued_, true)) return;
-  continued_.push_back(&session);
+  if (std::exchange(session.queue_marks.unblocked_, true)) return;
+  unblocked_.push_back(&session);
 }
 
-std::vector<Session*> Clients::TakeContinued() {
-  for (Session* session : continued_) session->queue_marks.continued_ = false;
-  return std::exchange(continued_, {});
+std::vector<Session*> Clients::TakeUnblocked() {
+  for (Session* session : unblocked_) session->queue_marks.unblocked_ = false;
+  return std::exchange(unblocked_, {});
 }
 
 }  // namespace respite

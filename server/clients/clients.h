@@ -69,7 +69,7 @@ class Clients {
   // Whether this session still waits for that.
   bool IsBehindWith(const Session& session) const { return is_behind_ && session.queue_marks.to_flush_; }
   // The number of messages so far.
-  uint64_t Messages() const { return messages_; }
+  uint64_t MessageCount() const { return messages_; }
   void CountMessage() { ++messages_; }
   // Sets who measures sessions after they were flushed; may be null.
   void MeasureFlushed(ClientMemory* memory) { memory_ = memory; }
@@ -79,16 +79,16 @@ class Clients {
   void OnClose(std::function<void(Session&)> handler) { on_close_ = std::move(handler); }
 
   // CLIENT PAUSE: sessions with a postponed request, in order of arrival.
-  void AddPostponed(Session& session);
-  size_t PostponedCount() const { return postponed_.size(); }
+  void AddPaused(Session& session);
+  size_t PausedCount() const { return paused_.size(); }
   // Returns and empties the list.
-  std::vector<Session*> TakePostponed();
+  std::vector<Session*> TakePaused();
 
   // For sessions whose wait has ended: sends the reply like a message, and runs further input at the end of the Turn.
-  void Continue(Session& session);
+  void QueueUnblocked(Session& session);
   // Returns and empties the list.
-  std::vector<Session*> TakeContinued();
-  bool HasContinued() const { return !continued_.empty(); }
+  std::vector<Session*> TakeUnblocked();
+  bool HasUnblocked() const { return !unblocked_.empty(); }
 
  private:
   static constexpr int64_t kMessagesUs = 1000;  // per Turn; at least one session is flushed
@@ -111,8 +111,8 @@ class Clients {
   uint64_t messages_ = 0;
   bool is_behind_ = false;
   std::vector<Session*> flushing_;
-  std::vector<Session*> postponed_;
-  std::vector<Session*> continued_;
+  std::vector<Session*> paused_;
+  std::vector<Session*> unblocked_;
   ClientMemory* memory_ = nullptr;
   std::function<void(Session&)> on_close_ = [](Session&) {};
 };

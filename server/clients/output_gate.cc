@@ -8,10 +8,10 @@ namespace {
 
 constexpr uint64_t kMsPerSecond = 1000;
 
-// The time that so many octets take, rounded up. Requires: less than 2^53 octets.
-int64_t TimeFor(uint64_t octets, int64_t per_second) {
+// The time that so many bytes take, rounded up. Requires: less than 2^53 bytes.
+int64_t TimeFor(uint64_t bytes, int64_t per_second) {
   const uint64_t rate = static_cast<uint64_t>(per_second);
-  return static_cast<int64_t>((octets * kMsPerSecond + rate - 1) / rate);
+  return static_cast<int64_t>((bytes * kMsPerSecond + rate - 1) / rate);
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ void OutputGate::AddTrickle(size_t place, Trickle trickle, int64_t now_ms) {
   Add({.kind = Kind::kTrickle,
        .owner = trickle.owner,
        .at = sent_ + place,
-       .octets = trickle.octets,
+       .bytes = trickle.bytes,
        .per_second = trickle.per_second},
       now_ms);
 }
@@ -64,10 +64,10 @@ bool OutputGate::Pass(Barrier& barrier, int64_t now_ms, Steps steps) {
   if (barrier.kind == Kind::kHold) return barrier.due_ms <= now_ms;
   if (barrier.since_ms == kNotYet) barrier.since_ms = now_ms;
   const int64_t elapsed_ms = now_ms - barrier.since_ms;
-  if (elapsed_ms >= TimeFor(barrier.octets, barrier.per_second)) return true;
+  if (elapsed_ms >= TimeFor(barrier.bytes, barrier.per_second)) return true;
   barrier.passed = static_cast<uint64_t>(elapsed_ms) * static_cast<uint64_t>(barrier.per_second) / kMsPerSecond;
   const int64_t next_ms = barrier.since_ms + TimeFor(barrier.passed + 1, barrier.per_second);
-  const int64_t all_ms = barrier.since_ms + TimeFor(barrier.octets, barrier.per_second);
+  const int64_t all_ms = barrier.since_ms + TimeFor(barrier.bytes, barrier.per_second);
   barrier.due_ms = steps == Steps::kNone ? all_ms : std::min(std::max(next_ms, now_ms + kTrickleStepMs), all_ms);
   return false;
 }

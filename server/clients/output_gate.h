@@ -24,11 +24,11 @@ class OutputGate {
     uint64_t owner = 0;
     int64_t until_ms = kNever;
   };
-  // `place` is the number of waiting octets before the barrier. Requires: not before an earlier barrier.
+  // `place` is the number of waiting bytes before the barrier. Requires: not before an earlier barrier.
   void AddHold(size_t place, Hold hold, int64_t now_ms);
   struct Trickle {
     uint64_t owner = 0;
-    size_t octets = 0;   // behind the place
+    size_t bytes = 0;    // behind the place
     int64_t per_second;  // more than 0
   };
   void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);
@@ -41,11 +41,11 @@ class OutputGate {
   // Takes that barrier away; returns its place.
   size_t TakeBegun();
 
-  // How many of `size` waiting octets may be sent now.
+  // How many of `size` waiting bytes may be sent now.
   size_t Sendable(size_t size) const;
-  // So many waiting octets are gone from the front.
-  void NoteSent(size_t octets) { sent_ += octets; }
-  // Opens what is due. A trickle is due again when some more octets may pass, or, with kNone, all of them. Cost:
+  // So many waiting bytes are gone from the front.
+  void NoteSent(size_t bytes) { sent_ += bytes; }
+  // Opens what is due. A trickle is due again when some more bytes may pass, or, with kNone, all of them. Cost:
   // O(barriers that open).
   enum class Steps : uint8_t { kSmall, kNone };
   void Advance(int64_t now_ms, Steps steps = Steps::kSmall);
@@ -68,9 +68,9 @@ class OutputGate {
   struct Barrier {
     Kind kind;
     uint64_t owner = 0;
-    uint64_t at = 0;          // octets that were sent before it, from the beginning of the gate on
-    int64_t due_ms = kNever;  // of a trickle: when the next octets may pass
-    uint64_t octets = 0;      // the rest is of a trickle
+    uint64_t at = 0;          // bytes that were sent before it, from the beginning of the gate on
+    int64_t due_ms = kNever;  // of a trickle: when the next bytes may pass
+    uint64_t bytes = 0;       // the rest is of a trickle
     uint64_t passed = 0;      // of these
     int64_t per_second = 0;
     int64_t since_ms = kNotYet;

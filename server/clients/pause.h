@@ -25,8 +25,8 @@ class Pause final : public Timers::Source {
   }
   // Holds writes back until the same owner releases them, whatever clients ask for.
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
-  void HoldWrites(Owner owner) { holders_ |= owner; }
-  void ReleaseWrites(Owner owner) { holders_ &= static_cast<uint8_t>(~owner); }
+  void PauseWrites(Owner owner) { holders_ |= owner; }
+  void ResumeWrites(Owner owner) { holders_ &= static_cast<uint8_t>(~owner); }
   // It ends by itself at its time.
   int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }
   void RunDue(int64_t) override { End(); }
@@ -36,7 +36,7 @@ class Pause final : public Timers::Source {
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
   bool IsOn() const { return scope_ != Scope::kNone || holders_ != 0; }
   // Whether a command with these flags has to wait, when what `ignored` (Owner bits) holds back does not matter.
-  bool Holds(uint32_t command_flags, uint8_t ignored = 0) const {
+  bool Affects(uint32_t command_flags, uint8_t ignored = 0) const {
     if (scope_ == Scope::kNone && (holders_ & ~ignored) == 0) return false;
     if (scope_ == Scope::kAll) return true;
     return (command_flags & (kWrite | kMayReplicate)) != 0;

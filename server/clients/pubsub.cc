@@ -9,7 +9,7 @@
 #include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/clients.h"
-#include "server/clients/running.h"
+#include "server/clients/current_execution.h"
 
 namespace respite {
 
@@ -28,23 +28,23 @@ void Subscriptions::LeaveSome(size_t count) {
     const auto [topic, place] = *places_.begin();
     places_.erase(places_.begin());
     --counts_[static_cast<size_t>(topic->kind)];
-    pubsub_.Leave(*topic, place.in_roster);
+    pubsub_.Leave(*topic, place.in_list);
   }
 }
 
-std::vector<Topic*> Subscriptions::OfKind(TopicKind kind, size_t most) const {
-  std::vector<std::pair<uint64_t, Topic*>> found;
+std::vector<PubSubChannel*> Subscriptions::OfKind(PubSubKind kind, size_t most) const {
+  std::vector<std::pair<uint64_t, PubSubChannel*>> found;
   for (auto at = places_.begin(); at != places_.end() && found.size() < most; ++at)
     if (at->first->kind == kind) found.emplace_back(at->second.since, at->first);
   std::sort(found.begin(), found.end());
-  std::vector<Topic*> topics;
+  std::vector<PubSubChannel*> topics;
   topics.reserve(found.size());
   for (const auto& [since, topic] : found) topics.push_back(topic);
   return topics;
 }
 
 size_t Subscriptions::UsedBytes() const {
-  constexpr size_t kNodeBytes = sizeof(std::pair<Topic*, Place>) + 2 * sizeof(void*);
+  constexpr size_t kNodeBytes = sizeof(std::pair<PubSubChannel*, Place>) + 2 * sizeof(void*);
   return sizeof *this + places_.size() * kNodeBytes + places_.bucket_count() * sizeof(void*);
 }
 
@@ -52,29 +52,29 @@ PubSub::PubSub(const Parts& parts, const HashKey& hash_key)
     : parts_(parts),
       topics_{Topics(0, NameHash{hash_key}), Topics(0, NameHash{hash_key}), Topics(0, NameHash{hash_key})} {}
 
-Topic* PubSub::Find(TopicKind kind, Bytes name) const {
+PubSubChannel* PubSub::Find(PubSubKind kind, Bytes name) const {
   const Topics& topics = TopicsOf(kind);
   if (topics.empty()) return nullptr;
   auto found = topics.find(name);
   return found == topics.end() ? nullptr : found->second.get();
 }
 
-Topic& PubSub::FindOrAdd(TopicKind kind, Bytes name) {
-  if (Topic* found = Find(kind, name)) return *found;
-  auto topic = std::make_unique<Topic>(Topic{.name = std::string(name), .kind = kind});
-  Topic& added = *topic;
-  if (kind == TopicKind::kPattern) {
+PubSubChannel& PubSub::FindOrAdd(PubSubKind kind, Bytes name) {
+  if (PubSubChannel* found = Find(kind, name)) return *found;
+  auto topic = std::make_unique<PubSubChannel>(PubSubChannel{.name = std::string(name), .kind = kind});
+  PubSubChannel& added = *topic;
+  if (kind == PubSubKind::kPattern) {
     added.place = patterns_.Add(added);
-    if (name.size() > Topic::kLongPattern) added.glob.emplace(name);
+    if (name.size() > PubSubChannel::kLongPattern) added.glob.emplace(name);
   }
   topics_[static_cast<size_t>(kind)].emplace(added.name, std::move(topic));
   return added;
 }
 
-void PubSub::Subscribe(Session& session, TopicKind kind, Bytes name) {
+void PubSub::Subscribe(Session& session, PubSubKind kind, Bytes name) {
   if (!session.subscriptions) session.subscriptions = std::make_unique<Subscriptions>(*this);
   Subscriptions& own = *session.subscriptions;
-  Topic& topic = FindOrAdd(kind, name);
+  PubSubChannel& topic = FindOrAdd(kind, name);
   auto [place, is_new] = own.places_.try_emplace(&topic);
   if (is_new) {
     place->second = {topic.subscribers.Add(session), ++subscriptions_made_};
@@ -83,45 +83,45 @@ void PubSub::Subscribe(Session& session, TopicKind kind, Bytes name) {
   if (session.kind == SessionKind::kNormal) session.kind = SessionKind::kPubSub;
 }
 
-void PubSub::Unsubscribe(Session& session, TopicKind kind, Bytes name) {
-  Topic* topic = session.subscriptions ? Find(kind, name) : nullptr;
+void PubSub::Unsubscribe(Session& session, PubSubKind kind, Bytes name) {
+  PubSubChannel* topic = session.subscriptions ? Find(kind, name) : nullptr;
   if (topic == nullptr) return;
   Subscriptions& own = *session.subscriptions;
   auto place = own.places_.find(topic);
   if (place == own.places_.end()) return;
-  const uint32_t in_roster = place->second.in_roster;
+  const uint32_t in_list = place->second.in_list;
   own.places_.erase(place);
   --own.counts_[static_cast<size_t>(kind)];
-  Leave(*topic, in_roster);
+  Leave(*topic, in_list);
   if (own.places_.empty()) LeaveAllTopics(session);
 }
 
-std::vector<Session*> PubSub::Subscribers(TopicKind kind, Bytes name) const {
+std::vector<Session*> PubSub::Subscribers(PubSubKind kind, Bytes name) const {
   std::vector<Session*> sessions;
-  if (const Topic* topic = Find(kind, name))
+  if (const PubSubChannel* topic = Find(kind, name))
     topic->subscribers.ForEach([&](Session& one) { sessions.push_back(&one); });
   return sessions;
 }
 
-void PubSub::Leave(Topic& topic, uint32_t place) {
+void PubSub::Leave(PubSubChannel& topic, uint32_t place) {
   topic.subscribers.Remove(place, [&topic](Session& other, uint32_t new_place) {
-    other.subscriptions->places_[&topic].in_roster = new_place;
+    other.subscriptions->places_[&topic].in_list = new_place;
   });
   if (topic.subscribers.Count() != 0) return;
-  if (topic.kind == TopicKind::kPattern) {
-    patterns_.Remove(topic.place, [](Topic& other, uint32_t new_place) { other.place = new_place; });
+  if (topic.kind == PubSubKind::kPattern) {
+    patterns_.Remove(topic.place, [](PubSubChannel& other, uint32_t new_place) { other.place = new_place; });
   }
   auto& topics = topics_[static_cast<size_t>(topic.kind)];
   topics.erase(topics.find(topic.name));
   ShrinkSparse(topics);
 }
 
-size_t PubSub::SubscriberCount(TopicKind kind, Bytes name) const {
-  const Topic* topic = Find(kind, name);
+size_t PubSub::SubscriberCount(PubSubKind kind, Bytes name) const {
+  const PubSubChannel* topic = Find(kind, name);
   return topic == nullptr ? 0 : topic->subscribers.Count();
 }
 
-std::vector<Bytes> PubSub::Names(TopicKind kind, const Bytes* pattern) const {
+std::vector<Bytes> PubSub::Names(PubSubKind kind, const Bytes* pattern) const {
   std::vector<Bytes> names;
   const Glob glob(pattern == nullptr ? Bytes() : *pattern);
   for (const auto& [name, topic] : TopicsOf(kind))
@@ -130,8 +130,8 @@ std::vector<Bytes> PubSub::Names(TopicKind kind, const Bytes* pattern) const {
 }
 
 size_t PubSub::Publish(Bytes channel, Bytes message) {
-  size_t receivers = PublishToTopic(Find(TopicKind::kChannel, channel), "3\r\n$7\r\nmessage\r\n$", message);
-  patterns_.ForEach([&](const Topic& pattern) {
+  size_t receivers = PublishToTopic(Find(PubSubKind::kChannel, channel), "3\r\n$7\r\nmessage\r\n$", message);
+  patterns_.ForEach([&](const PubSubChannel& pattern) {
     if (pattern.IsFor(channel)) receivers += PublishToPattern(pattern, channel, message);
   });
   if (!overfull_.empty()) CloseOverfull();
@@ -139,13 +139,13 @@ size_t PubSub::Publish(Bytes channel, Bytes message) {
 }
 
 size_t PubSub::PublishToShard(Bytes channel, Bytes message) {
-  size_t receivers = PublishToTopic(Find(TopicKind::kShardChannel, channel), "3\r\n$8\r\nsmessage\r\n$", message);
+  size_t receivers = PublishToTopic(Find(PubSubKind::kShardChannel, channel), "3\r\n$8\r\nsmessage\r\n$", message);
   if (shard_listener_) shard_listener_(channel, message, receivers);
   if (!overfull_.empty()) CloseOverfull();
   return receivers;
 }
 
-size_t PubSub::PublishToTopic(const Topic* topic, Bytes head, Bytes message) {
+size_t PubSub::PublishToTopic(const PubSubChannel* topic, Bytes head, Bytes message) {
   if (topic == nullptr) return 0;
   const IntegerText name_length(LengthOf(topic->name));
   const IntegerText message_length(LengthOf(message));
@@ -153,7 +153,7 @@ size_t PubSub::PublishToTopic(const Topic* topic, Bytes head, Bytes message) {
   return Deliver(*topic, {.pieces = pieces});
 }
 
-size_t PubSub::PublishToPattern(const Topic& pattern, Bytes channel, Bytes message) {
+size_t PubSub::PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message) {
   const IntegerText pattern_length(LengthOf(pattern.name));
   const IntegerText channel_length(LengthOf(channel));
   const IntegerText message_length(LengthOf(message));
@@ -173,11 +173,11 @@ size_t PubSub::PublishToPattern(const Topic& pattern, Bytes channel, Bytes messa
   return Deliver(pattern, {.pieces = pieces});
 }
 
-size_t PubSub::Deliver(const Topic& topic, Message message) {
-  const Session* running = parts_.running.CurrentSession();
+size_t PubSub::Deliver(const PubSubChannel& topic, Message message) {
+  const Session* running = parts_.current_execution.CurrentSession();
   parts_.clients.CountMessage();
   topic.subscribers.ForEach([&](Session& session) {
-    if (&session == running && parts_.running.DefersPushes(session)) {
+    if (&session == running && parts_.current_execution.DefersPushes(session)) {
       session.deferred_pushes.append(PartOf(message, session.resp).View());
     } else {
       DeliverTo(session, PartOf(message, session.resp));
@@ -200,7 +200,7 @@ const BlobPart& PubSub::PartOf(Message& message, RespVersion version) {
 }
 
 void PubSub::CloseOverfull() {
-  const int64_t now_ms = parts_.running.NowMs();
+  const int64_t now_ms = parts_.current_execution.NowMs();
   for (Session* session : std::exchange(overfull_, {})) {
     parts_.limits.CheckOutput(*session, now_ms);
     if (parts_.client_memory.IsOn()) parts_.client_memory.Update(*session);  // no flush measures it now

@@ -20,22 +20,22 @@
 #include "base/glob.h"
 #include "base/hash.h"
 #include "protocol/shared_log.h"
-#include "server/clients/roster.h"
 #include "server/clients/session.h"
+#include "server/clients/subscriber_list.h"
 
 namespace respite {
 
 class ClientLimits;
 class ClientMemory;
 class Clients;
-struct Running;
+struct CurrentExecution;
 
 // A channel, pattern or shard channel with subscribers.
-struct Topic {
+struct PubSubChannel {
   std::string name;
-  TopicKind kind;
+  PubSubKind kind;
   uint32_t place = 0;  // of a pattern, in patterns_
-  Roster<Session> subscribers{};
+  SubscriberList<Session> subscribers{};
   std::optional<Glob> glob{};  // only of long patterns, which may be slow without it
 
   static constexpr size_t kLongPattern = 64;
@@ -48,15 +48,15 @@ class PubSub {
     Clients& clients;
     ClientLimits& limits;
     ClientMemory& client_memory;
-    const Running& running;
+    const CurrentExecution& current_execution;
   };
   PubSub(const Parts& parts, const HashKey& hash_key);
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
   // Does nothing if the session has subscribed before. Cost: O(1).
-  void Subscribe(Session& session, TopicKind kind, Bytes name);
-  void Unsubscribe(Session& session, TopicKind kind, Bytes name);
+  void Subscribe(Session& session, PubSubKind kind, Bytes name);
+  void Unsubscribe(Session& session, PubSubKind kind, Bytes name);
 
   // Returns the number of receivers: subscribers of the channel and of each matching pattern. A session receives the
   // message once per subscription. Cost: O(subscribers + patterns).
@@ -66,14 +66,14 @@ class PubSub {
   using ShardListener = std::function<void(Bytes channel, Bytes message, size_t receivers)>;
   void OnShardMessage(ShardListener listener) { shard_listener_ = std::move(listener); }
   // Whether there are subscriptions to channels or patterns.
-  bool HasListeners() const { return TopicCount(TopicKind::kChannel) + TopicCount(TopicKind::kPattern) != 0; }
+  bool HasListeners() const { return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0; }
 
   // The number of topics of one kind.
-  size_t TopicCount(TopicKind kind) const { return TopicsOf(kind).size(); }
-  size_t SubscriberCount(TopicKind kind, Bytes name) const;
-  std::vector<Session*> Subscribers(TopicKind kind, Bytes name) const;
+  size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }
+  size_t SubscriberCount(PubSubKind kind, Bytes name) const;
+  std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;
   // The names of topics that match `pattern` (null: all), in no particular order.
-  std::vector<Bytes> Names(TopicKind kind, const Bytes* pattern) const;
+  std::vector<Bytes> Names(PubSubKind kind, const Bytes* pattern) const;
 
  private:
   friend class Subscriptions;
@@ -81,29 +81,29 @@ class PubSub {
     uint64_t operator()(Bytes name) const { return HashBytes(name, hash_key); }
     HashKey hash_key;
   };
-  using Topics = std::unordered_map<Bytes, std::unique_ptr<Topic>, NameHash>;  // keys point into the topics
+  using Topics = std::unordered_map<Bytes, std::unique_ptr<PubSubChannel>, NameHash>;  // keys point into the topics
   // One message in both protocol versions, each serialized when first needed.
   struct Message {
     std::span<const Bytes> pieces;    // the elements after the `*` or `>` header
     std::array<BlobPart, 2> parts{};  // positions in logs_
   };
 
-  const Topics& TopicsOf(TopicKind kind) const { return topics_[static_cast<size_t>(kind)]; }
-  Topic* Find(TopicKind kind, Bytes name) const;
-  Topic& FindOrAdd(TopicKind kind, Bytes name);
+  const Topics& TopicsOf(PubSubKind kind) const { return topics_[static_cast<size_t>(kind)]; }
+  PubSubChannel* Find(PubSubKind kind, Bytes name) const;
+  PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);
   // Removes the subscriber at `place` of the roster, and the topic with its last one.
-  void Leave(Topic& topic, uint32_t place);
+  void Leave(PubSubChannel& topic, uint32_t place);
   // `head` is the type of the message, its first element.
-  size_t PublishToTopic(const Topic* topic, Bytes head, Bytes message);
-  size_t PublishToPattern(const Topic& pattern, Bytes channel, Bytes message);
-  size_t Deliver(const Topic& topic, Message message);
+  size_t PublishToTopic(const PubSubChannel* topic, Bytes head, Bytes message);
+  size_t PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message);
+  size_t Deliver(const PubSubChannel& topic, Message message);
   void DeliverTo(Session& session, const BlobPart& part);
   const BlobPart& PartOf(Message& message, RespVersion version);
   void CloseOverfull();
 
   const Parts parts_;
   std::array<Topics, kTopicKinds> topics_;
-  Roster<Topic> patterns_;
+  SubscriberList<PubSubChannel> patterns_;
   std::array<SharedLog, 2> logs_;   // RESP2, RESP3
   std::vector<Session*> overfull_;  // received a message and hold more than a block of output
   uint64_t subscriptions_made_ = 0;

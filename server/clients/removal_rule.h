@@ -3,8 +3,8 @@
 #pragma once
 
 #include "server/clients/pause.h"
-#include "server/clients/phase.h"
 #include "server/clients/role.h"
+#include "server/clients/server_phase.h"
 #include "server/dataset/key_removal.h"
 
 namespace respite {
@@ -14,7 +14,7 @@ class RemovalRule final : public KeyRemoval {
   // Why keys go: a replica leaves expiry to its primary, and may evict by itself (replica-ignore-maxmemory no).
   enum class Cause : uint8_t { kExpiry, kEviction };
   struct Parts {
-    const Phase& phase;
+    const ServerPhase& phase;
     const Pause& pause;
     const Role& role;
     const Settings& settings;
@@ -29,7 +29,7 @@ class RemovalRule final : public KeyRemoval {
 };
 
 inline KeyRemoval::Answer RemovalRule::Now() const {
-  if (parts_.phase.IsMidTurn() || parts_.phase.load() != Phase::Load::kNone) return Answer::kLater;
+  if (parts_.phase.IsMidTurn() || parts_.phase.load() != ServerPhase::Load::kNone) return Answer::kLater;
   const bool is_followers =
       parts_.role.is_replica && (parts_.cause == Cause::kExpiry || parts_.settings.replica_ignore_maxmemory);
   if (is_followers) return Answer::kNo;

@@ -34,17 +34,17 @@ struct Replica {
   bool wants_functions_only = false;
   std::string version;  // of Redis; empty: before 7.2, which read older snapshots only
 
-  // Octets of the stream: what it has acknowledged, what its append-only file has, and when it said so (of the Pace).
+  // Bytes of the stream: what it has acknowledged, what its append-only file has, and when it said so (of the Pace).
   int64_t acked = 0;
   int64_t acked_on_disk = 0;
   int64_t acked_at_ms = 0;
   int64_t waits_since_ms = 0;  // for a snapshot to begin
 
-  // The stream goes on behind this octet; what is between it and the end waits in the backlog.
+  // The stream goes on behind this byte; what is between it and the end waits in the backlog.
   int64_t sent_to = 0;
   size_t waiting_bytes = 0;  // of the stream, for a replica that is not online: they count as its output
 
-  // Octets that its socket has taken, and that it has sent, and when it did so last (of the Pace).
+  // Bytes that its socket has taken, and that it has sent, and when it did so last (of the Pace).
   uint64_t taken_bytes = 0;
   int64_t taken_at_ms = 0;
   uint64_t said_bytes = 0;
@@ -52,7 +52,7 @@ struct Replica {
 
   // The snapshot that is being sent from a file.
   std::unique_ptr<File> file;
-  uint64_t file_octets = 0;
+  uint64_t file_bytes = 0;
   uint64_t file_sent = 0;
 
   Replica();

@@ -15,20 +15,20 @@
 #include "protocol/reply.h"
 #include "protocol/reply_buffer.h"
 #include "protocol/request_parser.h"
+#include "server/clients/blocked_client.h"
+#include "server/clients/client_cluster_state.h"
+#include "server/clients/client_fault_state.h"
 #include "server/clients/client_identity.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/client_usage.h"
-#include "server/clients/cluster_marks.h"
-#include "server/clients/held_request.h"
-#include "server/clients/holdup.h"
-#include "server/clients/queue_marks.h"
+#include "server/clients/paused_request.h"
+#include "server/clients/queue_flags.h"
 #include "server/clients/replica.h"
 #include "server/clients/reply_state.h"
 #include "server/clients/subscriptions.h"
 #include "server/clients/tracking_options.h"
 #include "server/clients/transaction.h"
-#include "server/clients/waiter.h"
 
 namespace respite {
 
@@ -78,8 +78,8 @@ struct Session {
   bool no_touch = false;           // CLIENT NO-TOUCH
   bool import_source = false;      // CLIENT IMPORT-SOURCE: under import-mode it sees expired keys
   ReplyState replies;              // CLIENT REPLY
-  ClusterMarks cluster_marks;
-  QueueMarks queue_marks;  // of Clients
+  ClientClusterState cluster_marks;
+  QueueFlags queue_marks;  // of Clients
 
   ClientIdentity identity;
   ClientAddresses addresses;
@@ -88,7 +88,7 @@ struct Session {
   MemoryPlace memory_place;          // of ClientMemory
   size_t unauthenticated_bytes = 0;  // its part of Clients::UnauthenticatedBytes
   int64_t history_offset = 0;        // the end of the history behind its last command (WAIT)
-  uint64_t journaled_octets = 0;     // AofWriter::Appended behind its last write
+  uint64_t journaled_bytes = 0;      // AofWriter::Appended behind its last write
   size_t unapplied_bytes = 0;        // kPrimary: input behind the last request that counts as done, see Pump
 
   // The running command: messages that it caused for its own client, which go behind its reply, and those of its words
@@ -99,23 +99,24 @@ struct Session {
   Session* caller = nullptr;  // while it stands for a script that runs: whose it is
 
   // Parts that few have.
-  std::unique_ptr<Subscriptions> subscriptions;  // channels and patterns
-  std::unique_ptr<HeldRequest> held;             // runs first when the session resumes
-  std::unique_ptr<Waiter> waiter;                // waits for a key, see Waiting; nothing else runs meanwhile
-  std::unique_ptr<Transaction> transaction;      // from the first MULTI or WATCH on
-  std::unique_ptr<TrackingOptions> tracking;     // CLIENT TRACKING; null while it is off
-  std::unique_ptr<Replica> replica;              // from the first REPLCONF or PSYNC on
-  std::unique_ptr<Holdup> holdup;                // see Holdups
+  std::unique_ptr<Subscriptions> subscriptions;   // channels and patterns
+  std::unique_ptr<PausedRequest> paused_request;  // runs first when the session resumes
+  std::unique_ptr<BlockedClient> blocked_client;  // waits for a key, see BlockedClients; nothing else runs meanwhile
+  std::unique_ptr<Transaction> transaction;       // from the first MULTI or WATCH on
+  std::unique_ptr<TrackingOptions> tracking;      // CLIENT TRACKING; null while it is off
+  std::unique_ptr<Replica> replica;               // from the first REPLCONF or PSYNC on
+  std::unique_ptr<ClientFaultState> fault_state;  // see ClientFaults
 
   // Stands for a script instead of a client.
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }
   // The client whose script it stands for, or else itself.
   Session& Caller() { return caller == nullptr ? *this : *caller; }
   bool IsBlocked() const {
-    return waiter != nullptr || (held != nullptr && held->progress.stage == Progress::Stage::kAgain) || IsDelayed();
+    return blocked_client != nullptr ||
+           (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }
-  // Its request waits for a time of Holdups.
-  bool IsDelayed() const { return holdup != nullptr && holdup->has_delayed; }
+  // Its request waits for a time of ClientFaults.
+  bool IsDelayed() const { return fault_state != nullptr && fault_state->has_delayed; }
   bool InTransaction() const { return transaction != nullptr && transaction->Open(); }
   Transaction& EnsureTransaction() {
     if (transaction == nullptr) transaction = std::make_unique<Transaction>();
@@ -123,14 +124,14 @@ struct Session {
   }
 
   // How much of `out` may be sent now.
-  size_t Sendable() const { return holdup == nullptr ? out.Size() : holdup->gate.Sendable(out.Size()); }
+  size_t Sendable() const { return fault_state == nullptr ? out.Size() : fault_state->gate.Sendable(out.Size()); }
   // So much of `out` was sent.
-  void NoteSent(size_t octets) {
-    out.Consume(octets);
-    if (holdup != nullptr) holdup->gate.NoteSent(octets);
+  void NoteSent(size_t bytes) {
+    out.Consume(bytes);
+    if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
   // Nothing waits to be sent, or nothing else will be: see OutputGate::AddEnd.
-  bool HasSentAll() const { return out.Empty() || (holdup != nullptr && holdup->gate.HasReachedEnd()); }
+  bool HasSentAll() const { return out.Empty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd()); }
 
   // Memory held for this client: itself, its input and output, its request that waits, what it queued, watches,
   // subscribed to and tracks. Cost: O(1), and O(words) while a request waits.
@@ -151,12 +152,13 @@ inline size_t Session::HeldBytes() const {
   size_t bytes = sizeof(Session) + in.HeldBytes() + out.HeldBytes() + out.QueueBytes() + HeldBytesOf(deferred_pushes) +
                  HeldBytesOf(identity.name) + HeldBytesOf(identity.lib_name) + HeldBytesOf(identity.lib_version) +
                  HeldBytesOf(addresses.peer) + HeldBytesOf(addresses.local);
-  if (held != nullptr) bytes += sizeof(HeldRequest) + HeldBytesOf(held->words);
+  if (paused_request != nullptr) bytes += sizeof(PausedRequest) + HeldBytesOf(paused_request->words);
   if (subscriptions != nullptr) bytes += subscriptions->UsedBytes();
   if (transaction != nullptr) bytes += transaction->HeldBytes();
   if (tracking != nullptr) bytes += tracking->HeldBytes();
-  if (holdup != nullptr) bytes += holdup->HeldBytes();
-  if (waiter != nullptr) bytes += sizeof(Waiter) + HeldBytesOf(waiter->words) + waiter->HeldPlaceBytes();
+  if (fault_state != nullptr) bytes += fault_state->HeldBytes();
+  if (blocked_client != nullptr)
+    bytes += sizeof(BlockedClient) + HeldBytesOf(blocked_client->words) + blocked_client->HeldPlaceBytes();
   return bytes;
 }
 

@@ -12,9 +12,9 @@
 namespace respite {
 
 class PubSub;
-struct Topic;
+struct PubSubChannel;
 
-enum class TopicKind : uint8_t { kChannel, kPattern, kShardChannel };
+enum class PubSubKind : uint8_t { kChannel, kPattern, kShardChannel };
 inline constexpr size_t kTopicKinds = 3;
 
 class Subscriptions {
@@ -25,23 +25,23 @@ class Subscriptions {
   Subscriptions(const Subscriptions&) = delete;
   Subscriptions& operator=(const Subscriptions&) = delete;
 
-  size_t Count(TopicKind kind) const { return counts_[static_cast<size_t>(kind)]; }
+  size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }
   size_t Total() const { return places_.size(); }
   // Leaves up to `count` topics.
   void LeaveSome(size_t count);
   // The topics of one kind in the order of subscription; if there are more than `most`, any `most` of them.
-  std::vector<Topic*> OfKind(TopicKind kind, size_t most = SIZE_MAX) const;
+  std::vector<PubSubChannel*> OfKind(PubSubKind kind, size_t most = SIZE_MAX) const;
   size_t UsedBytes() const;
 
  private:
   friend class PubSub;
   struct Place {
-    uint32_t in_roster;
+    uint32_t in_list;
     uint64_t since;  // a sequence number
   };
 
   PubSub& pubsub_;
-  std::unordered_map<Topic*, Place> places_;
+  std::unordered_map<PubSubChannel*, Place> places_;
   std::array<uint32_t, kTopicKinds> counts_{};
 };
 

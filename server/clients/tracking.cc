@@ -6,8 +6,8 @@
 #include "base/sparse_map.h"
 #include "server/catalogue/key_finder.h"
 #include "server/clients/clients.h"
-#include "server/clients/messages.h"
-#include "server/clients/running.h"
+#include "server/clients/current_execution.h"
+#include "server/clients/push_messages.h"
 #include "server/config/settings.h"
 
 namespace respite {
@@ -209,7 +209,7 @@ void Tracking::Tell(Session& session, Bytes keys) {
 }
 
 uint64_t Tracking::RunningClient() const {
-  const Session* running = parts_.running.CurrentSession();
+  const Session* running = parts_.current_execution.CurrentSession();
   return running == nullptr ? kNobody : running->id;
 }
 

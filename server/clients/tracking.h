@@ -24,8 +24,8 @@ namespace respite {
 
 struct Command;
 class Clients;
-class Messages;
-struct Running;
+class PushMessages;
+struct CurrentExecution;
 struct Settings;
 
 class Tracking {
@@ -33,8 +33,8 @@ class Tracking {
   struct Parts {
     const Settings& settings;
     Clients& clients;
-    Messages& messages;
-    const Running& running;
+    PushMessages& messages;
+    const CurrentExecution& current_execution;
   };
   // `random_seed` selects the keys that KeepWithinLimit forgets.
   Tracking(const Parts& parts, const HashKey& hash_key, uint64_t random_seed)

@@ -40,7 +40,7 @@ void Transaction::End() {
 
 size_t Transaction::HeldBytes() const {
   // A node of the set here, and a node of the key's line with its name.
-  constexpr size_t kWatchBytes = sizeof(KeyLines<Watcher>::Place) + sizeof(Watcher) + 8 * sizeof(void*);
+  constexpr size_t kWatchBytes = sizeof(KeyQueues<Watcher>::Place) + sizeof(Watcher) + 8 * sizeof(void*);
   return sizeof *this + QueueBytes() + (watches == nullptr ? 0 : watches->places.size() * kWatchBytes);
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "server/clients/key_lines.h"
+#include "server/clients/key_queues.h"
 
 namespace respite {
 
@@ -28,9 +28,9 @@ class Transaction;
 
 // The watched keys of a session. WatchedKeys fills and empties it.
 struct WatchList {
-  Transaction* transaction;                   // null: the session has dropped this list
-  std::set<KeyLines<Watcher>::Place> places;  // each key once
-  std::set<int> databases;                    // those in which a watched key existed at WATCH
+  Transaction* transaction;                    // null: the session has dropped this list
+  std::set<KeyQueues<Watcher>::Place> places;  // each key once
+  std::set<int> databases;                     // those in which a watched key existed at WATCH
 };
 
 // Created by the first MULTI or WATCH of a session; kept for the next one.

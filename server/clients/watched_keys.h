@@ -45,7 +45,7 @@ class WatchedKeys {
   }
 
   Keyspace& keyspace_;
-  KeyLines<Watcher> lines_;
+  KeyQueues<Watcher> lines_;
   std::map<int, std::unordered_set<WatchList*>> existing_;  // by database: lists with keys that existed at WATCH
   std::deque<std::unique_ptr<WatchList>> dropped_;
 };

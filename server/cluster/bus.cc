@@ -120,8 +120,8 @@ void Bus::OnData(BusLink& link) {
   if (link.node != nullptr) link.node->data_received_ms = core_.NowMs();
 }
 
-void Bus::OnPacket(BusLink& link, Bytes octets) {
-  const auto packet = BusPacket::Decode(octets);
+void Bus::OnPacket(BusLink& link, Bytes bytes) {
+  const auto packet = BusPacket::Decode(bytes);
   if (!packet.ok()) {
     core_.log.Warning("Dropping a packet of the cluster bus: " + packet.error());
     return;
@@ -183,13 +183,13 @@ void Bus::Flush() {
   for (const auto& link : links) link->Flush();
 }
 
-void Bus::SendOctets(BusLink& link, PacketType type, Bytes octets) {
+void Bus::SendBytes(BusLink& link, PacketType type, Bytes bytes) {
   if (!link.IsOpen()) return;
   ++sent_[static_cast<size_t>(type)];
-  link.Send(octets);
+  link.Send(bytes);
 }
 
-void Bus::Send(BusLink& link, const BusPacket& packet) { SendOctets(link, packet.header.type, packet.Encode()); }
+void Bus::Send(BusLink& link, const BusPacket& packet) { SendBytes(link, packet.header.type, packet.Encode()); }
 
 void Bus::Send(ClusterNode& node, const BusPacket& packet) {
   if (node.link != nullptr && node.link->IsOpen()) Send(*node.link, packet);
@@ -200,10 +200,10 @@ void Bus::Broadcast(const BusPacket& packet) {
 }
 
 void Bus::Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted) {
-  const std::string octets = packet.Encode();
+  const std::string bytes = packet.Encode();
   for (ClusterNode* node : core_.view.All()) {
     if (node->link == nullptr || (node->flags & (kNodeMyself | kNodeHandshake)) != 0 || !wanted(*node)) continue;
-    SendOctets(*node->link, packet.header.type, octets);
+    SendBytes(*node->link, packet.header.type, bytes);
   }
 }
 

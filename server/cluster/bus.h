@@ -84,14 +84,14 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   // BusLink::Owner
   void OnOpened(BusLink& link) override;
   void OnData(BusLink& link) override;
-  void OnPacket(BusLink& link, Bytes octets) override;
+  void OnPacket(BusLink& link, Bytes bytes) override;
   void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }
   void OnClosed(BusLink& link, const std::string& reason) override;
   // Network::Acceptor
   void OnAccepted(std::unique_ptr<Link> link) override;
 
  private:
-  void SendOctets(BusLink& link, PacketType type, Bytes octets);
+  void SendBytes(BusLink& link, PacketType type, Bytes bytes);
   void KeepLimitOfStrangers();
   // What this node, or its primary, owns. Cost: O(1) while nothing has changed.
   const SlotSet& MySlots() const;

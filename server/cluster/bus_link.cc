@@ -32,7 +32,7 @@ void BusLink::OnReceived(Bytes bytes) {
 
 size_t BusLink::TakePackets(Bytes bytes) {
   size_t taken = 0;
-  while (is_open_ && bytes.size() - taken >= BusPacket::kPreambleOctets) {
+  while (is_open_ && bytes.size() - taken >= BusPacket::kPreambleBytes) {
     const auto length = BusPacket::LengthOf(bytes.substr(taken));
     if (!length || (node == nullptr && *length > kMostOfStranger)) {
       OnEnded("Bad message length or signature received on the Cluster bus.");

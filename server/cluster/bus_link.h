@@ -20,14 +20,14 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     virtual void OnOpened(BusLink& link) = 0;
     // Some bytes have come; before OnPacket.
     virtual void OnData(BusLink& link) = 0;
-    // The octets of a whole packet. It may close the link.
-    virtual void OnPacket(BusLink& link, Bytes octets) = 0;
+    // The bytes of a whole packet. It may close the link.
+    virtual void OnPacket(BusLink& link, Bytes bytes) = 0;
     // From now on something waits for Flush.
     virtual void OnUnsent(BusLink& link) = 0;
     // The connection is over. The owner drops the link.
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;
   };
-  // The longest packet, and the most unsent octets, of somebody whom we do not know: they are allowed a greeting.
+  // The longest packet, and the most unsent bytes, of somebody whom we do not know: they are allowed a greeting.
   static constexpr size_t kMostOfStranger = size_t{1} << 20;
   enum class Direction : uint8_t { kTo, kFrom };  // we dialed it, or the other side did
 
@@ -74,7 +74,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
  private:
   // "127.0.0.1:7000" and "[::1]:7000" without port and brackets.
   static std::string IpOf(const std::string& address);
-  // How many octets are done with.
+  // How many bytes are done with.
   size_t TakePackets(Bytes bytes);
 
   Owner& owner_;

@@ -11,16 +11,16 @@ namespace {
 
 constexpr Bytes kSignature = "RCmb";
 constexpr uint16_t kVersion = 1;
-constexpr size_t kIpOctets = 46;
-constexpr size_t kReservedOctets = 30;
-constexpr size_t kMessageFlagOctets = 3;
-constexpr size_t kPublishHeadOctets = 8;
-constexpr size_t kUpdateOctets = 8 + NodeId::kLength + SlotSet::kOctets;
-constexpr size_t kExtensionHeadOctets = 8;
+constexpr size_t kIpBytes = 46;
+constexpr size_t kReservedBytes = 30;
+constexpr size_t kMessageFlagBytes = 3;
+constexpr size_t kPublishHeadBytes = 8;
+constexpr size_t kUpdateBytes = 8 + NodeId::kLength + SlotSet::kBytes;
+constexpr size_t kExtensionHeadBytes = 8;
 
 enum class ExtensionType : uint16_t { kHostname, kHumanName, kForgotten, kShard, kClientIpv4, kClientIpv6 };
 
-constexpr size_t Aligned(size_t octets) { return (octets + 7) / 8 * 8; }
+constexpr size_t Aligned(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
 class Writer {
  public:
@@ -33,13 +33,13 @@ class Writer {
     }
   }
   // Padded with zeros, and cut so that at least one follows.
-  void PutText(Bytes text, size_t octets) {
-    text = text.substr(0, octets - 1);
+  void PutText(Bytes text, size_t bytes) {
+    text = text.substr(0, bytes - 1);
     out_.append(text);
-    out_.append(octets - text.size(), '\0');
+    out_.append(bytes - text.size(), '\0');
   }
   void PutId(const NodeId& id) { out_.append(id.Text()); }
-  void PutZeros(size_t octets) { out_.append(octets, '\0'); }
+  void PutZeros(size_t bytes) { out_.append(bytes, '\0'); }
 
  private:
   std::string& out_;
@@ -47,13 +47,13 @@ class Writer {
 
 class Reader {
  public:
-  explicit Reader(Bytes octets) : octets_(octets) {}
+  explicit Reader(Bytes bytes) : bytes_(bytes) {}
 
-  size_t Left() const { return octets_.size(); }
-  // Requires for all: so many octets are left.
-  Bytes Take(size_t octets) {
-    const Bytes taken = octets_.substr(0, octets);
-    octets_.remove_prefix(octets);
+  size_t Left() const { return bytes_.size(); }
+  // Requires for all: so many bytes are left.
+  Bytes Take(size_t bytes) {
+    const Bytes taken = bytes_.substr(0, bytes);
+    bytes_.remove_prefix(bytes);
     return taken;
   }
   template <class Number>
@@ -63,21 +63,21 @@ class Reader {
     return value;
   }
   // Up to the first zero.
-  std::string GetText(size_t octets) {
-    const Bytes text = Take(octets);
+  std::string GetText(size_t bytes) {
+    const Bytes text = Take(bytes);
     return std::string(text.substr(0, text.find('\0')));
   }
-  NodeId GetId() { return NodeId::FromOctets(Take(NodeId::kLength)); }
+  NodeId GetId() { return NodeId::FromBytes(Take(NodeId::kLength)); }
 
  private:
-  Bytes octets_;
+  Bytes bytes_;
 };
 
 // --- Encoding.
 
 void PutExtension(std::string& out, ExtensionType type, Bytes content) {
   Writer writer(out);
-  writer.Put(static_cast<uint32_t>(kExtensionHeadOctets + Aligned(content.size())));
+  writer.Put(static_cast<uint32_t>(kExtensionHeadBytes + Aligned(content.size())));
   writer.Put(static_cast<uint16_t>(type));
   writer.Put(uint16_t{0});
   out.append(content);
@@ -113,7 +113,7 @@ void PutGossip(std::string& out, const GossipEntry& entry) {
   writer.PutId(entry.id);
   writer.Put(entry.ping_sent_s);
   writer.Put(entry.pong_received_s);
-  writer.PutText(entry.ip, kIpOctets);
+  writer.PutText(entry.ip, kIpBytes);
   writer.Put(entry.port);
   writer.Put(entry.bus_port);
   writer.Put(entry.flags);
@@ -124,7 +124,7 @@ void PutGossip(std::string& out, const GossipEntry& entry) {
 struct BodyWriter {
   std::string& out;
 
-  void operator()(const NoBody&) const {}
+  void operator()(const EmptyBody&) const {}
   void operator()(const PingBody& body) const {
     for (const GossipEntry& entry : body.gossip) PutGossip(out, entry);
     PutExtensions(out, body.extensions);
@@ -141,7 +141,7 @@ struct BodyWriter {
     Writer writer(out);
     writer.Put(body.config_epoch);
     writer.PutId(body.id);
-    body.slots.AppendOctets(out);
+    body.slots.AppendBytes(out);
   }
 };
 
@@ -152,7 +152,7 @@ GossipEntry GetGossip(Reader& reader) {
   entry.id = reader.GetId();
   entry.ping_sent_s = reader.Get<uint32_t>();
   entry.pong_received_s = reader.Get<uint32_t>();
-  entry.ip = reader.GetText(kIpOctets);
+  entry.ip = reader.GetText(kIpBytes);
   entry.port = reader.Get<uint16_t>();
   entry.bus_port = reader.Get<uint16_t>();
   entry.flags = reader.Get<uint16_t>();
@@ -195,26 +195,26 @@ std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t ty
 
 Result<PingBody, std::string> GetPing(Reader& reader, size_t gossip, size_t extensions) {
   PingBody body;
-  if (reader.Left() < gossip * BusPacket::kGossipOctets) return Failure(std::string("gossip behind its end"));
+  if (reader.Left() < gossip * BusPacket::kGossipBytes) return Failure(std::string("gossip behind its end"));
   body.gossip.reserve(gossip);
   for (size_t i = 0; i < gossip; ++i) body.gossip.push_back(GetGossip(reader));
   for (size_t i = 0; i < extensions; ++i) {
-    if (reader.Left() < kExtensionHeadOctets) return Failure(std::string("extension behind its end"));
+    if (reader.Left() < kExtensionHeadBytes) return Failure(std::string("extension behind its end"));
     const auto length = reader.Get<uint32_t>();
     const auto type = reader.Get<uint16_t>();
     reader.Take(sizeof(uint16_t));
-    if (length < kExtensionHeadOctets || length % 8 != 0)
+    if (length < kExtensionHeadBytes || length % 8 != 0)
       return Failure(std::string("extension without proper padding"));
-    const size_t content = length - kExtensionHeadOctets;
+    const size_t content = length - kExtensionHeadBytes;
     if (content > reader.Left()) return Failure(std::string("extension behind its end"));
     if (auto reason = TakeExtension(body.extensions, type, reader.Take(content))) return Failure(std::move(*reason));
   }
-  if (reader.Left() != 0) return Failure(std::string("octets behind its end"));
+  if (reader.Left() != 0) return Failure(std::string("bytes behind its end"));
   return body;
 }
 
 Result<PublishBody, std::string> GetPublish(Reader& reader) {
-  if (reader.Left() < kPublishHeadOctets) return Failure(std::string("message too short"));
+  if (reader.Left() < kPublishHeadBytes) return Failure(std::string("message too short"));
   const auto channel = reader.Get<uint32_t>();
   const auto message = reader.Get<uint32_t>();
   if (uint64_t{channel} + message != reader.Left()) return Failure(std::string("message of another length"));
@@ -231,7 +231,7 @@ struct Frame {
 
 Frame GetHeader(Reader& reader, PacketHeader& header) {
   Frame frame;
-  reader.Take(BusPacket::kPreambleOctets + sizeof kVersion);
+  reader.Take(BusPacket::kPreambleBytes + sizeof kVersion);
   header.port = reader.Get<uint16_t>();
   header.type = static_cast<PacketType>(reader.Get<uint16_t>());
   frame.count = reader.Get<uint16_t>();
@@ -239,17 +239,17 @@ Frame GetHeader(Reader& reader, PacketHeader& header) {
   header.config_epoch = reader.Get<uint64_t>();
   header.offset = reader.Get<uint64_t>();
   header.sender = reader.GetId();
-  header.slots = SlotSet::FromOctets(reader.Take(SlotSet::kOctets));
+  header.slots = SlotSet::FromBytes(reader.Take(SlotSet::kBytes));
   header.primary = reader.GetId();
-  header.ip = reader.GetText(kIpOctets);
+  header.ip = reader.GetText(kIpBytes);
   frame.extensions = reader.Get<uint16_t>();
-  reader.Take(kReservedOctets);
+  reader.Take(kReservedBytes);
   header.other_port = reader.Get<uint16_t>();
   header.bus_port = reader.Get<uint16_t>();
   header.flags = reader.Get<uint16_t>();
   header.is_cluster_ok = reader.Get<uint8_t>() == 0;
   header.message_flags = reader.Get<uint8_t>();
-  reader.Take(kMessageFlagOctets - 1);
+  reader.Take(kMessageFlagBytes - 1);
   return frame;
 }
 
@@ -277,18 +277,18 @@ std::optional<std::string> GetBody(BusPacket& packet, Reader& reader, const Fram
     case PacketType::kPublishShard:
       return Keep(packet, GetPublish(reader));
     case PacketType::kUpdate: {
-      if (reader.Left() != kUpdateOctets) return "update of another length";
+      if (reader.Left() != kUpdateBytes) return "update of another length";
       UpdateBody body;
       body.config_epoch = reader.Get<uint64_t>();
       body.id = reader.GetId();
-      body.slots = SlotSet::FromOctets(reader.Take(SlotSet::kOctets));
+      body.slots = SlotSet::FromBytes(reader.Take(SlotSet::kBytes));
       packet.body = body;
       return std::nullopt;
     }
     case PacketType::kVoteRequest:
     case PacketType::kVote:
     case PacketType::kPauseRequest:
-      if (reader.Left() != 0) return "octets behind its end";
+      if (reader.Left() != 0) return "bytes behind its end";
       return std::nullopt;
     case PacketType::kModule:
       return std::nullopt;
@@ -306,7 +306,7 @@ Bytes NameOf(PacketType type) {
 
 std::string BusPacket::Encode() const {
   std::string out;
-  out.reserve(kHeaderOctets);
+  out.reserve(kHeaderBytes);
   Writer writer(out);
   const auto* ping = std::get_if<PingBody>(&body);
   const uint16_t extensions = ping == nullptr ? uint16_t{0} : CountOf(ping->extensions);
@@ -320,17 +320,17 @@ std::string BusPacket::Encode() const {
   writer.Put(header.config_epoch);
   writer.Put(header.offset);
   writer.PutId(header.sender);
-  header.slots.AppendOctets(out);
+  header.slots.AppendBytes(out);
   writer.PutId(header.primary);
-  writer.PutText(header.ip, kIpOctets);
+  writer.PutText(header.ip, kIpBytes);
   writer.Put(extensions);
-  writer.PutZeros(kReservedOctets);
+  writer.PutZeros(kReservedBytes);
   writer.Put(header.other_port);
   writer.Put(header.bus_port);
   writer.Put(header.flags);
   writer.Put(static_cast<uint8_t>(header.is_cluster_ok ? 0 : 1));
   writer.Put(static_cast<uint8_t>(header.message_flags | (extensions != 0 ? PacketHeader::kHasExtensions : 0)));
-  writer.PutZeros(kMessageFlagOctets - 1);
+  writer.PutZeros(kMessageFlagBytes - 1);
   std::visit(BodyWriter{out}, body);
   std::string length;
   Writer(length).Put(static_cast<uint32_t>(out.size()));
@@ -342,16 +342,16 @@ std::optional<uint32_t> BusPacket::LengthOf(Bytes preamble) {
   if (!preamble.starts_with(kSignature)) return std::nullopt;
   Reader reader(preamble.substr(kSignature.size()));
   const auto length = reader.Get<uint32_t>();
-  if (length < kHeaderOctets || length > kLongest) return std::nullopt;
+  if (length < kHeaderBytes || length > kLongest) return std::nullopt;
   return length;
 }
 
-Result<BusPacket, std::string> BusPacket::Decode(Bytes octets) {
-  if (octets.size() < kHeaderOctets || LengthOf(octets) != octets.size()) return Failure(std::string("bad length"));
-  Reader version(octets.substr(kPreambleOctets));
+Result<BusPacket, std::string> BusPacket::Decode(Bytes bytes) {
+  if (bytes.size() < kHeaderBytes || LengthOf(bytes) != bytes.size()) return Failure(std::string("bad length"));
+  Reader version(bytes.substr(kPreambleBytes));
   if (version.Get<uint16_t>() != kVersion) return Failure(std::string("another version of the protocol"));
   BusPacket packet;
-  Reader reader(octets);
+  Reader reader(bytes);
   const Frame frame = GetHeader(reader, packet.header);
   const uint64_t epoch = std::max(packet.header.current_epoch, packet.header.config_epoch);
   if (epoch > kMostEpoch) return Failure(std::string("epoch too large"));

@@ -1,6 +1,6 @@
-// BusPacket: a message of the cluster bus, protocol version 1, and its octets on the wire.
+// BusPacket: a message of the cluster bus, protocol version 1, and its bytes on the wire.
 //
-//   octets  0 "RCmb" · 4 length · 8 version · 10 port · 12 type · 14 count · 16 current epoch · 24 config epoch
+//   bytes  0 "RCmb" · 4 length · 8 version · 10 port · 12 type · 14 count · 16 current epoch · 24 config epoch
 //          32 offset · 40 sender · 80 slots · 2128 primary · 2168 address · 2214 extensions · 2246 other port
 //        2248 bus port · 2250 flags · 2252 state · 2253 message flags · 2256 body
 //
@@ -115,25 +115,25 @@ struct UpdateBody {
   NodeId id;
   SlotSet slots;
 };
-struct NoBody {};
+struct EmptyBody {};
 
 struct BusPacket {
-  static constexpr size_t kPreambleOctets = 8;  // enough to know the length
-  static constexpr size_t kHeaderOctets = 2256;
-  static constexpr size_t kGossipOctets = 104;
+  static constexpr size_t kPreambleBytes = 8;  // enough to know the length
+  static constexpr size_t kHeaderBytes = 2256;
+  static constexpr size_t kGossipBytes = 104;
   // Packets larger than any that a node sends: nobody has a gigabyte of messages.
   static constexpr uint32_t kLongest = uint32_t{1} << 30;
   // No cluster counts so far. A larger epoch would leave no room for elections.
   static constexpr uint64_t kMostEpoch = uint64_t{1} << 62;
 
   PacketHeader header;
-  std::variant<NoBody, PingBody, FailBody, PublishBody, UpdateBody> body;
+  std::variant<EmptyBody, PingBody, FailBody, PublishBody, UpdateBody> body;
 
   std::string Encode() const;
   // Fails with the reason, for the log. Requires: the packet as long as it says. Unknown extensions are skipped; the
   // body of kModule is not read.
-  static Result<BusPacket, std::string> Decode(Bytes octets);
-  // The length of the packet that begins here. Nothing if this is no packet. Requires: kPreambleOctets.
+  static Result<BusPacket, std::string> Decode(Bytes bytes);
+  // The length of the packet that begins here. Nothing if this is no packet. Requires: kPreambleBytes.
   static std::optional<uint32_t> LengthOf(Bytes preamble);
 };
 

@@ -125,9 +125,9 @@ void Cluster::Tick() {
     if ((node->flags & (kNodeMyself | kNodeNoAddress | kNodeHandshake)) == 0) CheckNode(*node);
   }
   bus_.KeepLimits();
-  migration_.GoOn();
-  manual_.GoOn();
-  election_.GoOn();
+  migration_.Continue();
+  manual_.Continue();
+  election_.Continue();
   LeaveChain();
   if (!view_->is_ok) view_->WantCheck();
 }
@@ -258,24 +258,24 @@ void Cluster::NoteSender(ClusterNode& sender, const PacketHeader& header) {
   }
   sender.offset = static_cast<int64_t>(header.offset);
   sender.offset_at_ms = clock_.NowMs();
-  if (view_->me().primary == &sender) manual_.HearPrimary(header);
+  if (view_->me().primary == &sender) manual_.ReceivePrimaryOffset(header);
 }
 
 void Cluster::OnOther(ClusterNode& sender, const BusPacket& packet) {
   switch (packet.header.type) {
     case PacketType::kFail:
-      return failures_.HearOfFailure(std::get<FailBody>(packet.body).id, sender);
+      return failures_.RecordFailureReport(std::get<FailBody>(packet.body).id, sender);
     case PacketType::kPublish:
     case PacketType::kPublishShard:
       return core_.host.Deliver(packet.header.type, std::get<PublishBody>(packet.body));
     case PacketType::kVoteRequest:
-      return election_.HearRequest(sender, packet.header);
+      return election_.ReceiveRequest(sender, packet.header);
     case PacketType::kVote:
-      return election_.HearVote(sender, packet.header);
+      return election_.ReceiveVote(sender, packet.header);
     case PacketType::kPauseRequest:
-      return manual_.HearRequest(sender);
+      return manual_.ReceiveRequest(sender);
     case PacketType::kUpdate:
-      return claims_.HearUpdate(std::get<UpdateBody>(packet.body));
+      return claims_.ApplyUpdate(std::get<UpdateBody>(packet.body));
     case PacketType::kPing:
     case PacketType::kPong:
     case PacketType::kMeet:
@@ -288,7 +288,7 @@ void Cluster::OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet
   const PacketHeader& header = packet.header;
   if (header.type != PacketType::kPong) {
     if (header.type == PacketType::kMeet || view_->me().address.ip.empty()) LearnMyIp(link);
-    if (header.type == PacketType::kMeet && sender == nullptr) MeetStranger(link, header);
+    if (header.type == PacketType::kMeet && sender == nullptr) AddStranger(link, header);
     bus_.Send(link, gossip_.Compose(PacketType::kPong, sender));
   }
   if (link.direction() == BusLink::Direction::kTo && link.node != nullptr) sender = OnAnswer(link, sender, header);
@@ -296,8 +296,8 @@ void Cluster::OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet
   if (header.type == PacketType::kPing) UpdateAddress(*sender, link, header);
   if (header.type == PacketType::kPong) NotePong(*sender);
   UpdateRole(*sender, header);
-  claims_.HearHeader(*sender, header);
-  gossip_.Hear(*sender, packet);
+  claims_.ApplyHeader(*sender, header);
+  gossip_.Receive(*sender, packet);
 }
 
 // Others know this node by the address at which they reached it.
@@ -319,7 +319,7 @@ NodeAddress Cluster::AddressOf(const BusLink& link, const PacketHeader& header) 
           .bus_port = header.bus_port};
 }
 
-void Cluster::MeetStranger(const BusLink& link, const PacketHeader& header) {
+void Cluster::AddStranger(const BusLink& link, const PacketHeader& header) {
   if (header.sender.IsSound()) gossip_.GreetBack(AddressOf(link, header));
 }
 
@@ -472,7 +472,7 @@ uint64_t Cluster::TakeSlots(const SlotSet& slots) {
   return view_->me().config_epoch;
 }
 
-void Cluster::HearTakeOver(const NodeId& id, uint64_t epoch, const SlotSet& taken) {
+void Cluster::ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken) {
   if (epoch > BusPacket::kMostEpoch) return;
   ClusterNode* const node = view_->Find(id);
   if (node == nullptr) {
@@ -482,7 +482,7 @@ void Cluster::HearTakeOver(const NodeId& id, uint64_t epoch, const SlotSet& take
   UpdateBody update{epoch, id, view_->SlotsOf(*node)};
   taken.ForEach([&](int slot) { update.slots.Add(slot); });
   view_->current_epoch = std::max(view_->current_epoch, epoch);
-  claims_.HearUpdate(update);
+  claims_.ApplyUpdate(update);
 }
 
 void Cluster::FailOver(FailoverMode mode) {

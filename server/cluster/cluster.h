@@ -79,7 +79,7 @@ class Cluster final : public Bus::User {
   uint64_t TakeSlots(const SlotSet& slots);
   // A node has told us that it has taken these slots of ours with this epoch, before the bus did. If we have forgotten
   // the node, nobody owns them for now.
-  void HearTakeOver(const NodeId& id, uint64_t epoch, const SlotSet& taken);
+  void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);
   bool BumpEpoch() { return claims_.BumpEpoch(); }
@@ -107,7 +107,7 @@ class Cluster final : public Bus::User {
   // PING, PONG and MEET.
   void OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet);
   void LearnMyIp(const BusLink& link);
-  void MeetStranger(const BusLink& link, const PacketHeader& header);
+  void AddStranger(const BusLink& link, const PacketHeader& header);
   // A PONG, or the first answer, of the node that we dialed. Null: nothing more is made of the packet.
   ClusterNode* OnAnswer(BusLink& link, ClusterNode* sender, const PacketHeader& header);
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);

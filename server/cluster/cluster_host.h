@@ -1,5 +1,5 @@
-// ClusterHost: what the cluster asks of the server around it: its data, its role, its clients. ServerAsHost implements
-// it; the simulation in tests has an implementation without data.
+// ClusterHost: what the cluster asks of the server around it: its data, its role, its clients. ServerClusterHost
+// implements it; the simulation in tests has an implementation without data.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class ClusterHost {
   virtual void DeleteKeysIn(int slot) = 0;
   virtual void DeleteAllKeys() = 0;
   // Holds writes back until they are released.
-  virtual void HoldWrites() = 0;
-  virtual void ReleaseWrites() = 0;
+  virtual void PauseWrites() = 0;
+  virtual void ResumeWrites() = 0;
   virtual void Deliver(PacketType type, const PublishBody& message) = 0;
   // Who owns slots, or whether the cluster serves requests, may have changed.
   virtual void OnTopologyChanged() = 0;

@@ -4,13 +4,13 @@
 #include "base/log.h"
 #include "base/pace.h"
 #include "datatypes/keyspace.h"
+#include "server/clients/blocked_clients.h"
 #include "server/clients/clients.h"
-#include "server/clients/messages.h"
 #include "server/clients/pubsub.h"
-#include "server/clients/waiting.h"
+#include "server/clients/push_messages.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_router.h"
-#include "server/cluster/server_as_host.h"
+#include "server/cluster/server_cluster_host.h"
 #include "server/cluster/slot_stats.h"
 #include "server/config/config.h"
 #include "server/execution/executor.h"
@@ -46,7 +46,7 @@ std::optional<std::string> ClusterMode::Open() {
 }
 
 Result<std::string, std::string> ClusterMode::ReadFile() {
-  host_ = std::make_unique<ServerAsHost>(parts_.services);
+  host_ = std::make_unique<ServerClusterHost>(parts_.services);
   auto text = host_->OpenFile();
   if (text.ok()) file_text_ = text.value();
   return text;
@@ -70,7 +70,8 @@ std::optional<std::string> ClusterMode::OpenWith(const std::string& text, Belief
   router_ = std::make_unique<ClusterRouter>(
       ClusterRouter::Parts{services.settings, services.clock, services.keyspace, *cluster_});
   parts_.router.Attach(router_.get());
-  slot_stats_ = std::make_unique<SlotStats>(SlotStats::Parts{services, parts_.running, parts_.observers, *router_});
+  slot_stats_ =
+      std::make_unique<SlotStats>(SlotStats::Parts{services, parts_.current_execution, parts_.observers, *router_});
   return std::nullopt;
 }
 
@@ -126,7 +127,7 @@ void ClusterMode::Tick() {
   host_->FinishSave();
 }
 
-void ClusterMode::EndTurnBesides() {
+void ClusterMode::EndTurnDuringLongTask() {
   if (is_started_) cluster_->SaveAndSend();
 }
 
@@ -144,25 +145,25 @@ void ClusterMode::SendOnWaiting() {
   const Services& services = parts_.services;
   std::vector<Session*> leaving;
   services.clients.ForEach([&](Session& session) {
-    if (session.waiter == nullptr || session.waiter->places.empty()) return;
-    const Waiter& waiter = *session.waiter;
+    if (session.blocked_client == nullptr || session.blocked_client->places.empty()) return;
+    const BlockedClient& waiter = *session.blocked_client;
     const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());
     if (!router_->IsHere({session, *waiter.command, waiter.command->flags, words})) leaving.push_back(&session);
   });
   if (!leaving.empty()) services.executor.StartRun();
   for (Session* session : leaving) {
-    if (session->waiter == nullptr) continue;
-    const Command& command = *session->waiter->command;
-    const std::vector<std::string> request = session->waiter->words;
-    services.waiting.Forget(*session);
+    if (session->blocked_client == nullptr) continue;
+    const Command& command = *session->blocked_client->command;
+    const std::vector<std::string> request = session->blocked_client->words;
+    services.blocked_clients.Forget(*session);
     services.executor.RunAgain(*session, command, std::vector<Bytes>(request.begin(), request.end()),
                                Progress::Stage::kAgain);
-    services.clients.Continue(*session);
+    services.clients.QueueUnblocked(*session);
   }
 }
 
 void ClusterMode::DropLostChannels() {
-  constexpr TopicKind kKind = TopicKind::kShardChannel;
+  constexpr PubSubKind kKind = PubSubKind::kShardChannel;
   PubSub& pubsub = parts_.services.pubsub;
   ClusterView& view = cluster_->view();
   const SlotSet lost_slots = view.TakeLostSlots();

@@ -15,8 +15,8 @@ class CallObservers;
 class Cluster;
 class ClusterRouter;
 class NetworkPort;
-struct Running;
-class ServerAsHost;
+struct CurrentExecution;
+class ServerClusterHost;
 struct Services;
 class SlotRouterPort;
 class SlotStats;
@@ -28,7 +28,7 @@ class ClusterMode {
     const NetworkPort& network;
     SlotRouterPort& router;
     CallObservers& observers;
-    const Running& running;
+    const CurrentExecution& current_execution;
     uint64_t random_seed;
   };
   explicit ClusterMode(const Parts& parts);
@@ -65,7 +65,7 @@ class ClusterMode {
   void Tick();
   void EndTurn();
   // In the middle of a Turn that takes long.
-  void EndTurnBesides();
+  void EndTurnDuringLongTask();
   // A directive cluster-* has changed.
   void ReadSettings();
 
@@ -79,7 +79,7 @@ class ClusterMode {
   void DropLostChannels();
 
   const Parts parts_;
-  std::unique_ptr<ServerAsHost> host_;
+  std::unique_ptr<ServerClusterHost> host_;
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<ClusterRouter> router_;
   std::unique_ptr<SlotStats> slot_stats_;

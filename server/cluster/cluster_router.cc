@@ -29,13 +29,13 @@ bool IsExecution(const SlotRouter::Request& request) {
 }
 
 bool IsAsking(const SlotRouter::Request& request) {
-  return request.command.Is(kAsking) || request.session.cluster_marks.asking != ClusterMarks::Asking::kNo;
+  return request.command.Is(kAsking) || request.session.cluster_marks.asking != ClientClusterState::Asking::kNo;
 }
 
 // ASKING counts for the next request with all that it runs (a script), or for the transaction that it begins: until the
 // first request that is in no transaction any more. A request that waited and runs again is still the same.
 void AdvanceAsking(Session& session) {
-  using Asking = ClusterMarks::Asking;
+  using Asking = ClientClusterState::Asking;
   Asking& asking = session.cluster_marks.asking;
   if (asking == Asking::kNext) {
     asking = Asking::kTransaction;

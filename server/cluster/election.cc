@@ -41,13 +41,13 @@ int Election::Rank() const {
   }));
 }
 
-void Election::GoOn() {
+void Election::Continue() {
   if (!IsWanted()) return;
   const int64_t now_ms = parts_.core.NowMs();
   if (!parts_.core.host.HasWholeData()) return Explain(Obstacle::kNoData);
   if (IsDataTooOld()) return Explain(Obstacle::kDataAge);
   if (at_ms_ == 0 || now_ms - at_ms_ > LimitMs() * 2) return Schedule();
-  if (!has_asked_ && !parts_.manual.IsUnderWay()) HeedRank();
+  if (!has_asked_ && !parts_.manual.IsUnderWay()) ApplyRank();
   if (now_ms < at_ms_) return Explain(Obstacle::kDelay);
   if (now_ms - at_ms_ > LimitMs()) return Explain(Obstacle::kExpired);
   if (!has_asked_) return Ask();
@@ -69,11 +69,11 @@ void Election::Schedule() {
   parts_.core.log.Notice("Start of election delayed for " + std::to_string(at_ms_ - now_ms) + " milliseconds (rank #" +
                          std::to_string(rank_) + ", offset " + std::to_string(parts_.core.host.Offset()) + ").");
   parts_.gossip.BroadcastPong(Gossip::To::kSiblings);  // so that they know our offset
-  if (is_manual) GoOn();
+  if (is_manual) Continue();
 }
 
 // Others may have told a larger offset meanwhile.
-void Election::HeedRank() {
+void Election::ApplyRank() {
   const int rank = Rank();
   if (rank <= rank_) return;
   at_ms_ += (rank - rank_) * kDelayPerRankMs;
@@ -95,11 +95,11 @@ void Election::Ask() {
   view.WantCheck();
 }
 
-void Election::HearVote(const ClusterNode& voter, const PacketHeader& header) {
+void Election::ReceiveVote(const ClusterNode& voter, const PacketHeader& header) {
   const bool counts = voter.IsPrimary() && voter.slot_count != 0 && has_asked_ && header.current_epoch >= epoch_;
   if (!counts) return;
   voters_.insert(voter.id);
-  GoOn();
+  Continue();
 }
 
 void Election::Win() {
@@ -189,7 +189,7 @@ std::string Election::Objection(const ClusterNode& candidate, const PacketHeader
   return objection;
 }
 
-void Election::HearRequest(ClusterNode& candidate, const PacketHeader& header) {
+void Election::ReceiveRequest(ClusterNode& candidate, const PacketHeader& header) {
   ClusterView& view = parts_.core.view;
   if (!view.me().IsPrimary() || view.me().slot_count == 0) return;
   const std::string name = candidate.LogName();

@@ -32,14 +32,14 @@ class Election {
   explicit Election(const Parts& parts) : parts_(parts) {}
 
   // For the timer, and the ends of Turns in which something happened. Cost: some compares on a primary.
-  void GoOn();
-  void HearVote(const ClusterNode& voter, const PacketHeader& header);
+  void Continue();
+  void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);
   // Takes the place of the primary, whoever agrees. Warns if the data here is not whole.
   void TakeOver();
   void Cancel() { at_ms_ = 0; }
 
   // Another replica asks for our vote.
-  void HearRequest(ClusterNode& candidate, const PacketHeader& header);
+  void ReceiveRequest(ClusterNode& candidate, const PacketHeader& header);
 
  private:
   enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
@@ -49,7 +49,7 @@ class Election {
   void Schedule();
   // Replicas of the same primary that have more of its history.
   int Rank() const;
-  void HeedRank();
+  void ApplyRank();
   void Ask();
   void Win();
   void Explain(Obstacle obstacle);

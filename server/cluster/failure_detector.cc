@@ -72,7 +72,7 @@ void FailureDetector::MarkFailed(ClusterNode& node) {
   parts_.core.view.WantCheck();
 }
 
-void FailureDetector::HearOfFailure(const NodeId& id, const ClusterNode& reporter) {
+void FailureDetector::RecordFailureReport(const NodeId& id, const ClusterNode& reporter) {
   ClusterNode* node = parts_.core.view.Find(id);
   if (node == nullptr || (node->flags & (kNodeFailed | kNodeMyself)) != 0) return;
   parts_.core.log.Notice("FAIL message received from " + reporter.LogName() + " about " + node->LogName());

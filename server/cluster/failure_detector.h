@@ -28,7 +28,7 @@ class FailureDetector {
   // The node has answered.
   void Answered(ClusterNode& node);
   // FAIL: a majority decided.
-  void HearOfFailure(const NodeId& id, const ClusterNode& reporter);
+  void RecordFailureReport(const NodeId& id, const ClusterNode& reporter);
   int suspects() const { return suspects_; }
   void BeginRound() { suspects_ = 0; }
 

@@ -176,22 +176,22 @@ NodeAddress Gossip::AddressOf(const GossipEntry& entry) const {
           .bus_port = entry.bus_port};
 }
 
-void Gossip::Hear(ClusterNode& sender, const BusPacket& packet) {
+void Gossip::Receive(ClusterNode& sender, const BusPacket& packet) {
   const PingBody& body = std::get<PingBody>(packet.body);
-  for (const GossipEntry& entry : body.gossip) HearOf(sender, entry);
-  HearExtensions(sender, body.extensions);
+  for (const GossipEntry& entry : body.gossip) ApplyGossipEntry(sender, entry);
+  ApplyExtensions(sender, body.extensions);
 }
 
-void Gossip::HearOf(ClusterNode& sender, const GossipEntry& entry) {
+void Gossip::ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry) {
   if (ClusterNode* node = parts_.core.view.Find(entry.id)) {
-    if (!node->IsMyself()) HearOfKnown(sender, *node, entry);
+    if (!node->IsMyself()) UpdateKnownNode(sender, *node, entry);
     return;
   }
   if ((entry.flags & (kNodeNoAddress | kNodeHandshake)) != 0 || !entry.id.IsSound() || IsForgotten(entry.id)) return;
   if (NormalIp(entry.ip) && entry.bus_port != 0) Learn(entry);
 }
 
-void Gossip::HearOfKnown(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry) {
+void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry) {
   const bool fails = (entry.flags & (kNodeSuspect | kNodeFailed)) != 0;
   if (sender.IsPrimary() && &sender != &node) {
     if (fails) {
@@ -230,7 +230,7 @@ void Gossip::Learn(const GossipEntry& entry) {
   parts_.core.view.WantSave();
 }
 
-void Gossip::HearExtensions(ClusterNode& sender, const PingExtensions& extensions) {
+void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions) {
   ClusterView& view = parts_.core.view;
   const auto take = [&](std::string& place, const std::optional<std::string>& told, bool (*is_sound)(Bytes)) {
     const std::string text = told.value_or("");

@@ -43,8 +43,8 @@ class Gossip {
   void TellOfMyself();
 
   // What a PING told. `sender` is known. `link` is where it came from.
-  void Hear(ClusterNode& sender, const BusPacket& packet);
-  void HearExtensions(ClusterNode& sender, const PingExtensions& extensions);
+  void Receive(ClusterNode& sender, const BusPacket& packet);
+  void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);
 
   // --- Forgetting.
 
@@ -58,8 +58,8 @@ class Gossip {
   std::vector<const ClusterNode*> Choose(const ClusterNode* receiver);
   GossipEntry EntryOf(const ClusterNode& node) const;
   PingExtensions MyExtensions();
-  void HearOf(ClusterNode& sender, const GossipEntry& entry);
-  void HearOfKnown(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);
+  void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);
+  void UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);
   void Learn(const GossipEntry& entry);
   NodeAddress AddressOf(const GossipEntry& entry) const;
 

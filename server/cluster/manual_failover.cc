@@ -12,25 +12,25 @@ void ManualFailover::Start(Mode mode) {
   if (ClusterNode* primary = parts_.core.view.me().primary) parts_.bus.Send(*primary, packet);
 }
 
-void ManualFailover::HearRequest(ClusterNode& replica) {
+void ManualFailover::ReceiveRequest(ClusterNode& replica) {
   if (replica.primary != &parts_.core.view.me()) return;
   Reset();
   until_ms_ = parts_.core.NowMs() + parts_.core.settings.cluster_manual_failover_timeout;
   replica_ = replica.id;
   parts_.core.view.is_paused = true;
-  parts_.core.host.HoldWrites();
+  parts_.core.host.PauseWrites();
   parts_.core.log.Notice("Manual failover requested by replica " + replica.LogName() + ".");
   parts_.gossip.Ping(replica);
 }
 
-void ManualFailover::HearPrimary(const PacketHeader& header) {
+void ManualFailover::ReceivePrimaryOffset(const PacketHeader& header) {
   if (!IsUnderWay() || primary_offset_ != -1 || (header.message_flags & PacketHeader::kPaused) == 0) return;
   primary_offset_ = static_cast<int64_t>(header.offset);
   parts_.core.log.Notice("Received replication offset for paused master manual failover: " +
                          std::to_string(primary_offset_));
 }
 
-void ManualFailover::GoOn() {
+void ManualFailover::Continue() {
   if (!IsUnderWay()) return;
   if (parts_.core.NowMs() > until_ms_) {
     parts_.core.log.Warning("Manual failover timed out.");
@@ -44,7 +44,7 @@ void ManualFailover::GoOn() {
 }
 
 void ManualFailover::Reset() {
-  if (parts_.core.view.is_paused) parts_.core.host.ReleaseWrites();
+  if (parts_.core.view.is_paused) parts_.core.host.ResumeWrites();
   parts_.core.view.is_paused = false;
   until_ms_ = 0;
   can_start_ = false;

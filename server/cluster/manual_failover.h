@@ -27,12 +27,12 @@ class ManualFailover {
   enum class Mode : uint8_t { kAsk, kForce };
   void Start(Mode mode);
   // MFSTART of one of our replicas.
-  void HearRequest(ClusterNode& replica);
+  void ReceiveRequest(ClusterNode& replica);
   // The header of any packet of our primary.
-  void HearPrimary(const PacketHeader& header);
+  void ReceivePrimaryOffset(const PacketHeader& header);
   void Reset();
   // For the timer and the ends of Turns.
-  void GoOn();
+  void Continue();
 
   bool IsUnderWay() const { return until_ms_ != 0; }
   // The replica has everything, or need not.

@@ -19,34 +19,34 @@ class NodeId {
 
   // Names nobody.
   NodeId() = default;
-  // The octets of the bus: digits, or only zeros for nobody. Requires: kLength octets.
-  static NodeId FromOctets(Bytes octets) {
+  // The bytes of the bus: digits, or only zeros for nobody. Requires: kLength bytes.
+  static NodeId FromBytes(Bytes bytes) {
     NodeId id;
-    std::copy_n(octets.begin(), kLength, id.octets_.begin());
+    std::copy_n(bytes.begin(), kLength, id.bytes_.begin());
     return id;
   }
   // Nothing unless the text is an id.
   static std::optional<NodeId> Parse(Bytes text) {
     if (text.size() != kLength) return std::nullopt;
     const bool is_id = std::ranges::all_of(text, [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
-    return is_id ? std::optional(FromOctets(text)) : std::nullopt;
+    return is_id ? std::optional(FromBytes(text)) : std::nullopt;
   }
   static NodeId Draw(Random& random) {
     NodeId id;
-    for (char& octet : id.octets_) octet = "0123456789abcdef"[random.Below(16)];
+    for (char& byte : id.bytes_) byte = "0123456789abcdef"[random.Below(16)];
     return id;
   }
 
-  bool IsNull() const { return octets_[0] == '\0'; }
+  bool IsNull() const { return bytes_[0] == '\0'; }
   // Whether it is made of digits; what comes from the bus may not be.
   bool IsSound() const { return Parse(Text()).has_value(); }
-  Bytes Text() const { return {octets_.data(), kLength}; }
+  Bytes Text() const { return {bytes_.data(), kLength}; }
   std::string String() const { return std::string(Text()); }
   // NOLINTNEXTLINE(modernize-use-nullptr): the check stumbles over what the compiler makes of it
   auto operator<=>(const NodeId&) const = default;
 
  private:
-  std::array<char, kLength> octets_{};
+  std::array<char, kLength> bytes_{};
 };
 
 }  // namespace respite

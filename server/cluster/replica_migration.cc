@@ -28,7 +28,7 @@ bool ReplicaMigration::IsMyTurn(int most) const {
   return candidate == &view.me();
 }
 
-void ReplicaMigration::GoOn() {
+void ReplicaMigration::Continue() {
   ClusterView& view = parts_.core.view;
   const int64_t now_ms = parts_.core.NowMs();
   int most = 0;

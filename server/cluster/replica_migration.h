@@ -18,7 +18,7 @@ class ReplicaMigration {
   explicit ReplicaMigration(const Parts& parts) : parts_(parts) {}
 
   // For the timer. Cost: O(nodes).
-  void GoOn();
+  void Continue();
 
  private:
   static bool IsOrphaned(const ClusterNode& node);

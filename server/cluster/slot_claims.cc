@@ -4,7 +4,7 @@
 
 namespace respite {
 
-void SlotClaims::HearHeader(ClusterNode& sender, const PacketHeader& header) {
+void SlotClaims::ApplyHeader(ClusterNode& sender, const PacketHeader& header) {
   ClusterView& view = parts_.core.view;
   ClusterNode& primary = view.PrimaryOf(sender);
   if (primary.IsPrimary() && !view.OwnsExactly(primary, header.slots)) {
@@ -83,7 +83,7 @@ void SlotClaims::Correct(ClusterNode& sender, const PacketHeader& header) {
   parts_.bus.Send(sender, packet);
 }
 
-void SlotClaims::HearUpdate(const UpdateBody& update) {
+void SlotClaims::ApplyUpdate(const UpdateBody& update) {
   ClusterNode* node = parts_.core.view.Find(update.id);
   if (node == nullptr || node->config_epoch >= update.config_epoch) return;
   if (node->IsReplica() && !node->IsMyself()) parts_.core.view.BecomePrimary(*node);

@@ -20,9 +20,9 @@ class SlotClaims {
   explicit SlotClaims(const Parts& parts) : parts_(parts) {}
 
   // A PING of a node: what it, or its primary, claims.
-  void HearHeader(ClusterNode& sender, const PacketHeader& header);
+  void ApplyHeader(ClusterNode& sender, const PacketHeader& header);
   // Somebody says that we claim what others have.
-  void HearUpdate(const UpdateBody& update);
+  void ApplyUpdate(const UpdateBody& update);
 
   // A primary takes an epoch larger than all others, without asking anybody. False: it has the largest already.
   bool BumpEpoch();

@@ -6,8 +6,8 @@
 
 #include "base/key_slot.h"
 #include "protocol/request_text.h"
+#include "server/clients/current_execution.h"
 #include "server/clients/pubsub.h"
-#include "server/clients/running.h"
 #include "server/cluster/cluster_view.h"
 #include "server/config/settings.h"
 #include "server/dataset/dataset.h"
@@ -19,7 +19,7 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kMultiOctets = 15;  // *1\r\n$5\r\nmulti\r\n
+constexpr size_t kMultiBytes = 15;  // *1\r\n$5\r\nmulti\r\n
 constexpr Bytes kQueued = "+QUEUED\r\n";
 
 }  // namespace
@@ -49,7 +49,7 @@ void SlotStats::DetachAll() {
   parts_.services.pubsub.OnShardMessage(nullptr);
   slot_ = kNoSlot;
   queued_ = {};
-  streamed_octets_ = 0;
+  streamed_bytes_ = 0;
 }
 
 void SlotStats::ForgetOthers(ClusterView& view) {
@@ -71,7 +71,7 @@ void SlotStats::Note(int slot) {
 }
 
 void SlotStats::NoteQueued(const FinishedCall& call) {
-  queued_.octets += RequestOctets(call.words);
+  queued_.bytes += RequestBytes(call.words);
   ++queued_.count;
 }
 
@@ -85,27 +85,27 @@ void SlotStats::OnCall(const FinishedCall& call) {
   }
   const int slot = std::exchange(slot_, kNoSlot);
   const Queued queued = std::exchange(queued_, {});
-  const uint64_t streamed = std::exchange(streamed_octets_, 0);
+  const uint64_t streamed = std::exchange(streamed_bytes_, 0);
   if (slot < 0) return;
   const bool is_exec = call.command.Spec().transaction == TransactionRole::kExecutes;
   Figures& figures = FiguresOf(slot);
   figures.cpu_us += static_cast<uint64_t>(std::max<int64_t>(call.duration_us, 0));
-  figures.octets_in += RequestOctets(call.words) + queued.octets + (is_exec ? kMultiOctets : 0);
-  figures.octets_out += call.reply_octets + queued.count * kQueued.size() +
-                        streamed * parts_.services.replication.replicas().All().size();
+  figures.bytes_in += RequestBytes(call.words) + queued.bytes + (is_exec ? kMultiBytes : 0);
+  figures.bytes_out +=
+      call.reply_bytes + queued.count * kQueued.size() + streamed * parts_.services.replication.replicas().All().size();
 }
 
 // What the node does by itself, such as removing expired keys, is no call of a client.
 void SlotStats::Append(const UnitEffects& effects) {
-  if (parts_.running.command == nullptr) return;
+  if (parts_.current_execution.command == nullptr) return;
   for (size_t i = 0; i < effects.Count(); ++i) {
-    if ((effects[i].targets & JournalEntry::kReplicas) != 0) streamed_octets_ += effects[i].request.size();
+    if ((effects[i].targets & JournalEntry::kReplicas) != 0) streamed_bytes_ += effects[i].request.size();
   }
 }
 
 void SlotStats::OnShardMessage(Bytes channel, Bytes message, size_t receivers) {
   const std::array<Bytes, 3> words = {"smessage", channel, message};
-  if (receivers != 0) FiguresOf(KeySlot(channel)).octets_out += RequestOctets(words) * receivers;
+  if (receivers != 0) FiguresOf(KeySlot(channel)).bytes_out += RequestBytes(words) * receivers;
 }
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// SlotStats: what each hash slot costs this node: time, and octets from and to clients (CLUSTER SLOT-STATS).
+// SlotStats: what each hash slot costs this node: time, and bytes from and to clients (CLUSTER SLOT-STATS).
 //
 // It observes calls and the stream to replicas while cluster-slot-stats-enabled says so, and costs nothing otherwise.
 // A call counts for the slot of its keys: a transaction or a script with all that it ran, and for none if those were of
@@ -15,7 +15,7 @@
 namespace respite {
 
 class ClusterView;
-struct Running;
+struct CurrentExecution;
 struct Services;
 class SlotRouter;
 
@@ -23,14 +23,14 @@ class SlotStats final : public CallObserver, public Journal {
  public:
   struct Parts {
     const Services& services;
-    const Running& running;
+    const CurrentExecution& current_execution;
     CallObservers& observers;
     const SlotRouter& router;
   };
   struct Figures {
     uint64_t cpu_us = 0;
-    uint64_t octets_in = 0;   // requests, each counted as an array of bulk strings
-    uint64_t octets_out = 0;  // replies, messages of shard channels, the stream to replicas
+    uint64_t bytes_in = 0;   // requests, each counted as an array of bulk strings
+    uint64_t bytes_out = 0;  // replies, messages of shard channels, the stream to replicas
   };
 
   explicit SlotStats(const Parts& parts);
@@ -52,7 +52,7 @@ class SlotStats final : public CallObserver, public Journal {
   static constexpr int kManySlots = -2;
 
   struct Queued {
-    uint64_t octets = 0;
+    uint64_t bytes = 0;
     uint64_t count = 0;
   };
 
@@ -68,8 +68,8 @@ class SlotStats final : public CallObserver, public Journal {
   std::vector<Figures> figures_;  // empty: nothing was counted
   // Of the call of a client that is under way.
   int slot_ = kNoSlot;
-  Queued queued_;                 // of its transaction
-  uint64_t streamed_octets_ = 0;  // to each replica
+  Queued queued_;                // of its transaction
+  uint64_t streamed_bytes_ = 0;  // to each replica
 };
 
 }  // namespace respite

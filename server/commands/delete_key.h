@@ -3,7 +3,7 @@
 
 #include "server/catalogue/dialect.h"
 #include "server/config/settings.h"
-#include "server/dataset/disposer.h"
+#include "server/dataset/lazy_free.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 
@@ -19,14 +19,14 @@ inline KeyEvent PastDeadlineEvent(const Call& call) {
 // Takes the place of setting a deadline that has passed already (EXPIRE, GETEX).
 inline void DeleteAsExpired(Call& call, KeyEdit& edit) {
   const bool lazily = call.services.settings.lazyfree_lazy_expire;
-  call.services.disposer.Free(edit.Take(), FreeLaterIf(lazily));
+  call.services.lazy_free.Free(edit.Take(), FreeLaterIf(lazily));
   edit.Touched(PastDeadlineEvent(call));
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), edit.Key());
 }
 
 // Frees a value that made way for another one (RENAME, COPY).
 inline void FreeReplaced(Call& call, EntryPtr replaced) {
-  call.services.disposer.Free(std::move(replaced), FreeLaterIf(call.services.settings.lazyfree_lazy_server_del));
+  call.services.lazy_free.Free(std::move(replaced), FreeLaterIf(call.services.settings.lazyfree_lazy_server_del));
 }
 
 // Replaces the value of `key`; null deletes the key (SUNIONSTORE, SORT with STORE). Redis: an existing key is not

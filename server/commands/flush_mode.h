@@ -3,7 +3,7 @@
 
 #include "server/commands/delete_key.h"
 #include "server/config/settings.h"
-#include "server/dataset/disposer.h"
+#include "server/dataset/lazy_free.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 

@@ -167,9 +167,9 @@ struct Settings : EncodingLimits {
   int shutdown_timeout = 10;                // seconds
   int64_t slowlog_log_slower_than = 10000;  // microseconds; negative: off
   int64_t slowlog_max_len = 128;
-  int64_t commandlog_request_larger_than = 1024 * 1024;  // octets; negative: off
+  int64_t commandlog_request_larger_than = 1024 * 1024;  // bytes; negative: off
   int64_t commandlog_large_request_max_len = 128;
-  int64_t commandlog_reply_larger_than = 1024 * 1024;  // octets; negative: off
+  int64_t commandlog_reply_larger_than = 1024 * 1024;  // bytes; negative: off
   int64_t commandlog_large_reply_max_len = 128;
   bool starts_empty = false;  // reads no data set that lies in `dir`; not a directive
   std::string start_dir;      // where the server was started; not a directive

@@ -7,25 +7,25 @@ namespace respite {
 void ActiveExpiry::StartRound(int hz) {
   if (sleeps_ || parts_.removal.Now() != KeyRemoval::Answer::kYes) return;
   parts_.expiry.StartRound(parts_.settings, hz);
-  GoOn();
+  Continue();
 }
 
-void ActiveExpiry::GoOn() {
+void ActiveExpiry::Continue() {
   const KeyRemoval::Answer may_remove = parts_.removal.Now();
   if (sleeps_ || may_remove == KeyRemoval::Answer::kNo) return;
-  if (may_remove == KeyRemoval::Answer::kLater) return GoOnInNextTurn();
+  if (may_remove == KeyRemoval::Answer::kLater) return ContinueInNextTurn();
   const Expiry::Slice slice = parts_.expiry.RunSlice();
   parts_.latency.Note("expire-cycle", slice.elapsed_us);
   if (slice.outcome == Expiry::Outcome::kFinished) return;
-  if (!parts_.host) return GoOn();
-  GoOnInNextTurn();
+  if (!parts_.host) return Continue();
+  ContinueInNextTurn();
 }
 
-void ActiveExpiry::GoOnInNextTurn() {
+void ActiveExpiry::ContinueInNextTurn() {
   if (std::exchange(posted_, true)) return;
   parts_.host->Post([this] {
     posted_ = false;
-    GoOn();
+    Continue();
   });
 }
 

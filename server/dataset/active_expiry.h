@@ -29,8 +29,8 @@ class ActiveExpiry {
   void WakeUp() { sleeps_ = false; }
 
  private:
-  void GoOn();
-  void GoOnInNextTurn();
+  void Continue();
+  void ContinueInNextTurn();
 
   Parts parts_;
   bool posted_ = false;  // the next slice waits for its Turn

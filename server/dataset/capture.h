@@ -29,7 +29,7 @@ class Capture {
   static Capture Take(Dataset& data);
 
   // Puts the data back in place of what is there, which is returned: the caller decides where that is freed
-  // (Disposer::Free). Listeners hear that all databases lose their keys. Nothing is left in the Capture. Requires: as
+  // (LazyFree::Free). Listeners hear that all databases lose their keys. Nothing is left in the Capture. Requires: as
   // many databases.
   Capture Restore(Dataset& data) &&;
   // The same with a copy, so that it can be restored again.

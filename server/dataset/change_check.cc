@@ -50,7 +50,7 @@ std::string ContentOf(const Entry& entry) {
     Digest deadline;
     deadline.Mix(field);
     deadline.Mix(std::to_string(*hash.DeadlineOf(field)));
-    digest.Add(deadline.Octets());
+    digest.Add(deadline.RawBytes());
   });
   return digest.Hex();
 }

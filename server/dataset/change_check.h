@@ -44,7 +44,7 @@ struct ValuePrint {
   bool exists = false;
   ValueType type = ValueType::kString;
   int64_t deadline_ms = kNoDeadline;
-  size_t size = 0;                     // elements, or octets of a string
+  size_t size = 0;                     // elements, or bytes of a string
   std::optional<std::string> content;  // a digest; none: too large
   std::optional<std::string> groups;   // of a stream, with the IDs it knows; none: too large
 };

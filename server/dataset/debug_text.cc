@@ -27,13 +27,13 @@ bool Fits(int64_t value) {
 
 size_t SerializedStringBytes(const Entry& entry) {
   StringText text(entry);
-  Bytes octets = text.View();
-  if (octets.size() <= kIntegerDigitsMax) {
-    if (auto integer = ParseInteger(octets); integer && Fits<int32_t>(*integer)) {
+  Bytes bytes = text.View();
+  if (bytes.size() <= kIntegerDigitsMax) {
+    if (auto integer = ParseInteger(bytes); integer && Fits<int32_t>(*integer)) {
       return Fits<int8_t>(*integer) ? 2 : Fits<int16_t>(*integer) ? 3 : 5;
     }
   }
-  return LengthBytes(octets.size()) + octets.size();
+  return LengthBytes(bytes.size()) + bytes.size();
 }
 
 std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t now_ms) {

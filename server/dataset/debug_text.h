@@ -12,7 +12,7 @@ namespace respite {
 // DEBUG OBJECT's line: "Value at:0x… refcount:1 encoding:int serializedlength:2 lru:… lru_seconds_idle:0".
 std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t now_ms);
 
-// Bytes that the value of a string takes in an RDB file without compression: its length or integer marker, its octets.
+// Bytes that the value of a string takes in an RDB file without compression: its length or integer marker, its bytes.
 size_t SerializedStringBytes(const Entry& entry);
 
 // DEBUG HTSTATS: the figures of one table.

@@ -108,7 +108,7 @@ class KeyEdit : public AnyEdit {
     check_.Changed();
     entry_->SetInteger(value);
   }
-  // Makes the text of a string `size` octets long and lets the caller write to it; see Database::Grow. The next change
+  // Makes the text of a string `size` bytes long and lets the caller write to it; see Database::Grow. The next change
   // may move the text.
   std::span<char> Grow(size_t size) {
     entry_ = db_.MutableData().Grow(entry_, size);

@@ -9,10 +9,10 @@
 #include "datatypes/keyspace.h"
 #include "protocol/reply_buffer.h"
 #include "server/config/settings.h"
-#include "server/dataset/disposer.h"
 #include "server/dataset/key_removal.h"
+#include "server/dataset/lazy_free.h"
+#include "server/dataset/lazy_free_thread.h"
 #include "server/dataset/memory_gauge.h"
-#include "server/dataset/reclaimer.h"
 #include "server/dataset/unit.h"
 #include "server/runtime/host.h"
 #include "server/runtime/latency.h"
@@ -42,7 +42,7 @@ Eviction::Eviction(const Parts& parts)
     : parts_(parts), pool_(parts.data.keyspace, parts.settings, parts.data.usage, parts.data.random) {}
 
 size_t Eviction::UncountedBytes() const {
-  return parts_.data.journals.BufferedBytes() + parts_.reclaimer.PendingBytes();
+  return parts_.data.journals.BufferedBytes() + parts_.lazy_free_thread.PendingBytes();
 }
 
 size_t Eviction::ExcessBytes() const {
@@ -108,9 +108,9 @@ void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
     const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
     if (freed_bytes > 0) freed_bytes_ += static_cast<size_t>(freed_bytes);
   } else {
-    const uint64_t before = parts_.disposer.EvictedBytes();
+    const uint64_t before = parts_.lazy_free.EvictedBytes();
     unit.Evict(choice.db, choice.entry, parts_.settings.lazyfree_lazy_eviction ? Bytes("UNLINK") : Bytes("DEL"));
-    freed_bytes_ += parts_.disposer.EvictedBytes() - before;
+    freed_bytes_ += parts_.lazy_free.EvictedBytes() - before;
   }
   unit.Close();  // each key is a group of its own in the journal
 }

@@ -20,13 +20,13 @@ namespace respite {
 
 class BlockPool;
 class Clock;
-class Disposer;
+class LazyFree;
 class HostPort;
 class KeyRemoval;
 class LatencyMonitor;
 class MemoryGauge;
 class Pace;
-class Reclaimer;
+class LazyFreeThread;
 struct ServerStats;
 struct Settings;
 
@@ -39,8 +39,8 @@ class Eviction {
     const HostPort& host;
     Dataset& data;
     const KeyRemoval& removal;
-    const Disposer& disposer;
-    const Reclaimer& reclaimer;
+    const LazyFree& lazy_free;
+    const LazyFreeThread& lazy_free_thread;
     const MemoryGauge& memory;
     BlockPool& blocks;
     ServerStats& stats;

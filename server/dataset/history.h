@@ -1,7 +1,7 @@
 // History: which history the data has, and how far it goes. Replicas ask for a history by its id and an offset; a
 // snapshot keeps them.
 //
-// The history of a primary is the stream of its effects, in octets. A replica has the history of its primary. A server
+// The history of a primary is the stream of its effects, in bytes. A replica has the history of its primary. A server
 // that becomes a primary begins a history of its own under a new id, but remembers the old id and where it ended: other
 // replicas of the former primary may go on from there (PSYNC2).
 #pragma once
@@ -18,7 +18,7 @@ struct History {
   static constexpr int64_t kLongest = int64_t{1} << 60;  // larger offsets of a peer are invalid
 
   std::string id = RandomHex(kIdLength);
-  int64_t offset = 0;  // octets so far
+  int64_t offset = 0;  // bytes so far
   std::string former_id = std::string(kIdLength, '0');
   int64_t former_end = -1;  // the former history and this one are the same up to here; -1: there is none
   int stream_db = 0;        // what the stream has selected at `offset`
@@ -40,7 +40,7 @@ struct History {
   bool IsWhole() const { return data == Data::kWhole; }
   // Whether the data is a state of this history, so that another server may be asked to continue it.
   bool IsKnown() const { return data == Data::kWhole || data == Data::kOther; }
-  // Whether the octets after `from` of the history `asked_id` are the same as here.
+  // Whether the bytes after `from` of the history `asked_id` are the same as here.
   bool Covers(const std::string& asked_id, int64_t from) const {
     return asked_id == id || (former_end >= 0 && asked_id == former_id && from <= former_end);
   }

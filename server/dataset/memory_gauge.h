@@ -6,23 +6,24 @@
 #include <cstdint>
 
 #include "base/memory.h"
-#include "server/dataset/reclaimer.h"
+#include "server/dataset/lazy_free_thread.h"
 #include "server/runtime/stats.h"
 
 namespace respite {
 
 class MemoryGauge {
  public:
-  MemoryGauge(const Reclaimer& reclaimer, ServerStats& stats) : reclaimer_(reclaimer), stats_(stats) {}
+  MemoryGauge(const LazyFreeThread& lazy_free_thread, ServerStats& stats)
+      : lazy_free_thread_(lazy_free_thread), stats_(stats) {}
 
   // Cost: a few ns, no call into the system.
   size_t UsedBytes() const {
-    const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + reclaimer_.HeldBytes();
+    const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + lazy_free_thread_.HeldBytes();
     return static_cast<size_t>(std::max<int64_t>(held, 0));
   }
   // Without the memory that waits for the background thread.
   int64_t ReachableBytes() const {
-    return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(reclaimer_.PendingBytes());
+    return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(lazy_free_thread_.PendingBytes());
   }
   // Takes the memory in use now as that of an empty server (INFO used_memory_startup). The host calls this once it has
   // its buffers.
@@ -33,7 +34,7 @@ class MemoryGauge {
   void NotePeak() { stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, UsedBytes()); }
 
  private:
-  const Reclaimer& reclaimer_;
+  const LazyFreeThread& lazy_free_thread_;
   ServerStats& stats_;
 };
 

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
-#include "server/clients/waiting.h"
+#include "server/clients/blocked_clients.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/runtime/host.h"
 
 namespace respite {
 
-void Call::Wait(const Awaited& awaited) {
+void Call::Wait(const BlockCondition& awaited) {
   if (!services.executor.MayWait()) return awaited.answer(reply, services, session);
-  services.waiting.Park(session, command, args.Words(), awaited);
+  services.blocked_clients.Block(session, command, args.Words(), awaited);
 }
 
-bool Call::MayGoOnLater() const {
+bool Call::MayContinueLater() const {
   return services.executor.MayWait() && session.replies.IsOn() && static_cast<bool>(services.host);
 }
 

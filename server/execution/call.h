@@ -27,7 +27,7 @@ struct Call {
   Random& random;
   std::span<const BlobRef> blobs = {};  // own the big arguments
   bool failed = false;                  // the reply has an error in it, though the command was not refused
-  bool goes_on = false;                 // see GoOnInNextTurn
+  bool continues_later = false;         // see ContinueInNextTurn
   bool is_resumed = false;              // it runs again for that
 
   // Whether a deadline has passed, such as one that the command sets. In a repeated record no deadline has.
@@ -42,14 +42,14 @@ struct Call {
   // Waits: the request runs again when one of the keys changes, and is answered on a timeout. The handler must not have
   // changed or replied anything, and returns. Where waiting is not allowed (in a transaction), the answer for a timeout
   // is given at once.
-  void Wait(const Awaited& awaited);
+  void Wait(const BlockCondition& awaited);
   // Continues in the next Turn, because others would wait too long: the handler runs again and continues where it
   // stopped. The reply so far is sent; no other request of this client runs meanwhile, no gate refuses the rest, and
-  // statistics count one call, at its end. Requires: MayGoOnLater, and no refusal is thrown from then on.
-  void GoOnInNextTurn() { goes_on = true; }
+  // statistics count one call, at its end. Requires: MayContinueLater, and no refusal is thrown from then on.
+  void ContinueInNextTurn() { continues_later = true; }
   // False in transactions and scripts, when replies are off, and without a host that begins Turns.
-  bool MayGoOnLater() const;
-  // The most octets that a string may have.
+  bool MayContinueLater() const;
+  // The most bytes that a string may have.
   uint64_t LongestText() const;
   // Keeps args[word] (a password, say) out of SLOWLOG and MONITOR.
   void Redact(size_t word) { session.redacted_words.push_back(word); }

@@ -32,8 +32,8 @@ void CallObservers::Tidy() {
     if (listener.observer == nullptr) continue;
     const CallLimits& limits = listener.limits;
     least_ = {.from_us = std::min(least_.from_us, limits.from_us),
-              .from_request_octets = std::min(least_.from_request_octets, limits.from_request_octets),
-              .from_reply_octets = std::min(least_.from_reply_octets, limits.from_reply_octets)};
+              .from_request_bytes = std::min(least_.from_request_bytes, limits.from_request_bytes),
+              .from_reply_bytes = std::min(least_.from_reply_bytes, limits.from_reply_bytes)};
   }
 }
 

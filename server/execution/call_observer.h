@@ -19,7 +19,7 @@
 #include "base/bytes.h"
 #include "protocol/request_text.h"
 #include "server/catalogue/command_table.h"
-#include "server/clients/held_request.h"
+#include "server/clients/paused_request.h"
 
 namespace respite {
 
@@ -36,9 +36,9 @@ struct FinishedCall {
   Ending ending = Ending::kSucceeded;
   // kAgain: the client waited for a key or the end of CLIENT PAUSE before.
   Progress::Stage stage = Progress::Stage::kNew;
-  Bytes error = {};         // with kFailed: why it was refused; empty when an error stands in its reply
-  int depth = 0;            // 0: a client sent it; more: it ran within a transaction or a script
-  size_t reply_octets = 0;  // of a script's command: 0
+  Bytes error = {};        // with kFailed: why it was refused; empty when an error stands in its reply
+  int depth = 0;           // 0: a client sent it; more: it ran within a transaction or a script
+  size_t reply_bytes = 0;  // of a script's command: 0
 };
 
 // A command that was refused before it ran.
@@ -77,22 +77,22 @@ struct CallLimits {
   static constexpr CallLimits EveryCall() { return {.from_us = std::numeric_limits<int64_t>::min()}; }
 
   int64_t from_us = kNoTime;
-  size_t from_request_octets = kNoSize;
-  size_t from_reply_octets = kNoSize;
+  size_t from_request_bytes = kNoSize;
+  size_t from_reply_bytes = kNoSize;
 
   // Cost: three compares, and O(words) with a limit for requests.
   bool IsReachedBy(const FinishedCall& call) const {
-    return call.duration_us >= from_us || call.reply_octets >= from_reply_octets ||
-           (from_request_octets != kNoSize && HasLargeRequest(call));
+    return call.duration_us >= from_us || call.reply_bytes >= from_reply_bytes ||
+           (from_request_bytes != kNoSize && HasLargeRequest(call));
   }
 
  private:
   // Sizes are added first: the exact number, with the digits of each size, matters near the limit only.
   bool HasLargeRequest(const FinishedCall& call) const {
     constexpr size_t kMostAroundWord = 32;  // "$4294967295\r\n" and "\r\n"
-    size_t octets = (call.words.size() + 1) * kMostAroundWord;
-    for (const Bytes word : call.words) octets += word.size();
-    return octets >= from_request_octets && RequestOctets(call.words) >= from_request_octets;
+    size_t bytes = (call.words.size() + 1) * kMostAroundWord;
+    for (const Bytes word : call.words) bytes += word.size();
+    return bytes >= from_request_bytes && RequestBytes(call.words) >= from_request_bytes;
   }
 };
 

@@ -4,7 +4,7 @@
 
 #include "protocol/request_text.h"
 #include "server/catalogue/dialect.h"
-#include "server/clients/running.h"
+#include "server/clients/current_execution.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
 
@@ -23,15 +23,15 @@ constexpr CommandLog::Subject kLargeRequest = {
     .name = "large-request",
     .from = &Settings::commandlog_request_larger_than,
     .max_records = &Settings::commandlog_large_request_max_len,
-    .limits = [](int64_t from) { return CallLimits{.from_request_octets = static_cast<size_t>(from)}; },
-    .figure = [](const FinishedCall& call) { return static_cast<int64_t>(RequestOctets(call.words)); },
+    .limits = [](int64_t from) { return CallLimits{.from_request_bytes = static_cast<size_t>(from)}; },
+    .figure = [](const FinishedCall& call) { return static_cast<int64_t>(RequestBytes(call.words)); },
 };
 constexpr CommandLog::Subject kLargeReply = {
     .name = "large-reply",
     .from = &Settings::commandlog_reply_larger_than,
     .max_records = &Settings::commandlog_large_reply_max_len,
-    .limits = [](int64_t from) { return CallLimits{.from_reply_octets = static_cast<size_t>(from)}; },
-    .figure = [](const FinishedCall& call) { return static_cast<int64_t>(call.reply_octets); },
+    .limits = [](int64_t from) { return CallLimits{.from_reply_bytes = static_cast<size_t>(from)}; },
+    .figure = [](const FinishedCall& call) { return static_cast<int64_t>(call.reply_bytes); },
 };
 
 }  // namespace
@@ -53,7 +53,7 @@ void CommandLog::OnCall(const FinishedCall& call) {
   if (traits.logs_of_length_zero_stay && parts_.settings.*subject_.max_records <= 0) return;
   Session& client = traits.scripts_commands_have_client ? call.session.Caller() : call.session;
   records_.push_front({.id = next_id_++,
-                       .unix_time_s = parts_.running.WallMs() / 1000,
+                       .unix_time_s = parts_.current_execution.WallMs() / 1000,
                        .figure = subject_.figure(call),
                        .words = Shorten(ShownWords(call.session, call.words)),
                        .peer = client.addresses.peer,

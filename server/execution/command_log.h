@@ -14,14 +14,14 @@
 
 namespace respite {
 
-struct Running;
+struct CurrentExecution;
 struct Settings;
 
 class CommandLog final : public CallObserver {
  public:
   struct Parts {
     const Settings& settings;
-    const Running& running;
+    const CurrentExecution& current_execution;
     CallObservers& observers;
   };
   // What a log is about: its limits, and the figure of a call that is compared with them.
@@ -35,7 +35,7 @@ class CommandLog final : public CallObserver {
   struct Record {
     int64_t id;
     int64_t unix_time_s;
-    int64_t figure;                  // microseconds, or octets
+    int64_t figure;                  // microseconds, or bytes
     std::vector<std::string> words;  // shortened: at most kWordsMax, each at most kWordBytesMax
     std::string peer;
     std::string client_name;

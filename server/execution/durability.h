@@ -18,8 +18,8 @@ class Durability {
   };
   // Why a write must be refused: it could not be persisted. Nothing if it can be. Cost: two compares.
   virtual std::optional<Trouble> Troubled() const = 0;
-  // Octets that went to the append-only file so far.
-  virtual uint64_t JournaledOctets() const = 0;
+  // Bytes that went to the append-only file so far.
+  virtual uint64_t JournaledBytes() const = 0;
 };
 
 }  // namespace respite

@@ -11,15 +11,15 @@
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
+#include "server/clients/blocked_clients.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
-#include "server/clients/moving_keys.h"
+#include "server/clients/current_execution.h"
+#include "server/clients/migrating_keys.h"
 #include "server/clients/pause.h"
 #include "server/clients/role.h"
-#include "server/clients/running.h"
 #include "server/clients/tracking.h"
-#include "server/clients/waiting.h"
 #include "server/clients/watched_keys.h"
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
@@ -71,13 +71,13 @@ struct Executor::Row {
   static constexpr std::array<Station, 12> kStations = {
       &Executor::RequireCommand,      // the words name a command, and are no HTTP
       &Executor::KeepLimits,          // makes room: tracking table, memory of clients, keys
-      &Executor::MeetFaults,          // TEST FAULT
+      &Executor::ApplyFaults,         // TEST FAULT
       &Executor::PassGates,           // every reason to refuse it
       &Executor::WaitForPause,        // CLIENT PAUSE
       &Executor::QueueInTransaction,  // MULTI
       &Executor::WaitForMove,         // MIGRATE
       &Executor::Run,                 // its handler, in a Unit of its own
-      &Executor::Suspend,             // it waits for keys, or has more to do than fits into a Turn
+      &Executor::PauseLongRequest,    // it waits for keys, or has more to do than fits into a Turn
       &Executor::FinishReply,         // CLIENT REPLY, messages for this client
       &Executor::TellObservers,       // statistics, SLOWLOG, MONITOR …
       &Executor::ServeWaiting,        // clients that waited for what it has changed
@@ -108,25 +108,25 @@ struct Executor::Row {
 };
 
 bool Executor::MayWait() const {
-  const Session* const current = running_.CurrentSession();  // that of the last command may be gone
+  const Session* const current = current_execution_.CurrentSession();  // that of the last command may be gone
   return depth_ == 0 && (current == nullptr || current->kind != SessionKind::kPrimary);
 }
 
 void Executor::StartRun() {
   TakeTime(lap_.Begin());
-  running_.wall_base_us = parts_.clock.WallUs() - running_.last_us;
+  current_execution_.wall_base_us = parts_.clock.WallUs() - current_execution_.last_us;
 }
 
 void Executor::ReadTime() { TakeTime(lap_.NowUs()); }
 
 void Executor::TakeTime(int64_t pace_us) {
-  running_.pace_us = pace_us;
-  running_.last_us = parts_.clock.MonotonicUsAt(running_.pace_us);
+  current_execution_.pace_us = pace_us;
+  current_execution_.last_us = parts_.clock.MonotonicUsAt(current_execution_.pace_us);
 }
 
 void Executor::LetTimePass() {
   StartRun();
-  unit_wall_us_ = running_.wall_base_us + running_.last_us;
+  unit_wall_us_ = current_execution_.wall_base_us + current_execution_.last_us;
 }
 
 const Command* Executor::Resolve(std::span<const Bytes> words) const {
@@ -197,10 +197,10 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   return std::nullopt;
 }
 
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::MeetFaults(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::ApplyFaults(Passage& passage) {
   if (!parts_.faults) [[likely]]
     return std::nullopt;
-  return MeetFault(passage);
+  return ApplyFault(passage);
 }
 
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::PassGates(Passage& passage) {
@@ -217,13 +217,13 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   // While a script is late, no pause ends; so a request that may end the script must not wait for that.
   // Slots that come are not held up by slots that leave.
   const uint8_t ignored = passage.session.cluster_marks.imports != nullptr ? Pause::kSlotMigration : 0;
-  const bool is_paused = parts_.pause.Holds(passage.flags, ignored) && !parts_.scripts.Busy();
+  const bool is_paused = parts_.pause.Affects(passage.flags, ignored) && !parts_.scripts.Busy();
   if (!is_paused || passage.session.monitor) return std::nullopt;
   // Only TEST can move a clock that stands, and so end a pause.
   if (passage.command->Spec().protection == Protection::kTestCommands) return std::nullopt;
-  Hold(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
-  parts_.clients.AddPostponed(passage.session);
-  return Outcome::kPostponed;
+  PauseRequest(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
+  parts_.clients.AddPaused(passage.session);
+  return Outcome::kPaused;
 }
 
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::QueueInTransaction(Passage& passage) {
@@ -235,43 +235,45 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   session.out.Append("+QUEUED\r\n");
   parts_.observers.OnQueued({session, *passage.command, passage.words});
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
-  if (session.holdup != nullptr) EndFaultyReply(session, reply_start);
+  if (session.fault_state != nullptr) EndFaultyReply(session, reply_start);
   return Outcome::kDone;
 }
 
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::WaitForMove(Passage& passage) {
-  if (parts_.moving_keys.Empty()) return std::nullopt;
-  if (!parts_.moving_keys.Holds(passage.session, {*passage.command, passage.flags, passage.words})) return std::nullopt;
-  Hold(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
-  parts_.moving_keys.Hold(passage.session);
-  return Outcome::kPostponed;
+  if (parts_.migrating_keys.Empty()) return std::nullopt;
+  if (!parts_.migrating_keys.MustPause(passage.session, {*passage.command, passage.flags, passage.words}))
+    return std::nullopt;
+  PauseRequest(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
+  parts_.migrating_keys.AddPaused(passage.session);
+  return Outcome::kPaused;
 }
 
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::Run(Passage& passage) {
-  passage.started_us = running_.last_us - passage.progress.spent_us;
+  passage.started_us = current_execution_.last_us - passage.progress.spent_us;
   passage.reply_start = passage.session.out.Size();
-  running_.session = &passage.session;
-  running_.words = passage.words;
-  running_.command = passage.command;
+  current_execution_.session = &passage.session;
+  current_execution_.words = passage.words;
+  current_execution_.command = passage.command;
   settled_size_ = 0;
   RunHandler(passage);
-  running_.command = nullptr;
+  current_execution_.command = nullptr;
   return std::nullopt;
 }
 
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::Suspend(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::PauseLongRequest(Passage& passage) {
   Session& session = passage.session;
-  if (session.waiter != nullptr) {
+  if (session.blocked_client != nullptr) {
     SendDeferredPushes(session);
     const bool is_new = passage.progress.stage == Progress::Stage::kNew;
     if (is_new) parts_.observers.OnWait({session, *passage.command, passage.words});
-    return Outcome::kWaiting;
+    return Outcome::kBlocked;
   }
-  if (!passage.goes_on) return std::nullopt;
-  if (session.holdup != nullptr) SuspendFaultyReply(session, passage.reply_start);
+  if (!passage.continues_later) return std::nullopt;
+  if (session.fault_state != nullptr) PauseFaultyReply(session, passage.reply_start);
   SendDeferredPushes(session);
   ReadTime();
-  Hold(session, passage.words, {.stage = Progress::Stage::kBegun, .spent_us = running_.last_us - passage.started_us});
+  PauseRequest(session, passage.words,
+               {.stage = Progress::Stage::kBegun, .spent_us = current_execution_.last_us - passage.started_us});
   return Outcome::kUnfinished;
 }
 
@@ -279,7 +281,7 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   Session& session = passage.session;
   const size_t reply_start = std::max(passage.reply_start, settled_size_);
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
-  if (session.holdup != nullptr) EndFaultyReply(session, passage.reply_start);
+  if (session.fault_state != nullptr) EndFaultyReply(session, passage.reply_start);
   SendDeferredPushes(session);
   if (session.kind == SessionKind::kReplica) {
     CloseReplicaThatGotReply(session, passage.command, ErrorOf(passage), passage.reply_start);
@@ -292,22 +294,22 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   Tell(FinishedCall{.session = passage.session,
                     .command = *passage.command,
                     .words = passage.words,
-                    .duration_us = running_.last_us - passage.started_us,
+                    .duration_us = current_execution_.last_us - passage.started_us,
                     .ending = passage.ending,
                     .stage = passage.progress.stage,
                     .error = ErrorOf(passage),
-                    .reply_octets = OctetsSince(passage.session, passage.reply_start)});
+                    .reply_bytes = BytesSince(passage.session, passage.reply_start)});
   return std::nullopt;
 }
 
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::ServeWaiting(Passage& /*passage*/) {
-  if (!parts_.scripts.Busy()) parts_.waiting.ServeReady();  // else when the script has ended
+  if (!parts_.scripts.Busy()) parts_.blocked_clients.ServeReady();  // else when the script has ended
   return Outcome::kDone;
 }
 
-void Executor::Hold(Session& session, std::span<const Bytes> words, Progress progress) {
-  session.held =
-      std::make_unique<HeldRequest>(HeldRequest{std::vector<std::string>(words.begin(), words.end()), progress});
+void Executor::PauseRequest(Session& session, std::span<const Bytes> words, Progress progress) {
+  session.paused_request =
+      std::make_unique<PausedRequest>(PausedRequest{std::vector<std::string>(words.begin(), words.end()), progress});
 }
 
 void Executor::SendDeferredPushes(Session& session) {
@@ -324,41 +326,41 @@ std::string Executor::UnblockByRole(Session& session) const {
   return refusals::kUnblockedByRole;
 }
 
-void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
+void Executor::ReplyUnblocked(const BlockedClient& waiter, UnblockReason end) {
   Session& session = *waiter.session;
   const size_t reply_start = session.out.Size();
   Reply reply(session.out, session.resp);
-  if (end == WaitEnd::kTimeout) {
+  if (end == UnblockReason::kTimeout) {
     waiter.answer(reply, parts_.services, session);
   } else {
-    const std::string text = end == WaitEnd::kUnblocked ? refusals::kUnblocked : UnblockByRole(session);
+    const std::string text = end == UnblockReason::kUnblocked ? refusals::kUnblocked : UnblockByRole(session);
     reply.Error(text);
-    parts_.books.CountError(text);
+    parts_.stats_recorder.CountError(text);
   }
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
-  if (session.holdup != nullptr) EndFaultyReply(session, reply_start);
+  if (session.fault_state != nullptr) EndFaultyReply(session, reply_start);
   const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());
   using Ending = FinishedCall::Ending;
   Tell(FinishedCall{.session = session,
                     .command = *waiter.command,
                     .words = words,
-                    .ending = end == WaitEnd::kTimeout ? Ending::kSucceeded : Ending::kFailed,
+                    .ending = end == UnblockReason::kTimeout ? Ending::kSucceeded : Ending::kFailed,
                     .stage = Progress::Stage::kAgain,
-                    .reply_octets = OctetsSince(session, reply_start)});
+                    .reply_bytes = BytesSince(session, reply_start)});
 }
 
 [[gnu::always_inline]] inline void Executor::RunHandler(Passage& passage) {
-  unit_wall_us_ = running_.wall_base_us + running_.last_us;
+  unit_wall_us_ = current_execution_.wall_base_us + current_execution_.last_us;
   const bool is_record = RepeatsRecords(passage.session);
-  Unit unit(parts_.data, running_.WallMs(), RuleFor(passage.session),
+  Unit unit(parts_.data, current_execution_.WallMs(), RuleFor(passage.session),
             is_record ? Unit::Origin::kRecord : Unit::Origin::kClient);
   RunHandlerIn(unit, passage);
   // Keys that a walk met are independent, so each is recorded by itself. Redis: in a transaction or a script they are
   // one group.
   unit.Close(passage.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
-  if (passage.session.waiter == nullptr) passage.session.history_offset = parts_.data.history.offset;
+  if (passage.session.blocked_client == nullptr) passage.session.history_offset = parts_.data.history.offset;
   if (unit.Changes() == 0 || !unit.Recorded()) return;
-  passage.session.journaled_octets = parts_.durability.JournaledOctets();
+  passage.session.journaled_bytes = parts_.durability.JournaledBytes();
 }
 
 // A record may have options that clients of this dialect may not use.
@@ -391,7 +393,7 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
       parts_.reply_editor.editor->Edit(command, passage.words, session, reply_start);
     if (unit.Changes() != changes_before) Record(call, passage);
     if (session.tracking != nullptr) NoteReads(passage);
-    passage.goes_on = call.goes_on;
+    passage.continues_later = call.continues_later;
     if (call.failed) {
       passage.ending = FinishedCall::Ending::kFailed;
       last_error_.clear();  // the error stands in the reply
@@ -401,7 +403,7 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
     assert((unit.Changes() == changes_before || command.Is(kNoMandatoryKeys)) && "a refused command had an effect");
     session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
-    if (!refusal.is_counted) parts_.books.CountError(refusal.text);
+    if (!refusal.is_counted) parts_.stats_recorder.CountError(refusal.text);
     last_error_ = refusal.text;
     passage.ending = FinishedCall::Ending::kFailed;
   }
@@ -429,7 +431,7 @@ void Executor::NoteReads(const Passage& passage) {
 }
 
 void Executor::Tell(const RefusedCall& call) {
-  parts_.books.OnRefusal(call);
+  parts_.stats_recorder.OnRefusal(call);
   parts_.observers.OnRefusal(call);
 }
 
@@ -443,7 +445,7 @@ void Executor::Reject(const Passage& passage, const Refusal& refusal) {
   const size_t reply_start = session.out.Size();
   Reply(session.out, session.resp).Error(told.text);
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
-  if (session.holdup != nullptr) EndFaultyReply(session, reply_start);
+  if (session.fault_state != nullptr) EndFaultyReply(session, reply_start);
   if (session.kind == SessionKind::kReplica) {
     CloseReplicaThatGotReply(session, passage.command, told.text, reply_start);
   }
@@ -459,7 +461,7 @@ void Executor::CloseReplicaThatGotReply(Session& session, const Command* command
                 "' after processing the command '" + name + "'");
   }
   log.Warning("Replica generated a reply to command '" + name +
-              "', disconnecting it: " + ClientText(session, running_.NowMs()));
+              "', disconnecting it: " + ClientText(session, current_execution_.NowMs()));
   session.out.RollBack(reply_start);
   parts_.clients.Close(session);
 }

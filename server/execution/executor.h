@@ -18,16 +18,16 @@
 #include "base/lap_timer.h"
 #include "base/refusal.h"
 #include "base/result.h"
-#include "server/clients/held_request.h"
+#include "server/clients/blocked_clients.h"
+#include "server/clients/paused_request.h"
 #include "server/clients/session.h"
-#include "server/clients/waiting.h"
-#include "server/execution/books.h"
 #include "server/execution/call.h"
 #include "server/execution/call_observer.h"
 #include "server/execution/gate_rules.h"
 #include "server/execution/reply_editor.h"
 #include "server/execution/request_faults.h"
 #include "server/execution/slot_router.h"
+#include "server/execution/stats_recorder.h"
 
 namespace respite {
 
@@ -39,18 +39,18 @@ struct Dataset;
 class Durability;
 class Eviction;
 class Gates;
-class Holdups;
+class ClientFaults;
 class HttpGuard;
-class MovingKeys;
+class MigratingKeys;
 class Pace;
 class Pause;
-struct Running;
+struct CurrentExecution;
 struct Role;
 class ScriptRunner;
 struct Services;
 struct Settings;
 class Tracking;
-class Waiting;
+class BlockedClients;
 class WatchedKeys;
 
 class Executor final : public RequestRunner {
@@ -60,7 +60,7 @@ class Executor final : public RequestRunner {
     const Clock& clock;
     const Pace& pace;
     const Services& services;  // for handlers
-    Running& running;
+    CurrentExecution& current_execution;
     HttpGuard& http_guard;
     const Gates& gates;
     Dataset& data;
@@ -68,21 +68,22 @@ class Executor final : public RequestRunner {
     Clients& clients;
     ClientMemory& client_memory;
     Tracking& tracking;
-    Waiting& waiting;
+    BlockedClients& blocked_clients;
     WatchedKeys& watched_keys;
     Pause& pause;
-    MovingKeys& moving_keys;
-    Holdups& holdups;
+    MigratingKeys& migrating_keys;
+    ClientFaults& client_faults;
     const RequestFaultsPort& faults;
     const ReplyEditorPort& reply_editor;
     CommandTable& commands;
     ScriptRunner& scripts;
     const Durability& durability;
     const Role& role;
-    Books& books;
+    StatsRecorder& stats_recorder;
     CallObservers& observers;
   };
-  explicit Executor(const Parts& parts) : parts_(parts), running_(parts.running), lap_(parts.pace) {}
+  explicit Executor(const Parts& parts)
+      : parts_(parts), current_execution_(parts.current_execution), lap_(parts.pace) {}
 
   // Reads the clocks anew; called before a run of requests.
   void StartRun() override;
@@ -125,23 +126,23 @@ class Executor final : public RequestRunner {
   // request. True: the command of a transaction is not to be run, its reply is written.
   bool AnswersWithFault(Session& session, const Command& command, std::span<const Bytes> words);
   // `caller` is the client whose script calls this command, in this database. Throws the error of the fault.
-  void MeetFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> words);
+  void ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> words);
   // Answers a request whose wait ended without it running again.
-  void AnswerWaiter(const Waiter& waiter, WaitEnd end) override;
+  void ReplyUnblocked(const BlockedClient& waiter, UnblockReason end) override;
   // False where a command must answer at once: in a transaction, in a script, and in the stream of the primary.
   bool MayWait() const;
 
   // While a script lets other clients be served, the Executor behaves as if nothing ran: the state of the running
-  // command is set aside until GoOn.
-  struct Aside {
+  // command is set saved until GoOn.
+  struct SavedExecution {
     const Command* command;
     const Session* session;
     std::span<const Bytes> words;
     int depth;
     size_t settled_size;
   };
-  Aside StandAside();
-  void GoOn(const Aside& aside);
+  SavedExecution SaveExecution();
+  void RestoreExecution(const SavedExecution& saved);
 
   // The time for TIME: when the running Unit began, or when other clients were last served during it.
   int64_t UnitWallUs() const { return unit_wall_us_; }
@@ -162,7 +163,7 @@ class Executor final : public RequestRunner {
     int64_t started_us = 0;  // these three from Run on
     size_t reply_start = 0;
     FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;
-    bool goes_on = false;  // its handler has more to do: Call::GoOnInNextTurn
+    bool continues_later = false;  // its handler has more to do: Call::ContinueInNextTurn
   };
   // Returns how the request ends here; nothing: it goes on to the next station. May throw a Refusal.
   using Station = std::optional<Outcome> (Executor::*)(Passage& passage);
@@ -171,13 +172,13 @@ class Executor final : public RequestRunner {
   // The stations.
   std::optional<Outcome> RequireCommand(Passage& passage);
   std::optional<Outcome> KeepLimits(Passage& passage);
-  std::optional<Outcome> MeetFaults(Passage& passage);
+  std::optional<Outcome> ApplyFaults(Passage& passage);
   std::optional<Outcome> PassGates(Passage& passage);
   std::optional<Outcome> WaitForPause(Passage& passage);
   std::optional<Outcome> QueueInTransaction(Passage& passage);
   std::optional<Outcome> WaitForMove(Passage& passage);
   std::optional<Outcome> Run(Passage& passage);
-  std::optional<Outcome> Suspend(Passage& passage);
+  std::optional<Outcome> PauseLongRequest(Passage& passage);
   std::optional<Outcome> FinishReply(Passage& passage);
   std::optional<Outcome> TellObservers(Passage& passage);
   std::optional<Outcome> ServeWaiting(Passage& passage);
@@ -186,14 +187,14 @@ class Executor final : public RequestRunner {
   void ReadTime();
   void TakeTime(int64_t pace_us);
   // There are faults; the request may meet one.
-  std::optional<Outcome> MeetFault(Passage& passage);
-  // Sends these octets instead of running the request.
+  std::optional<Outcome> ApplyFault(Passage& passage);
+  // Sends these bytes instead of running the request.
   void AnswerInstead(const Passage& passage, Bytes reply);
-  // The request has written its reply, or a part of it. Requires: session.holdup exists.
+  // The request has written its reply, or a part of it. Requires: session.fault_state exists.
   void EndFaultyReply(Session& session, size_t reply_start);
-  void SuspendFaultyReply(Session& session, size_t reply_start);
+  void PauseFaultyReply(Session& session, size_t reply_start);
   // Keeps the request for a later Turn.
-  void Hold(Session& session, std::span<const Bytes> words, Progress progress);
+  void PauseRequest(Session& session, std::span<const Bytes> words, Progress progress);
   void Reject(const Passage& passage, const Refusal& refusal);
   // The refusal for words that name no command.
   const Command* FindForRecord(std::span<const Bytes> words) const;
@@ -215,7 +216,7 @@ class Executor final : public RequestRunner {
     return passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   }
   // What the reply has added to the output; what was sent in between does not count.
-  static size_t OctetsSince(const Session& session, size_t reply_start) {
+  static size_t BytesSince(const Session& session, size_t reply_start) {
     return session.out.Size() - std::min(session.out.Size(), reply_start);
   }
   // As Redis does: a reply would stand in the replica's stream. `error` is the reply, if that is an error; else empty.
@@ -226,7 +227,7 @@ class Executor final : public RequestRunner {
   void ApplyReplyMode(Session& session, size_t reply_start);
 
   const Parts parts_;
-  Running& running_;
+  CurrentExecution& current_execution_;
   LapTimer lap_;
   int64_t unit_wall_us_ = 0;
   size_t settled_size_ = 0;  // so much of the running command's output stays; see SettleReply, KeepMessages
@@ -236,7 +237,7 @@ class Executor final : public RequestRunner {
 
 // The books are always kept: a direct call.
 inline void Executor::Tell(const FinishedCall& call) {
-  parts_.books.OnCall(call);
+  parts_.stats_recorder.OnCall(call);
   parts_.observers.OnCall(call);
   call.session.redacted_words.clear();
 }

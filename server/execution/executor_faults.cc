@@ -1,8 +1,8 @@
 // Faults on purpose (TEST FAULT), on the way of a request.
 #include <utility>
 
-#include "server/clients/held_request.h"
-#include "server/clients/holdups.h"
+#include "server/clients/client_faults.h"
+#include "server/clients/paused_request.h"
 #include "server/clients/watched_keys.h"
 #include "server/execution/executor.h"
 #include "server/execution/script_runner.h"
@@ -39,7 +39,7 @@ ReplyFault ReplyFaultOf(const RequestFault& fault) {
 
 }  // namespace
 
-std::optional<Executor::Outcome> Executor::MeetFault(Passage& passage) {
+std::optional<Executor::Outcome> Executor::ApplyFault(Passage& passage) {
   Session& session = passage.session;
   const Command& command = *passage.command;
   const bool is_new = passage.progress.stage == Progress::Stage::kNew && !passage.progress.has_met_faults;
@@ -61,11 +61,11 @@ std::optional<Executor::Outcome> Executor::MeetFault(Passage& passage) {
     case Kind::kDelay:
       // While a script is late, no delay ends; so a request that may end the script must not wait for that.
       if (parts_.scripts.Busy()) break;
-      Hold(session, passage.words, {.has_met_faults = true});
-      parts_.holdups.DelayRequest(session, fault->amount, fault->owner);
-      return Outcome::kPostponed;
+      PauseRequest(session, passage.words, {.has_met_faults = true});
+      parts_.client_faults.DelayRequest(session, fault->amount, fault->owner);
+      return Outcome::kPaused;
     case Kind::kClose:
-      parts_.holdups.EndConnection(session);
+      parts_.client_faults.EndConnection(session);
       return Outcome::kDone;
     case Kind::kDelayReply:
     case Kind::kCut:
@@ -73,7 +73,7 @@ std::optional<Executor::Outcome> Executor::MeetFault(Passage& passage) {
     case Kind::kSilence:
       break;
   }
-  parts_.holdups.ExpectReply(session, ReplyFaultOf(*fault));
+  parts_.client_faults.ExpectReply(session, ReplyFaultOf(*fault));
   return std::nullopt;
 }
 
@@ -97,7 +97,7 @@ bool Executor::AnswersWithFault(Session& session, const Command& command, std::s
   if (fault == nullptr) return false;
   const bool is_answer = fault->kind == Kind::kError || fault->kind == Kind::kReply;
   if (!is_answer) {
-    parts_.holdups.ExpectReply(session, ReplyFaultOf(*fault));
+    parts_.client_faults.ExpectReply(session, ReplyFaultOf(*fault));
     return false;
   }
   const size_t reply_start = session.out.Size();
@@ -111,7 +111,7 @@ bool Executor::AnswersWithFault(Session& session, const Command& command, std::s
   return true;
 }
 
-void Executor::MeetFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> words) {
+void Executor::ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> words) {
   if (!parts_.faults) return;
   const RequestFault* const fault = parts_.faults.Meet({.client = caller,
                                                         .db = db,
@@ -121,13 +121,15 @@ void Executor::MeetFaultInScript(Session& caller, int db, const Command& command
                                                         .is_in_transaction = caller.InTransaction()});
   if (fault == nullptr) return;
   if (fault->kind == Kind::kError) throw Refusal{fault->text};
-  parts_.holdups.ExpectReply(caller, ReplyFaultOf(*fault));
+  parts_.client_faults.ExpectReply(caller, ReplyFaultOf(*fault));
 }
 
-void Executor::EndFaultyReply(Session& session, size_t reply_start) { parts_.holdups.EndReply(session, reply_start); }
+void Executor::EndFaultyReply(Session& session, size_t reply_start) {
+  parts_.client_faults.EndReply(session, reply_start);
+}
 
-void Executor::SuspendFaultyReply(Session& session, size_t reply_start) {
-  parts_.holdups.SuspendReply(session, reply_start);
+void Executor::PauseFaultyReply(Session& session, size_t reply_start) {
+  parts_.client_faults.PauseReply(session, reply_start);
 }
 
 }  // namespace respite

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "server/clients/moving_keys.h"
-#include "server/clients/running.h"
+#include "server/clients/current_execution.h"
+#include "server/clients/migrating_keys.h"
 #include "server/dataset/unit.h"
 #include "server/execution/executor.h"
 #include "server/execution/gates.h"
@@ -13,24 +13,24 @@ namespace respite {
 
 void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
   Passage passage{session, &command, words};
-  const Command* const outer_command = std::exchange(running_.command, &command);
-  const auto outer_words = std::exchange(running_.words, words);
+  const Command* const outer_command = std::exchange(current_execution_.command, &command);
+  const auto outer_words = std::exchange(current_execution_.words, words);
   // Between two commands of a script its own code ran; that time belongs to neither.
   if (session.IsScript()) ReadTime();
-  passage.started_us = running_.last_us;
+  passage.started_us = current_execution_.last_us;
   passage.reply_start = session.out.Size();
   ++depth_;
-  if (!parts_.moving_keys.Empty()) parts_.moving_keys.NoteUse(session.db, command, words);
+  if (!parts_.migrating_keys.Empty()) parts_.migrating_keys.NoteUse(session.db, command, words);
   RunHandlerIn(unit, passage);
   if (!session.IsScript()) SettleReply(session, passage.reply_start);
-  running_.command = outer_command;
-  running_.words = outer_words;
+  current_execution_.command = outer_command;
+  current_execution_.words = outer_words;
   ReadTime();
-  const int64_t duration_us = running_.last_us - passage.started_us;
+  const int64_t duration_us = current_execution_.last_us - passage.started_us;
   const Bytes error = passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
-  const size_t reply_octets = session.IsScript() ? 0 : OctetsSince(session, passage.reply_start);
+  const size_t reply_bytes = session.IsScript() ? 0 : BytesSince(session, passage.reply_start);
   Tell(FinishedCall{session, command, words, duration_us, passage.ending, Progress::Stage::kNew, error, depth_,
-                    reply_octets});
+                    reply_bytes});
   --depth_;
 }
 
@@ -46,17 +46,17 @@ Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, co
   } catch (const Refusal& refusal) {
     return Failure(std::string(refusal.text));
   }
-  const Aside aside = StandAside();
-  running_.command = &command;
-  running_.session = &session;
-  running_.words = words;
+  const SavedExecution saved = SaveExecution();
+  current_execution_.command = &command;
+  current_execution_.session = &session;
+  current_execution_.words = words;
   depth_ = 1;
   Passage passage{session, &command, words};
   RunHandlerIn(unit, passage);
   const bool succeeded = passage.ending == FinishedCall::Ending::kSucceeded;
   std::string error = succeeded ? "" : session.out.Text(1);
   session.out.Rewind();
-  GoOn(aside);
+  RestoreExecution(saved);
   if (succeeded) return Done{};
   return Failure(error.substr(0, error.find('\r')));
 }
@@ -65,17 +65,17 @@ void Executor::RefuseWithin(Session& session, const Command* command, std::span<
   Tell(RefusedCall{session, command, words, error, depth_ + 1});
 }
 
-Executor::Aside Executor::StandAside() {
-  return {std::exchange(running_.command, nullptr), std::exchange(running_.session, nullptr), running_.words,
+Executor::SavedExecution Executor::SaveExecution() {
+  return {std::exchange(current_execution_.command, nullptr), std::exchange(current_execution_.session, nullptr), current_execution_.words,
           std::exchange(depth_, 0), settled_size_};
 }
 
-void Executor::GoOn(const Aside& aside) {
-  running_.command = aside.command;
-  running_.session = aside.session;
-  running_.words = aside.words;
-  depth_ = aside.depth;
-  settled_size_ = aside.settled_size;
+void Executor::RestoreExecution(const SavedExecution& saved) {
+  current_execution_.command = saved.command;
+  current_execution_.session = saved.session;
+  current_execution_.words = saved.words;
+  depth_ = saved.depth;
+  settled_size_ = saved.settled_size;
 }
 
 }  // namespace respite

@@ -4,7 +4,7 @@
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
-#include "server/clients/phase.h"
+#include "server/clients/server_phase.h"
 #include "server/config/named_traits.h"
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
@@ -196,9 +196,9 @@ bool BelongsIntoStreams(const Command& command) {
 }
 
 [[gnu::always_inline]] inline void Gates::StillLoading(const Request& request) const {
-  const bool is_refused = parts_.phase.IsLoading()
-                              ? !AllHave(request, kLoading)
-                              : parts_.phase.load() == Phase::Load::kAside && (request.flags & kNoAsyncLoading) != 0;
+  const bool is_refused = parts_.phase.IsLoading() ? !AllHave(request, kLoading)
+                                                   : parts_.phase.load() == ServerPhase::Load::kAsync &&
+                                                         (request.flags & kNoAsyncLoading) != 0;
   if (!is_refused) return;
   if (parts_.scripts.Busy() && request.command.Is(kAllowBusy)) return;  // it may end a late script of the file
   throw refusals::IsLoading(Named());

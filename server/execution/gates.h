@@ -32,7 +32,7 @@ inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to wr
 class Durability;
 class Eviction;
 class Permissions;
-class Phase;
+class ServerPhase;
 class ScriptRunner;
 struct Services;
 struct Settings;
@@ -58,7 +58,7 @@ class Gates {
     const Users& users;
     Permissions& permissions;
     const ScriptRunner& scripts;
-    const Phase& phase;
+    const ServerPhase& phase;
     const Durability& durability;
     const Role& role;
     const SlotRouterPort& router;

@@ -3,7 +3,7 @@
 #include "protocol/reply.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/clients.h"
-#include "server/clients/running.h"
+#include "server/clients/current_execution.h"
 #include "server/config/settings.h"
 
 namespace respite {
@@ -48,12 +48,12 @@ void Monitors::Show(const Session& session, std::span<const Bytes> words) {
     if (monitor->replies.IsOff() || monitor->close_after_reply) continue;
     Reply(monitor->out, monitor->resp).Simple(line);
     parts_.clients.QueueFlush(*monitor);
-    parts_.limits.CheckOutput(*monitor, parts_.running.NowMs(), ClientLimits::Moment::kReply);
+    parts_.limits.CheckOutput(*monitor, parts_.current_execution.NowMs(), ClientLimits::Moment::kReply);
   }
 }
 
 std::string Monitors::Line(const Session& session, std::span<const Bytes> words) const {
-  const int64_t wall_us = parts_.running.wall_base_us + parts_.running.last_us;
+  const int64_t wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us;
   const std::string micros = std::to_string(wall_us % 1000000);
   std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
                      std::to_string(session.db) + " " + PeerOf(session) + "]";

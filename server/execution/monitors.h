@@ -12,14 +12,14 @@ namespace respite {
 
 class ClientLimits;
 class Clients;
-struct Running;
+struct CurrentExecution;
 struct Settings;
 
 class Monitors final : public CallObserver {
  public:
   struct Parts {
     const Settings& settings;
-    const Running& running;
+    const CurrentExecution& current_execution;
     Clients& clients;
     ClientLimits& limits;
     CallObservers& observers;

@@ -9,8 +9,8 @@
 #include "server/clients/client_memory.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
-#include "server/clients/phase.h"
-#include "server/clients/running.h"
+#include "server/clients/current_execution.h"
+#include "server/clients/server_phase.h"
 #include "server/config/settings.h"
 #include "server/execution/executor.h"
 #include "server/runtime/stats.h"
@@ -35,13 +35,14 @@ constexpr int64_t kLongestArgument = UINT32_MAX;
 
 Pump::Outcome Pump::Run(Session& session) {
   StartRun();
-  const uint64_t messages = parts_.clients.Messages();
+  const uint64_t messages = parts_.clients.MessageCount();
   const Outcome outcome = parts_.phase.HasStopped() ? Outcome::kClosing : RunAll(session);
   EndRun();
   batch_.Clear();
-  session.in.Park();
+  session.in.SaveRest();
   if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
-  if (!session.out.Empty() || session.close_after_reply) QueueReplies(session, parts_.clients.Messages() != messages);
+  if (!session.out.Empty() || session.close_after_reply)
+    QueueReplies(session, parts_.clients.MessageCount() != messages);
   return outcome;
 }
 
@@ -66,16 +67,16 @@ void Pump::QueueReplies(Session& session, bool caused_messages) {
 
 Pump::Outcome Pump::RunAll(Session& session) {
   if (session.closing || session.close_after_reply) return Outcome::kClosing;
-  if (session.waiter != nullptr || session.IsDelayed()) return Outcome::kPostponed;
-  const Outcome outcome = RunHeld(session);
+  if (session.blocked_client != nullptr || session.IsDelayed()) return Outcome::kPaused;
+  const Outcome outcome = RunPaused(session);
   if (outcome != Outcome::kIdle) return outcome;
   if (session.kind == SessionKind::kPrimary) NoteApplied(session, 0);
   return session.closing || session.close_after_reply ? Outcome::kClosing : RunGroups(session);
 }
 
-Pump::Outcome Pump::RunHeld(Session& session) {
-  if (session.held == nullptr) return Outcome::kIdle;
-  const std::unique_ptr<HeldRequest> held = std::move(session.held);
+Pump::Outcome Pump::RunPaused(Session& session) {
+  if (session.paused_request == nullptr) return Outcome::kIdle;
+  const std::unique_ptr<PausedRequest> held = std::move(session.paused_request);
   const std::vector<Bytes> words(held->words.begin(), held->words.end());
   const Command* command = parts_.executor.Resolve(words);
   return After(parts_.executor.Execute(session, {.command = command, .words = words, .progress = held->progress}));
@@ -87,11 +88,11 @@ Pump::Outcome Pump::After(RequestRunner::Outcome outcome) {
       return Outcome::kIdle;
     case RequestRunner::Outcome::kUnfinished:
       return Outcome::kMore;
-    case RequestRunner::Outcome::kPostponed:
-    case RequestRunner::Outcome::kWaiting:
+    case RequestRunner::Outcome::kPaused:
+    case RequestRunner::Outcome::kBlocked:
       break;
   }
-  return Outcome::kPostponed;
+  return Outcome::kPaused;
 }
 
 Pump::Outcome Pump::RunGroups(Session& session) {
@@ -139,14 +140,14 @@ Pump::Outcome Pump::RunGroup(Session& session) {
     auto words = batch_.Words(batch_.requests[i]);
     const Outcome outcome =
         After(parts_.executor.Execute(session, {resolved[i].command, words, batch_.blobs, resolved[i].key}));
-    if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = parts_.running.pace_us;
+    if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = parts_.current_execution.pace_us;
     if (session.kind == SessionKind::kPrimary) NoteApplied(session, i + 1);
     if (outcome != Outcome::kIdle) {
       if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);
       return outcome;
     }
     if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) {
-      parts_.limits.CheckOutput(session, parts_.running.NowMs(), ClientLimits::Moment::kReply);
+      parts_.limits.CheckOutput(session, parts_.current_execution.NowMs(), ClientLimits::Moment::kReply);
       if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
     }
     if (session.closing || session.close_after_reply) return Outcome::kClosing;
@@ -159,7 +160,8 @@ Pump::Outcome Pump::RunGroup(Session& session) {
 }
 
 void Pump::NoteApplied(Session& session, size_t next) {
-  const bool is_open = session.InTransaction() || session.held != nullptr || session.waiter != nullptr;
+  const bool is_open =
+      session.InTransaction() || session.paused_request != nullptr || session.blocked_client != nullptr;
   if (is_open || session.close_after_reply) return;
   const bool is_last = next >= batch_.requests.size();
   session.unapplied_bytes = is_last ? session.in.PendingBytes() : session.in.PendingBytesFrom(batch_, next);
@@ -171,7 +173,7 @@ void Pump::FailProtocol(Session& session) {
   if (session.replies.IsOn()) Reply(session.out, session.resp).Error(text);
   const UserData user_data = parts_.settings.hide_user_data_from_log ? UserData::kHidden : UserData::kShown;
   if (parts_.log.Shows(LogLevel::kVerbose)) {
-    parts_.log.Verbose(ProtocolErrorText(session, parts_.running.NowMs(), user_data));
+    parts_.log.Verbose(ProtocolErrorText(session, parts_.current_execution.NowMs(), user_data));
   }
   session.close_after_reply = true;
 }

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "protocol/request_parser.h"
-#include "server/clients/running.h"
-#include "server/clients/waiting.h"
+#include "server/clients/blocked_clients.h"
+#include "server/clients/current_execution.h"
 #include "server/execution/prefetcher.h"
 
 namespace respite {
@@ -21,16 +21,16 @@ class Logger;
 struct ServerStats;
 struct Session;
 struct Settings;
-class Phase;
+class ServerPhase;
 class Users;
 
 class Pump {
  public:
   enum class Outcome : uint8_t {
-    kIdle,       // everything that was there is done
-    kMore,       // the session had its share of this Turn; call again in the next
-    kPostponed,  // held back by CLIENT PAUSE, or waits for a key
-    kClosing,    // the session is finished, or will be when its output is sent
+    kIdle,     // everything that was there is done
+    kMore,     // the session had its share of this Turn; call again in the next
+    kPaused,   // held back by CLIENT PAUSE, or waits for a key
+    kClosing,  // the session is finished, or will be when its output is sent
   };
 
   struct Parts {
@@ -42,8 +42,8 @@ class Pump {
     ClientMemory& client_memory;
     Users& users;
     Executor& executor;
-    const Running& running;
-    const Phase& phase;
+    const CurrentExecution& current_execution;
+    const ServerPhase& phase;
     ServerStats& stats;
   };
   explicit Pump(const Parts& parts) : parts_(parts), prefetcher_({parts.keyspace, parts.executor}) {}
@@ -63,7 +63,7 @@ class Pump {
   Outcome RunGroup(Session& session);
   void MeasureBigArguments(Session& session);
   void QueueReplies(Session& session, bool caused_messages);
-  Outcome RunHeld(Session& session);
+  Outcome RunPaused(Session& session);
   // The requests before `next` of the batch have run. Those of an open transaction do not count before its end, nor
   // does one that waits: after a break the primary sends them again. Nor does one that has failed, after which the link
   // ends.
@@ -74,7 +74,7 @@ class Pump {
   void StartRun();
   void EndRun() { pipelines_us_ += ThisPipelineUs(); }
   int64_t ThisPipelineUs() const {
-    return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.running.pace_us - pipeline_began_us_;
+    return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.pace_us - pipeline_began_us_;
   }
   bool IsTurnUsedUp() const { return pipelines_us_ + ThisPipelineUs() >= kPipelinesUs; }
   void FailProtocol(Session& session);

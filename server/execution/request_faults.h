@@ -21,14 +21,14 @@ struct RequestFault {
     kDelay,       // it runs `amount` ms later
     kDelayReply,  // its reply leaves `amount` ms later
     kClose,       // the connection ends before it runs
-    kCut,         // the connection ends behind `amount` octets of its reply
-    kTrickle,     // its reply leaves with `amount` octets a second
+    kCut,         // the connection ends behind `amount` bytes of its reply
+    kTrickle,     // its reply leaves with `amount` bytes a second
     kSilence,     // its reply never leaves
   };
   Kind kind;
   std::string text = {};
   int64_t amount = 0;
-  uint64_t owner = 0;  // of what Holdups holds back for it
+  uint64_t owner = 0;  // of what ClientFaults holds back for it
 };
 
 class RequestFaults {

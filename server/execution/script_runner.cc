@@ -9,8 +9,8 @@
 #include "server/clients/acl/permissions.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/clients.h"
-#include "server/clients/phase.h"
-#include "server/clients/running.h"
+#include "server/clients/current_execution.h"
+#include "server/clients/server_phase.h"
 #include "server/clients/tracking.h"
 #include "server/config/debug_switches.h"
 #include "server/config/named_traits.h"
@@ -82,7 +82,7 @@ void ScriptRunner::RefuseInScript() const {
 void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
   const bool repeats = call.unit.RepeatsRecord();
   // For a client, the time was read just now.
-  const int64_t started_ms = repeats ? parts_.pace.NowMs() : parts_.running.pace_us / 1000;
+  const int64_t started_ms = repeats ? parts_.pace.NowMs() : parts_.current_execution.pace_us / 1000;
   const bool is_over_memory =
       respite::Applies(Gate::kMemory, PathOfCommands(call.unit)) && parts_.eviction.LacksMemory();
   current_.emplace(Current{.call = &call,
@@ -100,7 +100,7 @@ void ScriptRunner::End() {
   current_.reset();
   if (!was_late) return;
   parts_.phase.EndLateScript();
-  parts_.clients.Continue(client);
+  parts_.clients.QueueUnblocked(client);
 }
 
 void ScriptRunner::Run(Call& call, const Request& request) {
@@ -194,7 +194,7 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> w
   const bool may_use_memory = (current_->request->flags & kScriptAllowOom) != 0 || current_->has_written;
   if (command->Is(kDenyOom) && current_->is_over_memory && !may_use_memory) throw Refusal{refusals::kOutOfMemory};
   if (parts_.router && Applies(Gate::kOtherNode)) CheckNode(*command, words);
-  parts_.executor.MeetFaultInScript(current_->call->session, session_->db, *command, words);
+  parts_.executor.ApplyFaultInScript(current_->call->session, session_->db, *command, words);
 }
 
 // DEBUG SET-DISABLE-DENY-SCRIPTS lets a script call any command except those that may replace the code that runs: the
@@ -275,7 +275,7 @@ bool ScriptRunner::IsReplyUnwanted() noexcept {
   Session& client = current_->call->session;
   if (client.closing) return true;
   if (current_->call->unit.RepeatsRecord() || !client.replies.IsOn()) return false;
-  return parts_.limits.CheckOutput(client, parts_.running.NowMs());
+  return parts_.limits.CheckOutput(client, parts_.current_execution.NowMs());
 }
 
 bool ScriptRunner::ShallStop() noexcept {
@@ -298,12 +298,12 @@ bool ScriptRunner::ShallStop() noexcept {
 
 void ScriptRunner::ServeOthers() {
   if (!parts_.host) return;
-  const Executor::Aside aside = parts_.executor.StandAside();
-  if (!parts_.host->ServeBesides()) {
+  const Executor::SavedExecution saved = parts_.executor.SaveExecution();
+  if (!parts_.host->ServeDuringLongTask()) {
     current_->is_killed = true;
     current_->call->unit.Forget();
   }
-  parts_.executor.GoOn(aside);
+  parts_.executor.RestoreExecution(saved);
   parts_.executor.LetTimePass();
 }
 

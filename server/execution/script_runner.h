@@ -26,8 +26,8 @@ class Pace;
 struct DebugSwitches;
 class Eviction;
 class Executor;
-class Phase;
-struct Running;
+class ServerPhase;
+struct CurrentExecution;
 class Permissions;
 class HostPort;
 class Logger;
@@ -52,7 +52,7 @@ class ScriptRunner final : public ScriptHost {
   struct Parts {
     const Settings& settings;
     const Pace& pace;
-    const Running& running;
+    const CurrentExecution& current_execution;
     Logger& log;
     const HostPort& host;
     Eviction& eviction;
@@ -63,7 +63,7 @@ class ScriptRunner final : public ScriptHost {
     const Gates& gates;
     const SlotRouterPort& router;
     Permissions& permissions;
-    Phase& phase;
+    ServerPhase& phase;
     ServerStats& stats;
     DebugSwitches& debug;
   };

@@ -18,7 +18,7 @@ class Config;
 struct Dataset;
 struct DebugSwitches;
 struct Dialect;
-class Disposer;
+class LazyFree;
 class Eviction;
 class Executor;
 class Expiry;
@@ -34,19 +34,19 @@ class LatencyMonitor;
 class Loading;
 class Logger;
 class MemoryGauge;
-class Messages;
+class PushMessages;
 class Monitors;
-class Phase;
+class ServerPhase;
 class MigrateLinks;
 class Migrations;
-class Nursery;
+class ChildProcesses;
 class Pace;
 class Pause;
 class Permissions;
 class PubSub;
-class Pulse;
-class Reclaimer;
-struct Running;
+class TimerFrequency;
+class LazyFreeThread;
+struct CurrentExecution;
 class Replication;
 class ScriptCache;
 class ScriptRunner;
@@ -59,7 +59,7 @@ class Snapshots;
 class Tls;
 class Tracking;
 class Users;
-class Waiting;
+class BlockedClients;
 class WatchedKeys;
 
 struct Services {
@@ -78,8 +78,8 @@ struct Services {
   KeyspaceStats& keyspace_stats;
   Expiry& expiry;
   Eviction& eviction;
-  Disposer& disposer;
-  Reclaimer& reclaimer;
+  LazyFree& lazy_free;
+  LazyFreeThread& lazy_free_thread;
   const MemoryGauge& memory;
 
   // Clients.
@@ -90,19 +90,19 @@ struct Services {
   AclLog& acl_log;
   Permissions& permissions;
   PubSub& pubsub;
-  Messages& messages;
+  PushMessages& messages;
   Tracking& tracking;
-  Waiting& waiting;
+  BlockedClients& blocked_clients;
   WatchedKeys& watched_keys;
   Pause& pause;
-  Pulse& pulse;
+  TimerFrequency& timer_frequency;
 
   // Execution.
   CommandTable& commands;
   const Gates& gates;
   Executor& executor;
-  const Running& running;
-  const Phase& phase;
+  const CurrentExecution& current_execution;
+  const ServerPhase& phase;
   ScriptRunner& scripts;
   ScriptCache& script_cache;
   FunctionLibraries& function_libraries;
@@ -111,7 +111,7 @@ struct Services {
   AppendOnlyFile& aof;
   Snapshots& snapshots;
   Loading& loading;
-  Nursery& nursery;
+  ChildProcesses& child_processes;
   Shutdown& shutdown;
   MigrateLinks& migrate_links;
   Migrations& migrations;

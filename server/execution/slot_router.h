@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/bytes.h"
-#include "server/clients/held_request.h"
+#include "server/clients/paused_request.h"
 #include "server/clients/session.h"
 
 namespace respite {

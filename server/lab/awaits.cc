@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/pace.h"
+#include "server/clients/blocked_clients.h"
 #include "server/clients/clients.h"
-#include "server/clients/waiting.h"
 #include "server/lab/request_counter.h"
 #include "server/runtime/host.h"
 
@@ -46,8 +46,9 @@ void Awaits::Look() {
   for (const auto& [id, command] : over) {
     // It may have left, or wait for something else, since another way has ended this wait.
     Session* const session = parts_.clients.Find(id);
-    const bool still_waits = session != nullptr && session->waiter != nullptr && session->waiter->command == command;
-    if (still_waits) parts_.waiting.GoOn(*session);
+    const bool still_waits =
+        session != nullptr && session->blocked_client != nullptr && session->blocked_client->command == command;
+    if (still_waits) parts_.blocked_clients.Continue(*session);
     awaits_.erase(id);
   }
   if (next_us != kNever) AskForTurn(next_us);

@@ -19,14 +19,14 @@ class HostPort;
 class Pace;
 class RequestCounter;
 struct Session;
-class Waiting;
+class BlockedClients;
 
 class Awaits {
  public:
   struct Parts {
     const Pace& pace;
     Clients& clients;
-    Waiting& waiting;
+    BlockedClients& blocked_clients;
     const HostPort& host;
     CallObservers& observers;
   };

@@ -100,7 +100,7 @@ ClockControl::Arrival ClockControl::PassNow(int64_t elapsed_ms) {
   return {};
 }
 
-ClockControl::Arrival ClockControl::GoNowTo(int64_t wall_ms) {
+ClockControl::Arrival ClockControl::MoveNowTo(int64_t wall_ms) {
   const int64_t elapsed_ms = wall_ms - parts_.clock->WallMs();
   if (elapsed_ms >= 0) return PassNow(elapsed_ms);
   SetBack(wall_ms);
@@ -118,7 +118,7 @@ void ClockControl::Depart(uint64_t client, int64_t elapsed_ms) {
 }
 
 void ClockControl::DepartTo(uint64_t client, int64_t wall_ms) {
-  Post(client, [this, wall_ms] { return GoNowTo(wall_ms); });
+  Post(client, [this, wall_ms] { return MoveNowTo(wall_ms); });
 }
 
 void ClockControl::DepartToNext(uint64_t client) {
@@ -161,7 +161,7 @@ bool ClockControl::EveryClientWaits() const {
   bool all = parts_.clients.Count() != 0;
   parts_.clients.ForEach([&](const Session& session) {
     const bool listens = session.subscriptions != nullptr;
-    const bool is_held = session.holdup != nullptr && !session.holdup->gate.IsOpen();
+    const bool is_held = session.fault_state != nullptr && !session.fault_state->gate.IsOpen();
     all =
         all && (session.closing || session.IsBlocked() || listens || is_held || session.kind == SessionKind::kReplica);
   });

@@ -88,7 +88,7 @@ class ClockControl {
   bool MayPass(int64_t elapsed_ms) const;
   // These jump at once. Require: no command runs, and something happens to this server in this Turn.
   Arrival PassNow(int64_t elapsed_ms);
-  Arrival GoNowTo(int64_t wall_ms);
+  Arrival MoveNowTo(int64_t wall_ms);
   bool IsUnderWay(uint64_t client) const { return trips_.contains(client); }
   // Nothing: it is still under way. Requires: IsUnderWay.
   std::optional<Arrival> TakeArrival(uint64_t client);

@@ -9,7 +9,7 @@
 #include "datatypes/digest.h"
 #include "persistence/dump_payload.h"
 #include "server/dataset/capture.h"
-#include "server/dataset/disposer.h"
+#include "server/dataset/lazy_free.h"
 #include "server/dataset/unit.h"
 
 namespace respite {
@@ -92,7 +92,7 @@ void DataSnapshots::Forget(Snapshot& snapshot) {
   std::erase(snapshots_, &snapshot);
   if (snapshots_.empty()) data_.keeper = nullptr;
   for (Part& part : snapshot.parts) {
-    if (part.whole.use_count() == 1) disposer_.Free(std::move(*part.whole), FreeMode::kLater);
+    if (part.whole.use_count() == 1) lazy_free_.Free(std::move(*part.whole), FreeMode::kLater);
   }
 }
 
@@ -176,7 +176,7 @@ void DataSnapshots::RestoreWhole(Snapshot& snapshot, int db, Unit& unit) {
   unit.Flushed(dbs, data_.keyspace[db].Size());
   std::swap(content, data_.keyspace[db]);
   OnFlushed(db, content);
-  disposer_.Free(std::move(content), FreeMode::kLater);
+  lazy_free_.Free(std::move(content), FreeMode::kLater);
   unit.Swapped(db, db);  // for those who watch or wait for a key that was absent and has come
   unit.Count(data_.keyspace[db].Size());
   if (!unit.Recorded()) return;
@@ -192,7 +192,7 @@ void DataSnapshots::RestoreKeys(Snapshot& snapshot, int db, Unit& unit) {
     Entry* const present = database.Find(key);
     if (present == nullptr && kept == nullptr) continue;
     BeforeChange(db, key, present);
-    if (present != nullptr) disposer_.Free(database.Take(present), FreeMode::kNow);
+    if (present != nullptr) lazy_free_.Free(database.Take(present), FreeMode::kNow);
     if (kept != nullptr) {
       const Entry* const added = database.Add(TakeValue(std::exchange(kept, nullptr)));
       unit.Touched(db, key, "restore");

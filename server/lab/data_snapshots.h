@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class Disposer;
+class LazyFree;
 class Unit;
 
 class DataSnapshots final : public ChangeKeeper {
@@ -25,7 +25,7 @@ class DataSnapshots final : public ChangeKeeper {
   };
   using SnapshotPtr = std::unique_ptr<Snapshot, SnapshotDeleter>;
 
-  DataSnapshots(Dataset& data, Disposer& disposer) : data_(data), disposer_(disposer) {}
+  DataSnapshots(Dataset& data, LazyFree& lazy_free) : data_(data), lazy_free_(lazy_free) {}
   ~DataSnapshots() override;
   DataSnapshots(const DataSnapshots&) = delete;
   DataSnapshots& operator=(const DataSnapshots&) = delete;
@@ -72,7 +72,7 @@ class DataSnapshots final : public ChangeKeeper {
   void RestoreKeys(Snapshot& snapshot, int db, Unit& unit);
 
   Dataset& data_;
-  Disposer& disposer_;
+  LazyFree& lazy_free_;
   std::vector<Snapshot*> snapshots_;
   const Snapshot* restored_ = nullptr;  // the one that is being restored keeps nothing
 };

@@ -36,7 +36,7 @@ class TextFile final : public File {
   IoProgress Write(Bytes /*data*/) override { return {0, EROFS}; }
   IoError Sync() override { return kNoError; }
   void StartWriteback() override {}
-  IoError Truncate(uint64_t /*octets*/) override { return EROFS; }
+  IoError Truncate(uint64_t /*bytes*/) override { return EROFS; }
 
  private:
   const Bytes text_;

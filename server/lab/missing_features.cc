@@ -8,7 +8,7 @@
 #include "server/catalogue/command_syntax.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/refusals.h"
-#include "server/clients/running.h"
+#include "server/clients/current_execution.h"
 #include "server/clients/session.h"
 #include "server/config/config.h"
 #include "server/lab/request_text.h"
@@ -19,9 +19,9 @@ namespace {
 
 using FeatureKind = MissingFeature::Kind;
 
-constexpr size_t kMostOctets = 64;  // of a name
+constexpr size_t kMostBytes = 64;  // of a name
 
-std::string FeatureName(Bytes word) { return ToUpper(word.substr(0, kMostOctets)); }
+std::string FeatureName(Bytes word) { return ToUpper(word.substr(0, kMostBytes)); }
 
 bool HasToken(const CommandSyntax& syntax, Bytes word) {
   return std::ranges::any_of(syntax.Arguments(), [word](const SyntaxArgument& argument) {
@@ -61,7 +61,8 @@ void MissingFeatures::Continue(MissingFeatures& before) {
 }
 
 const Session& MissingFeatures::ClientOf(const Session& session) const {
-  return session.IsScript() && parts_.running.session != nullptr ? *parts_.running.session : session;
+  return session.IsScript() && parts_.current_execution.session != nullptr ? *parts_.current_execution.session
+                                                                           : session;
 }
 
 void MissingFeatures::OnRefusal(const RefusedCall& call) {
@@ -105,7 +106,7 @@ void MissingFeatures::NoteDirectives(const FinishedCall& call) {
     const Bytes name = call.words[i];
     const std::string names[] = {std::string(name)};
     if (IsPattern(name) || !parts_.config.Get(names).empty()) continue;
-    Note(FeatureKind::kDirective, std::string(name.substr(0, kMostOctets)),
+    Note(FeatureKind::kDirective, std::string(name.substr(0, kMostBytes)),
          {ClientOf(call.session), call.words, is_set ? 3U : SIZE_MAX});
   }
 }

@@ -16,7 +16,7 @@ namespace respite {
 class Clock;
 class CommandTable;
 class Config;
-struct Running;
+struct CurrentExecution;
 
 struct MissingFeature {
   enum class Kind : uint8_t { kCommand, kSubcommand, kOption, kDirective };
@@ -38,7 +38,7 @@ class MissingFeatures final : public CallObserver {
     const Clock& clock;
     const CommandTable& commands;
     const Config& config;
-    const Running& running;
+    const CurrentExecution& current_execution;
     CallObservers& observers;
   };
   explicit MissingFeatures(const Parts& parts) : parts_(parts) {}

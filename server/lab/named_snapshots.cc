@@ -57,7 +57,7 @@ Config::NamesAndValues Unpacked(Bytes packed) {
 
 }  // namespace
 
-NamedSnapshots::NamedSnapshots(const Parts& parts) : parts_(parts), data_(parts.data, parts.disposer) {}
+NamedSnapshots::NamedSnapshots(const Parts& parts) : parts_(parts), data_(parts.data, parts.lazy_free) {}
 NamedSnapshots::~NamedSnapshots() = default;
 
 // --- Making.

@@ -26,7 +26,7 @@ class NamedSnapshots {
 
   struct Parts {
     Dataset& data;
-    Disposer& disposer;
+    LazyFree& lazy_free;
     Config& config;
     Users& users;
     Permissions& permissions;

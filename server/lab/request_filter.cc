@@ -21,9 +21,9 @@ TextPattern::TextPattern(Bytes pattern, CaseMode mode)
       glob_(pattern, mode) {}
 
 TextStart::TextStart(Bytes text) {
-  const size_t size = std::min(text.size(), sizeof octets_);
+  const size_t size = std::min(text.size(), sizeof bytes_);
   if (size == 0) return;
-  std::memcpy(&octets_, text.data(), size);
+  std::memcpy(&bytes_, text.data(), size);
   std::memset(&mask_, 0xff, size);
 }
 

@@ -25,21 +25,21 @@ class TextPattern {
   bool EndsWith(Bytes text) const { return text.size() == beginning_.size(); }
   bool Fits(Bytes text) const { return glob_.Matches(text); }
 
-  std::string beginning_;  // before the first special octet; empty if case is ignored
+  std::string beginning_;  // before the first special byte; empty if case is ignored
   bool is_plain_;
   Glob glob_;
 };
 
-// The first octets of a text, as far as they fit into a word: says quickly that most texts do not begin so.
+// The first bytes of a text, as far as they fit into a word: says quickly that most texts do not begin so.
 class TextStart {
  public:
   explicit TextStart(Bytes text);
   // False: no text with this start begins with all of `beginning`, of which this is the start.
-  bool MayBegin(const TextStart& beginning) const { return ((octets_ ^ beginning.octets_) & beginning.mask_) == 0; }
+  bool MayBegin(const TextStart& beginning) const { return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0; }
 
  private:
-  uint64_t octets_ = 0;
-  uint64_t mask_ = 0;  // of the octets that there are
+  uint64_t bytes_ = 0;
+  uint64_t mask_ = 0;  // of the bytes that there are
 };
 
 // What filters know of a client.

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/clients.h"
-#include "server/clients/running.h"
+#include "server/clients/current_execution.h"
 #include "server/clients/session.h"
 #include "server/lab/request_text.h"
 #include "server/runtime/stats.h"
@@ -217,7 +217,8 @@ void RequestJournal::Keep(RequestEntry& entry, const Request& request) {
 // --- Who sent it.
 
 const Session& RequestJournal::ClientOf(const Session& session) const {
-  return session.IsScript() && parts_.running.session != nullptr ? *parts_.running.session : session;
+  return session.IsScript() && parts_.current_execution.session != nullptr ? *parts_.current_execution.session
+                                                                           : session;
 }
 
 RequestJournal::Sender& RequestJournal::SenderOf(const Session& client) {
@@ -247,7 +248,7 @@ void RequestJournal::CountTrip(Sender& sender, int depth) {
 // --- What happens.
 
 JournalMoment RequestJournal::Moment() const {
-  return {.next_seq = next_, .wall_us = parts_.running.wall_base_us + parts_.running.last_us};
+  return {.next_seq = next_, .wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us};
 }
 
 // A key may expire between two requests, whose time is an old one then.

@@ -28,7 +28,7 @@ namespace respite {
 class Clients;
 class Clock;
 class CommandTable;
-struct Running;
+struct CurrentExecution;
 struct ServerStats;
 
 struct RequestEntry {
@@ -74,11 +74,11 @@ class RequestJournal final : public CallObserver, private KeyEventListener {
   static constexpr size_t kUsualLast = 10'000;
   static constexpr size_t kMostLast = 1'000'000;
   static constexpr size_t kMostBytes = size_t{64} << 20;  // of all entries
-  static constexpr size_t kWordMost = 1024;               // octets of a word that are kept
+  static constexpr size_t kWordMost = 1024;               // bytes of a word that are kept
   static constexpr size_t kWordsMost = 1024;              // words of a request that are kept
 
   struct Parts {
-    const Running& running;
+    const CurrentExecution& current_execution;
     const ServerStats& stats;
     const Clients& clients;
     const CommandTable& commands;

@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-Bytes OwnerText(Bytes text) { return text.substr(0, RequestOwner::kMostOctets); }
+Bytes OwnerText(Bytes text) { return text.substr(0, RequestOwner::kMostBytes); }
 
 // As Sentinels call themselves: "sentinel-1a2b3c4d-cmd".
 bool IsOfSentinel(Bytes name) {

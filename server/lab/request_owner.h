@@ -10,8 +10,8 @@
 namespace respite {
 
 struct RequestOwner {
-  // Of each text so many octets are kept: clients choose them, and may choose megabytes.
-  static constexpr size_t kMostOctets = 256;
+  // Of each text so many bytes are kept: clients choose them, and may choose megabytes.
+  static constexpr size_t kMostBytes = 256;
 
   uint64_t id = 0;
   std::string name;

@@ -27,19 +27,19 @@ size_t HarmlessWords(const CommandTable& commands, const Command* command, std::
 }
 
 std::string ConditionText(std::span<const Bytes> words) {
-  constexpr size_t kOctets = 128;  // of a word
+  constexpr size_t kBytes = 128;  // of a word
   std::string line;
   for (const Bytes word : words) {
     if (!line.empty()) line += ' ';
-    line += WordText(word.substr(0, kOctets));
-    if (word.size() > kOctets) line += "...";
+    line += WordText(word.substr(0, kBytes));
+    if (word.size() > kBytes) line += "...";
   }
   return line;
 }
 
 std::string RequestText(std::span<const Bytes> words, size_t hidden_from) {
   constexpr size_t kWords = 12;
-  constexpr size_t kOctets = 48;  // of a word
+  constexpr size_t kBytes = 48;  // of a word
   std::string line;
   for (size_t i = 0; i < std::min(words.size(), kWords); ++i) {
     if (i != 0) line += ' ';
@@ -47,8 +47,8 @@ std::string RequestText(std::span<const Bytes> words, size_t hidden_from) {
       line += "(redacted)";
       continue;
     }
-    line += WordText(words[i].substr(0, kOctets));
-    if (words[i].size() > kOctets) line += "...";
+    line += WordText(words[i].substr(0, kBytes));
+    if (words[i].size() > kBytes) line += "...";
   }
   if (words.size() > kWords) line += " ... (" + std::to_string(words.size() - kWords) + " more words)";
   return line;

@@ -25,7 +25,7 @@ class Restarts {
 
   // In the next Turn the server of this client ends, and begins again with the settings of its start. The client is
   // then a new one of it, and gets +OK; the others lose their connections. The running request must go on in the next
-  // Turn (Call::GoOnInNextTurn), and runs again only if this has failed. False: this connection cannot stay.
+  // Turn (Call::ContinueInNextTurn), and runs again only if this has failed. False: this connection cannot stay.
   virtual bool Crash(const Session& caller, Remains remains) = 0;
 };
 

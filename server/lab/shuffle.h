@@ -23,7 +23,7 @@ class Shuffle final : public ReplyEditor {
   // The same orders for the same seed and requests.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
-  // Cost: O(octets of the reply) for the commands that it is about.
+  // Cost: O(bytes of the reply) for the commands that it is about.
   void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) override;
 
  private:

@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "server/catalogue/emulated.h"
-#include "server/clients/held_request.h"
+#include "server/clients/paused_request.h"
 
 namespace respite {
 
@@ -58,8 +58,8 @@ class Worlds {
   };
   // Whether this client could go to a world.
   virtual bool MayMove(const Session& session) const = 0;
-  // Moves the connection of a client in the next Turn; its running request must go on then (Call::GoOnInNextTurn), and
-  // runs again only if this has failed. False: this client has no connection that could move.
+  // Moves the connection of a client in the next Turn; its running request must go on then (Call::ContinueInNextTurn),
+  // and runs again only if this has failed. False: this client has no connection that could move.
   virtual bool Enter(const Session& session, Entry entry) = 0;
 };
 

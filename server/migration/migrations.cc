@@ -5,13 +5,13 @@
 
 #include "base/clock.h"
 #include "base/number_text.h"
+#include "server/clients/blocked_clients.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
-#include "server/clients/phase.h"
 #include "server/clients/role.h"
-#include "server/clients/waiting.h"
+#include "server/clients/server_phase.h"
 #include "server/config/settings.h"
-#include "server/dataset/disposer.h"
+#include "server/dataset/lazy_free.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 
@@ -54,7 +54,7 @@ struct Migrations::Migration {
   int db;
   bool began_as_replica;
   Order order;
-  std::vector<std::optional<MovingKeys::Place>> places = {};  // of the keys; nothing: named before
+  std::vector<std::optional<MigratingKeys::Place>> places = {};  // of the keys; nothing: named before
   Stage stage = Stage::kConnecting;
   Channel* channel = nullptr;
   bool is_second_attempt = false;
@@ -88,7 +88,7 @@ void DeleteArrived(const Services& services, DbView& db, Effect& effect, const s
   for (const std::string& key : keys) {
     KeyEdit edit = db.Open(key);
     if (!edit) continue;
-    services.disposer.Free(edit.Take(), lazily ? FreeMode::kLater : FreeMode::kNow);
+    services.lazy_free.Free(edit.Take(), lazily ? FreeMode::kLater : FreeMode::kNow);
     edit.Touched("del");
     effect.Replace("DEL", Bytes(key));
   }
@@ -111,9 +111,9 @@ void Migrations::Start(const Session& session, const Command& command, Order ord
                                                                       .began_as_replica = parts_.role.is_replica,
                                                                       .order = std::move(order)}));
   for (const std::string& key : migration.order.talk.Keys()) {
-    const bool is_named_before = parts_.moving_keys.Contains(migration.db, key);
+    const bool is_named_before = parts_.migrating_keys.Contains(migration.db, key);
     migration.places.push_back(is_named_before ? std::nullopt
-                                               : std::optional(parts_.moving_keys.Add(migration.db, key)));
+                                               : std::optional(parts_.migrating_keys.Add(migration.db, key)));
   }
   Attempt(migration);
 }
@@ -270,7 +270,7 @@ void Migrations::EndTurn() {
     Finish(*ended);
     next = migrations_.begin();  // what has run may have begun another one
   }
-  ReleaseHeld();
+  ResumePaused();
 }
 
 void Migrations::Finish(Migration& migration) {
@@ -278,19 +278,19 @@ void Migrations::Finish(Migration& migration) {
   Session* const caller = FindCaller(migration);
   if (caller == nullptr) return DeleteWithoutCaller(migration.db, outcome.arrived);
   told_ = Told{caller->id, std::move(outcome)};
-  parts_.services.waiting.GoOn(*caller);
+  parts_.services.blocked_clients.Continue(*caller);
   told_.reset();
 }
 
 MigrateOutcome Migrations::OutcomeOf(Migration& migration) {
-  const MigrateTalk& talk = migration.order.talk;
+  const MigrateProtocol& talk = migration.order.talk;
   MigrateOutcome outcome{.trouble = migration.trouble, .error = talk.Error()};
   // A server that has become a replica meanwhile changes nothing by itself.
   const bool moves = !migration.order.copies && migration.began_as_replica == parts_.role.is_replica;
   for (size_t i = 0; i < migration.places.size(); ++i) {
     if (!migration.places[i]) continue;
-    const bool was_changed = MovingKeys::WasChanged(*migration.places[i]);
-    parts_.moving_keys.Remove(*migration.places[i]);
+    const bool was_changed = MigratingKeys::WasChanged(*migration.places[i]);
+    parts_.migrating_keys.Remove(*migration.places[i]);
     if (!moves || !talk.HasAccepted(i)) continue;
     if (!was_changed) {
       outcome.arrived.push_back(talk.Keys()[i]);
@@ -303,7 +303,8 @@ MigrateOutcome Migrations::OutcomeOf(Migration& migration) {
 
 Session* Migrations::FindCaller(const Migration& migration) const {
   Session* const session = parts_.services.clients.Find(migration.caller);
-  const bool waits = session != nullptr && session->waiter != nullptr && session->waiter->command == migration.command;
+  const bool waits =
+      session != nullptr && session->blocked_client != nullptr && session->blocked_client->command == migration.command;
   return waits ? session : nullptr;
 }
 
@@ -322,10 +323,10 @@ void Migrations::DeleteWithoutCaller(int db, const std::vector<std::string>& key
   unit.Close();
 }
 
-void Migrations::ReleaseHeld() {
-  for (const uint64_t id : parts_.moving_keys.TakeHeld()) {
+void Migrations::ResumePaused() {
+  for (const uint64_t id : parts_.migrating_keys.TakePaused()) {
     Session* const session = parts_.services.clients.Find(id);
-    if (session != nullptr && session->held != nullptr) parts_.services.clients.Continue(*session);
+    if (session != nullptr && session->paused_request != nullptr) parts_.services.clients.QueueUnblocked(*session);
   }
 }
 

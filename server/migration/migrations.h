@@ -5,7 +5,7 @@
 //                           │              └─ the link breaks before an answer: once more, over a new link
 //                           └─ a link that was kept: at once
 //
-// The values are taken when the command is called; MovingKeys keeps them as they are until the end. If the caller is
+// The values are taken when the command is called; MigratingKeys keeps them as they are until the end. If the caller is
 // gone by then, the keys that have arrived are deleted nevertheless. During a pause of writes the end waits.
 //
 // Inside EXEC and scripts MIGRATE is one atomic step with the other commands, and uses the blocking MigrateLink
@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
-#include "server/clients/moving_keys.h"
+#include "server/clients/migrating_keys.h"
 #include "server/dataset/edit.h"
 #include "server/dataset/journal.h"
-#include "server/migration/migrate_talk.h"
+#include "server/migration/migrate_protocol.h"
 #include "server/net/link.h"
 #include "server/runtime/timers.h"
 
@@ -50,7 +50,7 @@ class Migrations final : public Timers::Source {
     const Services& services;
     const NetworkPort& network;
     const Role& role;
-    MovingKeys& moving_keys;
+    MigratingKeys& migrating_keys;
   };
   struct Order {
     std::string host;
@@ -58,7 +58,7 @@ class Migrations final : public Timers::Source {
     bool encrypts;
     int64_t timeout_ms;
     bool copies;
-    MigrateTalk talk;
+    MigrateProtocol talk;
   };
   static constexpr size_t kMostKept = 64;
   static constexpr int64_t kIdleMs = 10'000;
@@ -107,7 +107,7 @@ class Migrations final : public Timers::Source {
   MigrateOutcome OutcomeOf(Migration& migration);
   Session* FindCaller(const Migration& migration) const;
   void DeleteWithoutCaller(int db, const std::vector<std::string>& keys);
-  void ReleaseHeld();
+  void ResumePaused();
   int64_t NowMs() const;
 
   const Parts parts_;

@@ -91,7 +91,9 @@ void EventLoop::Stop(int exit_code) {
 }
 
 // Asio would run it in this Turn, since a Turn polls: whoever posts again and again would hold back all replies.
-void EventLoop::Post(Resident* resident, std::function<void()> task) { posted_.push_back({resident, std::move(task)}); }
+void EventLoop::Post(Participant* participant, std::function<void()> task) {
+  posted_.push_back({participant, std::move(task)});
+}
 
 // An io_context may be posted to by any thread.
 void EventLoop::PostFromOutside(std::function<void()> task) {
@@ -105,8 +107,8 @@ void EventLoop::After(int64_t delay_ms, std::function<void()> task) {
   });
 }
 
-void EventLoop::Leave(Resident& resident) {
-  const auto is_its = [&](const Task& task) { return task.resident == &resident; };
+void EventLoop::Leave(Participant& participant) {
+  const auto is_its = [&](const Task& task) { return task.participant == &participant; };
   for (;;) {
     std::vector<Task> its;
     for (Task& task : due_)
@@ -117,14 +119,14 @@ void EventLoop::Leave(Resident& resident) {
     std::erase_if(posted_, is_its);
     for (const Task& task : its) task.run();
   }
-  // EndTurn and ServeBesides may be walking the list.
-  std::replace(active_.begin(), active_.end(), &resident, static_cast<Resident*>(nullptr));
+  // EndTurn and ServeDuringLongTask may be walking the list.
+  std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
 // The Turn that is under way keeps what it has read: this one gets another scratch buffer. What was posted waits, for
 // this Turn or the next, since it may free a client that the Turn is with, or change data that a script is with; before
 // the first Turn (the data set is being loaded) there is none.
-bool EventLoop::ServeBesides() {
+bool EventLoop::ServeDuringLongTask() {
   if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
   spare_scratches_.pop_back();
@@ -135,7 +137,7 @@ bool EventLoop::ServeBesides() {
   ServeLines();
   // By index: the list may grow meanwhile.
   for (size_t i = 0; i < active_.size(); ++i)
-    if (active_[i] != nullptr) active_[i]->EndTurnBesides();
+    if (active_[i] != nullptr) active_[i]->EndTurnDuringLongTask();
   if (!running_) StartTasks();
   --besides_;
   spare_scratches_.push_back(std::exchange(scratch_, std::move(own)));
@@ -148,15 +150,15 @@ void EventLoop::ServeLines() {
   if (!handshakes_.Empty() || !closings_.Empty()) Post(nullptr, [] {});  // the next Turn comes at once
 }
 
-// A resident that has not been ended yet stays in the list, since one before it may serve others besides. One that
+// A participant that has not been ended yet stays in the list, since one before it may serve others besides. One that
 // something happens to from now on has another Turn.
 void EventLoop::EndTurn(int64_t turn_us) {
   const size_t count = active_.size();
   for (size_t i = 0; i < count; ++i) {
-    Resident* const resident = std::exchange(active_[i], nullptr);
-    if (resident == nullptr) continue;
-    resident->is_active_ = false;
-    resident->EndTurn(turn_us);
+    Participant* const participant = std::exchange(active_[i], nullptr);
+    if (participant == nullptr) continue;
+    participant->is_active_ = false;
+    participant->EndTurn(turn_us);
   }
   active_.erase(active_.begin(), active_.begin() + static_cast<std::ptrdiff_t>(count));
   StartTasks();
@@ -181,7 +183,7 @@ void EventLoop::RunNextTask() {
   const Task task = std::move(due_.front());
   due_.pop_front();
   if (task.run == nullptr) return;
-  if (task.resident != nullptr) Enter(*task.resident);
+  if (task.participant != nullptr) Enter(*task.participant);
   task.run();
 }
 

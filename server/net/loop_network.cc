@@ -12,10 +12,10 @@
 
 #include "server/config/settings.h"
 #include "server/net/byte_stream.h"
+#include "server/net/link_connection.h"
 #include "server/net/socket_address.h"
 #include "server/net/tls/tls.h"
 #include "server/net/tls/tls_stream.h"
-#include "server/net/wire.h"
 
 namespace respite {
 
@@ -25,7 +25,7 @@ constexpr int kAcceptsPerEvent = 100;
 
 class LoopLink final : public Link {
  public:
-  explicit LoopLink(std::shared_ptr<Wire> wire) : wire_(std::move(wire)) {}
+  explicit LoopLink(std::shared_ptr<LinkConnection> wire) : wire_(std::move(wire)) {}
   ~LoopLink() override { wire_->Stop(); }
   LoopLink(const LoopLink&) = delete;
   LoopLink& operator=(const LoopLink&) = delete;
@@ -40,14 +40,14 @@ class LoopLink final : public Link {
   Stage stage() const override { return wire_->stage(); }
 
  private:
-  std::shared_ptr<Wire> wire_;
+  std::shared_ptr<LinkConnection> wire_;
 };
 
 // The sockets at which others dial one port.
 class LoopListening final : public Network::Listening {
  public:
   struct Parts {
-    Wire::Parts wire;
+    LinkConnection::Parts wire;
     const Settings& settings;
     bool encrypts;
     Network::Acceptor& acceptor;
@@ -94,7 +94,7 @@ class LoopListening final : public Network::Listening {
     void OnReceived(Bytes) override {}
     void OnEnded(const std::string&) override { owner_.Dismiss(*this); }
 
-    std::shared_ptr<Wire> wire;
+    std::shared_ptr<LinkConnection> wire;
 
    private:
     LoopListening& owner_;
@@ -133,7 +133,7 @@ std::optional<std::string> LoopListening::Open(const Network::ListenAt& place) {
 }
 
 void LoopListening::AcceptFrom(int listener) {
-  parts_.wire.loop.Enter(parts_.wire.resident);
+  parts_.wire.loop.Enter(parts_.wire.participant);
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
     Descriptor accepted(accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (accepted.Get() >= 0) {
@@ -158,7 +158,7 @@ void LoopListening::Welcome(Descriptor socket) {
     if (encryption == nullptr) return;
   }
   Guest& guest = *guests_.emplace_back(std::make_unique<Guest>(*this));
-  const auto wire = std::make_shared<Wire>(parts_.wire, Link::Target(), guest);
+  const auto wire = std::make_shared<LinkConnection>(parts_.wire, Link::Target(), guest);
   guest.wire = wire;
   wire->StartAccepted(std::move(socket), std::move(encryption));
 }
@@ -171,8 +171,8 @@ void LoopListening::Admit(Guest& guest) {
 
 class PipeWatch final : public Network::Watch, public SocketPoller::Watcher {
  public:
-  PipeWatch(EventLoop& loop, EventLoop::Resident& resident, int descriptor, std::function<void()> handler)
-      : loop_(loop), resident_(resident), descriptor_(descriptor), handler_(std::move(handler)) {}
+  PipeWatch(EventLoop& loop, EventLoop::Participant& hosted, int descriptor, std::function<void()> handler)
+      : loop_(loop), resident_(hosted), descriptor_(descriptor), handler_(std::move(handler)) {}
   ~PipeWatch() override { SetReading(Link::Reading::kOff); }
   PipeWatch(const PipeWatch&) = delete;
   PipeWatch& operator=(const PipeWatch&) = delete;
@@ -191,7 +191,7 @@ class PipeWatch final : public Network::Watch, public SocketPoller::Watcher {
 
  private:
   EventLoop& loop_;
-  EventLoop::Resident& resident_;
+  EventLoop::Participant& resident_;
   const int descriptor_;
   const std::function<void()> handler_;
   SocketPoller::Interest registered_;
@@ -217,18 +217,19 @@ Result<std::unique_ptr<Network::Listening>, std::string> LoopNetwork::Listen(con
 std::unique_ptr<Link> LoopNetwork::Dial(const Link::Target& named, Link::User& user) {
   const Link::Target target = routes_ ? routes_->Follow(named) : named;
   const int keepalive_s = static_cast<int>(settings_.tcp_keepalive);
-  auto wire = std::make_shared<Wire>(Wire::Parts{loop_, resident_, tls_, keepalive_s}, target, user);
-  if (weather_at_) wire->SetWeather(weather_at_(target));
+  auto wire =
+      std::make_shared<LinkConnection>(LinkConnection::Parts{loop_, resident_, tls_, keepalive_s}, target, user);
+  if (weather_at_) wire->SetConditions(weather_at_(target));
   std::erase_if(dialed_, [](const auto& one) { return one.expired(); });
   dialed_.emplace_back(wire);
   wire->Start();
   return std::make_unique<LoopLink>(std::move(wire));
 }
 
-void LoopNetwork::SetWeather(WeatherAt weather_at) {
+void LoopNetwork::SetConditions(WeatherAt weather_at) {
   weather_at_ = std::move(weather_at);
   for (const auto& one : dialed_) {
-    if (const auto wire = one.lock()) wire->SetWeather(weather_at_ ? weather_at_(wire->target()) : LinkWeather{});
+    if (const auto wire = one.lock()) wire->SetConditions(weather_at_ ? weather_at_(wire->target()) : LinkConditions{});
   }
 }
 

@@ -9,39 +9,39 @@
 
 #include "server/net/event_loop.h"
 #include "server/net/link.h"
-#include "server/net/link_weather.h"
-#include "server/net/own_routes.h"
+#include "server/net/link_conditions.h"
+#include "server/net/local_node_routes.h"
 
 namespace respite {
 
 class Tls;
-class Wire;
+class LinkConnection;
 struct Settings;
 
 class LoopNetwork final : public Network {
  public:
-  // `resident` is the server to whom something happens when something happens to a link. All must outlive the links.
-  LoopNetwork(EventLoop& loop, EventLoop::Resident& resident, const Settings& settings, const Tls& tls)
-      : loop_(loop), resident_(resident), settings_(settings), tls_(tls) {}
+  // `hosted` is the server to whom something happens when something happens to a link. All must outlive the links.
+  LoopNetwork(EventLoop& loop, EventLoop::Participant& hosted, const Settings& settings, const Tls& tls)
+      : loop_(loop), resident_(hosted), settings_(settings), tls_(tls) {}
 
   std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) override;
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) override;
   std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;
 
   // Of links that are dialed, or will be. Replaces the rule of before. Null: all are as usual. Cost: O(links).
-  using WeatherAt = std::function<LinkWeather(const Link::Target&)>;
-  void SetWeather(WeatherAt weather_at);
+  using WeatherAt = std::function<LinkConditions(const Link::Target&)>;
+  void SetConditions(WeatherAt weather_at);
   // Links that are dialed from now on go where these routes lead.
-  void SetRoutes(OwnRoutes routes) { routes_ = std::move(routes); }
+  void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }
 
  private:
   EventLoop& loop_;
-  EventLoop::Resident& resident_;
+  EventLoop::Participant& resident_;
   const Settings& settings_;
   const Tls& tls_;
   WeatherAt weather_at_;
-  std::optional<OwnRoutes> routes_;
-  std::vector<std::weak_ptr<Wire>> dialed_;  // some have ended
+  std::optional<LocalNodeRoutes> routes_;
+  std::vector<std::weak_ptr<LinkConnection>> dialed_;  // some have ended
 };
 
 }  // namespace respite

@@ -25,7 +25,7 @@ struct SocketPoller::Round {
   std::array<epoll_event, kEventsPerRound> events;
   std::array<Watcher*, kEventsPerRound> watchers;  // null: stopped watching
   size_t size = 0;
-  Round* outer;  // the round that ServeBesides interrupted
+  Round* outer;  // the round that ServeDuringLongTask interrupted
 };
 
 SocketPoller::SocketPoller(asio::io_context& context, const Pace& pace)

@@ -8,7 +8,7 @@
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_memory.h"
-#include "server/clients/pulse.h"
+#include "server/clients/timer_frequency.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/config.h"
 #include "server/config/settings.h"
@@ -101,7 +101,7 @@ void RegisterConfigHooks(const Services& services) {
   RegisterObservationHooks(services);
   Config& config = services.config;
   config.OnChange({"hz", "dynamic-hz"}, [&services]() -> std::optional<std::string> {
-    services.pulse.Adjust();
+    services.timer_frequency.Adjust();
     return std::nullopt;
   });
   config.OnChange({"min-replicas-to-write", "min-replicas-max-lag"},

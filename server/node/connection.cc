@@ -8,11 +8,11 @@
 #include "base/pace.h"
 #include "base/refusal.h"
 #include "server/clients/acl/users.h"
+#include "server/clients/client_cleanup.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
-#include "server/clients/departures.h"
-#include "server/clients/phase.h"
+#include "server/clients/server_phase.h"
 #include "server/config/settings.h"
 #include "server/runtime/stats.h"
 
@@ -178,7 +178,7 @@ void Connection::EndOfInput(Transfer::State state) {
 // later.
 void Connection::Depart() {
   const NodeHost::Parts& server = host_->parts();
-  if (session_->IsBlocked() || server.departures.LeaveSome(*session_)) return server.clients.Close(*session_);
+  if (session_->IsBlocked() || server.client_cleanup.LeaveSome(*session_)) return server.clients.Close(*session_);
   is_departing_ = true;
   Want({});
   host_->Post([self = shared_from_this()] {
@@ -191,7 +191,7 @@ void Connection::RunPump() {
   if (session_->closing) return;
   switch (outcome) {
     case Pump::Outcome::kIdle:
-    case Pump::Outcome::kPostponed:  // whoever ends the pause calls Resume; meanwhile the peer may hang up
+    case Pump::Outcome::kPaused:  // whoever ends the pause calls Resume; meanwhile the peer may hang up
       if (!host_->parts().limits.CheckInput(*session_)) Want({.read = true, .write = wanted_.write});
       break;
     case Pump::Outcome::kMore:  // the requests that are there come before new input
@@ -267,7 +267,7 @@ void Connection::MoveTo(NodeHost& other, Arrival arrival) {
   session.authenticated = arrival.is_admitted || !other.parts().users.LoginRequired();
   if (FirstHost() == &other) ComeBack(session, other);
   session.out.Append(arrival.reply);
-  session.held = std::move(arrival.request);
+  session.paused_request = std::move(arrival.request);
   other.parts().clients.QueueFlush(session);
 }
 

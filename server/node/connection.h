@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "server/clients/held_request.h"
+#include "server/clients/paused_request.h"
 #include "server/clients/session.h"
 #include "server/net/byte_stream.h"
 #include "server/net/socket_poller.h"
@@ -32,9 +32,9 @@ class Connection final : public Transport,
   // From now on it is a client of another server on the same loop, a new one to it. Requests that have arrived behind
   // the running one are served there. Requires: no command of this client runs, and the next Turn resumes it.
   struct Arrival {
-    std::string reply;                     // to the request that led there
-    std::unique_ptr<HeldRequest> request;  // runs there first; null: none
-    bool is_admitted;                      // needs no login there
+    std::string reply;                       // to the request that led there
+    std::unique_ptr<PausedRequest> request;  // runs there first; null: none
+    bool is_admitted;                        // needs no login there
   };
   void MoveTo(NodeHost& other, Arrival arrival);
   // The same for the server that has taken the place of its own, to which it is a stranger.

@@ -6,14 +6,14 @@
 #include "protocol/reply_buffer.h"
 #include "scripting/function_library.h"
 #include "scripting/script_cache.h"
+#include "server/clients/blocked_clients.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
-#include "server/clients/phase.h"
-#include "server/clients/pulse.h"
+#include "server/clients/server_phase.h"
+#include "server/clients/timer_frequency.h"
 #include "server/clients/tracking.h"
-#include "server/clients/waiting.h"
 #include "server/clients/watched_keys.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/cluster/slots/slot_migrations.h"
@@ -27,7 +27,7 @@
 #include "server/migration/migrations.h"
 #include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
-#include "server/storage/nursery.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/shutdown.h"
 #include "server/storage/snapshots.h"
 
@@ -62,12 +62,12 @@ void Housekeeping::EndTurn() {
   }
   parts_.migrations.EndTurn();
   parts_.cluster.EndTurn();
-  if (parts_.waiting.HasReady()) {  // keys that changed without a command: they expired
+  if (parts_.blocked_clients.HasReady()) {  // keys that changed without a command: they expired
     parts_.executor.StartRun();
-    parts_.waiting.ServeReady();
+    parts_.blocked_clients.ServeReady();
   }
-  if (parts_.clients.PostponedCount() != 0 && !parts_.pause.IsOn()) ResumePostponed();
-  ResumeContinued();
+  if (parts_.clients.PausedCount() != 0 && !parts_.pause.IsOn()) ResumePaused();
+  ResumeUnblocked();
   if (!parts_.lab.awaits.Empty()) EndAwaits();
   parts_.tracking.Broadcast();
   parts_.slot_migrations.EndTurn();
@@ -75,15 +75,15 @@ void Housekeeping::EndTurn() {
   parts_.replication.EndTurn();
   Send();
   if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(nullptr);
-  GoOnInNextTurn();
+  ContinueInNextTurn();
   parts_.script_cache.CollectGarbage();
   parts_.function_libraries.CollectGarbage();
   parts_.lab.clock.EndTurn();
   AskForWake();
 }
 
-void Housekeeping::EndTurnBesides() {
-  parts_.cluster.EndTurnBesides();
+void Housekeeping::EndTurnDuringLongTask() {
+  parts_.cluster.EndTurnDuringLongTask();
   if (Journaled()) Send();
 }
 
@@ -95,11 +95,10 @@ void Housekeeping::AskForWake() {
 }
 
 // Work that takes many Turns must not wait until a client causes the next one.
-void Housekeeping::GoOnInNextTurn() {
+void Housekeeping::ContinueInNextTurn() {
   parts_.watched_keys.DropSome(kWatchesPerTurn);
   // Also requests behind those that went on late in this Turn.
-  const bool continues =
-      parts_.clients.HasContinued() || (parts_.clients.PostponedCount() != 0 && !parts_.pause.IsOn());
+  const bool continues = parts_.clients.HasUnblocked() || (parts_.clients.PausedCount() != 0 && !parts_.pause.IsOn());
   if ((continues || parts_.watched_keys.HasDropped()) && parts_.host) parts_.host->Post([] {});
 }
 
@@ -108,9 +107,10 @@ bool Housekeeping::Journaled() {
   parts_.aof.Flush();
   if (started_us != 0) parts_.stats.journal_us += static_cast<uint64_t>(parts_.pace.NowUs() - started_us);
   const bool has_acks = parts_.replication.replicas().TakeProgress();
-  if (parts_.waiting.AwaitsDisk() && (has_acks || synced_seen_ != parts_.aof.writer().Synced() || !parts_.aof.IsOn())) {
+  if (parts_.blocked_clients.AwaitsDisk() &&
+      (has_acks || synced_seen_ != parts_.aof.writer().Synced() || !parts_.aof.IsOn())) {
     synced_seen_ = parts_.aof.writer().Synced();
-    parts_.waiting.ServeDisk();
+    parts_.blocked_clients.ServeDisk();
   }
   if (!parts_.aof.MustStop()) return true;
   if (parts_.host) parts_.host->Stop(1);
@@ -159,15 +159,15 @@ void Housekeeping::OnClockChanged(Motion motion) {
 void Housekeeping::Tick() {
   if (parts_.phase.IsMidTurn() || parts_.shutdown.Done()) return;
   const int64_t started_us = parts_.pace.NowUs();
-  parts_.pulse.Adjust();
+  parts_.timer_frequency.Adjust();
   if (parts_.debug.pause_cron) return;
-  parts_.shutdown.GoOn();
+  parts_.shutdown.Continue();
   if (parts_.shutdown.Done()) return;
   parts_.timers.RunDue(parts_.clock.MonotonicMs());  // the clock may have jumped
-  parts_.expiry.StartRound(parts_.pulse.Hz());
+  parts_.expiry.StartRound(parts_.timer_frequency.Hz());
   SampleStats();
   CheckClients();
-  parts_.nursery.Poll();
+  parts_.child_processes.Poll();
   parts_.aof.Cron();
   parts_.snapshots.Cron();
   parts_.replication.Tick();
@@ -192,7 +192,7 @@ void Housekeeping::CheckClients() {
   // Checks a part of the clients in each round, and all of them once a second, so that ten thousand do not delay a
   // Turn.
   const size_t wanted =
-      std::max(parts_.clients.Count() / static_cast<size_t>(parts_.pulse.Hz()), kClientsCheckedAtLeast);
+      std::max(parts_.clients.Count() / static_cast<size_t>(parts_.timer_frequency.Hz()), kClientsCheckedAtLeast);
   const int64_t now_ms = parts_.clock.MonotonicMs();
   parts_.clients.Rotate(wanted, [&](Session& session) {
     parts_.limits.Check(session, now_ms);
@@ -205,11 +205,11 @@ void Housekeeping::EndAwaits() {
   parts_.lab.awaits.Look();
 }
 
-void Housekeeping::ResumePostponed() { Resume(parts_.clients, parts_.clients.TakePostponed()); }
+void Housekeeping::ResumePaused() { Resume(parts_.clients, parts_.clients.TakePaused()); }
 
-void Housekeeping::ResumeContinued() {
+void Housekeeping::ResumeUnblocked() {
   // A client that continues may end the wait of others.
-  for (auto sessions = parts_.clients.TakeContinued(); !sessions.empty(); sessions = parts_.clients.TakeContinued())
+  for (auto sessions = parts_.clients.TakeUnblocked(); !sessions.empty(); sessions = parts_.clients.TakeUnblocked())
     Resume(parts_.clients, sessions);
 }
 

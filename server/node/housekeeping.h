@@ -27,10 +27,10 @@ struct Lab;
 class MemoryGauge;
 class MigrateLinks;
 class Migrations;
-class Nursery;
+class ChildProcesses;
 class Pause;
-class Phase;
-class Pulse;
+class ServerPhase;
+class TimerFrequency;
 class Replication;
 class ScriptCache;
 struct ServerStats;
@@ -38,7 +38,7 @@ class Shutdown;
 class SlotMigrations;
 class Snapshots;
 class Tracking;
-class Waiting;
+class BlockedClients;
 class WatchedKeys;
 
 class Housekeeping final : public TimeKeeper {
@@ -47,24 +47,24 @@ class Housekeeping final : public TimeKeeper {
     const Clock& clock;
     const Pace& pace;
     const HostPort& host;
-    const Phase& phase;
+    const ServerPhase& phase;
     const DebugSwitches& debug;
     ServerStats& stats;
     MemoryGauge& memory;
     BlockPool& blocks;
     Clients& clients;
-    Pulse& pulse;
+    TimerFrequency& timer_frequency;
     ClientLimits& limits;
     ClientMemory& client_memory;
     Pause& pause;
     WatchedKeys& watched_keys;
-    Waiting& waiting;
+    BlockedClients& blocked_clients;
     Tracking& tracking;
     Executor& executor;
     Timers& timers;
     ActiveExpiry& expiry;
     ExactExpiry& exact_expiry;
-    Nursery& nursery;
+    ChildProcesses& child_processes;
     AppendOnlyFile& aof;
     Snapshots& snapshots;
     Shutdown& shutdown;
@@ -79,12 +79,12 @@ class Housekeeping final : public TimeKeeper {
   };
   explicit Housekeeping(const Parts& parts) : parts_(parts) {}
 
-  // The timer: expiry, client limits, statistics. To be called Pulse::Hz() times a second.
+  // The timer: expiry, client limits, statistics. To be called TimerFrequency::Hz() times a second.
   void Tick();
   // Called at the end of each Turn: journal first, then replies.
   void EndTurn();
   // The same for clients that were served in the middle of a Turn: replies only, since they may change nothing.
-  void EndTurnBesides();
+  void EndTurnDuringLongTask();
   // Called at the time that Host::WakeAt asked for.
   void Wake();
 
@@ -101,9 +101,9 @@ class Housekeeping final : public TimeKeeper {
   // Sends all replies, and as many messages as a Turn may.
   void Send();
   void AskForWake();
-  void GoOnInNextTurn();
-  void ResumePostponed();
-  void ResumeContinued();
+  void ContinueInNextTurn();
+  void ResumePaused();
+  void ResumeUnblocked();
   void EndAwaits();
 
   const Parts parts_;

@@ -16,40 +16,39 @@
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
+#include "server/clients/blocked_clients.h"
 #include "server/clients/change_dispatcher.h"
+#include "server/clients/client_cleanup.h"
+#include "server/clients/client_faults.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/clients.h"
-#include "server/clients/departures.h"
-#include "server/clients/holdups.h"
+#include "server/clients/current_execution.h"
 #include "server/clients/key_event_port.h"
 #include "server/clients/key_notifications.h"
-#include "server/clients/messages.h"
-#include "server/clients/moving_keys.h"
+#include "server/clients/migrating_keys.h"
 #include "server/clients/pause.h"
-#include "server/clients/phase.h"
 #include "server/clients/pubsub.h"
-#include "server/clients/pulse.h"
+#include "server/clients/push_messages.h"
 #include "server/clients/removal_rule.h"
 #include "server/clients/role.h"
-#include "server/clients/running.h"
+#include "server/clients/server_phase.h"
+#include "server/clients/timer_frequency.h"
 #include "server/clients/tracking.h"
-#include "server/clients/waiting.h"
 #include "server/clients/watched_keys.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/config/config.h"
 #include "server/config/debug_switches.h"
 #include "server/dataset/active_expiry.h"
-#include "server/dataset/disposer.h"
 #include "server/dataset/eviction.h"
 #include "server/dataset/exact_expiry.h"
 #include "server/dataset/expiry.h"
 #include "server/dataset/key_usage.h"
+#include "server/dataset/lazy_free.h"
+#include "server/dataset/lazy_free_thread.h"
 #include "server/dataset/memory_gauge.h"
-#include "server/dataset/reclaimer.h"
 #include "server/dataset/unit.h"
-#include "server/execution/books.h"
 #include "server/execution/call_observer.h"
 #include "server/execution/command_latency.h"
 #include "server/execution/command_log.h"
@@ -62,6 +61,7 @@
 #include "server/execution/request_faults.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
+#include "server/execution/stats_recorder.h"
 #include "server/lab/faults/disk_faults.h"
 #include "server/lab/lab.h"
 #include "server/migration/migrate_link.h"
@@ -77,9 +77,9 @@
 #include "server/runtime/stats.h"
 #include "server/sentinel/sentinel_mode.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/children.h"
 #include "server/storage/loading.h"
-#include "server/storage/nursery.h"
 #include "server/storage/rdb_contents.h"
 #include "server/storage/shutdown.h"
 #include "server/storage/snapshots.h"
@@ -131,11 +131,11 @@ class Node {
   PubSub& pubsub() { return pubsub_; }
   ClientLimits& limits() { return limits_; }
   ClientMemory& client_memory() { return client_memory_; }
-  Departures& departures() { return departures_; }
+  ClientCleanup& client_cleanup() { return client_cleanup_; }
   Eviction& eviction() { return eviction_; }
   Executor& executor() { return executor_; }
-  const Running& running() const { return running_; }
-  Phase& phase() { return phase_; }
+  const CurrentExecution& current_execution() const { return current_execution_; }
+  ServerPhase& phase() { return phase_; }
   Expiry& expiry() { return expiry_; }
   Users& users() { return users_; }
   Permissions& permissions() { return permissions_; }
@@ -145,8 +145,8 @@ class Node {
   Monitors& monitors() { return monitors_; }
   CommandLogs& command_logs() { return command_logs_; }
   LatencyMonitor& latency() { return latency_; }
-  Reclaimer& reclaimer() { return reclaimer_; }
-  Waiting& waiting() { return waiting_; }
+  LazyFreeThread& lazy_free_thread() { return lazy_free_thread_; }
+  BlockedClients& blocked_clients() { return blocked_clients_; }
   WatchedKeys& watched_keys() { return watched_keys_; }
   Tracking& tracking() { return tracking_; }
   ScriptRunner& scripts() { return scripts_; }
@@ -160,13 +160,13 @@ class Node {
   SentinelMode& sentinel() { return sentinel_; }
   Tls& tls() { return tls_; }
   DebugSwitches& debug() { return debug_; }
-  Nursery& nursery() { return nursery_; }
+  ChildProcesses& child_processes() { return child_processes_; }
   AppendOnlyFile& aof() { return aof_; }
   Snapshots& snapshots() { return snapshots_; }
   Loading& loading() { return loading_; }
   Shutdown& shutdown() { return shutdown_; }
   Housekeeping& housekeeping() { return housekeeping_; }
-  Pulse& pulse() { return pulse_; }
+  TimerFrequency& timer_frequency() { return timer_frequency_; }
   Lab& lab() { return lab_; }
   const KeyUsage& usage() const { return data_.usage; }
 
@@ -183,14 +183,14 @@ class Node {
   ReplyEditorPort reply_editor_;
   DiskFaults disk_faults_;
   FaultyDisk faulty_disk_;
-  Running running_;
-  Phase phase_;
+  CurrentExecution current_execution_;
+  ServerPhase phase_;
   Role role_;
   Dataset data_;
   Identity identity_;
   WatchedKeys watched_keys_;
-  MovingKeys moving_keys_;
-  Waiting waiting_;
+  MigratingKeys migrating_keys_;
+  BlockedClients blocked_clients_;
   Tracking tracking_;
   KeyEventPorts key_event_ports_;
   ChangeDispatcher changes_;
@@ -203,27 +203,27 @@ class Node {
   PubSub pubsub_;  // before the sessions, which leave their channels when they go
   KeyNotifications key_notifications_;
   Clients clients_;
-  Pulse pulse_;
+  TimerFrequency timer_frequency_;
   ClientLimits limits_;
   ClientMemory client_memory_;
-  Messages messages_;
-  Departures departures_;
+  PushMessages messages_;
+  ClientCleanup client_cleanup_;
   Pause pause_;
-  Holdups holdups_;
+  ClientFaults client_faults_;
   CallObservers call_observers_;
-  Books books_;
+  StatsRecorder stats_recorder_;
   Monitors monitors_;
   CommandLogs command_logs_;
   LatencyMonitor latency_;
   CommandLatency command_latency_;
   HttpGuard http_guard_;
-  Reclaimer reclaimer_;
+  LazyFreeThread lazy_free_thread_;
   MemoryGauge memory_;
-  Disposer disposer_;
+  LazyFree lazy_free_;
   Tls tls_;
   MigrateLinks migrate_links_;
   DebugSwitches debug_;
-  Nursery nursery_;
+  ChildProcesses child_processes_;
   RdbContents rdb_contents_;
   AppendOnlyFile aof_;
   Snapshots snapshots_;

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "server/clients/clients.h"
-#include "server/clients/phase.h"
-#include "server/clients/pulse.h"
+#include "server/clients/server_phase.h"
+#include "server/clients/timer_frequency.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/node/housekeeping.h"
 #include "server/runtime/stats.h"
@@ -67,9 +67,9 @@ void NodeHost::Stop(int exit_code) {
 }
 
 // This Node is in the middle of a Turn, so only its replies are sent. Other Nodes on the loop end their Turns as usual.
-bool NodeHost::ServeBesides() {
+bool NodeHost::ServeDuringLongTask() {
   Enter();
-  return loop_.ServeBesides() && !has_stopped_;
+  return loop_.ServeDuringLongTask() && !has_stopped_;
 }
 
 // Redis: a tick that was missed during a script is made up when the script ends. Otherwise the timer might never run
@@ -83,8 +83,8 @@ void NodeHost::EndTurn(int64_t turn_us) {
   parts_.stats.CountTurn(turn_us);
 }
 
-void NodeHost::EndTurnBesides() {
-  if (parts_.phase.IsMidTurn()) return parts_.housekeeping.EndTurnBesides();
+void NodeHost::EndTurnDuringLongTask() {
+  if (parts_.phase.IsMidTurn()) return parts_.housekeeping.EndTurnDuringLongTask();
   parts_.housekeeping.EndTurn();
 }
 
@@ -111,7 +111,7 @@ void NodeHost::TurnAt(int64_t pace_us) {
 }
 
 void NodeHost::ScheduleTick() {
-  timers_->tick.expires_after(std::chrono::microseconds(1'000'000 / parts_.pulse.Hz()));
+  timers_->tick.expires_after(std::chrono::microseconds(1'000'000 / parts_.timer_frequency.Hz()));
   timers_->tick.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
     if (error || weak.expired()) return;
     Enter();

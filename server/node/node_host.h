@@ -16,19 +16,19 @@ class ClientLimits;
 class Clients;
 class Clock;
 class Config;
-class Departures;
+class ClientCleanup;
 class FaultRules;
 class Housekeeping;
 class Logger;
 class MemoryGauge;
-class Phase;
-class Pulse;
+class ServerPhase;
+class TimerFrequency;
 struct ServerStats;
 struct Settings;
 class Tls;
 class Users;
 
-class NodeHost final : public Host, public EventLoop::Resident {
+class NodeHost final : public Host, public EventLoop::Participant {
  public:
   // What the loop and the connections need of the server.
   struct Parts {
@@ -40,12 +40,12 @@ class NodeHost final : public Host, public EventLoop::Resident {
     NetworkPort& network;
     MemoryGauge& memory;
     ServerStats& stats;
-    const Phase& phase;
-    Pulse& pulse;
+    const ServerPhase& phase;
+    TimerFrequency& timer_frequency;
     Housekeeping& housekeeping;
     Clients& clients;
     ClientLimits& limits;
-    Departures& departures;
+    ClientCleanup& client_cleanup;
     Users& users;
     Tls& tls;
     FaultRules& faults;
@@ -62,7 +62,7 @@ class NodeHost final : public Host, public EventLoop::Resident {
   void Start();
   // Sets what happens when the server stops; by default the loop stops.
   void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }
-  // Calls `handler` at each tick of the timer, also in the middle of a Turn (ServeBesides).
+  // Calls `handler` at each tick of the timer, also in the middle of a Turn (ServeDuringLongTask).
   void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
 
   // Connections call this before they serve a client: the Turn of this server must be ended.
@@ -75,13 +75,13 @@ class NodeHost final : public Host, public EventLoop::Resident {
   // Host.
   void Stop(int exit_code) override;
   void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }
-  bool ServeBesides() override;
+  bool ServeDuringLongTask() override;
   void WakeAt(int64_t monotonic_ms) override;
   void TurnAt(int64_t pace_us) override;
 
-  // Resident.
+  // HostedServer.
   void EndTurn(int64_t turn_us) override;
-  void EndTurnBesides() override;
+  void EndTurnDuringLongTask() override;
 
  private:
   struct Timers;

@@ -48,7 +48,7 @@ MemoryReport ReportMemory(const Services& services) {
   const auto backlog_limit = static_cast<size_t>(services.settings.repl_backlog_size);
   report.backlog_bytes = has_replicas ? std::min(buffer_bytes, backlog_limit) : buffer_bytes;
   report.replicas_bytes += buffer_bytes - report.backlog_bytes;
-  report.aof_buffer_bytes = services.aof.writer().BufferOctets();
+  report.aof_buffer_bytes = services.aof.writer().BufferBytes();
   report.script_engine_bytes = services.script_cache.EngineBytes();
   report.script_bytes = services.script_cache.UsedBytes();
   report.function_engine_bytes = services.function_libraries.EngineBytes();

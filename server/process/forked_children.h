@@ -8,7 +8,7 @@
 //
 // * Memory: jemalloc and glibc make fork() wait until no thread is inside the allocator, so the child's heap is
 //   consistent. With _Fork, as in the crash report, it is not.
-// * Our locks: a child uses no Reclaimer, file Worker or NameResolver; the Logger has no lock.
+// * Our locks: a child uses no LazyFreeThread, file Worker or NameResolver; the Logger has no lock.
 // * Streams of C and C++: none. Files are read and written with system calls.
 // * The lock of the time zone: the Logger of a child does not convert to local time.
 // * The lock of syslog: nobody holds it during the fork (SyslogPause).

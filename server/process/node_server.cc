@@ -62,7 +62,7 @@ Node::Parts NodeServer::NodeParts() {
 void NodeServer::AttachHandlers() {
   if (settings().crash_log_enabled) JoinCrashReport(node_->services());
   system_files_.OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
-  node_->reclaimer().OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
+  node_->lazy_free_thread().OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
   host_->OnTick([this] {
     loop_->watchdog.Feed();
     state_log_.Tick({.clock = parts_.clock,
@@ -82,7 +82,7 @@ void NodeServer::AttachHandlers() {
 // Redis: extends a period shorter than two ticks of the timer.
 void NodeServer::StartWatchdog() {
   int& period_ms = config().Adjust().watchdog_period;
-  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / node_->pulse().Hz()));
+  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / node_->timer_frequency().Hz()));
   loop_->watchdog.SetPeriod(std::chrono::milliseconds(period_ms));
 }
 
@@ -289,7 +289,7 @@ void NodeServer::Stop() {
 }
 
 void NodeServer::Crash(AppendFsync policy, const Session* spared) {
-  node_->nursery().Kill();
+  node_->child_processes().Kill();
   Stop();
   if (node_->aof().IsOn()) {
     const IoError error = node_->aof().Crash(policy);

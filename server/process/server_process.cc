@@ -40,11 +40,11 @@ ServerProcess::ServerProcess(Config& config, const CommandLine& line, ProcessTit
 
 // Each server is freed on its thread, as it was made.
 ServerProcess::~ServerProcess() {
-  for (Resident& resident : residents_) {
-    if (resident.thread != nullptr) resident.thread->Do([&resident] { resident.node->Discard(); });
-    resident.thread.reset();
-    resident.worlds.reset();
-    resident.node.reset();
+  for (HostedServer& hosted : hosted_) {
+    if (hosted.thread != nullptr) hosted.thread->Do([&hosted] { hosted.node->Discard(); });
+    hosted.thread.reset();
+    hosted.worlds.reset();
+    hosted.node.reset();
   }
 }
 
@@ -52,32 +52,28 @@ ServerProcess::~ServerProcess() {
 void ServerProcess::PrepareWorlds() {
   const bool is_alone = !plan_ && !IsSentinel() && !config_.settings().cluster_enabled;
   if (!is_alone || config_.settings().test_commands == Permission::kNever) return;
-  residents_[0].worlds = std::make_unique<NodeWorlds>(NodeWorlds::Parts{.owner = *this,
-                                                                        .server = *residents_[0].node,
-                                                                        .loop = *main_,
-                                                                        .config = config_,
-                                                                        .clock = clock_,
-                                                                        .pace = pace_});
+  hosted_[0].worlds = std::make_unique<NodeWorlds>(NodeWorlds::Parts{
+      .owner = *this, .server = *hosted_[0].node, .loop = *main_, .config = config_, .clock = clock_, .pace = pace_});
 }
 
 // A server with a thread of its own is made and freed there, while the main thread knows it.
 void ServerProcess::PrepareLives() {
   const bool has_threads = plan_ && config_.settings().node_threads;
   if (IsSentinel() || has_threads || config_.settings().test_commands == Permission::kNever) return;
-  lives_ = std::make_unique<NodeLives>(*this, residents_, *main_);
-  if (plan_) members_ = std::make_unique<NodeMembers>(*lives_, residents_, pace_);
+  lives_ = std::make_unique<NodeRestarts>(*this, hosted_, *main_);
+  if (plan_) members_ = std::make_unique<NodeMembers>(*lives_, hosted_, pace_);
 }
 
-void ServerProcess::OnBack(Resident& resident) {
-  if (&resident == residents_.data()) PrepareWorlds();
-  if (members_ != nullptr) members_->OnBack(resident);
-  if (!config_.settings().announce.empty()) RouteWithin(config_.settings().announce, residents_);
+void ServerProcess::OnBack(HostedServer& hosted) {
+  if (&hosted == hosted_.data()) PrepareWorlds();
+  if (members_ != nullptr) members_->OnBack(hosted);
+  if (!config_.settings().announce.empty()) RouteWithin(config_.settings().announce, hosted_);
 }
 
-void ServerProcess::OnLost(Resident& resident) {
-  resident.node->log().Warning("The server cannot begin again.");
-  resident.is_killed = true;
-  resident.node->Discard();
+void ServerProcess::OnLost(HostedServer& hosted) {
+  hosted.node->log().Warning("The server cannot begin again.");
+  hosted.is_killed = true;
+  hosted.node->Discard();
   if (living_.fetch_sub(1) != 1) return;
   exit_code_ = 1;
   RemoveFiles();
@@ -186,7 +182,7 @@ ServerProcess::Step ServerProcess::OpenRecording() {
 
 ServerProcess::Step ServerProcess::MakeResidents() {
   if (!plan_) {
-    AddResident({});
+    AddHostedServer({});
     return Step::kDone;
   }
   auto objection = plan_->Check();
@@ -198,54 +194,53 @@ ServerProcess::Step ServerProcess::MakeResidents() {
 
 void ServerProcess::MakeSeveral() {
   for (int i = 0; i < plan_->Count(); ++i) {
-    Resident resident;
-    resident.name = plan_->NameOf(i);
-    resident.folder = std::make_unique<OwnFolder>(plan_->FolderOf(i));
-    resident.config = plan_->ConfigOf(i, *resident.folder);
-    resident.log = std::make_unique<Logger>(clock_);
-    OpenLog(*resident.log);
-    resident.log->SetName(resident.name);
-    resident.log->SetRole(plan_->IsSentinel(i) ? 'X' : 'M');
-    if (config_.settings().node_threads) resident.thread = std::make_unique<TaskThread>(resident.name);
-    AddResident(std::move(resident));
+    HostedServer hosted;
+    hosted.name = plan_->NameOf(i);
+    hosted.folder = std::make_unique<OwnFolder>(plan_->FolderOf(i));
+    hosted.config = plan_->ConfigOf(i, *hosted.folder);
+    hosted.log = std::make_unique<Logger>(clock_);
+    OpenLog(*hosted.log);
+    hosted.log->SetName(hosted.name);
+    hosted.log->SetRole(plan_->IsSentinel(i) ? 'X' : 'M');
+    if (config_.settings().node_threads) hosted.thread = std::make_unique<TaskThread>(hosted.name);
+    AddHostedServer(std::move(hosted));
   }
 }
 
-void ServerProcess::AddResident(Resident resident) {
-  residents_.push_back(std::move(resident));
-  residents_.back().node = MakeServer(residents_.back());
+void ServerProcess::AddHostedServer(HostedServer hosted) {
+  hosted_.push_back(std::move(hosted));
+  hosted_.back().node = MakeServer(hosted_.back());
   ++living_;
 }
 
-std::unique_ptr<NodeServer> ServerProcess::MakeServer(const Resident& resident) {
-  const auto number = static_cast<uint64_t>(&resident - residents_.data());
-  return std::make_unique<NodeServer>(
-      NodeServer::Parts{.owner = *this,
-                        .config = resident.config == nullptr ? config_ : *resident.config,
-                        .log = resident.log == nullptr ? log_ : *resident.log,
-                        .clock = clock_,
-                        .pace = pace_,
-                        .nodes = CountNodes(),
-                        .number = number,
-                        .seed = seed_,
-                        .recorder = recorder_.get()});
+std::unique_ptr<NodeServer> ServerProcess::MakeServer(const HostedServer& hosted) {
+  const auto number = static_cast<uint64_t>(&hosted - hosted_.data());
+  return std::make_unique<NodeServer>(NodeServer::Parts{.owner = *this,
+                                                        .config = hosted.config == nullptr ? config_ : *hosted.config,
+                                                        .log = hosted.log == nullptr ? log_ : *hosted.log,
+                                                        .clock = clock_,
+                                                        .pace = pace_,
+                                                        .nodes = CountNodes(),
+                                                        .number = number,
+                                                        .seed = seed_,
+                                                        .recorder = recorder_.get()});
 }
 
 ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>& work) {
   std::atomic<bool> has_failed = false;
-  for (Resident& resident : residents_) {
+  for (HostedServer& hosted : hosted_) {
     const auto run = [&] {  // several threads may run it at once, so it only ever sets `has_failed`
-      if (!has_failed && work(*resident.node) == Step::kFailed) has_failed = true;
+      if (!has_failed && work(*hosted.node) == Step::kFailed) has_failed = true;
     };
-    if (resident.thread == nullptr) {
+    if (hosted.thread == nullptr) {
       run();
     } else {
-      resident.thread->Do(run);
+      hosted.thread->Do(run);
     }
     if (has_failed) break;
   }
-  for (Resident& resident : residents_) {
-    if (resident.thread != nullptr) resident.thread->Await();
+  for (HostedServer& hosted : hosted_) {
+    if (hosted.thread != nullptr) hosted.thread->Await();
   }
   return has_failed ? Step::kFailed : Step::kDone;
 }
@@ -253,10 +248,10 @@ ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>
 // A loop and its servers are made on the thread that runs them, which counts their memory.
 ServerProcess::Step ServerProcess::Build() {
   return OnEach([this](NodeServer& node) {
-    const auto of_node = [&](const Resident& resident) { return resident.node.get() == &node; };
-    Resident& resident = *std::ranges::find_if(residents_, of_node);
-    if (resident.thread != nullptr) resident.loop = std::make_unique<WatchedLoop>(pace_);
-    return node.Build(resident.loop == nullptr ? *main_ : *resident.loop);
+    const auto of_node = [&](const HostedServer& hosted) { return hosted.node.get() == &node; };
+    HostedServer& hosted = *std::ranges::find_if(hosted_, of_node);
+    if (hosted.thread != nullptr) hosted.loop = std::make_unique<WatchedLoop>(pace_);
+    return node.Build(hosted.loop == nullptr ? *main_ : *hosted.loop);
   });
 }
 
@@ -274,7 +269,7 @@ ServerProcess::Step ServerProcess::CheckLocale() {
 }
 
 ServerProcess::Step ServerProcess::FormGroup() {
-  GroupStart start(config_, *plan_, residents_);
+  GroupStart start(config_, *plan_, hosted_);
   std::optional<std::string> reason;
   if (plan_->HasSentinels()) {
     reason = start.FormService();
@@ -282,7 +277,7 @@ ServerProcess::Step ServerProcess::FormGroup() {
     if (OnEach([](NodeServer& node) { return node.ReserveBusPort(); }) == Step::kFailed) return Step::kFailed;
     reason = start.FormCluster();
   }
-  if (!config_.settings().announce.empty()) RouteWithin(config_.settings().announce, residents_);
+  if (!config_.settings().announce.empty()) RouteWithin(config_.settings().announce, hosted_);
   if (!reason) return Step::kDone;
   return reason->empty() ? Step::kFailed : Fail(*reason);
 }
@@ -291,8 +286,8 @@ ServerProcess::Step ServerProcess::FormGroup() {
 // the files of the first. The ports of a cluster are told when it serves: nobody can tell that by asking one of them.
 ServerProcess::Step ServerProcess::Announce() {
   const Settings& settings = config_.settings();
-  for (const Resident& resident : residents_) {
-    ports_ += std::to_string(resident.node->settings().MainPort()) + "\n";
+  for (const HostedServer& hosted : hosted_) {
+    ports_ += std::to_string(hosted.node->settings().MainPort()) + "\n";
   }
   if (in_background_ && settings.pidfile.empty()) config_.Adjust().pidfile = kDefaultPidfile;
   if (!settings.pidfile.empty()) {
@@ -300,7 +295,7 @@ ServerProcess::Step ServerProcess::Announce() {
     if (objection) notes_after_ready_.push_back({LogLevel::kWarning, "Failed to write PID file: " + *objection});
   }
   if (!plan_ && WritePortFile() == Step::kFailed) return Step::kFailed;
-  UpdateTitle(residents_[0].node->settings());
+  UpdateTitle(hosted_[0].node->settings());
   return Step::kDone;
 }
 
@@ -314,14 +309,14 @@ ServerProcess::Step ServerProcess::WritePortFile() {
 // --- Loading and serving.
 
 void ServerProcess::StartServing() {
-  awaited_ = static_cast<int>(residents_.size());
-  for (Resident& resident : residents_) {
-    NodeServer& node = *resident.node;
-    if (resident.thread == nullptr) {
+  awaited_ = static_cast<int>(hosted_.size());
+  for (HostedServer& hosted : hosted_) {
+    NodeServer& node = *hosted.node;
+    if (hosted.thread == nullptr) {
       if (!has_failed_) OnLoaded(node, node.Load());
       continue;
     }
-    resident.thread->Do([this, &node] {
+    hosted.thread->Do([this, &node] {
       const Step outcome = node.Load();
       Tell([this, &node, outcome] { OnLoaded(node, outcome); });
       if (outcome != Step::kDone) return;
@@ -342,12 +337,12 @@ void ServerProcess::OnLoaded(const NodeServer& node, Step outcome) {
 }
 
 void ServerProcess::Settle(ServerMode mode) {
-  const auto settles = [&](const Resident& resident) { return resident.node->config().mode() == mode; };
+  const auto settles = [&](const HostedServer& hosted) { return hosted.node->config().mode() == mode; };
   const int64_t deadline_ms = pace_.NowMs() + kSettleMs;
-  awaited_ = static_cast<int>(std::ranges::count_if(residents_, settles));
-  for (Resident& resident : residents_) {
-    if (!settles(resident)) continue;
-    NodeServer& node = *resident.node;
+  awaited_ = static_cast<int>(std::ranges::count_if(hosted_, settles));
+  for (HostedServer& hosted : hosted_) {
+    if (!settles(hosted)) continue;
+    NodeServer& node = *hosted.node;
     node.loop().PostFromOutside([this, &node, deadline_ms] {
       node.Reach();
       AwaitSettled(node, deadline_ms);
@@ -376,8 +371,8 @@ void ServerProcess::BeReady() {
   const Settings& settings = config_.settings();
   for (const std::string& warning : UnsupportedSettings(config_)) log_.Warning(warning);
   log_.SetRole(Role());
-  for (const Resident& resident : residents_) {
-    OnThreadOf(resident, [&node = *resident.node] { node.LogReady(); });
+  for (const HostedServer& hosted : hosted_) {
+    OnThreadOf(hosted, [&node = *hosted.node] { node.LogReady(); });
   }
   supervisor_->Ready();
   TellReady();
@@ -398,9 +393,9 @@ void ServerProcess::TellReady() {
   if (outcome == ReadyFd::Outcome::kNobodyReads && config_.settings().exit_with_parent) EndAfterParent();
 }
 
-void ServerProcess::OnThreadOf(const Resident& resident, std::function<void()> task) {
-  if (resident.thread == nullptr) return task();
-  resident.node->loop().PostFromOutside(std::move(task));
+void ServerProcess::OnThreadOf(const HostedServer& hosted, std::function<void()> task) {
+  if (hosted.thread == nullptr) return task();
+  hosted.node->loop().PostFromOutside(std::move(task));
 }
 
 void ServerProcess::Tell(std::function<void()> task) {
@@ -420,8 +415,8 @@ void ServerProcess::WatchSignals() {
 void ServerProcess::End(int signal) {
   is_ending_ = true;
   signal_ = signal;
-  for (Resident& resident : residents_) {
-    if (resident.Lives() && !resident.node->IsReplica()) Signal(resident);
+  for (HostedServer& hosted : hosted_) {
+    if (hosted.Lives() && !hosted.node->IsReplica()) Signal(hosted);
   }
   SignalOthers();
 }
@@ -455,10 +450,8 @@ void ServerProcess::EndAfterParent() {
 
 void ServerProcess::OnIdle() {
   const int64_t limit_ms = config_.settings().exit_on_idle;
-  const auto is_needed = [&](const Resident& resident) {
-    return resident.Lives() && resident.node->IdleMs() < limit_ms;
-  };
-  if (!is_ending_ && std::ranges::none_of(residents_, is_needed)) Tell([this] { EndIdle(); });
+  const auto is_needed = [&](const HostedServer& hosted) { return hosted.Lives() && hosted.node->IdleMs() < limit_ms; };
+  if (!is_ending_ && std::ranges::none_of(hosted_, is_needed)) Tell([this] { EndIdle(); });
 }
 
 void ServerProcess::EndIdle() {
@@ -468,17 +461,17 @@ void ServerProcess::EndIdle() {
   End(SIGTERM);
 }
 
-void ServerProcess::Signal(Resident& resident) {
-  resident.is_signalled = true;
-  OnThreadOf(resident, [&node = *resident.node, signal = signal_] { node.Signalled(signal); });
+void ServerProcess::Signal(HostedServer& hosted) {
+  hosted.is_signalled = true;
+  OnThreadOf(hosted, [&node = *hosted.node, signal = signal_] { node.Signalled(signal); });
 }
 
 // A primary that ends gives its replicas everything, so they are there until it has ended.
 void ServerProcess::SignalOthers() {
-  const auto is_awaited = [](const Resident& resident) { return resident.is_signalled && resident.Lives(); };
-  if (signal_ == 0 || std::ranges::any_of(residents_, is_awaited)) return;
-  for (Resident& resident : residents_) {
-    if (resident.Lives()) Signal(resident);
+  const auto is_awaited = [](const HostedServer& hosted) { return hosted.is_signalled && hosted.Lives(); };
+  if (signal_ == 0 || std::ranges::any_of(hosted_, is_awaited)) return;
+  for (HostedServer& hosted : hosted_) {
+    if (hosted.Lives()) Signal(hosted);
   }
 }
 
@@ -487,7 +480,7 @@ void ServerProcess::OnShutdownCancelled() {
   signals_->Forget();
   Tell([this] {
     signal_ = 0;
-    for (Resident& resident : residents_) resident.is_signalled = false;
+    for (HostedServer& hosted : hosted_) hosted.is_signalled = false;
     if (has_lost_parent_) main_->loop.After(kEndAgainMs, [this] { End(SIGTERM); });
   });
 }
@@ -499,8 +492,8 @@ void ServerProcess::OnShutdownStatus(const std::string& status) {
 
 // A server that others outlive is freed when its Turn is over.
 void ServerProcess::OnStop(NodeServer& node) {
-  const auto is_its = [&](const Resident& resident) { return resident.node.get() == &node && resident.is_killed; };
-  if (std::ranges::any_of(residents_, is_its)) return;
+  const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
+  if (std::ranges::any_of(hosted_, is_its)) return;
   if (node.exit_code() != 0) exit_code_ = node.exit_code();
   const bool is_last = living_.fetch_sub(1) == 1;
   if (is_last) RemoveFiles();
@@ -524,11 +517,11 @@ void ServerProcess::RemoveFiles() {
 
 // The start has failed: nothing of it is left.
 int ServerProcess::Abandon() {
-  for (Resident& resident : residents_) {
-    NodeServer& node = *resident.node;
-    if (resident.thread != nullptr && resident.loop != nullptr) {
+  for (HostedServer& hosted : hosted_) {
+    NodeServer& node = *hosted.node;
+    if (hosted.thread != nullptr && hosted.loop != nullptr) {
       node.loop().PostFromOutside([&node] { node.loop().Stop(1); });
-      resident.thread->Await();
+      hosted.thread->Await();
     }
     node.CloseListeners();
   }
@@ -553,9 +546,9 @@ void ServerProcess::PrepareChild(const NodeServer& node, ChildWork work) {
 
 char ServerProcess::Role() const {
   if (IsSentinel()) return 'X';
-  if (residents_.empty()) return 'M';
+  if (hosted_.empty()) return 'M';
   const bool is_replica =
-      std::ranges::all_of(residents_, [](const Resident& resident) { return resident.node->IsReplica(); });
+      std::ranges::all_of(hosted_, [](const HostedServer& hosted) { return hosted.node->IsReplica(); });
   return is_replica ? 'S' : 'M';
 }
 
@@ -576,7 +569,7 @@ std::optional<std::string> ServerProcess::OnOomScore(NodeServer& node) {
 
 // The title shows the first server.
 void ServerProcess::OnTitle(const NodeServer& node) {
-  if (&node == residents_[0].node.get()) UpdateTitle(node.settings());
+  if (&node == hosted_[0].node.get()) UpdateTitle(node.settings());
 }
 
 void ServerProcess::UpdateTitle(const Settings& shown) {

@@ -23,10 +23,10 @@
 #include "server/config/folder.h"
 #include "server/lab/recording/recorder.h"
 #include "server/process/daemon.h"
-#include "server/process/group/node_lives.h"
+#include "server/process/group/hosted_server.h"
 #include "server/process/group/node_members.h"
 #include "server/process/group/node_plan.h"
-#include "server/process/group/resident.h"
+#include "server/process/group/node_restarts.h"
 #include "server/process/limits.h"
 #include "server/process/node_server.h"
 #include "server/process/parent_watch.h"
@@ -38,7 +38,7 @@
 
 namespace respite {
 
-class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
+class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner {
  public:
   // All must outlive this object.
   ServerProcess(Config& config, const CommandLine& line, ProcessTitle& title);
@@ -58,12 +58,12 @@ class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
   std::optional<std::string> OnOomScore(NodeServer& node) override;
   void OnIdle() override;
 
-  // NodeLives::Owner
-  std::unique_ptr<NodeServer> MakeServer(const Resident& resident) override;
-  void OnKilled(Resident&) override { --living_; }
-  void OnReviving(Resident&) override { ++living_; }
-  void OnBack(Resident& resident) override;
-  void OnLost(Resident& resident) override;
+  // NodeRestarts::Owner
+  std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;
+  void OnKilled(HostedServer&) override { --living_; }
+  void OnReviving(HostedServer&) override { ++living_; }
+  void OnBack(HostedServer& hosted) override;
+  void OnLost(HostedServer& hosted) override;
 
  private:
   using Step = NodeServer::Step;
@@ -80,7 +80,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
   Step OpenRecording();
   Step MakeResidents();
   void MakeSeveral();
-  void AddResident(Resident resident);
+  void AddHostedServer(HostedServer hosted);
   // Runs the work for each server on its thread, and waits for it. kFailed: one has failed.
   Step OnEach(const std::function<Step(NodeServer&)>& work);
   Step Build();
@@ -101,7 +101,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
   // Writes the ports to the launcher.
   void TellReady();
   // Runs `task` on the thread of the server, whose loop runs: at once if this is it.
-  static void OnThreadOf(const Resident& resident, std::function<void()> task);
+  static void OnThreadOf(const HostedServer& hosted, std::function<void()> task);
   // Runs `task` on the main thread: at once if this is it.
   void Tell(std::function<void()> task);
   void WatchSignals();
@@ -112,7 +112,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
   void WatchParent();
   void EndAfterParent();
   void EndIdle();
-  void Signal(Resident& resident);
+  void Signal(HostedServer& hosted);
   // Those that the signal has not reached yet, when those that it has reached have stopped.
   void SignalOthers();
   void UpdateTitle(const Settings& shown);
@@ -148,8 +148,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeLives::Owner {
   std::optional<ShutdownSignals> signals_;
   std::optional<NodePlan> plan_;  // nothing: one server
   std::unique_ptr<WatchedLoop> main_;
-  std::vector<Resident> residents_;
-  std::unique_ptr<NodeLives> lives_;      // null: who ends does not begin again
+  std::vector<HostedServer> hosted_;
+  std::unique_ptr<NodeRestarts> lives_;   // null: who ends does not begin again
   std::unique_ptr<NodeMembers> members_;  // null: there is one server, or they have threads
   std::atomic<int> living_ = 0;           // servers that have not stopped
   std::atomic<int> exit_code_ = 0;

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/clients.h"
-#include "server/clients/phase.h"
+#include "server/clients/server_phase.h"
 #include "server/dataset/memory_gauge.h"
 
 namespace respite {

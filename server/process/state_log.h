@@ -11,7 +11,7 @@ class Clock;
 class Keyspace;
 class Logger;
 class MemoryGauge;
-class Phase;
+class ServerPhase;
 
 class StateLog {
  public:
@@ -21,7 +21,7 @@ class StateLog {
     const Keyspace& keyspace;
     const Clients& clients;
     const MemoryGauge& memory;
-    const Phase& phase;
+    const ServerPhase& phase;
   };
 
   // To be called by a timer. Cost: a comparison if the log level hides these lines.

@@ -22,13 +22,13 @@ class Backlog {
     begin_ = end_ = offset;
   }
   void Append(const BlobPart& part);
-  // Drops the oldest octets, so that `octets` are left, but nothing behind `needed_from`. Cost: O(parts dropped).
-  void Trim(int64_t octets, int64_t needed_from);
+  // Drops the oldest bytes, so that `bytes` are left, but nothing behind `needed_from`. Cost: O(parts dropped).
+  void Trim(int64_t bytes, int64_t needed_from);
 
-  // It has the octets behind Begin() up to End(), both counted from the beginning of the stream.
+  // It has the bytes behind Begin() up to End(), both counted from the beginning of the stream.
   int64_t Begin() const { return begin_; }
   int64_t End() const { return end_; }
-  int64_t Octets() const { return end_ - begin_; }
+  int64_t RawBytes() const { return end_ - begin_; }
   bool Has(int64_t offset) const { return offset >= begin_ && offset <= end_; }
   // Memory of the Blobs, each counted once, and of the list. Others may hold the same Blobs.
   size_t HeldBytes() const { return blob_bytes_ + parts_.size() * sizeof(Item); }

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "server/dataset/dataset.h"
-#include "server/dataset/disposer.h"
+#include "server/dataset/lazy_free.h"
 #include "server/execution/services.h"
 #include "server/storage/loading.h"
 
@@ -27,7 +27,8 @@ DirectLoad::DirectLoad(const Services& services, Into into, std::optional<uint64
       libraries_(services.function_libraries.EmptyTwin()),
       sink_(services, TargetOf(services, into, keyspace_, libraries_), {.expired = RdbLoadOptions::Expired::kKeep}),
       receiver_(LoadReadOptions(services), sink_, total) {
-  services.loading.Begin(total.value_or(0), into == Into::kAside ? Phase::Load::kAside : Phase::Load::kOverTurns);
+  services.loading.Begin(total.value_or(0),
+                         into == Into::kAsync ? ServerPhase::Load::kAsync : ServerPhase::Load::kOverTurns);
 }
 
 bool DirectLoad::Write(Bytes bytes) { return receiver_.Take(bytes) != RdbReceiver::Status::kFailed || Fail(); }
@@ -54,7 +55,7 @@ void DirectLoad::Abandon() {
   if (is_loading_) Fail();
   if (!IsBeside()) return;
   services_.log.Notice("MASTER <-> REPLICA sync: Discarding temporary DB in background");
-  for (int db = 0; db < keyspace_.Count(); ++db) services_.disposer.Free(keyspace_.Detach(db), FreeMode::kLater);
+  for (int db = 0; db < keyspace_.Count(); ++db) services_.lazy_free.Free(keyspace_.Detach(db), FreeMode::kLater);
 }
 
 void DirectLoad::MoveIn() {

@@ -21,9 +21,9 @@ class DirectLoad final : public SnapshotTarget {
   enum class Into : uint8_t {
     kDataSet,  // which is empty
     kBeside,   // clients hear LOADING
-    kAside,    // the same, but clients have the old data
+    kAsync,    // the same, but clients have the old data
   };
-  // Begins the loading. `total` are the octets of the snapshot, if they are known.
+  // Begins the loading. `total` are the bytes of the snapshot, if they are known.
   DirectLoad(const Services& services, Into into, std::optional<uint64_t> total);
   DirectLoad(const DirectLoad&) = delete;
   DirectLoad& operator=(const DirectLoad&) = delete;

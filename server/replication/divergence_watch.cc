@@ -19,10 +19,10 @@ void DivergenceWatch::OnCall(const FinishedCall& call) {
   const bool may_be_own = !parts_.settings.replica_read_only && call.error != Bytes(refusals::kSyntax);
   const Cause cause = may_be_own ? Cause::kPerhapsOwnClients : Cause::kThisServer;
   if (call.ending == FinishedCall::Ending::kFailed) Report(call.error, call.command.full_name, cause);
-  if (call.command.Is(kWrite) && parts_.durability.Troubled()) HeedDiskTrouble();
+  if (call.command.Is(kWrite) && parts_.durability.Troubled()) CheckDisk();
 }
 
-void DivergenceWatch::HeedDiskTrouble() {
+void DivergenceWatch::CheckDisk() {
   if (!parts_.settings.replica_ignore_disk_write_errors) {
     parts_.log.Warning("Replica was unable to write command to disk.");
     std::abort();

@@ -37,7 +37,7 @@ class DivergenceWatch final : public CallObserver {
   enum class Cause : uint8_t { kThisServer, kPerhapsOwnClients };
 
   void Report(Bytes error, Bytes command, Cause cause);
-  void HeedDiskTrouble();
+  void CheckDisk();
 
   const Parts parts_;
   int64_t warned_at_ms_ = INT64_MIN / 2;

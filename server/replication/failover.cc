@@ -64,7 +64,7 @@ void Failover::Start(const FailoverRequest& request) {
   deadline_ms_ = request.timeout_ms == 0 ? 0 : parts_.pace.NowMs() + std::min(request.timeout_ms, kLongestMs);
   state_ = State::kAwaitsSync;
   parts_.log.Notice("FAILOVER requested" + (request.target ? " to " + TextOf(*request.target) : "") + ".");
-  parts_.pause.HoldWrites(Pause::kFailover);
+  parts_.pause.PauseWrites(Pause::kFailover);
   parts_.replicas.AskForAcks(parts_.history.offset);
 }
 
@@ -111,7 +111,7 @@ void Failover::Clear() {
   state_ = State::kNone;
   request_ = {};
   deadline_ms_ = 0;
-  parts_.pause.ReleaseWrites(Pause::kFailover);
+  parts_.pause.ResumeWrites(Pause::kFailover);
 }
 
 }  // namespace respite

@@ -57,7 +57,7 @@ class Failover {
   void Start(const FailoverRequest& request);
   void Abort(const std::string& reason);
   // At the end of a Turn, and for the timer. Cost: a compare when there is none.
-  void GoOn() {
+  void Continue() {
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
   // The new primary answered: it is over.

@@ -15,7 +15,7 @@
 #include "server/replication/replicas.h"
 #include "server/replication/replication_stream.h"
 #include "server/runtime/host.h"
-#include "server/storage/nursery.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/pipe_file.h"
 #include "server/storage/rdb_contents.h"
 
@@ -51,7 +51,7 @@ void FullSync::Enter(Session& session) {
   if (parts_.snapshots.Running()) {
     return log.Notice("Can't attach the replica to the current BGSAVE. Waiting for next BGSAVE for SYNC");
   }
-  if (parts_.nursery.Busy()) {
+  if (parts_.child_processes.Busy()) {
     return log.Notice("No BGSAVE in progress, but another BG operation is active. BGSAVE for replication delayed");
   }
   if (!IsDue(In(Replica::State::kAwaitsSnapshot))) return log.Notice("Delay next BGSAVE for diskless SYNC");
@@ -72,11 +72,11 @@ bool FullSync::JoinRunning(Session& session) {
 void FullSync::Left(Replica::State state) {
   // Without save points nobody else wants the file.
   const bool was_last = state == Replica::State::kAwaitsEnd && In(Replica::State::kAwaitsEnd).empty();
-  if (was_last && parts_.settings.save.empty() && parts_.snapshots.Running()) parts_.nursery.Kill();
+  if (was_last && parts_.settings.save.empty() && parts_.snapshots.Running()) parts_.child_processes.Kill();
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
   parts_.log.Notice("Diskless rdb transfer, last replica dropped, killing fork child.");
   pipe_.reset();
-  if (parts_.nursery.Does(ChildWork::kTransfer)) parts_.nursery.Kill();
+  if (parts_.child_processes.Does(ChildWork::kTransfer)) parts_.child_processes.Kill();
 }
 
 FullSync::Contents FullSync::ContentsFor(const std::vector<Session*>& waiting) {
@@ -109,7 +109,7 @@ bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
 }
 
 void FullSync::Cron() {
-  if (parts_.nursery.Busy() || IsStreaming()) return;  // the pipe may have more to give than its child
+  if (parts_.child_processes.Busy() || IsStreaming()) return;  // the pipe may have more to give than its child
   const std::vector<Session*> waiting = In(Replica::State::kAwaitsSnapshot);
   if (!waiting.empty() && IsDue(waiting)) Start();
 }
@@ -169,7 +169,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
   }
   const std::string mark = RandomHex(kMarkLength);
   const Contents contents = ContentsFor(waiting);
-  const auto pid = parts_.nursery.Start(
+  const auto pid = parts_.child_processes.Start(
       ChildWork::kTransfer,
       [this, mark, contents](ChildReporter& reporter) { return WriteIntoPipe(reporter, mark, contents); },
       [this](const ChildEnd& end) {
@@ -191,7 +191,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
     Begin(*session, Replica::State::kReceives);
   }
   pipe_.emplace(
-      std::move(ends.value().ours), mark, *parts_.network, [this](Bytes octets) { HandOn(octets); },
+      std::move(ends.value().ours), mark, *parts_.network, [this](Bytes bytes) { HandOn(bytes); },
       [this](bool is_whole) { PipeEnded(is_whole); });
 }
 
@@ -206,8 +206,8 @@ bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, C
   return saved && file.Write(mark).error == kNoError;
 }
 
-void FullSync::HandOn(Bytes octets) {
-  const BlobPart part{BlobRef::Copy(octets), 0, octets.size()};
+void FullSync::HandOn(Bytes bytes) {
+  const BlobPart part{BlobRef::Copy(bytes), 0, bytes.size()};
   for (Session* session : ReceivingFrom(Source::kPipe)) {
     session->out.AppendPart(part);
     parts_.clients.QueueFlush(*session);
@@ -247,17 +247,17 @@ void FullSync::SnapshotEnded(Snapshots::Outcome outcome) {
 void FullSync::OpenFile(Session& session) {
   Replica& replica = *session.replica;
   auto file = parts_.files.Open(parts_.snapshots.BackgroundPath(), FileSystem::Mode::kRead);
-  const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
-  if (!octets) {
-    parts_.log.Warning("SYNC failed. Can't open/stat DB after BGSAVE: " + IoErrorText(octets.error()));
+  const auto bytes = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
+  if (!bytes) {
+    parts_.log.Warning("SYNC failed. Can't open/stat DB after BGSAVE: " + IoErrorText(bytes.error()));
     return parts_.clients.Close(session);
   }
   replica.file = std::move(file).value();
-  replica.file_octets = octets.value();
+  replica.file_bytes = bytes.value();
   replica.file_sent = 0;
   replica.state = Replica::State::kReceives;
   replica.taken_at_ms = parts_.pace.NowMs();
-  session.out.Append("$" + std::to_string(replica.file_octets) + "\r\n");
+  session.out.Append("$" + std::to_string(replica.file_bytes) + "\r\n");
 }
 
 // It wanted the snapshot only.
@@ -269,11 +269,11 @@ void FullSync::Served(Session& session) {
 
 void FullSync::SendFile(Session& session) {
   Replica& replica = *session.replica;
-  while (replica.file_sent < replica.file_octets && session.out.Size() < SnapshotPipe::kWindowBytes) {
-    const uint64_t wanted = std::min<uint64_t>(SnapshotPipe::kPieceBytes, replica.file_octets - replica.file_sent);
+  while (replica.file_sent < replica.file_bytes && session.out.Size() < SnapshotPipe::kWindowBytes) {
+    const uint64_t wanted = std::min<uint64_t>(SnapshotPipe::kPieceBytes, replica.file_bytes - replica.file_sent);
     BlobRef blob = BlobRef::OfSize(wanted, wanted);
     const IoProgress got = replica.file->ReadAt(replica.file_sent, {blob.Data(), wanted});
-    if (got.error != kNoError || got.octets != wanted) {
+    if (got.error != kNoError || got.bytes != wanted) {
       parts_.log.Warning("Read error sending DB to replica: " +
                          (got.error == kNoError ? "premature EOF" : IoErrorText(got.error)));
       return parts_.clients.Close(session);
@@ -282,7 +282,7 @@ void FullSync::SendFile(Session& session) {
     replica.file_sent += wanted;
     parts_.clients.QueueFlush(session);
   }
-  if (replica.file_sent < replica.file_octets) return;
+  if (replica.file_sent < replica.file_bytes) return;
   replica.file.reset();
   if (replica.wants_rdb_only) return Served(session);
   parts_.replicas.PutOnline(session);
@@ -291,11 +291,11 @@ void FullSync::SendFile(Session& session) {
 
 void FullSync::EndTurn() {
   if (parts_.replicas.Empty() && !has_made_file_) return;
-  if (pipe_ && pipe_->IsPaused()) GoOnReading();
+  if (pipe_ && pipe_->IsPaused()) ContinueReading();
   SendFiles();
 }
 
-void FullSync::GoOnReading() {
+void FullSync::ContinueReading() {
   const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
   const std::vector<Session*> receiving = ReceivingFrom(Source::kPipe);
   if (std::ranges::none_of(receiving, is_full)) return pipe_->Resume();

@@ -1,6 +1,6 @@
 // FullSync: snapshots for replicas that cannot go on from the backlog.
 //
-//   disk      a child writes the dump file, which is then sent to all who wait for it ($<octets>)
+//   disk      a child writes the dump file, which is then sent to all who wait for it ($<bytes>)
 //   diskless  a child writes into a pipe, and the server hands on what it reads, to all who were there when the child
 //             began ($EOF:<mark>)
 //
@@ -29,7 +29,7 @@ struct Dataset;
 class FileSystem;
 class HostPort;
 class Logger;
-class Nursery;
+class ChildProcesses;
 class Pace;
 class RdbContents;
 class Replicas;
@@ -47,7 +47,7 @@ class FullSync {
     const NetworkPort& network;
     Dataset& data;
     Clients& clients;
-    Nursery& nursery;
+    ChildProcesses& child_processes;
     Snapshots& snapshots;
     const RdbContents& contents;
     Replicas& replicas;
@@ -91,9 +91,9 @@ class FullSync {
   // The history up to now is what the snapshot has.
   void Begin(Session& session, Replica::State state);
   void FailAll(const std::vector<Session*>& waiting);
-  void HandOn(Bytes octets);
+  void HandOn(Bytes bytes);
   void PipeEnded(bool is_whole);
-  void GoOnReading();
+  void ContinueReading();
   void SendFiles();
   void Served(Session& session);
   void SendFile(Session& session);

@@ -10,7 +10,7 @@
 #include "datatypes/keyspace.h"
 #include "protocol/request_text.h"
 #include "server/clients/clients.h"
-#include "server/clients/phase.h"
+#include "server/clients/server_phase.h"
 #include "server/config/settings.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/services.h"
@@ -92,7 +92,7 @@ void PrimaryLink::DropLink() {
     resync_.reset();
   }
   line_.clear();
-  stash_.clear();
+  unprocessed_.clear();
 }
 
 void PrimaryLink::Dial() {
@@ -163,11 +163,11 @@ bool PrimaryLink::AwaitsTakeover() const {
 void PrimaryLink::OnReceived(Bytes bytes) {
   last_io_ms_ = parts_.services.pace.NowMs();
   // Only the script or the loader that runs may change the data: what comes meanwhile waits for its end.
-  const bool must_wait = parts_.services.phase.IsMidTurn() || resume_posted_ || !stash_.empty();
-  if (must_wait || IsHeld()) {
-    stash_.append(bytes);
+  const bool must_wait = parts_.services.phase.IsMidTurn() || resume_posted_ || !unprocessed_.empty();
+  if (must_wait || IsPaused()) {
+    unprocessed_.append(bytes);
     link_->SetReading(Link::Reading::kOff);
-    if (!IsHeld()) Resume();
+    if (!IsPaused()) Resume();
     return;
   }
   Take(bytes);
@@ -198,7 +198,7 @@ void PrimaryLink::HandleAnswer(Bytes line) {
     case Handshake::Verdict::kWait:
       return;
     case Handshake::Verdict::kContinue:
-      return Continue();
+      return ContinueReplication();
     case Handshake::Verdict::kSnapshot:
       return BeginTransfer(handshake_->id(), handshake_->offset());
     case Handshake::Verdict::kOldSync:
@@ -215,7 +215,7 @@ void PrimaryLink::HandleAnswer(Bytes line) {
   }
 }
 
-void PrimaryLink::Continue() {
+void PrimaryLink::ContinueReplication() {
   History& history = parts_.services.data.history;
   if (!handshake_->id().empty()) {
     history.Fork(handshake_->id());
@@ -238,21 +238,21 @@ void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
 
 // Loading while it arrives is done in shares, since others wait, too.
 void PrimaryLink::TakeSnapshot(Bytes& bytes) {
-  const Bytes share = bytes.substr(0, resync_->ShareOctets());
+  const Bytes share = bytes.substr(0, resync_->ShareBytes());
   Bytes rest = share;
   const Resync::Status status = resync_->Take(rest);
   bytes.remove_prefix(share.size() - rest.size());
   switch (status) {
     case Resync::Status::kMore:
       if (bytes.empty()) return;
-      stash_.append(bytes);
+      unprocessed_.append(bytes);
       bytes = {};
       link_->SetReading(Link::Reading::kOff);
       return Resume();
     case Resync::Status::kFailed:
       return SnapshotFailed();
     case Resync::Status::kWhole:
-      stash_ = std::string(bytes);  // loading serves others, who use the memory of `bytes`
+      unprocessed_ = std::string(bytes);  // loading serves others, who use the memory of `bytes`
       bytes = {};
       return LoadSnapshot();
   }
@@ -273,7 +273,7 @@ void PrimaryLink::LoadSnapshot() {
   if (link_ == nullptr) return Reconnect("Connection with master lost while the snapshot was loaded");
   parts_.stream.Begin();
   parts_.stream.Restart();
-  const std::string rest = std::exchange(stash_, {});
+  const std::string rest = std::exchange(unprocessed_, {});
   link_->SetReading(Link::Reading::kOn);
   // A primary that is a replica itself hands on a stream that does not begin with SELECT.
   BecomeLinked(std::clamp(services.loading.file_history().stream_db, 0, services.keyspace.Count() - 1));
@@ -333,7 +333,7 @@ void PrimaryLink::BecomeLinked(int db) {
   parts_.role.is_linked = true;
   received_to_ = services.data.history.offset;
   unapplied_.clear();
-  stash_.clear();
+  unprocessed_.clear();
 }
 
 void PrimaryLink::TakeStream(Bytes bytes) {
@@ -343,7 +343,7 @@ void PrimaryLink::TakeStream(Bytes bytes) {
 
 void PrimaryLink::Feed(Bytes bytes) {
   if (scratch_.empty()) scratch_.resize(kScratchBytes);
-  while (!bytes.empty() && session_ != nullptr && !resume_posted_ && !IsHeld()) {
+  while (!bytes.empty() && session_ != nullptr && !resume_posted_ && !IsPaused()) {
     const std::span<char> target = session_->in.ReadTarget(scratch_);
     const Bytes piece = bytes.substr(0, target.size());
     std::copy(piece.begin(), piece.end(), target.begin());
@@ -355,7 +355,7 @@ void PrimaryLink::Feed(Bytes bytes) {
     RunStream();
   }
   if (session_ == nullptr || bytes.empty()) return;
-  stash_.append(bytes);
+  unprocessed_.append(bytes);
   link_->SetReading(Link::Reading::kOff);
 }
 
@@ -366,7 +366,7 @@ void PrimaryLink::RunStream() {
   if (!failed_command_.empty()) return EndAtFailedCommand();
   if (outcome == Pump::Outcome::kClosing) return EndAtProtocolError();
   if (outcome == Pump::Outcome::kMore) Resume();
-  if (outcome == Pump::Outcome::kPostponed) link_->SetReading(Link::Reading::kOff);  // until Resume
+  if (outcome == Pump::Outcome::kPaused) link_->SetReading(Link::Reading::kOff);  // until Resume
 }
 
 // The pump stops at such a session, and does not count the request as applied.
@@ -409,16 +409,16 @@ void PrimaryLink::Resume() {
   if (!parts_.services.host || std::exchange(resume_posted_, true)) return;
   parts_.services.host->Post([this] {
     resume_posted_ = false;
-    GoOn();
+    Continue();
   });
 }
 
-void PrimaryLink::GoOn() {
+void PrimaryLink::Continue() {
   if (session_ != nullptr) RunStream();
-  if (link_ == nullptr || resume_posted_ || IsHeld()) return;
-  const std::string stashed = std::exchange(stash_, {});
+  if (link_ == nullptr || resume_posted_ || IsPaused()) return;
+  const std::string stashed = std::exchange(unprocessed_, {});
   if (!stashed.empty()) Take(stashed);
-  if (link_ != nullptr && state_ != State::kLoading && stash_.empty() && !IsHeld()) {
+  if (link_ != nullptr && state_ != State::kLoading && unprocessed_.empty() && !IsPaused()) {
     link_->SetReading(Link::Reading::kOn);
   }
 }
@@ -502,7 +502,7 @@ void PrimaryLink::CloseSession() {
   parts_.services.log.Notice("Caching the disconnected master state.");
   parts_.services.clients.Close(*session_);
   unapplied_.clear();
-  stash_.clear();
+  unprocessed_.clear();
 }
 
 bool PrimaryLink::IsLate(int64_t since_ms) const {
@@ -545,12 +545,12 @@ PrimaryLink::Figures PrimaryLink::Survey() const {
   if (state_ == State::kConnect && now_ms < retry_at_ms_) figures.retry_in_s = (retry_at_ms_ - now_ms + 999) / 1000;
   if (state_ == State::kLinked) {
     figures.last_io_s = io_s;
-    figures.read_offset = received_to_ + static_cast<int64_t>(stash_.size());
+    figures.read_offset = received_to_ + static_cast<int64_t>(unprocessed_.size());
   }
   if (resync_) {
-    const auto total = resync_->receiver().TotalOctets();
+    const auto total = resync_->receiver().TotalBytes();
     figures.transfer_total = total ? static_cast<int64_t>(*total) : -1;
-    figures.transfer_read = static_cast<int64_t>(resync_->receiver().ReadOctets());
+    figures.transfer_read = static_cast<int64_t>(resync_->receiver().ReadBytes());
   }
   return figures;
 }

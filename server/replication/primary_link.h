@@ -9,7 +9,7 @@
 // what the primary counts as acknowledged must have its effect here.
 //
 // The stream is run as the requests of a session (SessionKind::kPrimary) that may do everything and gets no replies.
-// The octets of what has run go on to the own replicas, as they came.
+// The bytes of what has run go on to the own replicas, as they came.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,7 @@ class PrimaryLink final : public Link::User, public Transport {
     int64_t transfer_io_s;
     int64_t down_since_s;
     bool was_linked;      // to this primary, at least once
-    int64_t read_offset;  // octets of the history that have arrived
+    int64_t read_offset;  // bytes of the history that have arrived
     int64_t retry_in_s;   // -1: no attempt is put off
   };
   Figures Survey() const;
@@ -109,14 +109,14 @@ class PrimaryLink final : public Link::User, public Transport {
   // Nothing of the connection is left.
   void DropLink();
   void Take(Bytes bytes);
-  void GoOn();
+  void Continue();
   void SendNext();
   // Takes the lines of the handshake off the front.
   void TakeLines(Bytes& bytes);
   void HandleAnswer(Bytes line);
   // Whether the replica that is to take over was asked to, and has not agreed.
   bool AwaitsTakeover() const;
-  void Continue();
+  void ContinueReplication();
   // The snapshot has the history `id` up to `offset`.
   void BeginTransfer(const std::string& id, int64_t offset);
   void TakeSnapshot(Bytes& bytes);
@@ -129,7 +129,9 @@ class PrimaryLink final : public Link::User, public Transport {
   void Feed(Bytes bytes);
   void RunStream();
   // A request of the stream waits: for the end of CLIENT PAUSE.
-  bool IsHeld() const { return session_ != nullptr && (session_->held != nullptr || session_->waiter != nullptr); }
+  bool IsPaused() const {
+    return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
+  }
   void NoteApplied();
   void Acknowledge();
   int64_t OffsetOnDisk();
@@ -158,13 +160,13 @@ class PrimaryLink final : public Link::User, public Transport {
 
   Session* session_ = nullptr;  // while linked
   std::vector<char> scratch_;
-  int64_t received_to_ = 0;  // octets of the history that the session was given
+  int64_t received_to_ = 0;  // bytes of the history that the session was given
   SharedLog log_;
-  std::deque<BlobPart> unapplied_;  // the octets behind the history's end that have arrived
-  std::string stash_;               // arrived while nothing could be made of it
+  std::deque<BlobPart> unapplied_;  // the bytes behind the history's end that have arrived
+  std::string unprocessed_;         // arrived while nothing could be made of it
   bool resume_posted_ = false;
   bool owes_ack_ = false;
-  // The end of the history when the append-only file had so many octets: when these are synced, so is the history.
+  // The end of the history when the append-only file had so many bytes: when these are synced, so is the history.
   struct Mark {
     uint64_t journaled = 0;
     int64_t offset = 0;

@@ -212,7 +212,7 @@ void Replicas::PingWaiting(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-// A replica that receives a snapshot says nothing, but its socket takes octets. One that loads it sends empty lines.
+// A replica that receives a snapshot says nothing, but its socket takes bytes. One that loads it sends empty lines.
 void Replicas::NoteSignsOfLife(Session& session) {
   Replica& replica = *session.replica;
   if (session.usage.bytes_in != replica.said_bytes) {

@@ -80,8 +80,8 @@ class Replicas final : public Followers {
   void AskForEverything() override;
   void LogLag() const override;
 
-  // Once a second: pings, and closes those that are silent. kHeldBack: the stream must not grow (FAILOVER).
-  enum class Pings : uint8_t { kAllowed, kHeldBack };
+  // Once a second: pings, and closes those that are silent. kPaused: the stream must not grow (FAILOVER).
+  enum class Pings : uint8_t { kAllowed, kPaused };
   void Cron(Pings pings);
   // Replicas of before a restart or a promotion get repl-backlog-ttl seconds to come back.
   void AwaitReturn();

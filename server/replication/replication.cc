@@ -12,9 +12,9 @@
 #include "base/pace.h"
 #include "base/refusal.h"
 #include "datatypes/keyspace.h"
+#include "server/clients/blocked_clients.h"
 #include "server/clients/clients.h"
-#include "server/clients/phase.h"
-#include "server/clients/waiting.h"
+#include "server/clients/server_phase.h"
 #include "server/config/config.h"
 #include "server/dataset/dataset.h"
 #include "server/dataset/unit.h"
@@ -66,7 +66,7 @@ Replication::Replication(const Parts& parts)
                   .network = parts.network,
                   .data = parts.services.data,
                   .clients = parts.services.clients,
-                  .nursery = parts.services.nursery,
+                  .child_processes = parts.services.child_processes,
                   .snapshots = parts.services.snapshots,
                   .contents = parts.contents,
                   .replicas = replicas_,
@@ -118,7 +118,7 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
         "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
         "synchronize with the new master with just a partial transfer.");
   }
-  parts_.services.waiting.EndAll(WaitEnd::kRoleChanged);  // what they wait for would be a write
+  parts_.services.blocked_clients.EndAll(UnblockReason::kRoleChanged);  // what they wait for would be a write
   // The own replicas stay: the new primary may go on with the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
@@ -186,7 +186,7 @@ void Replication::TakeOver(const std::string& history_id) {
 
 void Replication::Start() {
   const auto& settings = parts_.services.settings;
-  if (!settings.appendonly) GoOnFromFile();
+  if (!settings.appendonly) ContinueFromFile();
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
   JudgeOwnData(History::Owner::kSame);
@@ -205,7 +205,7 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 
 // A primary that starts again has a new history, but remembers the one of the file: replicas that have all of it, or
 // what the file has, may go on.
-void Replication::GoOnFromFile() {
+void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = parts_.services.loading.file_history();
   if (!file.IsWhole()) return;
   History& history = parts_.services.data.history;
@@ -283,7 +283,7 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
                "', my replication IDs are '" + history.id + "' and '" + history.former_id + "')");
     return false;
   }
-  const int64_t seen = request.from - 1;  // octets that it has
+  const int64_t seen = request.from - 1;  // bytes that it has
   if (!stream_.IsKept() || !stream_.backlog().Has(seen)) {
     log.Notice("Unable to partial resync with replica " + name +
                " for lack of backlog (Replica request was: " + std::to_string(request.from) + ").");
@@ -310,10 +310,10 @@ void Replication::Tick() {
 
 void Replication::Cron() {
   if (parts_.role.is_replica) primary_link_.Cron();
-  failover_.GoOn();
+  failover_.Continue();
   if (!replicas_.Empty()) {
     const bool is_held_back = parts_.role.is_replica || IsFailingOver();
-    replicas_.Cron(is_held_back ? Replicas::Pings::kHeldBack : Replicas::Pings::kAllowed);
+    replicas_.Cron(is_held_back ? Replicas::Pings::kPaused : Replicas::Pings::kAllowed);
     full_sync_.Cron();
   }
   if (!stream_.IsKept() || parts_.role.is_replica || !replicas_.IsBacklogStale()) return;
@@ -329,7 +329,7 @@ void Replication::Cron() {
 
 void Replication::EndTurn() {
   primary_link_.EndTurn();
-  failover_.GoOn();
+  failover_.Continue();
   if (!stream_.IsKept()) return;
   full_sync_.EndTurn();
   replicas_.Deliver();

@@ -59,7 +59,7 @@ class Replication final : public RoleChanger {
   struct SyncRequest {
     bool speaks_psync = false;
     std::string id;
-    int64_t from = 0;  // the first octet that is wanted
+    int64_t from = 0;  // the first byte that is wanted
   };
   void Sync(Session& session, const SyncRequest& request);
 
@@ -90,7 +90,7 @@ class Replication final : public RoleChanger {
 
  private:
   void Cron();
-  void GoOnFromFile();
+  void ContinueFromFile();
   void DeleteLeftOut();
   void SetRole(const Role& role);
   // What the data here is worth to a server that begins to follow another, before that one has answered.

@@ -1,5 +1,5 @@
 // ReplicationStream: what replicas repeat: the effects of this server, or, while it is a replica itself, the stream of
-// its primary, octet by octet. The last part of it is kept in the Backlog.
+// its primary, byte by byte. The last part of it is kept in the Backlog.
 //
 // It costs nothing before the first replica comes: Begin attaches it to the journals.
 #pragma once
@@ -35,9 +35,9 @@ class ReplicationStream final : public Journal {
   void End();
   bool IsKept() const { return is_kept_; }
   const Backlog& backlog() const { return backlog_; }
-  void Trim(int64_t octets, int64_t needed_from) {
-    backlog_limit_ = octets;
-    backlog_.Trim(octets, needed_from);
+  void Trim(int64_t bytes, int64_t needed_from) {
+    backlog_limit_ = bytes;
+    backlog_.Trim(bytes, needed_from);
   }
 
   void SetSource(Source source) { source_ = source; }
@@ -61,7 +61,7 @@ class ReplicationStream final : public Journal {
   void AppendRequest(std::initializer_list<Bytes> words) {
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));
   }
-  // Octets of the primary's stream that were applied. Requires: Source::kPrimary.
+  // Bytes of the primary's stream that were applied. Requires: Source::kPrimary.
   void AppendApplied(const BlobPart& part);
 
  private:

@@ -12,17 +12,17 @@
 #include "persistence/file_system.h"
 #include "persistence/rdb_file_reader.h"
 #include "persistence/rdb_format.h"
-#include "server/clients/phase.h"
+#include "server/clients/server_phase.h"
 #include "server/config/settings.h"
 #include "server/dataset/capture.h"
 #include "server/dataset/dataset.h"
-#include "server/dataset/disposer.h"
+#include "server/dataset/lazy_free.h"
 #include "server/execution/services.h"
 #include "server/replication/replicas.h"
 #include "server/replication/replication_stream.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/keyspace_sink.h"
-#include "server/storage/nursery.h"
 #include "server/storage/rdb_loader.h"
 #include "server/storage/snapshots.h"
 
@@ -56,7 +56,7 @@ Resync::Status Resync::Take(Bytes& bytes) {
   return progress.status == SnapshotReceiver::Status::kWhole ? Status::kWhole : Status::kFailed;
 }
 
-size_t Resync::ShareOctets() const {
+size_t Resync::ShareBytes() const {
   return direct_ ? static_cast<size_t>(parts_.services.settings.loading_process_events_interval_bytes) : SIZE_MAX;
 }
 
@@ -100,7 +100,7 @@ bool Resync::Finish() {
 
 bool Resync::Begin() {
   const bool is_direct = LoadsDirectly();
-  const auto total = receiver_.TotalOctets();
+  const auto total = receiver_.TotalBytes();
   parts_.services.log.Notice(
       "MASTER <-> REPLICA sync: receiving " +
       (total ? std::to_string(*total) + " bytes from master" : "streamed RDB from master with EOF") +
@@ -135,14 +135,14 @@ void Resync::BeginDirectLoad() {
   const Services& services = parts_.services;
   DirectLoad::Into into = DirectLoad::Into::kDataSet;
   if (services.settings.repl_diskless_load == DisklessLoad::kSwapDb) {
-    into = services.data.history.id == id_ ? DirectLoad::Into::kAside : DirectLoad::Into::kBeside;
+    into = services.data.history.id == id_ ? DirectLoad::Into::kAsync : DirectLoad::Into::kBeside;
   } else {
     LetGo();
     services.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
     FlushOldData();
   }
   services.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
-  direct_.emplace(services, into, receiver_.TotalOctets());
+  direct_.emplace(services, into, receiver_.TotalBytes());
   target_ = &*direct_;
 }
 
@@ -161,18 +161,18 @@ void Resync::LetGo() {
 
 void Resync::KillChild() {
   const Services& services = parts_.services;
-  if (!services.nursery.Busy()) return;
+  if (!services.child_processes.Busy()) return;
   services.log.Notice(
       "Replica is about to load the RDB file received from the master, but there is a pending RDB child running. "
       "Killing process and removing its temp file to avoid any race");
-  services.nursery.Kill();
+  services.child_processes.Kill();
 }
 
 void Resync::FlushOldData() {
   const Services& services = parts_.services;
   const bool is_later = services.settings.replica_lazy_flush || direct_;
   services.data.keyspace.hidden().Clear();
-  services.disposer.Free(Capture::Take(services.data), is_later ? FreeMode::kLater : FreeMode::kNow);
+  services.lazy_free.Free(Capture::Take(services.data), is_later ? FreeMode::kLater : FreeMode::kNow);
 }
 
 // The flush has told of the keys that were here. There may be new ones that clients watch or wait for: each database

@@ -34,7 +34,7 @@ class Resync final : private SnapshotTarget {
   // Takes what it needs off the front.
   Status Take(Bytes& bytes);
   // The most that should be given to Take in one Turn.
-  size_t ShareOctets() const;
+  size_t ShareBytes() const;
   // Makes the snapshot the data of the server. May serve clients meanwhile. False: it failed; the data set is empty.
   // Requires: kWhole was returned.
   bool Install();

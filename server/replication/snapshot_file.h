@@ -40,7 +40,7 @@ class SnapshotFile final : public SnapshotTarget {
   std::unique_ptr<File> file_;
   bool is_kept_ = false;
   uint64_t written_ = 0;
-  uint64_t sent_back_ = 0;  // octets that the system was asked to write back
+  uint64_t sent_back_ = 0;  // bytes that the system was asked to write back
   std::string failure_;
 };
 

@@ -33,11 +33,11 @@ void SnapshotPipe::Read() {
     const auto ended = ended_;  // the call may destroy this
     return ended(IsWhole());
   }
-  const Bytes octets(piece.data(), static_cast<size_t>(got));
-  tail_.append(octets.substr(octets.size() - std::min(octets.size(), mark_.size())));
+  const Bytes bytes(piece.data(), static_cast<size_t>(got));
+  tail_.append(bytes.substr(bytes.size() - std::min(bytes.size(), mark_.size())));
   tail_.erase(0, tail_.size() - std::min(tail_.size(), mark_.size()));
   const auto hand_on = piece_;
-  hand_on(octets);
+  hand_on(bytes);
 }
 
 void SnapshotPipe::SetPaused(bool is_paused) {

@@ -47,7 +47,7 @@ class SnapshotPipe {
   const std::string mark_;
   const std::function<void(Bytes)> piece_;
   const std::function<void(bool)> ended_;
-  std::string tail_;  // the last octets that were read
+  std::string tail_;  // the last bytes that were read
   bool is_paused_ = false;
   const std::unique_ptr<Network::Watch> watch_;
 };

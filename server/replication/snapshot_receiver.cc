@@ -51,9 +51,9 @@ SnapshotReceiver::Status SnapshotReceiver::ReadHead() {
     if (mark_.size() != kMarkLength) return Fail("Bad protocol from MASTER, the EOF mark is not one");
     stage_ = Stage::kMarked;
   } else {
-    const auto octets = ParseInteger(Bytes(head_).substr(1));
-    if (!octets || *octets < 0) return Fail("Bad protocol from MASTER, the length of the RDB is not one");
-    total_ = static_cast<uint64_t>(*octets);
+    const auto bytes = ParseInteger(Bytes(head_).substr(1));
+    if (!bytes || *bytes < 0) return Fail("Bad protocol from MASTER, the length of the RDB is not one");
+    total_ = static_cast<uint64_t>(*bytes);
     stage_ = Stage::kCounted;
   }
   return Status::kBegins;

@@ -1,4 +1,4 @@
-// SnapshotReceiver: takes the snapshot that a primary sends apart from what surrounds it: `$<octets>`, or `$EOF:<mark>`
+// SnapshotReceiver: takes the snapshot that a primary sends apart from what surrounds it: `$<bytes>`, or `$EOF:<mark>`
 // for one of unknown length, which ends with the mark.
 #pragma once
 
@@ -41,9 +41,9 @@ class SnapshotReceiver {
   // Names the target, once. Returns kMore or kWhole.
   Status Into(SnapshotTarget& target);
 
-  // Octets of the snapshot, if it said so.
-  std::optional<uint64_t> TotalOctets() const { return total_; }
-  uint64_t ReadOctets() const { return read_; }
+  // Bytes of the snapshot, if it said so.
+  std::optional<uint64_t> TotalBytes() const { return total_; }
+  uint64_t ReadBytes() const { return read_; }
   // Why the framing is wrong, or what the primary reported instead of a snapshot; empty: neither.
   const std::string& failure() const { return failure_; }
 
@@ -66,7 +66,7 @@ class SnapshotReceiver {
   Stage stage_ = Stage::kHead;
   std::string head_;
   std::string mark_;
-  std::string tail_;  // of a marked one: its last octets, which may be the mark, and are not written yet
+  std::string tail_;  // of a marked one: its last bytes, which may be the mark, and are not written yet
   std::optional<uint64_t> total_;
   uint64_t read_ = 0;
   std::string failure_;

@@ -15,7 +15,7 @@ class Host {
   virtual void Post(std::function<void()> task) = 0;
   // Serves clients in the middle of a Turn, while a script or loading takes long. Returns false if the server must
   // stop.
-  virtual bool ServeBesides() = 0;
+  virtual bool ServeDuringLongTask() = 0;
   // Calls Housekeeping::Wake once the monotonic clock has reached this time, or earlier if it is far away. Replaces an
   // earlier call.
   virtual void WakeAt(int64_t monotonic_ms) = 0;

@@ -99,10 +99,10 @@ void DownWatch::Ask(Primary& primary, PeerSentinel& sentinel) {
       sentinel,
       {CommandOf(sentinel, "SENTINEL"), "is-master-down-by-addr", core_.Announced(primary.address),
        std::to_string(primary.address.port), std::to_string(epoch), wants_vote ? Bytes(core_.state.id) : Bytes("*")},
-      [this, &sentinel](const ReplyTree& reply) { HearOpinion(sentinel, reply); });
+      [this, &sentinel](const ReplyTree& reply) { ReceiveOpinion(sentinel, reply); });
 }
 
-void DownWatch::HearOpinion(PeerSentinel& sentinel, const ReplyTree& reply) {
+void DownWatch::ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply) {
   if (reply.kind != ReplyKind::kArray || reply.children.size() != 3) return;
   const std::string& leader = reply.children[1].text;
   if (leader.size() > kSentinelIdLength) return;

@@ -30,7 +30,7 @@ class DownWatch {
   // What else makes a primary count as down.
   bool IsUnfit(const Primary& primary) const;
   void Ask(Primary& primary, PeerSentinel& sentinel);
-  void HearOpinion(PeerSentinel& sentinel, const ReplyTree& reply);
+  void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);
 
   const SentinelCore core_;
   SentinelEvents& events_;

@@ -33,7 +33,7 @@ Bytes PartOf(Bytes line, Bytes name) {
 
 }  // namespace
 
-void InfoReader::Hear(ServerInstance& server, const ReplyTree& reply) {
+void InfoReader::Receive(ServerInstance& server, const ReplyTree& reply) {
   server.info_is_awaited = server.info_is_urgent = false;
   if (reply.kind == ReplyKind::kBulk || reply.kind == ReplyKind::kVerbatim) {
     Read(server, reply.text.substr(0, kMostInfoBytes));
@@ -92,7 +92,7 @@ void InfoReader::ReadReplica(Primary& primary, Bytes line) {
   if (host.empty() || port_text.empty() || ++replicas_read_ > kMostReplicas) return;
   const int port = static_cast<int>(NumberOf(port_text));
   if (InstanceList::FindReplicaAt(primary, host, port) != nullptr) return;
-  const auto added = list_.AddHeardReplica(primary, host, port);
+  const auto added = list_.AddReportedReplica(primary, host, port);
   if (!added.ok()) return;
   events_.Tell(LogLevel::kNotice, "+slave", *added.value());
   core_.SaveSoon();

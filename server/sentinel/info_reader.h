@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "server/sentinel/instance_list.h"
-#include "server/sentinel/replica_orders.h"
+#include "server/sentinel/replicaof_sender.h"
 #include "server/sentinel/sentinel_core.h"
 #include "server/sentinel/sentinel_events.h"
 
@@ -17,11 +17,11 @@ class PrimaryFailover;
 
 class InfoReader {
  public:
-  InfoReader(const SentinelCore& core, SentinelEvents& events, InstanceList& list, ReplicaOrders& orders,
+  InfoReader(const SentinelCore& core, SentinelEvents& events, InstanceList& list, ReplicaofSender& orders,
              PrimaryFailover& failover)
       : core_(core), events_(events), list_(list), orders_(orders), failover_(failover) {}
 
-  void Hear(ServerInstance& server, const ReplyTree& reply);
+  void Receive(ServerInstance& server, const ReplyTree& reply);
   // Runs `handler` when a server has answered.
   void OnInfo(std::function<void(Primary&)> handler) { on_info_ = std::move(handler); }
 
@@ -51,7 +51,7 @@ class InfoReader {
   const SentinelCore core_;
   SentinelEvents& events_;
   InstanceList& list_;
-  ReplicaOrders& orders_;
+  ReplicaofSender& orders_;
   PrimaryFailover& failover_;
   std::function<void(Primary&)> on_info_;
   size_t replicas_read_ = 0;  // lines of this INFO

@@ -17,13 +17,13 @@ std::string WithoutPort(const std::string& address) {
 
 }  // namespace
 
-// --- InstanceWire.
+// --- InstanceConnection.
 
-void InstanceWire::Dial(const NetworkPort& network, const Link::Target& target) {
+void InstanceConnection::Dial(const NetworkPort& network, const Link::Target& target) {
   link_ = network->Dial(target, *this);
 }
 
-void InstanceWire::Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply) {
+void InstanceConnection::Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply) {
   if (has_ended_) return;
   std::string request;
   AppendRequest(request, words);
@@ -32,42 +32,46 @@ void InstanceWire::Send(const Instance& owner, std::initializer_list<Bytes> word
   unsent_ += request;
 }
 
-void InstanceWire::Forget(const Instance& owner) {
+void InstanceConnection::Forget(const Instance& owner) {
   for (Request& request : pending_) {
     if (request.owner == &owner) request.owner = nullptr;
   }
 }
 
-void InstanceWire::Close() {
+void InstanceConnection::Close() {
   has_ended_ = true;
   is_connected_ = false;
   pending_.clear();
   link_.reset();
 }
 
-std::string InstanceWire::LocalIp() const { return is_connected_ ? WithoutPort(link_->LocalAddress()) : std::string(); }
+std::string InstanceConnection::LocalIp() const {
+  return is_connected_ ? WithoutPort(link_->LocalAddress()) : std::string();
+}
 
-std::string InstanceWire::PeerIp() const { return is_connected_ ? WithoutPort(link_->PeerAddress()) : std::string(); }
+std::string InstanceConnection::PeerIp() const {
+  return is_connected_ ? WithoutPort(link_->PeerAddress()) : std::string();
+}
 
-void InstanceWire::OnConnected() {
+void InstanceConnection::OnConnected() {
   is_connected_ = true;
   link_->Send(std::exchange(unsent_, {}));
 }
 
 // A handler may close the wire and drop its last owner.
-void InstanceWire::OnReceived(Bytes bytes) {
+void InstanceConnection::OnReceived(Bytes bytes) {
   const auto self = shared_from_this();
   parser_.Feed(bytes);
   while (!has_ended_) {
     const std::optional<ReplyTree> reply = parser_.Next();
     if (!reply) break;
-    Hear(*reply);
+    Receive(*reply);
   }
   constexpr size_t kLongestReply = size_t{16} << 20;  // no server says so much of itself
   if (parser_.Failed() || parser_.PendingBytes() > kLongestReply) Close();
 }
 
-void InstanceWire::Hear(const ReplyTree& reply) {
+void InstanceConnection::Receive(const ReplyTree& reply) {
   if (pending_.empty()) {
     if (on_message_) on_message_(reply);
     return;
@@ -77,7 +81,7 @@ void InstanceWire::Hear(const ReplyTree& reply) {
   if (request.owner != nullptr && request.on_reply) request.on_reply(reply);
 }
 
-void InstanceWire::OnEnded(const std::string&) {
+void InstanceConnection::OnEnded(const std::string&) {
   const auto self = shared_from_this();
   Close();
 }

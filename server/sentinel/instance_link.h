@@ -1,7 +1,7 @@
 // InstanceLink: the connections to one instance: one for commands, and one that listens to the channel of hello
 // messages. A link to another Sentinel has only the first, and is shared by all primaries that both watch.
 //
-//   InstanceLink ─► InstanceWire ─► Link
+//   InstanceLink ─► InstanceConnection ─► Link
 //
 // Commands may be sent at once, also while the connection is being made: they wait in the wire.
 #pragma once
@@ -22,7 +22,7 @@ namespace respite {
 struct Instance;
 
 // One connection: requests go out, replies come back in the same order.
-class InstanceWire final : public Link::User, public std::enable_shared_from_this<InstanceWire> {
+class InstanceConnection final : public Link::User, public std::enable_shared_from_this<InstanceConnection> {
  public:
   using OnReply = std::function<void(const ReplyTree&)>;
 
@@ -52,7 +52,7 @@ class InstanceWire final : public Link::User, public std::enable_shared_from_thi
     OnReply on_reply;
   };
 
-  void Hear(const ReplyTree& reply);
+  void Receive(const ReplyTree& reply);
 
   std::unique_ptr<Link> link_;
   bool is_connected_ = false;
@@ -84,8 +84,8 @@ struct InstanceLink {
   void Restart(int64_t now_ms);
 
   const Wires wires;
-  std::shared_ptr<InstanceWire> commands;
-  std::shared_ptr<InstanceWire> hello;
+  std::shared_ptr<InstanceConnection> commands;
+  std::shared_ptr<InstanceConnection> hello;
   int64_t commands_since_ms = 0;
   int64_t hello_since_ms = 0;
   int64_t hello_heard_ms = 0;

@@ -41,8 +41,9 @@ InstanceList::Added<WatchedReplica> InstanceList::AddReplicaAt(Primary& primary,
   return primary.replicas.emplace(name, std::move(replica)).first->second.get();
 }
 
-InstanceList::Added<WatchedReplica> InstanceList::AddHeardReplica(Primary& primary, const std::string& host, int port) {
-  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kHeard);
+InstanceList::Added<WatchedReplica> InstanceList::AddReportedReplica(Primary& primary, const std::string& host,
+                                                                     int port) {
+  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kReported);
   if (!address.ok()) return Failure(InstanceTrouble(address.error()));
   // During a failover each replica has its part.
   const bool has_room = primary.replicas.size() < kMostReplicas ||

@@ -18,11 +18,11 @@ class InstanceList {
   Added<WatchedReplica> AddReplica(Primary& primary, const std::string& host, int port);
   // Adds a replica that another server has named. At kMostReplicas it replaces the one that has been down longest; if
   // none is down, it adds nothing.
-  Added<WatchedReplica> AddHeardReplica(Primary& primary, const std::string& host, int port);
+  Added<WatchedReplica> AddReportedReplica(Primary& primary, const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
-  // Makes room for another Sentinel, as AddHeardReplica does for a replica. Returns false if
+  // Makes room for another Sentinel, as AddReportedReplica does for a replica. Returns false if
   // all of them answer.
   bool MakeRoomForSentinel(Primary& primary);
 

@@ -73,7 +73,7 @@ void PrimaryFailover::Enter(Primary& primary, FailoverState state) const {
   primary.failover_state_ms = core_.NowMs();
 }
 
-void PrimaryFailover::GoOn(Primary& primary) {
+void PrimaryFailover::Continue(Primary& primary) {
   if (!primary.is_failing_over) return;
   switch (primary.failover_state) {
     case FailoverState::kWaitStart:
@@ -129,7 +129,7 @@ WatchedReplica* PrimaryFailover::Select(const Primary& primary) const {
   return best;
 }
 
-bool PrimaryFailover::HasHeardReplicas(const Primary& primary) const {
+bool PrimaryFailover::KnowsReplicas(const Primary& primary) const {
   return std::ranges::none_of(primary.replicas, [](const auto& entry) {
     const WatchedReplica& replica = *entry.second;
     return replica.info_is_urgent && !replica.is_down && !replica.link->IsDisconnected();
@@ -137,7 +137,7 @@ bool PrimaryFailover::HasHeardReplicas(const Primary& primary) const {
 }
 
 void PrimaryFailover::Promote(Primary& primary) {
-  if (!HasHeardReplicas(primary) && ElapsedMs(primary) < kInfoPatienceMs) return;
+  if (!KnowsReplicas(primary) && ElapsedMs(primary) < kInfoPatienceMs) return;
   WatchedReplica* const replica = Select(primary);
   if (replica == nullptr) {
     parts_.events.Tell(LogLevel::kWarning, "-failover-abort-no-good-slave", primary);
@@ -154,7 +154,7 @@ void PrimaryFailover::Promote(Primary& primary) {
 
 void PrimaryFailover::SendReplicaofNoOne(Primary& primary) {
   if (primary.promoted->link->IsDisconnected()) return AbortIfLate(primary);
-  parts_.orders.FollowNobody(*primary.promoted);
+  parts_.orders.FollowNoOne(*primary.promoted);
   parts_.events.Tell(LogLevel::kNotice, "+failover-state-wait-promotion", *primary.promoted);
   Enter(primary, FailoverState::kWaitPromotion);
 }

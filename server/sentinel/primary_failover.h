@@ -7,10 +7,10 @@
 #pragma once
 
 #include "server/sentinel/down_watch.h"
-#include "server/sentinel/hello_talk.h"
+#include "server/sentinel/hello_protocol.h"
 #include "server/sentinel/instance_list.h"
 #include "server/sentinel/leader_election.h"
-#include "server/sentinel/replica_orders.h"
+#include "server/sentinel/replicaof_sender.h"
 #include "server/sentinel/sentinel_core.h"
 #include "server/sentinel/sentinel_events.h"
 
@@ -22,8 +22,8 @@ class PrimaryFailover {
     const SentinelCore& core;
     SentinelEvents& events;
     InstanceList& list;
-    ReplicaOrders& orders;
-    HelloTalk& hellos;
+    ReplicaofSender& orders;
+    HelloProtocol& hellos;
     DownWatch& downs;
     LeaderElection& election;
   };
@@ -31,7 +31,7 @@ class PrimaryFailover {
 
   // For the timer: begins a failover if the primary is down and it is time.
   void StartIfNeeded(Primary& primary);
-  void GoOn(Primary& primary);
+  void Continue(Primary& primary);
   // For an operator, whatever other Sentinels think. Requires: none is under way, and there is a replica to promote.
   void Force(Primary& primary);
   // The replica that was promoted says that it is a primary.
@@ -47,7 +47,7 @@ class PrimaryFailover {
   void Enter(Primary& primary, FailoverState state) const;
   void WaitForElection(Primary& primary);
   // All replicas that can be asked have said how much data they have since the failover began.
-  bool HasHeardReplicas(const Primary& primary) const;
+  bool KnowsReplicas(const Primary& primary) const;
   void Promote(Primary& primary);
   void SendReplicaofNoOne(Primary& primary);
   void AbortIfLate(Primary& primary);

@@ -25,7 +25,7 @@ void ScriptQueue::Add(std::vector<std::string> words) {
   jobs_.erase(oldest);
 }
 
-void ScriptQueue::GoOn(SentinelEvents& events) {
+void ScriptQueue::Continue(SentinelEvents& events) {
   if (jobs_.empty()) return;
   StartDue(events);
   CollectEnded(events);

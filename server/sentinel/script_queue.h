@@ -26,7 +26,7 @@ class ScriptQueue {
 
   void Add(std::vector<std::string> words);
   // For the timer.
-  void GoOn(SentinelEvents& events);
+  void Continue(SentinelEvents& events);
 
   const std::list<Job>& jobs() const { return jobs_; }
   int running() const { return running_; }

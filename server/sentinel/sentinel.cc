@@ -63,7 +63,7 @@ void Sentinel::Tick() {
     if (primary->failover_state == FailoverState::kUpdateConfig) switching.push_back(primary.get());
   }
   for (Primary* primary : switching) failover_.SwitchToPromoted(*primary);
-  scripts_.GoOn(events_);
+  scripts_.Continue(events_);
   if (!state_.wants_save || core_.NowMs() - state_.saved_soon_ms < kSoonMs) return;
   state_.saved_soon_ms = core_.NowMs();
   core_.Save();
@@ -99,7 +99,7 @@ void Sentinel::LeaveTilt() {
 }
 
 void Sentinel::Handle(Instance& instance) {
-  talk_.GoOn(instance);
+  talk_.Continue(instance);
   if (state_.is_in_tilt && core_.NowMs() - state_.tilt_since_ms >= state_.periods.tilt) LeaveTilt();
   if (!state_.is_in_tilt) downs_.CheckAlone(instance);
 }
@@ -121,7 +121,7 @@ void Sentinel::Advance(Primary& primary) {
   FailoverState before;
   do {
     before = primary.failover_state;
-    failover_.GoOn(primary);
+    failover_.Continue(primary);
   } while (primary.failover_state != before);
 }
 

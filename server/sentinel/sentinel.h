@@ -1,8 +1,8 @@
-// Sentinel: watches primaries and their replicas together with other Sentinels. It finds them (HelloTalk, InfoReader),
-// notices who is down (DownWatch), agrees with the others on who acts (LeaderElection), and replaces a primary by one
-// of its replicas (PrimaryFailover). Clients ask it where the primary is.
+// Sentinel: watches primaries and their replicas together with other Sentinels. It finds them (HelloProtocol,
+// InfoReader), notices who is down (DownWatch), agrees with the others on who acts (LeaderElection), and replaces a
+// primary by one of its replicas (PrimaryFailover). Clients ask it where the primary is.
 //
-//   Network ─► InstanceWire ─► InstanceTalk ─► InfoReader, HelloTalk, DownWatch ─┐
+//   Network ─► InstanceConnection ─► InstanceProtocol ─► InfoReader, HelloProtocol, DownWatch ─┐
 //                                   ▲                                            ▼
 //                                   └────── commands ◄─── PrimaryFailover ◄─ SentinelState ─► clients, file
 //
@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "server/sentinel/down_watch.h"
-#include "server/sentinel/hello_talk.h"
+#include "server/sentinel/hello_protocol.h"
 #include "server/sentinel/info_reader.h"
 #include "server/sentinel/instance_list.h"
-#include "server/sentinel/instance_talk.h"
+#include "server/sentinel/instance_protocol.h"
 #include "server/sentinel/leader_election.h"
 #include "server/sentinel/primary_failover.h"
-#include "server/sentinel/replica_orders.h"
+#include "server/sentinel/replicaof_sender.h"
 #include "server/sentinel/script_queue.h"
 #include "server/sentinel/sentinel_core.h"
 #include "server/sentinel/sentinel_events.h"
@@ -59,7 +59,7 @@ class Sentinel {
   InstanceList& list() { return list_; }
   SentinelEvents& events() { return events_; }
   const ScriptQueue& scripts() const { return scripts_; }
-  HelloTalk& hellos() { return hellos_; }
+  HelloProtocol& hellos() { return hellos_; }
   LeaderElection& election() { return election_; }
   PrimaryFailover& failover() { return failover_; }
 
@@ -76,13 +76,13 @@ class Sentinel {
   ScriptQueue scripts_;
   SentinelEvents events_;
   InstanceList list_;
-  ReplicaOrders orders_;
-  HelloTalk hellos_;
+  ReplicaofSender orders_;
+  HelloProtocol hellos_;
   DownWatch downs_;
   LeaderElection election_;
   PrimaryFailover failover_;
   InfoReader reader_;
-  InstanceTalk talk_;
+  InstanceProtocol talk_;
   int64_t ticked_at_ms_;
 };
 

@@ -47,7 +47,7 @@ Result<SentinelAddress, InstanceTrouble> SentinelCore::AddressOf(const std::stri
                                                                  Accept accept) const {
   if (port < 0 || port > kHighestPort) return Failure(InstanceTrouble::kPort);
   if (!IsSoundName(name)) return Failure(InstanceTrouble::kName);
-  const bool is_costly = accept == Accept::kHeard && !IsAddress(name);
+  const bool is_costly = accept == Accept::kReported && !IsAddress(name);
   if (is_costly && --state.look_ups_left < 0) {
     if (state.options.resolves_hostnames) return SentinelAddress{name, {}, port};
     return Failure(InstanceTrouble::kName);

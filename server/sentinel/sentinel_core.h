@@ -37,9 +37,9 @@ struct SentinelCore {
   const std::string& Announced(const SentinelAddress& address) const;
   // "127.0.0.1 6379"
   std::string AnnouncedWords(const SentinelAddress& address) const;
-  // kUnresolved: a name that has no address now is accepted, if names are looked up at all. kHeard: so is one for whose
-  // look-up there is no time in this tick, because others have named too many.
-  enum class Accept : uint8_t { kResolved, kUnresolved, kHeard };
+  // kUnresolved: a name that has no address now is accepted, if names are looked up at all. kReported: so is one for
+  // whose look-up there is no time in this tick, because others have named too many.
+  enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
   Result<SentinelAddress, InstanceTrouble> AddressOf(const std::string& name, int port, Accept accept) const;
   // Whether this name or address is that of `address`.
   bool IsHostOf(const SentinelAddress& address, const std::string& name) const;

@@ -1,4 +1,4 @@
-// SentinelHost: what a Sentinel asks of the server around it: its clients, its file, its programs. ServerAsSentinelHost
+// SentinelHost: what a Sentinel asks of the server around it: its clients, its file, its programs. ServerSentinelHost
 // implements it; the simulation in tests has an implementation in memory.
 #pragma once
 

@@ -9,7 +9,7 @@
 #include "server/config/config.h"
 #include "server/execution/services.h"
 #include "server/sentinel/sentinel.h"
-#include "server/sentinel/server_as_sentinel_host.h"
+#include "server/sentinel/server_sentinel_host.h"
 
 namespace respite {
 
@@ -74,7 +74,7 @@ void SentinelMode::Close() {
 
 void SentinelMode::Start(ProgramStarter& programs) {
   const Services& services = parts_.services;
-  host_ = std::make_unique<ServerAsSentinelHost>(services, programs);
+  host_ = std::make_unique<ServerSentinelHost>(services, programs);
   sentinel_ = std::make_unique<Sentinel>(Sentinel::Parts{.pace = services.pace,
                                                          .log = services.log,
                                                          .random_seed = parts_.random_seed,

@@ -13,7 +13,7 @@ namespace respite {
 class NetworkPort;
 class ProgramStarter;
 class Sentinel;
-class ServerAsSentinelHost;
+class ServerSentinelHost;
 struct Services;
 
 class SentinelMode final : public Timers::Source {
@@ -45,7 +45,7 @@ class SentinelMode final : public Timers::Source {
 
  private:
   const Parts parts_;
-  std::unique_ptr<ServerAsSentinelHost> host_;
+  std::unique_ptr<ServerSentinelHost> host_;
   std::unique_ptr<Sentinel> sentinel_;
   int64_t next_tick_ms_ = Timers::kNever;
 };

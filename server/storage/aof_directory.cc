@@ -10,7 +10,7 @@ namespace respite {
 namespace {
 
 // Neither we nor Redis write larger manifests.
-constexpr uint64_t kManifestOctetsMax = 64 << 20;
+constexpr uint64_t kManifestBytesMax = 64 << 20;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ std::optional<AofManifest> AofDirectory::ReadManifest() const {
     log_.Debug("The AOF manifest file " + path + " doesn't exist");
     return AofManifest();
   }
-  const auto text = ReadFile(files_, path, kManifestOctetsMax);
+  const auto text = ReadFile(files_, path, kManifestBytesMax);
   if (!text) {
     log_.Warning("Fatal error: can't open the AOF manifest file " + path +
                  " for reading: " + IoErrorText(text.error()));
@@ -87,8 +87,8 @@ Step AofDirectory::CheckManifestIsThere() {
     return Refuse("Can't read append-only dir " + settings_.appenddirname + ": " + IoErrorText(names.error()));
   for (const std::string& name : names.value()) {
     if (!IsPartName(name)) continue;
-    const auto octets = OctetsOf(name);
-    if (octets && octets.value() == 0) continue;
+    const auto bytes = BytesOf(name);
+    if (bytes && bytes.value() == 0) continue;
     return Refuse("Fatal error: the AOF manifest file " + PathOf(AofManifest::Name(settings_.appendfilename)) +
                   " doesn't exist, but " + PathOf(name) +
                   " does. Put the manifest back, or move the files away to begin with an empty data set.");
@@ -215,21 +215,21 @@ void AofDirectory::Tidy() {
   std::erase_if(removals_, [](const auto& removal) { return !removal->Pending(); });
 }
 
-Result<uint64_t, IoError> AofDirectory::OctetsOf(const std::string& name) const {
+Result<uint64_t, IoError> AofDirectory::BytesOf(const std::string& name) const {
   auto file = files_.Open(PathOf(name), FileSystem::Mode::kRead);
   if (file) return file.value()->Size();
   log_.Warning("Unable to obtain the AOF file " + name + " length. stat: " + IoErrorText(file.error()));
   return Failure(file.error());
 }
 
-Result<uint64_t, IoError> AofDirectory::TotalOctets() const {
+Result<uint64_t, IoError> AofDirectory::TotalBytes() const {
   uint64_t total = 0;
   std::vector<AofManifest::Part> parts = manifest_.incrementals();
   if (manifest_.base()) parts.push_back(*manifest_.base());
   for (const AofManifest::Part& part : parts) {
-    const auto octets = OctetsOf(part.name);
-    if (!octets) return octets;
-    total += octets.value();
+    const auto bytes = BytesOf(part.name);
+    if (!bytes) return bytes;
+    total += bytes.value();
   }
   return total;
 }

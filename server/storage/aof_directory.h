@@ -63,8 +63,8 @@ class AofDirectory {
 
   std::string PathOf(Bytes name) const { return settings_.appenddirname + "/" + std::string(name); }
   // Size of base and incrementals in bytes. Fails, and logs the name, if the size of one cannot be read.
-  Result<uint64_t, IoError> TotalOctets() const;
-  Result<uint64_t, IoError> OctetsOf(const std::string& name) const;
+  Result<uint64_t, IoError> TotalBytes() const;
+  Result<uint64_t, IoError> BytesOf(const std::string& name) const;
 
  private:
   class Removal;

@@ -57,17 +57,17 @@ AofLoader::Outcome AofLoader::Fail(const std::string& text) {
 
 LoadOutcome AofLoader::Load(const Session* holder) {
   const AofManifest& manifest = parts_.aof.directory().manifest();
-  const auto total = parts_.aof.directory().TotalOctets();
+  const auto total = parts_.aof.directory().TotalBytes();
   if (!total) return LoadOutcome::kFailed;
   const uint64_t dirty = parts_.data.stats.dirty;
-  parts_.loading.Begin(total.value(), Phase::Load::kInTurn, holder);
+  parts_.loading.Begin(total.value(), ServerPhase::Load::kInTurn, holder);
   Dataset& data = parts_.data;
   const Journals::Silence silence(data.journals);
   ChangeListener* const listener = std::exchange(data.listener, nullptr);
   Outcome outcome = Outcome::kLoaded;
   if (manifest.base()) {
     outcome = LoadPart(manifest.base()->name, "base", manifest.incrementals().empty() ? Place::kLast : Place::kMiddle);
-    base_octets_ = octets_before_;
+    base_bytes_ = bytes_before_;
   }
   for (const AofManifest::Part& part : manifest.incrementals()) {
     if (IsOver(outcome)) break;
@@ -84,13 +84,13 @@ LoadOutcome AofLoader::Load(const Session* holder) {
 
 AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind, Place place) {
   auto file = parts_.files.Open(parts_.aof.directory().PathOf(name), FileSystem::Mode::kRead);
-  const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
-  if (!octets) {
-    return Fail("Fatal error: can't open the append log file " + name + " for reading: " + IoErrorText(octets.error()));
+  const auto bytes = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
+  if (!bytes) {
+    return Fail("Fatal error: can't open the append log file " + name + " for reading: " + IoErrorText(bytes.error()));
   }
   const int64_t started_us = parts_.clock.MonotonicUs();
-  const Outcome outcome = LoadFile({name, *file.value(), octets.value(), place}, kind == Bytes("base"));
-  octets_before_ += octets.value();
+  const Outcome outcome = LoadFile({name, *file.value(), bytes.value(), place}, kind == Bytes("base"));
+  bytes_before_ += bytes.value();
   if (IsOver(outcome)) return outcome;
   const double elapsed_s = static_cast<double>(parts_.clock.MonotonicUs() - started_us) / 1e6;
   parts_.log.Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + FixedText(elapsed_s, 3) +
@@ -100,7 +100,7 @@ AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind
 
 AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
   uint64_t offset = 0;
-  if (is_base && part.octets == 0 && part.name.ends_with(".rdb")) {
+  if (is_base && part.bytes == 0 && part.name.ends_with(".rdb")) {
     return Fail("Fatal error: the AOF base file " + part.name + " is empty, which no server has written");
   }
   const auto head = ReadFileHead(part.file);
@@ -116,7 +116,7 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
     if (end.outcome == LoadOutcome::kStopped) return Outcome::kStopped;
     if (end.outcome != LoadOutcome::kLoaded) return Outcome::kFailed;
     offset = end.offset;
-    if (offset < part.octets) parts_.log.Notice("Reading the remaining AOF tail...");
+    if (offset < part.bytes) parts_.log.Notice("Reading the remaining AOF tail...");
   }
   return LoadRecords(part, offset);
 }
@@ -125,7 +125,7 @@ RdbLoadEnd AofLoader::LoadPreamble(const Part& part, bool is_base) {
   parts_.log.Notice(is_base ? "Reading RDB base file on AOF loading..." : "Reading RDB preamble from AOF file...");
   // Expired keys stay, because the records that follow were written while they existed.
   const RdbLoadEnd end = LoadRdb(parts_.rdb, part.file, part.name, 0,
-                                 {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = octets_before_});
+                                 {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = bytes_before_});
   if (end.outcome == LoadOutcome::kFailed) {
     Fail("Error reading the RDB " + std::string(is_base ? "base file " : "preamble of the AOF file ") + part.name +
          ", AOF loading aborted");
@@ -143,22 +143,22 @@ AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
     const AofReader::Status status = reader.Next(batch);
     if (status != AofReader::Status::kRecords) return Finish(part, reader, status);
     if (!Run(part, batch)) return stopped_ ? Outcome::kStopped : Outcome::kFailed;
-    if (Report(octets_before_ + reader.Offset()) == Loading::Order::kStop) return Outcome::kStopped;
+    if (Report(bytes_before_ + reader.Offset()) == Loading::Order::kStop) return Outcome::kStopped;
   }
 }
 
-Loading::Order AofLoader::Report(uint64_t octets) {
-  if (octets < next_report_) return Loading::Order::kGoOn;
-  next_report_ = octets + static_cast<uint64_t>(parts_.settings.loading_process_events_interval_bytes);
+Loading::Order AofLoader::Report(uint64_t bytes) {
+  if (bytes < next_report_) return Loading::Order::kContinue;
+  next_report_ = bytes + static_cast<uint64_t>(parts_.settings.loading_process_events_interval_bytes);
   reported_ms_ = parts_.pace.NowMs();
-  return parts_.loading.Advance(octets);
+  return parts_.loading.Advance(bytes);
 }
 
 void AofLoader::ReportIfSlow(const Record& record) {
   constexpr int64_t kLongestMs = 100;
   if (parts_.pace.NowMs() - reported_ms_ < kLongestMs) return;
   next_report_ = 0;
-  stopped_ = Report(octets_before_ + record.offset) == Loading::Order::kStop;
+  stopped_ = Report(bytes_before_ + record.offset) == Loading::Order::kStop;
 }
 
 bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
@@ -209,12 +209,12 @@ bool AofLoader::RunGroup(const Part& part) {
   Unit unit(parts_.data, parts_.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
   const Group group = *std::exchange(group_, std::nullopt);
   auto offset = group.offsets.begin();
-  bool goes_on = true;
+  bool continues_later = true;
   group.commands.ForEach([&](const Command& command, std::span<const Bytes> words) {
-    goes_on = goes_on && Replay(unit, part, {command, words, *offset});
+    continues_later = continues_later && Replay(unit, part, {command, words, *offset});
     ++offset;
   });
-  return goes_on;
+  return continues_later;
 }
 
 bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
@@ -275,7 +275,7 @@ AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, 
 // length is wrong.
 AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t offset) {
   const uint64_t cut = group_ ? group_->offset : offset;
-  const LaterRecord later = FindLaterRecord(part.file, offset, part.octets);
+  const LaterRecord later = FindLaterRecord(part.file, offset, part.bytes);
   switch (later.kind) {
     case LaterRecord::Kind::kNone:
       return Cut(part, cut);

@@ -55,7 +55,7 @@ class AofLoader {
   // After kFailed or kStopped the data set must not be used. Requires: an empty data set, and AppendOnlyFile::Prepare.
   // `holder` as for Loading::Begin.
   LoadOutcome Load(const Session* holder = nullptr);
-  uint64_t BaseOctets() const { return base_octets_; }
+  uint64_t BaseBytes() const { return base_bytes_; }
 
  private:
   enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };
@@ -63,7 +63,7 @@ class AofLoader {
   struct Part {
     const std::string& name;
     File& file;
-    uint64_t octets;
+    uint64_t bytes;
     Place place;
   };
   // Commands since a MULTI whose EXEC has not been read yet.
@@ -90,7 +90,7 @@ class AofLoader {
   // False for a record that no server can have written, and when the loading is stopped.
   bool Run(const Part& part, const RequestBatch& batch);
   // Reports to Loading from time to time.
-  Loading::Order Report(uint64_t octets);
+  Loading::Order Report(uint64_t bytes);
   // A few slow records, such as scripts, may be all that there is between two reports.
   void ReportIfSlow(const Record& record);
   // Finds the command by its name before rename-command. `found` is the command by its present name.
@@ -109,11 +109,11 @@ class AofLoader {
   const User user_;                   // with all permissions
   std::unique_ptr<Session> session_;  // runs the commands
   std::optional<Group> group_;
-  uint64_t octets_before_ = 0;  // of the loaded parts
+  uint64_t bytes_before_ = 0;  // of the loaded parts
   uint64_t next_report_ = 0;
   int64_t reported_ms_ = 0;  // on the Pace's clock
   bool stopped_ = false;     // by a report within a group or a batch
-  uint64_t base_octets_ = 0;
+  uint64_t base_bytes_ = 0;
   uint64_t failures_ = 0;  // commands that failed
 };
 

@@ -32,14 +32,14 @@ AofWriter::AofWriter(const Parts& parts) : parts_(parts) {}
 
 AofWriter::~AofWriter() { AwaitSync(); }
 
-void AofWriter::Open(std::unique_ptr<File> file, uint64_t octets) {
+void AofWriter::Open(std::unique_ptr<File> file, uint64_t bytes) {
   if (IsOpen()) {
     // One thread does all file tasks in order: when a later sync is done, this one is done, too.
     closings_.push_back(std::make_unique<Closing>(std::move(file_), written_ != synced_));
     parts_.files.Later(*closings_.back());
   }
   file_ = std::move(file);
-  octets_ = octets;
+  bytes_ = bytes;
   promise_.Begin();
   selected_db_ = -1;
   timestamp_s_ = 0;
@@ -61,7 +61,7 @@ void AofWriter::Close() {
 IoError AofWriter::Crash(AppendFsync policy) {
   Flush(Urgency::kNow, Child::kNone);
   AwaitSync();
-  const IoError error = file_->Truncate(promise_.Kept(policy, parts_.clock.MonotonicMs(), octets_));
+  const IoError error = file_->Truncate(promise_.Kept(policy, parts_.clock.MonotonicMs(), bytes_));
   file_.reset();
   buffer_ = {};
   return error;
@@ -98,21 +98,21 @@ void AofWriter::Flush(Urgency urgency, Child child) {
   Collect();
   const int64_t now_ms = parts_.pace.NowMs();
   if (!buffer_.empty()) {
-    if (urgency == Urgency::kRelaxed && PutOff(now_ms)) return;
+    if (urgency == Urgency::kRelaxed && Postpone(now_ms)) return;
     Write(child);
   }
   if (!must_stop_ && write_error_ == kNoError) Sync(child, now_ms);
 }
 
-bool AofWriter::PutOff(int64_t now_ms) {
+bool AofWriter::Postpone(int64_t now_ms) {
   const bool would_wait = parts_.settings.appendfsync == AppendFsync::kEverySecond && sync_.Pending();
   if (!would_wait) {
-    put_off_since_ms_ = -1;
+    postponed_since_ms_ = -1;
     return false;
   }
-  if (put_off_since_ms_ < 0) put_off_since_ms_ = now_ms;
-  if (now_ms - put_off_since_ms_ < kPutOffMostMs) return true;
-  put_off_since_ms_ = -1;
+  if (postponed_since_ms_ < 0) postponed_since_ms_ = now_ms;
+  if (now_ms - postponed_since_ms_ < kPutOffMostMs) return true;
+  postponed_since_ms_ = -1;
   ++delayed_writes_;
   parts_.log.Notice(
       "Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer without waiting for fsync to "
@@ -134,8 +134,8 @@ void AofWriter::Write(Child child) {
     write_error_ = kNoError;
     parts_.log.Warning("AOF write error looks solved. The server can write again.");
   }
-  if (parts_.settings.test_commands != Permission::kNever) promise_.NoteWrite(parts_.clock.MonotonicMs(), octets_);
-  octets_ += buffer_.size();
+  if (parts_.settings.test_commands != Permission::kNever) promise_.NoteWrite(parts_.clock.MonotonicMs(), bytes_);
+  bytes_ += buffer_.size();
   written_ += buffer_.size();
   buffer_.clear();
   if (buffer_.capacity() > kKeptBytes) buffer_.shrink_to_fit();
@@ -147,11 +147,11 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
   if (is_logged) {
     error_logged_ms_ = now_ms;
     parts_.log.Warning("Error writing to the AOF file: " + IoErrorText(progress.error) + " (nwritten=" +
-                       std::to_string(progress.octets) + ", expected=" + std::to_string(buffer_.size()) + ")");
+                       std::to_string(progress.bytes) + ", expected=" + std::to_string(buffer_.size()) + ")");
   }
   write_error_ = progress.error;
-  if (progress.octets != 0) {
-    const IoError error = file_->Truncate(octets_);
+  if (progress.bytes != 0) {
+    const IoError error = file_->Truncate(bytes_);
     if (error != kNoError) {
       if (is_logged) {
         parts_.log.Warning(
@@ -160,9 +160,9 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
             IoErrorText(error));
       }
       // The written part stays in the file; only the rest must be written.
-      octets_ += progress.octets;
-      written_ += progress.octets;
-      buffer_.erase(0, progress.octets);
+      bytes_ += progress.bytes;
+      written_ += progress.bytes;
+      buffer_.erase(0, progress.bytes);
     }
   }
   if (parts_.settings.appendfsync != AppendFsync::kAlways) return;

@@ -24,7 +24,7 @@
 #include "server/config/settings.h"
 #include "server/dataset/journal.h"
 #include "server/runtime/latency.h"
-#include "server/storage/sync_promise.h"
+#include "server/storage/fsync_guarantee.h"
 
 namespace respite {
 
@@ -46,9 +46,9 @@ class AofWriter {
   // Waits for a sync in progress.
   ~AofWriter();
 
-  // Appends to `file`, whose size is `octets`, from now on. The previous file is synced and closed in the background;
+  // Appends to `file`, whose size is `bytes`, from now on. The previous file is synced and closed in the background;
   // the buffer goes into the new one.
-  void Open(std::unique_ptr<File> file, uint64_t octets);
+  void Open(std::unique_ptr<File> file, uint64_t bytes);
   // Empties the buffer, because the data is stored elsewhere.
   void Discard() {
     written_ += buffer_.size();
@@ -79,8 +79,8 @@ class AofWriter {
   }
   bool WriteFailed() const { return write_error_ != kNoError; }
 
-  uint64_t FileOctets() const { return octets_; }
-  size_t BufferOctets() const { return buffer_.size(); }
+  uint64_t FileBytes() const { return bytes_; }
+  size_t BufferBytes() const { return buffer_.size(); }
   bool HasUnwritten() const { return !buffer_.empty(); }
   uint64_t PendingSyncs() const { return sync_.Pending() ? 1 : 0; }
   uint64_t DelayedWrites() const { return delayed_writes_; }
@@ -106,7 +106,7 @@ class AofWriter {
   // Some data is not on the disk, or the last sync failed.
   bool WantsSync() const { return written_ != synced_ || sync_.error != kNoError; }
   void AppendTimestamp();
-  bool PutOff(int64_t now_ms);
+  bool Postpone(int64_t now_ms);
   void Write(Child child);
   void HandleFailure(const IoProgress& progress);
   void Sync(Child child, int64_t now_ms);
@@ -119,8 +119,8 @@ class AofWriter {
   Parts parts_;
   std::shared_ptr<File> file_;
   std::string buffer_;
-  uint64_t octets_ = 0;      // size of the file
-  SyncPromise promise_;      // used only if the server allows TEST
+  uint64_t bytes_ = 0;       // size of the file
+  FsyncGuarantee promise_;   // used only if the server allows TEST
   int selected_db_ = -1;     // by the data appended to this file; -1: none yet
   int64_t timestamp_s_ = 0;  // of the last annotation
   uint64_t appended_ = 0;
@@ -130,7 +130,7 @@ class AofWriter {
   bool sync_collected_ = true;
   std::vector<std::unique_ptr<Closing>> closings_;
   int64_t synced_at_ms_ = 0;  // monotonic: when the last sync began
-  int64_t put_off_since_ms_ = -1;
+  int64_t postponed_since_ms_ = -1;
   uint64_t delayed_writes_ = 0;
   IoError write_error_ = kNoError;
   int64_t error_logged_ms_ = INT64_MIN / 2;

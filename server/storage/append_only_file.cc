@@ -16,8 +16,8 @@
 #include "server/execution/executor.h"
 #include "server/runtime/latency.h"
 #include "server/runtime/latency_watch.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/hidden_slots_text.h"
-#include "server/storage/nursery.h"
 #include "server/storage/rdb_contents.h"
 #include "server/storage/snapshots.h"
 
@@ -58,7 +58,7 @@ Step AppendOnlyFile::LockFiles() {
 }
 
 // Creates the incremental first, so that a manifest always names files with content.
-Step AppendOnlyFile::Begin(uint64_t base_octets) {
+Step AppendOnlyFile::Begin(uint64_t base_bytes) {
   const bool is_first = directory_.manifest().Empty();
   if (directory_.manifest().incrementals().empty()) {
     if (CreateIncremental("on server start") == Step::kFailed) return Step::kFailed;
@@ -68,10 +68,10 @@ Step AppendOnlyFile::Begin(uint64_t base_octets) {
     parts_.log.Notice("Opening AOF incr file " + name + " on server start");
   }
   if (is_first && CreateFirstBase() == Step::kFailed) return Step::kFailed;
-  const auto total = directory_.TotalOctets();
+  const auto total = directory_.TotalBytes();
   if (!total) return Step::kFailed;
-  closed_octets_ = total.value() - writer_.FileOctets();
-  base_octets_ = base_octets;
+  closed_bytes_ = total.value() - writer_.FileBytes();
+  base_bytes_ = base_bytes;
   state_ = State::kOn;
   parts_.data.journals.Attach(*this);
   directory_.RemoveHistory();
@@ -108,23 +108,23 @@ Step AppendOnlyFile::CreateIncremental(const char* moment) {
   return Step::kFailed;
 }
 
-IoError AppendOnlyFile::CutLast(const std::string& name, uint64_t octets) {
+IoError AppendOnlyFile::CutLast(const std::string& name, uint64_t bytes) {
   auto file = parts_.files.Open(directory_.PathOf(name), FileSystem::Mode::kAppend);
   if (!file) return file.error();
-  const IoError error = file.value()->Truncate(octets);
+  const IoError error = file.value()->Truncate(bytes);
   return error != kNoError ? error : file.value()->Sync();
 }
 
 Step AppendOnlyFile::OpenIncremental(const std::string& name, FileSystem::Mode mode) {
   auto file = parts_.files.Open(directory_.PathOf(name), mode);
-  const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
-  if (!octets) {
-    parts_.log.Warning("Can't open the append-only file " + name + ": " + IoErrorText(octets.error()));
+  const auto bytes = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
+  if (!bytes) {
+    parts_.log.Warning("Can't open the append-only file " + name + ": " + IoErrorText(bytes.error()));
     return Step::kFailed;
   }
   if (directory_.Lock(name) == Step::kFailed) return Step::kFailed;
-  closed_octets_ += writer_.FileOctets();
-  writer_.Open(std::move(file.value()), octets.value());
+  closed_bytes_ += writer_.FileBytes();
+  writer_.Open(std::move(file.value()), bytes.value());
   return Step::kDone;
 }
 
@@ -134,7 +134,7 @@ void AppendOnlyFile::Flush() {
   if (!writer_.IsOpen()) return;
   const int64_t delay_us = parts_.debug.aof_write_delay_us;
   if (delay_us > 0 && writer_.HasUnwritten()) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
-  const auto child = parts_.nursery.Busy() ? AofWriter::Child::kRuns : AofWriter::Child::kNone;
+  const auto child = parts_.child_processes.Busy() ? AofWriter::Child::kRuns : AofWriter::Child::kNone;
   writer_.Flush(AofWriter::Urgency::kRelaxed, child);
 }
 
@@ -165,11 +165,11 @@ Step AppendOnlyFile::TurnOn() {
     parts_.log.Warning(
         "AOF was enabled but there is already an AOF rewriting in background. Stopping background AOF and starting a "
         "rewrite now.");
-    parts_.nursery.Kill();
+    parts_.child_processes.Kill();
   }
   scheduled_ = false;
   const bool in_transaction = !parts_.executor.MayWait();
-  if (parts_.nursery.Busy() || in_transaction) {
+  if (parts_.child_processes.Busy() || in_transaction) {
     scheduled_ = true;
     parts_.log.Notice(
         std::string("AOF was enabled ") +
@@ -199,7 +199,7 @@ void AppendOnlyFile::TurnOff() {
   }
   directory_.Unlock();
   scheduled_ = false;
-  if (Rewrites()) parts_.nursery.Kill();
+  if (Rewrites()) parts_.child_processes.Kill();
 }
 
 // Effects since the fork are useless without their base.
@@ -214,11 +214,11 @@ void AppendOnlyFile::DropTemporaryIncremental() {
   directory_.RemoveLater(name);
 }
 
-bool AppendOnlyFile::Rewrites() const { return parts_.nursery.Does(ChildWork::kRewrite); }
+bool AppendOnlyFile::Rewrites() const { return parts_.child_processes.Does(ChildWork::kRewrite); }
 
 AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
   if (Rewrites()) return RewriteStart::kAlreadyRuns;
-  if (!parts_.nursery.Busy() && parts_.executor.MayWait()) return StartRewrite();
+  if (!parts_.child_processes.Busy() && parts_.executor.MayWait()) return StartRewrite();
   scheduled_ = true;
   // Redis: a rewrite on request does not wait because automatic ones failed.
   consecutive_failures_ = 0;
@@ -233,7 +233,7 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::StartRewrite() {
   }
   parts_since_fork_ = state_ == State::kOn ? 1 : 0;
   const std::string path = directory_.PathOf(directory_.TemporaryBaseName());
-  auto pid = parts_.nursery.Start(
+  auto pid = parts_.child_processes.Start(
       ChildWork::kRewrite, [this, path](ChildReporter& reporter) { return WriteBase(path, &reporter); },
       [this](const ChildEnd& end) { RewriteEnded(end); });
   if (!pid) {
@@ -359,9 +359,9 @@ Step AppendOnlyFile::TakeNewBase() {
   if (state_ != State::kOff) {
     state_ = State::kOn;
     LatencyWatch watch(parts_.latency, "aof-fstat");
-    const auto octets = directory_.OctetsOf(base);
-    closed_octets_ = octets ? octets.value() : 0;
-    base_octets_ = TotalOctets();
+    const auto bytes = directory_.BytesOf(base);
+    closed_bytes_ = bytes ? bytes.value() : 0;
+    base_bytes_ = TotalBytes();
   }
   directory_.RemoveHistory();
   return Step::kDone;
@@ -381,24 +381,24 @@ Step AppendOnlyFile::RenameInto(const std::string& from, const std::string& to, 
 
 void AppendOnlyFile::Cron() {
   directory_.Tidy();
-  if (parts_.nursery.Busy()) return;
+  if (parts_.child_processes.Busy()) return;
   if (comes_back_ && !IsBackingOff()) return TurnBackOn();
   if (scheduled_) {
     if (!IsBackingOff()) StartRewrite();
     return;
   }
   if (state_ != State::kOn || !HasGrown() || IsBackingOff()) return;
-  const uint64_t growth = base_octets_ == 0 ? 0 : TotalOctets() * 100 / base_octets_ - 100;
+  const uint64_t growth = base_bytes_ == 0 ? 0 : TotalBytes() * 100 / base_bytes_ - 100;
   parts_.log.Notice("Starting automatic rewriting of AOF on " + std::to_string(growth) + "% growth");
   StartRewrite();
 }
 
 bool AppendOnlyFile::HasGrown() const {
   const Settings& settings = parts_.settings;
-  const uint64_t total = TotalOctets();
+  const uint64_t total = TotalBytes();
   if (settings.auto_aof_rewrite_percentage == 0) return false;
   if (total <= static_cast<uint64_t>(settings.auto_aof_rewrite_min_size)) return false;
-  const uint64_t base = base_octets_ == 0 ? 1 : base_octets_;
+  const uint64_t base = base_bytes_ == 0 ? 1 : base_bytes_;
   return total * 100 / base >= 100 + static_cast<uint64_t>(settings.auto_aof_rewrite_percentage);
 }
 

@@ -27,7 +27,7 @@ class Executor;
 class FileSystem;
 class LatencyMonitor;
 class Logger;
-class Nursery;
+class ChildProcesses;
 class RdbContents;
 struct Settings;
 
@@ -47,7 +47,7 @@ class AppendOnlyFile final : public Journal {
     FileSystem& files;
     Dataset& data;
     Executor& executor;
-    Nursery& nursery;
+    ChildProcesses& child_processes;
     const RdbContents& contents;
     LatencyMonitor& latency;
     DebugSwitches& debug;
@@ -59,16 +59,16 @@ class AppendOnlyFile final : public Journal {
   // Reads the manifest, even if appendonly is off: an invalid manifest stops the server.
   Step Prepare();
   // Opens the loaded file for appending; creates missing files. Requires: Prepare, and appendonly is on.
-  Step Begin(uint64_t base_octets);
+  Step Begin(uint64_t base_bytes);
   AofDirectory& directory() { return directory_; }
   const AofDirectory& directory() const { return directory_; }
   // Truncates the last incremental before an incomplete record.
-  IoError CutLast(const std::string& name, uint64_t octets);
+  IoError CutLast(const std::string& name, uint64_t bytes);
 
   // --- Effects.
 
   void Append(const UnitEffects& effects) override { writer_.Append(effects); }
-  size_t BufferedBytes() const override { return writer_.BufferOctets(); }
+  size_t BufferedBytes() const override { return writer_.BufferBytes(); }
   // To be called at the end of each Turn, before replies are sent. Then MustStop says whether they may be sent.
   void Flush();
   bool MustStop() const { return writer_.MustStop(); }
@@ -99,8 +99,8 @@ class AppendOnlyFile final : public Journal {
   bool IsOn() const { return state_ != State::kOff; }
   AofWriter& writer() { return writer_; }
   const AofWriter& writer() const { return writer_; }
-  uint64_t TotalOctets() const { return closed_octets_ + writer_.FileOctets(); }
-  uint64_t BaseOctets() const { return base_octets_; }
+  uint64_t TotalBytes() const { return closed_bytes_ + writer_.FileBytes(); }
+  uint64_t BaseBytes() const { return base_bytes_; }
   bool Rewrites() const;
   bool IsScheduled() const { return scheduled_; }
   int64_t LastRewriteSeconds() const { return last_rewrite_s_; }
@@ -150,9 +150,9 @@ class AppendOnlyFile final : public Journal {
   AofWriter writer_;
   State state_ = State::kOff;
   bool scheduled_ = false;
-  bool comes_back_ = false;     // TurnBackOn has failed
-  uint64_t closed_octets_ = 0;  // size of all files except the current incremental
-  uint64_t base_octets_ = 0;    // size of all files after the last rewrite, or of the loaded base
+  bool comes_back_ = false;    // TurnBackOn has failed
+  uint64_t closed_bytes_ = 0;  // size of all files except the current incremental
+  uint64_t base_bytes_ = 0;    // size of all files after the last rewrite, or of the loaded base
   int64_t rewrite_started_ms_ = 0;
   int64_t last_rewrite_s_ = -1;
   bool last_rewrite_succeeded_ = true;

@@ -20,15 +20,15 @@ void LogLoaded(const Services& services, const char* source, int64_t started_us)
 LoadOutcome OpenAppendOnlyFile(const Services& services) {
   const bool is_there = !services.aof.directory().manifest().Empty();
   const int64_t started_us = services.clock.MonotonicUs();
-  uint64_t base_octets = 0;
+  uint64_t base_bytes = 0;
   if (is_there) {
     AofLoader loader(services);
     const LoadOutcome outcome = loader.Load();
     if (outcome != LoadOutcome::kLoaded) return outcome;
-    base_octets = loader.BaseOctets();
+    base_bytes = loader.BaseBytes();
     LogLoaded(services, "append only file", started_us);
   }
-  if (services.aof.Begin(base_octets) == Step::kFailed) return LoadOutcome::kFailed;
+  if (services.aof.Begin(base_bytes) == Step::kFailed) return LoadOutcome::kFailed;
   return is_there ? LoadOutcome::kLoaded : LoadOutcome::kAbsent;
 }
 

@@ -49,7 +49,7 @@ void KeyspaceSink::OnUnverified() {
 }
 
 Result<Done> KeyspaceSink::OnProgress(uint64_t offset) {
-  if (parts_.loading.Advance(options_.loaded_before + offset) == Loading::Order::kGoOn) return Done{};
+  if (parts_.loading.Advance(options_.loaded_before + offset) == Loading::Order::kContinue) return Done{};
   stopped_ = true;
   return Failure("the server is stopped");
 }

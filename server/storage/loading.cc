@@ -21,7 +21,7 @@ std::string MegabytesText(uint64_t bytes) { return FixedText(static_cast<double>
 
 }  // namespace
 
-void Loading::Begin(uint64_t total_bytes, Phase::Load how, const Session* holder) {
+void Loading::Begin(uint64_t total_bytes, ServerPhase::Load how, const Session* holder) {
   parts_.phase.BeginLoading(how, holder);
   start_s_ = parts_.clock.WallMs() / 1000;
   start_ms_ = parts_.pace.NowMs();
@@ -34,21 +34,21 @@ void Loading::Begin(uint64_t total_bytes, Phase::Load how, const Session* holder
 
 void Loading::End() { parts_.phase.EndLoading(); }
 
-bool Loading::Active() const { return parts_.phase.load() != Phase::Load::kNone; }
+bool Loading::Active() const { return parts_.phase.load() != ServerPhase::Load::kNone; }
 
-bool Loading::IsAside() const { return parts_.phase.load() == Phase::Load::kAside; }
+bool Loading::IsAsync() const { return parts_.phase.load() == ServerPhase::Load::kAsync; }
 
 Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   loaded_bytes_ = loaded_bytes;
   parts_.memory.NotePeak();
   advances_();
   LogProgress();
-  if (!parts_.host || parts_.phase.load() != Phase::Load::kInTurn) return Order::kGoOn;
+  if (!parts_.host || parts_.phase.load() != ServerPhase::Load::kInTurn) return Order::kContinue;
   // A command that loads is suspended as a script is.
-  const Executor::Aside aside = parts_.executor.StandAside();
-  const bool goes_on = parts_.host->ServeBesides();
-  parts_.executor.GoOn(aside);
-  return goes_on ? Order::kGoOn : Order::kStop;
+  const Executor::SavedExecution saved = parts_.executor.SaveExecution();
+  const bool continues_later = parts_.host->ServeDuringLongTask();
+  parts_.executor.RestoreExecution(saved);
+  return continues_later ? Order::kContinue : Order::kStop;
 }
 
 // The snapshot that a primary sends through a pipe has no known size.

@@ -1,5 +1,5 @@
 // Loading: the state of a server that loads its data set. Clients are served meanwhile, but get LOADING for commands
-// that need the data, unless the old data is still there (Phase::Load).
+// that need the data, unless the old data is still there (ServerPhase::Load).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "server/clients/phase.h"
+#include "server/clients/server_phase.h"
 #include "server/dataset/history.h"
 
 namespace respite {
@@ -32,19 +32,19 @@ class Loading {
     Logger& log;
     const HostPort& host;
     MemoryGauge& memory;
-    Phase& phase;
+    ServerPhase& phase;
     Executor& executor;
   };
   explicit Loading(const Parts& parts) : parts_(parts) {}
 
   // `holder` (may be null) is the client whose command loads; the server reads nothing from it until End.
-  void Begin(uint64_t total_bytes, Phase::Load how = Phase::Load::kInTurn, const Session* holder = nullptr);
+  void Begin(uint64_t total_bytes, ServerPhase::Load how = ServerPhase::Load::kInTurn, const Session* holder = nullptr);
   void End();
   bool Active() const;
   // Clients have the old data meanwhile.
-  bool IsAside() const;
+  bool IsAsync() const;
 
-  enum class Order : uint8_t { kGoOn, kStop };
+  enum class Order : uint8_t { kContinue, kStop };
   // Reports the bytes loaded so far. To be called every loading-process-events-interval-bytes: if it all happens in one
   // Turn this serves clients, and a client or a signal may stop the server. Logs the progress every few seconds.
   Order Advance(uint64_t loaded_bytes);

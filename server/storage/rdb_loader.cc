@@ -49,7 +49,7 @@ RdbLoadEnd LoadRdbFile(const RdbLoadParts& parts, const std::string& path, const
     return {LoadOutcome::kFailed, 0, reason};
   }
   const auto size = file.value()->Size();
-  parts.loading.Begin(size ? size.value() : 0, Phase::Load::kInTurn, holder);
+  parts.loading.Begin(size ? size.value() : 0, ServerPhase::Load::kInTurn, holder);
   RdbLoadEnd end = LoadRdb(parts, *file.value(), path, 0, options);
   parts.loading.End();
   return end;

@@ -6,16 +6,16 @@
 
 #include "base/log.h"
 #include "base/pace.h"
+#include "server/clients/blocked_clients.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
-#include "server/clients/waiting.h"
 #include "server/config/debug_switches.h"
 #include "server/config/settings.h"
 #include "server/execution/script_runner.h"
 #include "server/runtime/host.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/loading.h"
-#include "server/storage/nursery.h"
 #include "server/storage/snapshots.h"
 
 namespace respite {
@@ -27,7 +27,7 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
     if (!delayed_) Delay(flags);
     return Outcome::kWaiting;
   }
-  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ReleaseWrites(Pause::kShutdown);
+  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ResumeWrites(Pause::kShutdown);
   return End(flags);
 }
 
@@ -39,7 +39,7 @@ bool Shutdown::MustWait(uint32_t flags) const {
 void Shutdown::Delay(uint32_t flags) {
   parts_.log.Notice("Waiting for replicas before shutting down.");
   delayed_ = {flags, parts_.pace.NowMs() + int64_t{parts_.settings.shutdown_timeout} * 1000};
-  parts_.pause.HoldWrites(Pause::kShutdown);
+  parts_.pause.PauseWrites(Pause::kShutdown);
   followers_->AskForEverything();
 }
 
@@ -48,11 +48,11 @@ std::optional<int64_t> Shutdown::MillisecondsLeft() const {
   return std::max<int64_t>(delayed_->deadline_ms - parts_.pace.NowMs(), 0);
 }
 
-void Shutdown::GoOnDelayed() {
+void Shutdown::FinishShutdownIfReady() {
   if (!followers_->HaveEverything() && parts_.pace.NowMs() < delayed_->deadline_ms) return;
   if (signal_ != 0 && WaitsForFirstRewrite(delayed_->flags)) return;
   const uint32_t flags = std::exchange(delayed_, std::nullopt)->flags;
-  parts_.pause.ReleaseWrites(Pause::kShutdown);
+  parts_.pause.ResumeWrites(Pause::kShutdown);
   if (End(flags) == Outcome::kStopping) return;
   AnswerWaiting();
   GiveUp();
@@ -75,18 +75,19 @@ Shutdown::Outcome Shutdown::End(uint32_t flags) {
 void Shutdown::AnswerWaiting() {
   for (const uint64_t id : std::exchange(waiting_, {})) {
     Session* session = parts_.clients.Find(id);
-    if (session != nullptr && session->waiter != nullptr) parts_.waiting.End(*session, WaitEnd::kTimeout);
+    if (session != nullptr && session->blocked_client != nullptr)
+      parts_.blocked_clients.End(*session, UnblockReason::kTimeout);
   }
 }
 
 void Shutdown::Signalled(int signal) {
   signal_ = signal;
-  GoOn();
+  Continue();
 }
 
-void Shutdown::GoOn() {
+void Shutdown::Continue() {
   if (Done()) return;
-  if (delayed_) return GoOnDelayed();
+  if (delayed_) return FinishShutdownIfReady();
   if (signal_ == 0) return;
   const Settings& settings = parts_.settings;
   const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
@@ -107,7 +108,7 @@ bool Shutdown::WaitsForFirstRewrite(uint32_t flags) {
   if (!base_wait_) {
     parts_.log.Warning("Writing initial AOF, will exit when it is done.");
     TellStatus("Writing initial AOF");
-    if (parts_.nursery.Does(ChildWork::kSnapshot)) parts_.nursery.Kill();
+    if (parts_.child_processes.Does(ChildWork::kSnapshot)) parts_.child_processes.Kill();
     if (aof.Rewrite() == AppendOnlyFile::RewriteStart::kFailed) return false;
     base_wait_ = aof.ConsecutiveFailures();
   }
@@ -118,7 +119,7 @@ bool Shutdown::WaitsForFirstRewrite(uint32_t flags) {
 
 bool Shutdown::Abort() {
   if (signal_ == 0 && !delayed_) return false;
-  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ReleaseWrites(Pause::kShutdown);
+  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ResumeWrites(Pause::kShutdown);
   AnswerWaiting();
   GiveUp();
   parts_.log.Notice("Shutdown manually aborted.");
@@ -138,10 +139,10 @@ bool Shutdown::Saves(uint32_t flags) const {
 }
 
 Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
-  Nursery& nursery = parts_.nursery;
-  if (nursery.Does(ChildWork::kSnapshot)) {
+  ChildProcesses& child_processes = parts_.child_processes;
+  if (child_processes.Does(ChildWork::kSnapshot)) {
     parts_.log.Warning("There is a child saving an .rdb. Killing it!");
-    nursery.Kill();
+    child_processes.Kill();
   }
   if (FinishJournal(flags) == Outcome::kFailed) return Outcome::kFailed;
   if (!Saves(flags)) return Outcome::kStopping;
@@ -170,7 +171,7 @@ Shutdown::Outcome Shutdown::FinishJournal(uint32_t flags) {
   }
   if (aof.Rewrites()) {
     parts_.log.Warning("There is a child rewriting the AOF. Killing it!");
-    parts_.nursery.Kill();
+    parts_.child_processes.Kill();
   }
   if (!aof.IsOn()) return Outcome::kStopping;
   parts_.log.Notice("Calling fsync() on the AOF file.");

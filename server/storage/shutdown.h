@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/clients/phase.h"
+#include "server/clients/server_phase.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
 
@@ -22,13 +22,13 @@ struct DebugSwitches;
 class HostPort;
 class Loading;
 class Logger;
-class Nursery;
+class ChildProcesses;
 class Pace;
 class Pause;
 class ScriptRunner;
 struct Settings;
 class Snapshots;
-class Waiting;
+class BlockedClients;
 
 // Those who should have everything before the server ends.
 class Followers {
@@ -54,13 +54,13 @@ class Shutdown {
     AppendOnlyFile& aof;
     Snapshots& snapshots;
     Loading& loading;
-    Nursery& nursery;
+    ChildProcesses& child_processes;
     DebugSwitches& debug;
     const Pace& pace;
     Pause& pause;
-    Waiting& waiting;
+    BlockedClients& blocked_clients;
     Clients& clients;
-    Phase& phase;
+    ServerPhase& phase;
   };
   explicit Shutdown(const Parts& parts) : parts_(parts) {}
 
@@ -71,7 +71,7 @@ class Shutdown {
   // after `CONFIG SET appendonly yes`.
   void Signalled(int signal);
   // For the timer: starts a delayed shutdown.
-  void GoOn();
+  void Continue();
   // Cancels a delayed shutdown; false if there is none.
   bool Abort();
   // Runs `handler` when a shutdown by signal was cancelled or failed.
@@ -105,7 +105,7 @@ class Shutdown {
   bool WaitsForFirstRewrite(uint32_t flags);
   void Delay(uint32_t flags);
   // Ends the wait for replicas, if it is over.
-  void GoOnDelayed();
+  void FinishShutdownIfReady();
   Outcome End(uint32_t flags);
   // The clients that wait for it have waited in vain.
   void AnswerWaiting();
@@ -124,7 +124,7 @@ class Shutdown {
   Followers* followers_ = nullptr;
   std::optional<Delayed> delayed_;
   std::vector<uint64_t> waiting_;  // ids
-  int signal_ = 0;                 // of the delayed shutdown; 0: none
+  int signal_ = 0;                         // of the delayed shutdown; 0: none
   // A signal waits for the first base of the append-only file: failures of rewrites when that began.
   std::optional<uint64_t> base_wait_;
   std::function<void()> on_cancelled_;

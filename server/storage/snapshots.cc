@@ -24,9 +24,9 @@
 #include "server/dataset/unit.h"
 #include "server/runtime/latency.h"
 #include "server/runtime/latency_watch.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/debug_delay.h"
 #include "server/storage/loading.h"
-#include "server/storage/nursery.h"
 #include "server/storage/rdb_contents.h"
 
 namespace respite {
@@ -65,7 +65,7 @@ bool IsAlive(pid_t pid) {
 Snapshots::Snapshots(const Parts& parts)
     : parts_(parts), last_save_wall_s_(parts.clock.WallMs() / 1000), last_save_ms_(parts.clock.MonotonicMs()) {}
 
-bool Snapshots::Running() const { return parts_.nursery.Does(ChildWork::kSnapshot); }
+bool Snapshots::Running() const { return parts_.child_processes.Does(ChildWork::kSnapshot); }
 
 Snapshots::Outcome Snapshots::Save() {
   ++saves_;
@@ -87,7 +87,7 @@ Snapshots::Outcome Snapshots::StartBackground() {
   }
   background_folder_ = parts_.settings.folder->Path();
   background_name_ = path;
-  const auto pid = parts_.nursery.Start(
+  const auto pid = parts_.child_processes.Start(
       ChildWork::kSnapshot, [this, path](ChildReporter& reporter) { return Write(path, &reporter); },
       [this](const ChildEnd& end) { Ended(end); });
   if (!pid) {
@@ -229,13 +229,13 @@ void Snapshots::TakeOutcome(const ChildEnd& end) {
 
 void Snapshots::Flushed() {
   if (parts_.loading.Active()) return;  // the FLUSHALL comes from the append-only file
-  if (Running() || parts_.nursery.Does(ChildWork::kTransfer)) parts_.nursery.Kill();
+  if (Running() || parts_.child_processes.Does(ChildWork::kTransfer)) parts_.child_processes.Kill();
   save_due_ = !parts_.settings.save.empty();
 }
 
 Snapshots::Cancelled Snapshots::Cancel() {
   if (Running()) {
-    parts_.nursery.Kill();
+    parts_.child_processes.Kill();
     return Cancelled::kRunning;
   }
   return std::exchange(scheduled_, false) ? Cancelled::kScheduled : Cancelled::kNone;
@@ -260,7 +260,7 @@ bool Snapshots::MayTryAgain() const {
 }
 
 void Snapshots::Cron() {
-  if (parts_.nursery.Busy() || parts_.loading.Active() || !MayTryAgain()) return;
+  if (parts_.child_processes.Busy() || parts_.loading.Active() || !MayTryAgain()) return;
   if (!scheduled_) return SaveIfDue();
   if (StartBackground() == Outcome::kDone) scheduled_ = false;
 }

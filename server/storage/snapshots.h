@@ -11,7 +11,7 @@
 #include <string>
 
 #include "persistence/file_system.h"
-#include "server/storage/nursery.h"
+#include "server/storage/child_processes.h"
 
 namespace respite {
 
@@ -23,7 +23,7 @@ struct KeyspaceStats;
 class LatencyMonitor;
 class Loading;
 class Logger;
-class Nursery;
+class ChildProcesses;
 class RdbContents;
 struct Settings;
 
@@ -39,7 +39,7 @@ class Snapshots {
     FileSystem& files;
     KeyspaceStats& keyspace_stats;
     Loading& loading;
-    Nursery& nursery;
+    ChildProcesses& child_processes;
     const RdbContents& contents;
     LatencyMonitor& latency;
   };

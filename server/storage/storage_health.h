@@ -21,7 +21,7 @@ class StorageHealth final : public Durability {
     if (!error) return std::nullopt;
     return Trouble{Trouble::Place::kJournal, *error};
   }
-  uint64_t JournaledOctets() const override { return parts_.aof.writer().Appended(); }
+  uint64_t JournaledBytes() const override { return parts_.aof.writer().Appended(); }
 
  private:
   const Parts parts_;

@@ -118,7 +118,7 @@ std::optional<int> OwnServer::Start(const RecordingStart& start) {
 }
 
 // Drives a Replay on a loop of its own.
-class ReplayRun final : public EventLoop::Resident {
+class ReplayRun final : public EventLoop::Participant {
  public:
   ReplayRun(Recording recording, Replay::Options options)
       : loop_(pace_),
@@ -136,20 +136,20 @@ class ReplayRun final : public EventLoop::Resident {
     return replay_.outcome();
   }
 
-  // EventLoop::Resident
+  // EventLoop::Participant
   void EndTurn(int64_t) override {}
-  void EndTurnBesides() override {}
+  void EndTurnDuringLongTask() override {}
 
  private:
   void GoOnSoon() {
     if (std::exchange(is_posted_, true)) return;
     loop_.Post(nullptr, [this] {
       is_posted_ = false;
-      GoOn();
+      Continue();
     });
   }
-  void GoOn() {
-    const auto again_ms = replay_.GoOn();
+  void Continue() {
+    const auto again_ms = replay_.Continue();
     if (!again_ms) return loop_.Stop(0);
     if (std::exchange(has_timer_, true)) return;
     loop_.After(*again_ms, [this] {

@@ -10,9 +10,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Optional;
 
-std::string EveryOctet() {
+std::string EveryByte() {
   std::string all;
-  for (int octet = 0; octet < 256; octet++) all.push_back(static_cast<char>(octet));
+  for (int byte = 0; byte < 256; byte++) all.push_back(static_cast<char>(byte));
   return all;
 }
 
@@ -31,7 +31,7 @@ TEST(Bytes, ChangesCaseOfAsciiLettersOnly) {
   EXPECT_EQ(ToUpper(Bytes("a\0b", 3)), std::string("A\0B", 3));
 }
 
-TEST(Quoted, NamesSomeOctetsAndWritesOthersInHexadecimal) {
+TEST(Quoted, NamesSomeBytesAndWritesOthersInHexadecimal) {
   EXPECT_EQ(Quoted(""), R"("")");
   EXPECT_EQ(Quoted("plain text ~"), R"("plain text ~")");
   EXPECT_EQ(Quoted("\\\"\n\r\t\a\b"), R"("\\\"\n\r\t\a\b")");
@@ -45,7 +45,7 @@ TEST(Quoted, AppendsToWhatIsThere) {
 }
 
 TEST(Quoted, IsReadBackBySplitQuoted) {
-  const std::string all = EveryOctet();
+  const std::string all = EveryByte();
   EXPECT_THAT(SplitQuoted(Quoted(all) + " " + Quoted("x")), Optional(ElementsAre(all, "x")));
 }
 

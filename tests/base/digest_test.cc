@@ -16,7 +16,7 @@ TEST(Digest, KnowsSha256) {
   EXPECT_EQ(HexText(Sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST(ConstantTimeEquals, ComparesSizesAndOctets) {
+TEST(ConstantTimeEquals, ComparesSizesAndBytes) {
   EXPECT_TRUE(ConstantTimeEquals("", ""));
   EXPECT_TRUE(ConstantTimeEquals("secret", "secret"));
   EXPECT_FALSE(ConstantTimeEquals("secret", "secreT"));

@@ -84,7 +84,7 @@ TEST(GlobMatch, IsBinarySafe) {
   EXPECT_FALSE(Matches(Bytes("a\0c", 3), Bytes("a\0b", 3)));
   EXPECT_TRUE(Matches("[\x80-\x90]", "\x85"));
   EXPECT_FALSE(Matches("[\x80-\x90]", "a"));
-  EXPECT_TRUE(Matches("[\x80-a]", "Z"));  // signed: \x80 is the lowest octet
+  EXPECT_TRUE(Matches("[\x80-a]", "Z"));  // signed: \x80 is the lowest byte
 }
 
 TEST(GlobMatch, IgnoresCaseWhenAsked) {

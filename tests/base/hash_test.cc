@@ -20,9 +20,9 @@ namespace {
 
 // SipHash-1-3 as OpenSSL computes it.
 uint64_t ReferenceHash(Bytes text, const HashKey& key) {
-  std::array<unsigned char, 16> key_octets;
-  std::memcpy(key_octets.data(), &key.low, 8);
-  std::memcpy(key_octets.data() + 8, &key.high, 8);
+  std::array<unsigned char, 16> key_bytes;
+  std::memcpy(key_bytes.data(), &key.low, 8);
+  std::memcpy(key_bytes.data() + 8, &key.high, 8);
   unsigned rounds = 1;
   unsigned final_rounds = 3;
   size_t size = sizeof(uint64_t);
@@ -32,7 +32,7 @@ uint64_t ReferenceHash(Bytes text, const HashKey& key) {
   const std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> mac(EVP_MAC_fetch(nullptr, "SIPHASH", nullptr), EVP_MAC_free);
   const std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context(EVP_MAC_CTX_new(mac.get()), EVP_MAC_CTX_free);
   uint64_t hash = 0;
-  EXPECT_EQ(EVP_MAC_init(context.get(), key_octets.data(), key_octets.size(), parameters), 1);
+  EXPECT_EQ(EVP_MAC_init(context.get(), key_bytes.data(), key_bytes.size(), parameters), 1);
   EXPECT_EQ(EVP_MAC_update(context.get(), reinterpret_cast<const unsigned char*>(text.data()), text.size()), 1);
   EXPECT_EQ(EVP_MAC_final(context.get(), reinterpret_cast<unsigned char*>(&hash), &size, sizeof hash), 1);
   return hash;
@@ -64,7 +64,7 @@ std::string Uuid(uint64_t number) {
   return text;
 }
 
-std::string FourOctets(uint64_t number) {
+std::string FourBytes(uint64_t number) {
   const auto word = static_cast<uint32_t>(number);
   return {reinterpret_cast<const char*>(&word), sizeof word};
 }
@@ -84,15 +84,15 @@ class HashOfNames : public testing::TestWithParam<Names> {
 INSTANTIATE_TEST_SUITE_P(
     Names, HashOfNames,
     testing::Values(Names{"Users", [](uint64_t number) { return "user:" + std::to_string(number); }},
-                    Names{"Uuids", Uuid}, Names{"FourOctets", FourOctets},
+                    Names{"Uuids", Uuid}, Names{"FourBytes", FourBytes},
                     Names{"Padded",
                           [](uint64_t number) {
                             std::string digits = std::to_string(number);
                             return "key:" + std::string(12 - digits.size(), '0') + digits;
                           }},
                     Names{"LongEqualBeginnings",
-                          [](uint64_t number) { return std::string(100, 'a') + FourOctets(number); }},
-                    Names{"LongEqualEnds", [](uint64_t number) { return FourOctets(number).append(100, 'a'); }}),
+                          [](uint64_t number) { return std::string(100, 'a') + FourBytes(number); }},
+                    Names{"LongEqualEnds", [](uint64_t number) { return FourBytes(number).append(100, 'a'); }}),
     [](const auto& names) { return std::string(names.param.label); });
 
 // The deviation of the counts from a uniform distribution, in standard deviations of chi-square.
@@ -144,11 +144,11 @@ TEST_P(HashOfNames, EachBitOfANameChangesHalfTheHash) {
   for (uint64_t i = 1; i <= kTried; ++i) {
     std::string name = GetParam().name(i);
     const uint64_t hash = HashBytes(name, key);
-    for (size_t octet = 0; octet < name.size(); octet += 1 + name.size() / 20, ++flips) {
-      name[octet] = static_cast<char>(name[octet] ^ (1 << (i % 8)));
+    for (size_t byte = 0; byte < name.size(); byte += 1 + name.size() / 20, ++flips) {
+      name[byte] = static_cast<char>(name[byte] ^ (1 << (i % 8)));
       const uint64_t changed = hash ^ HashBytes(name, key);
       for (size_t bit = 0; bit < 64; ++bit) changes[bit] += (changed >> bit) & 1;
-      name[octet] = static_cast<char>(name[octet] ^ (1 << (i % 8)));
+      name[byte] = static_cast<char>(name[byte] ^ (1 << (i % 8)));
     }
   }
   for (size_t bit = 0; bit < 64; ++bit) {

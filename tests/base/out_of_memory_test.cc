@@ -60,7 +60,7 @@ TEST(OutOfMemory, NothrowStillReturnsNull) { EXPECT_EQ(::operator new(kTooMuch, 
 
 TEST(OutOfMemory, AlignedMemoryIsAligned) {
   struct alignas(256) Wide {
-    char octets[256];
+    char bytes[256];
   };
   std::vector<Wide> many(5);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(many.data()) % 256, 0u);

@@ -13,7 +13,7 @@ namespace respite {
 namespace {
 
 std::string RandomText(Random& random, size_t size) {
-  // Generates long runs of equal octets, where searches skip ahead, as well as random octets.
+  // Generates long runs of equal bytes, where searches skip ahead, as well as random bytes.
   const uint64_t kind = random.Below(4);
   std::string text(size, kind == 0 ? '\0' : '\xff');
   for (char& c : text)
@@ -44,7 +44,7 @@ BitRange RandomRange(Random& random, size_t text_size) {
   return {std::min(a, b), std::max(a, b)};
 }
 
-TEST(BitmapTest, BitsAreCountedFromTheTopOfEachOctet) {
+TEST(BitmapTest, BitsAreCountedFromTheTopOfEachByte) {
   std::string text(3, '\0');
   PutBit(text.data(), 0, Bit::kSet);
   PutBit(text.data(), 15, Bit::kSet);
@@ -81,7 +81,7 @@ TEST(BitmapTest, CountsAndFindsAsTheModelDoes) {
   }
 }
 
-char ModelOctet(BitOperation operation, char a, char b) {
+char ModelByte(BitOperation operation, char a, char b) {
   switch (operation) {
     case BitOperation::kAnd:
       return static_cast<char>(a & b);
@@ -122,7 +122,7 @@ std::string ModelCombined(BitOperation operation, const std::vector<std::string>
   for (size_t i = 1; i < sources.size(); ++i) {
     std::string source = sources[i];
     source.resize(size);
-    for (size_t at = 0; at < size; ++at) result[at] = ModelOctet(operation, result[at], source[at]);
+    for (size_t at = 0; at < size; ++at) result[at] = ModelByte(operation, result[at], source[at]);
   }
   return result;
 }

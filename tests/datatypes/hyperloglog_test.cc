@@ -33,11 +33,11 @@ void CheckInvariants(const std::string& text) {
   if (hll.Encoding() == HllEncoding::kDense) return;
   bool after_zeros = false;
   for (size_t at = Hll::kHeaderSize; at < text.size();) {
-    const auto octet = static_cast<uint8_t>(text[at]);
-    const bool zeros = octet < 0x80;
+    const auto byte = static_cast<uint8_t>(text[at]);
+    const bool zeros = byte < 0x80;
     ASSERT_FALSE(zeros && after_zeros) << at << " in " << hll.DescribeRuns();
     after_zeros = zeros;
-    at += (octet & 0xc0) == 0x40 ? 2 : 1;
+    at += (byte & 0xc0) == 0x40 ? 2 : 1;
   }
 }
 
@@ -196,9 +196,9 @@ TEST(HllTest, RunsThatDoNotAddUpAreCorrupt) {
   EXPECT_EQ(Of(header + "\x7f\xfe").Add({16'383, 1}, kSparseMax).kind, HllChange::Kind::kCorrupt);
 }
 
-// Random octets after a valid header: nothing may read or write beyond them (AddressSanitizer checks this), and a value
+// Random bytes after a valid header: nothing may read or write beyond them (AddressSanitizer checks this), and a value
 // found to be complete stays complete.
-TEST(HllTest, SurvivesAnyOctets) {
+TEST(HllTest, SurvivesAnyBytes) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);

@@ -64,13 +64,13 @@ TEST(IntsetTest, WellFormed) {
   const std::string good(store.View());
   EXPECT_TRUE(Intset::IsWellFormed(good));
   for (size_t size = 0; size < good.size(); ++size) EXPECT_FALSE(Intset::IsWellFormed(Bytes(good).substr(0, size)));
-  auto with = [&](size_t at, char octet) {
+  auto with = [&](size_t at, char byte) {
     std::string bad = good;
-    bad[at] = octet;
+    bad[at] = byte;
     return bad;
   };
   EXPECT_FALSE(Intset::IsWellFormed(with(0, 3)));     // no such width
-  EXPECT_FALSE(Intset::IsWellFormed(with(4, 2)));     // more octets than values
+  EXPECT_FALSE(Intset::IsWellFormed(with(4, 2)));     // more bytes than values
   EXPECT_FALSE(Intset::IsWellFormed(with(10, 1)));    // two equal values
   EXPECT_FALSE(Intset::IsWellFormed(with(9, 0x7f)));  // out of order
 }

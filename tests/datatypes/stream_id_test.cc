@@ -21,13 +21,13 @@ TEST(StreamId, HasNeighbours) {
   EXPECT_EQ(StreamId::Min().Previous(), std::nullopt);
 }
 
-TEST(StreamId, PrintsAndReadsOctets) {
+TEST(StreamId, PrintsAndReadsBytes) {
   EXPECT_EQ(StreamIdText({12, 3}).View(), "12-3");
   EXPECT_EQ(StreamIdText({12, 3}, '.').View(), "12.3");
   EXPECT_EQ(StreamIdText(StreamId::Max()).View(), "18446744073709551615-18446744073709551615");
-  const auto octets = StreamId{1, 258}.Octets();
-  EXPECT_EQ(Bytes(octets.data(), octets.size()), Bytes("\0\0\0\0\0\0\0\1\0\0\0\0\0\0\1\2", 16));
-  EXPECT_EQ(StreamId::FromOctets({octets.data(), octets.size()}), (StreamId{1, 258}));
+  const auto bytes = StreamId{1, 258}.RawBytes();
+  EXPECT_EQ(Bytes(bytes.data(), bytes.size()), Bytes("\0\0\0\0\0\0\0\1\0\0\0\0\0\0\1\2", 16));
+  EXPECT_EQ(StreamId::FromBytes({bytes.data(), bytes.size()}), (StreamId{1, 258}));
 }
 
 TEST(StreamId, ParsesWhatClientsWrite) {

@@ -282,7 +282,7 @@ TEST(StreamLog, GivesIds) {
   EXPECT_EQ(log.AutoId(50), std::nullopt);
 }
 
-TEST(StreamLog, TakesLessThanTwelveOctetsForAShortEntry) {
+TEST(StreamLog, TakesLessThanTwelveBytesForAShortEntry) {
   StreamLog log;
   const std::vector<Bytes> words{"f1", "v1", "f2", "v2"};
   for (uint64_t i = 0; i < 100000; ++i) log.Add({1700000000000 + i / 20, i % 20}, words, kDefaults);

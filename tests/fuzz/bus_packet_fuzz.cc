@@ -5,8 +5,8 @@
 #include "server/cluster/bus_packet.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const respite::Bytes octets(reinterpret_cast<const char*>(data), size);
-  const auto packet = respite::BusPacket::Decode(octets);
+  const respite::Bytes bytes(reinterpret_cast<const char*>(data), size);
+  const auto packet = respite::BusPacket::Decode(bytes);
   if (!packet.ok()) return 0;
   const std::string written = packet.value().Encode();
   const auto again = respite::BusPacket::Decode(written);

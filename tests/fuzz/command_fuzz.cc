@@ -37,7 +37,7 @@ class Sink final : public FuzzedClient {
   }
 
   // There are no other clients: a script that takes long ends as if the server stopped.
-  bool ServeBesides() override { return false; }
+  bool ServeDuringLongTask() override { return false; }
 
  private:
   void OnOutput(const std::string& output) override {

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/config/config.h"
-#include "server/dataset/reclaimer.h"
+#include "server/dataset/lazy_free_thread.h"
 #include "server/execution/pump.h"
 #include "server/execution/services.h"
 #include "server/node/node.h"
@@ -91,7 +91,7 @@ class FuzzedServer : public Host {
   }
   // Also waits for the thread that frees former keys: a fuzzer that looks for leaks cannot see what that thread holds.
   void ExpectNoKeys() {
-    while (server_.services().reclaimer.PendingBytes() != 0) std::this_thread::yield();
+    while (server_.services().lazy_free_thread.PendingBytes() != 0) std::this_thread::yield();
     for (int i = 0; i < server_.keyspace().Count(); ++i) {
       if (server_.keyspace()[i].Size() != 0) std::abort();
     }
@@ -103,7 +103,7 @@ class FuzzedServer : public Host {
   void WakeAt(int64_t /*monotonic_ms*/) override {}
   void TurnAt(int64_t /*pace_us*/) override {}
   // Lets loading continue, and ends a script that takes long.
-  bool ServeBesides() override { return server_.phase().IsLoading(); }
+  bool ServeDuringLongTask() override { return server_.phase().IsLoading(); }
 
  protected:
   ManualClock clock_;

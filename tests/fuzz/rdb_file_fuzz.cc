@@ -69,35 +69,33 @@ class Sink final : public RdbSink {
   const EncodingLimits& limits_;
 };
 
-bool Read(File& file, const EncodingLimits& limits, size_t piece_octets, RdbReadOptions::Checksum checksum,
-          Sink& sink) {
-  return ReadRdb(
-             file, 0,
-             {.limits = limits, .hash_key = {7}, .databases = 4, .checksum = checksum, .piece_octets = piece_octets},
-             sink)
+bool Read(File& file, const EncodingLimits& limits, size_t piece_bytes, RdbReadOptions::Checksum checksum, Sink& sink) {
+  return ReadRdb(file, 0,
+                 {.limits = limits, .hash_key = {7}, .databases = 4, .checksum = checksum, .piece_bytes = piece_bytes},
+                 sink)
       .ok();
 }
 
-bool Receive(Bytes content, const EncodingLimits& limits, size_t piece_octets, Sink& sink) {
+bool Receive(Bytes content, const EncodingLimits& limits, size_t piece_bytes, Sink& sink) {
   RdbReceiver receiver(
       {.limits = limits, .hash_key = {7}, .databases = 4, .checksum = RdbReadOptions::Checksum::kIgnore}, sink,
       std::nullopt);
   while (!content.empty()) {
-    const Bytes piece = content.substr(0, piece_octets);
+    const Bytes piece = content.substr(0, piece_bytes);
     content.remove_prefix(piece.size());
     if (receiver.Take(piece) == RdbReceiver::Status::kFailed) return false;
   }
   return receiver.Finish() == RdbReceiver::Status::kDone;
 }
 
-void Try(Bytes content, const EncodingLimits& limits, size_t piece_octets) {
+void Try(Bytes content, const EncodingLimits& limits, size_t piece_bytes) {
   MemoryFile file(content);
   Sink sink(limits);
-  const bool is_good = Read(file, limits, piece_octets, RdbReadOptions::Checksum::kIgnore, sink);
+  const bool is_good = Read(file, limits, piece_bytes, RdbReadOptions::Checksum::kIgnore, sink);
   Sink whole(limits);
   Require(Read(file, limits, 1 << 16, RdbReadOptions::Checksum::kIgnore, whole) == is_good);
   Sink received(limits);
-  Require(Receive(content, limits, piece_octets, received) == is_good);
+  Require(Receive(content, limits, piece_bytes, received) == is_good);
   Require(DigestOf(received.keyspace).Hex() == DigestOf(sink.keyspace).Hex());
   MemoryFile copy;
   Require(WriteRdb(copy, {sink.keyspace, {}, {}}, {}, nullptr).ok());

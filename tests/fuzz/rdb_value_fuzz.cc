@@ -26,7 +26,7 @@ std::string DigestText(const Entry& entry) {
 
 EntryPtr Read(Bytes value, const EncodingLimits& limits) {
   RdbInput input(value);
-  const uint8_t type = input.Octet();
+  const uint8_t type = input.Byte();
   auto entry = ReadRdbValue(input, type, {"key", 0, limits, HashKey{7}});
   if (!entry) return nullptr;
   Require(!input.Failed() && entry.value() != nullptr);

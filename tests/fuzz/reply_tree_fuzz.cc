@@ -20,7 +20,7 @@ std::vector<std::string> Read(const std::vector<Bytes>& pieces) {
   if (parser.Failed()) {
     replies.push_back("failed: " + parser.Error());
   } else {
-    replies.push_back(std::to_string(parser.PendingBytes()) + " octets left");
+    replies.push_back(std::to_string(parser.PendingBytes()) + " bytes left");
   }
   return replies;
 }

@@ -38,7 +38,7 @@ Outcome Parse(const std::vector<Bytes>& pieces, const RequestLimits& limits) {
         outcome.error = parser.Error();
         return outcome;
       }
-      parser.Park();
+      parser.SaveRest();
       std::fill(scratch.begin(), scratch.end(), 'Z');
     }
   }

@@ -65,7 +65,7 @@ class Target {
         Require(Run(batch.Words(batch.requests.back())));
         batch.Clear();
       }
-      parser.Park();
+      parser.SaveRest();
     }
   }
   const Entry* Value() { return server_.keyspace()[0].Find("k"); }

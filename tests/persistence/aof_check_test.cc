@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Action = AofCheckOptions::Action;
 
-const std::string kSet = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n";  // 27 octets, 7 lines
+const std::string kSet = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n";  // 27 bytes, 7 lines
 const std::string kMulti = "*1\r\n$5\r\nMULTI\r\n";
 const std::string kExec = "*1\r\n$4\r\nEXEC\r\n";
 

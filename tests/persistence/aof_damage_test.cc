@@ -58,7 +58,7 @@ class CountingFile final : public File {
   }
   IoError Sync() override { return kNoError; }
   void StartWriteback() override {}
-  IoError Truncate(uint64_t octets) override { return file_.Truncate(octets); }
+  IoError Truncate(uint64_t bytes) override { return file_.Truncate(bytes); }
   Result<uint64_t, IoError> Size() const override { return file_.Size(); }
 
   uint64_t reads = 0;

@@ -47,7 +47,7 @@ TEST(AofRewriter, WritesLibrariesAndDatabases) {
   const auto saved = WriteAofBase(file, keyspace, libraries, {.timestamp_s = 1234567890}, nullptr);
   ASSERT_TRUE(saved);
   EXPECT_EQ(saved.value().keys, 2u);
-  EXPECT_EQ(saved.value().octets, file.content.size());
+  EXPECT_EQ(saved.value().bytes, file.content.size());
   EXPECT_TRUE(file.content.starts_with("#TS:1234567890\r\n*3\r\n$8\r\nFUNCTION\r\n"));
   EXPECT_THAT(Records(file),
               ElementsAre(Words{"FUNCTION", "LOAD", "#!lua name=one\n"}, Words{"FUNCTION", "LOAD", "#!lua name=two\n"},
@@ -91,13 +91,13 @@ TEST(AofRewriter, EndsWithTheFirstError) {
   for (int i = 0; i < 10'000; ++i) SetText(keyspace[0], std::to_string(i), "a value of some length");
   uint64_t told = 0;
   MemoryFile full;
-  full.room_octets = 100'000;
+  full.room_bytes = 100'000;
   const auto saved = WriteAofBase(full, keyspace, {}, {.keys_per_report = 1}, [&](uint64_t keys) { told = keys; });
   ASSERT_FALSE(saved);
   EXPECT_EQ(saved.error(), ENOSPC);
   EXPECT_LT(told, 5000u);
   full.content.clear();
-  full.room_octets = 0;
+  full.room_bytes = 0;
   const std::vector<Bytes> libraries{"code"};
   EXPECT_FALSE(WriteAofBase(full, Keyspace(1, {1}), libraries, {}, nullptr));
 }

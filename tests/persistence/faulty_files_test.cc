@@ -21,11 +21,11 @@ std::unique_ptr<File> Opened(FaultyFiles& files, const std::string& path, Mode m
 TEST(FaultyFilesTest, FilesKeepWhatIsWritten) {
   FaultyFiles files;
   const auto file = Opened(files, "a", Mode::kCreate);
-  EXPECT_EQ(file->Write("hello").octets, 5u);
+  EXPECT_EQ(file->Write("hello").bytes, 5u);
   EXPECT_EQ(Opened(files, "./a", Mode::kAppend)->Write(" you").error, kNoError);
   EXPECT_EQ(files.Content("a"), "hello you");
   std::string part(20, '\0');
-  EXPECT_EQ(file->ReadAt(6, part).octets, 3u);
+  EXPECT_EQ(file->ReadAt(6, part).bytes, 3u);
   EXPECT_EQ(part.substr(0, 3), "you");
   Opened(files, "a", Mode::kCreate);
   EXPECT_EQ(files.Content("a"), "");
@@ -65,11 +65,11 @@ TEST(FaultyFilesTest, AFullDiskStoresAPrefix) {
   const auto file = Opened(files, "a", Mode::kCreate);
   files.WriteShortAt(1, 2, ENOSPC);
   const IoProgress shortened = file->Write("abc");
-  EXPECT_EQ(shortened.octets, 2u);
+  EXPECT_EQ(shortened.bytes, 2u);
   EXPECT_EQ(shortened.error, ENOSPC);
   files.SetRoom(3);
   EXPECT_EQ(file->Write("cd").error, kNoError);
-  EXPECT_EQ(file->Write("ef").octets, 1u);
+  EXPECT_EQ(file->Write("ef").bytes, 1u);
   EXPECT_EQ(file->Write("f").error, ENOSPC);
   files.SetRoom(FaultyFiles::kUnlimited);
   EXPECT_EQ(file->Write("f").error, kNoError);

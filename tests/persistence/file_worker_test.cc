@@ -182,16 +182,16 @@ TEST(FileWorkerTest, FilesAreWrittenWhileTheyAreSynced) {
   ASSERT_TRUE(file.ok());
   ASSERT_EQ(files.Remove(path), kNoError);
   Syncing task(*file.value());
-  uint64_t octets = 0;
+  uint64_t bytes = 0;
   for (int syncs = 0; syncs < 20; ++syncs) {
     files.Later(task);
     do {
-      octets += file.value()->Write("a few octets ").octets;
-    } while (task.Pending() && octets < (1 << 20));
+      bytes += file.value()->Write("a few bytes ").bytes;
+    } while (task.Pending() && bytes < (1 << 20));
     task.Await();
     ASSERT_EQ(task.error, kNoError);
   }
-  EXPECT_EQ(file.value()->Size().value(), octets);
+  EXPECT_EQ(file.value()->Size().value(), bytes);
 }
 
 // An ACL file may be a pipe of the shell. If it were read as empty, everybody would have access.

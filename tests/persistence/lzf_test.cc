@@ -64,7 +64,7 @@ TEST(Lzf, AllocatesNothingForAnImpossibleSize) {
   EXPECT_FALSE(DecompressLzf("", 0));
 }
 
-TEST(Lzf, SurvivesAnyOctets) {
+TEST(Lzf, SurvivesAnyBytes) {
   const uint64_t seed = 815;
   SCOPED_TRACE(seed);
   Random random(seed);

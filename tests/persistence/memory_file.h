@@ -15,7 +15,7 @@ class MemoryFile final : public File {
   explicit MemoryFile(std::string text = "") : content(std::move(text)) {}
 
   IoProgress Write(Bytes data) override {
-    const size_t room = content.size() < room_octets ? room_octets - content.size() : 0;
+    const size_t room = content.size() < room_bytes ? room_bytes - content.size() : 0;
     content += data.substr(0, room);
     return {std::min(room, data.size()), data.size() > room ? ENOSPC : kNoError};
   }
@@ -30,15 +30,15 @@ class MemoryFile final : public File {
     return sync_error;
   }
   void StartWriteback() override {}
-  IoError Truncate(uint64_t octets) override {
-    content.resize(octets);
+  IoError Truncate(uint64_t bytes) override {
+    content.resize(bytes);
     return kNoError;
   }
   Result<uint64_t, IoError> Size() const override { return static_cast<uint64_t>(content.size()); }
 
   std::string content;
   uint64_t fails_at = std::numeric_limits<uint64_t>::max();  // reads beyond this offset fail
-  size_t room_octets = std::numeric_limits<size_t>::max();   // writes beyond this size fail
+  size_t room_bytes = std::numeric_limits<size_t>::max();    // writes beyond this size fail
   IoError sync_error = kNoError;
   int syncs = 0;
 };

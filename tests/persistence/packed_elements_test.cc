@@ -111,7 +111,7 @@ TEST(HasEqualElements, ComparesTexts) {
   EXPECT_TRUE(equal(many, 1));
 }
 
-// Flips every bit of every octet, and truncates at every position: the function must return a result or nothing, and
+// Flips every bit of every byte, and truncates at every position: the function must return a result or nothing, and
 // never crash; truncated bytes are refused.
 void Torment(const std::string& good, std::optional<PackedElements> (*read)(Bytes)) {
   ASSERT_TRUE(read(good));
@@ -152,11 +152,11 @@ std::string RandomListpack(Random& random) {
   return maker.Take();
 }
 
-// Changes one octet: flips one bit, because most octets of an encoding have meaningful neighbours, or sets a random
+// Changes one byte: flips one bit, because most bytes of an encoding have meaningful neighbours, or sets a random
 // value.
 std::string Damaged(std::string bytes, Random& random) {
-  char& octet = bytes[6 + random.Below(std::min<size_t>(bytes.size() - 6, 12))];
-  octet = static_cast<char>(random.Below(2) == 0 ? octet ^ 1 << random.Below(8) : static_cast<int>(random.Below(256)));
+  char& byte = bytes[6 + random.Below(std::min<size_t>(bytes.size() - 6, 12))];
+  byte = static_cast<char>(random.Below(2) == 0 ? byte ^ 1 << random.Below(8) : static_cast<int>(random.Below(256)));
   return bytes;
 }
 

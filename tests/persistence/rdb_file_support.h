@@ -90,7 +90,7 @@ inline void AddStream(Database& database, Bytes key, uint64_t entries) {
   database.Add(EntryPtr(Entry::CreateObject(key, ValueType::kStream, std::move(log), 0)));
 }
 
-// Every type in its packed form, in a few hundred octets.
+// Every type in its packed form, in a few hundred bytes.
 inline void AddSmallValues(Database& database) {
   AddStrings(database);
   AddList(database, "list", 3);
@@ -124,7 +124,7 @@ inline std::string WrittenRdb(const Keyspace& keyspace, const RdbSaveOptions& op
   auto file = files.Open("dump.rdb", FileSystem::Mode::kCreate);
   const auto saved = WriteRdb(*file.value(), SourceOf(keyspace), options, nullptr);
   EXPECT_TRUE(saved.ok());
-  EXPECT_EQ(saved.value().octets, files.Content("dump.rdb").size());
+  EXPECT_EQ(saved.value().bytes, files.Content("dump.rdb").size());
   return files.Content("dump.rdb");
 }
 

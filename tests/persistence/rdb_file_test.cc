@@ -123,7 +123,7 @@ TEST(RdbFile, MayBeCutIntoPiecesOfAnySize) {
   const auto file = std::move(files.Open("a", FileSystem::Mode::kRead)).value();
   for (size_t piece : {1u, 2u, 3u, 7u, 64u, 1000u, 4096u, 65536u}) {
     KeyspaceSink sink;
-    ASSERT_EQ(Outcome(ReadRdb(*file, 0, {.limits = limits, .hash_key = kTestHashKey, .piece_octets = piece}, sink)),
+    ASSERT_EQ(Outcome(ReadRdb(*file, 0, {.limits = limits, .hash_key = kTestHashKey, .piece_bytes = piece}, sink)),
               "good");
     EXPECT_EQ(DigestText(sink.keyspace), DigestText(keyspace)) << piece;
   }
@@ -225,9 +225,9 @@ TEST(RdbFile, ReportsProgressInTheMiddleOfAValue) {
 // From version 5 on, with a checksum of 0.
 std::string HandMade(int version, const std::function<void(RdbOutput&)>& items) {
   RdbOutput out(RdbCompression::kOff);
-  out.Octets("REDIS00" + std::string(version < 10 ? "0" : "") + std::to_string(version));
+  out.RawBytes("REDIS00" + std::string(version < 10 ? "0" : "") + std::to_string(version));
   items(out);
-  out.Octet(rdb::kEnd);
+  out.Byte(rdb::kEnd);
   if (version >= 5) out.Little64(0);
   return out.TakeBuffer();
 }
@@ -246,10 +246,10 @@ TEST(RdbFile, IsReadInEveryVersion) {
     SCOPED_TRACE(version);
     KeyspaceSink sink;
     const std::string content = HandMade(version, [](RdbOutput& out) {
-      out.Octet(rdb::kSelectDatabase);
+      out.Byte(rdb::kSelectDatabase);
       out.Length(2);
-      out.Octet(rdb::kDeadlineSeconds);
-      out.Octets("\x10\x00\x00\x70"s);
+      out.Byte(rdb::kDeadlineSeconds);
+      out.RawBytes("\x10\x00\x00\x70"s);
       PutKey(out, rdb::Type::kString, "s", "text");
       PutKey(out, rdb::Type::kHashZipmap, "zipmap", Zipmap({"f", "v", "g", "w"}));
       PutKey(out, rdb::Type::kListZiplist, "list", Ziplist({"a", "1"}));
@@ -270,8 +270,8 @@ TEST(RdbFile, IsReadInEveryVersion) {
 TEST(RdbFile, SkipsEmptyKeysAndHints) {
   KeyspaceSink sink;
   const std::string content = HandMade(10, [](RdbOutput& out) {
-    for (uint8_t octet : {rdb::kSlotInfo, uint8_t{5}, uint8_t{2}, uint8_t{0}}) out.Octet(octet);
-    out.Octet(rdb::kDeadlineMs);
+    for (uint8_t byte : {rdb::kSlotInfo, uint8_t{5}, uint8_t{2}, uint8_t{0}}) out.Byte(byte);
+    out.Byte(rdb::kDeadlineMs);
     out.Millis(77);
     PutKey(out, rdb::Type::kHashZiplist, "empty", Ziplist({}));
     out.Type(rdb::Type::kSet);
@@ -292,11 +292,11 @@ uint64_t ModuleId(Bytes name, uint64_t version) {
   return id << 10 | version;
 }
 void PutModuleAux(RdbOutput& out) {
-  out.Octet(rdb::kModuleAux);
+  out.Byte(rdb::kModuleAux);
   out.Length(ModuleId("ReJSON-RL", 3));
   for (uint64_t number : {2u, 1u, 1u, 5u, 2u, 300u}) out.Length(number);
   out.Length(3);
-  out.Octets("ffff");
+  out.RawBytes("ffff");
   out.Length(4);
   out.Double(0.5);
   out.Length(5);
@@ -343,14 +343,14 @@ TEST(RdbFile, SaysWhatIsWrong) {
   EXPECT_EQ(Outcome(ReadRdb("REDIS00a1\xff", sink)), "Can't handle RDB format version 0 at 9");
   EXPECT_EQ(Outcome(ReadRdb("REDIS", sink)), "Unexpected EOF reading RDB file at 5");
   EXPECT_EQ(
-      OutcomeOf(11, [](RdbOutput& out) { out.Octets("\xfe\x10"); }),
+      OutcomeOf(11, [](RdbOutput& out) { out.RawBytes("\xfe\x10"); }),
       "FATAL: Data file was created with a Redis server configured to handle more than 16 databases. Exiting at 11");
-  EXPECT_EQ(OutcomeOf(11, [](RdbOutput& out) { out.Octet(rdb::kFunctionDraft); }),
+  EXPECT_EQ(OutcomeOf(11, [](RdbOutput& out) { out.Byte(rdb::kFunctionDraft); }),
             "Pre-release function format not supported. at 10");
-  EXPECT_EQ(OutcomeOf(11, [](RdbOutput& out) { out.Octets("\x1e\x01k\x01v"); }), "unknown type of value at 12");
+  EXPECT_EQ(OutcomeOf(11, [](RdbOutput& out) { out.RawBytes("\x1e\x01k\x01v"); }), "unknown type of value at 12");
   EXPECT_EQ(OutcomeOf(11, [](RdbOutput& out) { PutKey(out, rdb::Type::kHashListpack, "k", "???"); }),
             "Hash listpack integrity check failed. at 16");
-  EXPECT_EQ(OutcomeOf(11, [](RdbOutput& out) { out.Octets("\x00\x01k\x81\x10\0\0\0\0\0\0\0abc"s); }),
+  EXPECT_EQ(OutcomeOf(11, [](RdbOutput& out) { out.RawBytes("\x00\x01k\x81\x10\0\0\0\0\0\0\0abc"s); }),
             "Unexpected EOF reading RDB file at 21");
 }
 

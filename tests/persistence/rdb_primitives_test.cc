@@ -18,32 +18,32 @@ std::string Written(auto&& write, RdbCompression compression = RdbCompression::k
   write(out);
   return out.TakeBuffer();
 }
-std::string LengthOctets(uint64_t length) {
+std::string LengthBytes(uint64_t length) {
   return Written([&](RdbOutput& out) { out.Length(length); });
 }
-std::string TextOctets(Bytes text, RdbCompression compression = RdbCompression::kOn) {
+std::string TextBytes(Bytes text, RdbCompression compression = RdbCompression::kOn) {
   return Written([&](RdbOutput& out) { out.Text(text); }, compression);
 }
 
 TEST(RdbOutput, TakesTheShortestFormOfALength) {
-  EXPECT_EQ(LengthOctets(0), "\0"s);
-  EXPECT_EQ(LengthOctets(63), "\x3f"s);
-  EXPECT_EQ(LengthOctets(64), "\x40\x40"s);
-  EXPECT_EQ(LengthOctets(16383), "\x7f\xff"s);
-  EXPECT_EQ(LengthOctets(16384), "\x80\0\0\x40\0"s);
-  EXPECT_EQ(LengthOctets(0xffffffff), "\x80\xff\xff\xff\xff"s);
-  EXPECT_EQ(LengthOctets(0x100000000), "\x81\0\0\0\x01\0\0\0\0"s);
+  EXPECT_EQ(LengthBytes(0), "\0"s);
+  EXPECT_EQ(LengthBytes(63), "\x3f"s);
+  EXPECT_EQ(LengthBytes(64), "\x40\x40"s);
+  EXPECT_EQ(LengthBytes(16383), "\x7f\xff"s);
+  EXPECT_EQ(LengthBytes(16384), "\x80\0\0\x40\0"s);
+  EXPECT_EQ(LengthBytes(0xffffffff), "\x80\xff\xff\xff\xff"s);
+  EXPECT_EQ(LengthBytes(0x100000000), "\x81\0\0\0\x01\0\0\0\0"s);
 }
 
 TEST(RdbOutput, WritesTextsThatAreIntegersAsIntegers) {
-  EXPECT_EQ(TextOctets("0"), "\xc0\0"s);
-  EXPECT_EQ(TextOctets("-128"), "\xc0\x80"s);
-  EXPECT_EQ(TextOctets("128"), "\xc1\x80\0"s);
-  EXPECT_EQ(TextOctets("-32769"), "\xc2\xff\x7f\xff\xff"s);
-  EXPECT_EQ(TextOctets("2147483648"),
+  EXPECT_EQ(TextBytes("0"), "\xc0\0"s);
+  EXPECT_EQ(TextBytes("-128"), "\xc0\x80"s);
+  EXPECT_EQ(TextBytes("128"), "\xc1\x80\0"s);
+  EXPECT_EQ(TextBytes("-32769"), "\xc2\xff\x7f\xff\xff"s);
+  EXPECT_EQ(TextBytes("2147483648"),
             "\x0a"
             "2147483648"s);
-  EXPECT_EQ(TextOctets("007"),
+  EXPECT_EQ(TextBytes("007"),
             "\x03"
             "007"s);
   EXPECT_EQ(Written([](RdbOutput& out) { out.Integer(9'000'000'000); }),
@@ -54,16 +54,16 @@ TEST(RdbOutput, WritesTextsThatAreIntegersAsIntegers) {
 
 TEST(RdbOutput, CompressesLongTextsIfItMay) {
   const std::string text(100, 'a');
-  EXPECT_EQ(TextOctets(text, RdbCompression::kOff), "\x40\x64" + text);
-  const std::string packed = TextOctets(text);
+  EXPECT_EQ(TextBytes(text, RdbCompression::kOff), "\x40\x64" + text);
+  const std::string packed = TextBytes(text);
   EXPECT_LT(packed.size(), 20u);
   EXPECT_EQ(packed[0], '\xc3');
-  EXPECT_EQ(TextOctets(std::string(20, 'a')), "\x14" + std::string(20, 'a'));
+  EXPECT_EQ(TextBytes(std::string(20, 'a')), "\x14" + std::string(20, 'a'));
 }
 
 class StringDrain final : public RdbDrain {
  public:
-  void Drain(Bytes octets) override { all += octets; }
+  void Drain(Bytes bytes) override { all += bytes; }
   std::string all;
 };
 
@@ -76,7 +76,7 @@ TEST(RdbOutput, DrainsTheSameBytes) {
         out.Text(text);
         out.Length(text.size() * 1000);
         out.Millis(-1);
-        out.Octets(text);
+        out.RawBytes(text);
       }
     };
     StringDrain drain;
@@ -114,7 +114,7 @@ TEST(RdbInput, FailsAtTheEndForGood) {
     RdbInput in(Bytes(bytes).substr(0, cut));
     in.Text();
     EXPECT_TRUE(in.Failed()) << cut;
-    EXPECT_EQ(in.Octet(), 0);
+    EXPECT_EQ(in.Byte(), 0);
     EXPECT_EQ(in.Length(), 0u);
     EXPECT_EQ(in.Text().View(), "");
   }
@@ -183,7 +183,7 @@ TEST(RdbInput, ReadsFromASupply) {
   EXPECT_EQ(in.Double(), 0.25);
   EXPECT_FALSE(in.Failed());
   EXPECT_EQ(in.Offset(), bytes.size());
-  EXPECT_EQ(in.Octet(), 0);
+  EXPECT_EQ(in.Byte(), 0);
   EXPECT_TRUE(in.RanOut());
   EXPECT_EQ(in.Offset(), bytes.size());
 }
@@ -193,7 +193,7 @@ TEST(RdbInput, KnowsWhetherItRanOut) {
   wrong.Text();
   EXPECT_TRUE(wrong.Failed());
   EXPECT_FALSE(wrong.RanOut());
-  wrong.Octet();
+  wrong.Byte();
   EXPECT_FALSE(wrong.RanOut());
   RdbInput cut(
       "\x05"

@@ -36,7 +36,7 @@ std::string WrittenAgain(const Entry& entry) {
 RdbValueResult ReadStream(Bytes value) {
   const EncodingLimits limits;
   RdbInput input(value);
-  const uint8_t type = input.Octet();
+  const uint8_t type = input.Byte();
   return ReadRdbValue(input, type, {"k", 0, limits, HashKey{1}});
 }
 
@@ -129,13 +129,13 @@ TEST(RdbStream, KeepsCountsBeyondTheGreatestNumberAtIt) {
   out.Length(1);
   out.Text("g");
   for (const uint64_t number : {uint64_t{5}, uint64_t{0}, kBeyond, uint64_t{1}}) out.Length(number);
-  out.Octets(id + now);
+  out.RawBytes(id + now);
   out.Length(kBeyond);
   out.Length(1);
   out.Text("c");
-  out.Octets(now + now);
+  out.RawBytes(now + now);
   out.Length(1);
-  out.Octets(id);
+  out.RawBytes(id);
   const auto entry = ReadStream(out.TakeBuffer());
   ASSERT_TRUE(entry) << entry.error().why;
   const StreamLog& log = LogOf(*entry.value());

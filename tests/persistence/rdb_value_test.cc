@@ -62,10 +62,10 @@ std::string WrittenValue(const Entry& entry, RdbCompression compression = RdbCom
 
 RdbValueResult Read(Bytes value, const EncodingLimits& limits = {}) {
   RdbInput input(value);
-  const uint8_t type = input.Octet();
+  const uint8_t type = input.Byte();
   auto entry = ReadRdbValue(input, type, {"k", 0, limits, kHashKey});
   if (entry && input.Left() != 0) {
-    return Failure(RdbValueFault{RdbValueFault::Kind::kBad, "octets are left over"});
+    return Failure(RdbValueFault{RdbValueFault::Kind::kBad, "bytes are left over"});
   }
   return entry;
 }
@@ -96,7 +96,7 @@ void CheckBothWays(const Entry& entry, const EncodingLimits& limits = {}) {
       std::string bad = value;
       bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
       RdbInput input(bad);
-      const uint8_t type = input.Octet();
+      const uint8_t type = input.Byte();
       auto damaged = ReadRdbValue(input, type, {"k", 0, limits, kHashKey});
       if (damaged) {
         EXPECT_EQ(ReadDigest(WrittenValue(*damaged.value()), limits), DigestText(*damaged.value())) << bit;
@@ -105,7 +105,7 @@ void CheckBothWays(const Entry& entry, const EncodingLimits& limits = {}) {
   }
 }
 
-// A type octet, followed by what `write` writes.
+// A type byte, followed by what `write` writes.
 std::string Value(rdb::Type type, const std::function<void(RdbOutput&)>& write) {
   RdbOutput out(RdbCompression::kOff);
   out.Type(type);
@@ -126,7 +126,7 @@ TEST(RdbString, SurvivesARoundTripInEveryForm) {
   }
 }
 
-TEST(RdbString, HasTheOctetsOfRedis) {
+TEST(RdbString, HasTheBytesOfRedis) {
   EXPECT_EQ(WrittenValue(*MakeString(StringContent::Value("abc"))),
             "\0\x03"
             "abc"s);
@@ -166,7 +166,7 @@ TEST(RdbList, SurvivesARoundTripInEveryForm) {
   CheckBothWays(MadeList(5, 20000).entry());
 }
 
-TEST(RdbList, HasTheOctetsOfRedis) {
+TEST(RdbList, HasTheBytesOfRedis) {
   Made<List> list;
   const Bytes texts[] = {"a", "300"};
   list->Push(ListEnd::kTail, texts);
@@ -474,8 +474,8 @@ TEST(RdbValue, AllocatesNothingForImpossibleNumbers) {
   EXPECT_FALSE(Read("\x18\0\0\0\0\0\0\0\0\x81\x10\0\0\0\0\0\0\0abcdefghijk"s));
 }
 
-// Random octets after each type octet: they are read or refused, and what was read can be written.
-TEST(RdbValue, SurvivesAnyOctets) {
+// Random bytes after each type byte: they are read or refused, and what was read can be written.
+TEST(RdbValue, SurvivesAnyBytes) {
   const uint64_t seed = 1905;
   SCOPED_TRACE(seed);
   Random random(seed);
@@ -484,7 +484,7 @@ TEST(RdbValue, SurvivesAnyOctets) {
     for (char& c : value) c = static_cast<char>(random.Below(random.Below(2) == 0 ? 256 : 4));
     value[0] = static_cast<char>(random.Below(26));
     RdbInput input(value);
-    const uint8_t type = input.Octet();
+    const uint8_t type = input.Byte();
     auto entry = ReadRdbValue(input, type, {"k", 0, EncodingLimits{}, kHashKey});
     if (entry) {
       EXPECT_EQ(ReadDigest(WrittenValue(*entry.value())), DigestText(*entry.value()));

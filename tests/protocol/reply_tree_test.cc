@@ -74,7 +74,7 @@ TEST(ReplyTreeTest, CutAnywhereItWaitsForTheRest) {
   }
 }
 
-TEST(ReplyTreeTest, OctetByOctet) {
+TEST(ReplyTreeTest, ByteByByte) {
   for (const TreeSample& sample : TreeSamples()) {
     ReplyTreeParser parser;
     for (size_t i = 0; i + 1 < sample.bytes.size(); ++i) {

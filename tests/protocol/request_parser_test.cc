@@ -34,7 +34,7 @@ class Feeder {
       bytes.remove_prefix(n);
       parser_.Received(n);
       Parse();
-      parser_.Park();
+      parser_.SaveRest();
       constexpr size_t kMoved = 4096;  // pending bytes may have been moved to the front
       std::fill_n(scratch_.begin(), std::min(n + kMoved, scratch_.size()), 'Z');
     }
@@ -101,8 +101,8 @@ const std::vector<Golden>& Goldens() {
        {{"PING"}, {"GET", "a"}, {"GET", "b"}}},
       {"UnfinishedTail", "GET a\r\n*2\r\n$3\r\nGET\r\n$1", {{"GET", "a"}}},
       {"RequestsBeforeAnError", "GET a\r\n*1\r\n!1\r\n", {{"GET", "a"}}, "Protocol error: expected '$', got '!'"},
-      // Redis: takes the two octets after an argument for its line end, whatever they are.
-      {"AnyTwoOctetsEndAnArgument", "*1\r\n$4\r\nPINGxy*1\r\n$4\r\nPING\r\n", {{"PING"}, {"PING"}}},
+      // Redis: takes the two bytes after an argument for its line end, whatever they are.
+      {"AnyTwoBytesEndAnArgument", "*1\r\n$4\r\nPINGxy*1\r\n$4\r\nPING\r\n", {{"PING"}, {"PING"}}},
   };
   return goldens;
 }
@@ -125,9 +125,9 @@ TEST_P(RequestGolden, InThreePiecesCutAnywhere) {
           << "cut at " << i << ", " << j;
 }
 
-TEST_P(RequestGolden, OctetByOctet) {
+TEST_P(RequestGolden, ByteByByte) {
   Feeder feeder;
-  for (char octet : GetParam().input) feeder.Feed({&octet, 1});
+  for (char byte : GetParam().input) feeder.Feed({&byte, 1});
   EXPECT_EQ(feeder.Result(), Parse({GetParam().input}));
 }
 
@@ -157,7 +157,7 @@ TEST(RequestParserTest, BigArgumentIsReadIntoItsBlob) {
   std::copy(head.begin(), head.end(), parser.ReadTarget(scratch).begin());
   parser.Received(head.size());
   ASSERT_EQ(parser.ParseInto(batch, {}), Status::kIncomplete);
-  parser.Park();
+  parser.SaveRest();
   std::span<char> target = parser.ReadTarget(scratch);
   EXPECT_EQ(target.size(), kSize - 10 + 2);
   std::fill(target.begin(), target.end(), 'x');
@@ -321,7 +321,7 @@ TEST(RequestParserTest, UnreadRequestsComeAgain) {
     Direct direct("GET a\r\n*2\r\n$3\r\nGET\r\n$1\r\nb\r\nGET c\r\n" + std::string(tail));
     ASSERT_EQ(direct.batch.requests.size(), 3u);
     direct.parser.Unread(direct.batch, 1);
-    direct.parser.Park();
+    direct.parser.SaveRest();
     direct.ParseAll();
     ASSERT_EQ(direct.batch.requests.size(), 2u) << tail;
     EXPECT_EQ(direct.Request(0), (Words{"GET", "b"}));
@@ -337,11 +337,11 @@ TEST(RequestParserTest, UnreadDropsAnIncompleteBigArgument) {
   Direct direct(Bytes(input).substr(0, cut));
   ASSERT_EQ(direct.batch.requests.size(), 2u);
   direct.parser.Unread(direct.batch, 1);
-  direct.parser.Park();
+  direct.parser.SaveRest();
   direct.ParseAll();
   ASSERT_EQ(direct.batch.requests.size(), 1u);
   EXPECT_EQ(direct.Request(0), (Words{"GET", "b"}));
-  direct.parser.Park();
+  direct.parser.SaveRest();
   std::span<char> target = direct.parser.ReadTarget(direct.scratch);
   ASSERT_GE(target.size(), 1000u);
   std::copy(input.begin() + static_cast<std::ptrdiff_t>(cut), input.end(), target.begin());
@@ -356,14 +356,14 @@ TEST(RequestParserTest, BytesAfterAFullBigArgumentAreStored) {
   Words big = {"SET", "k", Pattern(RequestParser::kBigArgument + 5)};
   std::string input = Encode(big) + "GET b\r\n";
   Direct direct(Bytes(input).substr(0, 1000));
-  direct.parser.Park();
+  direct.parser.SaveRest();
   for (Bytes left = Bytes(input).substr(1000); !left.empty();) {
     std::span<char> target = direct.parser.ReadTarget(direct.scratch);
     ASSERT_FALSE(target.empty());
     size_t n = std::min(target.size(), left.size());
     std::copy_n(left.begin(), n, target.begin());
     direct.parser.Received(n);
-    direct.parser.Park();
+    direct.parser.SaveRest();
     left.remove_prefix(n);
   }
   direct.ParseAll();
@@ -382,13 +382,13 @@ TEST(RequestParserTest, APileIsTakenInShares) {
     std::span<char> target = parser.ReadTarget(scratch);
     for (size_t i = 0; i < kRequests; ++i) std::copy(one.begin(), one.end(), target.data() + i * one.size());
     parser.Received(kRequests * one.size());
-    parser.Park();
+    parser.SaveRest();
     for (size_t done = 0; done < kRequests;) {
       RequestBatch batch;
       for (size_t i = 0; i < share && parser.ParseInto(batch, {}) == Status::kRequest; ++i, ++done) {
         EXPECT_THAT(batch.Words(batch.requests.back()), ElementsAre("GET", "b"));
       }
-      parser.Park();
+      parser.SaveRest();
       ASSERT_EQ(parser.PendingBytes(), (kRequests - done) * one.size());
       ASSERT_EQ(parser.BufferedBytes(), parser.PendingBytes());
       parser.Shrink();

@@ -269,9 +269,9 @@ TEST(Cjson, EncodesTablesOfManyKeys) {
 TEST(Cjson, DecodesWhatItEncodes) {
   LibraryState state;
   EXPECT_EQ(state.RunChunk(R"(
-    for octet = 0, 255 do
-      for _, text in ipairs {string.char(octet), string.rep(string.char(octet), 3000)} do
-        if cjson.decode(cjson.encode({text}))[1] ~= text then return octet end
+    for byte = 0, 255 do
+      for _, text in ipairs {string.char(byte), string.rep(string.char(byte), 3000)} do
+        if cjson.decode(cjson.encode({text}))[1] ~= text then return byte end
       end
     end
     for i = 1, 5000 do

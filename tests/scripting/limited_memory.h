@@ -1,4 +1,4 @@
-// An allocator for Lua states that fails beyond a number of octets.
+// An allocator for Lua states that fails beyond a number of bytes.
 #pragma once
 
 #include <cstddef>

@@ -56,7 +56,7 @@ const DataKind kDataKinds[] = {
     {"Cancelling", [](uint64_t number) { return "\x3b\xa7\xca\x84\x85\xae\x67\xbb" + BigEndian(number); }},
     {"EqualBeginnings", [](uint64_t number) { return std::string(60, 'a') + Digits(number); }},
     {"EqualEnds", [](uint64_t number) { return Digits(number) + std::string(60, 'a'); }},
-    {"LastOctets", [](uint64_t number) { return std::string(8, 'a') + BigEndian(number); }},
+    {"LastBytes", [](uint64_t number) { return std::string(8, 'a') + BigEndian(number); }},
     {"Sorted", Digits},
     {"Reversed", [](uint64_t number) { return Digits(999'999'999'999 - number); }},
     {"Zeros", [](uint64_t number) { return std::string(4, '\0') + BigEndian(number * 256); }},

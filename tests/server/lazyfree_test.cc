@@ -15,7 +15,9 @@ namespace {
 class LazyFree : public CommandTest {
  protected:
   // Objects given to the background thread since the start.
-  uint64_t HandedOver() { return server().server().reclaimer().Pending() + server().server().reclaimer().Freed(); }
+  uint64_t HandedOver() {
+    return server().server().lazy_free_thread().Pending() + server().server().lazy_free_thread().Freed();
+  }
   // A collection of each type at its own key, too large to be packed.
   void FillLargeCollections() {
     for (int i = 0; i < 1000; ++i) {
@@ -93,7 +95,7 @@ TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
       Run(words);
     }
   };
-  Reclaimer& reclaimer = server().server().reclaimer();
+  LazyFreeThread& lazy_free_thread = server().server().lazy_free_thread();
   const auto wait_for_less_than = [&](int64_t bytes) {
     while (reclaimer.HeldBytes() >= bytes) std::this_thread::yield();
     return reclaimer.HeldBytes();
@@ -117,7 +119,7 @@ TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
 TEST_P(LazyFree, PendingGiantsCountAsFree) {
   std::promise<void> may_work;
   const std::shared_future<void> is_free = may_work.get_future().share();
-  server().server().reclaimer().OnThreadStart([is_free] { is_free.wait(); });
+  server().server().lazy_free_thread().OnThreadStart([is_free] { is_free.wait(); });
   const std::string text(100, 't');
   const auto fill_set = [&] {
     for (int i = 0; i < 600; ++i) {

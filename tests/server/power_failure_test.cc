@@ -145,9 +145,9 @@ class PowerFailureTest : public testing::Test {
     for (uint64_t first = 1;; ++first) {
       uint64_t second = 1 + random.Below(stride);
       uint64_t tries = 0;
-      bool goes_on = true;
-      for (; goes_on; second += 1 + random.Below(stride), ++tries) {
-        goes_on = Try(story, first, second, end, seed + first * 1000 + second);
+      bool continues_later = true;
+      for (; continues_later; second += 1 + random.Below(stride), ++tries) {
+        continues_later = Try(story, first, second, end, seed + first * 1000 + second);
         if (HasFailure()) FAIL() << story.name << " cut at " << first << " and " << second << ", seed " << seed;
       }
       if (tries == 1 && !Reaches(story, first)) return;

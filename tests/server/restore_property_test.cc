@@ -56,7 +56,7 @@ class RestoreProperty : public CommandTest {
   }
 
   std::string& Any() { return dumps_[random_.Below(dumps_.size())]; }
-  char Octet() {
+  char Byte() {
     static constexpr Bytes kTelling("\x00\x01\x02\x03\x7f\x80\x81\xc0\xdf\xf1\xfe\xff", 12);
     return random_.Below(2) == 0 ? kTelling[random_.Below(kTelling.size())] : static_cast<char>(random_.Below(256));
   }
@@ -68,10 +68,10 @@ class RestoreProperty : public CommandTest {
         return;
       case 1:
       case 2:
-        payload[at] = Octet();
+        payload[at] = Byte();
         return;
       case 3:
-        payload.insert(at, 1, Octet());
+        payload.insert(at, 1, Byte());
         return;
       case 4:
         payload.erase(at, 1 + random_.Below(3));

@@ -102,7 +102,7 @@ TEST_F(SnapshotTest, AFailureLeavesTheOldDumpAndTheNextSaveWorks) {
   }
 }
 
-TEST_F(SnapshotTest, ADiskThatIsFullAtAnyOctetLeavesTheOldDump) {
+TEST_F(SnapshotTest, ADiskThatIsFullAtAnyByteLeavesTheOldDump) {
   TestServer server = Start();
   TestClient client(server);
   client.Run("SET version old");
@@ -189,7 +189,7 @@ TEST_F(SnapshotTest, CancelStopsARunningSave) {
 TEST_F(SnapshotTest, CancelForgetsAScheduledSave) {
   TestServer server = Start();
   TestClient client(server);
-  ASSERT_TRUE(server->nursery().Start(
+  ASSERT_TRUE(server->child_processes().Start(
       ChildWork::kRewrite, [](ChildReporter&) { return true; }, [](const ChildEnd&) {}));
   client.Run("BGSAVE SCHEDULE");
   EXPECT_THAT(client.Run("BGSAVE CANCEL"), Simple("Scheduled background saving cancelled"));
@@ -230,7 +230,7 @@ TEST_F(SnapshotTest, ARewriteOfTheAppendOnlyFileHasTheChildForItself) {
   TestServer server = Start();
   TestClient client(server);
   int ends = 0;
-  ASSERT_TRUE(server->nursery().Start(
+  ASSERT_TRUE(server->child_processes().Start(
       ChildWork::kRewrite, [](ChildReporter&) { return true; }, [&](const ChildEnd&) { ++ends; }));
   EXPECT_THAT(
       client.Run("BGSAVE"),

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "server/cluster/joint_start.h"
+#include "server/cluster/cluster_start_plan.h"
 #include "server/cluster/nodes_text.h"
 
 namespace respite {
@@ -26,7 +26,7 @@ struct ClusterWorld::Pipe {
     int member = -1;
     Link::User* user = nullptr;  // null: closed
     std::deque<std::pair<int64_t, std::string>> arriving;
-    size_t octets = 0;
+    size_t bytes = 0;
     bool is_woken = false;  // an event will look at what arrives
   };
   End ends[2];
@@ -51,11 +51,11 @@ class ClusterWorld::SimLink final : public Link {
     Pipe::End& other = pipe_->ends[1 - end_];
     if (other.user == nullptr) return;
     other.arriving.emplace_back(world_.NowMs() + world_.Delay(), bytes);
-    other.octets += bytes.size();
+    other.bytes += bytes.size();
     world_.Wake(pipe_, 1 - end_);
   }
   void SetReading(Reading) override {}
-  size_t UnsentBytes() const override { return pipe_->ends[1 - end_].octets; }
+  size_t UnsentBytes() const override { return pipe_->ends[1 - end_].bytes; }
   std::string LocalAddress() const override { return "127.0.0.1:1"; }
   std::string PeerAddress() const override { return "127.0.0.1:1"; }
   int FileDescriptor() const override { return -1; }
@@ -215,13 +215,13 @@ void ClusterWorld::AddCluster(int primaries, int replicas_each) {
 
 void ClusterWorld::AddKnownCluster(int primaries, int replicas_each) {
   const NodeLayout layout{.primaries = primaries, .replicas = replicas_each};
-  std::vector<JointStart::Member> members(static_cast<size_t>(layout.Count()));
+  std::vector<ClusterStartPlan::Member> members(static_cast<size_t>(layout.Count()));
   for (size_t i = 0; i < members.size(); ++i) {
     const auto port = static_cast<uint16_t>(kFirstPort + static_cast<int>(i));
     members[i].address = {
         .ip = "127.0.0.1", .tcp_port = port, .tls_port = 0, .bus_port = static_cast<uint16_t>(port + kBusDistance)};
   }
-  auto plan = JointStart::Plan(layout, members, PortChoice::kTcp, random_);
+  auto plan = ClusterStartPlan::Plan(layout, members, PortChoice::kTcp, random_);
   if (!plan.ok()) throw std::runtime_error(plan.error());
   for (const std::string& text : plan.value().texts) {
     Member& member = Add();
@@ -289,7 +289,7 @@ std::unique_ptr<Link> ClusterWorld::DialAsStranger(int to, Link::User& user) {
   return std::make_unique<SimLink>(*this, Dial(kStranger, to, user), 0);
 }
 
-void ClusterWorld::Hear(int index, const std::function<void()>& action) {
+void ClusterWorld::Receive(int index, const std::function<void()>& action) {
   action();
   if (index != kStranger && (*this)[index].Runs()) (*this)[index]->EndTurn();
 }
@@ -305,11 +305,11 @@ void ClusterWorld::Connect(const std::shared_ptr<Pipe>& pipe) {
   const bool is_there = to >= 0 && to < Count() && (*this)[to].port_->acceptor != nullptr;
   if (!is_there) {
     Link::User* const user = std::exchange(pipe->ends[0].user, nullptr);
-    return Hear(from, [&] { user->OnEnded("Connection refused"); });
+    return Receive(from, [&] { user->OnEnded("Connection refused"); });
   }
   pipe->is_connected = true;
-  Hear(to, [&] { (*this)[to].port_->acceptor->OnAccepted(std::make_unique<SimLink>(*this, pipe, 1)); });
-  if (pipe->ends[0].user != nullptr) Hear(from, [&] { pipe->ends[0].user->OnConnected(); });
+  Receive(to, [&] { (*this)[to].port_->acceptor->OnAccepted(std::make_unique<SimLink>(*this, pipe, 1)); });
+  if (pipe->ends[0].user != nullptr) Receive(from, [&] { pipe->ends[0].user->OnConnected(); });
 }
 
 void ClusterWorld::Wake(const std::shared_ptr<Pipe>& pipe, int end) {
@@ -325,12 +325,12 @@ void ClusterWorld::Wake(const std::shared_ptr<Pipe>& pipe, int end) {
     if (!waits && !target.arriving.empty()) {
       const std::string bytes = std::move(target.arriving.front().second);
       target.arriving.pop_front();
-      target.octets -= bytes.size();
+      target.bytes -= bytes.size();
       ++messages_;
-      Hear(target.member, [&] { target.user->OnReceived(bytes); });
+      Receive(target.member, [&] { target.user->OnReceived(bytes); });
     } else if (!waits && pipe->is_lost[end]) {
       Link::User* const user = std::exchange(target.user, nullptr);
-      return Hear(target.member, [&] { user->OnEnded("connection lost"); });
+      return Receive(target.member, [&] { user->OnEnded("connection lost"); });
     }
     if (!target.arriving.empty() || pipe->is_lost[end]) Wake(pipe, end);
   };
@@ -368,7 +368,7 @@ void ClusterWorld::BreakLinks(int one, int other) {
     if (!((from == one && to == other) || (from == other && to == one)) || !pipe->is_connected) continue;
     for (int end : {0, 1}) {
       pipe->ends[end].arriving.clear();
-      pipe->ends[end].octets = 0;
+      pipe->ends[end].bytes = 0;
       pipe->is_lost[end] = true;
       Wake(pipe, end);
     }

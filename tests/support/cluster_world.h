@@ -86,8 +86,8 @@ class ClusterWorld {
     bool HasKeys() const override { return !slots_with_keys.empty(); }
     void DeleteKeysIn(int slot) override { slots_with_keys.erase(slot); }
     void DeleteAllKeys() override { slots_with_keys.clear(); }
-    void HoldWrites() override { holds_writes = true; }
-    void ReleaseWrites() override { holds_writes = false; }
+    void PauseWrites() override { holds_writes = true; }
+    void ResumeWrites() override { holds_writes = false; }
     void Deliver(PacketType, const PublishBody& message) override { delivered.push_back(message); }
     void OnTopologyChanged() override {}
     bool Save(const ClusterView& view, Durably) override;
@@ -179,7 +179,7 @@ class ClusterWorld {
   void ScheduleTick(int index, int64_t due_ms);
   void Connect(const std::shared_ptr<Pipe>& pipe);
   void Wake(const std::shared_ptr<Pipe>& pipe, int end);
-  void Hear(int index, const std::function<void()>& action);
+  void Receive(int index, const std::function<void()>& action);
   int IndexOf(const NodeId& id) const;
 
   const Options options_;

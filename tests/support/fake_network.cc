@@ -19,7 +19,7 @@ std::string AddressOf(int port) { return "127.0.0.1:" + std::to_string(port); }
 
 }  // namespace
 
-struct FakeNetwork::Wire {
+struct FakeNetwork::LinkConnection {
   int dialer = 0;
   int listener = 0;
   int source_port = 0;
@@ -43,7 +43,7 @@ struct FakeNetwork::Wire {
 // The side of the server that listens.
 class FakeNetwork::FakeTransport final : public Transport {
  public:
-  FakeTransport(FakeNetwork& network, TestServer& server, Wire& wire)
+  FakeTransport(FakeNetwork& network, TestServer& server, LinkConnection& wire)
       : network_(network), server_(server), wire_(wire), session_(&server->clients().Create(NowMs())) {
     session_->transport = this;
     session_->addresses.peer = AddressOf(wire.source_port);
@@ -56,11 +56,11 @@ class FakeNetwork::FakeTransport final : public Transport {
     std::vector<char> scratch(64 * 1024);
     while (session_ != nullptr && !bytes.empty()) {
       const std::span<char> target = session_->in.ReadTarget(scratch);
-      const size_t octets = std::min(target.size(), bytes.size());
-      std::copy_n(bytes.begin(), octets, target.begin());
-      bytes.remove_prefix(octets);
-      session_->in.Received(octets);
-      session_->usage.Received(octets, NowMs());
+      const size_t size = std::min(target.size(), bytes.size());
+      std::copy_n(bytes.begin(), size, target.begin());
+      bytes.remove_prefix(size);
+      session_->in.Received(size);
+      session_->usage.Received(size, NowMs());
       Resume();
     }
   }
@@ -76,12 +76,12 @@ class FakeNetwork::FakeTransport final : public Transport {
   TestServer& server() { return server_; }
 
   void Flush(size_t /*most_bytes*/) override {
-    const size_t room = network_.window_ - std::min(network_.window_, wire_.to_dialer.octets);
-    const size_t octets = std::min(room, session_->out.Size());
-    if (octets != 0) {
-      network_.Put(wire_.to_dialer, session_->out.Text().substr(0, octets));
-      session_->out.Consume(octets);
-      session_->usage.bytes_out += octets;
+    const size_t room = network_.window_ - std::min(network_.window_, wire_.to_dialer.bytes);
+    const size_t bytes = std::min(room, session_->out.Size());
+    if (bytes != 0) {
+      network_.Put(wire_.to_dialer, session_->out.Text().substr(0, bytes));
+      session_->out.Consume(bytes);
+      session_->usage.bytes_out += bytes;
     }
     if (!session_->out.Empty()) {
       server_->limits().CheckOutput(*session_, NowMs(), ClientLimits::Moment::kReply);
@@ -103,26 +103,26 @@ class FakeNetwork::FakeTransport final : public Transport {
     server_.Post([&server = *server_, gone] { server.clients().Remove(*gone); });
   }
   int FileDescriptor() const override { return -1; }
-  bool AwaitsRoom() const override { return session_ != nullptr && wire_.to_dialer.octets >= network_.window_; }
+  bool AwaitsRoom() const override { return session_ != nullptr && wire_.to_dialer.bytes >= network_.window_; }
 
  private:
   int64_t NowMs() const { return server_.clock().MonotonicMs(); }
 
   FakeNetwork& network_;
   TestServer& server_;
-  Wire& wire_;
+  LinkConnection& wire_;
   Session* session_;
 };
 
 // The side of the server that dials.
 class FakeNetwork::FakeLink final : public Link {
  public:
-  FakeLink(FakeNetwork& network, std::shared_ptr<Wire> wire) : network_(network), wire_(std::move(wire)) {}
+  FakeLink(FakeNetwork& network, std::shared_ptr<LinkConnection> wire) : network_(network), wire_(std::move(wire)) {}
   ~FakeLink() override { wire_->user = nullptr; }
 
   void SetUser(User& user) override { wire_->user = &user; }
   void Send(Bytes bytes) override { network_.Put(wire_->to_listener, bytes); }
-  size_t UnsentBytes() const override { return wire_->to_listener.octets; }
+  size_t UnsentBytes() const override { return wire_->to_listener.bytes; }
   void SetReading(Reading reading) override { wire_->reading = reading; }
   std::string LocalAddress() const override { return AddressOf(wire_->source_port); }
   std::string PeerAddress() const override { return AddressOf(wire_->listener); }
@@ -131,13 +131,13 @@ class FakeNetwork::FakeLink final : public Link {
 
  private:
   FakeNetwork& network_;
-  const std::shared_ptr<Wire> wire_;
+  const std::shared_ptr<LinkConnection> wire_;
 };
 
 // The side of a server that took the connection as a link.
 class FakeNetwork::FarLink final : public Link {
  public:
-  FarLink(FakeNetwork& network, std::shared_ptr<Wire> wire) : network_(network), wire_(std::move(wire)) {}
+  FarLink(FakeNetwork& network, std::shared_ptr<LinkConnection> wire) : network_(network), wire_(std::move(wire)) {}
   ~FarLink() override {
     wire_->far_user = nullptr;
     wire_->is_listener_closed = true;
@@ -145,7 +145,7 @@ class FakeNetwork::FarLink final : public Link {
 
   void SetUser(User& user) override { wire_->far_user = &user; }
   void Send(Bytes bytes) override { network_.Put(wire_->to_dialer, bytes); }
-  size_t UnsentBytes() const override { return wire_->to_dialer.octets; }
+  size_t UnsentBytes() const override { return wire_->to_dialer.bytes; }
   void SetReading(Reading) override { throw std::logic_error("nobody needs that yet"); }
   std::string LocalAddress() const override { return AddressOf(wire_->listener); }
   std::string PeerAddress() const override { return AddressOf(wire_->source_port); }
@@ -154,7 +154,7 @@ class FakeNetwork::FarLink final : public Link {
 
  private:
   FakeNetwork& network_;
-  const std::shared_ptr<Wire> wire_;
+  const std::shared_ptr<LinkConnection> wire_;
 };
 
 class FakeNetwork::FakeListening final : public Network::Listening {
@@ -204,7 +204,7 @@ class FakeNetwork::Port final : public Network {
   Port(FakeNetwork& network, TestServer& attached, int number) : server(attached), network_(network), number_(number) {}
 
   std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) override {
-    auto wire = std::make_shared<Wire>();
+    auto wire = std::make_shared<LinkConnection>();
     wire->dialer = number_;
     wire->listener = target.port;
     wire->source_port = 40000 + ++network_.dials_;
@@ -271,7 +271,9 @@ TestServer* FakeNetwork::ServerAt(int port) const {
   return found == ports_.end() ? nullptr : &found->second->server;
 }
 
-FakeNetwork::Pair FakeNetwork::EndsOf(const Wire& wire) const { return PairOf(wire.dialer, HomeOf(wire.listener)); }
+FakeNetwork::Pair FakeNetwork::EndsOf(const LinkConnection& wire) const {
+  return PairOf(wire.dialer, HomeOf(wire.listener));
+}
 
 // --- Time and movement.
 
@@ -298,7 +300,7 @@ void FakeNetwork::Run() {
 bool FakeNetwork::RunOnce() {
   if (ReadPipes()) return true;
   std::erase_if(wires_, [](const auto& wire) { return wire->IsOver(); });
-  std::vector<std::shared_ptr<Wire>> shuffled = wires_;
+  std::vector<std::shared_ptr<LinkConnection>> shuffled = wires_;
   for (size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[random_.Below(i)]);
   return std::ranges::any_of(shuffled, [this](const auto& wire) { return Move(wire); });
 }
@@ -312,17 +314,17 @@ bool FakeNetwork::ReadPipes() {
   return false;
 }
 
-bool FakeNetwork::AreApart(const Wire& wire) const { return wire.is_silent || apart_.contains(EndsOf(wire)); }
+bool FakeNetwork::AreApart(const LinkConnection& wire) const { return wire.is_silent || apart_.contains(EndsOf(wire)); }
 
-bool FakeNetwork::Move(const std::shared_ptr<Wire>& wire) {
+bool FakeNetwork::Move(const std::shared_ptr<LinkConnection>& wire) {
   if (AreApart(*wire)) return false;
   if (!wire->is_connected) return Connect(wire);
   const bool is_first = random_.Below(2) == 0;
   return is_first ? MoveToDialer(*wire) || MoveToListener(*wire) : MoveToListener(*wire) || MoveToDialer(*wire);
 }
 
-bool FakeNetwork::Connect(const std::shared_ptr<Wire>& shared) {
-  Wire& wire = *shared;
+bool FakeNetwork::Connect(const std::shared_ptr<LinkConnection>& shared) {
+  LinkConnection& wire = *shared;
   if (wire.user == nullptr) {
     wire.is_listener_closed = true;
     return false;
@@ -345,7 +347,7 @@ bool FakeNetwork::Connect(const std::shared_ptr<Wire>& shared) {
   return true;
 }
 
-void FakeNetwork::Welcome(const std::shared_ptr<Wire>& wire) {
+void FakeNetwork::Welcome(const std::shared_ptr<LinkConnection>& wire) {
   TestServer* const listener = ServerAt(wire->listener);
   if (const auto door = doors_.find(wire->listener); door != doors_.end()) {
     door->second.acceptor->OnAccepted(std::make_unique<FarLink>(*this, wire));
@@ -362,7 +364,7 @@ void FakeNetwork::Welcome(const std::shared_ptr<Wire>& wire) {
 void FakeNetwork::Put(Lane& lane, Bytes bytes) {
   if (bytes.empty()) return;
   lane.packets.push_back({now_ms_ + delay_ms_, std::string(bytes)});
-  lane.octets += bytes.size();
+  lane.bytes += bytes.size();
 }
 
 std::string FakeNetwork::Take(Lane& lane, size_t most) {
@@ -370,20 +372,20 @@ std::string FakeNetwork::Take(Lane& lane, size_t most) {
   const size_t wanted = std::min<size_t>(most, 1 + random_.Below(piece_));
   while (taken.size() < wanted && !lane.packets.empty() && lane.packets.front().due_ms <= now_ms_) {
     std::string& front = lane.packets.front().bytes;
-    const size_t octets = std::min(front.size(), wanted - taken.size());
-    taken.append(front, 0, octets);
-    front.erase(0, octets);
+    const size_t bytes = std::min(front.size(), wanted - taken.size());
+    taken.append(front, 0, bytes);
+    front.erase(0, bytes);
     if (front.empty()) lane.packets.pop_front();
   }
-  lane.octets -= taken.size();
+  lane.bytes -= taken.size();
   lane.arrived += taken;
   return taken;
 }
 
-bool FakeNetwork::MoveToDialer(Wire& wire) {
+bool FakeNetwork::MoveToDialer(LinkConnection& wire) {
   if (wire.user == nullptr) {
     wire.to_dialer.packets.clear();
-    wire.to_dialer.octets = 0;
+    wire.to_dialer.bytes = 0;
     return false;
   }
   if (wire.reading == Link::Reading::kOff) return false;
@@ -394,7 +396,7 @@ bool FakeNetwork::MoveToDialer(Wire& wire) {
   const std::string piece = Take(wire.to_dialer, wire.breaks_after - wire.to_dialer.arrived.size());
   TestServer* const dialer = ServerAt(wire.dialer);
   if (piece.empty()) {
-    if (!wire.is_listener_closed || wire.to_dialer.octets != 0) return false;
+    if (!wire.is_listener_closed || wire.to_dialer.bytes != 0) return false;
     EndFor(wire, "Connection reset by peer");
     return true;
   }
@@ -407,20 +409,20 @@ bool FakeNetwork::MoveToDialer(Wire& wire) {
   return true;
 }
 
-bool FakeNetwork::MoveToListener(Wire& wire) {
+bool FakeNetwork::MoveToListener(LinkConnection& wire) {
   if (wire.is_listener_closed) return false;
   const std::string piece = Take(wire.to_listener, SIZE_MAX);
   if (!piece.empty()) {
-    Hear(wire, piece);
+    Receive(wire, piece);
     if (TestServer* const dialer = ServerAt(wire.dialer)) dialer->EndTurn();  // it has room for more
     return true;
   }
-  if (wire.user != nullptr || wire.to_listener.octets != 0) return false;
+  if (wire.user != nullptr || wire.to_listener.bytes != 0) return false;
   Lose(wire);
   return true;
 }
 
-void FakeNetwork::Hear(Wire& wire, const std::string& piece) {
+void FakeNetwork::Receive(LinkConnection& wire, const std::string& piece) {
   TestServer* const server = ServerAt(wire.listener);
   if (wire.far_user != nullptr) {
     wire.far_user->OnReceived(piece);
@@ -432,7 +434,7 @@ void FakeNetwork::Hear(Wire& wire, const std::string& piece) {
   if (server != nullptr) server->EndTurn();
 }
 
-void FakeNetwork::EndFor(Wire& wire, const std::string& reason) {
+void FakeNetwork::EndFor(LinkConnection& wire, const std::string& reason) {
   Link::User* const user = std::exchange(wire.user, nullptr);
   if (user == nullptr) return;
   user->OnEnded(reason);
@@ -440,10 +442,10 @@ void FakeNetwork::EndFor(Wire& wire, const std::string& reason) {
 }
 
 // Both sides hear of it; what was on its way is lost.
-void FakeNetwork::Lose(Wire& wire) {
+void FakeNetwork::Lose(LinkConnection& wire) {
   wire.to_dialer.packets.clear();
   wire.to_listener.packets.clear();
-  wire.to_dialer.octets = wire.to_listener.octets = 0;
+  wire.to_dialer.bytes = wire.to_listener.bytes = 0;
   if (wire.transport != nullptr && !wire.is_listener_closed) {
     TestServer& server = wire.transport->server();
     wire.transport->Depart();
@@ -474,8 +476,8 @@ void FakeNetwork::Silence(int port, int other_port) {
 void FakeNetwork::SetApart(int port, int other_port) { apart_.insert(PairOf(port, other_port)); }
 void FakeNetwork::SetTogether(int port, int other_port) { apart_.erase(PairOf(port, other_port)); }
 
-std::shared_ptr<FakeNetwork::Wire> FakeNetwork::Latest(int dialer, int port) const {
-  std::shared_ptr<Wire> latest;
+std::shared_ptr<FakeNetwork::LinkConnection> FakeNetwork::Latest(int dialer, int port) const {
+  std::shared_ptr<LinkConnection> latest;
   for (const auto& wire : wires_) {
     if ((dialer == 0 || wire->dialer == dialer) && wire->listener == port && wire->is_connected) latest = wire;
   }

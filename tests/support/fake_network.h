@@ -60,13 +60,13 @@ class FakeNetwork {
   // Bytes arrive so much later than they were sent.
   void SetDelay(int64_t delay_ms) { delay_ms_ = delay_ms; }
   // The largest piece that arrives at once; 1: byte by byte.
-  void SetPiece(size_t octets) { piece_ = octets; }
+  void SetPiece(size_t bytes) { piece_ = bytes; }
   // What one side may have sent that has not arrived yet, before it must wait.
-  void SetWindow(size_t octets) { window_ = octets; }
+  void SetWindow(size_t bytes) { window_ = bytes; }
   // Breaks the connections between these two; a server that only the network knows counts, too.
   void Break(int port, int other_port);
   // The next connection to this port breaks when so many bytes have arrived from there.
-  void BreakNextAfter(int port, uint64_t octets) { break_next_[port] = octets; }
+  void BreakNextAfter(int port, uint64_t bytes) { break_next_[port] = bytes; }
   // Nothing arrives on the connections that there are now, and nobody is told.
   void Silence(int port, int other_port);
   void SetApart(int port, int other_port);
@@ -106,7 +106,7 @@ class FakeNetwork {
   class FakeTransport;
   class FakeWatch;
   class FakeListening;
-  struct Wire;
+  struct LinkConnection;
   struct Packet {
     int64_t due_ms;
     std::string bytes;
@@ -114,7 +114,7 @@ class FakeNetwork {
   // One direction of a connection.
   struct Lane {
     std::deque<Packet> packets;
-    size_t octets = 0;    // in packets
+    size_t bytes = 0;     // in packets
     std::string arrived;  // all of them
   };
   using Pair = std::pair<int, int>;
@@ -126,25 +126,25 @@ class FakeNetwork {
   };
 
   static Pair PairOf(int one, int other) { return {std::min(one, other), std::max(one, other)}; }
-  bool AreApart(const Wire& wire) const;
+  bool AreApart(const LinkConnection& wire) const;
   // The server that listens there for clients, or for links.
   TestServer* ServerAt(int port) const;
   // The port for clients of the server that listens here.
   int HomeOf(int port) const;
-  Pair EndsOf(const Wire& wire) const;
+  Pair EndsOf(const LinkConnection& wire) const;
   void Put(Lane& lane, Bytes bytes);
   // Takes a random piece of what is due; empty: nothing is.
   std::string Take(Lane& lane, size_t most);
-  bool Move(const std::shared_ptr<Wire>& wire);
-  bool Connect(const std::shared_ptr<Wire>& wire);
-  void Welcome(const std::shared_ptr<Wire>& wire);
-  void Hear(Wire& wire, const std::string& piece);
-  bool MoveToDialer(Wire& wire);
-  bool MoveToListener(Wire& wire);
+  bool Move(const std::shared_ptr<LinkConnection>& wire);
+  bool Connect(const std::shared_ptr<LinkConnection>& wire);
+  void Welcome(const std::shared_ptr<LinkConnection>& wire);
+  void Receive(LinkConnection& wire, const std::string& piece);
+  bool MoveToDialer(LinkConnection& wire);
+  bool MoveToListener(LinkConnection& wire);
   bool ReadPipes();
-  void EndFor(Wire& wire, const std::string& reason);
-  void Lose(Wire& wire);
-  std::shared_ptr<Wire> Latest(int dialer, int port) const;
+  void EndFor(LinkConnection& wire, const std::string& reason);
+  void Lose(LinkConnection& wire);
+  std::shared_ptr<LinkConnection> Latest(int dialer, int port) const;
 
   Random random_;
   int64_t now_ms_ = 0;
@@ -155,7 +155,7 @@ class FakeNetwork {
   std::map<int, std::unique_ptr<Port>> ports_;
   std::map<int, Door> doors_;
   std::map<int, Stranger> strangers_;
-  std::vector<std::shared_ptr<Wire>> wires_;
+  std::vector<std::shared_ptr<LinkConnection>> wires_;
   std::vector<FakeWatch*> watches_;
   std::map<int, uint64_t> break_next_;
   std::set<Pair> apart_;

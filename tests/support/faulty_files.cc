@@ -37,13 +37,13 @@ class FaultyFile final : public File {
 
   void StartWriteback() override {}
 
-  IoError Truncate(uint64_t octets) override {
+  IoError Truncate(uint64_t bytes) override {
     const std::lock_guard lock(files_.mutex_);
     if (IsDead() || mode_ == FileSystem::Mode::kRead) return EBADF;
     const auto fault = files_.Begin(FaultyFiles::Operation::kTruncate);
     if (fault.error != kNoError) return fault.error;
-    if (octets < node_->durable.size()) node_->begins_durable = false;
-    node_->data.resize(octets);
+    if (bytes < node_->durable.size()) node_->begins_durable = false;
+    node_->data.resize(bytes);
     return kNoError;
   }
 
@@ -106,13 +106,13 @@ void FaultyFiles::FailFrom(Operation operation, uint64_t nth, IoError error) {
   SetFault(operation, {.countdown = nth, .error = error, .stays = true});
 }
 
-void FaultyFiles::WriteShortAt(uint64_t nth, uint64_t octets, IoError error) {
-  SetFault(Operation::kWrite, {.countdown = nth, .error = error, .lands = octets});
+void FaultyFiles::WriteShortAt(uint64_t nth, uint64_t bytes, IoError error) {
+  SetFault(Operation::kWrite, {.countdown = nth, .error = error, .lands = bytes});
 }
 
-void FaultyFiles::SetRoom(uint64_t octets) {
+void FaultyFiles::SetRoom(uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  room_ = octets;
+  room_ = bytes;
 }
 
 void FaultyFiles::CutAt(uint64_t nth) {
@@ -305,10 +305,10 @@ Result<std::unique_ptr<File>, IoError> FaultyFiles::Open(const std::string& raw_
 IoProgress FaultyFiles::Write(Node& node, Bytes data) {
   const Fault fault = Begin(Operation::kWrite);
   IoProgress progress{data.size(), fault.error};
-  if (fault.error != kNoError) progress.octets = std::min<uint64_t>(fault.lands, data.size());
-  if (room_ < progress.octets) progress = {room_, ENOSPC};
-  if (room_ != kUnlimited) room_ -= progress.octets;
-  node.data += data.substr(0, progress.octets);
+  if (fault.error != kNoError) progress.bytes = std::min<uint64_t>(fault.lands, data.size());
+  if (room_ < progress.bytes) progress = {room_, ENOSPC};
+  if (room_ != kUnlimited) room_ -= progress.bytes;
+  node.data += data.substr(0, progress.bytes);
   return progress;
 }
 

@@ -2,7 +2,7 @@
 //
 //   FaultyFiles files;
 //   files.FailAt(FaultyFiles::Operation::kWrite, 3, EIO);       // the third write from now on; the fourth works again
-//   files.WriteShortAt(2, 10, ENOSPC);                          // ten octets of the second write land
+//   files.WriteShortAt(2, 10, ENOSPC);                          // ten bytes of the second write land
 //   files.SetRoom(4096); … files.SetRoom(FaultyFiles::kUnlimited);        // a disk that is full, and not any more
 //   files.Crash();                                              // the machine went down and came up again
 //
@@ -59,11 +59,11 @@ class FaultyFiles : public FileSystem {
   // too. A new call for a kind replaces the old one.
   void FailAt(Operation operation, uint64_t nth, IoError error);
   void FailFrom(Operation operation, uint64_t nth, IoError error);
-  // Only `octets` bytes of the `nth` write are written before it fails.
-  void WriteShortAt(uint64_t nth, uint64_t octets, IoError error);
+  // Only `bytes` bytes of the `nth` write are written before it fails.
+  void WriteShortAt(uint64_t nth, uint64_t bytes, IoError error);
   // Bytes that may still be written before the disk is full (ENOSPC, after what fits). Truncating and removing files
   // frees nothing.
-  void SetRoom(uint64_t octets);
+  void SetRoom(uint64_t bytes);
   // The `nth` operation from now on, of any kind, and all after it fail and change nothing.
   void CutAt(uint64_t nth);
   bool IsCut() const;

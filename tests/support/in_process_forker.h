@@ -43,7 +43,7 @@ class InProcessForker final : public Forker {
     job_ = std::move(job);
     output_ = Descriptor(output < 0 ? -1 : dup(output));
     // Nobody reads the pipe while the job runs.
-    if (output >= 0) fcntl(output, F_SETPIPE_SZ, kPipeOctets);
+    if (output >= 0) fcntl(output, F_SETPIPE_SZ, kPipeBytes);
     progress_ = {};
     end_.reset();
     if (!holds_) RunJob();
@@ -63,7 +63,7 @@ class InProcessForker final : public Forker {
 
  private:
   static constexpr pid_t kPid = 4242;
-  static constexpr int kPipeOctets = 1024 * 1024;
+  static constexpr int kPipeBytes = 1024 * 1024;
 
   class Reporter final : public ChildReporter {
    public:

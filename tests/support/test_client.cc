@@ -122,7 +122,7 @@ void TestClient::Deliver(Bytes bytes) {
     server_->stats().net_input_bytes += n;
     ++server_->stats().total_reads;
     if (bytes.empty()) {
-      session_->in.Park();
+      session_->in.SaveRest();
     } else {
       RunPump();
     }
@@ -138,7 +138,7 @@ void TestClient::RunPump() {
     case Pump::Outcome::kMore:
       server_.Post([this] { Resume(); });
       break;
-    case Pump::Outcome::kPostponed:
+    case Pump::Outcome::kPaused:
     case Pump::Outcome::kClosing:
       break;
   }

@@ -91,7 +91,7 @@ std::vector<std::string> DecodeRequest(Bytes request) {
     request.remove_prefix(taken);
     parser.Received(taken);
     if (parser.ParseInto(batch, {}) == RequestParser::Status::kRequest) break;
-    parser.Park();
+    parser.SaveRest();
   }
   if (batch.requests.size() != 1 || !request.empty()) throw std::runtime_error("not one request");
   const auto words = batch.Words(batch.requests[0]);
@@ -121,10 +121,10 @@ TestServer::TestServer(Options options)
 
 TestServer::~TestServer() { server_->data().journals.Detach(journal_); }
 
-bool TestServer::ServeBesides() {
+bool TestServer::ServeDuringLongTask() {
   auto pump = std::exchange(pump_, std::make_unique<Pump>(server_->pump_parts()));
   if (besides_) besides_();
-  server_->housekeeping().EndTurnBesides();
+  server_->housekeeping().EndTurnDuringLongTask();
   pump_ = std::move(pump);
   return !exit_code_;
 }
@@ -157,7 +157,7 @@ void TestServer::Cron() {
 
 void TestServer::RunCronFor(int64_t elapsed_ms) {
   for (int64_t passed_ms = 0; passed_ms < elapsed_ms;) {
-    int64_t step_ms = std::min<int64_t>(1000 / server_->pulse().Hz(), elapsed_ms - passed_ms);
+    int64_t step_ms = std::min<int64_t>(1000 / server_->timer_frequency().Hz(), elapsed_ms - passed_ms);
     AdvanceMs(step_ms);
     passed_ms += step_ms;
     Cron();
@@ -166,7 +166,7 @@ void TestServer::RunCronFor(int64_t elapsed_ms) {
 
 void TestServer::EndTurn() {
   if (server_->phase().IsMidTurn())
-    return server_->housekeeping().EndTurnBesides();  // other clients are served in the middle of a Turn
+    return server_->housekeeping().EndTurnDuringLongTask();  // other clients are served in the middle of a Turn
   server_->housekeeping().EndTurn();
   while (!tasks_.empty()) {
     auto task = std::move(tasks_.front());
@@ -215,7 +215,7 @@ void ExpectDumpsMatch(TestServer& server) {
     data.ForEach([&](const Entry* entry) {
       const std::string payload = DumpPayload(*entry, RdbCompression::kOn);
       RdbInput input(*CheckedPayload(payload, PayloadCheck::kChecksum));
-      const uint8_t type = input.Octet();
+      const uint8_t type = input.Byte();
       auto copy = ReadRdbValue(input, type, {entry->Key(), 0, server->data().limits, data.hash_key()});
       ASSERT_TRUE(copy) << Quoted(entry->Key()) << " as RDB: " << copy.error().why;
       // A payload has no deadline, but a digest covers it.
@@ -227,7 +227,7 @@ void ExpectDumpsMatch(TestServer& server) {
 
 void ExpectSnapshotMatches(TestServer& server) {
   server.files().Recover();
-  if (server->snapshots().Running()) server->nursery().Kill();
+  if (server->snapshots().Running()) server->child_processes().Kill();
   ASSERT_EQ(server->snapshots().Save(), Snapshots::Outcome::kDone);
   TestServer::Options options = server.options();
   options.seed ^= 0x9e3779b97f4a7c15ull;

@@ -107,7 +107,7 @@ class TestServer final : public Host {
   void Post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
   void WakeAt(int64_t monotonic_ms) override;
   void TurnAt(int64_t /*pace_us*/) override {}  // AdvanceMs ends a Turn anyway
-  bool ServeBesides() override;
+  bool ServeDuringLongTask() override;
 
  private:
   Options options_;

@@ -31,9 +31,9 @@ AclLogEntry::Reason ReasonOf(AclDenial denial) {
 
 bool ListensBeyond(const Session& session, const User& user) {
   if (session.subscriptions == nullptr) return false;
-  for (const TopicKind kind : {TopicKind::kChannel, TopicKind::kPattern, TopicKind::kShardChannel}) {
-    for (const Topic* topic : session.subscriptions->OfKind(kind)) {
-      const ChannelUse use = kind == TopicKind::kPattern ? ChannelUse::kPattern : ChannelUse::kName;
+  for (const PubSubKind kind : {PubSubKind::kChannel, PubSubKind::kPattern, PubSubKind::kShardChannel}) {
+    for (const PubSubChannel* topic : session.subscriptions->OfKind(kind)) {
+      const ChannelUse use = kind == PubSubKind::kPattern ? ChannelUse::kPattern : ChannelUse::kName;
       if (!user.AllowsChannel(topic->name, use)) return true;
     }
   }

@@ -12,13 +12,13 @@
 #include "persistence/value_commands.h"
 #include "protocol/request_text.h"
 #include "server/clients/pause.h"
-#include "server/clients/phase.h"
+#include "server/clients/server_phase.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/settings.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/services.h"
-#include "server/storage/nursery.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/pipe_file.h"
 
 namespace respite {
@@ -84,9 +84,9 @@ void SlotExport::End(State state, const std::string& message) {
   job_->message = message;
   Enter(state);
   if (changes_) services.data.journals.Detach(*changes_);
-  if (pipe_ && services.nursery.Does(ChildWork::kSlots)) services.nursery.Kill();
+  if (pipe_ && services.child_processes.Does(ChildWork::kSlots)) services.child_processes.Kill();
   pipe_.reset();
-  if (std::exchange(holds_writes_, false)) services.pause.ReleaseWrites(Pause::kSlotMigration);
+  if (std::exchange(holds_writes_, false)) services.pause.ResumeWrites(Pause::kSlotMigration);
   link_.reset();
   if (state == State::kSuccess) {
     services.log.Notice("Slot migration " + job_->name + ": the target owns the slots now.");
@@ -198,14 +198,14 @@ void SlotExport::Heard(Request request, Bytes line) {
 void SlotExport::TakeIn(Bytes line) {
   const auto epoch = ParseUnsigned(line.substr(std::min(line.size(), line.find(' ') + 1)));
   if (!epoch) return Fail("the target does not say how it has taken the slots");
-  cluster().HearTakeOver(job_->target, *epoch, job_->slots);
+  cluster().ReceiveTakeover(job_->target, *epoch, job_->slots);
   if (FindOwner() == Owner::kThisNode) return Fail("the target claims the slots with an epoch that is no epoch");
   End(State::kSuccess, "");
 }
 
 // --- Each Turn.
 
-void SlotExport::GoOn() {
+void SlotExport::Continue() {
   if (IsOver() || job_->state == State::kQueued || parts_.services.phase.IsMidTurn()) return;
   if (!StillOwns()) return;
   if (changes_ && changes_->HasChangedEverything()) return Fail("all keys were changed at once");
@@ -285,7 +285,7 @@ void SlotExport::AskForAck() {
 
 void SlotExport::PauseWrites() {
   if (parts_.services.pause.IsOn()) return;  // somebody else decides about writes at the moment
-  parts_.services.pause.HoldWrites(Pause::kSlotMigration);
+  parts_.services.pause.PauseWrites(Pause::kSlotMigration);
   holds_writes_ = true;
   Enter(State::kPaused);
   Ask(Request::kPaused, {"CLUSTER", "SYNCSLOTS", "PAUSED"});
@@ -317,12 +317,12 @@ void SlotExport::CheckTime() {
 // --- The snapshot.
 
 void SlotExport::Fork() {
-  Nursery& nursery = parts_.services.nursery;
-  if (nursery.Busy()) return;
+  ChildProcesses& child_processes = parts_.services.child_processes;
+  if (child_processes.Busy()) return;
   auto ends = SnapshotPipe::Open();
   if (!ends) return Fail("no pipe for the snapshot: " + IoErrorText(ends.error()));
   const std::string eof = SnapshotEof(RandomHex(kMarkLength));
-  const auto pid = nursery.Start(
+  const auto pid = child_processes.Start(
       ChildWork::kSlots, [this, eof](ChildReporter& reporter) { return WriteSnapshot(reporter, eof); },
       [job = job_](const ChildEnd& end) { job->cow_bytes = end.last.cow_peak_bytes; }, ends.value().childs.Get());
   if (!pid) return Fail("no child for the snapshot: " + IoErrorText(pid.error()));
@@ -331,7 +331,7 @@ void SlotExport::Fork() {
   parts_.services.data.journals.Attach(*changes_);
   asked_.push_back(Request::kSnapshotEof);
   pipe_.emplace(
-      std::move(ends.value().ours), eof, *parts_.network, [this](Bytes octets) { HandOn(octets); },
+      std::move(ends.value().ours), eof, *parts_.network, [this](Bytes bytes) { HandOn(bytes); },
       [this](bool is_whole) { PipeEnded(is_whole); });
 }
 
@@ -358,8 +358,8 @@ bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
   return !out.HasFailed();
 }
 
-void SlotExport::HandOn(Bytes octets) {
-  link_->Send(octets);
+void SlotExport::HandOn(Bytes bytes) {
+  link_->Send(bytes);
   if (link_->UnsentBytes() > SnapshotPipe::kWindowBytes) pipe_->Pause();
 }
 

@@ -48,7 +48,7 @@ class SlotExport final : public Link::User {
 
   void Start();
   // At the end of a Turn, when all its changes are in the journals.
-  void GoOn();
+  void Continue();
   // Ten times a second: what takes too long.
   void CheckTime();
   void Cancel();
@@ -76,7 +76,7 @@ class SlotExport final : public Link::User {
 
   void Fork();
   bool WriteSnapshot(ChildReporter& reporter, Bytes eof) const;
-  void HandOn(Bytes octets);
+  void HandOn(Bytes bytes);
   void PipeEnded(bool is_whole);
 
   void SendChanges();

@@ -8,7 +8,7 @@
 #include "base/refusal.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/clients.h"
-#include "server/clients/phase.h"
+#include "server/clients/server_phase.h"
 #include "server/clients/session.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
@@ -231,7 +231,7 @@ bool SlotImports::IsBrought(Bytes name) const {
 void SlotImports::CleanUp() {
   const Services& services = parts_.services;
   if (parts_.role.is_replica) return orphans_.clear();
-  if (services.phase.IsMidTurn() || services.phase.load() != Phase::Load::kNone) return;
+  if (services.phase.IsMidTurn() || services.phase.load() != ServerPhase::Load::kNone) return;
   const HiddenSlots& hidden = services.keyspace.hidden();
   const auto orphan = std::ranges::find_if(
       hidden.All(), [this](const auto& one) { return !IsBrought(one.first) && IsTold(one.first); });

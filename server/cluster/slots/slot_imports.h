@@ -6,10 +6,10 @@
 //   CLUSTER SYNCSLOTS HIDE NAME name …    from here on the slots are hidden
 //   CLUSTER SYNCSLOTS REVEAL NAME name    not any more: the keys are to be seen, or were deleted
 //
-// A session is bound to its import by ClusterMarks. When it ends before the slots are ours, their keys are deleted,
-// some in each Turn. The same becomes of hidden slots that no session brings: those of a file that was loaded, and
-// those of a replica that was promoted. Slots that this node owns by then are only shown: it was interrupted behind the
-// takeover.
+// A session is bound to its import by ClientClusterState. When it ends before the slots are ours, their keys are
+// deleted, some in each Turn. The same becomes of hidden slots that no session brings: those of a file that was loaded,
+// and those of a replica that was promoted. Slots that this node owns by then are only shown: it was interrupted behind
+// the takeover.
 #pragma once
 
 #include <cstdint>

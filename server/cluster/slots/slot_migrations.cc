@@ -78,7 +78,7 @@ void SlotMigrations::EndTurn() {
   if (exports_.empty()) return;
   SlotExport& first = exports_.front();
   if (first.job().state == SlotJob::State::kQueued) first.Start();
-  first.GoOn();
+  first.Continue();
   exports_.remove_if([](const SlotExport& one) { return one.job().IsOver(); });
 }
 

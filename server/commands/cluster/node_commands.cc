@@ -39,7 +39,7 @@ void ExpectEnd(Call& call) {
 
 void Asking::Run(Call& call) {
   RequireCluster(call);
-  call.session.cluster_marks.asking = ClusterMarks::Asking::kNext;
+  call.session.cluster_marks.asking = ClientClusterState::Asking::kNext;
   call.reply.Ok();
 }
 

@@ -174,7 +174,7 @@ void Reveal(Call& call) {
   call.reply.Ok();
 }
 
-void GoOn(Call& call, Bytes step) {
+void Continue(Call& call, Bytes step) {
   SlotImports& imports = call.services.slot_migrations.imports();
   if (EqualsIgnoreCase(step, "SNAPSHOT-EOF")) {
     imports.EndSnapshot(call.session);
@@ -256,7 +256,7 @@ void ClusterSyncSlots::Run(Call& call) {
   if (EqualsIgnoreCase(step, "REVEAL")) return Reveal(call);
   RequireCluster(call);
   try {
-    GoOn(call, step);
+    Continue(call, step);
   } catch (const Refusal& refusal) {
     call.reply.Error(refusal.text);
     call.services.executor.KeepMessages(call.session);

@@ -17,7 +17,7 @@ constexpr char kUnknownMetric[] = "ERR Unrecognized sort metric for ORDERBY.";
 constexpr char kBadLimit[] = "ERR Limit has to lie in between 1 and 16384 (maximum number of slots).";
 constexpr char kTwice[] = "ERR Multiple filters of the same type are disallowed.";
 
-enum class Metric : uint8_t { kKeyCount, kCpu, kOctetsIn, kOctetsOut };
+enum class Metric : uint8_t { kKeyCount, kCpu, kBytesIn, kBytesOut };
 
 struct Named {
   Bytes name;
@@ -26,8 +26,8 @@ struct Named {
 constexpr Named kMetrics[] = {
     {"key-count", Metric::kKeyCount},
     {"cpu-usec", Metric::kCpu},
-    {"network-bytes-in", Metric::kOctetsIn},
-    {"network-bytes-out", Metric::kOctetsOut},
+    {"network-bytes-in", Metric::kBytesIn},
+    {"network-bytes-out", Metric::kBytesOut},
 };
 
 bool AreAllCounted(const Call& call) { return call.services.settings.cluster_slot_stats_enabled; }
@@ -39,12 +39,12 @@ uint64_t MetricValue(const Call& call, int slot, Metric metric) {
       return call.services.keyspace.CountIn(slot);
     case Metric::kCpu:
       return stats.Of(slot).cpu_us;
-    case Metric::kOctetsIn:
-      return stats.Of(slot).octets_in;
-    case Metric::kOctetsOut:
+    case Metric::kBytesIn:
+      return stats.Of(slot).bytes_in;
+    case Metric::kBytesOut:
       break;
   }
-  return stats.Of(slot).octets_out;
+  return stats.Of(slot).bytes_out;
 }
 
 // The slots of this shard, from one to another.

@@ -5,11 +5,11 @@
 #include "base/clock.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
+#include "server/clients/blocked_clients.h"
 #include "server/clients/client_attributes.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
-#include "server/clients/waiting.h"
 #include "server/commands/connection/client_selection.h"
 #include "server/commands/connection/client_tracking.h"
 #include "server/commands/families.h"
@@ -391,15 +391,16 @@ struct ClientUnblock {
   static void Run(Call& call) {
     ExpectAtMost(call, 2);
     Bytes word = call.args.Next();
-    auto end = WaitEnd::kTimeout;
+    auto end = UnblockReason::kTimeout;
     if (call.args.TakeToken("ERROR")) {
-      end = WaitEnd::kUnblocked;
+      end = UnblockReason::kUnblocked;
     } else if (!call.args.TakeToken("TIMEOUT") && !call.args.AtEnd()) {
       throw Refusal{refusals::kUnblockReason};
     }
     Session* session = call.services.clients.Find(static_cast<uint64_t>(Args::Integer(word)));
-    const bool waits = session != nullptr && session->waiter != nullptr && session->waiter->can_be_unblocked;
-    if (waits) call.services.waiting.End(*session, end);
+    const bool waits =
+        session != nullptr && session->blocked_client != nullptr && session->blocked_client->can_be_unblocked;
+    if (waits) call.services.blocked_clients.End(*session, end);
     call.reply.Integer(waits ? 1 : 0);
   }
 };

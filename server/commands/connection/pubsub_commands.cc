@@ -36,22 +36,22 @@ struct Words {
   Bytes subscribed;
   Bytes unsubscribed;
 };
-constexpr Words WordsOf(TopicKind kind) {
-  if (kind == TopicKind::kPattern) return {"psubscribe", "punsubscribe"};
-  if (kind == TopicKind::kShardChannel) return {"ssubscribe", "sunsubscribe"};
+constexpr Words WordsOf(PubSubKind kind) {
+  if (kind == PubSubKind::kPattern) return {"psubscribe", "punsubscribe"};
+  if (kind == PubSubKind::kShardChannel) return {"ssubscribe", "sunsubscribe"};
   return {"subscribe", "unsubscribe"};
 }
 
 // Redis: counts channels and patterns together, shard channels separately.
-int64_t CountedWith(const Session& session, TopicKind kind) {
+int64_t CountedWith(const Session& session, PubSubKind kind) {
   if (!session.subscriptions) return 0;
   const Subscriptions& own = *session.subscriptions;
-  if (kind == TopicKind::kShardChannel) return static_cast<int64_t>(own.Count(kind));
-  return static_cast<int64_t>(own.Count(TopicKind::kChannel) + own.Count(TopicKind::kPattern));
+  if (kind == PubSubKind::kShardChannel) return static_cast<int64_t>(own.Count(kind));
+  return static_cast<int64_t>(own.Count(PubSubKind::kChannel) + own.Count(PubSubKind::kPattern));
 }
 
 // Replies with a message for one name (null: there was no subscription).
-void Confirm(Call& call, Bytes word, TopicKind kind, const Bytes* name) {
+void Confirm(Call& call, Bytes word, PubSubKind kind, const Bytes* name) {
   call.reply.Push(3);
   call.reply.Bulk(word);
   if (name == nullptr) {
@@ -63,12 +63,12 @@ void Confirm(Call& call, Bytes word, TopicKind kind, const Bytes* name) {
 }
 
 // Redis: refuses shard channels in a transaction, and everything in a script.
-bool MayListen(Call& call, TopicKind kind) {
+bool MayListen(Call& call, PubSubKind kind) {
   if (call.services.executor.MayWait()) return true;
-  return kind != TopicKind::kShardChannel && !call.session.IsScript();
+  return kind != PubSubKind::kShardChannel && !call.session.IsScript();
 }
 
-void SubscribeTo(Call& call, TopicKind kind) {
+void SubscribeTo(Call& call, PubSubKind kind) {
   if (!MayListen(call, kind)) throw refusals::NotForDenyBlocking(ToUpper(WordsOf(kind).subscribed));
   for (Bytes name : call.args.Rest()) {
     call.services.pubsub.Subscribe(call.session, kind, name);
@@ -78,22 +78,23 @@ void SubscribeTo(Call& call, TopicKind kind) {
 }
 
 // Leaves topics over many Turns, so that a session with many subscriptions does not delay other clients.
-void UnsubscribeFromAll(Call& call, TopicKind kind) {
+void UnsubscribeFromAll(Call& call, PubSubKind kind) {
   constexpr size_t kPerTurn = 1000;
   const Bytes word = WordsOf(kind).unsubscribed;
   if (!call.session.subscriptions || call.session.subscriptions->Count(kind) == 0) {
     return Confirm(call, word, kind, nullptr);
   }
-  for (const Topic* topic : call.session.subscriptions->OfKind(kind, call.MayGoOnLater() ? kPerTurn : SIZE_MAX)) {
+  for (const PubSubChannel* topic :
+       call.session.subscriptions->OfKind(kind, call.MayContinueLater() ? kPerTurn : SIZE_MAX)) {
     const std::string name = topic->name;  // the topic is deleted with its last subscriber
     const Bytes shown = name;
     call.services.pubsub.Unsubscribe(call.session, kind, name);
     Confirm(call, word, kind, &shown);
   }
-  if (call.session.subscriptions && call.session.subscriptions->Count(kind) != 0) call.GoOnInNextTurn();
+  if (call.session.subscriptions && call.session.subscriptions->Count(kind) != 0) call.ContinueInNextTurn();
 }
 
-void UnsubscribeFrom(Call& call, TopicKind kind) {
+void UnsubscribeFrom(Call& call, PubSubKind kind) {
   const bool has_none = call.session.subscriptions == nullptr && !call.is_resumed;
   if (has_none && call.services.dialect.traits.unsubscribing_needs_subscription) {
     throw refusals::NotSubscribed(WordsOf(kind).unsubscribed);
@@ -106,12 +107,12 @@ void UnsubscribeFrom(Call& call, TopicKind kind) {
   call.services.executor.KeepMessages(call.session);
 }
 
-void WriteNames(Call& call, TopicKind kind) {
+void WriteNames(Call& call, PubSubKind kind) {
   const Bytes pattern = call.args.AtEnd() ? Bytes() : call.args.Rest()[0];
   call.reply.BulkArray(call.services.pubsub.Names(kind, call.args.AtEnd() ? nullptr : &pattern));
 }
 
-void WriteSubscriberCounts(Call& call, TopicKind kind) {
+void WriteSubscriberCounts(Call& call, PubSubKind kind) {
   call.reply.Array(2 * call.args.Left());
   for (Bytes name : call.args.Rest()) {
     call.reply.Bulk(name);
@@ -138,7 +139,7 @@ struct PSubscribe {
                                        .group = CommandGroup::kPubSub,
                                        .flags = kSubscribing,
                                        .channels = ChannelArguments::kAllPatterns};
-  static void Run(Call& call) { SubscribeTo(call, TopicKind::kPattern); }
+  static void Run(Call& call) { SubscribeTo(call, PubSubKind::kPattern); }
 };
 
 struct Publish {
@@ -152,16 +153,16 @@ struct Publish {
                                        .channels = ChannelArguments::kFirst};
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
-    if (Sentinel* sentinel = call.services.sentinel.sentinel()) return Hear(call, *sentinel, channel, message);
+    if (Sentinel* sentinel = call.services.sentinel.sentinel()) return Receive(call, *sentinel, channel, message);
     call.reply.Integer(static_cast<int64_t>(call.services.pubsub.Publish(channel, message)));
     Spread(call, PacketType::kPublish, channel, message);
   }
 
  private:
   // Another Sentinel introduces itself.
-  static void Hear(Call& call, Sentinel& sentinel, Bytes channel, Bytes message) {
-    if (channel != HelloTalk::kChannel) throw Refusal{refusals::kOnlyHello};
-    sentinel.hellos().Hear(message);
+  static void Receive(Call& call, Sentinel& sentinel, Bytes channel, Bytes message) {
+    if (channel != HelloProtocol::kChannel) throw Refusal{refusals::kOnlyHello};
+    sentinel.hellos().Receive(message);
     call.reply.Integer(1);
   }
 };
@@ -175,7 +176,7 @@ struct PubSubChannels {
                                        .flags = kLooking};
   static void Run(Call& call) {
     ExpectAtMostOne(call);
-    WriteNames(call, TopicKind::kChannel);
+    WriteNames(call, PubSubKind::kChannel);
   }
 
   // Redis: the container reports too many arguments.
@@ -208,7 +209,7 @@ struct PubSubNumPat {
                                        .group = CommandGroup::kPubSub,
                                        .flags = kLooking};
   static void Run(Call& call) {
-    call.reply.Integer(static_cast<int64_t>(call.services.pubsub.TopicCount(TopicKind::kPattern)));
+    call.reply.Integer(static_cast<int64_t>(call.services.pubsub.TopicCount(PubSubKind::kPattern)));
   }
 };
 
@@ -219,7 +220,7 @@ struct PubSubNumSub {
                                        .complexity = "O(N) for N channels asked for",
                                        .group = CommandGroup::kPubSub,
                                        .flags = kLooking};
-  static void Run(Call& call) { WriteSubscriberCounts(call, TopicKind::kChannel); }
+  static void Run(Call& call) { WriteSubscriberCounts(call, PubSubKind::kChannel); }
 };
 
 struct PubSubShardChannels {
@@ -231,7 +232,7 @@ struct PubSubShardChannels {
                                        .flags = kLooking};
   static void Run(Call& call) {
     PubSubChannels::ExpectAtMostOne(call);
-    WriteNames(call, TopicKind::kShardChannel);
+    WriteNames(call, PubSubKind::kShardChannel);
   }
 };
 
@@ -242,7 +243,7 @@ struct PubSubShardNumSub {
                                        .complexity = "O(N) for N shard channels asked for",
                                        .group = CommandGroup::kPubSub,
                                        .flags = kLooking};
-  static void Run(Call& call) { WriteSubscriberCounts(call, TopicKind::kShardChannel); }
+  static void Run(Call& call) { WriteSubscriberCounts(call, PubSubKind::kShardChannel); }
 };
 
 struct PUnsubscribe {
@@ -253,7 +254,7 @@ struct PUnsubscribe {
                                        .complexity = "O(N) for N patterns",
                                        .group = CommandGroup::kPubSub,
                                        .flags = kSubscribing};
-  static void Run(Call& call) { UnsubscribeFrom(call, TopicKind::kPattern); }
+  static void Run(Call& call) { UnsubscribeFrom(call, PubSubKind::kPattern); }
 };
 
 struct SPublish {
@@ -281,7 +282,7 @@ struct SSubscribe {
                                        .flags = kSubscribing,
                                        .keys = {KeyRange(1, -1, 1, kKeyNotKey)},
                                        .channels = ChannelArguments::kAll};
-  static void Run(Call& call) { SubscribeTo(call, TopicKind::kShardChannel); }
+  static void Run(Call& call) { SubscribeTo(call, PubSubKind::kShardChannel); }
 };
 
 struct Subscribe {
@@ -293,7 +294,7 @@ struct Subscribe {
                                        .group = CommandGroup::kPubSub,
                                        .flags = kSubscribing,
                                        .channels = ChannelArguments::kAll};
-  static void Run(Call& call) { SubscribeTo(call, TopicKind::kChannel); }
+  static void Run(Call& call) { SubscribeTo(call, PubSubKind::kChannel); }
 };
 
 struct SUnsubscribe {
@@ -304,7 +305,7 @@ struct SUnsubscribe {
                                        .group = CommandGroup::kPubSub,
                                        .flags = kSubscribing,
                                        .keys = {KeyRange(1, -1, 1, kKeyNotKey)}};
-  static void Run(Call& call) { UnsubscribeFrom(call, TopicKind::kShardChannel); }
+  static void Run(Call& call) { UnsubscribeFrom(call, PubSubKind::kShardChannel); }
 };
 
 struct Unsubscribe {
@@ -315,7 +316,7 @@ struct Unsubscribe {
                                        .complexity = "O(N) for N channels",
                                        .group = CommandGroup::kPubSub,
                                        .flags = kSubscribing};
-  static void Run(Call& call) { UnsubscribeFrom(call, TopicKind::kChannel); }
+  static void Run(Call& call) { UnsubscribeFrom(call, PubSubKind::kChannel); }
 };
 
 struct PubSubCommand {

@@ -119,7 +119,7 @@ struct Watch {
                                        .group = CommandGroup::kTransactions,
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
                                        .keys = {KeyRange(1, -1, 1, kKeyRO)},
-                                       .transaction = TransactionRole::kAside};
+                                       .transaction = TransactionRole::kImmediate};
   static void Run(Call& call) {
     if (call.session.InTransaction()) throw Refusal{refusals::kWatchInMulti};
     const bool lost_already = call.session.transaction != nullptr && call.session.transaction->Stale();

@@ -43,7 +43,7 @@ uint64_t CheckedOffset(const Call& call, int64_t offset) {
 
 Bit BitOf(int64_t value) { return value == 0 ? Bit::kClear : Bit::kSet; }
 
-// Makes the string if need be, and long enough for the bit. Returns its octets, to be changed.
+// Makes the string if need be, and long enough for the bit. Returns its bytes, to be changed.
 std::span<char> WithRoomFor(KeyEdit& bitmap, uint64_t last_bit) {
   if (!bitmap) bitmap.Put(StringContent::Raw(""));
   return bitmap.Grow(std::max<size_t>(bitmap->TextSize(), last_bit / 8 + 1));
@@ -292,7 +292,7 @@ struct BitOp {
     target.Touched("del");
     call.effect.Replace("DEL", target.Key());
   }
-  // The octets of the old value, if the result can be written over it.
+  // The bytes of the old value, if the result can be written over it.
   static std::span<char> ReusableText(KeyEdit& target, size_t size) {
     if (!target || target->Type() != ValueType::kString || target->TextSize() != size) return {};
     return target.TryGrow(size);

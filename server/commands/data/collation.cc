@@ -10,7 +10,7 @@ namespace respite {
 Collation::Collation(const std::string& name) : locale_(newlocale(LC_COLLATE_MASK, name.c_str(), nullptr)) {
   if (locale_ == nullptr) return;
   const std::string_view found = nl_langinfo_l(_NL_LOCALE_NAME(LC_COLLATE), locale_);
-  by_octets_ = found == "C" || found == "POSIX";
+  by_bytes_ = found == "C" || found == "POSIX";
 }
 
 Collation::~Collation() {

@@ -21,13 +21,13 @@ class Collation {
   // Whether this system has the locale.
   bool Exists() const { return locale_ != nullptr; }
   // Whether texts are compared by bytes, so that each text is its own key.
-  bool ByOctets() const { return by_octets_; }
+  bool ByBytes() const { return by_bytes_; }
   // Returns a key such that comparing keys by bytes compares the texts by collation. Requires: no NUL in the text.
   std::string KeyOf(Bytes text) const;
 
  private:
   locale_t locale_ = nullptr;
-  bool by_octets_ = true;
+  bool by_bytes_ = true;
 };
 
 }  // namespace respite

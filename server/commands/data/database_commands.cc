@@ -7,7 +7,7 @@
 #include "server/commands/db_index.h"
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
-#include "server/dataset/disposer.h"
+#include "server/dataset/lazy_free.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/storage/snapshots.h"
@@ -40,7 +40,7 @@ struct DbSize {
 };
 
 void Flush(Call& call, std::span<const int> dbs, FreeMode mode) {
-  for (Database& content : call.db.Flush(dbs)) call.services.disposer.Free(std::move(content), mode);
+  for (Database& content : call.db.Flush(dbs)) call.services.lazy_free.Free(std::move(content), mode);
   // With SYNC the caller expects the memory to be free afterwards.
   if (mode == FreeMode::kNow) PurgeAllocator();
 }

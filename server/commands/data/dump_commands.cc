@@ -1,4 +1,4 @@
-// Values as octets that travel: DUMP and RESTORE.
+// Values as bytes that travel: DUMP and RESTORE.
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +35,7 @@ struct Dump {
   static constexpr CommandSpec spec = {.syntax = "DUMP key",
                                        .summary = "Returns a value in a form that RESTORE takes.",
                                        .since = "2.6.0",
-                                       .complexity = "O(N), N being the size of the value in octets",
+                                       .complexity = "O(N), N being the size of the value in bytes",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
@@ -102,7 +102,7 @@ EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
   const auto value = CheckedPayload(payload, ChecksOf(call.services));
   if (!value) throw Refusal{refusals::kPayloadChecksum};
   RdbInput input(*value);
-  const uint8_t type = input.Octet();
+  const uint8_t type = input.Byte();
   if (call.services.settings.sanitize_dump_payload != SanitizeDumpPayload::kNever && IsPackedRdbType(type))
     ++call.services.stats.payload_sanitizations;
   auto entry = ReadRdbValue(input, type, {key, access, call.services.data.limits, call.db.Data().hash_key()});
@@ -166,8 +166,7 @@ void RunRestore(Call& call) {
   call.reply.Ok();
 }
 
-constexpr char kRestoreComplexity[] =
-    "O(N), N being the size of the value in octets; O(N*log(N)) for large sorted sets";
+constexpr char kRestoreComplexity[] = "O(N), N being the size of the value in bytes; O(N*log(N)) for large sorted sets";
 
 struct Restore {
   static constexpr CommandSpec spec = {

@@ -42,7 +42,7 @@ Hll HllOf(const Entry& string) {
   return *hll;
 }
 
-// The octets, to be changed.
+// The bytes, to be changed.
 std::span<char> GrowToText(KeyEdit& hll) { return hll.Grow(hll->TextSize()); }
 
 size_t SparseMaxBytes(const Call& call) { return call.services.settings.hll_sparse_max_bytes; }

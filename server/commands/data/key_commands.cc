@@ -9,7 +9,7 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/config/settings.h"
-#include "server/dataset/disposer.h"
+#include "server/dataset/lazy_free.h"
 #include "server/dataset/unit.h"
 #include "server/dataset/value_names.h"
 #include "server/execution/call.h"
@@ -41,7 +41,7 @@ void DeleteKeys(Call& call, FreeMode mode) {
   ForEachKey(call, [&](Bytes key) {
     KeyEdit edit = call.db.Open(key);
     if (!edit) return;
-    call.services.disposer.Free(edit.Take(), mode);
+    call.services.lazy_free.Free(edit.Take(), mode);
     edit.Touched("del");
     ++deleted;
   });

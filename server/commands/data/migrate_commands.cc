@@ -103,11 +103,11 @@ std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
 }
 
 // Takes the values as they are now.
-MigrateTalk TalkAbout(Call& call, const MigrateOptions& options, const std::vector<Bytes>& keys) {
+MigrateProtocol TalkAbout(Call& call, const MigrateOptions& options, const std::vector<Bytes>& keys) {
   const auto target =
-      call.services.settings.cluster_enabled ? MigrateTalk::Target::kClusterNode : MigrateTalk::Target::kServer;
-  MigrateTalk talk(std::vector<std::string>(options.auth.begin(), options.auth.end()), options.db, target);
-  const auto existing = options.replaces ? MigrateTalk::Existing::kReplaced : MigrateTalk::Existing::kRefused;
+      call.services.settings.cluster_enabled ? MigrateProtocol::Target::kClusterNode : MigrateProtocol::Target::kServer;
+  MigrateProtocol talk(std::vector<std::string>(options.auth.begin(), options.auth.end()), options.db, target);
+  const auto existing = options.replaces ? MigrateProtocol::Existing::kReplaced : MigrateProtocol::Existing::kRefused;
   for (Bytes key : keys) {
     const Entry* entry = call.db.Peek(key);
     const int64_t ttl_ms = entry->Deadline() == kNoDeadline ? 0 : entry->Deadline() - call.now_ms;
@@ -119,10 +119,10 @@ MigrateTalk TalkAbout(Call& call, const MigrateOptions& options, const std::vect
 // ---------------------------------------------------------------------------------------------------------------------
 // While everybody waits.
 
-MigrateTrouble TryTalk(MigrateTalk& talk, MigrateLink& link, int64_t timeout_ms) {
+MigrateTrouble TryTalk(MigrateProtocol& talk, MigrateLink& link, int64_t timeout_ms) {
   if (!link.Send(talk.Begin(link.selected_db), timeout_ms)) return MigrateTrouble::kWriting;
   if (!link.Send(talk.Restores(), timeout_ms)) return MigrateTrouble::kWriting;
-  link.selected_db = MigrateTalk::kUnknownDb;
+  link.selected_db = MigrateProtocol::kUnknownDb;
   while (!talk.IsOver()) {
     const auto line = link.ReadLine(timeout_ms);
     if (!line) return MigrateTrouble::kReading;
@@ -139,7 +139,7 @@ MigrateTrouble TroubleOf(ConnectTrouble trouble) {
 
 // A second connection is tried when the first one, which may have been kept for too long, breaks before any key was
 // answered for.
-MigrateTrouble TalkBlocking(Call& call, const MigrateOptions& options, MigrateTalk& talk) {
+MigrateTrouble TalkBlocking(Call& call, const MigrateOptions& options, MigrateProtocol& talk) {
   MigrateLinks& links = call.services.migrate_links;
   const Tls* tls = call.services.settings.tls_cluster ? &call.services.tls : nullptr;
   for (int attempt = 0;; ++attempt) {
@@ -153,7 +153,7 @@ MigrateTrouble TalkBlocking(Call& call, const MigrateOptions& options, MigrateTa
   }
 }
 
-MigrateOutcome MoveBlocking(Call& call, const MigrateOptions& options, MigrateTalk talk) {
+MigrateOutcome MoveBlocking(Call& call, const MigrateOptions& options, MigrateProtocol talk) {
   MigrateOutcome outcome{.trouble = TalkBlocking(call, options, talk)};
   outcome.error = talk.Error();
   if (options.copies) return outcome;
@@ -190,7 +190,7 @@ void Conclude(Call& call, const MigrateOutcome& outcome) {
   call.reply.Ok();
 }
 
-void MoveWhileOthersAreServed(Call& call, const MigrateOptions& options, MigrateTalk talk) {
+void MoveWhileOthersAreServed(Call& call, const MigrateOptions& options, MigrateProtocol talk) {
   call.services.migrations.Start(call.session, call.command,
                                  {.host = std::string(options.host),
                                   .port = std::string(options.port),
@@ -226,7 +226,7 @@ struct Migrate {
     const MigrateOptions options = ParseMigrateOptions(call);
     const std::vector<Bytes> keys = KeysThatExist(call, options.keys);
     if (keys.empty()) return call.reply.Simple("NOKEY");
-    MigrateTalk talk = TalkAbout(call, options, keys);
+    MigrateProtocol talk = TalkAbout(call, options, keys);
     const bool blocks = !call.services.executor.MayWait() || !call.services.migrations.CanStart();
     if (!blocks) return MoveWhileOthersAreServed(call, options, std::move(talk));
     Conclude(call, MoveBlocking(call, options, std::move(talk)));

@@ -226,7 +226,7 @@ std::vector<std::string> Collate(Call& call, std::vector<Bytes>& texts) {
   for (Bytes& text : texts) text = text.substr(0, text.find('\0'));
   const Collation collation(call.services.settings.locale_collate);
   std::vector<std::string> keys;
-  if (collation.ByOctets()) return keys;
+  if (collation.ByBytes()) return keys;
   keys.reserve(texts.size());
   for (Bytes& text : texts) text = keys.emplace_back(collation.KeyOf(text));
   return keys;

@@ -14,7 +14,7 @@ std::vector<Bytes> TextPool::Views() const {
   views.reserve(ends_.size());
   size_t begin = 0;
   for (size_t end : ends_) {
-    views.push_back(Bytes(octets_).substr(begin, end - begin));
+    views.push_back(Bytes(bytes_).substr(begin, end - begin));
     begin = end;
   }
   return views;
@@ -54,18 +54,18 @@ bool SortOrder::Precedes(const Key& one, const Key& other) const {
 // An LSD radix sort by bytes: each pass is stable, so the highest byte decides in the end. Skips bytes that all ranks
 // share, as small integers do. Cost: O(n) for each other byte.
 void SortOrder::SortByRank(KeyIterator first, KeyIterator last) {
-  constexpr size_t kOctets = sizeof(uint64_t);
-  std::array<std::array<uint32_t, 256>, kOctets> counts{};
+  constexpr size_t kBytes = sizeof(uint64_t);
+  std::array<std::array<uint32_t, 256>, kBytes> counts{};
   for (auto key = first; key != last; ++key)
-    for (size_t octet = 0; octet < kOctets; ++octet) ++counts[octet][(key->rank >> (8 * octet)) & 255];
+    for (size_t byte = 0; byte < kBytes; ++byte) ++counts[byte][(key->rank >> (8 * byte)) & 255];
   const auto size = static_cast<uint32_t>(last - first);
   std::vector<Key> from(first, last);
   std::vector<Key> to(from.size());
-  for (size_t octet = 0; octet < kOctets; ++octet) {
-    std::array<uint32_t, 256>& places = counts[octet];
+  for (size_t byte = 0; byte < kBytes; ++byte) {
+    std::array<uint32_t, 256>& places = counts[byte];
     if (std::ranges::find(places, size) != places.end()) continue;
     std::exclusive_scan(places.begin(), places.end(), places.begin(), uint32_t{0});
-    for (const Key& key : from) to[places[(key.rank >> (8 * octet)) & 255]++] = key;
+    for (const Key& key : from) to[places[(key.rank >> (8 * byte)) & 255]++] = key;
     from.swap(to);
   }
   std::ranges::copy(from, first);

@@ -17,15 +17,15 @@ namespace respite {
 class TextPool {
  public:
   void Add(Bytes text) {
-    octets_.append(text);
-    ends_.push_back(octets_.size());
+    bytes_.append(text);
+    ends_.push_back(bytes_.size());
   }
   size_t Size() const { return ends_.size(); }
   void Reserve(size_t texts) { ends_.reserve(texts); }
   std::vector<Bytes> Views() const;
 
  private:
-  std::string octets_;
+  std::string bytes_;
   std::vector<size_t> ends_;
 };
 

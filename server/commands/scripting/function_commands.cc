@@ -13,8 +13,8 @@
 #include "server/commands/help.h"
 #include "server/commands/scripting/script_arguments.h"
 #include "server/config/settings.h"
-#include "server/dataset/disposer.h"
-#include "server/dataset/reclaimer.h"
+#include "server/dataset/lazy_free.h"
+#include "server/dataset/lazy_free_thread.h"
 #include "server/execution/call.h"
 #include "server/execution/monitors.h"
 #include "server/execution/script_runner.h"
@@ -141,7 +141,7 @@ struct FunctionFlush {
     const FreeMode mode = TakeFlushMode(call, refusals::kFunctionFlushMode);
     FunctionLibraries::Contents contents = call.services.function_libraries.Take();
     const size_t functions = contents.loaded.functions.size();
-    if (mode == FreeMode::kLater && functions > 0) call.services.reclaimer.Free(std::move(contents), functions);
+    if (mode == FreeMode::kLater && functions > 0) call.services.lazy_free_thread.Free(std::move(contents), functions);
     call.unit.Count(1);
     call.reply.Ok();
   }

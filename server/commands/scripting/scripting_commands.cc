@@ -6,8 +6,8 @@
 #include "server/commands/flush_mode.h"
 #include "server/commands/help.h"
 #include "server/commands/scripting/script_arguments.h"
-#include "server/dataset/disposer.h"
-#include "server/dataset/reclaimer.h"
+#include "server/dataset/lazy_free.h"
+#include "server/dataset/lazy_free_thread.h"
 #include "server/execution/call.h"
 #include "server/execution/monitors.h"
 #include "server/execution/script_runner.h"
@@ -167,7 +167,7 @@ struct ScriptFlush {
     const FreeMode mode = TakeFlushMode(call, refusals::kScriptFlushMode);
     ScriptCache::Contents contents = call.services.script_cache.Take();
     const size_t scripts = contents.by_sha.size();
-    if (mode == FreeMode::kLater && scripts > 0) call.services.reclaimer.Free(std::move(contents), scripts);
+    if (mode == FreeMode::kLater && scripts > 0) call.services.lazy_free_thread.Free(std::move(contents), scripts);
     call.reply.Ok();
   }
 };
@@ -207,7 +207,7 @@ struct ScriptLoad {
   static constexpr CommandSpec spec = {.syntax = "SCRIPT|LOAD script",
                                        .summary = "Caches a Lua script without running it.",
                                        .since = "2.6.0",
-                                       .complexity = "O(N) for a script of N octets",
+                                       .complexity = "O(N) for a script of N bytes",
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kStale,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};

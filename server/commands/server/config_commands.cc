@@ -7,7 +7,7 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/config/config.h"
-#include "server/dataset/reclaimer.h"
+#include "server/dataset/lazy_free_thread.h"
 #include "server/dataset/unit.h"
 #include "server/execution/call.h"
 #include "server/execution/rewrite_extras.h"
@@ -75,7 +75,7 @@ struct ConfigResetStat {
     services.aof.ResetStats();
     services.commands.ResetStats();
     if (SlotStats* const stats = services.cluster.slot_stats()) stats->Reset();
-    services.reclaimer.ResetFreed();
+    services.lazy_free_thread.ResetFreed();
     // Keeps the number of unsaved changes.
     services.keyspace_stats = {.dirty = services.keyspace_stats.dirty};
     call.reply.Ok();

@@ -40,9 +40,9 @@
 #include "server/replication/replication.h"
 #include "server/storage/aof_loader.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/debug_delay.h"
 #include "server/storage/loading.h"
-#include "server/storage/nursery.h"
 #include "server/storage/rdb_loader.h"
 #include "server/storage/snapshots.h"
 
@@ -296,7 +296,7 @@ void Reload(Call& call) {
   const Services& services = call.services;
   services.scripts.RefuseInScript();
   RefuseWhileLoading(call);
-  if (options.saves && services.snapshots.Running()) services.nursery.Kill();
+  if (options.saves && services.snapshots.Running()) services.child_processes.Kill();
   if (options.saves && services.snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
   // Keeps expired keys if there are journals, which must record their removal.
   if (services.data.journals.Listen()) options.load.expired = RdbLoadOptions::Expired::kKeep;
@@ -307,7 +307,7 @@ void Reload(Call& call) {
     services.data.keeper->OnReplaced();  // keys come without commands
   }
   const LoadOutcome outcome = LoadDump(services, options.load, &call.session);
-  services.clients.Continue(call.session);
+  services.clients.QueueUnblocked(call.session);
   if (outcome != LoadOutcome::kLoaded) {
     if (aside) std::move(*aside).Restore(services.data);
     throw Refusal{refusals::kReloadFailed};
@@ -326,7 +326,7 @@ void LoadAof(Call& call) {
   directory.RemoveHistory();
   Capture aside = Capture::Take(services.data);
   const LoadOutcome outcome = AofLoader(services).Load(&call.session);
-  services.clients.Continue(call.session);
+  services.clients.QueueUnblocked(call.session);
   if (outcome != LoadOutcome::kLoaded) {
     std::move(aside).Restore(services.data);
     throw Refusal{refusals::kLoadAofFailed};

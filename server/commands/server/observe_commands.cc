@@ -155,7 +155,7 @@ struct CommandLogHelp {
   static void Run(Call& call) {
     WriteHelp(call, {"GET <count> (SLOW|LARGE-REQUEST|LARGE-REPLY)",
                      "    The latest entries; -1 for all. Each has six parts: id, time, duration in microseconds or",
-                     "    size in octets, words, client address, client name.", "LEN (SLOW|LARGE-REQUEST|LARGE-REPLY)",
+                     "    size in bytes, words, client address, client name.", "LEN (SLOW|LARGE-REQUEST|LARGE-REPLY)",
                      "    The number of entries.", "RESET (SLOW|LARGE-REQUEST|LARGE-REPLY)", "    Empties the log."});
   }
 };

@@ -5,7 +5,7 @@
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/storage/append_only_file.h"
-#include "server/storage/nursery.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/snapshots.h"
 
 namespace respite {
@@ -36,7 +36,8 @@ struct Save {
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti};
   static void Run(Call& call) {
     Snapshots& snapshots = call.services.snapshots;
-    if (snapshots.Running() || call.services.nursery.Does(ChildWork::kTransfer)) throw Refusal{refusals::kSaveRuns};
+    if (snapshots.Running() || call.services.child_processes.Does(ChildWork::kTransfer))
+      throw Refusal{refusals::kSaveRuns};
     if (snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
     call.reply.Ok();
   }
@@ -57,7 +58,7 @@ struct BgSave {
     const Services& services = call.services;
     const bool in_transaction = !services.executor.MayWait();
     if (services.snapshots.Running()) throw Refusal{refusals::kSaveRuns};
-    if (services.nursery.Busy() || in_transaction) {
+    if (services.child_processes.Busy() || in_transaction) {
       if (!may_wait && !in_transaction) throw Refusal{refusals::kOtherChildRuns};
       services.snapshots.Schedule();
       return call.reply.Simple("Background saving scheduled");

@@ -35,7 +35,7 @@ void ReplyAckCount(Reply& reply, const Services& services, const Session& sessio
 // What is kept beside a first base that is still being made is not safe yet.
 bool IsOnDisk(const Services& services, const Session& session) {
   return services.aof.state() == AppendOnlyFile::State::kOn &&
-         services.aof.writer().Synced() >= session.journaled_octets;
+         services.aof.writer().Synced() >= session.journaled_bytes;
 }
 int64_t CountDisks(const Services& services, const Session& session) {
   return services.replication.replicas().CountOnDisk(session.history_offset);

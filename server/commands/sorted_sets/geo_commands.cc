@@ -99,10 +99,10 @@ struct GeoAdd {
 
  private:
   static size_t RoomFor(const std::vector<NewPlace>& places, const EncodingLimits& limits) {
-    constexpr size_t kScoreOctets = 9;
-    size_t octets = 0;
-    for (const NewPlace& place : places) octets += kScoreOctets + place.member.size();
-    return PackedRoom(places.size(), octets, limits);
+    constexpr size_t kScoreBytes = 9;
+    size_t bytes = 0;
+    for (const NewPlace& place : places) bytes += kScoreBytes + place.member.size();
+    return PackedRoom(places.size(), bytes, limits);
   }
 };
 

@@ -36,9 +36,9 @@ struct ZAddOptions {
   bool Increments() const { return rule.arithmetic == AddRule::Arithmetic::kAdd; }
   size_t Count() const { return pairs.size() / 2; }
   size_t Room(const EncodingLimits& limits) const {
-    size_t octets = 0;
-    for (const Bytes word : pairs) octets += word.size();
-    return PackedRoom(Count(), octets, limits);
+    size_t bytes = 0;
+    for (const Bytes word : pairs) bytes += word.size();
+    return PackedRoom(Count(), bytes, limits);
   }
 };
 

@@ -56,9 +56,9 @@ class MemberWriter {
 inline Scores TakeWithScores(Args& args) { return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo; }
 
 // The initial space for a new set of `count` members; 0 if it will not be packed.
-inline size_t PackedRoom(size_t count, size_t octets, const EncodingLimits& limits) {
+inline size_t PackedRoom(size_t count, size_t bytes, const EncodingLimits& limits) {
   constexpr size_t kPerMember = 4;
-  return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + octets;
+  return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
 }
 
 struct AddCounts {

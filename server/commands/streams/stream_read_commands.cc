@@ -112,7 +112,8 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
 }
 
 // Waits for the streams. `words` is the request to run again, if not this one. Requires: BLOCK was given.
-void Wait(Call& call, const StreamReadOptions& options, Awaited::Loss loss, std::vector<std::string> words = {}) {
+void Wait(Call& call, const StreamReadOptions& options, BlockCondition::Loss loss,
+          std::vector<std::string> words = {}) {
   call.Wait({.keys = options.keys,
              .type = ValueType::kStream,
              .timeout_ms = *options.block_ms,
@@ -180,7 +181,7 @@ struct XRead {
       found.push_back({options.keys[i], stream, behind[i]});
     }
     if (found.empty() && !options.block_ms) return call.reply.NullArray();
-    if (found.empty()) return Wait(call, options, Awaited::Loss::kIgnored, WithIds(call, options, behind));
+    if (found.empty()) return Wait(call, options, BlockCondition::Loss::kIgnored, WithIds(call, options, behind));
     BeginStreams(call.reply, found.size());
     for (const Found& one : found) {
       BeginStream(call.reply, one.key);
@@ -303,7 +304,7 @@ struct XReadGroup {
       }
     }
     if (deliveries.empty() && !options.block_ms) return call.reply.NullArray();
-    if (deliveries.empty()) return Wait(call, options, Awaited::Loss::kTold);
+    if (deliveries.empty()) return Wait(call, options, BlockCondition::Loss::kTold);
     BeginStreams(call.reply, deliveries.size());
     for (Delivery& delivery : deliveries) WriteDelivery(call, delivery);
   }

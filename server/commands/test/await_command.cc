@@ -8,11 +8,11 @@
 
 #include "base/duration_text.h"
 #include "base/pace.h"
+#include "server/clients/blocked_client.h"
 #include "server/clients/clients.h"
+#include "server/clients/current_execution.h"
 #include "server/clients/pubsub.h"
 #include "server/clients/replica.h"
-#include "server/clients/running.h"
-#include "server/clients/waiter.h"
 #include "server/commands/test/condition_words.h"
 #include "server/commands/test/test_cards.h"
 #include "server/commands/test/test_words.h"
@@ -67,10 +67,10 @@ AwaitGoal Counted(AwaitedNumber number, const std::string& what, std::function<u
 
 // Those that AWAIT themselves are not meant.
 bool IsBlockedElsewhere(const Session& session, const Command& await) {
-  return !session.closing && session.waiter != nullptr && session.waiter->command != &await;
+  return !session.closing && session.blocked_client != nullptr && session.blocked_client->command != &await;
 }
 
-bool WaitsForKey(const Waiter& waiter, const KeyName& wanted) {
+bool WaitsForKey(const BlockedClient& waiter, const KeyName& wanted) {
   return std::ranges::any_of(waiter.places, [&](const auto& place) { return place.Name() == wanted; });
 }
 
@@ -83,7 +83,7 @@ AwaitGoal TakeBlocked(Call& call) {
     uint64_t count = 0;
     services.clients.ForEach([&](const Session& session) {
       if (!IsBlockedElsewhere(session, command)) return;
-      if (!key || WaitsForKey(*session.waiter, *key)) ++count;
+      if (!key || WaitsForKey(*session.blocked_client, *key)) ++count;
     });
     return count;
   });
@@ -94,8 +94,8 @@ AwaitGoal TakeSubscribers(Call& call) {
   const AwaitedNumber number = TakeAwaitedNumber(call.args, "SUBSCRIBERS");
   return Counted(number, "subscribers of " + Quoted(channel), [&services = call.services, channel] {
     const PubSub& pubsub = services.pubsub;
-    return pubsub.SubscriberCount(TopicKind::kChannel, channel) +
-           pubsub.SubscriberCount(TopicKind::kShardChannel, channel);
+    return pubsub.SubscriberCount(PubSubKind::kChannel, channel) +
+           pubsub.SubscriberCount(PubSubKind::kShardChannel, channel);
   });
 }
 
@@ -152,7 +152,7 @@ AwaitGoal TakeCommand(Call& call) {
 // Its type; empty: it is not there.
 std::string TypeOf(const Services& services, const KeyName& name) {
   const Entry* const entry = services.keyspace[name.db].Find(name.key);
-  const bool is_there = entry != nullptr && !entry->IsExpired(services.running.WallMs());
+  const bool is_there = entry != nullptr && !entry->IsExpired(services.current_execution.WallMs());
   return is_there ? std::string(TypeName(entry->Type())) : std::string();
 }
 
@@ -161,7 +161,7 @@ int64_t ExpiryUs(const Services& services, const KeyName& name) {
   const Entry* const entry = services.keyspace[name.db].Find(name.key);
   if (entry == nullptr || entry->Deadline() == kNoDeadline) return Awaits::kNever;
   constexpr int64_t kLeastMs = 5;  // the clock may stand still
-  const int64_t left_ms = entry->Deadline() - services.running.WallMs();
+  const int64_t left_ms = entry->Deadline() - services.current_execution.WallMs();
   return left_ms > kMaxAwaitMs ? Awaits::kNever : services.pace.NowUs() + std::max(left_ms + 1, kLeastMs) * 1000;
 }
 
@@ -247,7 +247,8 @@ void TestAwait::Run(Call& call) {
   std::optional<Sight> end = call.is_resumed ? awaits.Take(call.session) : std::nullopt;
   const Sight sight = end ? *std::move(end) : awaited.look();
   if (sight.is_met) return call.reply.Ok();
-  if (call.is_resumed || timeout_ms == 0 || !call.MayGoOnLater()) return FailAwait(call, awaited, sight, timeout_ms);
+  if (call.is_resumed || timeout_ms == 0 || !call.MayContinueLater())
+    return FailAwait(call, awaited, sight, timeout_ms);
   awaits.Begin(call.session, call.command, awaited.look, timeout_ms);
   call.Wait({.can_be_unblocked = false});
 }

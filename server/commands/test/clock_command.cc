@@ -15,13 +15,13 @@ constexpr char kBusyClient[] = "ERR TEST CLOCK cannot move the clock here, since
 // A jump takes a Turn of its own, in which everything due on the way happens.
 void RequireJump(const Call& call, const ClockControl& control, int64_t elapsed_ms) {
   if (!control.MayPass(elapsed_ms)) throw Refusal{kClockTooFar};
-  if (!call.MayGoOnLater()) throw Refusal{kBusyClient};
+  if (!call.MayContinueLater()) throw Refusal{kBusyClient};
 }
 
 // The second part of a jump: the handler runs again.
 void Arrive(Call& call, ClockControl& control) {
   const auto arrival = control.TakeArrival(call.session.id);
-  if (!arrival) return call.GoOnInNextTurn();
+  if (!arrival) return call.ContinueInNextTurn();
   if (arrival->is_too_far) return call.reply.Error(kClockTooFar);
   if (!EqualsIgnoreCase(call.args.Next(), "next")) return call.reply.Ok();
   ReplyDue(call.reply, arrival->met);
@@ -35,7 +35,7 @@ void GoTo(Call& call, ClockControl& control, int64_t wall_ms) {
   }
   RequireJump(call, control, wall_ms - now_ms);
   control.DepartTo(call.session.id, wall_ms);
-  call.GoOnInNextTurn();
+  call.ContinueInNextTurn();
 }
 
 void Freeze(Call& call, ClockControl& control, std::optional<int64_t> wall_ms) {
@@ -49,13 +49,13 @@ void Freeze(Call& call, ClockControl& control, std::optional<int64_t> wall_ms) {
 void Advance(Call& call, ClockControl& control, int64_t elapsed_ms) {
   RequireJump(call, control, elapsed_ms);
   control.Depart(call.session.id, elapsed_ms);
-  call.GoOnInNextTurn();
+  call.ContinueInNextTurn();
 }
 
 void Next(Call& call, ClockControl& control) {
-  if (!call.MayGoOnLater()) throw Refusal{kBusyClient};
+  if (!call.MayContinueLater()) throw Refusal{kBusyClient};
   control.DepartToNext(call.session.id);
-  call.GoOnInNextTurn();
+  call.ContinueInNextTurn();
 }
 
 void MakeMove(Call& call, ClockControl& control, const ClockMove& move) {

@@ -49,12 +49,12 @@ void RunTask(Call& call, const NodeGroup::Task& task) {
   NodeGroup& group = RequireGroup(call);
   const NodeGroup::Asker asker{&call.services, call.session.id};
   if (!call.is_resumed) {
-    if (!call.MayGoOnLater()) throw Refusal{"ERR this connection cannot wait here"};
+    if (!call.MayContinueLater()) throw Refusal{"ERR this connection cannot wait here"};
     if (const auto refusal = group.Begin(asker, task)) throw Refusal{"ERR " + *refusal};
-    return call.GoOnInNextTurn();
+    return call.ContinueInNextTurn();
   }
   const auto outcome = group.TakeOutcome(asker);
-  if (!outcome) return call.GoOnInNextTurn();
+  if (!outcome) return call.ContinueInNextTurn();
   if (outcome->trouble) return call.reply.Error("ERR " + *outcome->trouble);
   task.clock.kind == ClockMove::Kind::kNext ? ReplyDue(call.reply, outcome->met) : call.reply.Ok();
 }

@@ -44,8 +44,8 @@ void TestCrash::Run(Call& call) {
   const Restarts::Remains remains = RemainsAfter(call, PolicyIn(call));
   if (restarts == nullptr) throw Refusal{kCannotRestart};
   if (call.is_resumed) return call.reply.Error(kCannotStay);
-  if (!call.MayGoOnLater() || !restarts->Crash(call.session, remains)) throw Refusal{kCannotStay};
-  call.GoOnInNextTurn();
+  if (!call.MayContinueLater() || !restarts->Crash(call.session, remains)) throw Refusal{kCannotStay};
+  call.ContinueInNextTurn();
 }
 
 }  // namespace respite

@@ -18,7 +18,7 @@ namespace {
 constexpr char kActionNames[] =
     "ERROR, REPLY, DELAY, DELAY-REPLY, CLOSE, CLOSE-AFTER, CUT, TRICKLE, SILENCE, REFUSE and DISK";
 constexpr int64_t kMaxDelayMs = int64_t{36'500} * 86'400'000;
-constexpr int64_t kMostOctets = int64_t{1} << 40;
+constexpr int64_t kMostBytes = int64_t{1} << 40;
 constexpr int64_t kMostPerSecond = 1'000'000'000;
 constexpr int64_t kSlots = 16'384;
 
@@ -77,7 +77,7 @@ FaultOrder::Action TakeError(Args& args, Bytes action) {
   }
   if (EqualsIgnoreCase(text, "moved") || EqualsIgnoreCase(text, "ask")) return error(TakeRedirect(args, text));
   const bool is_line = !text.empty() && text.find_first_of("\r\n") == Bytes::npos;
-  if (!is_line) throw Refusal{"ERR an error is one line that is not empty. DO REPLY sends any octets"};
+  if (!is_line) throw Refusal{"ERR an error is one line that is not empty. DO REPLY sends any bytes"};
   return error(std::string(text));
 }
 
@@ -121,17 +121,17 @@ constexpr std::array kKnownActions = {
     KnownAction{"delay-reply", WithDuration<FaultKind::kDelayReply>},
     KnownAction{"close", Plain<FaultKind::kClose>},
     KnownAction{"close-after", Plain<FaultKind::kCut>},  // nothing of the reply
-    KnownAction{"cut",
-                [](Args& args, Bytes action) -> FaultOrder::Action {
-                  const Bytes octets = ValueOf(args, action);
-                  return RequestFault{.kind = FaultKind::kCut,
-                                      .amount = NumberIn(octets, "number of octets", {0, kMostOctets})};
-                }},
+    KnownAction{
+        "cut",
+        [](Args& args, Bytes action) -> FaultOrder::Action {
+          const Bytes bytes = ValueOf(args, action);
+          return RequestFault{.kind = FaultKind::kCut, .amount = NumberIn(bytes, "number of bytes", {0, kMostBytes})};
+        }},
     KnownAction{"trickle",
                 [](Args& args, Bytes action) -> FaultOrder::Action {
                   const Bytes rate = ValueOf(args, action);
                   return RequestFault{.kind = FaultKind::kTrickle,
-                                      .amount = NumberIn(rate, "number of octets a second", {1, kMostPerSecond})};
+                                      .amount = NumberIn(rate, "number of bytes a second", {1, kMostPerSecond})};
                 }},
     KnownAction{"silence", Plain<FaultKind::kSilence>},
     KnownAction{"refuse", TakeRefusal},

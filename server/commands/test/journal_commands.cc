@@ -154,7 +154,7 @@ std::string LastOnes(const RequestJournal& journal, uint64_t from) {
   return all.empty() ? std::string(" nothing") : Listed(all);
 }
 
-// One line, whatever octets the words have.
+// One line, whatever bytes the words have.
 void FailExpectation(Call& call, std::string text) {
   for (char& c : text) {
     if (c == '\r' || c == '\n') c = ' ';

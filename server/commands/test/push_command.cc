@@ -5,7 +5,7 @@
 
 #include "base/number_text.h"
 #include "server/clients/clients.h"
-#include "server/clients/messages.h"
+#include "server/clients/push_messages.h"
 #include "server/commands/test/test_cards.h"
 #include "server/execution/services.h"
 #include "server/lab/request_filter.h"

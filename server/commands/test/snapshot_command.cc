@@ -8,8 +8,8 @@
 #include "server/clients/role.h"
 #include "server/commands/test/test_actions.h"
 #include "server/commands/test/test_cards.h"
-#include "server/dataset/disposer.h"
 #include "server/dataset/eviction.h"
+#include "server/dataset/lazy_free.h"
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
@@ -117,7 +117,7 @@ void ResetData(Call& call) {
   RequirePrimary(call);
   std::vector<int> all(static_cast<size_t>(call.services.keyspace.Count()));
   std::iota(all.begin(), all.end(), 0);
-  for (Database& content : call.db.Flush(all)) call.services.disposer.Free(std::move(content), FreeMode::kLater);
+  for (Database& content : call.db.Flush(all)) call.services.lazy_free.Free(std::move(content), FreeMode::kLater);
   if (!call.unit.Recorded()) return;
   const Bytes words[] = {"FLUSHALL"};
   call.unit.data().effects.Add(0, words);

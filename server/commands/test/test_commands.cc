@@ -67,7 +67,7 @@ constexpr std::string_view kHelp[] = {
     "    Let requests that meet all conditions fail: COMMAND, KEY, CLIENT, USER, ADDR, LIB <glob>,",
     "    CATEGORY <@name>, ID, DB <n>, SCRIPT, TRANSACTION yes|no. The faults are:",
     "    ERROR <text>|<CODE>, REPLY <resp>, DELAY, DELAY-REPLY <duration>, CLOSE, CLOSE-AFTER,",
-    "    CUT <octets>, TRICKLE <octets a second>, SILENCE; for connections REFUSE [LISTEN];",
+    "    CUT <bytes>, TRICKLE <bytes a second>, SILENCE; for connections REFUSE [LISTEN];",
     "    for append-only file and snapshots DISK FULL|ERROR|SLOW <duration>.",
     "FAULT LIST",
     "    Show all faults, with what they have met.",

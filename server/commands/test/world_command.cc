@@ -33,7 +33,7 @@ Worlds& RequireWorlds(const Call& call) {
 
 void CheckName(Bytes name) {
   if (!name.empty() && name.size() <= Worlds::kLongestName) return;
-  throw Refusal{"ERR the name of a world has 1 to " + std::to_string(Worlds::kLongestName) + " octets"};
+  throw Refusal{"ERR the name of a world has 1 to " + std::to_string(Worlds::kLongestName) + " bytes"};
 }
 
 Bytes NameOfExistingWorld(Call& call) {
@@ -97,13 +97,14 @@ void CreateWorld(Call& call) {
 // Moves the connection in the next Turn. If the handler runs again, that has failed.
 void GoToWorld(Call& call, Worlds::Entry entry) {
   if (call.is_resumed) return call.reply.Error(kGone);
-  if (!call.MayGoOnLater() || !RequireWorlds(call).Enter(call.session, std::move(entry))) throw Refusal{kCannotMove};
-  call.GoOnInNextTurn();
+  if (!call.MayContinueLater() || !RequireWorlds(call).Enter(call.session, std::move(entry)))
+    throw Refusal{kCannotMove};
+  call.ContinueInNextTurn();
 }
 
 void MakeAndEnterWorld(Call& call, Bytes name, std::vector<std::string> request) {
   if (!call.is_resumed && !RequireWorlds(call).Has(name)) {
-    if (!call.MayGoOnLater() || !RequireWorlds(call).MayMove(call.session)) throw Refusal{kCannotMove};
+    if (!call.MayContinueLater() || !RequireWorlds(call).MayMove(call.session)) throw Refusal{kCannotMove};
     MakeWorld(call, name, {});
   }
   GoToWorld(call, {.world = std::string(name), .request = std::move(request)});

@@ -117,7 +117,7 @@ class FaultyFile final : public File {
     return error == kNoError ? file_->Sync() : error;
   }
   void StartWriteback() override { file_->StartWriteback(); }
-  IoError Truncate(uint64_t octets) override { return file_->Truncate(octets); }
+  IoError Truncate(uint64_t bytes) override { return file_->Truncate(bytes); }
   Result<uint64_t, IoError> Size() const override { return file_->Size(); }
 
  private:

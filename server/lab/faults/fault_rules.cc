@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/refusal.h"
 #include "server/catalogue/command_table.h"
-#include "server/clients/holdups.h"
+#include "server/clients/client_faults.h"
 #include "server/lab/request_journal.h"
 
 namespace respite {
@@ -80,7 +80,7 @@ bool FaultRules::Delete(Bytes name) {
   rules_.erase(found->second);
   names_.erase(found);
   AfterChange();
-  parts_.holdups.Release(owner);
+  parts_.client_faults.Release(owner);
   return true;
 }
 
@@ -89,7 +89,7 @@ void FaultRules::Clear() {
   names_.clear();
   rules_.clear();
   AfterChange();
-  parts_.holdups.ReleaseAll();
+  parts_.client_faults.ReleaseAll();
 }
 
 void FaultRules::Stop(Rule& rule) {

@@ -26,7 +26,7 @@ namespace respite {
 
 class Clock;
 class CommandTable;
-class Holdups;
+class ClientFaults;
 class RequestJournal;
 
 // New connections are closed, or not accepted at all.
@@ -51,7 +51,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {
   struct Parts {
     const Clock& clock;
     const CommandTable& commands;
-    Holdups& holdups;
+    ClientFaults& client_faults;
     RequestFaultsPort& port;
     DiskFaults& disk;
     RequestJournal& journal;

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "server/clients/clients.h"
-#include "server/clients/running.h"
+#include "server/clients/current_execution.h"
 #include "server/clients/session.h"
 #include "server/lab/lint/habit_check.h"
 #include "server/lab/lint/lock_check.h"
@@ -22,7 +22,7 @@ namespace {
 using Place = RequestFaults::Place;
 using Rule = LintRule;
 
-constexpr size_t kShapeOctets = 64;    // of a key
+constexpr size_t kShapeBytes = 64;     // of a key
 constexpr size_t kLongestWord = 1024;  // of a client, or a channel
 
 struct CheckKind {
@@ -62,9 +62,9 @@ KeyList JudgedKeys(const CommandSpec& spec, std::span<const Bytes> words) {
 // Keys that differ in numbers only have one shape: lock:17 and lock:4711.
 std::string ShapeOf(Bytes key) {
   std::string shape;
-  for (const char c : key.substr(0, kShapeOctets)) {
-    const char octet = IsDigit(c) ? '0' : c;
-    if (octet != '0' || !shape.ends_with('0')) shape += octet;
+  for (const char c : key.substr(0, kShapeBytes)) {
+    const char byte = IsDigit(c) ? '0' : c;
+    if (byte != '0' || !shape.ends_with('0')) shape += byte;
   }
   return shape;
 }
@@ -191,8 +191,8 @@ const RequestFault* Lint::Meet(const Request& request) {
 
 void Lint::OnCall(const FinishedCall& call) {
   const bool is_in_script = call.session.IsScript();
-  if (is_in_script && parts_.running.session == nullptr) return;
-  const Session& client = is_in_script ? *parts_.running.session : call.session;
+  if (is_in_script && parts_.current_execution.session == nullptr) return;
+  const Session& client = is_in_script ? *parts_.current_execution.session : call.session;
   if (IsOwnTalk(client, &call.command)) return;
   if (call.ending == FinishedCall::Ending::kFailed) {
     if (call.depth == 0) TellOfFailure(client);
@@ -205,7 +205,7 @@ void Lint::OnCall(const FinishedCall& call) {
                                    .words = call.words,
                                    .place = place,
                                    .is_in_transaction = client.InTransaction()});
-  request.reply_octets = call.reply_octets;
+  request.reply_bytes = call.reply_bytes;
   LintRemarks remarks;
   for (const auto& [kind, check] : checks_) check->After(request, remarks);
   Note(&request, std::move(remarks));

@@ -21,7 +21,7 @@
 
 namespace respite {
 
-struct Running;
+struct CurrentExecution;
 
 // Where a rule stands.
 enum class LintMode : uint8_t { kOff, kOn, kStrict };
@@ -44,7 +44,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
 
   struct Parts {
     const Clock& clock;
-    const Running& running;
+    const CurrentExecution& current_execution;
     const Dataset& data;
     const Clients& clients;
     const PubSub& pubsub;

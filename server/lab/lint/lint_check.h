@@ -19,7 +19,7 @@
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/key_event.h"
 #include "server/catalogue/key_finder.h"
-#include "server/clients/key_lines.h"
+#include "server/clients/key_queues.h"
 #include "server/execution/request_faults.h"
 #include "server/lab/lint/lint_rules.h"
 #include "server/lab/request_owner.h"
@@ -67,8 +67,8 @@ struct LintRequest {
   std::span<const Bytes> words;
   KeyList keys;  // but for those that are longer than kLongestKey
   Place place;
-  uint64_t number;          // of the requests that this client has sent
-  size_t reply_octets = 0;  // behind it, with kSent
+  uint64_t number;         // of the requests that this client has sent
+  size_t reply_bytes = 0;  // behind it, with kSent
 
   bool Is(Bytes full_name) const { return Bytes(command.full_name) == full_name; }
   bool IsOneOf(std::span<const Bytes> full_names) const;

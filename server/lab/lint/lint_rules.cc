@@ -119,9 +119,9 @@ bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits) {
     case LintRule::kHotKey:
       return SetNumber(value, 1, 100, limits.percent_of_accesses);
     case LintRule::kBigValue: {
-      const auto octets = ParseMemory(value);
-      if (octets) limits.value_octets = *octets;
-      return octets.has_value();
+      const auto bytes = ParseMemory(value);
+      if (bytes) limits.value_bytes = *bytes;
+      return bytes.has_value();
     }
     case LintRule::kNoTtl:
       limits.timed_keys = value;
@@ -142,7 +142,7 @@ std::string LintLimitText(LintRule rule, const LintLimits& limits) {
     case LintRule::kHotKey:
       return std::to_string(limits.percent_of_accesses);
     case LintRule::kBigValue:
-      return std::to_string(limits.value_octets);
+      return std::to_string(limits.value_bytes);
     case LintRule::kNoTtl:
       return limits.timed_keys;
     case LintRule::kDeprecated:

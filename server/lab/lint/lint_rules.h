@@ -57,12 +57,12 @@ std::string VersionLimitText(const Version& version);
 
 // The values of the rules that have one.
 struct LintLimits {
-  uint64_t calls_in_sequence = 20;            // chatty
-  uint64_t value_octets = uint64_t{1} << 20;  // big-value
-  uint64_t percent_of_accesses = 50;          // hot-key
-  std::string timed_keys = "*";               // no-ttl: a pattern
-  Version deprecated_in = {7, 2, kAnyPart};   // deprecated
-  Version newest = {7, 2, kAnyPart};          // newer
+  uint64_t calls_in_sequence = 20;           // chatty
+  uint64_t value_bytes = uint64_t{1} << 20;  // big-value
+  uint64_t percent_of_accesses = 50;         // hot-key
+  std::string timed_keys = "*";              // no-ttl: a pattern
+  Version deprecated_in = {7, 2, kAnyPart};  // deprecated
+  Version newest = {7, 2, kAnyPart};         // newer
 };
 
 // False: the value does not fit the rule. Requires: the rule has a value.

@@ -66,9 +66,9 @@ void MessageCheck::JudgePublish(const LintRequest& request, LintRemarks& remarks
   if (parts_.settings.cluster_enabled) return;
   const Bytes channel = request.words[1];
   const bool is_sharded = request.Is("spublish");
-  const TopicKind kind = is_sharded ? TopicKind::kShardChannel : TopicKind::kChannel;
+  const PubSubKind kind = is_sharded ? PubSubKind::kShardChannel : PubSubKind::kChannel;
   if (parts_.pubsub.SubscriberCount(kind, channel) != 0) return;
-  const auto patterns = is_sharded ? std::vector<Bytes>() : parts_.pubsub.Names(TopicKind::kPattern, nullptr);
+  const auto patterns = is_sharded ? std::vector<Bytes>() : parts_.pubsub.Names(PubSubKind::kPattern, nullptr);
   if (std::ranges::any_of(patterns, [&](Bytes pattern) { return Glob(pattern).Matches(channel); })) return;
   remarks.push_back({.rule = LintRule::kLostMessage,
                      .why = "nobody has subscribed to " + ShownWord(channel) + ": the message is lost",

@@ -78,7 +78,7 @@ void ShapeCheck::JudgeCost(const LintRequest& request, LintRemarks& remarks) con
 }
 
 void ShapeCheck::JudgeValues(const LintRequest& request, LintRemarks& remarks) const {
-  const uint64_t most = parts_.limits.value_octets;
+  const uint64_t most = parts_.limits.value_bytes;
   const auto big = std::ranges::find_if(request.words, [most](Bytes word) { return word.size() > most; });
   if (big == request.words.end()) return;
   const std::string key = request.keys.Empty() ? "" : std::string(request.words[request.keys[0].index]);
@@ -124,11 +124,11 @@ void ShapeCheck::JudgeHeat(const LintRequest& request, LintRemarks& remarks) {
 }
 
 void ShapeCheck::After(const LintRequest& request, LintRemarks& remarks) {
-  const uint64_t most = parts_.limits.value_octets;
-  if (request.place != Place::kSent || request.reply_octets <= most) return;
+  const uint64_t most = parts_.limits.value_bytes;
+  if (request.place != Place::kSent || request.reply_bytes <= most) return;
   const std::string key = request.keys.Empty() ? "" : std::string(request.words[request.keys[0].index]);
   remarks.push_back({.rule = LintRule::kBigValue,
-                     .why = "a reply of " + HumanBytes(request.reply_octets) + ", more than " + HumanBytes(most),
+                     .why = "a reply of " + HumanBytes(request.reply_bytes) + ", more than " + HumanBytes(most),
                      .key = key});
 }
 

@@ -44,19 +44,19 @@ void AskedReplies::Feed(Bytes bytes) {
     parser_.Received(size);
     while (parser_.ParseInto(batch_, {}) == RequestParser::Status::kRequest) {
       const auto words = batch_.Words(batch_.requests.back());
-      Hear({words.begin(), words.end()});
+      Receive({words.begin(), words.end()});
     }
     batch_.Clear();
-    parser_.Park();
+    parser_.SaveRest();
   }
 }
 
-void AskedReplies::Hear(std::vector<std::string> words) {
+void AskedReplies::Receive(std::vector<std::string> words) {
   if (words.empty()) return;
   ++count_;
   const std::string& name = words[0];
   const bool sets_mode = words.size() == 3 && EqualsIgnoreCase(name, "client") && EqualsIgnoreCase(words[1], "reply");
-  if (sets_mode) HearReplyMode(words[2]);
+  if (sets_mode) NoteReplyMode(words[2]);
   is_foreign_ = is_foreign_ || Has(kForeign, name);
   has_own_time_ = has_own_time_ || LeadsToOwnTime(words);
   if (EqualsIgnoreCase(name, "reset")) {
@@ -77,7 +77,7 @@ void AskedReplies::Hear(std::vector<std::string> words) {
 }
 
 // CLIENT REPLY ON is answered; OFF and SKIP are not.
-void AskedReplies::HearReplyMode(const std::string& mode) {
+void AskedReplies::NoteReplyMode(const std::string& mode) {
   if (EqualsIgnoreCase(mode, "on")) answers_ = Answers::kOn;
   if (EqualsIgnoreCase(mode, "off")) answers_ = Answers::kOff;
   if (EqualsIgnoreCase(mode, "skip") && answers_ == Answers::kOn) answers_ = Answers::kSkipNext;

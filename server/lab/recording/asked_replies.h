@@ -40,8 +40,8 @@ class AskedReplies {
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };
 
-  void Hear(std::vector<std::string> words);
-  void HearReplyMode(const std::string& mode);
+  void Receive(std::vector<std::string> words);
+  void NoteReplyMode(const std::string& mode);
   void Queue(std::vector<std::string> words);
 
   RequestParser parser_;

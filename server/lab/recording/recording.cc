@@ -101,12 +101,12 @@ Result<std::optional<RecordedEvent>, std::string> RecordingReader::ReadEvent() {
     return Failure("'" + std::string(*line) + "' cannot happen to this connection now");
   }
   if (!HasBytes(*kind)) return std::optional(std::move(event));
-  const auto octets = static_cast<size_t>(*size);
-  if (rest_.size() <= octets) return std::optional<RecordedEvent>();  // torn off
-  if (rest_[octets] != kEventEnd) return Failure("no line ends behind the bytes of this event");
-  event.bytes = rest_.substr(0, octets);
+  const auto bytes = static_cast<size_t>(*size);
+  if (rest_.size() <= bytes) return std::optional<RecordedEvent>();  // torn off
+  if (rest_[bytes] != kEventEnd) return Failure("no line ends behind the bytes of this event");
+  event.bytes = rest_.substr(0, bytes);
   line_ += static_cast<size_t>(std::ranges::count(event.bytes, '\n')) + 1;
-  rest_.remove_prefix(octets + 1);
+  rest_.remove_prefix(bytes + 1);
   return std::optional(std::move(event));
 }
 

@@ -55,7 +55,7 @@ bool Replay::HasOwnTime() const {
   });
 }
 
-std::optional<int64_t> Replay::GoOn() {
+std::optional<int64_t> Replay::Continue() {
   CompareAll();
   while (outcome_.failure.empty() && next_ < recording_.events.size()) {
     const RecordedEvent& event = recording_.events[next_];

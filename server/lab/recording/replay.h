@@ -46,7 +46,7 @@ class Replay {
 
   // Does what can be done now. Returns after how many milliseconds it is to be called again if nothing has moved
   // before; nothing: it is over.
-  std::optional<int64_t> GoOn();
+  std::optional<int64_t> Continue();
 
   struct Outcome {
     uint64_t connections = 0;

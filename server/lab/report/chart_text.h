@@ -10,7 +10,7 @@ namespace respite {
 
 // Its name, or "id=7".
 std::string ClientText(const RequestOwner& client);
-// Words as they would be typed, `most` octets or a little more of them.
+// Words as they would be typed, `most` bytes or a little more of them.
 std::string EntryText(const RequestEntry& entry, size_t most);
 // How it ended, if that is not simply "ok": "error ERR ...", "blocked", "fault NAME", "key exists".
 std::string EndText(const RequestEntry& entry);

@@ -10,7 +10,7 @@ namespace {
 
 struct Character {
   uint32_t code;
-  size_t octets;
+  size_t bytes;
 };
 
 struct Codes {
@@ -33,7 +33,7 @@ bool IsIn(const auto& ranges, uint32_t code) {
   return std::ranges::any_of(ranges, [code](const Codes& codes) { return codes.Has(code); });
 }
 
-size_t OctetsOf(unsigned char lead) {
+size_t BytesOf(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead >= 0xc2 && lead < 0xe0) return 2;
   if (lead >= 0xe0 && lead < 0xf0) return 3;
@@ -42,22 +42,22 @@ size_t OctetsOf(unsigned char lead) {
 
 // The first character; nothing if the text does not begin with valid UTF-8.
 std::optional<Character> FirstOf(Bytes text) {
-  const auto octet = [text](size_t at) { return static_cast<unsigned char>(text[at]); };
-  const size_t octets = OctetsOf(octet(0));
-  if (octets == 0 || octets > text.size()) return std::nullopt;
-  uint32_t code = octets == 1 ? octet(0) : octet(0) & (0x7fU >> octets);
-  for (size_t at = 1; at < octets; ++at) {
-    if ((octet(at) & 0xc0) != 0x80) return std::nullopt;
-    code = code << 6 | (octet(at) & 0x3f);
+  const auto byte = [text](size_t at) { return static_cast<unsigned char>(text[at]); };
+  const size_t bytes = BytesOf(byte(0));
+  if (bytes == 0 || bytes > text.size()) return std::nullopt;
+  uint32_t code = bytes == 1 ? byte(0) : byte(0) & (0x7fU >> bytes);
+  for (size_t at = 1; at < bytes; ++at) {
+    if ((byte(at) & 0xc0) != 0x80) return std::nullopt;
+    code = code << 6 | (byte(at) & 0x3f);
   }
-  const bool is_longer_than_needed = (octets == 3 && code < 0x800) || (octets == 4 && code < 0x10000);
+  const bool is_longer_than_needed = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
   const bool is_none = (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
   if (is_longer_than_needed || is_none) return std::nullopt;
-  return Character{code, octets};
+  return Character{code, bytes};
 }
 
-void AppendEscaped(std::string& out, Bytes octets) {
-  for (const char c : octets) {
+void AppendEscaped(std::string& out, Bytes bytes) {
+  for (const char c : bytes) {
     switch (c) {
       case '\n':
         out += "\\n";
@@ -70,8 +70,8 @@ void AppendEscaped(std::string& out, Bytes octets) {
         break;
       default:
         constexpr char kDigits[] = "0123456789abcdef";
-        const auto octet = static_cast<unsigned char>(c);
-        out += {'\\', 'x', kDigits[octet >> 4], kDigits[octet & 15]};
+        const auto byte = static_cast<unsigned char>(c);
+        out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
     }
   }
 }
@@ -82,14 +82,14 @@ std::string Readable(Bytes text, Form form) {
   std::string out;
   while (!text.empty()) {
     const auto character = FirstOf(text);
-    const Bytes octets = text.substr(0, character ? character->octets : 1);
-    text.remove_prefix(octets.size());
+    const Bytes bytes = text.substr(0, character ? character->bytes : 1);
+    text.remove_prefix(bytes.size());
     if (!character || character->code < ' ' || IsIn(kInvisibleCodes, character->code)) {
-      AppendEscaped(out, octets);
+      AppendEscaped(out, bytes);
       continue;
     }
-    if (form == Form::kQuoted && (octets == "\"" || octets == "\\")) out += '\\';
-    out += octets;
+    if (form == Form::kQuoted && (bytes == "\"" || bytes == "\\")) out += '\\';
+    out += bytes;
   }
   return out;
 }
@@ -110,7 +110,7 @@ size_t WidthOf(Bytes text) {
   while (!text.empty()) {
     const auto character = FirstOf(text);
     width += character && IsIn(kWideCodes, character->code) ? 2 : 1;
-    text.remove_prefix(character ? character->octets : 1);
+    text.remove_prefix(character ? character->bytes : 1);
   }
   return width;
 }
@@ -123,7 +123,7 @@ std::string Shortened(Bytes text, size_t most) {
     const auto character = FirstOf(text.substr(kept));
     width += character && IsIn(kWideCodes, character->code) ? 2 : 1;
     if (width > most - 3) return std::string(text.substr(0, kept)) + "...";
-    kept += character ? character->octets : 1;
+    kept += character ? character->bytes : 1;
   }
 }
 
@@ -157,14 +157,14 @@ std::string HtmlText(Bytes text) {
 std::string JsonText(Bytes text) {
   std::string out = "\"";
   for (const char c : text) {
-    const auto octet = static_cast<unsigned char>(c);
-    if (octet >= ' ' && Bytes("\"\\<>&'").find(c) == Bytes::npos) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= ' ' && Bytes("\"\\<>&'").find(c) == Bytes::npos) {
       out += c;
       continue;
     }
     constexpr char kDigits[] = "0123456789abcdef";
     out += "\\u00";
-    out += {kDigits[octet >> 4], kDigits[octet & 15]};
+    out += {kDigits[byte >> 4], kDigits[byte & 15]};
   }
   return out + '"';
 }

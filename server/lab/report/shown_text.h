@@ -1,4 +1,4 @@
-// Octets of clients as text that people read in a report: UTF-8 stays as it is, everything else is escaped. The results
+// Bytes of clients as text that people read in a report: UTF-8 stays as it is, everything else is escaped. The results
 // are valid UTF-8 without control characters and without characters that are invisible or change the direction.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace respite {
 
-// Other octets are written as \xhh, or \n and similar. Cost: O(text).
+// Other bytes are written as \xhh, or \n and similar. Cost: O(text).
 std::string PlainText(Bytes text);
 // The same, in double quotes if it would not be one word of a line.
 std::string PlainWord(Bytes word);

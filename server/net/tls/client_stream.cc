@@ -43,13 +43,13 @@ std::optional<std::string> ClientStream::Encrypt(const ClientTls& tls) {
   return std::nullopt;
 }
 
-bool ClientStream::Send(Bytes octets) {
-  while (!octets.empty()) {
-    const int size = static_cast<int>(std::min<size_t>(octets.size(), INT_MAX));
-    const ssize_t sent = ssl_ == nullptr ? send(socket_.Get(), octets.data(), octets.size(), MSG_NOSIGNAL)
-                                         : SSL_write(ssl_.get(), octets.data(), size);
+bool ClientStream::Send(Bytes bytes) {
+  while (!bytes.empty()) {
+    const int size = static_cast<int>(std::min<size_t>(bytes.size(), INT_MAX));
+    const ssize_t sent = ssl_ == nullptr ? send(socket_.Get(), bytes.data(), bytes.size(), MSG_NOSIGNAL)
+                                         : SSL_write(ssl_.get(), bytes.data(), size);
     if (sent <= 0) return false;
-    octets.remove_prefix(static_cast<size_t>(sent));
+    bytes.remove_prefix(static_cast<size_t>(sent));
   }
   return true;
 }

@@ -29,8 +29,8 @@ class ClientStream {
   // Speaks TLS from now on. Returns why that is not possible.
   std::optional<std::string> Encrypt(const ClientTls& tls);
 
-  bool Send(Bytes octets);
-  // How many octets came; 0 or less: the connection has ended.
+  bool Send(Bytes bytes);
+  // How many bytes came; 0 or less: the connection has ended.
   ssize_t Receive(std::span<char> room);
   // Whether the other side has closed the connection and nothing is left to receive.
   bool HasEnded() const;

@@ -19,7 +19,7 @@ namespace {
 constexpr long kDay_s = 24L * 60 * 60;
 constexpr long kValid_s = 3650 * kDay_s;
 constexpr int kVersion3 = 2;  // as X.509 counts
-constexpr size_t kSerialOctets = 8;
+constexpr size_t kSerialBytes = 8;
 constexpr mode_t kKeyMode = 0644;  // as openssl makes them in containers: other users' tests read them
 
 struct Deleter {
@@ -52,13 +52,13 @@ constexpr std::array kOfClient = {Extension{NID_basic_constraints, "CA:FALSE"},
 
 bool SetSerial(X509* certificate) {
   const std::unique_ptr<BIGNUM, Deleter> number(BN_new());
-  return BN_rand(number.get(), 8 * kSerialOctets - 1, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1 &&
+  return BN_rand(number.get(), 8 * kSerialBytes - 1, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1 &&
          BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr;
 }
 
 bool SetName(X509* certificate, const std::string& name) {
-  const auto* octets = reinterpret_cast<const unsigned char*>(name.data());
-  return X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_UTF8, octets,
+  const auto* bytes = reinterpret_cast<const unsigned char*>(name.data());
+  return X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_UTF8, bytes,
                                     static_cast<int>(name.size()), -1, 0) == 1;
 }
 

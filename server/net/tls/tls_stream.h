@@ -38,7 +38,7 @@ class TlsStream {
   std::string ErrorText() const { return error_; }
   void SayGoodbye();
 
-  struct Wire;
+  struct LinkConnection;
 
  private:
   enum class Waits : uint8_t { kForInput, kForRoom };
@@ -46,7 +46,7 @@ class TlsStream {
   // For a call that moved nothing; records what it waits for.
   Transfer Outcome(int result, Waits& waits);
 
-  std::unique_ptr<Wire> wire_;
+  std::unique_ptr<LinkConnection> wire_;
   SslHandle connection_;
   std::string error_;
   Waits receiving_ = Waits::kForInput;

@@ -6,11 +6,11 @@
 #include "base/clock.h"
 #include "server/catalogue/dialect.h"
 #include "server/clients/acl/acl_log.h"
+#include "server/clients/blocked_clients.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
 #include "server/clients/pubsub.h"
 #include "server/clients/tracking.h"
-#include "server/clients/waiting.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/settings.h"
@@ -24,8 +24,8 @@
 #include "server/replication/replication.h"
 #include "server/runtime/stats.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/loading.h"
-#include "server/storage/nursery.h"
 #include "server/storage/snapshots.h"
 
 namespace respite {
@@ -99,7 +99,7 @@ void AddKeys(InfoText& text, const Services& services) {
 }
 
 void AddChild(InfoText& text, const Services& services) {
-  const Nursery::Figures child = services.nursery.Survey();
+  const ChildProcesses::Figures child = services.child_processes.Survey();
   const auto done = static_cast<double>(child.progress.keys_done);
   text.Add("current_cow_peak", child.progress.cow_peak_bytes)
       .Add("current_cow_size", child.progress.cow_bytes)
@@ -113,7 +113,7 @@ void AddSnapshots(InfoText& text, const Services& services) {
   const Snapshots::Figures figures = services.snapshots.Survey();
   text.Add("rdb_changes_since_last_save", services.keyspace_stats.dirty)
       .Add("rdb_bgsave_in_progress",
-           services.snapshots.Running() || services.nursery.Does(ChildWork::kTransfer) ? 1 : 0)
+           services.snapshots.Running() || services.child_processes.Does(ChildWork::kTransfer) ? 1 : 0)
       .Add("rdb_last_save_time", figures.last_save_s)
       .Add("rdb_last_bgsave_status", figures.last_outcome == Snapshots::Outcome::kDone ? "ok" : "err")
       .Add("rdb_last_bgsave_time_sec", figures.last_duration_s)
@@ -182,9 +182,9 @@ std::string ClientsSection(const Services& services) {
       .Add("client_recent_max_output_buffer", services.stats.client_output.Most(now_s))
       .Add("blocked_clients", CountBlocked(services.clients))
       .Add("tracking_clients", services.tracking.ClientCount())
-      .Add("clients_in_timeout_table", services.waiting.CountWithDeadline())
-      .Add("total_blocking_keys", services.waiting.Keys())
-      .Add("total_blocking_keys_on_nokey", services.waiting.KeysWithLoss());
+      .Add("clients_in_timeout_table", services.blocked_clients.CountWithDeadline())
+      .Add("total_blocking_keys", services.blocked_clients.Keys())
+      .Add("total_blocking_keys_on_nokey", services.blocked_clients.KeysWithLoss());
   if (services.dialect.traits.counts_watching_clients) AddWatching(text, services.clients);
   AddPause(text, services);
   return text.Take();
@@ -213,18 +213,18 @@ void AddAof(InfoText& text, const AppendOnlyFile& aof) {
 }
 
 void AddAofSizes(InfoText& text, const AppendOnlyFile& aof) {
-  text.Add("aof_current_size", aof.TotalOctets())
-      .Add("aof_base_size", aof.BaseOctets())
+  text.Add("aof_current_size", aof.TotalBytes())
+      .Add("aof_base_size", aof.BaseBytes())
       .Add("aof_pending_rewrite", aof.IsScheduled() ? 1 : 0)
-      .Add("aof_buffer_length", aof.writer().BufferOctets())
+      .Add("aof_buffer_length", aof.writer().BufferBytes())
       .Add("aof_pending_bio_fsync", aof.writer().PendingSyncs())
       .Add("aof_delayed_fsync", aof.writer().DelayedWrites());
 }
 
 std::string PersistenceSection(const Services& services) {
   InfoText text("Persistence");
-  const bool is_aside = services.loading.IsAside();
-  text.Add("loading", services.loading.Active() && !is_aside ? 1 : 0).Add("async_loading", is_aside ? 1 : 0);
+  const bool is_async = services.loading.IsAsync();
+  text.Add("loading", services.loading.Active() && !is_async ? 1 : 0).Add("async_loading", is_async ? 1 : 0);
   AddChild(text, services);
   AddSnapshots(text, services);
   AddAof(text, services.aof);
@@ -239,9 +239,9 @@ std::string StatsSection(const Services& services) {
   InfoText text("Stats");
   AddTraffic(text, stats);
   AddKeys(text, services);
-  text.Add("pubsub_channels", services.pubsub.TopicCount(TopicKind::kChannel))
-      .Add("pubsub_patterns", services.pubsub.TopicCount(TopicKind::kPattern))
-      .Add("pubsubshard_channels", services.pubsub.TopicCount(TopicKind::kShardChannel))
+  text.Add("pubsub_channels", services.pubsub.TopicCount(PubSubKind::kChannel))
+      .Add("pubsub_patterns", services.pubsub.TopicCount(PubSubKind::kPattern))
+      .Add("pubsubshard_channels", services.pubsub.TopicCount(PubSubKind::kShardChannel))
       .Add("latest_fork_usec", stats.last_fork_us)
       .Add("total_forks", stats.forks)
       .Add("migrate_cached_sockets", services.migrate_links.Count() + services.migrations.CountLinks())

@@ -8,7 +8,7 @@
 #include "server/config/directive.h"
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
-#include "server/dataset/reclaimer.h"
+#include "server/dataset/lazy_free_thread.h"
 #include "server/execution/services.h"
 #include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
@@ -114,8 +114,8 @@ std::string MemorySection(const Services& services) {
       .Add("mem_allocator", AllocatorName())
       .Add("mem_overhead_db_hashtable_rehashing", 0)
       .Add("active_defrag_running", 0)
-      .Add("lazyfree_pending_objects", services.reclaimer.Pending())
-      .Add("lazyfreed_objects", services.reclaimer.Freed());
+      .Add("lazyfree_pending_objects", services.lazy_free_thread.Pending())
+      .Add("lazyfreed_objects", services.lazy_free_thread.Freed());
   return text.Take();
 }
 

@@ -102,7 +102,7 @@ std::string ReplicationSection(const Services& services) {
       .Add("repl_backlog_active", stream.IsKept() ? 1 : 0)
       .Add("repl_backlog_size", services.settings.repl_backlog_size)
       .Add("repl_backlog_first_byte_offset", stream.IsKept() ? backlog.Begin() + 1 : 0)
-      .Add("repl_backlog_histlen", stream.IsKept() ? backlog.Octets() : 0);
+      .Add("repl_backlog_histlen", stream.IsKept() ? backlog.RawBytes() : 0);
   return text.Take();
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "server/catalogue/dialect.h"
-#include "server/clients/pulse.h"
+#include "server/clients/timer_frequency.h"
 #include "server/config/config.h"
 #include "server/config/named_traits.h"
 #include "server/config/settings.h"
@@ -106,9 +106,9 @@ std::string ServerSection(const Services& services) {
       .Add("server_time_usec", wall_us)
       .Add("uptime_in_seconds", uptime_s)
       .Add("uptime_in_days", uptime_s / (24 * 3600))
-      .Add("hz", services.pulse.Hz())
+      .Add("hz", services.timer_frequency.Hz())
       .Add("configured_hz", settings.hz)
-      .Add("clients_hz", services.pulse.Hz())
+      .Add("clients_hz", services.timer_frequency.Hz())
       .Add("lru_clock", (wall_us / 1'000'000) & 0xffffff)
       .Add("executable", ExecutablePath())
       .Add("config_file", services.config.file())

@@ -54,9 +54,9 @@ void StopOtherThreads() {
   std::signal(SIGUSR2, PauseForever);
   alignas(dirent64) char entries[4096];
   for (;;) {
-    const long octets = syscall(SYS_getdents64, tasks, entries, sizeof entries);
-    if (octets <= 0) break;
-    for (long at = 0; at < octets;) {
+    const long bytes = syscall(SYS_getdents64, tasks, entries, sizeof entries);
+    if (bytes <= 0) break;
+    for (long at = 0; at < bytes;) {
       const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
       pid_t thread = 0;
       std::from_chars(entry->d_name, entry->d_name + std::strlen(entry->d_name), thread);
@@ -89,9 +89,9 @@ void ReadRegions() {
   char buffer[4096];
   size_t kept = 0;
   for (;;) {
-    const ssize_t octets = read(maps, buffer + kept, sizeof buffer - kept);
-    if (octets <= 0) break;
-    std::string_view text(buffer, kept + static_cast<size_t>(octets));
+    const ssize_t bytes = read(maps, buffer + kept, sizeof buffer - kept);
+    if (bytes <= 0) break;
+    std::string_view text(buffer, kept + static_cast<size_t>(bytes));
     for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
       AddRegion(text.substr(0, end));
       text.remove_prefix(end + 1);
@@ -125,16 +125,16 @@ struct Findings {
 // Skips pages that are not in memory, because the test would load them.
 void TestRegion(const Region& region, const timespec& started, Findings& findings) {
   for (uint64_t part = region.begin; part < region.end && !IsLate(started);) {
-    const uint64_t octets = std::min<uint64_t>(region.end - part, residency.size() * kPageBytes);
+    const uint64_t bytes = std::min<uint64_t>(region.end - part, residency.size() * kPageBytes);
     void* const address = reinterpret_cast<void*>(part);  // NOLINT: tests an address
-    if (mincore(address, octets, residency.data()) != 0) return;
-    for (uint64_t page = 0; page < octets / kPageBytes; ++page) {
+    if (mincore(address, bytes, residency.data()) != 0) return;
+    for (uint64_t page = 0; page < bytes / kPageBytes; ++page) {
       if ((residency[page] & 1) == 0) continue;
       auto* words = reinterpret_cast<volatile uint64_t*>(part + page * kPageBytes);  // NOLINT: as above
       findings.bad_words += CountBadWordsInPlace({words, kPageWords});
       ++findings.pages;
     }
-    part += octets;
+    part += bytes;
   }
 }
 

@@ -1,5 +1,5 @@
 // The memory test of a crash report (`crash-memcheck-enabled`), since a stuck bit crashes any program. Overwrites and
-// restores the resident pages of the process, for a few seconds at most. For signal handlers: allocates nothing, and
+// restores the hosted pages of the process, for a few seconds at most. For signal handlers: allocates nothing, and
 // stops the other threads.
 #pragma once
 

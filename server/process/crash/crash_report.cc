@@ -20,7 +20,7 @@
 #include "server/clients/acl/user.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
-#include "server/clients/running.h"
+#include "server/clients/current_execution.h"
 #include "server/config/node_layout.h"
 #include "server/config/usage.h"
 #include "server/execution/services.h"
@@ -37,7 +37,7 @@ namespace {
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t kWordsShown = 32;
 static_assert(kWordsShown <= CommandSpec::kAllWords);
-constexpr size_t kOctetsShown = 256;  // of each word
+constexpr size_t kBytesShown = 256;  // of each word
 constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr unsigned kTimeLimitSeconds = 15;  // for the whole report
 constexpr int kChildTimeLimitMs = 5000;
@@ -90,7 +90,7 @@ const Services* ServerOf(pid_t thread) {
     const Services* server = member.server.load();
     if (server == nullptr) continue;
     const bool is_here = member.thread == thread;
-    if (is_here && server->running.CurrentSession() != nullptr) return server;
+    if (is_here && server->current_execution.CurrentSession() != nullptr) return server;
     if (found == nullptr || (is_here && !is_of_thread)) found = server;
     is_of_thread = is_of_thread || is_here;
   }
@@ -137,13 +137,13 @@ void Guarded(const SignalLog& log, Part part) {
 
 void WriteField(const SignalLog& log, const char* name, Bytes value) {
   log.Write(name);
-  log.Quoted(value, kOctetsShown);
+  log.Quoted(value, kBytesShown);
 }
 
-void WriteWords(const SignalLog& log, const Running& running) {
-  const auto words = running.words;
+void WriteWords(const SignalLog& log, const CurrentExecution& current_execution) {
+  const auto words = current_execution.words;
   const bool hides_all = crashing_services != nullptr && crashing_services->settings.hide_user_data_from_log;
-  const size_t harmless = hides_all ? 1 : running.command->Spec().harmless_words;
+  const size_t harmless = hides_all ? 1 : current_execution.command->Spec().harmless_words;
   log.Write("\nargc: ");
   log.Decimal(static_cast<int64_t>(words.size()));
   log.Write("\n");
@@ -151,13 +151,13 @@ void WriteWords(const SignalLog& log, const Running& running) {
     log.Write("argv[");
     log.Decimal(static_cast<int64_t>(i));
     log.Write("]: ");
-    log.Quoted(i < harmless ? words[i] : Bytes("(redacted)"), kOctetsShown);
+    log.Quoted(i < harmless ? words[i] : Bytes("(redacted)"), kBytesShown);
     log.Write("\n");
   }
 }
 
-void WriteClient(const SignalLog& log, const Running& running) {
-  const Session* session = running.CurrentSession();
+void WriteClient(const SignalLog& log, const CurrentExecution& current_execution) {
+  const Session* session = current_execution.CurrentSession();
   if (session == nullptr) {
     log.Write("\nNo command was running.\n");
     return;
@@ -172,8 +172,8 @@ void WriteClient(const SignalLog& log, const Running& running) {
   log.Decimal(session->db);
   log.Write(" resp=");
   log.Decimal(static_cast<int64_t>(session->resp));
-  WriteField(log, " cmd=", running.command->full_name);
-  WriteWords(log, running);
+  WriteField(log, " cmd=", current_execution.command->full_name);
+  WriteWords(log, current_execution);
 }
 
 void WriteCause(const SignalLog& log, int signal, const siginfo_t& info, const ucontext_t& context) {
@@ -258,7 +258,7 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   Guarded(log, [&] { WriteStackTrace(log, context); });
   Guarded(log, [&] { WriteRegisters(log, context); });
   Guarded(log, [&] { WriteStackTop(log, context); });
-  if (crashing_services != nullptr) Guarded(log, [&] { WriteClient(log, crashing_services->running); });
+  if (crashing_services != nullptr) Guarded(log, [&] { WriteClient(log, crashing_services->current_execution); });
   if (crashing_services != nullptr) Guarded(log, [&] { WriteState(log, *crashing_services); });
   Guarded(log, [&] { WriteCode(log, context); });
   const bool tests_memory = crashing_services != nullptr && crashing_services->settings.crash_memcheck_enabled;

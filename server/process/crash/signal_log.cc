@@ -71,17 +71,17 @@ void SignalLog::Word(uint64_t number) const {
   Write({buffer, sizeof buffer});
 }
 
-void SignalLog::Octet(unsigned char octet) const {
-  const char digits[] = {"0123456789abcdef"[octet >> 4], "0123456789abcdef"[octet & 15]};
+void SignalLog::Byte(unsigned char byte) const {
+  const char digits[] = {"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
   Write({digits, sizeof digits});
 }
 
 void SignalLog::Quoted(std::string_view text, size_t longest) const {
   Write("\"");
   for (char c : text.substr(0, longest)) {
-    auto octet = static_cast<unsigned char>(c);
-    const char escaped[] = {'\\', 'x', "0123456789abcdef"[octet >> 4], "0123456789abcdef"[octet & 15]};
-    const bool plain = octet >= ' ' && octet < 0x7f && c != '"' && c != '\\';
+    auto byte = static_cast<unsigned char>(c);
+    const char escaped[] = {'\\', 'x', "0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
+    const bool plain = byte >= ' ' && byte < 0x7f && c != '"' && c != '\\';
     Write(plain ? std::string_view(&c, 1) : std::string_view(escaped, sizeof escaped));
   }
   Write(text.size() > longest ? "\"..." : "\"");

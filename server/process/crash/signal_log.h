@@ -24,8 +24,8 @@ class SignalLog {
   void Write(std::string_view text) const;
   void Decimal(int64_t number) const;
   void Hexadecimal(uint64_t number) const;
-  void Word(uint64_t number) const;       // 16 hexadecimal digits
-  void Octet(unsigned char octet) const;  // two of them
+  void Word(uint64_t number) const;     // 16 hexadecimal digits
+  void Byte(unsigned char byte) const;  // two of them
   // Writes the text in double quotes, with non-printable bytes as \xNN, cut after `longest` bytes.
   void Quoted(std::string_view text, size_t longest) const;
   // "4242:signal-handler (1795232753) "

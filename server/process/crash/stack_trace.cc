@@ -18,7 +18,7 @@ namespace {
 constexpr int kDeepestFrame = 100;
 constexpr int kStackWords = 16;
 constexpr uint64_t kCodeBefore = 32;
-constexpr uint64_t kCodeOctets = 96;
+constexpr uint64_t kCodeBytes = 96;
 
 std::optional<Symbols> symbols;
 
@@ -154,8 +154,8 @@ void WriteCode(const SignalLog& log, const ucontext_t& context) {
   if (instruction < kCodeBefore) return;
   log.Hexadecimal(instruction - kCodeBefore);
   log.Write(": ");
-  for (uint64_t at = instruction - kCodeBefore; at < instruction - kCodeBefore + kCodeOctets; ++at) {
-    log.Octet(*reinterpret_cast<const volatile unsigned char*>(at));  // NOLINT: reads an address
+  for (uint64_t at = instruction - kCodeBefore; at < instruction - kCodeBefore + kCodeBytes; ++at) {
+    log.Byte(*reinterpret_cast<const volatile unsigned char*>(at));  // NOLINT: reads an address
   }
   log.Write("\n");
 }

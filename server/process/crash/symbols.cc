@@ -53,18 +53,18 @@ void Symbols::MapFile() {
   if (descriptor < 0) return;
   struct stat status {};
   if (fstat(descriptor, &status) == 0 && status.st_size > 0) {
-    const auto octets = static_cast<size_t>(status.st_size);
-    void* mapped = mmap(nullptr, octets, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (mapped != MAP_FAILED) file_ = {static_cast<const char*>(mapped), octets};
+    const auto bytes = static_cast<size_t>(status.st_size);
+    void* mapped = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (mapped != MAP_FAILED) file_ = {static_cast<const char*>(mapped), bytes};
   }
   close(descriptor);
 }
 
 // Returns null if the file is too short or the position not aligned.
 template <class T>
-std::span<const T> Symbols::Rows(uint64_t offset, uint64_t octets) const {
-  if (offset > file_.size() || octets > file_.size() - offset || offset % alignof(T) != 0) return {};
-  return {reinterpret_cast<const T*>(file_.data() + offset), octets / sizeof(T)};
+std::span<const T> Symbols::Rows(uint64_t offset, uint64_t bytes) const {
+  if (offset > file_.size() || bytes > file_.size() - offset || offset % alignof(T) != 0) return {};
+  return {reinterpret_cast<const T*>(file_.data() + offset), bytes / sizeof(T)};
 }
 
 void Symbols::FindTable() {
@@ -74,17 +74,17 @@ void Symbols::FindTable() {
   for (const auto& section : sections) {
     if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
     const auto& names = sections[section.sh_link];
-    const auto octets = Rows<char>(names.sh_offset, names.sh_size);
-    names_ = {octets.data(), octets.size()};
+    const auto bytes = Rows<char>(names.sh_offset, names.sh_size);
+    names_ = {bytes.data(), bytes.size()};
     table_offset_ = section.sh_offset;
-    table_octets_ = section.sh_size;
+    table_bytes_ = section.sh_size;
   }
 }
 
 Symbols::Place Symbols::Find(uint64_t address) const {
   Place place;
   place.program_offset = address - base_;
-  for (const auto& symbol : Rows<ElfW(Sym)>(table_offset_, table_octets_)) {
+  for (const auto& symbol : Rows<ElfW(Sym)>(table_offset_, table_bytes_)) {
     const bool is_function = (symbol.st_info & 0xf) == STT_FUNC;
     if (!is_function || place.program_offset - symbol.st_value >= symbol.st_size) continue;
     if (symbol.st_name >= names_.size()) continue;

@@ -33,14 +33,14 @@ class Symbols {
   void MapFile();
   void FindTable();
   template <class T>
-  std::span<const T> Rows(uint64_t offset, uint64_t octets) const;
+  std::span<const T> Rows(uint64_t offset, uint64_t bytes) const;
 
   uint64_t base_ = 0;
   uint64_t end_ = 0;
   std::string_view file_;
   std::string_view names_;
   uint64_t table_offset_ = 0;
-  uint64_t table_octets_ = 0;
+  uint64_t table_bytes_ = 0;
 };
 
 }  // namespace respite

@@ -19,26 +19,26 @@ std::string HostIn(const std::string& announce) { return AnnouncedPlace::Parse(a
 
 }  // namespace
 
-void RouteWithin(const std::string& announce, const std::vector<Resident>& residents) {
-  OwnRoutes routes(HostIn(announce));
-  for (const Resident& resident : residents) {
-    const Settings& settings = resident.node->settings();
+void RouteWithin(const std::string& announce, const std::vector<HostedServer>& hosted_servers) {
+  LocalNodeRoutes routes(HostIn(announce));
+  for (const HostedServer& hosted : hosted_servers) {
+    const Settings& settings = hosted.node->settings();
     const auto bus = BusPortOf(settings);
     const int bus_port = settings.cluster_enabled && bus.ok() ? bus.value() : 0;
     for (const int port : {settings.bound_port, settings.tls_port, bus_port}) {
-      if (port != 0) routes.Add(port, resident.node->BoundAddress());
+      if (port != 0) routes.Add(port, hosted.node->BoundAddress());
     }
   }
-  for (const Resident& resident : residents) {
-    if (resident.Lives()) resident.node->host().network().SetRoutes(routes);
+  for (const HostedServer& hosted : hosted_servers) {
+    if (hosted.Lives()) hosted.node->host().network().SetRoutes(routes);
   }
 }
 
 // With `seed`, nodes have the numbers before it.
-GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<Resident>& residents)
+GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers)
     : config_(config),
       plan_(plan),
-      residents_(residents),
+      hosted_(hosted_servers),
       random_(config.settings().seed ? DerivedSeed(*config.settings().seed, static_cast<uint64_t>(plan.Count()))
                                      : SystemSeed()),
       ids_(config.settings().seed ? IdSource(random_.Next()) : IdSource()) {}
@@ -48,25 +48,25 @@ void GroupStart::ShareEmptyHistories() {
   for (int i = 0; i < plan_.layout().Count(); ++i) {
     const auto primary = plan_.layout().PrimaryOf(i);
     histories.push_back(primary ? histories[static_cast<size_t>(*primary)] : ids_.Hex(History::kIdLength));
-    residents_[static_cast<size_t>(i)].node->SetEmptyHistory(histories.back());
+    hosted_[static_cast<size_t>(i)].node->SetEmptyHistory(histories.back());
   }
 }
 
 // --- A cluster.
 
 std::optional<std::string> GroupStart::FormCluster() {
-  std::vector<JointStart::Member> members;
-  for (const Resident& resident : residents_) {
-    auto text = resident.node->ReadNodesFile();
+  std::vector<ClusterStartPlan::Member> members;
+  for (const HostedServer& hosted : hosted_) {
+    auto text = hosted.node->ReadNodesFile();
     if (!text) return std::string();
-    members.push_back({resident.node->Address(), std::move(*text)});
+    members.push_back({hosted.node->Address(), std::move(*text)});
   }
   const PortChoice port = config_.settings().tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
-  auto start = JointStart::Plan(plan_.layout(), members, port, random_);
+  auto start = ClusterStartPlan::Plan(plan_.layout(), members, port, random_);
   if (!start.ok()) return "The cluster cannot start: " + start.error();
   const auto belief = start.value().is_agreed ? ClusterMode::Belief::kAgreed : ClusterMode::Belief::kOwn;
-  for (size_t i = 0; i < residents_.size(); ++i) {
-    residents_[i].node->SetClusterStart({start.value().texts[i], belief});
+  for (size_t i = 0; i < hosted_.size(); ++i) {
+    hosted_[i].node->SetClusterStart({start.value().texts[i], belief});
   }
   if (start.value().is_new) ShareEmptyHistories();
   return std::nullopt;
@@ -77,7 +77,7 @@ std::optional<std::string> GroupStart::FormCluster() {
 std::optional<std::string> GroupStart::FormService() {
   for (int i = 0; i < plan_.layout().Count(); ++i) FollowPrimary(i);
   if (config_.settings().load.empty()) ShareEmptyHistories();
-  const JointSentinels sentinels = PlanSentinels();
+  const SentinelGroupPlan sentinels = PlanSentinels();
   for (int i = plan_.layout().Count(); i < plan_.Count(); ++i) {
     if (auto reason = WriteLines(i, sentinels.LinesOf(static_cast<size_t>(i - plan_.layout().Count())))) return reason;
   }
@@ -86,16 +86,16 @@ std::optional<std::string> GroupStart::FormService() {
 
 // Each may become the primary of the others, so all of them know the password.
 void GroupStart::FollowPrimary(int node) {
-  Settings& settings = residents_[static_cast<size_t>(node)].config->Adjust();
+  Settings& settings = hosted_[static_cast<size_t>(node)].config->Adjust();
   if (settings.masterauth.empty()) settings.masterauth = settings.requirepass;
   const auto primary = plan_.layout().PrimaryOf(node);
   if (!primary) return;
-  const JointSentinels::Place place = PlaceOf(*primary);
+  const SentinelGroupPlan::Place place = PlaceOf(*primary);
   settings.replicaof = PrimaryAddress{place.host, place.port};
 }
 
-JointSentinels::Place GroupStart::PlaceOf(int node) const {
-  const NodeServer& server = *residents_[static_cast<size_t>(node)].node;
+SentinelGroupPlan::Place GroupStart::PlaceOf(int node) const {
+  const NodeServer& server = *hosted_[static_cast<size_t>(node)].node;
   const Settings& settings = server.settings();
   const int port = settings.tls_replication && settings.tls_port != 0 ? settings.tls_port : settings.bound_port;
   if (!config_.settings().announce.empty()) return {.host = HostIn(config_.settings().announce), .port = port};
@@ -108,9 +108,9 @@ std::string GroupStart::NameOfService(int primary) {
   return primary == 0 ? kService : kService + ("-" + std::to_string(primary + 1));
 }
 
-JointSentinels GroupStart::PlanSentinels() {
-  JointSentinels sentinels;
-  const Settings& settings = residents_[0].node->settings();
+SentinelGroupPlan GroupStart::PlanSentinels() {
+  SentinelGroupPlan sentinels;
+  const Settings& settings = hosted_[0].node->settings();
   sentinels.user = settings.masteruser;
   sentinels.password = settings.masterauth;
   if (!config_.settings().announce.empty()) sentinels.announced = HostIn(config_.settings().announce);
@@ -127,7 +127,7 @@ JointSentinels GroupStart::PlanSentinels() {
 }
 
 std::optional<std::string> GroupStart::WriteLines(int sentinel, const std::string& lines) {
-  Config& config = *residents_[static_cast<size_t>(sentinel)].config;
+  Config& config = *hosted_[static_cast<size_t>(sentinel)].config;
   SystemFiles files;
   if (const IoError error = ReplaceFile(files, config.file(), lines)) {
     return "Can't write " + config.file() + ": " + std::strerror(error);  // NOLINT(concurrency-mt-unsafe): at start

@@ -7,22 +7,22 @@
 #include <vector>
 
 #include "base/random.h"
-#include "server/cluster/joint_start.h"
+#include "server/cluster/cluster_start_plan.h"
 #include "server/config/config.h"
+#include "server/process/group/hosted_server.h"
 #include "server/process/group/node_plan.h"
-#include "server/process/group/resident.h"
-#include "server/sentinel/joint_sentinels.h"
+#include "server/sentinel/sentinel_group_plan.h"
 
 namespace respite {
 
 // Each of the servers, which must listen, reaches the others where they are, wherever they announce to be: at
 // `announce`.
-void RouteWithin(const std::string& announce, const std::vector<Resident>& residents);
+void RouteWithin(const std::string& announce, const std::vector<HostedServer>& hosted_servers);
 
 class GroupStart {
  public:
   // All must outlive it.
-  GroupStart(const Config& config, const NodePlan& plan, std::vector<Resident>& residents);
+  GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers);
 
   // Each returns why they cannot start; empty: the reason is logged.
 
@@ -34,16 +34,16 @@ class GroupStart {
  private:
   // Nodes of one primary have the same one.
   void ShareEmptyHistories();
-  JointSentinels::Place PlaceOf(int node) const;
+  SentinelGroupPlan::Place PlaceOf(int node) const;
   // "mymaster", as in the documentation of Redis; then "mymaster-2", and so on.
   static std::string NameOfService(int primary);
-  JointSentinels PlanSentinels();
+  SentinelGroupPlan PlanSentinels();
   void FollowPrimary(int node);
   std::optional<std::string> WriteLines(int sentinel, const std::string& lines);
 
   const Config& config_;
   const NodePlan& plan_;
-  std::vector<Resident>& residents_;
+  std::vector<HostedServer>& hosted_;
   Random random_;
   IdSource ids_;
 };

@@ -6,7 +6,7 @@
 #include "base/duration_text.h"
 #include "server/cluster/bus.h"
 #include "server/cluster/slots/slot_migrations.h"
-#include "server/lab/joint_move.h"
+#include "server/lab/group_clock_move.h"
 
 namespace respite {
 
@@ -47,36 +47,36 @@ NodeGroup::Role RoleOf(const NodeServer& node) {
 
 }  // namespace
 
-NodeMembers::NodeMembers(NodeLives& lives, std::vector<Resident>& residents, const Pace& pace)
-    : lives_(lives), residents_(residents), pace_(pace) {
-  for (Resident& resident : residents_) resident.node->node().lab().group = this;
+NodeMembers::NodeMembers(NodeRestarts& lives, std::vector<HostedServer>& hosted_servers, const Pace& pace)
+    : lives_(lives), hosted_(hosted_servers), pace_(pace) {
+  for (HostedServer& hosted : hosted_) hosted.node->node().lab().group = this;
 }
 
-void NodeMembers::OnBack(Resident& resident) {
-  resident.node->node().lab().group = this;
-  lags_.erase(static_cast<size_t>(&resident - residents_.data()));
-  for (size_t i = 0; i < residents_.size(); ++i) Apply(i);
+void NodeMembers::OnBack(HostedServer& hosted) {
+  hosted.node->node().lab().group = this;
+  lags_.erase(static_cast<size_t>(&hosted - hosted_.data()));
+  for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);
 }
 
 // --- Looking.
 
-bool NodeMembers::Lives(size_t member) const { return residents_[member].Lives(); }
+bool NodeMembers::Lives(size_t member) const { return hosted_[member].Lives(); }
 
 ClockControl* NodeMembers::LivingClock(size_t member) const {
   // Sentinels, like all that servers do to each other, follow real time.
-  if (!Lives(member) || RoleOf(*residents_[member].node) == Role::kSentinel) return nullptr;
-  ClockControl& clock = residents_[member].node->node().lab().clock;
+  if (!Lives(member) || RoleOf(*hosted_[member].node) == Role::kSentinel) return nullptr;
+  ClockControl& clock = hosted_[member].node->node().lab().clock;
   return clock.Exists() ? &clock : nullptr;
 }
 
 const ClockControl* NodeMembers::ClockOf(size_t member) const { return LivingClock(member); }
 
 Cluster* NodeMembers::ClusterOf(size_t member) const {
-  return Lives(member) ? residents_[member].node->node().cluster().cluster() : nullptr;
+  return Lives(member) ? hosted_[member].node->node().cluster().cluster() : nullptr;
 }
 
 std::optional<size_t> NodeMembers::MemberWithId(const NodeId& id) const {
-  for (size_t i = 0; i < residents_.size(); ++i) {
+  for (size_t i = 0; i < hosted_.size(); ++i) {
     const Cluster* const cluster = ClusterOf(i);
     if (cluster != nullptr && cluster->view().me().id == id) return i;
   }
@@ -85,10 +85,10 @@ std::optional<size_t> NodeMembers::MemberWithId(const NodeId& id) const {
 
 std::vector<NodeGroup::Member> NodeMembers::List() const {
   std::vector<Member> list;
-  for (size_t i = 0; i < residents_.size(); ++i) {
-    const NodeServer& node = *residents_[i].node;
+  for (size_t i = 0; i < hosted_.size(); ++i) {
+    const NodeServer& node = *hosted_[i].node;
     const Cluster* const cluster = ClusterOf(i);
-    list.push_back({.name = residents_[i].name,
+    list.push_back({.name = hosted_[i].name,
                     .id = cluster == nullptr ? std::string() : cluster->view().me().id.String(),
                     .port = node.settings().MainPort(),
                     .lives = Lives(i),
@@ -127,10 +127,10 @@ std::optional<std::string> NodeMembers::Begin(const Asker& asker, const Task& ta
 
 std::optional<std::string> NodeMembers::BeginKill(const Asker& asker, size_t member) {
   if (!Lives(member)) return kDead;
-  Resident& resident = residents_[member];
-  if (&resident.node->node().services() == asker.node) return kOwnEnd;
+  HostedServer& hosted = hosted_[member];
+  if (&hosted.node->node().services() == asker.node) return kOwnEnd;
   lives_.Later([this, asker, member] {
-    if (Lives(member)) lives_.Kill(residents_[member]);
+    if (Lives(member)) lives_.Kill(hosted_[member]);
     End(asker, {});
   });
   return std::nullopt;
@@ -139,7 +139,7 @@ std::optional<std::string> NodeMembers::BeginKill(const Asker& asker, size_t mem
 std::optional<std::string> NodeMembers::BeginRevive(const Asker& asker, size_t member) {
   if (Lives(member)) return kAlive;
   lives_.Later([this, asker, member] {
-    const bool is_back = Lives(member) || lives_.Revive(residents_[member]);
+    const bool is_back = Lives(member) || lives_.Revive(hosted_[member]);
     End(asker, {is_back ? std::nullopt : std::optional<std::string>(kNotBack)});
   });
   return std::nullopt;
@@ -156,7 +156,7 @@ std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
   pending.giver = owner == nullptr ? std::nullopt : MemberWithId(owner->id);
   if (!pending.giver) return kUnowned;
   if (*pending.giver == member) return std::nullopt;
-  NodeServer& giver = *residents_[*pending.giver].node;
+  NodeServer& giver = *hosted_[*pending.giver].node;
   SlotSet slots;
   slots.Add(slot);
   if (giver.node().slot_migrations().FindExported(slots)) return kOnTheMove;
@@ -173,7 +173,7 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   const ClusterNode& me = cluster->view().me();
   if (me.IsPrimary() || me.primary == nullptr) return kNoReplica;
   const bool has_primary = MemberWithId(me.primary->id).has_value() && me.primary->link != nullptr;
-  residents_[member].node->host().Enter();
+  hosted_[member].node->host().Enter();
   cluster->FailOver(has_primary ? Cluster::FailoverMode::kAsk : Cluster::FailoverMode::kForce);
   return std::nullopt;
 }
@@ -182,13 +182,13 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
 std::optional<std::string> NodeMembers::BeginClock(const Asker& asker, const ClockMove& move) {
   std::vector<ClockControl*> clocks;
   std::vector<NodeHost*> hosts;
-  for (size_t i = 0; i < residents_.size(); ++i) {
+  for (size_t i = 0; i < hosted_.size(); ++i) {
     ClockControl* const clock = LivingClock(i);
     if (clock == nullptr) continue;
     clocks.push_back(clock);
-    hosts.push_back(&residents_[i].node->host());
+    hosts.push_back(&hosted_[i].node->host());
   }
-  const JointMove joint(move, clocks);
+  const GroupClockMove joint(move, clocks);
   if (!joint.IsPossible()) return kTooFar;
   const auto left = std::make_shared<size_t>(clocks.size());
   for (size_t i = 0; i < clocks.size(); ++i) {
@@ -223,8 +223,7 @@ std::optional<NodeGroup::Outcome> NodeMembers::Look(const Pending& pending) cons
     const NodeId own = ClusterOf(*pending.giver)->view().me().id;
     const ClusterNode* const owner = ClusterOf(*pending.giver)->view().Owner(task.slot);
     const bool is_given = owner == nullptr || owner->id != own;
-    if (!is_given && !residents_[*pending.giver].node->node().slot_migrations().IsExporting())
-      return Outcome{kNotMoved};
+    if (!is_given && !hosted_[*pending.giver].node->node().slot_migrations().IsExporting()) return Outcome{kNotMoved};
   }
   return pace_.NowMs() < pending.until_ms ? std::nullopt : std::optional(Outcome{kDisagreement});
 }
@@ -239,7 +238,7 @@ bool NodeMembers::AllKnow(const Task& task) const {
     const ClusterNode* const node = view.Find(id);
     return node != nullptr && node->IsPrimary();
   };
-  for (size_t i = 0; i < residents_.size(); ++i) {
+  for (size_t i = 0; i < hosted_.size(); ++i) {
     const Cluster* const cluster = ClusterOf(i);
     if (cluster != nullptr && !knows(cluster->view())) return false;
   }
@@ -250,7 +249,7 @@ bool NodeMembers::AllKnow(const Task& task) const {
 
 void NodeMembers::Partition(Sides sides) {
   sides_ = std::move(sides);
-  for (size_t i = 0; i < residents_.size(); ++i) Apply(i);
+  for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);
 }
 
 bool NodeMembers::AreApart(size_t one, size_t other) const {
@@ -267,20 +266,20 @@ void NodeMembers::Apply(size_t member) {
   if (!Lives(member)) return;
   struct Way {
     const Settings* to;
-    LinkWeather weather;
+    LinkConditions weather;
   };
   std::vector<Way> ways;
-  for (size_t i = 0; i < residents_.size(); ++i) {
-    const LinkWeather weather{
+  for (size_t i = 0; i < hosted_.size(); ++i) {
+    const LinkConditions weather{
         .is_cut = AreApart(member, i), .send_delay_ms = LagOf(member), .receive_delay_ms = LagOf(i)};
     const bool is_slow = weather.send_delay_ms != 0 || weather.receive_delay_ms != 0;
-    if (i != member && (weather.is_cut || is_slow)) ways.push_back({&residents_[i].node->settings(), weather});
+    if (i != member && (weather.is_cut || is_slow)) ways.push_back({&hosted_[i].node->settings(), weather});
   }
-  LoopNetwork& network = residents_[member].node->host().network();
-  if (ways.empty()) return network.SetWeather(nullptr);
-  network.SetWeather([ways = std::move(ways)](const Link::Target& target) {
+  LoopNetwork& network = hosted_[member].node->host().network();
+  if (ways.empty()) return network.SetConditions(nullptr);
+  network.SetConditions([ways = std::move(ways)](const Link::Target& target) {
     const auto way = std::ranges::find_if(ways, [&](const Way& one) { return IsAt(*one.to, target); });
-    return way == ways.end() ? LinkWeather{} : way->weather;
+    return way == ways.end() ? LinkConditions{} : way->weather;
   });
 }
 
@@ -292,8 +291,8 @@ int64_t NodeMembers::LagOf(size_t member) const {
 // Links are dialed by one of two nodes, and slow in both directions; replies to clients meet a rule.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   lags_[member] = delay_ms;
-  for (size_t i = 0; i < residents_.size(); ++i) Apply(i);
-  FaultRules& faults = residents_[member].node->node().lab().faults;
+  for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);
+  FaultRules& faults = hosted_[member].node->node().lab().faults;
   faults.Delete(kLagRule);
   if (delay_ms == 0) return;
   FaultOrder order;

@@ -10,15 +10,15 @@
 #include "base/pace.h"
 #include "server/cluster/cluster.h"
 #include "server/lab/node_group.h"
-#include "server/process/group/node_lives.h"
-#include "server/process/group/resident.h"
+#include "server/process/group/hosted_server.h"
+#include "server/process/group/node_restarts.h"
 
 namespace respite {
 
 class NodeMembers final : public NodeGroup {
  public:
   // All must outlive it.
-  NodeMembers(NodeLives& lives, std::vector<Resident>& residents, const Pace& pace);
+  NodeMembers(NodeRestarts& lives, std::vector<HostedServer>& hosted_servers, const Pace& pace);
 
   std::vector<Member> List() const override;
   std::optional<std::string> Begin(const Asker& asker, const Task& task) override;
@@ -28,7 +28,7 @@ class NodeMembers final : public NodeGroup {
   const ClockControl* ClockOf(size_t member) const override;
 
   // A node has begun again.
-  void OnBack(Resident& resident);
+  void OnBack(HostedServer& hosted);
 
  private:
   struct Pending {
@@ -57,8 +57,8 @@ class NodeMembers final : public NodeGroup {
   void Apply(size_t member);
   bool AreApart(size_t one, size_t other) const;
 
-  NodeLives& lives_;
-  std::vector<Resident>& residents_;
+  NodeRestarts& lives_;
+  std::vector<HostedServer>& hosted_;
   const Pace& pace_;
   std::map<Asker, Pending> pending_;
   Sides sides_;

@@ -227,7 +227,7 @@ void NodeWorlds::Move(Connection& connection, const Entry& entry) {
   Connection::Arrival arrival{.reply = entry.reply, .request = nullptr, .is_admitted = is_admitted};
   if (!entry.request.empty()) {
     arrival.reply.clear();
-    arrival.request = std::make_unique<HeldRequest>(HeldRequest{entry.request, {}});
+    arrival.request = std::make_unique<PausedRequest>(PausedRequest{entry.request, {}});
   }
   connection.MoveTo(ServerOf(entry.world).host(), std::move(arrival));
 }

@@ -12,7 +12,7 @@ namespace respite {
 
 class TaskThread {
  public:
-  // `name` is for ps and debuggers, at most 15 octets.
+  // `name` is for ps and debuggers, at most 15 bytes.
   explicit TaskThread(const std::string& name);
   // Waits for all tasks.
   ~TaskThread();

@@ -55,13 +55,13 @@ TEST_F(CommandTableTest, FindsNothingElse) {
 
 TEST_F(CommandTableTest, FoldsOnlyLetters) {
   // Bytes that differ from a letter or sign by 0x20 without being its other case.
-  for (int octet = 0; octet < 256; ++octet) {
-    const char c = static_cast<char>(octet);
+  for (int byte = 0; byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);
     const std::string name = {'g', 'e', c};
-    EXPECT_EQ(table_.Find(name) != nullptr, c == 't' || c == 'T') << octet;
+    EXPECT_EQ(table_.Find(name) != nullptr, c == 't' || c == 'T') << byte;
     std::string long_name = "georadiusbymember_ro";
     long_name[17] = c;
-    EXPECT_EQ(table_.Find(long_name) != nullptr, c == '_') << octet;
+    EXPECT_EQ(table_.Find(long_name) != nullptr, c == '_') << byte;
   }
 }
 

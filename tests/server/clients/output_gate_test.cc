@@ -44,7 +44,7 @@ TEST(OutputGateTest, AnEndNeverOpens) {
 TEST(OutputGateTest, ATrickleBeginsWhenNothingStandsBeforeIt) {
   OutputGate gate;
   gate.AddHold(0, {.owner = 1, .until_ms = 1000}, 0);
-  gate.AddTrickle(4, {.owner = 2, .octets = 10, .per_second = 100}, 0);
+  gate.AddTrickle(4, {.owner = 2, .bytes = 10, .per_second = 100}, 0);
   gate.Advance(1000);
   EXPECT_EQ(gate.Sendable(20), 4u);
   EXPECT_EQ(gate.NextDueMs(), 1010);
@@ -56,10 +56,10 @@ TEST(OutputGateTest, ATrickleBeginsWhenNothingStandsBeforeIt) {
 
 TEST(OutputGateTest, HugeTricklesOverflowNothing) {
   OutputGate gate;
-  gate.AddTrickle(0, {.owner = 1, .octets = size_t{1} << 40, .per_second = 1}, 0);
+  gate.AddTrickle(0, {.owner = 1, .bytes = size_t{1} << 40, .per_second = 1}, 0);
   gate.Advance(INT64_MAX / 2);
   EXPECT_TRUE(gate.IsOpen());
-  gate.AddTrickle(0, {.owner = 1, .octets = size_t{1} << 40, .per_second = 1'000'000'000}, 5);
+  gate.AddTrickle(0, {.owner = 1, .bytes = size_t{1} << 40, .per_second = 1'000'000'000}, 5);
   gate.Advance(1005);
   EXPECT_EQ(gate.Sendable(size_t{1} << 40), 1'000'000'000u);
 }
@@ -74,29 +74,29 @@ TEST(OutputGateTest, AReplyThatHasBegunWaitsForItsEnd) {
   EXPECT_EQ(gate.Sendable(6), 6u);
 }
 
-// All octets pass, in time and none too early, whatever the barriers.
-TEST(OutputGateTest, RandomBarriersLetEveryOctetPassInTime) {
+// All bytes pass, in time and none too early, whatever the barriers.
+TEST(OutputGateTest, RandomBarriersLetEveryBytePassInTime) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   for (int round = 0; round < 200; ++round) {
     OutputGate gate;
     size_t waiting = 0, sent = 0, total = 0;
-    std::vector<int64_t> earliest;  // of each octet
+    std::vector<int64_t> earliest;  // of each byte
     int64_t now_ms = 0;
     for (int step = 0; step < 60; ++step, now_ms += static_cast<int64_t>(random.Below(30))) {
       gate.Advance(now_ms);
-      const size_t octets = random.Below(50);
+      const size_t bytes = random.Below(50);
       int64_t from_ms = earliest.empty() ? 0 : earliest.back();
       if (random.Below(3) == 0) {
         const int64_t until_ms = now_ms + static_cast<int64_t>(random.Below(100));
         gate.AddHold(waiting, {.owner = 1, .until_ms = until_ms}, now_ms);
         from_ms = std::max(from_ms, until_ms);
-      } else if (octets != 0 && random.Below(3) == 0) {
-        gate.AddTrickle(waiting, {.owner = 1, .octets = octets, .per_second = 1000}, now_ms);
+      } else if (bytes != 0 && random.Below(3) == 0) {
+        gate.AddTrickle(waiting, {.owner = 1, .bytes = bytes, .per_second = 1000}, now_ms);
       }
-      earliest.resize(total += octets, from_ms);
-      waiting += octets;
+      earliest.resize(total += bytes, from_ms);
+      waiting += bytes;
       const size_t portion = random.Below(gate.Sendable(waiting) + 1);
       for (size_t i = 0; i < portion; ++i) ASSERT_LE(earliest[sent + i], now_ms);
       gate.NoteSent(portion);

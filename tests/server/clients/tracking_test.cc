@@ -216,7 +216,7 @@ TEST_F(TrackingTest, AClientClosedByInvalidationsRunsNothingMore) {
   writer_.Run("CONFIG SET tracking-table-max-keys 1");
   reader_.Send("BLPOP l 0");
   EXPECT_TRUE(reader_.Closed());
-  EXPECT_EQ(server_->waiting().Keys(), 0u);
+  EXPECT_EQ(server_->blocked_clients().Keys(), 0u);
   writer_.Run("RPUSH l x");
   EXPECT_THAT(writer_.Run("LLEN l"), Int(1));
 }

@@ -22,8 +22,8 @@ std::map<std::string, std::string> RecordedPackets() {
   return packets;
 }
 
-BusPacket DecodedPacket(const std::string& octets) {
-  auto packet = BusPacket::Decode(octets);
+BusPacket DecodedPacket(const std::string& bytes) {
+  auto packet = BusPacket::Decode(bytes);
   EXPECT_TRUE(packet.ok()) << (packet.ok() ? "" : packet.error());
   return packet.ok() ? std::move(packet).value() : BusPacket();
 }
@@ -31,10 +31,10 @@ BusPacket DecodedPacket(const std::string& octets) {
 TEST(BusPacketTest, RecordedPacketsAreWrittenAsTheyWereRead) {
   const auto packets = RecordedPackets();
   ASSERT_GE(packets.size(), 20u);
-  for (const auto& [name, octets] : packets) {
+  for (const auto& [name, bytes] : packets) {
     SCOPED_TRACE(name);
-    ASSERT_EQ(BusPacket::LengthOf(octets), octets.size());
-    EXPECT_EQ(DecodedPacket(octets).Encode(), octets);
+    ASSERT_EQ(BusPacket::LengthOf(bytes), bytes.size());
+    EXPECT_EQ(DecodedPacket(bytes).Encode(), bytes);
   }
 }
 
@@ -65,10 +65,10 @@ TEST(BusPacketTest, RecordedPacketsSayWhatTheNodesWere) {
 TEST(BusPacketTest, EveryBodyComesBack) {
   BusPacket packet;
   packet.header.type = PacketType::kUpdate;
-  packet.header.sender = NodeId::FromOctets(std::string(NodeId::kLength, 'a'));
+  packet.header.sender = NodeId::FromBytes(std::string(NodeId::kLength, 'a'));
   UpdateBody update;
   update.config_epoch = 77;
-  update.id = NodeId::FromOctets(std::string(NodeId::kLength, 'b'));
+  update.id = NodeId::FromBytes(std::string(NodeId::kLength, 'b'));
   for (int slot : {0, 7, 8, 63, 64, 16383}) update.slots.Add(slot);
   packet.body = update;
   const BusPacket read = DecodedPacket(packet.Encode());
@@ -97,13 +97,13 @@ TEST(BusPacketTest, EveryBodyComesBack) {
 
 // Whatever lengths a packet claims, nothing behind its end is read, and what is accepted is whole.
 TEST(BusPacketTest, WrongLengthsAreRefused) {
-  for (const auto& [name, octets] : RecordedPackets()) {
+  for (const auto& [name, bytes] : RecordedPackets()) {
     SCOPED_TRACE(name);
-    for (size_t size = 0; size < octets.size(); size += size < BusPacket::kHeaderOctets ? 97 : 1) {
-      EXPECT_FALSE(BusPacket::Decode(octets.substr(0, size)).ok()) << size;
-      if (size < BusPacket::kHeaderOctets) continue;
+    for (size_t size = 0; size < bytes.size(); size += size < BusPacket::kHeaderBytes ? 97 : 1) {
+      EXPECT_FALSE(BusPacket::Decode(bytes.substr(0, size)).ok()) << size;
+      if (size < BusPacket::kHeaderBytes) continue;
       // The same with a length that fits what is there.
-      std::string cut = octets.substr(0, size);
+      std::string cut = bytes.substr(0, size);
       cut[6] = static_cast<char>(size >> 8);
       cut[7] = static_cast<char>(size);
       const auto packet = BusPacket::Decode(cut);
@@ -133,7 +133,7 @@ TEST(BusPacketTest, WhatCannotBeWrittenDownIsRefused) {
   EXPECT_FALSE(BusPacket::Decode(packet.Encode()).ok());
 }
 
-TEST(BusPacketTest, ForeignOctetsAreNoPacket) {
+TEST(BusPacketTest, ForeignBytesAreNoPacket) {
   EXPECT_FALSE(BusPacket::LengthOf("GET / HT").has_value());
   EXPECT_FALSE(BusPacket::LengthOf(std::string("RCmb\0\0\0\7", 8)).has_value());
   EXPECT_FALSE(BusPacket::LengthOf("RCmb\xff\xff\xff\xff").has_value());

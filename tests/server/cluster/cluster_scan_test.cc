@@ -123,7 +123,7 @@ TEST_F(ClusterScanTest, APlaceOfAnotherServerBeginsTheSlotAgain) {
 }
 
 TEST_F(ClusterScanTest, GoesWhereTheSlotIs) {
-  ClusterNode& other = view().Add(NodeId::FromOctets(std::string(NodeId::kLength, 'b')), kNodePrimary);
+  ClusterNode& other = view().Add(NodeId::FromBytes(std::string(NodeId::kLength, 'b')), kNodePrimary);
   other.address = {.ip = "10.0.0.2", .tcp_port = 7002, .tls_port = 0, .bus_port = 17002};
   for (int slot = 100; slot < 200; ++slot) view().Assign(slot, &other);
   EXPECT_THAT(Run("CLUSTERSCAN 0-{06S}-0"), ArrayOf({Bulk("0-{" + std::string(TagOfSlot(100)) + "}-0"), ArrayOf({})}));

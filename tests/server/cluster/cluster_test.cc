@@ -440,7 +440,7 @@ TEST(ClusterTest, AStrangerGetsAnAnswer) {
   Stranger stranger(world);
   stranger.link->Send(Greeting());
   world.Step(10);
-  EXPECT_GT(stranger.received, BusPacket::kHeaderOctets);
+  EXPECT_GT(stranger.received, BusPacket::kHeaderBytes);
   EXPECT_EQ(world[0]->view().All().size(), 3u);
   EXPECT_FALSE(stranger.is_over);
 }

@@ -29,7 +29,7 @@ class SlotStatsTest : public testing::Test {
   bool OthersAreZero(Bytes key) {
     for (int slot = 0; slot < kSlotCount; ++slot) {
       const SlotStats::Figures figures = server_->cluster().slot_stats()->Of(slot);
-      if (slot != KeySlot(key) && figures.octets_in + figures.octets_out + figures.cpu_us != 0) return false;
+      if (slot != KeySlot(key) && figures.bytes_in + figures.bytes_out + figures.cpu_us != 0) return false;
     }
     return true;
   }
@@ -43,39 +43,39 @@ TEST_F(SlotStatsTest, ShowsKeysOnlyUntilItIsTurnedOn) {
   EXPECT_THAT(Run("CLUSTER SLOT-STATS SLOTSRANGE 5061 5061"),
               ArrayOf({ArrayOf({Int(5061), ArrayOf({Bulk("key-count"), Int(1)})})}));
   EXPECT_THAT(Run("CLUSTER SLOT-STATS ORDERBY cpu-usec"), Error("ERR Unrecognized sort metric for ORDERBY."));
-  EXPECT_EQ(Of("bar").octets_in, 0u);
+  EXPECT_EQ(Of("bar").bytes_in, 0u);
   TurnOn();
   Run("SET bar 1");
   EXPECT_THAT(Run("CLUSTER SLOT-STATS ORDERBY network-bytes-in LIMIT 1")[0][0], Int(5061));
   EXPECT_EQ(Run("CLUSTER SLOT-STATS SLOTSRANGE 5061 5061")[0][1].Size(), 8u);
   EXPECT_THAT(Run("CONFIG SET cluster-slot-stats-enabled no"), Ok());
-  const uint64_t before = Of("bar").octets_in;
+  const uint64_t before = Of("bar").bytes_in;
   Run("SET bar 1");
-  EXPECT_EQ(Of("bar").octets_in, before);
+  EXPECT_EQ(Of("bar").bytes_in, before);
 }
 
 TEST_F(SlotStatsTest, CountsRequestsAndReplies) {
   TurnOn();
   Run("SET key value");
-  EXPECT_EQ(Of("key").octets_in, 33u);
-  EXPECT_EQ(Of("key").octets_out, 5u);
+  EXPECT_EQ(Of("key").bytes_in, 33u);
+  EXPECT_EQ(Of("key").bytes_out, 5u);
   Run("INFO server");
   Run("GET key");
-  EXPECT_EQ(Of("key").octets_in, 33u + 22u);
-  EXPECT_EQ(Of("key").octets_out, 5u + 11u);
+  EXPECT_EQ(Of("key").bytes_in, 33u + 22u);
+  EXPECT_EQ(Of("key").bytes_out, 5u + 11u);
   EXPECT_TRUE(OthersAreZero("key"));
   Run("CONFIG RESETSTAT");
-  EXPECT_EQ(Of("key").octets_in, 0u);
+  EXPECT_EQ(Of("key").bytes_in, 0u);
 }
 
 TEST_F(SlotStatsTest, ATransactionCountsForItsSlot) {
   TurnOn();
   Run("MULTI");
   Run("SET key value");
-  EXPECT_EQ(Of("key").octets_in, 0u);
+  EXPECT_EQ(Of("key").bytes_in, 0u);
   Run("EXEC");
-  EXPECT_EQ(Of("key").octets_in, 15u + 33u + 14u);
-  EXPECT_EQ(Of("key").octets_out, 9u + 9u);  // QUEUED, and the reply of EXEC
+  EXPECT_EQ(Of("key").bytes_in, 15u + 33u + 14u);
+  EXPECT_EQ(Of("key").bytes_out, 9u + 9u);  // QUEUED, and the reply of EXEC
   EXPECT_TRUE(OthersAreZero("key"));
 }
 
@@ -85,10 +85,10 @@ TEST_F(SlotStatsTest, AScriptOfSeveralSlotsCountsForNone) {
       Run("EVAL '#!lua flags=allow-cross-slot-keys\nredis.call(\"set\", \"foo\", 1) redis.call(\"set\", \"bar\", "
           "1)' 0"),
       Nil());
-  EXPECT_EQ(Of("foo").octets_in, 0u);
-  EXPECT_EQ(Of("bar").octets_in, 0u);
+  EXPECT_EQ(Of("foo").bytes_in, 0u);
+  EXPECT_EQ(Of("bar").bytes_in, 0u);
   Run("EVAL 'redis.call(\"set\", KEYS[1], 1)' 1 bar");
-  EXPECT_GT(Of("bar").octets_in, 0u);
+  EXPECT_GT(Of("bar").bytes_in, 0u);
   EXPECT_TRUE(OthersAreZero("bar"));
 }
 
@@ -96,24 +96,24 @@ TEST_F(SlotStatsTest, AWaitCountsWhenItIsOver) {
   TurnOn();
   TestClient blocked(server_);
   blocked.Run("BLPOP key 0");
-  EXPECT_EQ(Of("key").octets_in, 0u);
+  EXPECT_EQ(Of("key").bytes_in, 0u);
   Run("LPUSH key value");
-  EXPECT_EQ(Of("key").octets_in, 31u + 35u);
-  EXPECT_EQ(Of("key").octets_out, 4u + 24u);
+  EXPECT_EQ(Of("key").bytes_in, 31u + 35u);
+  EXPECT_EQ(Of("key").bytes_out, 4u + 24u);
 }
 
 TEST_F(SlotStatsTest, MessagesOfShardChannelsCount) {
   TurnOn();
   TestClient subscriber(server_);
   subscriber.Run("SSUBSCRIBE channel");
-  EXPECT_EQ(Of("channel").octets_in, 34u);
-  EXPECT_EQ(Of("channel").octets_out, 38u);
+  EXPECT_EQ(Of("channel").bytes_in, 34u);
+  EXPECT_EQ(Of("channel").bytes_out, 38u);
   Run("CONFIG RESETSTAT");
   Run("SPUBLISH channel hello");
-  EXPECT_EQ(Of("channel").octets_in, 42u);
-  EXPECT_EQ(Of("channel").octets_out, 4u + 42u);
+  EXPECT_EQ(Of("channel").bytes_in, 42u);
+  EXPECT_EQ(Of("channel").bytes_out, 4u + 42u);
   Run("PUBLISH channel hello");
-  EXPECT_EQ(Of("channel").octets_in, 42u);
+  EXPECT_EQ(Of("channel").bytes_in, 42u);
 }
 
 TEST_F(SlotStatsTest, TimeCounts) {
@@ -131,7 +131,7 @@ TEST_F(SlotStatsTest, ASlotThatLeavesBeginsAgain) {
   Run("DEL bar");
   EXPECT_THAT(Run("CLUSTER DELSLOTS 5061"), Ok());
   server_.RunCronFor(200);
-  EXPECT_EQ(Of("bar").octets_in, 0u);
+  EXPECT_EQ(Of("bar").bytes_in, 0u);
   EXPECT_THAT(Run("CLUSTER SLOT-STATS SLOTSRANGE 5061 5061"), ArrayOf({}));
 }
 

@@ -36,7 +36,7 @@ uint16_t SlowCrc16(const std::string& data) {
   return static_cast<uint16_t>(crc);
 }
 
-TEST(KeySlotTest, EveryLengthAndOctetCounts) {
+TEST(KeySlotTest, EveryLengthAndByteCounts) {
   Random random(7);
   for (size_t length = 0; length < 70; ++length) {
     std::string data;
@@ -45,16 +45,16 @@ TEST(KeySlotTest, EveryLengthAndOctetCounts) {
   }
 }
 
-TEST(SlotSetTest, RangesAndOctets) {
+TEST(SlotSetTest, RangesAndBytes) {
   SlotSet slots;
   for (int slot : {0, 1, 2, 5, 100, 16382, 16383}) slots.Add(slot);
   EXPECT_THAT(RangesOf(slots),
               testing::ElementsAre(SlotRange{0, 2}, SlotRange{5, 5}, SlotRange{100, 100}, SlotRange{16382, 16383}));
-  std::string octets;
-  slots.AppendOctets(octets);
-  ASSERT_EQ(octets.size(), SlotSet::kOctets);
-  EXPECT_EQ(octets[0], 0x27);
-  EXPECT_EQ(SlotSet::FromOctets(octets), slots);
+  std::string bytes;
+  slots.AppendBytes(bytes);
+  ASSERT_EQ(bytes.size(), SlotSet::kBytes);
+  EXPECT_EQ(bytes[0], 0x27);
+  EXPECT_EQ(SlotSet::FromBytes(bytes), slots);
   slots.Remove(5);
   EXPECT_EQ(slots.Count(), 6);
 }

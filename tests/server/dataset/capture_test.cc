@@ -140,7 +140,7 @@ TEST_F(CaptureTest, WithoutFunctionsItRemovesThose) {
 
 TEST_F(CaptureTest, AllOfItIsFreed) {
   client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
-  server_->services().disposer.Free(Capture::Take(server_->data()), FreeMode::kLater);
+  server_->services().lazy_free.Free(Capture::Take(server_->data()), FreeMode::kLater);
   EXPECT_EQ(client_.Run("DBSIZE").Integer(), 0);
   EXPECT_TRUE(server_->function_libraries().All().empty());
 }

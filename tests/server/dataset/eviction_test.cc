@@ -93,7 +93,7 @@ TEST_P(KeyEviction, LazilyTheyAreUnlinked) {
   Run({"SET", "large", std::string(1 << 20, 'v')});
   Run("CONFIG SET maxmemory-policy allkeys-random maxmemory 1");
   EXPECT_EQ(Journaled().back(), "0: UNLINK large");
-  EXPECT_EQ(server()->reclaimer().Pending() + server()->reclaimer().Freed(), 1u);
+  EXPECT_EQ(server()->lazy_free_thread().Pending() + server()->lazy_free_thread().Freed(), 1u);
   NoLimit();
 }
 

@@ -163,13 +163,13 @@ TEST_F(CallObserverTest, MayAskForLongCallsOnly) {
 }
 
 TEST_F(CallObserverTest, MayAskForLargeCallsOnly) {
-  observers().Attach(recorder_, {.from_request_octets = 30});
+  observers().Attach(recorder_, {.from_request_bytes = 30});
   client_.Run("PING");
-  client_.Run("ECHO xxxxx");  // 25 octets: *2 $4 ECHO $5 xxxxx
+  client_.Run("ECHO xxxxx");  // 25 bytes: *2 $4 ECHO $5 xxxxx
   EXPECT_THAT(recorder_.Take(), ElementsAre());
   client_.Run("ECHO xxxxxxxxxx");
   EXPECT_THAT(recorder_.Take(), ElementsAre("ECHO xxxxxxxxxx"));
-  observers().Attach(recorder_, {.from_reply_octets = 8});
+  observers().Attach(recorder_, {.from_reply_bytes = 8});
   client_.Run("PING");
   client_.Run("ECHO ab");
   EXPECT_THAT(recorder_.Take(), ElementsAre("ECHO ab"));

@@ -1,4 +1,4 @@
-// TEST FAULT and TEST DROP over the protocol: what stands on the socket, to the octet.
+// TEST FAULT and TEST DROP over the protocol: what stands on the socket, to the byte.
 #include "tests/server/lab/faults_fixture.h"
 
 namespace respite {
@@ -92,9 +92,9 @@ TEST_F(FaultsTest, CloseAfterLosesTheReplyOfACommandThatRan) {
 }
 
 TEST_F(FaultsTest, CutSendsSoMuchOfTheReply) {
-  for (const auto& [octets, sent] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& [bytes, sent] : std::vector<std::pair<std::string, std::string>>{
            {"0", ""}, {"3", "$3\r"}, {"9", "$3\r\nabc\r\n"}, {"1000000", "$3\r\nabc\r\n"}}) {
-    Add("c WHEN COMMAND GET DO CUT " + octets);
+    Add("c WHEN COMMAND GET DO CUT " + bytes);
     TestClient client(server_);
     EXPECT_EQ(Talk(client, {"SET k abc", "GET k", "PING"}), "+OK\r\n" + sent);
     EXPECT_TRUE(client.Closed());

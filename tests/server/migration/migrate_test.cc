@@ -178,16 +178,16 @@ TEST_F(MigrateTest, ALinkThatBreaksIsTriedOnceMore) {
 
 // A target of whom nobody knows whether it has the key must not cost it.
 TEST_F(MigrateTest, NoBreakLosesAKey) {
-  for (uint64_t octets = 0; octets < 12; ++octets) {
+  for (uint64_t bytes = 0; bytes < 12; ++bytes) {
     source_.Run({"SET", "k", std::string(5000, 'x')});
-    network().BreakNextAfter(target_.port(), octets);
+    network().BreakNextAfter(target_.port(), bytes);
     client_.Send(To(target_, "k 0 1000 REPLACE"));
     network().Run();
     TestReply reply = client_.Read();
     const int64_t here = source_.Run("EXISTS k").Integer();
-    EXPECT_EQ(here == 0, reply.Text() == "OK") << octets;
+    EXPECT_EQ(here == 0, reply.Text() == "OK") << bytes;
     if (here == 0) {
-      EXPECT_THAT(target_.Run("STRLEN k"), Int(5000)) << octets;
+      EXPECT_THAT(target_.Run("STRLEN k"), Int(5000)) << bytes;
     }
     network().Step(12'000);  // no link is kept
   }

@@ -36,14 +36,15 @@ TEST(EventLoopTest, WhatATaskPostsRunsInALaterTurn) {
   EXPECT_LT(turns[1], turns[2]);
 }
 
-// A resident that writes down when its Turns end.
-struct FakeResident final : EventLoop::Resident {
-  explicit FakeResident(std::vector<std::string>& seen, std::string own_name) : log(seen), name(std::move(own_name)) {}
+// A hosted that writes down when its Turns end.
+struct FakeParticipant final : EventLoop::Participant {
+  explicit FakeParticipant(std::vector<std::string>& seen, std::string own_name)
+      : log(seen), name(std::move(own_name)) {}
   void EndTurn(int64_t) override {
     log.push_back(name + " ends");
     if (at_end) at_end();
   }
-  void EndTurnBesides() override {
+  void EndTurnDuringLongTask() override {
     log.push_back(name + " besides");
     if (besides) besides();
   }
@@ -58,10 +59,10 @@ TEST(EventLoopTest, WhoWaitsForTheEndOfItsTurnIsServedBesidesAnother) {
   const SystemPace pace;
   EventLoop loop(pace);
   std::vector<std::string> log;
-  FakeResident busy(log, "busy"), waits(log, "waits");
+  FakeParticipant busy(log, "busy"), waits(log, "waits");
   busy.at_end = [&] {
     loop.Enter(busy);
-    loop.ServeBesides();
+    loop.ServeDuringLongTask();
     busy.at_end = [&] { loop.Stop(0); };
   };
   loop.Enter(busy);
@@ -78,8 +79,8 @@ TEST(EventLoopTest, ATaskOfTheSameTurnWaitsWhileOthersAreServedBesides) {
   std::vector<std::string> log;
   loop.Post(nullptr, [&] {
     log.emplace_back("first begins");
-    loop.ServeBesides();
-    loop.ServeBesides();
+    loop.ServeDuringLongTask();
+    loop.ServeDuringLongTask();
     log.emplace_back("first ends");
   });
   loop.Post(nullptr, [&] { log.emplace_back("second"); });
@@ -94,7 +95,7 @@ TEST(EventLoopTest, ALongTaskWithOthersBehindItDoesNotEndTheLoop) {
   EventLoop loop(pace);
   std::vector<std::string> log;
   loop.Post(nullptr, [&] {
-    for (int i = 0; i < 100; ++i) loop.ServeBesides();
+    for (int i = 0; i < 100; ++i) loop.ServeDuringLongTask();
     log.emplace_back("long");
   });
   for (int i = 0; i < 5; ++i) loop.Post(nullptr, [&] { log.emplace_back("behind"); });
@@ -110,15 +111,15 @@ TEST(EventLoopTest, AResidentMayLeaveWhileOthersAreServedBesides) {
   const SystemPace pace;
   EventLoop loop(pace);
   std::vector<std::string> log;
-  auto busy = std::make_unique<FakeResident>(log, "busy");
-  auto first = std::make_unique<FakeResident>(log, "first");
-  auto second = std::make_unique<FakeResident>(log, "second");
-  const auto leave = [&](std::unique_ptr<FakeResident>& resident) {
-    loop.Leave(*resident);
-    resident.reset();
+  auto busy = std::make_unique<FakeParticipant>(log, "busy");
+  auto first = std::make_unique<FakeParticipant>(log, "first");
+  auto second = std::make_unique<FakeParticipant>(log, "second");
+  const auto leave = [&](std::unique_ptr<FakeParticipant>& hosted) {
+    loop.Leave(*hosted);
+    hosted.reset();
   };
   busy->at_end = [&] {
-    loop.ServeBesides();
+    loop.ServeDuringLongTask();
     loop.Stop(0);
   };
   first->besides = [&] {
@@ -136,8 +137,8 @@ TEST(EventLoopTest, AResidentMayLeaveWhileOthersAreServedBesides) {
 // What has arrived so far.
 std::string Received(const Descriptor& socket) {
   std::string text(1 << 20, '\0');
-  const ssize_t octets = recv(socket.Get(), text.data(), text.size(), MSG_DONTWAIT);
-  text.resize(octets > 0 ? static_cast<size_t>(octets) : 0);
+  const ssize_t bytes = recv(socket.Get(), text.data(), text.size(), MSG_DONTWAIT);
+  text.resize(bytes > 0 ? static_cast<size_t>(bytes) : 0);
   return text;
 }
 void Send(const Descriptor& socket, const std::string& text) {
@@ -165,9 +166,9 @@ struct ReadySocket final : SocketPoller::Watcher {
   int ends[2] = {-1, -1};
 };
 
-struct TimingResident final : EventLoop::Resident {
+struct TimingParticipant final : EventLoop::Participant {
   void EndTurn(int64_t turn_us) override { last_us = turn_us; }
-  void EndTurnBesides() override {}
+  void EndTurnDuringLongTask() override {}
   int64_t last_us = 0;
 };
 
@@ -175,16 +176,16 @@ struct TimingResident final : EventLoop::Resident {
 TEST(EventLoopTest, ATurnTakesAsLongAsTheRequestsInIt) {
   const SystemPace pace;
   EventLoop loop(pace);
-  TimingResident resident;
+  TimingParticipant hosted;
   ReadySocket socket(loop, [&] {
-    loop.Enter(resident);
+    loop.Enter(hosted);
     const int64_t until_us = pace.NowUs() + 2000;
     while (pace.NowUs() < until_us) {
     }
     loop.Stop(0);
   });
   loop.Run();
-  EXPECT_GE(resident.last_us, 2000);
+  EXPECT_GE(hosted.last_us, 2000);
 }
 
 // Then the loop does not wait in Asio, which has the timers, the new connections and what other threads want.
@@ -231,8 +232,8 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   connection->OnReadable();
   server->housekeeping().EndTurn();
   ASSERT_TRUE(connection->AwaitsRoom());
-  size_t octets = Received(peer).size();
-  ASSERT_GT(octets, 0u);
+  size_t bytes = Received(peer).size();
+  ASSERT_GT(bytes, 0u);
 
   Send(peer, "INCR n\r\n");
   connection->OnReadable();
@@ -242,10 +243,10 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
     EXPECT_EQ(Received(peer), "");
     server->housekeeping().EndTurn();
     last = Received(peer);
-    octets += last.size();
+    bytes += last.size();
   }
   EXPECT_TRUE(last.ends_with("x\r\n:1\r\n"));
-  EXPECT_EQ(octets, 400'000 + std::string(":400000\r\n$400000\r\n\r\n:1\r\n").size());
+  EXPECT_EQ(bytes, 400'000 + std::string(":400000\r\n$400000\r\n\r\n:1\r\n").size());
 }
 
 // A client whose socket the test holds.
@@ -278,19 +279,19 @@ TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
   constexpr int kPatterns = 10'000;
   auto subscriber = std::make_unique<Peer>(host);
   for (int i = 0; i < kPatterns; ++i) {
-    server->pubsub().Subscribe(subscriber->session, TopicKind::kPattern, "a*" + std::to_string(i));
+    server->pubsub().Subscribe(subscriber->session, PubSubKind::kPattern, "a*" + std::to_string(i));
     server->watched_keys().Watch(subscriber->session, std::to_string(i), 0);
   }
   subscriber.reset();
   uint64_t began = 0;
   RunUntil(host, [&] {
-    const size_t left = server->pubsub().Names(TopicKind::kPattern, nullptr).size();
+    const size_t left = server->pubsub().Names(PubSubKind::kPattern, nullptr).size();
     if (left < kPatterns && began == 0) began = server->stats().turns;
     // Publishing to the session meanwhile is safe.
     server->pubsub().Publish("a9999", "message");
     return server->clients().Count() == 0 && server->watched_keys().Empty();
   });
-  EXPECT_TRUE(server->pubsub().Names(TopicKind::kPattern, nullptr).empty());
+  EXPECT_TRUE(server->pubsub().Names(PubSubKind::kPattern, nullptr).empty());
   EXPECT_GE(server->stats().turns - began, 8u);
 }
 
@@ -303,7 +304,7 @@ TEST(EventLoopTest, APublisherFasterThanTheSocketIsSlowedDown) {
   std::vector<std::unique_ptr<Peer>> subscribers;
   for (int i = 0; i < 8; ++i) {
     subscribers.push_back(std::make_unique<Peer>(host));
-    server->pubsub().Subscribe(subscribers.back()->session, TopicKind::kChannel, "c");
+    server->pubsub().Subscribe(subscribers.back()->session, PubSubKind::kChannel, "c");
   }
   Peer publisher(host);
   server.clock().PassWithEachLook(600);  // a Turn sends at most two or three messages

@@ -17,8 +17,8 @@
 #include "server/config/value_text.h"
 #include "server/node/node.h"
 #include "server/process/forked_children.h"
+#include "server/storage/child_processes.h"
 #include "server/storage/folder_files.h"
-#include "server/storage/nursery.h"
 #include "server/storage/rdb_loader.h"
 
 namespace respite {
@@ -75,7 +75,7 @@ class Server {
   }
   // Waits for the end of its child.
   void AwaitChild() {
-    while (node_.nursery().Busy()) node_.nursery().Poll();
+    while (node_.child_processes().Busy()) node_.child_processes().Poll();
   }
 
  private:

@@ -100,8 +100,8 @@ class FrozenNodeTest : public testing::Test {
     const Descriptor socket(Connect());
     send(socket.Get(), request.data(), request.size(), MSG_NOSIGNAL);
     std::string text(4096, '\0');
-    const ssize_t octets = recv(socket.Get(), text.data(), text.size(), 0);
-    text.resize(octets > 0 ? static_cast<size_t>(octets) : 0);
+    const ssize_t bytes = recv(socket.Get(), text.data(), text.size(), 0);
+    text.resize(bytes > 0 ? static_cast<size_t>(bytes) : 0);
     return text;
   }
 

@@ -27,9 +27,9 @@ class BlockingClient {
   }
   void Send(const std::string& requests) {
     for (size_t sent = 0; sent < requests.size();) {
-      const ssize_t octets = send(socket_.Get(), requests.data() + sent, requests.size() - sent, MSG_NOSIGNAL);
-      if (octets <= 0) return;
-      sent += static_cast<size_t>(octets);
+      const ssize_t bytes = send(socket_.Get(), requests.data() + sent, requests.size() - sent, MSG_NOSIGNAL);
+      if (bytes <= 0) return;
+      sent += static_cast<size_t>(bytes);
     }
   }
   // Reads `size` bytes, or fewer if the server hangs up.
@@ -37,9 +37,9 @@ class BlockingClient {
     std::string text(size, '\0');
     size_t got = 0;
     while (got < size) {
-      const ssize_t octets = recv(socket_.Get(), text.data() + got, size - got, 0);
-      if (octets <= 0) break;
-      got += static_cast<size_t>(octets);
+      const ssize_t bytes = recv(socket_.Get(), text.data() + got, size - got, 0);
+      if (bytes <= 0) break;
+      got += static_cast<size_t>(bytes);
     }
     text.resize(got);
     return text;

@@ -32,7 +32,7 @@ TEST(BacklogTest, StartsEmptyAtItsOffset) {
   backlog.Restart(100);
   EXPECT_EQ(backlog.Begin(), 100);
   EXPECT_EQ(backlog.End(), 100);
-  EXPECT_EQ(backlog.Octets(), 0);
+  EXPECT_EQ(backlog.RawBytes(), 0);
   EXPECT_TRUE(backlog.Has(100));
   EXPECT_FALSE(backlog.Has(99));
   EXPECT_FALSE(backlog.Has(101));
@@ -48,7 +48,7 @@ TEST(BacklogTest, VisitsFromEveryOffsetToEveryEnd) {
   backlog.Append(Part("d"));
   backlog.Append(Part("efghijk"));
   backlog.Append(Part("lmnop"));
-  ASSERT_EQ(backlog.Octets(), static_cast<int64_t>(whole.size()));
+  ASSERT_EQ(backlog.RawBytes(), static_cast<int64_t>(whole.size()));
   for (size_t from = 0; from <= whole.size(); ++from) {
     for (size_t until = from; until <= whole.size(); ++until) {
       EXPECT_EQ(TextFrom(backlog, 1000 + static_cast<int64_t>(from), 1000 + static_cast<int64_t>(until)),
@@ -77,7 +77,7 @@ TEST(BacklogTest, PartsOfDifferentBlobsAreNotMerged) {
   EXPECT_EQ(TextFrom(backlog, 0), "abz");
 }
 
-TEST(BacklogTest, TrimKeepsTheNewestOctets) {
+TEST(BacklogTest, TrimKeepsTheNewestBytes) {
   Backlog backlog;
   backlog.Append(Part("abc"));
   backlog.Append(Part("def"));
@@ -91,7 +91,7 @@ TEST(BacklogTest, TrimKeepsTheNewestOctets) {
   backlog.Trim(100, backlog.End());  // it does not come back
   EXPECT_EQ(backlog.Begin(), 3);
   backlog.Trim(0, backlog.End());
-  EXPECT_EQ(backlog.Octets(), 0);
+  EXPECT_EQ(backlog.RawBytes(), 0);
   EXPECT_EQ(Parts(backlog), 0);
   backlog.Append(Part("gh"));
   EXPECT_EQ(TextFrom(backlog, 6), "gh");
@@ -137,7 +137,7 @@ TEST(BacklogTest, RandomOperationsMatchAModel) {
     }
     ASSERT_EQ(backlog.Begin(), begin);
     ASSERT_EQ(backlog.End(), static_cast<int64_t>(model.size()));
-    const auto from = begin + static_cast<int64_t>(random.Below(static_cast<uint64_t>(backlog.Octets() + 1)));
+    const auto from = begin + static_cast<int64_t>(random.Below(static_cast<uint64_t>(backlog.RawBytes() + 1)));
     ASSERT_EQ(TextFrom(backlog, from), model.substr(static_cast<size_t>(from))) << "round " << round;
   }
 }

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "server/clients/phase.h"
+#include "server/clients/server_phase.h"
 #include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
 #include "tests/support/replication_world.h"
@@ -36,7 +36,8 @@ class DirectLoadTest : public ReplicationTest {
   // Moves until the replica has begun to load. False: it never does.
   bool MoveIntoLoading(ReplicationMember& replica) {
     for (int i = 0; i < 2000; ++i) {
-      if (replica->phase().load() != Phase::Load::kNone && replica.Info("master_sync_read_bytes") != "0") return true;
+      if (replica->phase().load() != ServerPhase::Load::kNone && replica.Info("master_sync_read_bytes") != "0")
+        return true;
       if (!network().RunOnce()) network().Step(100);
     }
     return false;
@@ -93,7 +94,7 @@ TEST_F(DirectLoadTest, OldDataOfTheSameHistoryIsServed) {
   ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
   ReplicationMember& replica = AddThatComesBack(primary);
   ASSERT_TRUE(MoveIntoLoading(replica));
-  EXPECT_EQ(replica->phase().load(), Phase::Load::kAside);
+  EXPECT_EQ(replica->phase().load(), ServerPhase::Load::kAsync);
   EXPECT_THAT(replica.Run("GET mine"), Bulk("1"));
   EXPECT_THAT(replica.Run("FCALL f 0"), Int(1));
   EXPECT_THAT(replica.Run("DBSIZE"), Int(1));
@@ -118,7 +119,7 @@ TEST_F(DirectLoadTest, OldDataOfTheSameHistoryStaysWhenTheLinkBreaks) {
   const int64_t offset = replica.history().offset;
   ASSERT_TRUE(MoveIntoLoading(replica));
   BreakAndStop(primary, replica);
-  EXPECT_EQ(replica->phase().load(), Phase::Load::kNone);
+  EXPECT_EQ(replica->phase().load(), ServerPhase::Load::kNone);
   EXPECT_THAT(replica.Run("GET mine"), Bulk("1"));
   EXPECT_THAT(replica.Run("FCALL f 0"), Int(1));
   EXPECT_THAT(replica.Run("DBSIZE"), Int(1));
@@ -315,7 +316,7 @@ TEST_F(DirectLoadTest, NothingIsSavedWhileOnlyHalfIsThere) {
   ASSERT_TRUE(MoveIntoLoading(replica));
   network().Silence(primary.port(), replica.port());
   network().Step(5000);
-  ASSERT_EQ(replica->phase().load(), Phase::Load::kOverTurns);
+  ASSERT_EQ(replica->phase().load(), ServerPhase::Load::kOverTurns);
   EXPECT_FALSE(replica.files().Has("dump.rdb"));
   replica.Run("SHUTDOWN SAVE");
   EXPECT_FALSE(replica.files().Has("dump.rdb"));

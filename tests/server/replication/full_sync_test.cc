@@ -143,15 +143,15 @@ TEST_P(FullSyncTest, ABigSnapshotIsPacedByItsReader) {
 }
 
 TEST_P(FullSyncTest, ABreakInTheMiddleBeginsAnew) {
-  for (uint64_t octets : {0u, 1u, 10u, 100u, 180u, 230u, 260u, 300u, 350u}) {
-    ReplicationWorld world(octets + 1);
+  for (uint64_t bytes : {0u, 1u, 10u, 100u, 180u, 230u, 260u, 300u, 350u}) {
+    ReplicationWorld world(bytes + 1);
     ReplicationMember& primary = world.Add(Directives());
     ReplicationMember& replica = world.Add(Directives());
     primary.Run("SET a 1");
-    world.network().BreakNextAfter(primary.port(), octets);
+    world.network().BreakNextAfter(primary.port(), bytes);
     replica.Follow(primary);
     world.network().Step(6000);
-    EXPECT_TRUE(replica.IsLinked()) << octets;
+    EXPECT_TRUE(replica.IsLinked()) << bytes;
     ExpectSameData(primary, replica);
     for (const std::string& path : replica.files().Paths()) EXPECT_THAT(path, testing::Not(HasSubstr("temp-")));
   }

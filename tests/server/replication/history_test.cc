@@ -27,7 +27,7 @@ TEST(HistoryTest, AForkCoversTheFormerOneUpToItsEnd) {
   EXPECT_EQ(history.former_end, 101);
   EXPECT_EQ(history.offset, 100);
   EXPECT_TRUE(history.Covers(Id('a'), 1));
-  EXPECT_TRUE(history.Covers(Id('a'), 101)) << "who has all 100 octets asks for the 101st";
+  EXPECT_TRUE(history.Covers(Id('a'), 101)) << "who has all 100 bytes asks for the 101st";
   EXPECT_FALSE(history.Covers(Id('a'), 102));
   EXPECT_TRUE(history.Covers(Id('b'), 5000));
 }

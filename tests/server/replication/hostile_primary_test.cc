@@ -243,7 +243,7 @@ TEST_F(HostilePrimaryTest, AStreamThatIsNoStream) {
   EXPECT_THAT(replica_.Log(), HasSubstr("The master's stream contains a protocol error"));
 }
 
-// The same octets would come again.
+// The same bytes would come again.
 TEST_F(HostilePrimaryTest, AfterAStreamThatIsNoStreamASnapshotIsWantedAndNotAtOnce) {
   Link();
   stranger_.received.clear();

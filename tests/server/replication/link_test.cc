@@ -123,9 +123,9 @@ TEST_F(LinkTest, ABreakAtEveryByteLosesNothingAndRepeatsNothing) {
   world.network().Step(2500);
   const int64_t before = primary.history().offset;
   for (const std::string& line : lines) primary.Run(line);
-  const auto octets = static_cast<uint64_t>(primary.history().offset - before);
+  const auto bytes = static_cast<uint64_t>(primary.history().offset - before);
   world.network().Run();
-  for (uint64_t cut = 0; cut <= octets; ++cut) {
+  for (uint64_t cut = 0; cut <= bytes; ++cut) {
     // The stream comes all at once, and its end a byte too late.
     world.network().Break(replica.port(), primary.port());
     world.network().SetPiece(1'000'000);

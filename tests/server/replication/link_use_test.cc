@@ -273,7 +273,7 @@ TEST_F(LinkUseTest, WhatWaitsBehindASnapshotCountsAsOutput) {
   for (int i = 0; i < 100 && !client.Closed(); ++i) primary.Run({"SET", "k", std::string(10'000, 'x')});
   EXPECT_TRUE(client.Closed());
   network().Step(1000);
-  EXPECT_LE(primary->replication().stream().backlog().Octets(), 20'000) << "nobody needs it any more";
+  EXPECT_LE(primary->replication().stream().backlog().RawBytes(), 20'000) << "nobody needs it any more";
 }
 
 TEST_F(LinkUseTest, TheLinkToThePrimaryIsNoClientThatCanBeEvicted) {

@@ -110,7 +110,7 @@ TEST_F(ReplicationStreamTest, EndDropsTheBacklog) {
   Append({{0, {"SET", "a", "1"}}});
   stream_.End();
   EXPECT_FALSE(stream_.IsKept());
-  EXPECT_EQ(stream_.backlog().Octets(), 0);
+  EXPECT_EQ(stream_.backlog().RawBytes(), 0);
   const int64_t offset = server_->data().history.offset;
   TestClient client(server_);
   client.Run("SET b 1");

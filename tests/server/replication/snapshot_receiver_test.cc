@@ -77,8 +77,8 @@ TEST_F(SnapshotReceiverTest, TakesACountedSnapshotCutAnywhere) {
     }
     EXPECT_EQ(status_, Status::kWhole) << cut;
     EXPECT_EQ(files_.Content(kReceivedPath), "REDISxy");
-    EXPECT_EQ(receiver_->TotalOctets(), 7u);
-    EXPECT_EQ(receiver_->ReadOctets(), 7u);
+    EXPECT_EQ(receiver_->TotalBytes(), 7u);
+    EXPECT_EQ(receiver_->ReadBytes(), 7u);
   }
 }
 
@@ -94,12 +94,12 @@ TEST_F(SnapshotReceiverTest, TakesAMarkedSnapshotCutAtTwoPlaces) {
       ASSERT_EQ(files_.Content(kReceivedPath), body);
     }
   }
-  EXPECT_EQ(receiver_->TotalOctets(), std::nullopt);
+  EXPECT_EQ(receiver_->TotalBytes(), std::nullopt);
 }
 
 TEST_F(SnapshotReceiverTest, TakesAMarkedSnapshotByteByByte) {
   const std::string text = "$EOF:" + kEndMark + "\r\nREDIS" + kEndMark;
-  for (const char& octet : text) TakePieces({Bytes(&octet, 1)});
+  for (const char& byte : text) TakePieces({Bytes(&byte, 1)});
   EXPECT_EQ(status_, Status::kWhole);
   EXPECT_EQ(files_.Content(kReceivedPath), "REDIS");
 }
@@ -173,7 +173,7 @@ TEST_F(SnapshotReceiverTest, AFullDiskLeavesNoFile) {
 
 TEST_F(SnapshotReceiverTest, WhatIsAbandonedLeavesNoFile) {
   TakePieces({"$6\r\nabc"});
-  EXPECT_EQ(receiver_->ReadOctets(), 3u);
+  EXPECT_EQ(receiver_->ReadBytes(), 3u);
   EXPECT_TRUE(files_.Has(kReceivedPath));
   file_.reset();
   EXPECT_FALSE(files_.Has(kReceivedPath));

@@ -185,10 +185,10 @@ TEST_F(AofWriterTest, AShortWriteThatCannotBeCutOffIsContinued) {
   files_.FailAt(Operation::kTruncate, 1, EIO);
   Flush();
   EXPECT_TRUE(writer_.Trouble());
-  EXPECT_EQ(writer_.FileOctets(), 7u);
+  EXPECT_EQ(writer_.FileBytes(), 7u);
   Flush();
   EXPECT_EQ(Content(), std::string(kSelect0) + kSetA);
-  EXPECT_EQ(writer_.FileOctets(), Content().size());
+  EXPECT_EQ(writer_.FileBytes(), Content().size());
 }
 
 TEST_F(AofWriterTest, NothingIsLostWhicheverWriteFails) {

@@ -181,7 +181,7 @@ TEST_F(AppendOnlyFileTest, NothingAcknowledgedIsLostWhateverFails) {
   }
 }
 
-TEST_F(AppendOnlyFileTest, ATornTailIsCutAtEveryOctet) {
+TEST_F(AppendOnlyFileTest, ATornTailIsCutAtEveryByte) {
   {
     auto life = Start();
     life->Run("SET first 1");

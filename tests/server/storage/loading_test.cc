@@ -142,11 +142,11 @@ TEST_F(LoadingTest, TheLogShowsProgressOfAnAppendOnlyFile) {
 // As the snapshot that a primary sends through a pipe, which a replica loads in several turns.
 TEST_F(LoadingTest, TheLogShowsProgressWithoutATotal) {
   const auto lines = ProgressOf({}, [](TestServer& server) {
-    server->loading().Begin(0, Phase::Load::kOverTurns);
+    server->loading().Begin(0, ServerPhase::Load::kOverTurns);
     for (uint64_t megabytes = 1; megabytes <= 4; ++megabytes) {
       server.clock().AdvanceMs(2500);
       server->loading().CountKeys(1000, 0);
-      EXPECT_EQ(server->loading().Advance(megabytes << 20), Loading::Order::kGoOn);
+      EXPECT_EQ(server->loading().Advance(megabytes << 20), Loading::Order::kContinue);
     }
     server->loading().End();
   });

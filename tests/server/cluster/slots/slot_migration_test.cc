@@ -571,20 +571,20 @@ TEST_F(SlotMigrationTest, ConnectionsMayEndAnywhere) {
   const auto [source, target] = FormPair();
   for (int i = 0; i < 5; ++i) source.Run("SET {t}" + std::to_string(i) + " " + std::to_string(i));
   int failures = 0;
-  for (uint64_t octets = 0; octets < 60; ++octets) {
+  for (uint64_t bytes = 0; bytes < 60; ++bytes) {
     ReplicationMember& from = Owns(source, "t") ? source : target;
     ReplicationMember& to = &from == &source ? target : source;
-    world_.network().BreakNextAfter(to.port(), octets);
-    ASSERT_THAT(Migrate(from, to, "{t}"), Ok()) << octets << from.Log();
+    world_.network().BreakNextAfter(to.port(), bytes);
+    ASSERT_THAT(Migrate(from, to, "{t}"), Ok()) << bytes << from.Log();
     Step(9000);
     failures += State(from) == "failed" ? 1 : 0;
-    ASSERT_NE(Owns(source, "t"), Owns(target, "t")) << octets;
+    ASSERT_NE(Owns(source, "t"), Owns(target, "t")) << bytes;
     ReplicationMember& owner = Owns(source, "t") ? source : target;
     for (int i = 0; i < 5; ++i) {
       ASSERT_EQ(owner.Run("GET {t}" + std::to_string(i)).Text(), std::to_string(i))
-          << octets << source.Log() << target.Log();
+          << bytes << source.Log() << target.Log();
     }
-    ASSERT_EQ(KeysAt(source) + KeysAt(target), 5u) << octets;
+    ASSERT_EQ(KeysAt(source) + KeysAt(target), 5u) << bytes;
     ASSERT_THAT(owner.Run("SET {t}0 0"), Ok());
   }
   EXPECT_GT(failures, 5);

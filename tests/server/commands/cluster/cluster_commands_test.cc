@@ -18,8 +18,8 @@ class ClusterCommands : public testing::Test {
   ClusterCommands() {
     EXPECT_EQ(server_->cluster().Open(), std::nullopt);
     EXPECT_EQ(server_->cluster().Start(), std::nullopt);
-    other_ = &view().Add(NodeId::FromOctets(std::string(NodeId::kLength, 'b')), kNodePrimary);
-    other_->shard = NodeId::FromOctets(std::string(NodeId::kLength, 'c'));
+    other_ = &view().Add(NodeId::FromBytes(std::string(NodeId::kLength, 'b')), kNodePrimary);
+    other_->shard = NodeId::FromBytes(std::string(NodeId::kLength, 'c'));
     other_->address = {.ip = "10.0.0.2", .tcp_port = 7002, .tls_port = 0, .bus_port = 17002};
     other_->hostname = "other.host";
   }

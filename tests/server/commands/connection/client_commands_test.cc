@@ -324,12 +324,12 @@ TEST_P(ClientCommands, PauseWriteHoldsWritesInOrder) {
   EXPECT_THAT(Run("GET k"), Nil());
   EXPECT_THAT(Run("SET k"), Error("ERR wrong number of arguments for 'set' command"));
   EXPECT_THAT(Run("CLIENT LIST ID " + IdOf(first)).Text(), ContainsRegex(" flags=b .* argv-mem=9 .* cmd=set "));
-  EXPECT_EQ(server()->clients().PostponedCount(), 2u);
+  EXPECT_EQ(server()->clients().PausedCount(), 2u);
   EXPECT_THAT(Run("CLIENT UNPAUSE"), Ok());
   EXPECT_THAT(second.Read(), Ok());
   EXPECT_THAT(first.Read(), Ok());
   EXPECT_THAT(Journaled(), testing::ElementsAre("0: SET k second", "0: SET k first"));
-  EXPECT_EQ(server()->clients().PostponedCount(), 0u);
+  EXPECT_EQ(server()->clients().PausedCount(), 0u);
 }
 
 TEST_P(ClientCommands, PauseAllEndsByItself) {

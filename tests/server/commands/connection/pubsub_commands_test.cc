@@ -25,7 +25,7 @@ class PubSubCommands : public CommandTest {
   ReplyMatcher Confirmation(std::string word, std::string name, int64_t count) {
     return PushOf({Bulk(std::move(word)), Bulk(std::move(name)), Int(count)});
   }
-  size_t Topics(TopicKind kind) { return server()->pubsub().TopicCount(kind); }
+  size_t Topics(PubSubKind kind) { return server()->pubsub().TopicCount(kind); }
 };
 INSTANTIATE_TEST_SUITE_P(Resp, PubSubCommands, BothVersions(), VersionName);
 
@@ -88,11 +88,11 @@ TEST_P(PubSubCommands, AClosedClientLeavesItsTopics) {
     other.Run("SUBSCRIBE a b");
     other.Run("PSUBSCRIBE p*");
     other.Run("SSUBSCRIBE s");
-    EXPECT_EQ(Topics(TopicKind::kChannel), 2u);
-    EXPECT_EQ(Topics(TopicKind::kPattern), 1u);
-    EXPECT_EQ(Topics(TopicKind::kShardChannel), 1u);
+    EXPECT_EQ(Topics(PubSubKind::kChannel), 2u);
+    EXPECT_EQ(Topics(PubSubKind::kPattern), 1u);
+    EXPECT_EQ(Topics(PubSubKind::kShardChannel), 1u);
   }
-  for (TopicKind kind : {TopicKind::kChannel, TopicKind::kPattern, TopicKind::kShardChannel})
+  for (PubSubKind kind : {PubSubKind::kChannel, PubSubKind::kPattern, PubSubKind::kShardChannel})
     EXPECT_EQ(Topics(kind), 0u);
   EXPECT_THAT(Run("PUBLISH a x"), Int(0));
 }
@@ -103,7 +103,7 @@ TEST_P(PubSubCommands, OneClientMayHaveManyChannels) {
   std::vector<std::string> words = {"SUBSCRIBE"};
   for (int i = 0; i < kChannels; ++i) words.push_back("channel:" + std::to_string(i));
   EXPECT_THAT(other.Run(words), Confirmation("subscribe", "channel:0", 1));
-  EXPECT_EQ(Topics(TopicKind::kChannel), static_cast<size_t>(kChannels));
+  EXPECT_EQ(Topics(PubSubKind::kChannel), static_cast<size_t>(kChannels));
   const size_t held_bytes = other.session().HeldBytes();
   EXPECT_GT(held_bytes, kChannels * sizeof(void*));
   EXPECT_THAT(Run("PUBLISH channel:9999 x"), Int(1));
@@ -119,7 +119,7 @@ TEST_P(PubSubCommands, OneClientMayHaveManyChannels) {
     EXPECT_TRUE(left.insert(reply[1].Text()).second);
   }
   EXPECT_FALSE(reply.HasValue());
-  EXPECT_EQ(Topics(TopicKind::kChannel), 0u);
+  EXPECT_EQ(Topics(PubSubKind::kChannel), 0u);
   EXPECT_LT(other.session().HeldBytes(), held_bytes);
 }
 
@@ -129,14 +129,14 @@ TEST_P(PubSubCommands, UnsubscribingFromManyIsOneCommandInATransactionAndForMoni
   TestClient monitor(server());
   monitor.Run("MONITOR");
   other.Run("UNSUBSCRIBE");
-  EXPECT_EQ(Topics(TopicKind::kChannel), 0u);
+  EXPECT_EQ(Topics(PubSubKind::kChannel), 0u);
   EXPECT_TRUE(monitor.Read().HasValue());
   EXPECT_FALSE(monitor.Read().HasValue());
   for (int i = 0; i < 3000; ++i) other.Run("PSUBSCRIBE c" + std::to_string(i));
   other.Run("MULTI");
   other.Run("PUNSUBSCRIBE");
   other.Run("EXEC");
-  EXPECT_EQ(Topics(TopicKind::kPattern), 0u);
+  EXPECT_EQ(Topics(PubSubKind::kPattern), 0u);
 }
 
 // UNSUBSCRIBE from many channels takes several Turns; Between runs after the first of them.
@@ -153,7 +153,7 @@ class ManySubscriptions : public PubSubCommands {
 
   void Between(std::function<void()> happens) {
     server().Post([this, happens = std::move(happens)] {
-      EXPECT_EQ(Topics(TopicKind::kChannel), static_cast<size_t>(kChannels - 1000));
+      EXPECT_EQ(Topics(PubSubKind::kChannel), static_cast<size_t>(kChannels - 1000));
       happens();
     });
   }
@@ -174,7 +174,7 @@ TEST_P(ManySubscriptions, EndThoughTheGatesCloseMeanwhile) {
   for (int i = kChannels - 1; i >= 0; --i, reply = other().Read()) {
     ASSERT_THAT(reply, PushOf({Bulk("unsubscribe"), AnyReply(), Int(i)}));
   }
-  EXPECT_EQ(Topics(TopicKind::kChannel), 0u);
+  EXPECT_EQ(Topics(PubSubKind::kChannel), 0u);
   EXPECT_EQ(Stats().rejected_calls, 0u);
 }
 
@@ -195,7 +195,7 @@ TEST_P(ManySubscriptions, ReplyBeforeLaterRequests) {
 TEST_P(ManySubscriptions, GoWithAClientThatIsKilled) {
   Between([this] {
     EXPECT_THAT(Run("CLIENT KILL SKIPME yes ID " + std::to_string(other().session().id)), Int(1));
-    EXPECT_EQ(Topics(TopicKind::kChannel), 0u);
+    EXPECT_EQ(Topics(PubSubKind::kChannel), 0u);
   });
   other().Send("UNSUBSCRIBE");
   EXPECT_TRUE(other().Closed());
@@ -238,7 +238,7 @@ TEST_P(PubSubCommands, SubscribersKeepTheirOrderWhenOthersLeave) {
       clients.pop_front();
     }
   }
-  EXPECT_EQ(Topics(TopicKind::kChannel), 0u);
+  EXPECT_EQ(Topics(PubSubKind::kChannel), 0u);
 }
 
 TEST_P(PubSubCommands, ClientListTellsOfSubscriptions) {
@@ -267,7 +267,7 @@ TEST_P(PubSubCommands, ResetLeavesTheSubscribedMode) {
   EXPECT_THAT(other.Run("RESET"), Simple("RESET"));
   EXPECT_THAT(other.Run("GET k"), Nil());
   EXPECT_THAT(other.Run("PING"), Simple("PONG"));
-  EXPECT_EQ(Topics(TopicKind::kChannel), 0u);
+  EXPECT_EQ(Topics(PubSubKind::kChannel), 0u);
 }
 
 TEST_P(PubSubCommands, AnOrdinarySessionHasNoSubscriptions) {

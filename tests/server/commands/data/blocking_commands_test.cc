@@ -15,7 +15,7 @@ class BlockingCommands : public CommandTest {
   // Another client of the same server.
   std::unique_ptr<TestClient> Client() { return std::make_unique<TestClient>(server(), GetParam()); }
   // A client that has sent this and is blocked.
-  std::unique_ptr<TestClient> Waiter(Bytes line) {
+  std::unique_ptr<TestClient> BlockedClient(Bytes line) {
     auto client = Client();
     EXPECT_THAT(client->Run(line), NoReply()) << line;
     return client;
@@ -112,7 +112,7 @@ TEST_P(BlockingCommands, RefuseKeysOfAnotherType) {
 // Waiting and being served
 
 TEST_P(BlockingCommands, AreServedByTheFirstPush) {
-  const auto waiter = Waiter("BLPOP none l 0");
+  const auto waiter = BlockedClient("BLPOP none l 0");
   EXPECT_EQ(BlockedClients(), "1");
   EXPECT_THAT(Run("RPUSH l a b"), Int(2));
   EXPECT_THAT(waiter->Read(), Bulks({"l", "a"}));
@@ -122,10 +122,10 @@ TEST_P(BlockingCommands, AreServedByTheFirstPush) {
 }
 
 TEST_P(BlockingCommands, AreServedByTheirOwnCommand) {
-  const auto blpop = Waiter("BLPOP a 0"), brpop = Waiter("BRPOP b 0"), blmpop = Waiter("BLMPOP 0 1 c RIGHT COUNT 2"),
-             blmove = Waiter("BLMOVE d to RIGHT LEFT 0"), brpoplpush = Waiter("BRPOPLPUSH e to 0"),
-             bzpopmin = Waiter("BZPOPMIN f 0"), bzpopmax = Waiter("BZPOPMAX g 0"),
-             bzmpop = Waiter("BZMPOP 0 1 h MAX COUNT 2");
+  const auto blpop = BlockedClient("BLPOP a 0"), brpop = BlockedClient("BRPOP b 0"),
+             blmpop = BlockedClient("BLMPOP 0 1 c RIGHT COUNT 2"), blmove = BlockedClient("BLMOVE d to RIGHT LEFT 0"),
+             brpoplpush = BlockedClient("BRPOPLPUSH e to 0"), bzpopmin = BlockedClient("BZPOPMIN f 0"),
+             bzpopmax = BlockedClient("BZPOPMAX g 0"), bzmpop = BlockedClient("BZMPOP 0 1 h MAX COUNT 2");
   for (const char* key : {"a", "b", "c", "d", "e"}) EXPECT_THAT(Run({"RPUSH", key, "1", "2", "3"}), Int(3));
   for (const char* key : {"f", "g", "h"}) EXPECT_THAT(Run({"ZADD", key, "1", "x", "2", "y", "3", "z"}), Int(3));
   EXPECT_THAT(blpop->Read(), Bulks({"a", "1"}));
@@ -141,7 +141,8 @@ TEST_P(BlockingCommands, AreServedByTheirOwnCommand) {
 }
 
 TEST_P(BlockingCommands, AreServedInTheOrderInWhichTheyCame) {
-  const auto first = Waiter("BLPOP l 0"), second = Waiter("BRPOP l 0"), third = Waiter("BLPOP other l 0");
+  const auto first = BlockedClient("BLPOP l 0"), second = BlockedClient("BRPOP l 0"),
+             third = BlockedClient("BLPOP other l 0");
   Run("RPUSH l a b c d");
   EXPECT_THAT(first->Read(), Bulks({"l", "a"}));
   EXPECT_THAT(second->Read(), Bulks({"l", "d"}));
@@ -150,8 +151,8 @@ TEST_P(BlockingCommands, AreServedInTheOrderInWhichTheyCame) {
 }
 
 TEST_P(BlockingCommands, ServeOneKeyAfterTheOtherInTheOrderOfTheirChanges) {
-  const auto waiter = Waiter("BLPOP a b 0");
-  const auto other = Waiter("BLPOP b a 0");
+  const auto waiter = BlockedClient("BLPOP a b 0");
+  const auto other = BlockedClient("BLPOP b a 0");
   Run("MULTI");
   Run("RPUSH b b1");
   Run("RPUSH a a1");
@@ -162,7 +163,7 @@ TEST_P(BlockingCommands, ServeOneKeyAfterTheOtherInTheOrderOfTheirChanges) {
 }
 
 TEST_P(BlockingCommands, StandInTheLineOfAKeyThatIsNamedTwiceOnce) {
-  const auto waiter = Waiter("BLPOP l l 0");
+  const auto waiter = BlockedClient("BLPOP l l 0");
   Run("RPUSH l a b");
   EXPECT_THAT(waiter->Read(), Bulks({"l", "a"}));
   EXPECT_THAT(waiter->Read(), NoReply());
@@ -170,8 +171,8 @@ TEST_P(BlockingCommands, StandInTheLineOfAKeyThatIsNamedTwiceOnce) {
 }
 
 TEST_P(BlockingCommands, ServeWaitersForTheTargetOfAMove) {
-  const auto last = Waiter("BLPOP three 0"), middle = Waiter("BLMOVE two three LEFT LEFT 0"),
-             head = Waiter("BRPOPLPUSH one two 0");
+  const auto last = BlockedClient("BLPOP three 0"), middle = BlockedClient("BLMOVE two three LEFT LEFT 0"),
+             head = BlockedClient("BRPOPLPUSH one two 0");
   Run("RPUSH one x");
   EXPECT_THAT(head->Read(), Bulk("x"));
   EXPECT_THAT(middle->Read(), Bulk("x"));
@@ -182,19 +183,19 @@ TEST_P(BlockingCommands, ServeWaitersForTheTargetOfAMove) {
 }
 
 TEST_P(BlockingCommands, GoInACircleNoFurtherThanThereAreWaiters) {
-  const auto there = Waiter("BRPOPLPUSH one two 0"), back = Waiter("BRPOPLPUSH two one 0");
+  const auto there = BlockedClient("BRPOPLPUSH one two 0"), back = BlockedClient("BRPOPLPUSH two one 0");
   Run("RPUSH one x");
   EXPECT_THAT(there->Read(), Bulk("x"));
   EXPECT_THAT(back->Read(), Bulk("x"));
   ExpectList("one", {"x"});
-  const auto same = Waiter("BRPOPLPUSH ring ring 0");
+  const auto same = BlockedClient("BRPOPLPUSH ring ring 0");
   Run("RPUSH ring a b");
   EXPECT_THAT(same->Read(), Bulk("b"));
   ExpectList("ring", {"b", "a"});
 }
 
 TEST_P(BlockingCommands, RefuseATargetOfAnotherTypeWhenTheyAreServed) {
-  const auto waiter = Waiter("BLMOVE one two LEFT RIGHT 0");
+  const auto waiter = BlockedClient("BLMOVE one two LEFT RIGHT 0");
   Run("SET two x");
   Run("RPUSH one a");
   EXPECT_THAT(waiter->Read(), Error(kWrongType));
@@ -202,7 +203,7 @@ TEST_P(BlockingCommands, RefuseATargetOfAnotherTypeWhenTheyAreServed) {
 }
 
 TEST_P(BlockingCommands, WaitOnForAKeyOfAnotherType) {
-  const auto list = Waiter("BLPOP k 0"), zset = Waiter("BZPOPMIN k 0");
+  const auto list = BlockedClient("BLPOP k 0"), zset = BlockedClient("BZPOPMIN k 0");
   Run("SET k x");
   Run("SADD other 1");
   Run("RENAME other k");
@@ -216,7 +217,7 @@ TEST_P(BlockingCommands, WaitOnForAKeyOfAnotherType) {
 
 TEST_P(BlockingCommands, AreServedFromListsOfOtherCommands) {
   const auto serve = [&](const std::vector<std::string>& lines, const char* element) {
-    const auto waiter = Waiter("BLPOP k 0");
+    const auto waiter = BlockedClient("BLPOP k 0");
     for (const std::string& line : lines) Run(line);
     EXPECT_THAT(waiter->Read(), Bulks({"k", element})) << lines.back();
     Run("FLUSHALL");
@@ -230,7 +231,7 @@ TEST_P(BlockingCommands, AreServedFromListsOfOtherCommands) {
   serve({"RPUSH l a", "SET k x", "RENAME l k"}, "a");
   Run("RPUSH l a");
   const std::string payload = Run("DUMP l").Text();
-  const auto waiter = Waiter("BLPOP k 0");
+  const auto waiter = BlockedClient("BLPOP k 0");
   EXPECT_THAT(Run({"RESTORE", "k", "0", payload}), Ok());
   EXPECT_THAT(waiter->Read(), Bulks({"k", "a"}));
 }
@@ -240,11 +241,11 @@ TEST_P(BlockingCommands, AreServedFromSortedSetsOfOtherCommands) {
   Run("GEOADD g 0 0 m");
   for (const char* line : {"ZUNIONSTORE k 1 z", "ZINTERSTORE k 1 z", "ZDIFFSTORE k 1 z", "ZRANGESTORE k z 0 -1",
                            "ZINCRBY k 1 a", "COPY z k", "GEOADD k 0 0 a"}) {
-    const auto waiter = Waiter("BZPOPMIN k 0");
+    const auto waiter = BlockedClient("BZPOPMIN k 0");
     Run(line);
     EXPECT_THAT(waiter->Read()[1], Bulk("a")) << line;
   }
-  const auto waiter = Waiter("BZPOPMAX k 0");
+  const auto waiter = BlockedClient("BZPOPMAX k 0");
   Run("GEOSEARCHSTORE k g FROMLONLAT 0 0 BYRADIUS 1 km");
   EXPECT_THAT(waiter->Read()[1], Bulk("m"));
 }
@@ -263,7 +264,7 @@ TEST_P(BlockingCommands, WaitInTheirDatabase) {
 }
 
 TEST_P(BlockingCommands, WaitOnWhenTheDatabaseIsEmptied) {
-  const auto waiter = Waiter("BLPOP l 0");
+  const auto waiter = BlockedClient("BLPOP l 0");
   Run("RPUSH other a");
   Run("FLUSHALL");
   EXPECT_EQ(BlockedClients(), "1");
@@ -275,7 +276,7 @@ TEST_P(BlockingCommands, TakeNothingThatHasExpired) {
   Run("RPUSH l old");
   Run("PEXPIRE l 100");
   server().AdvanceMs(101);
-  const auto waiter = Waiter("BLPOP l 0");
+  const auto waiter = BlockedClient("BLPOP l 0");
   EXPECT_THAT(Run("EXISTS l"), Int(0));
   Run("RPUSH l new");
   EXPECT_THAT(waiter->Read(), Bulks({"l", "new"}));
@@ -287,7 +288,7 @@ TEST_P(BlockingCommands, StayBlockedWhenTheNewKeyHasExpired) {
   Run("RPUSH k old");
   Run("PEXPIRE k 100");
   Run("SELECT 0");
-  const auto waiter = Waiter("BRPOP k 0");
+  const auto waiter = BlockedClient("BRPOP k 0");
   server().AdvanceMs(101);
   Run("SWAPDB 0 1");
   EXPECT_EQ(BlockedClients(), "1");
@@ -297,15 +298,16 @@ TEST_P(BlockingCommands, StayBlockedWhenTheNewKeyHasExpired) {
 }
 
 TEST_P(BlockingCommands, LetEachTypePassTheOthersInTheLine) {
-  const auto zset = Waiter("BZPOPMIN k 0"), first = Waiter("BLPOP k 0"), stranger = Waiter("BZPOPMAX k 0"),
-             second = Waiter("BLPOP k 0"), third = Waiter("BLPOP k 0");
+  const auto zset = BlockedClient("BZPOPMIN k 0"), first = BlockedClient("BLPOP k 0"),
+             stranger = BlockedClient("BZPOPMAX k 0"), second = BlockedClient("BLPOP k 0"),
+             third = BlockedClient("BLPOP k 0");
   Run("RPUSH k a b");
   EXPECT_THAT(first->Read(), Bulks({"k", "a"}));
   EXPECT_THAT(second->Read(), Bulks({"k", "b"}));
   Run("ZADD k 1 low 2 high");
   EXPECT_THAT(zset->Read(), ArrayOf(Bulk("k"), Bulk("low"), Double(1)));
   EXPECT_THAT(stranger->Read(), ArrayOf(Bulk("k"), Bulk("high"), Double(2)));
-  const auto low = Waiter("BZMPOP 0 1 k MIN"), other = Waiter("BZMPOP 0 1 k MIN");
+  const auto low = BlockedClient("BZMPOP 0 1 k MIN"), other = BlockedClient("BZMPOP 0 1 k MIN");
   Run("RPUSH k c");
   EXPECT_THAT(third->Read(), Bulks({"k", "c"}));
   Run("ZADD k 1 a 2 b");
@@ -319,7 +321,7 @@ TEST_P(BlockingCommands, LetEachTypePassTheOthersInTheLine) {
 TEST_P(BlockingCommands, EndWhenTheirTimeIsUpAndNotBefore) {
   for (const char* line : {"BLPOP k 0.25", "BRPOP k 0.25", "BLMPOP 0.25 1 k LEFT", "BLMOVE k d LEFT LEFT 0.25",
                            "BRPOPLPUSH k d 0.2499", "BZPOPMIN k 0.25", "BZPOPMAX k .25", "BZMPOP 2.5e-1 1 k MIN"}) {
-    const auto waiter = Waiter(line);
+    const auto waiter = BlockedClient(line);
     server().AdvanceMs(249);
     EXPECT_THAT(waiter->Read(), NoReply()) << line;
     server().AdvanceMs(1);
@@ -330,7 +332,7 @@ TEST_P(BlockingCommands, EndWhenTheirTimeIsUpAndNotBefore) {
 }
 
 TEST_P(BlockingCommands, KeepTheirDeadlineWhenTheyRunInVain) {
-  const auto first = Waiter("BLPOP l 1"), second = Waiter("BLPOP l 1");
+  const auto first = BlockedClient("BLPOP l 1"), second = BlockedClient("BLPOP l 1");
   server().AdvanceMs(600);
   Run("RPUSH l a");  // wakes both
   EXPECT_THAT(first->Read(), Bulks({"l", "a"}));
@@ -341,7 +343,7 @@ TEST_P(BlockingCommands, KeepTheirDeadlineWhenTheyRunInVain) {
 }
 
 TEST_P(BlockingCommands, WaitForEverWithATimeoutOfNought) {
-  const auto waiter = Waiter("BLPOP l 0"), sliver = Waiter("BLPOP l -0.0001");
+  const auto waiter = BlockedClient("BLPOP l 0"), sliver = BlockedClient("BLPOP l -0.0001");
   server().AdvanceMs(10LL * 365 * 86'400'000);
   EXPECT_EQ(BlockedClients(), "2");
   Run("RPUSH l a b");
@@ -350,7 +352,7 @@ TEST_P(BlockingCommands, WaitForEverWithATimeoutOfNought) {
 }
 
 TEST_P(BlockingCommands, EndByClientUnblock) {
-  const auto timed_out = Waiter("BLPOP k 0"), refused = Waiter("BZPOPMIN k 0");
+  const auto timed_out = BlockedClient("BLPOP k 0"), refused = BlockedClient("BZPOPMIN k 0");
   const auto unblock = [&](const TestClient& client, const char* how) {
     return Run("CLIENT UNBLOCK " + std::to_string(const_cast<TestClient&>(client).session().id) + " " + how);
   };
@@ -364,8 +366,8 @@ TEST_P(BlockingCommands, EndByClientUnblock) {
 }
 
 TEST_P(BlockingCommands, LeaveTheLineWithTheirClient) {
-  auto gone = Waiter("BLPOP l 5");
-  const auto waiter = Waiter("BLPOP l 0");
+  auto gone = BlockedClient("BLPOP l 5");
+  const auto waiter = BlockedClient("BLPOP l 0");
   EXPECT_THAT(Run("CLIENT KILL ID " + std::to_string(gone->session().id)), Int(1));
   gone.reset();
   EXPECT_EQ(BlockedClients(), "1");
@@ -378,7 +380,7 @@ TEST_P(BlockingCommands, LeaveTheLineWithTheirClient) {
 // Beside other commands
 
 TEST_P(BlockingCommands, RunLaterRequestsOfTheirClient) {
-  const auto waiter = Waiter("BLPOP l 0");
+  const auto waiter = BlockedClient("BLPOP l 0");
   waiter->Send("RPUSH l2 x");
   waiter->Send("BLPOP l 0.1");
   waiter->Send("PING");
@@ -403,7 +405,7 @@ TEST_P(BlockingCommands, DoNotWaitInATransaction) {
 }
 
 TEST_P(BlockingCommands, SeeOnlyTheResultOfATransaction) {
-  const auto waiter = Waiter("BLPOP l 0");
+  const auto waiter = BlockedClient("BLPOP l 0");
   for (const char* line : {"MULTI", "RPUSH l a", "DEL l", "EXEC"}) Run(line);
   EXPECT_EQ(BlockedClients(), "1");
   for (const char* line : {"MULTI", "RPUSH l a", "LPUSH l b", "EXEC"}) Run(line);
@@ -412,7 +414,7 @@ TEST_P(BlockingCommands, SeeOnlyTheResultOfATransaction) {
 }
 
 TEST_P(BlockingCommands, AreHeldByAPause) {
-  const auto before = Waiter("BLPOP l 0");
+  const auto before = BlockedClient("BLPOP l 0");
   Run("CLIENT PAUSE 1000 WRITE");
   const auto during = Client();
   during->Send("BRPOP l 0.5");
@@ -426,7 +428,7 @@ TEST_P(BlockingCommands, AreHeldByAPause) {
 }
 
 TEST_P(BlockingCommands, CountTheirChangesAndCalls) {
-  const auto waiter = Waiter("BLMPOP 0 1 l LEFT COUNT 2");
+  const auto waiter = BlockedClient("BLMPOP 0 1 l LEFT COUNT 2");
   const uint64_t before = server()->keyspace_stats().dirty;
   Run("RPUSH l a b c");
   EXPECT_EQ(server()->keyspace_stats().dirty - before, 5u);

@@ -81,7 +81,7 @@ TEST(Draw, UnsentOutputHasNoLimit) {
   EXPECT_THAT(client.Run("CLIENT REPLY ON"), Ok());
 }
 
-TEST(Draw, RefusesAReplyOfTooManyOctets) {
+TEST(Draw, RefusesAReplyOfTooManyBytes) {
   TestServer server;
   TestClient client(server);
   client.Run({"HSET", "h", "f", std::string(8 * 1024 * 1024, 'v')});

@@ -212,7 +212,7 @@ TEST_P(FunctionCommands, InfoCountsFunctionsAndTheirMemory) {
 // ---------------------------------------------------------------------------------------------------------------------
 // DUMP, RESTORE
 
-TEST_P(FunctionCommands, DumpHasTheOctetsOfRedis) {
+TEST_P(FunctionCommands, DumpHasTheBytesOfRedis) {
   EXPECT_THAT(Run("FUNCTION DUMP"), Bulk(LibraryPayload("")));
   const std::string code = "#!lua name=l\nredis.register_function('f',redis.log)";
   Load(code);

@@ -50,7 +50,7 @@ TEST_P(ConfigCommands, SetIsAllOrNothing) {
 
 TEST_P(ConfigCommands, HzTakesEffectAtOnce) {
   Run("CONFIG SET dynamic-hz no hz 100");
-  EXPECT_EQ(server()->pulse().Hz(), 100);
+  EXPECT_EQ(server()->timer_frequency().Hz(), 100);
 }
 
 TEST_P(ConfigCommands, LogLevelTakesEffectAtOnce) {

@@ -141,8 +141,8 @@ TEST_P(InfoCommands, UsedMemoryFollowsEachByte) {
 
 TEST_P(InfoCommands, MemoryFreedByTheReclaimerIsNoLongerUsed) {
   const size_t before = server()->memory().UsedBytes();
-  server()->reclaimer().Free(std::vector<char>(8 << 20));
-  while (server()->reclaimer().Pending() != 0) std::this_thread::yield();
+  server()->lazy_free_thread().Free(std::vector<char>(8 << 20));
+  while (server()->lazy_free_thread().Pending() != 0) std::this_thread::yield();
   EXPECT_LT(server()->memory().UsedBytes(), before + (1 << 20));
   EXPECT_EQ(Field("lazyfreed_objects"), "1");
 }

@@ -81,7 +81,7 @@ TEST(RecordingTest, AConnectionIsOpenedOnceAndClosedLast) {
             "line 4: '1 1 open' cannot happen to this connection now");
 }
 
-TEST(RecordingTest, AnyOctetsAreReadWithoutHarm) {
+TEST(RecordingTest, AnyBytesAreReadWithoutHarm) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE(seed);
   Random random(seed);

@@ -303,12 +303,12 @@ TEST_F(TlsStreamTest, NobodyKeepsUsBusyWithKeyUpdates) {
   SSL_set_bio(client.get(), received, sent);
   SSL_set_connect_state(client.get());
   const auto exchange = [&] {
-    std::vector<char> octets(1 << 20);
-    const int size = BIO_read(sent, octets.data(), static_cast<int>(octets.size()));
-    if (size > 0) send(peer.Get(), octets.data(), static_cast<size_t>(size), MSG_NOSIGNAL);
+    std::vector<char> bytes(1 << 20);
+    const int size = BIO_read(sent, bytes.data(), static_cast<int>(bytes.size()));
+    if (size > 0) send(peer.Get(), bytes.data(), static_cast<size_t>(size), MSG_NOSIGNAL);
     if (server.InHandshake()) server.Handshake();
-    const ssize_t back = recv(peer.Get(), octets.data(), octets.size(), MSG_DONTWAIT);
-    if (back > 0) BIO_write(received, octets.data(), static_cast<int>(back));
+    const ssize_t back = recv(peer.Get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (back > 0) BIO_write(received, bytes.data(), static_cast<int>(back));
   };
   for (int steps = 0; steps < 5 && server.InHandshake(); ++steps) {
     SSL_do_handshake(client.get());

@@ -1,0 +1,142 @@
+#include "server/clients/blocked_clients.h"
+
+#include <set>
+
+#include "datatypes/keyspace.h"
+#include "server/clients/clients.h"
+#include "server/clients/current_execution.h"
+#include "server/clients/server_phase.h"
+
+namespace respite {
+
+void BlockedClients::Block(Session& session, const Command& command, std::span<const Bytes> words,
+                           const BlockCondition& awaited) {
+  auto waiter = std::make_unique<BlockedClient>(BlockedClient{.session = &session,
+                                                              .command = &command,
+                                                              .words = awaited.words,
+                                                              .type = awaited.type,
+                                                              .loss = awaited.loss,
+                                                              .answer = awaited.answer,
+                                                              .for_disk = awaited.for_disk,
+                                                              .can_be_unblocked = awaited.can_be_unblocked,
+                                                              .places = {},
+                                                              .loss_places = {}});
+  if (waiter->words.empty()) waiter->words.assign(words.begin(), words.end());
+  if (kept_deadline_ms_) {
+    waiter->deadline_ms = *kept_deadline_ms_;
+  } else if (awaited.timeout_ms != 0) {
+    // Rounds up, so that no wait is shorter than requested.
+    waiter->deadline_ms = (parts_.current_execution.NowUs() + 999) / 1000 + awaited.timeout_ms;
+  }
+  const std::set<Bytes> keys(awaited.keys.begin(), awaited.keys.end());  // each key once
+  for (Bytes key : keys) {
+    waiter->places.push_back(lines_.Add(session.db, key, waiter.get()));
+    if (waiter->loss == BlockCondition::Loss::kTold) {
+      waiter->loss_places.push_back(losses_.Add(session.db, key, waiter.get()));
+    }
+  }
+  if (waiter->for_disk) for_disk_.insert(session.id);
+  if (waiter->deadline_ms != BlockedClient::kNoDeadline) deadlines_.insert({waiter->deadline_ms, session.id});
+  session.blocked_client = std::move(waiter);
+}
+
+std::unique_ptr<BlockedClient> BlockedClients::Take(Session& session) {
+  std::unique_ptr<BlockedClient> waiter = std::move(session.blocked_client);
+  if (waiter == nullptr) return waiter;
+  for (const auto& place : waiter->places) lines_.Remove(place);
+  for (const auto& place : waiter->loss_places) losses_.Remove(place);
+  deadlines_.erase({waiter->deadline_ms, session.id});
+  if (waiter->for_disk) for_disk_.erase(session.id);
+  return waiter;
+}
+
+void BlockedClients::End(Session& session, UnblockReason end) {
+  const std::unique_ptr<BlockedClient> waiter = Take(session);
+  parts_.runner.ReplyUnblocked(*waiter, end);
+  parts_.clients.QueueUnblocked(session);
+}
+
+void BlockedClients::EndAll(UnblockReason end) {
+  std::vector<Session*> all;
+  parts_.clients.ForEach([&](Session& session) {
+    if (session.blocked_client != nullptr && !session.closing) all.push_back(&session);
+  });
+  for (Session* session : all) End(*session, end);
+}
+
+void BlockedClients::ServeDisk() {
+  if (for_disk_.empty()) return;
+  parts_.runner.StartRun();
+  // Copies ids, since a request that runs again may close other sessions of the set.
+  for (const uint64_t id : std::vector<uint64_t>(for_disk_.begin(), for_disk_.end())) {
+    if (for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
+  }
+}
+
+void BlockedClients::RunDue(int64_t) {
+  if (deadlines_.empty()) return;
+  parts_.runner.StartRun();
+  const int64_t now_ms = parts_.current_execution.NowMs();
+  for (int left = kEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->at_ms <= now_ms; --left)
+    End(*parts_.clients.Find(deadlines_.begin()->client), UnblockReason::kTimeout);
+}
+
+std::string BlockedClients::WhatIsDue() const {
+  const Session& session = *parts_.clients.Find(deadlines_.begin()->client);
+  return ToUpper(session.blocked_client->command->full_name) + " of client " + std::to_string(session.id) +
+         " times out";
+}
+
+void BlockedClients::MarkReady(int db, Bytes key, Line& line) {
+  if (line.marked) return;
+  line.marked = true;
+  ready_.push_back({db, std::string(key)});
+}
+
+void BlockedClients::MarkAll(int db) {
+  const Database& data = parts_.keyspace[db];
+  lines_.ForEachOf(db, [&](const KeyName& name, Line& line) {
+    if (data.Find(name.key) != nullptr || losses_.Find(db, name.key) != nullptr) MarkReady(db, name.key, line);
+  });
+}
+
+void BlockedClients::ServeAll() {
+  if (parts_.phase.IsLoading()) return;  // served after loading
+  if (serving_) return;                  // called by a request that runs again; the outer call serves its keys
+  serving_ = true;
+  while (!ready_.empty()) {
+    for (const KeyName& name : std::exchange(ready_, {})) Serve(name);
+  }
+  serving_ = false;
+}
+
+void BlockedClients::Serve(const KeyName& name) {
+  Line* line = lines_.Find(name.db, name.key);
+  if (line == nullptr) return;
+  line->marked = false;
+  size_t left = line->members.size();  // sessions that block again are appended, and not visited again
+  // A request may close any session of this line. The walker, a member of the line itself, remains.
+  const auto walker = lines_.Add(name.db, name.key, nullptr);
+  lines_.MoveToHead(walker);
+  for (BlockedClient** next = lines_.StepOverNext(walker); next != nullptr && left > 0;
+       next = lines_.StepOverNext(walker), --left) {
+    const Entry* entry = parts_.keyspace[name.db].Find(name.key);
+    const bool comes = entry != nullptr && !entry->IsExpired(parts_.current_execution.WallMs());
+    if (!comes && losses_.Find(name.db, name.key) == nullptr) break;
+    const BlockedClient& waiter = **next;
+    if ((comes && entry->Type() == waiter.type) || waiter.loss == BlockCondition::Loss::kTold) Rerun(*waiter.session);
+  }
+  lines_.Remove(walker);
+}
+
+void BlockedClients::Rerun(Session& session, Progress::Stage stage) {
+  const std::unique_ptr<BlockedClient> waiter = Take(session);
+  const std::vector<Bytes> words(waiter->words.begin(), waiter->words.end());
+  kept_deadline_ms_ = waiter->deadline_ms;
+  const auto outcome = parts_.runner.RunAgain(session, *waiter->command, words, stage);
+  kept_deadline_ms_.reset();
+  if (outcome == RequestRunner::Outcome::kDone || outcome == RequestRunner::Outcome::kUnfinished)
+    parts_.clients.QueueUnblocked(session);
+}
+
+}  // namespace respite

@@ -1,0 +1,155 @@
+#include "server/clients/client_faults.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "server/catalogue/command_table.h"
+#include "server/clients/clients.h"
+#include "server/clients/session.h"
+
+namespace respite {
+
+template <class Change>
+void ClientFaults::Alter(Session& session, Change&& change) {
+  if (session.closing) return;
+  if (session.fault_state == nullptr) session.fault_state = std::make_unique<ClientFaultState>();
+  ClientFaultState& holdup = *session.fault_state;
+  const int64_t before_ms = holdup.NextDueMs();
+  change(holdup);
+  const int64_t after_ms = holdup.NextDueMs();
+  if (before_ms != after_ms && before_ms != OutputGate::kNever) dues_.erase({before_ms, session.id});
+  if (after_ms != OutputGate::kNever) dues_.insert({after_ms, session.id});
+  if (holdup.IsOver()) session.fault_state.reset();
+}
+
+// Rounds up, so that no delay is shorter than requested.
+int64_t ClientFaults::DueAfter(int64_t delay_ms) const {
+  constexpr int64_t kUsPerMs = 1000;
+  const int64_t now_ms = (parts_.clock.MonotonicUs() + kUsPerMs - 1) / kUsPerMs;
+  return delay_ms > OutputGate::kNever - 1 - now_ms ? OutputGate::kNever - 1 : now_ms + delay_ms;
+}
+
+void ClientFaults::DelayRequest(Session& session, int64_t delay_ms, uint64_t owner) {
+  Alter(session, [&](ClientFaultState& holdup) {
+    holdup.has_delayed = true;
+    holdup.delay_owner = owner;
+    holdup.delayed_until_ms = DueAfter(delay_ms);
+  });
+}
+
+void ClientFaults::EndConnection(Session& session) {
+  session.close_after_reply = true;
+  Alter(session, [&](ClientFaultState& holdup) { holdup.gate.AddEnd(session.out.Size()); });
+}
+
+void ClientFaults::ExpectReply(Session& session, ReplyFault fault) {
+  Alter(session, [&](ClientFaultState& holdup) {
+    if (!holdup.pending) holdup.pending = std::move(fault);
+  });
+}
+
+void ClientFaults::PauseReply(Session& session, size_t reply_start) {
+  Alter(session, [&](ClientFaultState& holdup) {
+    if (holdup.pending && !holdup.gate.HasBegun()) holdup.gate.Begin(reply_start);
+  });
+}
+
+void ClientFaults::EndReply(Session& session, size_t reply_start) {
+  if (!session.fault_state->pending && !session.fault_state->gate.HasBegun()) return;
+  Alter(session, [&](ClientFaultState& holdup) {
+    const size_t place = holdup.gate.HasBegun() ? holdup.gate.TakeBegun() : reply_start;
+    const auto fault = std::exchange(holdup.pending, std::nullopt);
+    if (fault) Apply(session, *fault, place);  // else it was released
+  });
+}
+
+void ClientFaults::Apply(Session& session, const ReplyFault& fault, size_t reply_start) {
+  using Kind = ReplyFault::Kind;
+  OutputGate& gate = session.fault_state->gate;
+  const int64_t now_ms = parts_.clock.MonotonicMs();
+  const size_t bytes = session.out.Size() - std::min(reply_start, session.out.Size());
+  switch (fault.kind) {
+    case Kind::kCut:
+      session.close_after_reply = true;
+      return gate.AddEnd(reply_start + std::min(bytes, static_cast<size_t>(fault.amount)));
+    case Kind::kReplace:
+      if (bytes == 0) return;  // CLIENT REPLY OFF; requests that meet this have a reply
+      session.out.RollBack(reply_start);
+      return session.out.Append(fault.text);
+    case Kind::kSilence:
+      return gate.AddHold(reply_start, {.owner = fault.owner}, now_ms);
+    case Kind::kHold:
+      if (bytes == 0) return;
+      return gate.AddHold(reply_start, {.owner = fault.owner, .until_ms = DueAfter(fault.amount)}, now_ms);
+    case Kind::kTrickle:
+      if (bytes == 0) return;
+      return gate.AddTrickle(reply_start, {.owner = fault.owner, .bytes = bytes, .per_second = fault.amount}, now_ms);
+  }
+}
+
+template <class OpenGate, class IsMeant>
+void ClientFaults::ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant) {
+  parts_.clients.ForEach([&](Session& session) {
+    if (session.closing || session.fault_state == nullptr) return;
+    Alter(session, [&](ClientFaultState& holdup) {
+      open_gate(holdup.gate);
+      if (holdup.pending && is_meant(holdup.pending->owner)) holdup.pending.reset();
+      if (!holdup.has_delayed || !is_meant(holdup.delay_owner)) return;
+      holdup.has_delayed = false;
+      parts_.clients.QueueUnblocked(session);
+    });
+    parts_.clients.QueueFlush(session);
+  });
+}
+
+void ClientFaults::Release(uint64_t owner) {
+  const int64_t now_ms = parts_.clock.MonotonicMs();
+  ReleaseSome([&](OutputGate& gate) { gate.Open(owner, now_ms); }, [&](uint64_t other) { return other == owner; });
+}
+
+void ClientFaults::ReleaseAll() {
+  const int64_t now_ms = parts_.clock.MonotonicMs();
+  ReleaseSome([&](OutputGate& gate) { gate.OpenAll(now_ms); }, [](uint64_t) { return true; });
+}
+
+void ClientFaults::Forget(Session& session) {
+  if (session.fault_state != nullptr) dues_.erase({session.fault_state->NextDueMs(), session.id});
+}
+
+void ClientFaults::RunDue(int64_t now_ms) {
+  for (int left = kPerTurn; left > 0 && !dues_.empty() && dues_.begin()->at_ms <= now_ms; --left) {
+    Session& session = *parts_.clients.Find(dues_.begin()->client);
+    Alter(session, [&](ClientFaultState& holdup) {
+      holdup.gate.Advance(now_ms, steps_);
+      if (!holdup.has_delayed || holdup.delayed_until_ms > now_ms) return;
+      holdup.has_delayed = false;
+      parts_.clients.QueueUnblocked(session);
+    });
+    parts_.clients.QueueFlush(session);
+  }
+}
+
+// Trickles go on byte by byte from here.
+void ClientFaults::EndJump(int64_t now_ms) {
+  steps_ = OutputGate::Steps::kSmall;
+  std::vector<uint64_t> clients;
+  for (const Due& due : dues_) clients.push_back(due.client);
+  for (const uint64_t client : clients) {
+    Session& session = *parts_.clients.Find(client);
+    Alter(session, [&](ClientFaultState& holdup) { holdup.gate.Advance(now_ms); });
+    parts_.clients.QueueFlush(session);
+  }
+}
+
+std::string ClientFaults::WhatIsDue() const {
+  const Session& session = *parts_.clients.Find(dues_.begin()->client);
+  const bool is_request =
+      session.fault_state->has_delayed && session.fault_state->delayed_until_ms == dues_.begin()->at_ms;
+  return std::string(is_request ? "a delayed request" : "a reply") + " of client " + std::to_string(session.id) +
+         " goes on";
+}
+
+}  // namespace respite

@@ -1,0 +1,117 @@
+// KeyQueues: a queue of members for each key of each database, first come, first served.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/sparse_map.h"
+
+namespace respite {
+
+// A key of one of the databases.
+struct KeyName {
+  int db;
+  std::string key;
+  auto operator<=>(const KeyName&) const = default;  // NOLINT(modernize-use-nullptr): generated
+};
+
+template <class Member>
+class KeyQueues {
+ public:
+  struct Line {
+    std::list<Member> members;  // never empty
+    bool marked = false;        // for the owner of the lines
+  };
+  // The position of a member; valid until it is removed.
+  class Place {
+   public:
+    const KeyName& Name() const { return row_->first; }
+    Member& operator*() const { return *at_; }
+    // An arbitrary order by key, for sets of places with one place per key.
+    bool operator<(const Place& other) const { return std::less<>()(row_, other.row_); }
+
+   private:
+    friend KeyQueues;
+    std::pair<const KeyName, Line>* row_ = nullptr;
+    typename std::list<Member>::iterator at_;
+  };
+
+  explicit KeyQueues(const HashKey& hash_key) : rows_(0, Hasher{hash_key}, Same{}) {}
+
+  bool Empty() const { return rows_.empty(); }
+  // The number of keys with members.
+  size_t Keys() const { return rows_.size(); }
+
+  // Appends to the queue. Cost: O(1).
+  Place Add(int db, Bytes key, Member member);
+  // Swaps a member with the next one, and returns the latter; null if there is none. A walker, which is a member
+  // itself, can step along a queue while others come and go. Cost: O(1).
+  Member* StepOverNext(const Place& place) {
+    std::list<Member>& members = place.row_->second.members;
+    const auto next = std::next(place.at_);
+    if (next == members.end()) return nullptr;
+    members.splice(place.at_, members, next);
+    return &*next;
+  }
+  // Moves to the front of its queue. Cost: O(1).
+  void MoveToHead(const Place& place) {
+    std::list<Member>& members = place.row_->second.members;
+    members.splice(members.begin(), members, place.at_);
+  }
+  // Cost: O(1) amortised.
+  void Remove(const Place& place) {
+    std::list<Member>& members = place.row_->second.members;
+    members.erase(place.at_);
+    if (!members.empty()) return;
+    rows_.erase(rows_.find(place.row_->first));
+    ShrinkSparse(rows_);
+  }
+  // Returns the queue of a key, or null if it is empty. The pointer is valid until the last member leaves.
+  Line* Find(int db, Bytes key) {
+    auto row = rows_.find(View{db, key});
+    return row == rows_.end() ? nullptr : &row->second;
+  }
+  // Visits (name, line) of each key of a database; `visit` must not add or remove lines. Cost: O(all keys here).
+  template <class Visit>
+  void ForEachOf(int db, Visit&& visit) {
+    for (auto& [name, line] : rows_)
+      if (name.db == db) visit(name, line);
+  }
+
+ private:
+  struct View {
+    int db;
+    Bytes key;
+  };
+  struct Hasher {
+    using is_transparent = void;
+    HashKey hash_key;
+    size_t operator()(const View& view) const { return HashBytes(view.key, hash_key) + static_cast<uint64_t>(view.db); }
+    size_t operator()(const KeyName& name) const { return (*this)(View{name.db, name.key}); }
+  };
+  struct Same {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const { return a.db == b.db && Bytes(a.key) == Bytes(b.key); }
+  };
+
+  std::unordered_map<KeyName, Line, Hasher, Same> rows_;
+};
+
+template <class Member>
+typename KeyQueues<Member>::Place KeyQueues<Member>::Add(int db, Bytes key, Member member) {
+  auto row = rows_.find(View{db, key});
+  if (row == rows_.end()) row = rows_.try_emplace(KeyName{db, std::string(key)}).first;
+  Place place;
+  place.row_ = &*row;
+  place.at_ = row->second.members.insert(row->second.members.end(), std::move(member));
+  return place;
+}
+
+}  // namespace respite

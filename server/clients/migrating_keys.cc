@@ -1,0 +1,59 @@
+#include "server/clients/migrating_keys.h"
+
+#include <algorithm>
+
+#include "server/catalogue/command_table.h"
+#include "server/catalogue/key_finder.h"
+#include "server/clients/session.h"
+
+namespace respite {
+
+bool MigratingKeys::Contains(int db, Bytes key) {
+  const auto* line = lines_.Find(kAnyDb, key);
+  return line != nullptr && std::ranges::any_of(line->members, [db](const Moving& moving) { return moving.db == db; });
+}
+
+bool MigratingKeys::MustPauseAlone(const Request& request) {
+  const KeyList keys = NamedKeys(request.command.Spec(), request.words);
+  if (keys.Empty()) {
+    const bool is_script = request.command.Is(kNoMandatoryKeys);
+    return (request.flags & (is_script ? kWrite | kMayReplicate : kWrite)) != 0;
+  }
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](const KeyRef& key) { return lines_.Find(kAnyDb, request.words[key.index]) != nullptr; });
+}
+
+bool MigratingKeys::MustPause(const Session& session, const Request& request) {
+  if (session.kind == SessionKind::kPrimary) return false;
+  if (request.command.Spec().transaction != TransactionRole::kExecutes || !session.InTransaction())
+    return MustPauseAlone(request);
+  bool holds = false;
+  session.transaction->ForEach([&](const Command& command, std::span<const Bytes> words) {
+    holds = holds || MustPauseAlone({command, command.flags, words});
+  });
+  return holds;
+}
+
+void MigratingKeys::NoteUse(int db, const Command& command, std::span<const Bytes> words) {
+  if (!command.Is(kWrite)) return;
+  const KeyList keys = NamedKeys(command.Spec(), words);
+  for (const KeyRef& key : keys) OnChange(db, words[key.index]);
+}
+
+void MigratingKeys::AddPaused(const Session& session) { paused_request_.push_back(session.id); }
+
+void MigratingKeys::OnChange(int db, Bytes key) {
+  auto* line = lines_.Find(kAnyDb, key);
+  if (line == nullptr) return;
+  for (Moving& moving : line->members)
+    if (moving.db == db) moving.was_changed = true;
+}
+
+void MigratingKeys::OnFlush(int db) {
+  lines_.ForEachOf(kAnyDb, [db](const KeyName&, auto& line) {
+    for (Moving& moving : line.members)
+      if (moving.db == db) moving.was_changed = true;
+  });
+}
+
+}  // namespace respite

@@ -1,0 +1,191 @@
+#include "server/cluster/server_cluster_host.h"
+
+#include <cerrno>
+#include <numeric>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pace.h"
+#include "datatypes/keyspace.h"
+#include "server/clients/pause.h"
+#include "server/clients/pubsub.h"
+#include "server/clients/server_phase.h"
+#include "server/cluster/cluster.h"
+#include "server/cluster/cluster_mode.h"
+#include "server/config/settings.h"
+#include "server/dataset/capture.h"
+#include "server/dataset/dataset.h"
+#include "server/dataset/lazy_free.h"
+#include "server/dataset/unit.h"
+#include "server/execution/services.h"
+#include "server/replication/replication.h"
+#include "server/runtime/host.h"
+
+namespace respite {
+
+namespace {
+
+constexpr uint64_t kLongestFile = uint64_t{64} << 20;
+constexpr size_t kKeysPerUnit = 1000;
+constexpr int64_t kNameSyncMs = 1000;
+constexpr int64_t kForEver = int64_t{1} << 60;
+
+}  // namespace
+
+// --- The file.
+
+std::string ServerClusterHost::Path() const {
+  return services_.settings.folder->Resolve(services_.settings.cluster_config_file);
+}
+
+Result<std::string, std::string> ServerClusterHost::OpenFile() {
+  const std::string path = Path();
+  if (services_.files.KindOf(path) == FileSystem::Kind::kAbsent) {
+    auto made = services_.files.Open(path, FileSystem::Mode::kAppend);
+    if (!made.ok()) return Failure("Can't open " + path + " in order to acquire a lock: " + IoErrorText(made.error()));
+  }
+  auto lock = services_.files.Lock(path);
+  if (!lock.ok()) {
+    if (lock.error() != EWOULDBLOCK) return Failure("Impossible to lock " + path + ": " + IoErrorText(lock.error()));
+    return Failure("Sorry, the cluster configuration file " + path +
+                   " is already used by a different Redis Cluster node. Please make sure that different nodes use "
+                   "different cluster configuration files.");
+  }
+  lock_ = std::move(lock).value();
+  auto text = ReadFile(services_.files, path, kLongestFile);
+  if (!text.ok()) return Failure("Loading the cluster node config from " + path + ": " + IoErrorText(text.error()));
+  return std::move(text).value();
+}
+
+// The lock goes with the file that is replaced, so the new one is locked before it takes its place. Its text is on disk
+// by then: if the machine crashes, there is the file of before or this one, never an empty one, with which the node
+// would be another.
+IoError ServerClusterHost::Write(const std::string& text, Durably durably) {
+  const std::string path = Path();
+  const std::string temporary = path + ".tmp";
+  auto file = services_.files.Open(temporary, FileSystem::Mode::kCreate);
+  if (!file.ok()) return file.error();
+  const IoProgress written = file.value()->Write(text);
+  if (written.error != kNoError) return written.error;
+  if (const IoError error = file.value()->Sync()) return error;
+  auto lock = services_.files.Lock(temporary);
+  if (!lock.ok()) return lock.error();
+  if (const IoError error = services_.files.Rename(temporary, path)) return error;
+  lock_ = std::move(lock).value();
+  if (!is_name_unsynced_) renamed_at_ms_ = services_.pace.NowMs();
+  is_name_unsynced_ = true;
+  return durably == Durably::kSynced ? SyncName() : kNoError;
+}
+
+IoError ServerClusterHost::SyncName() {
+  is_name_unsynced_ = false;
+  return services_.files.SyncDirectory(DirectoryOf(Path()));
+}
+
+void ServerClusterHost::FinishSave() {
+  if (is_name_unsynced_ && services_.pace.NowMs() - renamed_at_ms_ >= kNameSyncMs) EndServerIf(SyncName());
+}
+
+bool ServerClusterHost::Save(const ClusterView& view, Durably durably) {
+  const PortChoice port = services_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
+  return EndServerIf(Write(NodesFileText(view, port), durably));
+}
+
+bool ServerClusterHost::EndServerIf(IoError error) {
+  if (error == kNoError) return true;
+  services_.log.Warning("Fatal: can't update cluster config file: " + IoErrorText(error));
+  if (services_.host) services_.host->Stop(1);
+  return false;
+}
+
+// --- Replication.
+
+int64_t ServerClusterHost::Offset() const { return services_.data.history.offset; }
+
+int64_t ServerClusterHost::DataAgeMs() const {
+  const PrimaryLink& link = services_.replication.primary_link();
+  const PrimaryLink::Figures figures = link.Survey();
+  if (!figures.was_linked) return kForEver;
+  return (link.state() == PrimaryLink::State::kLinked ? figures.last_io_s : figures.down_since_s) * 1000;
+}
+
+bool ServerClusterHost::IsLinked() const { return services_.replication.role().is_linked; }
+
+bool ServerClusterHost::HasWholeData() const { return services_.data.history.IsWhole(); }
+
+// CLUSTER REPLICATE of the same primary has a resting link made again.
+void ServerClusterHost::Follow(const std::string& ip, int port, History::Owner owner) {
+  WhenNobodyLoads([this, ip, port, owner] {
+    const auto& now = services_.settings.replicaof;
+    const bool is_same = owner == History::Owner::kSame && now && now->host == ip && now->port == port;
+    if (is_same) {
+      PrimaryLink& link = services_.replication.primary_link();
+      if (link.IsResting()) link.Retry();
+      return;
+    }
+    services_.replication.Follow(ip, port, owner);
+  });
+}
+
+void ServerClusterHost::Promote() {
+  WhenNobodyLoads([this] { services_.replication.Promote(); });
+}
+
+// The bus is served while a snapshot of the primary is loaded, or while a script takes long. What they work with must
+// not change under them.
+void ServerClusterHost::WhenNobodyLoads(std::function<void()> task) {
+  if (!services_.phase.IsMidTurn() || !services_.host) return task();
+  services_.host->Post(std::move(task));
+}
+
+// --- Data and clients.
+
+bool ServerClusterHost::HasKeysIn(int slot) const { return services_.keyspace.CountIn(slot) != 0; }
+
+bool ServerClusterHost::HasKeys() const { return !services_.keyspace.IsEmpty(); }
+
+void ServerClusterHost::DeleteKeysIn(int slot) {
+  WhenNobodyLoads([this, slot] { GiveUpKeysIn(slot); });
+}
+
+// The slot may have come back meanwhile.
+void ServerClusterHost::GiveUpKeysIn(int slot) {
+  const ClusterView& view = services_.cluster.cluster()->view();
+  if (view.Owner(slot) == &view.me() || view.ImportingFrom(slot) != nullptr) return;
+  for (int db = 0; db < services_.keyspace.Count(); ++db) GiveUpKeysIn(db, slot);
+}
+
+void ServerClusterHost::GiveUpKeysIn(int db, int slot) {
+  Database& keys = services_.data.keyspace[db];
+  while (true) {
+    const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerUnit);
+    if (some.empty()) return;
+    Unit unit(services_.data, services_.clock.WallMs(), ExpiryRule::kBelieve);
+    for (const std::string& key : some) unit.GiveUp(db, keys.Find(key));
+    unit.Close(Unit::Bond::kApart);
+  }
+}
+
+void ServerClusterHost::DeleteAllKeys() {
+  WhenNobodyLoads([this] {
+    services_.data.keyspace.hidden().Clear();
+    Capture taken = Capture::Take(services_.data);
+    if (services_.data.functions != nullptr) services_.data.functions->Exchange(taken.TakeFunctions());  // they stay
+    services_.lazy_free.Free(std::move(taken), FreeMode::kLater);
+  });
+}
+
+void ServerClusterHost::PauseWrites() { services_.pause.PauseWrites(Pause::kCluster); }
+
+void ServerClusterHost::ResumeWrites() { services_.pause.ResumeWrites(Pause::kCluster); }
+
+void ServerClusterHost::Deliver(PacketType type, const PublishBody& message) {
+  if (type == PacketType::kPublishShard) {
+    services_.pubsub.PublishToShard(message.channel, message.message);
+  } else {
+    services_.pubsub.Publish(message.channel, message.message);
+  }
+}
+
+}  // namespace respite

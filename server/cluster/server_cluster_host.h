@@ -1,0 +1,62 @@
+// ServerClusterHost: the server around the cluster: its replication, data, clients and files.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "persistence/file_system.h"
+#include "server/cluster/cluster_host.h"
+#include "server/cluster/nodes_text.h"
+
+namespace respite {
+
+struct Services;
+
+class ServerClusterHost final : public ClusterHost {
+ public:
+  explicit ServerClusterHost(const Services& services) : services_(services) {}
+
+  // Reads nodes.conf, which nobody else may use from now on; empty if there is none. Fails with the reason.
+  Result<std::string, std::string> OpenFile();
+
+  // ClusterHost
+  int64_t Offset() const override;
+  int64_t DataAgeMs() const override;
+  bool IsLinked() const override;
+  bool HasWholeData() const override;
+  void Follow(const std::string& ip, int port, History::Owner owner) override;
+  void Promote() override;
+  bool HasKeysIn(int slot) const override;
+  bool HasKeys() const override;
+  void DeleteKeysIn(int slot) override;
+  void DeleteAllKeys() override;
+  void PauseWrites() override;
+  void ResumeWrites() override;
+  void Deliver(PacketType type, const PublishBody& message) override;
+  void OnTopologyChanged() override { has_new_topology_ = true; }
+  bool Save(const ClusterView& view, Durably durably) override;
+
+  // For the timer: what Save has written is on disk after a second.
+  void FinishSave();
+  // Somebody should look after clients that wait for keys of slots that have moved.
+  bool TakeNewTopology() { return std::exchange(has_new_topology_, false); }
+
+ private:
+  void WhenNobodyLoads(std::function<void()> task);
+  void GiveUpKeysIn(int slot);
+  void GiveUpKeysIn(int db, int slot);
+  std::string Path() const;
+  IoError Write(const std::string& text, Durably durably);
+  IoError SyncName();
+  // False: there is one.
+  bool EndServerIf(IoError error);
+
+  const Services& services_;
+  std::unique_ptr<File> lock_;
+  bool has_new_topology_ = false;
+  bool is_name_unsynced_ = false;  // the directory does not have the new nodes.conf for sure
+  int64_t renamed_at_ms_ = 0;
+};
+
+}  // namespace respite

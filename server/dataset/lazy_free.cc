@@ -1,0 +1,120 @@
+#include "server/dataset/lazy_free.h"
+
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+// Smaller values are freed faster than they are handed over.
+constexpr size_t kFreeLaterFrom = 64 * 1024;
+constexpr size_t kFreeLaterFromElements = 64;
+// Values beyond these sizes take milliseconds to free: they go to the background thread whatever the directives say,
+// and the lazyfree counters do not count them.
+constexpr size_t kGiantElements = 50'000;
+constexpr size_t kGiantBytes = size_t{32} << 20;  // of all data
+constexpr size_t kSamples = 5;                    // elements that are measured to estimate the size of all
+
+// The content of a database. Its destructor returns the memory to the system.
+class FlushedData {
+ public:
+  explicit FlushedData(Database content) : content_(std::move(content)) {}
+  FlushedData(FlushedData&&) noexcept = default;
+  FlushedData& operator=(FlushedData&&) = delete;
+  ~FlushedData() {
+    if (content_.Size() == 0) return;  // it was moved from
+    content_.Clear();
+    PurgeAllocator();
+  }
+
+ private:
+  Database content_;
+};
+
+// Estimates the memory of a database from its first few keys.
+double GuessBytes(const Database& content) {
+  constexpr size_t kEnough = 256;
+  size_t keys = 0;
+  size_t bytes = 0;
+  uint64_t cursor = 0;
+  do {
+    cursor = content.Scan(cursor, [&](const Entry* entry) {
+      ++keys;
+      bytes += entry->UsedBytes(kSamples);
+    });
+  } while (cursor != 0 && keys < kEnough);
+  return keys == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(keys) * static_cast<double>(content.Size());
+}
+
+}  // namespace
+
+void LazyFree::Free(EntryPtr entry, FreeMode mode) {
+  if (entry == nullptr) return;
+  const bool is_giant = entry->FreeEffort() >= kGiantElements;
+  if (mode == FreeMode::kNow && !is_giant) return;
+  const size_t bytes = entry->UsedBytes();
+  if (entry->FreeEffort() < kFreeLaterFromElements && bytes < kFreeLaterFrom) return;
+  parts_.lazy_free_thread.Free(std::move(entry), mode == FreeMode::kLater ? 1 : 0, bytes);
+}
+
+void LazyFree::Expired(EntryPtr entry) {
+  LatencyWatch watch(parts_.latency, "expire-del");
+  Free(std::move(entry), parts_.settings.lazyfree_lazy_expire ? FreeMode::kLater : FreeMode::kNow);
+  entry.reset();  // while it is watched
+}
+
+void LazyFree::Evicted(EntryPtr entry) {
+  const int64_t before = parts_.memory.ReachableBytes();
+  Free(std::move(entry), parts_.settings.lazyfree_lazy_eviction ? FreeMode::kLater : FreeMode::kNow);
+  entry.reset();
+  // The background thread frees at the same time, and its counters lag behind.
+  const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
+  if (freed_bytes > 0) evicted_bytes_ += static_cast<uint64_t>(freed_bytes);
+}
+
+void LazyFree::Overwritten(BlobRef value) {
+  const size_t bytes = value.UsedBytes();
+  if (parts_.settings.lazyfree_lazy_server_del && bytes >= kFreeLaterFrom)
+    parts_.lazy_free_thread.Free(std::move(value), 1, bytes);
+}
+
+void LazyFree::Overwritten(std::unique_ptr<Object> value) {
+  const size_t elements = value->Size();
+  const bool is_lazy = parts_.settings.lazyfree_lazy_server_del && elements >= kFreeLaterFromElements;
+  if (!is_lazy && elements < kGiantElements) return;
+  const size_t bytes = value->UsedBytes(kSamples);
+  parts_.lazy_free_thread.Free(std::move(value), is_lazy ? 1 : 0, bytes);
+}
+
+// If several databases are flushed at once, the first is charged with the memory of all; the sum is right.
+size_t LazyFree::EstimateBytes(const Database& content) const {
+  const size_t used_bytes = parts_.memory.UsedBytes();
+  const size_t other_bytes = parts_.stats.startup_memory_bytes + parts_.lazy_free_thread.PendingBytes();
+  const size_t data_bytes = used_bytes > other_bytes ? used_bytes - other_bytes : 0;
+  const double guess = GuessBytes(content);
+  double all = guess;
+  for (int db = 0; db < parts_.keyspace.Count(); ++db) all += GuessBytes(parts_.keyspace[db]);
+  return static_cast<size_t>(static_cast<double>(data_bytes) * guess / all);
+}
+
+void LazyFree::Free(Database content, FreeMode mode) {
+  const size_t keys = content.Size();
+  if (keys == 0) return;
+  const bool is_giant =
+      keys >= kGiantElements || parts_.memory.UsedBytes() >= parts_.stats.startup_memory_bytes + kGiantBytes;
+  if (mode == FreeMode::kNow && !is_giant) return;
+  const size_t bytes = EstimateBytes(content);
+  if (mode == FreeMode::kLater) {
+    parts_.lazy_free_thread.Free(std::move(content), keys, bytes);
+  } else {
+    parts_.lazy_free_thread.Free(FlushedData(std::move(content)), 0, bytes);
+  }
+}
+
+void LazyFree::Free(Capture capture, FreeMode mode) {
+  for (Database& content : capture.TakeDatabases()) Free(std::move(content), mode);
+  const size_t functions = capture.Functions();
+  if (mode == FreeMode::kLater && functions > 0) parts_.lazy_free_thread.Free(capture.TakeFunctions(), functions);
+}
+
+}  // namespace respite

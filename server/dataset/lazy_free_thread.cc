@@ -1,0 +1,34 @@
+#include "server/dataset/lazy_free_thread.h"
+
+namespace respite {
+
+LazyFreeThread::LazyFreeThread() : worker_([this](std::unique_ptr<Garbage> garbage) { Destroy(std::move(garbage)); }) {
+  worker_.OnThreadStart([this] { BeginThread(); });
+}
+
+void LazyFreeThread::Push(std::unique_ptr<Garbage> garbage) {
+  if (!worker_.HasThread()) {
+    freed_.fetch_add(garbage->objects, std::memory_order_relaxed);
+    return;
+  }
+  pending_.fetch_add(garbage->objects, std::memory_order_relaxed);
+  pending_bytes_.fetch_add(garbage->bytes, std::memory_order_relaxed);
+  worker_.Add(std::move(garbage));
+}
+
+void LazyFreeThread::BeginThread() {
+  if (prologue_) prologue_();
+  memory_ = ThreadMemory::OfThisThread();
+  counted_.store(true, std::memory_order_release);
+}
+
+void LazyFreeThread::Destroy(std::unique_ptr<Garbage> garbage) {
+  const size_t objects = garbage->objects;
+  const size_t bytes = garbage->bytes;
+  garbage.reset();
+  pending_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  pending_.fetch_sub(objects, std::memory_order_relaxed);
+  freed_.fetch_add(objects, std::memory_order_relaxed);
+}
+
+}  // namespace respite

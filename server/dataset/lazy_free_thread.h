@@ -1,0 +1,63 @@
+// LazyFreeThread: a background thread that frees large values and whole databases, which would block the event loop.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "base/memory.h"
+#include "base/worker.h"
+
+namespace respite {
+
+class LazyFreeThread {
+ public:
+  LazyFreeThread();
+  LazyFreeThread(const LazyFreeThread&) = delete;
+  LazyFreeThread& operator=(const LazyFreeThread&) = delete;
+
+  // Frees `content` later, on the other thread. The thread starts with the first call, so an idle server has none.
+  // If the system cannot start it, the caller's thread frees. `objects` is added to INFO's lazyfree counters; `bytes`
+  // is the caller's estimate of the memory.
+  template <class Content>
+  void Free(Content content, size_t objects = 1, size_t bytes = 0) {
+    Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
+  }
+  // The thread begins with `prologue`. To be called before the first Free.
+  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
+  // Objects that wait to be freed, and the estimate of their bytes; objects freed so far.
+  uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }
+  size_t PendingBytes() const { return pending_bytes_.load(std::memory_order_relaxed); }
+  uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }
+  void ResetFreed() { freed_.store(0, std::memory_order_relaxed); }
+  // What its thread holds, for MemoryGauge::UsedBytes: negative, since it frees what others allocated.
+  int64_t HeldBytes() const { return counted_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0; }
+
+ private:
+  struct Garbage {
+    Garbage(size_t count, size_t size) : objects(count), bytes(size) {}
+    virtual ~Garbage() = default;
+    size_t objects;
+    size_t bytes;
+  };
+  template <class Content>
+  struct Holder final : Garbage {
+    Holder(Content&& held, size_t count, size_t size) : Garbage(count, size), content(std::move(held)) {}
+    Content content;
+  };
+
+  void Push(std::unique_ptr<Garbage> garbage);
+  void BeginThread();
+  void Destroy(std::unique_ptr<Garbage> garbage);
+
+  std::atomic<uint64_t> pending_{0};
+  std::atomic<uint64_t> freed_{0};
+  std::atomic<size_t> pending_bytes_{0};
+  ThreadMemory memory_;  // of the thread; written once, before counted_ is set
+  std::atomic<bool> counted_{false};
+  std::function<void()> prologue_;
+  Worker<std::unique_ptr<Garbage>> worker_;  // last: its thread uses the others until it has freed all
+};
+
+}  // namespace respite

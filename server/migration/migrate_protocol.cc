@@ -1,0 +1,57 @@
+#include "server/migration/migrate_protocol.h"
+
+#include "base/number_text.h"
+#include "protocol/request_text.h"
+
+namespace respite {
+
+namespace {
+
+// An error is never empty.
+std::string Quotable(Bytes error) { return error.empty() ? "(no text)" : std::string(error); }
+
+}  // namespace
+
+void MigrateProtocol::AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing) {
+  keys_.emplace_back(key);
+  if (existing == Existing::kReplaced) {
+    AppendRequest(restores_, {restore_, key, IntegerText(ttl_ms), payload, "REPLACE"});
+  } else {
+    AppendRequest(restores_, {restore_, key, IntegerText(ttl_ms), payload});
+  }
+}
+
+std::string MigrateProtocol::Begin(int64_t selected_db) {
+  std::string opening;
+  preliminary_ = 0;
+  earlier_error_.clear();
+  answered_.clear();
+  error_.clear();
+  if (!auth_.empty()) {
+    std::vector<Bytes> words = {"AUTH"};
+    words.insert(words.end(), auth_.begin(), auth_.end());
+    AppendRequest(opening, words);
+    ++preliminary_;
+  }
+  if (selected_db != db_) {
+    AppendRequest(opening, {"SELECT", IntegerText(db_)});
+    ++preliminary_;
+  }
+  return opening;
+}
+
+// Redis: takes everything for consent that is no error, so a key sent to an HTTP server is lost.
+void MigrateProtocol::TakeAnswer(Bytes line) {
+  const bool is_accepted = line.starts_with('+');
+  const std::string error = is_accepted ? "" : line.starts_with('-') ? Quotable(line.substr(1)) : Quotable(line);
+  if (preliminary_ > 0) {
+    --preliminary_;
+    if (earlier_error_.empty()) earlier_error_ = error;
+    return;
+  }
+  const std::string& told = earlier_error_.empty() ? error : earlier_error_;
+  answered_.push_back(told.empty() ? Answer::kAccepted : Answer::kRefused);
+  if (error_.empty()) error_ = told;
+}
+
+}  // namespace respite

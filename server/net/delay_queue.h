@@ -1,0 +1,53 @@
+// DelayQueue: bytes of a link that move on later than they came, in the same order: a network that is slow on purpose.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+class DelayQueue {
+ public:
+  bool Empty() const { return waiting_.empty(); }
+  size_t Size() const { return bytes_; }
+  // When the next bytes are due. Requires: it is not empty.
+  int64_t NextDueMs() const { return waiting_.front().due_ms; }
+
+  // What came before is due first, also if that had a longer delay.
+  void Add(Bytes bytes, int64_t due_ms) {
+    if (!Empty()) due_ms = std::max(due_ms, waiting_.back().due_ms);
+    waiting_.push_back({due_ms, std::string(bytes)});
+    bytes_ += bytes.size();
+  }
+  // Nothing is due later than this.
+  void Hasten(int64_t latest_ms) {
+    for (Piece& piece : waiting_) piece.due_ms = std::min(piece.due_ms, latest_ms);
+  }
+  // Removes all bytes that are due.
+  std::string TakeDue(int64_t now_ms);
+
+ private:
+  struct Piece {
+    int64_t due_ms;
+    std::string bytes;
+  };
+  std::deque<Piece> waiting_;
+  size_t bytes_ = 0;
+};
+
+inline std::string DelayQueue::TakeDue(int64_t now_ms) {
+  std::string due;
+  while (!Empty() && NextDueMs() <= now_ms) {
+    due += waiting_.front().bytes;
+    waiting_.pop_front();
+  }
+  bytes_ -= due.size();
+  return due;
+}
+
+}  // namespace respite

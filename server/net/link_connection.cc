@@ -1,0 +1,336 @@
+#include "server/net/link_connection.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "server/net/tls/tls.h"
+
+namespace respite {
+
+namespace {
+
+// Reads of one socket in a row. More wait for the next event, so that others are served in between.
+constexpr size_t kReceivesPerEvent = 4;
+// Of a link that is slow on purpose.
+constexpr size_t kMostDelayedBytes = size_t{16} << 20;
+
+// Binds the socket to one of our own addresses. False: it is not ours.
+bool BindTo(int descriptor, int family, const std::string& source) {
+  addrinfo hints{};
+  hints.ai_family = family;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(source.c_str(), nullptr, &hints, &found) != 0) return false;
+  const bool is_bound = bind(descriptor, found->ai_addr, found->ai_addrlen) == 0;
+  freeaddrinfo(found);
+  return is_bound;
+}
+
+}  // namespace
+
+struct LinkConnection::Dialing {
+  explicit Dialing(asio::io_context& context) : resolver(context) {}
+
+  asio::ip::tcp::resolver resolver;
+  std::vector<asio::ip::tcp::endpoint> addresses;
+  size_t next_address = 0;
+  std::string trouble;  // of the last address that was tried
+};
+
+LinkConnection::LinkConnection(const Parts& parts, Link::Target target, Link::User& user)
+    : parts_(parts), target_(std::move(target)), user_(&user) {}
+
+LinkConnection::~LinkConnection() = default;
+
+// Looking up names takes a thread, and one after the other; what is an address already needs none.
+void LinkConnection::Start() {
+  dialing_ = std::make_unique<Dialing>(parts_.loop.Context());
+  asio::error_code is_name;
+  const asio::ip::address address = asio::ip::make_address(target_.host, is_name);
+  if (!is_name) {
+    dialing_->addresses.emplace_back(address, static_cast<uint16_t>(target_.port));
+    return parts_.loop.After(0, [self = shared_from_this()] {
+      if (self->user_ == nullptr) return;
+      self->parts_.loop.Enter(self->parts_.participant);
+      self->TryNextAddress();
+    });
+  }
+  dialing_->resolver.async_resolve(
+      target_.host, std::to_string(target_.port), asio::ip::resolver_base::numeric_service,
+      [self = shared_from_this()](const asio::error_code& error, const asio::ip::tcp::resolver::results_type& found) {
+        if (self->user_ == nullptr) return;
+        self->parts_.loop.Enter(self->parts_.participant);
+        if (error) return self->End(error.message());
+        for (const auto& one : found) self->dialing_->addresses.push_back(one.endpoint());
+        self->TryNextAddress();
+      });
+}
+
+void LinkConnection::StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption) {
+  TuneTcp(socket.Get(), parts_.keepalive_s);
+  stream_ = std::make_unique<ByteStream>(std::move(socket), std::move(encryption));
+  Begin();
+}
+
+void LinkConnection::Stop() {
+  user_ = nullptr;
+  if (dialing_ != nullptr) dialing_->resolver.cancel();
+  if (stream_ == nullptr) return;
+  Unwatch();
+  stream_->Close();
+}
+
+// What has been received already, or waits in the socket, comes when the link is whole again.
+void LinkConnection::SetConditions(const LinkConditions& weather) {
+  const bool was_cut = std::exchange(weather_, weather).is_cut;
+  if (user_ != nullptr) Hasten(to_send_, weather.send_delay_ms, &LinkConnection::SendDue);
+  if (user_ != nullptr) Hasten(to_deliver_, weather.receive_delay_ms, &LinkConnection::DeliverDue);
+  if (user_ == nullptr || weather.is_cut == was_cut) return;
+  if (weather.is_cut) return Unwatch();
+  Later([](LinkConnection& wire) {
+    if (std::exchange(wire.dials_late_, false)) return wire.TryNextAddress();
+    if (wire.stream_ == nullptr) return;
+    wire.SendMore();
+    if (wire.user_ != nullptr) wire.Await(wire.to_send_, &LinkConnection::SendDue);
+    if (wire.user_ != nullptr) wire.Await(wire.to_deliver_, &LinkConnection::DeliverDue);
+    if (wire.user_ != nullptr && wire.stage_ == Stage::kOpen) wire.ReceiveLater();
+  });
+}
+
+void LinkConnection::TryNextAddress() {
+  if (weather_.is_cut) {
+    dials_late_ = true;
+    return;
+  }
+  while (dialing_->next_address < dialing_->addresses.size()) {
+    const auto& endpoint = dialing_->addresses[dialing_->next_address++];
+    const int family = endpoint.data()->sa_family;
+    Descriptor socket(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const int descriptor = socket.Get();
+    if (descriptor < 0 || (!target_.source.empty() && !BindTo(descriptor, family, target_.source)) ||
+        (connect(descriptor, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0 && errno != EINPROGRESS)) {
+      dialing_->trouble = std::strerror(errno);
+      continue;
+    }
+    TuneTcp(descriptor, parts_.keepalive_s);
+    std::unique_ptr<TlsStream> encryption;
+    if (target_.encrypts) {
+      if (!parts_.tls.Configured()) return End("TLS is not configured");
+      encryption = parts_.tls.Connect(descriptor);
+      if (encryption == nullptr) return End("no memory for TLS");
+    }
+    stream_ = std::make_unique<ByteStream>(std::move(socket), std::move(encryption));
+    stage_ = Stage::kConnecting;
+    return Watch();
+  }
+  End(dialing_->trouble.empty() ? "the host has no address" : dialing_->trouble);
+}
+
+void LinkConnection::FinishConnecting() {
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (getsockopt(FileDescriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+  if (error != 0) {
+    dialing_->trouble = std::strerror(error);
+    Unwatch();
+    stream_.reset();
+    return TryNextAddress();
+  }
+  Begin();
+}
+
+void LinkConnection::Begin() {
+  stage_ = stream_->InHandshake() ? Stage::kHandshake : Stage::kOpen;
+  if (stage_ == Stage::kHandshake) return Handshake();
+  Open();
+}
+
+void LinkConnection::Handshake() {
+  switch (stream_->Handshake().state) {
+    case Transfer::State::kMoved:
+      return Open();
+    case Transfer::State::kLater:
+      return Watch();
+    case Transfer::State::kEnded:
+    case Transfer::State::kFailed:
+      return End(stream_->ErrorText());
+  }
+}
+
+void LinkConnection::Open() {
+  const auto self = shared_from_this();
+  stage_ = Stage::kOpen;
+  Watch();
+  if (user_ != nullptr) user_->OnConnected();
+  // With the end of the handshake the first bytes may have come, and the socket does not tell of them again.
+  if (user_ != nullptr && reads_ && stream_->HasReceived()) ReceiveLater();
+}
+
+void LinkConnection::OnReady(SocketPoller::Interest ready) {
+  if (user_ == nullptr || weather_.is_cut) return;
+  const auto self = shared_from_this();
+  parts_.loop.Enter(parts_.participant);
+  if (stage_ == Stage::kConnecting) return FinishConnecting();
+  if (stage_ == Stage::kHandshake) return Handshake();
+  const SocketPoller::Interest allowed = stream_->Allows(ready);
+  if (allowed.write && HasUnsent()) SendMore();
+  if (user_ != nullptr && allowed.read && reads_) Receive();
+}
+
+void LinkConnection::Receive() {
+  // The scratch buffer is the loop's: whoever gets the bytes may receive others' meanwhile (ServeDuringLongTask), with
+  // another scratch buffer.
+  for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !weather_.is_cut && !HoldsMuch(); ++i) {
+    const std::span<char> scratch = parts_.loop.Scratch();
+    const Transfer got = stream_->Receive(scratch);
+    if (got.state == Transfer::State::kLater) return Watch();
+    if (got.state == Transfer::State::kEnded) return EndByPeer("connection lost");
+    if (got.state == Transfer::State::kFailed) return EndByPeer(stream_->ErrorText());
+    Deliver({scratch.data(), got.bytes});
+    if (got.bytes < scratch.size() && !stream_->HasReceived()) break;
+  }
+  if (user_ == nullptr) return;
+  Watch();
+  if (user_ != nullptr && reads_ && !HoldsMuch() && stream_->HasReceived()) ReceiveLater();
+}
+
+void LinkConnection::ReceiveLater() {
+  if (std::exchange(receive_posted_, true)) return;
+  Later([](LinkConnection& wire) {
+    wire.receive_posted_ = false;
+    if (wire.reads_ && !wire.weather_.is_cut && !wire.end_) wire.Receive();
+  });
+}
+
+void LinkConnection::Deliver(Bytes bytes) {
+  if (weather_.receive_delay_ms == 0 && to_deliver_.line.Empty()) return user_->OnReceived(bytes);
+  to_deliver_.line.Add(bytes, parts_.loop.pace().NowMs() + weather_.receive_delay_ms);
+  Await(to_deliver_, &LinkConnection::DeliverDue);
+}
+
+void LinkConnection::Send(Bytes bytes) {
+  if (user_ == nullptr || stage_ != Stage::kOpen) return;
+  if (weather_.send_delay_ms == 0 && to_send_.line.Empty()) return SendNow(bytes);
+  to_send_.line.Add(bytes, parts_.loop.pace().NowMs() + weather_.send_delay_ms);
+  Await(to_send_, &LinkConnection::SendDue);
+}
+
+void LinkConnection::Await(Delayed& delayed, void (LinkConnection::*serve)()) {
+  if (delayed.line.Empty() || std::exchange(delayed.is_awaited, true)) return;
+  const int64_t wait_ms = std::max<int64_t>(delayed.line.NextDueMs() - parts_.loop.pace().NowMs(), 0);
+  // A link that ends does not wait for it.
+  parts_.loop.After(wait_ms, [weak = weak_from_this(), &delayed, serve] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    delayed.is_awaited = false;
+    if (self->user_ == nullptr || self->weather_.is_cut) return;
+    self->parts_.loop.Enter(self->parts_.participant);
+    (self.get()->*serve)();
+  });
+}
+
+void LinkConnection::Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)()) {
+  if (delayed.line.Empty()) return;
+  delayed.line.Hasten(parts_.loop.pace().NowMs() + delay_ms);
+  delayed.is_awaited = false;  // the wait that there is may be too long, and does no harm
+  Await(delayed, serve);
+}
+
+bool LinkConnection::HoldsMuch() const { return to_deliver_.line.Size() >= kMostDelayedBytes; }
+
+void LinkConnection::SendDue() {
+  SendNow(to_send_.line.TakeDue(parts_.loop.pace().NowMs()));
+  if (user_ != nullptr) Await(to_send_, &LinkConnection::SendDue);
+}
+
+void LinkConnection::DeliverDue() {
+  if (!reads_) return;
+  const std::string due = to_deliver_.line.TakeDue(parts_.loop.pace().NowMs());
+  if (!due.empty()) user_->OnReceived(due);
+  if (user_ == nullptr) return;
+  if (to_deliver_.line.Empty() && end_) return End(*end_);
+  Await(to_deliver_, &LinkConnection::DeliverDue);
+  Watch();
+  if (user_ != nullptr && reads_ && stream_->HasReceived()) ReceiveLater();
+}
+
+void LinkConnection::SendNow(Bytes bytes) {
+  if (bytes.empty()) return;
+  const bool was_idle = !HasUnsent();
+  if (was_idle) {
+    unsent_.clear();
+    sent_ = 0;
+  }
+  unsent_.append(bytes);
+  if (!was_idle || weather_.is_cut) return;
+  // At once, since a Turn may last long. What goes wrong is told later: the caller does not expect the end of the link.
+  const Transfer sent = stream_->Send(unsent_);
+  if (sent.state == Transfer::State::kMoved) sent_ += sent.bytes;
+  if (HasUnsent()) Later([](LinkConnection& wire) { wire.SendMore(); });
+}
+
+void LinkConnection::SendMore() {
+  if (weather_.is_cut) return;
+  while (HasUnsent()) {
+    const Transfer sent = stream_->Send(Bytes(unsent_).substr(sent_));
+    if (sent.state == Transfer::State::kLater) return Watch();
+    if (sent.state != Transfer::State::kMoved) return End(stream_->ErrorText());
+    sent_ += sent.bytes;
+  }
+  Watch();
+}
+
+void LinkConnection::SetReading(Link::Reading reading) {
+  reads_ = reading == Link::Reading::kOn;
+  if (stage_ != Stage::kOpen || user_ == nullptr) return;
+  Watch();
+  if (reads_ && user_ != nullptr) Await(to_deliver_, &LinkConnection::DeliverDue);
+  if (reads_ && user_ != nullptr && stream_->HasReceived()) ReceiveLater();
+}
+
+// What the socket is watched for follows from the stage, and from what there is to send.
+void LinkConnection::Watch() {
+  if (weather_.is_cut) return Unwatch();
+  SocketPoller::Interest wanted;
+  if (stage_ == Stage::kConnecting) {
+    wanted.write = true;
+  } else if (stage_ == Stage::kHandshake) {
+    wanted = stream_->Needs({.read = true});
+  } else {
+    wanted = stream_->Needs({.read = reads_ && !end_ && !HoldsMuch(), .write = HasUnsent()});
+  }
+  if (wanted == registered_) return;
+  if (!parts_.loop.poller().Change(FileDescriptor(), *this, registered_, wanted)) return End("too many sockets");
+  registered_ = wanted;
+}
+
+void LinkConnection::Unwatch() {
+  if (!registered_.Any()) return;
+  parts_.loop.poller().Change(FileDescriptor(), *this, registered_, {});
+  registered_ = {};
+}
+
+void LinkConnection::EndByPeer(const std::string& reason) {
+  if (to_deliver_.line.Empty()) return End(reason);
+  end_ = reason;
+  Watch();
+}
+
+void LinkConnection::End(const std::string& reason) {
+  Link::User* const user = user_;
+  const std::string text = reason;  // NOLINT: it may live in what is closed
+  Stop();
+  if (user != nullptr) user->OnEnded(text);
+}
+
+}  // namespace respite

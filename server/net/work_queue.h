@@ -1,0 +1,45 @@
+// WorkQueue: a queue of expensive steps, of which each Turn of the event loop runs a limited share.
+//
+// A step of a TLS handshake costs as much as a thousand requests, closing a connection as much as several. The limit
+// keeps other clients served when thousands of clients connect or disconnect at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <utility>
+
+#include "base/pace.h"
+
+namespace respite {
+
+class WorkQueue {
+ public:
+  // Each Turn may spend `share_us` on steps.
+  WorkQueue(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
+
+  void Enter(std::function<void()> step) { steps_.push_back(std::move(step)); }
+  bool Empty() const { return steps_.empty(); }
+  size_t Size() const { return steps_.size(); }
+
+  // Runs steps until the share is used up, and at least `at_least` of them.
+  void ServeShare(size_t at_least = 1);
+  void ServeAll() { ServeShare(SIZE_MAX); }
+
+ private:
+  const Pace& pace_;
+  const int64_t share_us_;
+  std::deque<std::function<void()>> steps_;
+};
+
+inline void WorkQueue::ServeShare(size_t at_least) {
+  const int64_t until_us = pace_.NowUs() + share_us_;
+  for (size_t done = 0; !Empty() && (done < at_least || pace_.NowUs() < until_us); ++done) {
+    const std::function<void()> step = std::move(steps_.front());
+    steps_.pop_front();
+    step();
+  }
+}
+
+}  // namespace respite

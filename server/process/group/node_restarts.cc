@@ -1,0 +1,97 @@
+#include "server/process/group/node_restarts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/clients/clients.h"
+#include "server/node/connection.h"
+
+namespace respite {
+
+NodeRestarts::NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_servers, WatchedLoop& loop)
+    : owner_(owner), hosted_(hosted_servers), loop_(loop) {
+  for (HostedServer& hosted : hosted_) {
+    const Config& config = hosted.node->config();
+    auto start = config.CopyFor(*config.settings().folder);
+    if (start->settings().port == kAutoPort) start->Adjust().port = start->settings().bound_port;
+    hosted.start = std::move(start);
+    hosted.node->node().lab().restarts = this;
+  }
+}
+
+bool NodeRestarts::Crash(const Session& caller, Remains remains) {
+  Connection* const connection = Connection::Movable(caller);
+  if (connection == nullptr || HomeOf(connection->host()) == nullptr) return false;
+  loop_.loop.Post(nullptr, [this, weak = connection->Self(), remains] {
+    const auto staying = weak.lock();
+    HostedServer* const home = staying == nullptr || staying->IsClosing() ? nullptr : HomeOf(staying->host());
+    if (home != nullptr) Restart(*home, *staying, remains);
+  });
+  return true;
+}
+
+HostedServer* NodeRestarts::HomeOf(const NodeHost& host) {
+  const auto is_its = [&](const HostedServer& hosted) { return hosted.Lives() && &hosted.node->host() == &host; };
+  const auto found = std::ranges::find_if(hosted_, is_its);
+  return found == hosted_.end() ? nullptr : &*found;
+}
+
+void NodeRestarts::End(HostedServer& hosted, const Remains& remains, const Session* spared) {
+  hosted.is_killed = true;
+  hosted.worlds.reset();
+  hosted.node->Crash(remains.policy, spared);
+  hosted.ports = hosted.node->HoldPorts();
+  owner_.OnKilled(hosted);
+}
+
+void NodeRestarts::Kill(HostedServer& hosted) {
+  End(hosted, {.policy = hosted.node->settings().appendfsync}, nullptr);
+  hosted.node->Discard();
+}
+
+NodeServer::Step NodeRestarts::Begin(HostedServer& hosted, NodeServer& before, const Remains& remains) {
+  using enum NodeServer::Step;
+  NodeServer& node = *hosted.node;
+  node.config().BeginAgain(*hosted.start);
+  hosted.is_killed = false;
+  owner_.OnReviving(hosted);
+  if (node.config().mode() == ServerMode::kSentinel) {
+    if (const auto error = node.config().ReadSentinelLines()) {
+      node.log().Warning(error->text);
+      return kFailed;
+    }
+  }
+  if (node.Build(loop_) == kFailed) return kFailed;
+  node.node().lab().restarts = this;
+  if (before.IsBuilt()) node.Inherit(before);
+  if (remains.from == Remains::From::kAll) node.SetDataOf(before);
+  if (node.Open() == kFailed) return kFailed;
+  const NodeServer::Step outcome = node.Load();
+  if (outcome != kDone) return outcome;
+  hosted.ports.clear();
+  node.Reach();
+  return kDone;
+}
+
+void NodeRestarts::Restart(HostedServer& hosted, Connection& connection, const Remains& remains) {
+  End(hosted, remains, &connection.session());
+  const auto before = std::exchange(hosted.node, owner_.MakeServer(hosted));
+  const NodeServer::Step outcome = Begin(hosted, *before, remains);
+  if (outcome == NodeServer::Step::kFailed) return owner_.OnLost(hosted);
+  if (outcome == NodeServer::Step::kStopped) return;
+  connection.Rejoin(hosted.node->host(), "+OK\r\n");
+  owner_.OnBack(hosted);
+  hosted.node->LogReady();
+}
+
+bool NodeRestarts::Revive(HostedServer& hosted) {
+  const auto before = std::exchange(hosted.node, owner_.MakeServer(hosted));
+  const NodeServer::Step outcome = Begin(hosted, *before, {});
+  if (outcome == NodeServer::Step::kFailed) owner_.OnLost(hosted);
+  if (outcome != NodeServer::Step::kDone) return false;
+  owner_.OnBack(hosted);
+  hosted.node->LogReady();
+  return true;
+}
+
+}  // namespace respite

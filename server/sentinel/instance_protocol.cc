@@ -1,0 +1,157 @@
+#include "server/sentinel/instance_protocol.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kMostPending = 100;
+constexpr size_t kIdInName = 8;
+constexpr int64_t kHurriedInfoMs = 1000;
+// How often a replica is asked whether it has become a primary.
+constexpr int64_t kPromotionInfoMs = 100;
+// INFO that stays without an answer is asked for again.
+constexpr int64_t kInfoAgainMs = 1000;
+
+}  // namespace
+
+void InstanceProtocol::Continue(Instance& instance) {
+  Reconnect(instance);
+  SendDue(instance);
+}
+
+// --- Links.
+
+// A server that is back is reached before it counts as down, however short that time is.
+void InstanceProtocol::Reconnect(Instance& instance) {
+  InstanceLink& link = *instance.link;
+  const int64_t now_ms = core_.NowMs();
+  if (!link.IsDisconnected() || instance.address.port == 0) return;
+  const int64_t period_ms = std::min(core_.periods().ping, instance.primary.down_after_ms / 2);
+  if (link.last_dial_ms != 0 && now_ms - link.last_dial_ms < period_ms) return;
+  link.last_dial_ms = now_ms;
+  if (!link.HasCommands()) DialCommands(instance);
+  if (instance.IsServer() && !link.HasHello()) DialHello(instance);
+}
+
+// A name may have another address by now.
+Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
+  const SentinelAddress& address = instance.address;
+  const bool by_name = core_.state.options.resolves_hostnames || address.ip.empty();
+  return {.host = by_name ? address.host : address.ip,
+          .port = address.port,
+          .source = core_.host.SourceAddress(),
+          .encrypts = core_.host.EncryptsLinks()};
+}
+
+void InstanceProtocol::DialCommands(Instance& instance) {
+  InstanceLink& link = *instance.link;
+  link.CloseCommands();
+  link.commands = std::make_shared<InstanceConnection>();
+  link.commands->Dial(core_.network, TargetOf(instance));
+  link.commands_since_ms = core_.NowMs();
+  Authenticate(instance, *link.commands);
+  SetName(instance, *link.commands, "cmd");
+  SendPing(instance);
+}
+
+void InstanceProtocol::DialHello(Instance& instance) {
+  InstanceLink& link = *instance.link;
+  link.CloseHello();
+  link.hello = std::make_shared<InstanceConnection>();
+  link.hello->Dial(core_.network, TargetOf(instance));
+  link.hello_since_ms = core_.NowMs();
+  Authenticate(instance, *link.hello);
+  SetName(instance, *link.hello, "pubsub");
+  link.hello->Send(instance, {CommandOf(instance, "SUBSCRIBE"), HelloProtocol::kChannel},
+                   [this, &instance](const ReplyTree& reply) { ReceiveSubscribed(instance, reply); });
+  link.hello->OnMessage([this, &instance](const ReplyTree& reply) { hellos_.ReceiveMessage(instance, reply); });
+}
+
+// Without a subscription the connection is of no use; the next one may find another password.
+void InstanceProtocol::ReceiveSubscribed(Instance& instance, const ReplyTree& reply) {
+  instance.link->hello_heard_ms = core_.NowMs();
+  if (reply.IsError()) instance.link->CloseHello();
+}
+
+void InstanceProtocol::Authenticate(const Instance& instance, InstanceConnection& wire) const {
+  std::string user = instance.primary.user;
+  std::string password = instance.primary.password;
+  if (!instance.IsServer()) {
+    const SentinelOptions& options = core_.state.options;
+    const bool has_own = !options.password.empty();
+    user = has_own ? options.user : std::string();
+    password = has_own ? options.password : core_.host.Password();
+  }
+  if (password.empty()) return;
+  const Bytes auth = CommandOf(instance, "AUTH");
+  if (user.empty()) return wire.Send(instance, {auth, password}, {});
+  wire.Send(instance, {auth, user, password}, {});
+}
+
+void InstanceProtocol::SetName(const Instance& instance, InstanceConnection& wire, const char* role) const {
+  const std::string name = "sentinel-" + core_.state.id.substr(0, kIdInName) + "-" + role;
+  wire.Send(instance, {CommandOf(instance, "CLIENT"), "SETNAME", name}, {});
+}
+
+// --- What is due.
+
+void InstanceProtocol::SendDue(Instance& instance) {
+  InstanceLink& link = *instance.link;
+  if (link.IsDisconnected()) return;
+  if (link.Pending() >= kMostPending * static_cast<size_t>(instance.link.use_count())) return;
+  const int64_t now_ms = core_.NowMs();
+  if (instance.IsServer()) AskInfoIfDue(static_cast<ServerInstance&>(instance));
+  const int64_t ping_ms = std::min(instance.primary.down_after_ms, core_.periods().ping);
+  if (now_ms - link.last_pong_ms > ping_ms && now_ms - link.last_ping_ms > ping_ms / 2) SendPing(instance);
+  if (now_ms - instance.last_publish_ms > core_.periods().publish) hellos_.Send(instance);
+}
+
+int64_t InstanceProtocol::InfoPeriodMs(const ServerInstance& server) const {
+  const Primary& primary = server.primary;
+  if (server.kind == InstanceKind::kPrimary) return core_.periods().info;
+  if (primary.promoted == &server && primary.failover_state == FailoverState::kWaitPromotion) return kPromotionInfoMs;
+  const bool is_urgent = primary.is_agreed_down || primary.is_failing_over || server.primary_link_down_ms != 0;
+  return is_urgent ? std::min(kHurriedInfoMs, core_.periods().info) : core_.periods().info;
+}
+
+void InstanceProtocol::AskInfoIfDue(ServerInstance& server) {
+  const int64_t now_ms = core_.NowMs();
+  const int64_t period_ms = InfoPeriodMs(server);
+  if (now_ms - server.info_ms <= period_ms && !server.info_is_urgent) return;
+  if (server.info_is_awaited && now_ms - server.info_asked_ms <= kInfoAgainMs) return;
+  server.info_is_awaited = true;
+  server.info_asked_ms = now_ms;
+  server.link->commands->Send(server, {CommandOf(server, "INFO")},
+                              [this, &server](const ReplyTree& reply) { reader_.Receive(server, reply); });
+}
+
+// --- PING.
+
+void InstanceProtocol::SendPing(Instance& instance) {
+  InstanceLink& link = *instance.link;
+  link.last_ping_ms = core_.NowMs();
+  if (link.ping_waits_since_ms == 0) link.ping_waits_since_ms = link.last_ping_ms;
+  link.commands->Send(instance, {CommandOf(instance, "PING")},
+                      [this, &instance](const ReplyTree& reply) { ReceivePong(instance, reply); });
+}
+
+// A server that loads its data, or has lost its primary, is alive. One that runs a script for too long is not; the
+// script is killed then.
+void InstanceProtocol::ReceivePong(Instance& instance, const ReplyTree& reply) {
+  InstanceLink& link = *instance.link;
+  const bool is_pong = reply.text.starts_with("PONG");
+  link.last_pong_ms = core_.NowMs();
+  if (is_pong || reply.text.starts_with("LOADING") || reply.text.starts_with("MASTERDOWN")) {
+    link.last_available_ms = link.last_pong_ms;
+    link.ping_waits_since_ms = 0;
+    if (is_pong && instance.kind == InstanceKind::kPrimary) instance.primary.has_rebooted = false;
+  } else if (reply.text.starts_with("BUSY") && instance.is_down && !instance.has_killed_script) {
+    link.commands->Send(instance, {CommandOf(instance, "SCRIPT"), "KILL"}, {});
+    instance.has_killed_script = true;
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,25 @@
+#include "server/sentinel/replicaof_sender.h"
+
+namespace respite {
+
+void ReplicaofSender::Follow(ServerInstance& server, const SentinelAddress& primary) const {
+  Order(server, core_.Announced(primary), std::to_string(primary.port));
+}
+
+void ReplicaofSender::FollowNoOne(ServerInstance& server) const { Order(server, "NO", "ONE"); }
+
+// In one transaction: the new role is in the server's file, and its clients connect anew, so that none of them takes it
+// for what it was.
+void ReplicaofSender::Order(ServerInstance& server, const std::string& host, const std::string& port) {
+  if (!server.link->HasCommands()) return;
+  const auto send = [&server](std::initializer_list<Bytes> words) { server.link->commands->Send(server, words, {}); };
+  const Bytes client = CommandOf(server, "CLIENT");
+  send({CommandOf(server, "MULTI")});
+  send({CommandOf(server, "SLAVEOF"), host, port});
+  send({CommandOf(server, "CONFIG"), "REWRITE"});
+  send({client, "KILL", "TYPE", "normal"});
+  send({client, "KILL", "TYPE", "pubsub"});
+  send({CommandOf(server, "EXEC")});
+}
+
+}  // namespace respite

@@ -1,0 +1,23 @@
+// ReplicaofSender: tells a server to follow another one, or nobody.
+#pragma once
+
+#include <string>
+
+#include "server/sentinel/sentinel_core.h"
+
+namespace respite {
+
+class ReplicaofSender {
+ public:
+  explicit ReplicaofSender(const SentinelCore& core) : core_(core) {}
+
+  void Follow(ServerInstance& server, const SentinelAddress& primary) const;
+  void FollowNoOne(ServerInstance& server) const;
+
+ private:
+  static void Order(ServerInstance& server, const std::string& host, const std::string& port);
+
+  const SentinelCore core_;
+};
+
+}  // namespace respite

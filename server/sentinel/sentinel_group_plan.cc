@@ -1,0 +1,40 @@
+#include "server/sentinel/sentinel_group_plan.h"
+
+#include "base/bytes.h"
+
+namespace respite {
+
+namespace {
+
+// All of them are on one machine: who does not answer within a second is down.
+constexpr char kDownAfterMs[] = "1000";
+constexpr char kFailoverTimeoutMs[] = "10000";
+
+std::string Words(const SentinelGroupPlan::Place& place) { return place.host + " " + std::to_string(place.port); }
+
+}  // namespace
+
+std::string SentinelGroupPlan::LinesOf(size_t member) const {
+  const std::string quorum = std::to_string(members.size() / 2 + 1);
+  std::string text = "sentinel myid " + members[member].id + "\n";
+  if (!announced.empty()) {
+    text += "sentinel resolve-hostnames yes\nsentinel announce-hostnames yes\nsentinel announce-ip " + announced + "\n";
+  }
+  for (const Service& service : services) {
+    const auto add = [&](const std::string& subject, const std::string& rest) {
+      text.append("sentinel ").append(subject).append(" ").append(service.name).append(" ").append(rest).append("\n");
+    };
+    add("monitor", Words(service.primary) + " " + quorum);
+    add("down-after-milliseconds", kDownAfterMs);
+    add("failover-timeout", kFailoverTimeoutMs);
+    if (!user.empty()) add("auth-user", Quoted(user));
+    if (!password.empty()) add("auth-pass", Quoted(password));
+    for (const Place& replica : service.replicas) add("known-replica", Words(replica));
+    for (size_t i = 0; i < members.size(); ++i) {
+      if (i != member) add("known-sentinel", Words(members[i].place) + " " + members[i].id);
+    }
+  }
+  return text;
+}
+
+}  // namespace respite

@@ -1,0 +1,82 @@
+#include "server/sentinel/server_sentinel_host.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+
+#include "base/clock.h"
+#include "base/refusal.h"
+#include "server/clients/pubsub.h"
+#include "server/config/config.h"
+#include "server/execution/rewrite_extras.h"
+#include "server/execution/services.h"
+#include "server/sentinel/program_starter.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int kCrashCode = 99;
+constexpr std::chrono::seconds kLookUpTime{1};
+
+}  // namespace
+
+std::optional<std::string> LookUpName(NameResolver& resolver, const std::string& name) {
+  const auto found = resolver.Resolve(name, "0", std::chrono::steady_clock::now() + kLookUpTime);
+  if (!found.ok()) return std::nullopt;
+  const HostAddress& first = found.value()[0];
+  std::array<char, NI_MAXHOST> text{};
+  const auto* address = reinterpret_cast<const sockaddr*>(&first.address);
+  if (getnameinfo(address, first.size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) return std::nullopt;
+  return std::string(text.data());
+}
+
+void ServerSentinelHost::Publish(Bytes channel, Bytes message) { services_.pubsub.Publish(channel, message); }
+
+std::optional<std::string> ServerSentinelHost::Save(const std::vector<SentinelLine>& lines) {
+  RewriteExtras extras = RewriteExtrasOf(services_);
+  extras.sentinel_lines = lines;
+  try {
+    services_.config.Rewrite(services_.files, extras);
+  } catch (const Refusal& refusal) {
+    const std::string& text = refusal.text;
+    const size_t colon = text.find(": ");
+    return colon == std::string::npos ? text : text.substr(colon + 2);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> ServerSentinelHost::LookUp(const std::string& name) { return LookUpName(resolver_, name); }
+
+int64_t ServerSentinelHost::WallMs() const { return services_.clock.WallMs(); }
+
+int ServerSentinelHost::Port() const {
+  const Settings& settings = services_.settings;
+  return EncryptsLinks() && settings.tls_port != 0 ? settings.tls_port : settings.bound_port;
+}
+
+bool ServerSentinelHost::EncryptsLinks() const { return services_.settings.tls_replication; }
+
+std::string ServerSentinelHost::SourceAddress() const { return services_.settings.bind_source_addr; }
+
+std::string ServerSentinelHost::Password() const { return services_.settings.requirepass; }
+
+bool ServerSentinelHost::MayRun(const std::string& path) const { return access(path.c_str(), X_OK) == 0; }
+
+Result<int64_t, int> ServerSentinelHost::StartProgram(const std::vector<std::string>& words) {
+  return programs_.Start(words);
+}
+
+std::optional<ProgramEnd> ServerSentinelHost::TakeEndedProgram() { return programs_.TakeEnded(); }
+
+void ServerSentinelHost::KillProgram(int64_t process) { programs_.Kill(process); }
+
+void ServerSentinelHost::Crash() {
+  services_.log.Warning("Sentinel CRASH because of SENTINEL simulate-failure");
+  _exit(kCrashCode);
+}
+
+}  // namespace respite

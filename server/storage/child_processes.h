@@ -1,0 +1,58 @@
+// ChildProcesses: manages the one child that the server may have, for INFO too, and reports its end to the part that
+// started it.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "server/storage/children.h"
+
+namespace respite {
+
+class Pace;
+class Keyspace;
+class LatencyMonitor;
+class Logger;
+struct ServerStats;
+
+class ChildProcesses {
+ public:
+  using EndHandler = std::function<void(const ChildEnd&)>;
+
+  struct Parts {
+    const Pace& pace;
+    Logger& log;
+    Keyspace& keyspace;
+    ServerStats& stats;
+    LatencyMonitor& latency;
+  };
+  ChildProcesses(const Parts& parts, Forker& forker) : parts_(parts), forker_(forker) {}
+
+  // The error is an errno. Requires: not Busy(). `ended` runs in Poll or Kill.
+  Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended, int output = -1);
+  bool Busy() const { return work_.has_value(); }
+  bool Does(ChildWork work) const { return work_ == work; }
+
+  // Calls the handler of a child that has ended. For the timer.
+  void Poll();
+  // Kills the child, if there is one, and calls its handler. Cost: waits until the child has ended.
+  void Kill();
+
+  // Figures of the current child; zeros without one.
+  struct Figures {
+    ChildProgress progress;
+    uint64_t keys_total = 0;
+    int64_t cow_age_s = 0;
+  };
+  Figures Survey() const;
+
+ private:
+  const Parts parts_;
+  Forker& forker_;
+  std::optional<ChildWork> work_;
+  pid_t pid_ = 0;
+  EndHandler ended_;
+  uint64_t keys_total_ = 0;
+};
+
+}  // namespace respite

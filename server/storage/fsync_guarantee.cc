@@ -1,0 +1,21 @@
+#include "server/storage/fsync_guarantee.h"
+
+#include <algorithm>
+
+namespace respite {
+
+void FsyncGuarantee::NoteWrite(int64_t now_ms, uint64_t bytes) {
+  if (!writes_.empty() && writes_.back().at_ms == now_ms) return;
+  while (!writes_.empty() && now_ms - writes_.front().at_ms >= kSystemMs) writes_.pop_front();
+  writes_.push_back({now_ms, bytes});
+}
+
+uint64_t FsyncGuarantee::Kept(AppendFsync policy, int64_t now_ms, uint64_t bytes) const {
+  if (policy == AppendFsync::kAlways) return bytes;
+  const int64_t window_ms = policy == AppendFsync::kEverySecond ? kEverySecondMs : kSystemMs;
+  const auto is_kept = [&](const Write& write) { return now_ms - write.at_ms >= window_ms; };
+  const auto first_lost = std::ranges::partition_point(writes_, is_kept);
+  return first_lost == writes_.end() ? bytes : first_lost->behind;
+}
+
+}  // namespace respite
