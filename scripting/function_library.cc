@@ -67,9 +67,9 @@ ScriptEngine& FunctionLibraries::engine() {
   return *contents_.engine;
 }
 
-Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing) {
+Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing, int64_t timeout_ms) {
   const int64_t started_ms = host_.MonotonicMs();
-  StartTime();
+  engine().SetLoadDeadline(timeout_ms);
   auto loaded = LoadInto(contents_.loaded, code, on_existing);
   loaded_for_ms_ += host_.MonotonicMs() - started_ms;
   return loaded;
@@ -107,16 +107,13 @@ std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Byte
   return std::nullopt;
 }
 
-void FunctionLibraries::StartTime(TimeLimit limit) {
+Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
+                                        int64_t timeout_ms) {
   constexpr int64_t kForEverMs = INT64_MAX / 2;
-  engine().SetLoadDeadline(limit == TimeLimit::kNone ? kForEverMs : kLoadTimeoutMs);
-}
-
-Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit) {
   Collection added(hash_key_);
-  StartTime(limit);
+  engine().SetLoadDeadline(limit == TimeLimit::kNone ? kForEverMs : timeout_ms);
   for (const std::string& code : codes) {
-    if (limit == TimeLimit::kEach) StartTime();
+    if (limit == TimeLimit::kEach) engine().SetLoadDeadline(timeout_ms);
     auto loaded = LoadInto(added, code, OnExisting::kRefuse);
     if (loaded) continue;
     Release(added);

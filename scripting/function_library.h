@@ -56,9 +56,11 @@ struct FunctionLibrary {
 
 class FunctionLibraries {
  public:
-  // The time limit for loading a library, wherever it comes from: a client, a file, a primary. Redis: LOAD_TIMEOUT_MS,
-  // for clients only.
+  // The time limit for loading a library that a client sends. Redis: LOAD_TIMEOUT_MS.
   static constexpr int64_t kLoadTimeoutMs = 500;
+  // For a library that a server has accepted already, so that a file or a primary brings it. Longer, because the
+  // machine may be slower now or may have paused the process.
+  static constexpr int64_t kAcceptedTimeoutMs = 10 * kLoadTimeoutMs;
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
   // Libraries, and the index of their functions.
@@ -95,11 +97,12 @@ class FunctionLibraries {
 
   // Adds a library. If it fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size of
   // the code), plus running the code.
-  Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing);
+  Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, int64_t timeout_ms = kLoadTimeoutMs);
   // The time that Load has taken so far, in all.
   int64_t LoadedForMs() const { return loaded_for_ms_; }
   // Adds several, all or none. No other client is served meanwhile, so what a client sends has one limit together.
-  Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit);
+  Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
+                       int64_t timeout_ms = kLoadTimeoutMs);
   // Returns false if there is no library of this name.
   bool Delete(Bytes name);
   // Removes all libraries and their Lua state; another thread may free them.
@@ -123,7 +126,6 @@ class FunctionLibraries {
   size_t UsedBytes() const { return contents_.loaded.used_bytes; }
 
  private:
-  void StartTime(TimeLimit limit = TimeLimit::kEach);
   Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code, OnExisting on_existing);
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);
   Result<Done> Join(Collection added, RestorePolicy policy);

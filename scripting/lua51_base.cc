@@ -255,11 +255,11 @@ int NewProxy(lua_State* lua) {
   return 1;
 }
 
-// The keys are weak, so that the proxies' metatables can be collected.
+// The entries are weak, so that the proxies' metatables can be collected. Weak keys alone would not do: see Metamethod.
 void PushProxySet(lua_State* lua) {
   lua_newtable(lua);
   lua_createtable(lua, 0, 1);
-  lua_pushliteral(lua, "k");
+  lua_pushliteral(lua, "kv");
   lua_setfield(lua, -2, "__mode");
   lua_setmetatable(lua, -2);
 }

@@ -39,6 +39,8 @@ inline constexpr uint8_t kIntegerTag = LUA_TNUMBER;
 inline constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
 // The tag of strings of up to 40 bytes.
 inline constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
+// Where the text of a string object begins. It ends with a NUL.
+inline constexpr size_t kStringTextOffset = 24;
 
 // The header of every garbage-collected object.
 struct ObjectHeader {
@@ -48,6 +50,7 @@ struct ObjectHeader {
 inline constexpr uint8_t kTableTag = LUA_TTABLE;
 
 // Metamethods, in the order of Lua's list. Subtracting the first arithmetic one gives the operator for lua_arith.
+inline constexpr int kModeEvent = 3;
 inline constexpr int kLengthEvent = 4;
 inline constexpr int kFirstArithmeticEvent = 6;
 inline constexpr int kRemainderEvent = kFirstArithmeticEvent + LUA_OPMOD;

@@ -1,5 +1,7 @@
 // Disables metamethods that 5.1 does not have for tables: the operator # ignores __len, and __gc has no effect, so that
-// no script can leave code behind that the collector runs.
+// no script can leave code behind that the collector runs. A table with weak keys is no ephemeron table.
+#include <cstring>
+
 #include "scripting/lua51_internals.h"
 
 namespace respite::lua51 {
@@ -14,9 +16,24 @@ void RealCheckFinalizer(lua_State* lua, const ObjectHeader* object,
                                   void* metatable) asm("__wrap__Z19luaC_checkfinalizerP9lua_StateP8GCObjectP5Table");
 }
 
+namespace {
+
+// Tables with weak keys and strong values are ephemeron tables since 5.2. The collector needs quadratic time for a
+// chain of entries whose values refer to the next key, and nothing can interrupt it. In 5.1 the values alone kept such
+// a chain. Here the keys are strong, too.
+bool HasWeakKeysOnly(const Value& mode) {
+  if (mode.tag != kShortStringTag) return false;
+  const char* const text = static_cast<const char*>(mode.object) + kStringTextOffset;
+  return std::strchr(text, 'k') != nullptr && std::strchr(text, 'v') == nullptr;
+}
+
+}  // namespace
+
 // Lua calls this only for the metamethods of tables.
 const Value* Metamethod(void* metatable, int event, void* name) {
-  return event == kLengthEvent ? nullptr : RealMetamethod(metatable, event, name);
+  if (event == kLengthEvent) return nullptr;
+  const Value* const value = RealMetamethod(metatable, event, name);
+  return event == kModeEvent && value != nullptr && HasWeakKeysOnly(*value) ? nullptr : value;
 }
 
 // Userdata keeps its finalizer, because Lua's own buffers rely on it.

@@ -261,7 +261,8 @@ class Adapter {
 
 // Returns the text in parts, so that a script can be ended while a long text is compiled.
 const char* ReadPart(lua_State* lua, void* rest, size_t* size) {
-  constexpr size_t kPartSize = 65536;
+  // Small, because the compiler needs time for each `or` in proportion to those before it in the expression.
+  constexpr size_t kPartSize = 1024;
   Bytes& text = *static_cast<Bytes*>(rest);
   const Bytes part = text.substr(0, kPartSize);
   text.remove_prefix(part.size());

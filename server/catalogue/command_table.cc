@@ -214,9 +214,13 @@ const Command* CommandTable::FindHidden(std::span<const Bytes> words) const {
   return sub == nullptr ? Named(command->hidden_subcommands, words[1]) : sub;
 }
 
-const Command* CommandTable::FindFull(Bytes full_name) const {
+const Command* CommandTable::FindFull(Bytes full_name) const { return FindFullIn(*names_, full_name); }
+
+const Command* CommandTable::FindOriginal(Bytes full_name) const { return FindFullIn(set_->names(), full_name); }
+
+const Command* CommandTable::FindFullIn(const CommandNames& names, Bytes full_name) const {
   const size_t bar = full_name.find('|');
-  const Command* command = Find(full_name.substr(0, bar));
+  const Command* command = names.Find(full_name.substr(0, bar));
   if (!command || bar == Bytes::npos) return command;
   return FindSub(*command, full_name.substr(bar + 1));
 }

@@ -167,8 +167,10 @@ class CommandTable {
   const Command* Find(Bytes name) const { return names_->Find(name); }
   // Cost: O(subcommands).
   const Command* FindSub(const Command& container, Bytes name) const;
-  // `full_name` is "get" or "client|list", as the COMMAND subcommands and ACL rules name commands.
+  // `full_name` is "get" or "client|list", as the COMMAND subcommands name commands.
   const Command* FindFull(Bytes full_name) const;
+  // The same by the names before any rename-command: ACL rules use these, so that an ACL file does not depend on it.
+  const Command* FindOriginal(Bytes full_name) const;
 
   // rename-command: makes the command available under `to` only, or not at all when `to` is empty. Redis: COMMAND and
   // statistics keep the full name. Requires: no request is running. Invalidates spans from Commands().
@@ -198,6 +200,8 @@ class CommandTable {
   void ResetStats();
 
  private:
+  const Command* FindFullIn(const CommandNames& names, Bytes full_name) const;
+
   std::shared_ptr<const CommandSet> set_;
   const CommandNames* names_;                                   // the set's until a command is renamed
   std::unique_ptr<const CommandNames> own_names_;               // used once a command is renamed

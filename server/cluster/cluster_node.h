@@ -36,7 +36,8 @@ struct ClusterNode {
 
   NodeId id;
   NodeId shard;
-  uint16_t flags = 0;  // NodeFlag bits
+  bool is_shard_known = false;  // else `shard` is random until the node has told it
+  uint16_t flags = 0;           // NodeFlag bits
   NodeAddress address;
   std::string hostname;
   std::string client_ipv4;  // where clients of IPv4 reach it, if not at `address`

@@ -41,6 +41,7 @@ std::unique_ptr<ClusterView> NewView(const NodeLayout& layout, const Members& me
   for (size_t i = 0; i < names.size(); ++i) {
     ClusterNode& node = i == mine ? view->me() : view->Add(names[i].id, kNodePrimary);
     node.shard = names[i].shard;
+    node.is_shard_known = true;
     node.address = members[i].address;
   }
   for (int i = 0; i < layout.Count(); ++i) {

@@ -245,10 +245,13 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   take(sender.client_ipv6, extensions.client_ipv6, IsIpv6);
   // Who says nothing of its shard has that of its primary.
   const NodeId shard = extensions.shard.value_or(sender.primary != nullptr ? sender.primary->shard : sender.shard);
+  const bool was_known = sender.is_shard_known;
+  if (shard.IsSound()) sender.is_shard_known = true;
   if (shard.IsSound() && sender.shard != shard) {
     sender.shard = shard;
-    // This node may have followed the primary before it heard of its shard.
-    if (view.me().primary == &sender) view.me().shard = shard;
+    // This node may have followed the primary before it knew its shard. A primary that leaves for another shard does
+    // not take along this node, whose data is of the old one.
+    if (view.me().primary == &sender && !was_known) view.me().shard = shard;
     view.Changed();
     view.WantSave();
   }

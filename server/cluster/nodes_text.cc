@@ -155,6 +155,7 @@ bool TakeAux(ClusterNode& node, Bytes aux) {
   if (name == "shard-id") {
     const auto shard = NodeId::Parse(value);
     if (shard) node.shard = *shard;
+    node.is_shard_known = shard.has_value();
     return shard.has_value();
   }
   if (name == "nodename") node.human_name = value;

@@ -42,7 +42,7 @@ Eviction::Eviction(const Parts& parts)
     : parts_(parts), pool_(parts.data.keyspace, parts.settings, parts.data.usage, parts.data.random) {}
 
 size_t Eviction::UncountedBytes() const {
-  return parts_.data.journals.BufferedBytes() + parts_.lazy_free_thread.PendingBytes();
+  return parts_.data.journals.BufferedBytes() + parts_.lazy_free_thread.PendingBytes() + script_bytes_();
 }
 
 size_t Eviction::ExcessBytes() const {

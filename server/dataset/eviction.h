@@ -57,6 +57,9 @@ class Eviction {
   bool LacksMemory() const;
   // Bytes of used memory that `maxmemory` does not count.
   size_t UncountedBytes() const;
+  // Sets what returns the bytes of script engines. Redis: `maxmemory` does not count them, and no key must go because
+  // of what a script has left for the garbage collector.
+  void SetScriptBytes(std::function<size_t()> script_bytes) { script_bytes_ = std::move(script_bytes); }
 
  private:
   enum class Outcome : uint8_t {
@@ -70,6 +73,8 @@ class Eviction {
   void EvictOne(Unit& unit, const EvictionPool::Choice& choice);
   size_t ExcessBytes() const;
   void NoteOutcome(Outcome outcome);
+
+  std::function<size_t()> script_bytes_ = [] { return size_t{0}; };
 
   const Parts parts_;
   EvictionPool pool_;

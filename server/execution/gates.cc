@@ -69,7 +69,7 @@ namespace {
 
 // Whether the command, or for EXEC every queued command, has a flag that lets it in.
 bool AllHave(const Gates::Request& request, CommandFlag flag) {
-  if (!request.command.Is(flag)) return false;
+  if ((request.flags & flag) == 0) return false;
   bool all = true;
   if (request.command.Spec().transaction == TransactionRole::kExecutes && request.session.InTransaction()) {
     request.session.transaction->ForEach([&](const Command& queued, auto) { all = all && queued.Is(flag); });

@@ -105,7 +105,10 @@ void ScriptRunner::End() {
 
 void ScriptRunner::Run(Call& call, const Request& request) {
   RefuseInScript();
-  if (!call.unit.RepeatsRecord() && (request.flags & kScriptUndeclared) == 0) CheckDeclared(request);
+  if (!call.unit.RepeatsRecord()) {
+    if (parts_.gates.IsStale() && (request.flags & kScriptAllowStale) == 0) throw Refusal{refusals::kPrimaryDown};
+    if ((request.flags & kScriptUndeclared) == 0) CheckDeclared(request);
+  }
   session_->caller = &call.session;
   session_->db = call.session.db;
   session_->resp = RespVersion::kResp2;
@@ -138,7 +141,6 @@ void ScriptRunner::RenewSession() {
 // A script that declares flags is refused before it does anything.
 void ScriptRunner::CheckDeclared(const Request& request) const {
   if ((request.flags & kScriptNoCluster) != 0 && parts_.router) throw Refusal{refusals::kScriptNotInCluster};
-  if ((request.flags & kScriptAllowStale) == 0 && parts_.gates.IsStale()) throw Refusal{refusals::kPrimaryDown};
   const bool writes = (request.flags & kScriptNoWrites) == 0;
   if (writes && parts_.gates.IsReadOnly()) throw Refusal{refusals::kWritingScriptOnReplica};
   auto trouble = writes ? parts_.gates.DiskTrouble(Gates::DiskUser::kScript) : std::nullopt;

@@ -143,7 +143,7 @@ void RequestJournal::Continue(RequestJournal& before) {
   lost_ = before.lost_;
   epoch_ = before.epoch_ + 1;
   for (RequestEntry& entry : entries_) {
-    if (entry.command != nullptr) entry.command = parts_.commands.FindFull(entry.command->full_name);
+    if (entry.command != nullptr) entry.command = parts_.commands.FindOriginal(entry.command->full_name);
   }
   keys_ = std::move(before.keys_);
   keys_.OnServerKilled({.next_seq = next_, .wall_us = Moment().wall_us});

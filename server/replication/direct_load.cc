@@ -25,7 +25,8 @@ DirectLoad::DirectLoad(const Services& services, Into into, std::optional<uint64
       keyspace_(into == Into::kDataSet ? 0 : services.keyspace.Count(), services.keyspace[0].hash_key(),
                 services.keyspace.index()),
       libraries_(services.function_libraries.EmptyTwin()),
-      sink_(services, TargetOf(services, into, keyspace_, libraries_), {.expired = RdbLoadOptions::Expired::kKeep}),
+      sink_(services, TargetOf(services, into, keyspace_, libraries_),
+            {.expired = RdbLoadOptions::Expired::kKeep, .origin = RdbLoadOptions::Origin::kPrimary}),
       receiver_(LoadReadOptions(services), sink_, total) {
   services.loading.Begin(total.value_or(0),
                          into == Into::kAsync ? ServerPhase::Load::kAsync : ServerPhase::Load::kOverTurns);

@@ -1,5 +1,7 @@
 #include "server/replication/divergence_watch.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
 
@@ -13,10 +15,37 @@
 
 namespace respite {
 
+namespace {
+
+// How errors begin that do not depend on the data: this server does not know the command's form, or its directives
+// differ.
+constexpr std::array<Bytes, 14> kErrorsOfArguments = {
+    refusals::kSyntax,
+    "ERR wrong number of arguments",
+    "ERR unknown ",
+    "ERR Unknown ",
+    "ERR Unsupported option",
+    "ERR Mandatory argument",
+    "ERR DB index is out of range",
+    "ERR invalid DB index",
+    "ERR invalid first DB index",
+    "ERR invalid second DB index",
+    "ERR DUMP payload version or checksum are wrong",
+    "ERR Engine '",
+    "ERR MULTI calls can not be nested",
+    "ERR EXEC without MULTI",
+};
+
+bool IsOfArguments(Bytes error) {
+  return std::ranges::any_of(kErrorsOfArguments, [&](Bytes beginning) { return error.starts_with(beginning); });
+}
+
+}  // namespace
+
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
-  // The clients of a writable replica may have made a difference that fails a command, but not one in its syntax.
-  const bool may_be_own = !parts_.settings.replica_read_only && call.error != Bytes(refusals::kSyntax);
+  // The clients of a writable replica may have changed the data so that a command fails.
+  const bool may_be_own = !parts_.settings.replica_read_only && !IsOfArguments(call.error);
   const Cause cause = may_be_own ? Cause::kPerhapsOwnClients : Cause::kThisServer;
   if (call.ending == FinishedCall::Ending::kFailed) Report(call.error, call.command.full_name, cause);
   if (call.command.Is(kWrite) && parts_.durability.Troubled()) CheckDisk();

@@ -33,7 +33,8 @@ class DivergenceWatch final : public CallObserver {
   void OnRefusal(const RefusedCall& call) override;
 
  private:
-  // What made the command fail: this server lacks it, or perhaps the replica's own clients have changed the data.
+  // Why the command failed: this server does not know its form, or perhaps the replica's own clients have changed the
+  // data.
   enum class Cause : uint8_t { kThisServer, kPerhapsOwnClients };
 
   void Report(Bytes error, Bytes command, Cause cause);

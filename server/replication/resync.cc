@@ -218,7 +218,8 @@ bool Resync::LoadFile() {
   services.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
   FlushOldData();
   services.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
-  const RdbLoadEnd end = LoadRdbFile(services, file_->path(), {.expired = RdbLoadOptions::Expired::kKeep});
+  const RdbLoadEnd end = LoadRdbFile(
+      services, file_->path(), {.expired = RdbLoadOptions::Expired::kKeep, .origin = RdbLoadOptions::Origin::kPrimary});
   if (end.outcome != LoadOutcome::kLoaded) {
     failure_ = "the snapshot cannot be loaded: " + end.failure;
     return false;

@@ -20,8 +20,8 @@ namespace respite {
 
 namespace {
 
-// Each library has the limit of FUNCTION LOAD; a snapshot could have any number of them.
-constexpr int64_t kAllLibrariesMs = 20 * FunctionLibraries::kLoadTimeoutMs;
+// Each library of a snapshot has a time limit; a primary could send any number of them.
+constexpr int64_t kAllLibrariesMs = 60'000;
 
 constexpr uint64_t kEmptyKeysLogged = 10;
 
@@ -129,11 +129,12 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
   const auto existing = options_.duplicates == RdbLoadOptions::Duplicates::kReplace
                             ? FunctionLibraries::OnExisting::kReplace
                             : FunctionLibraries::OnExisting::kRefuse;
-  if (target_.libraries.LoadedForMs() - loaded_for_ms_ > kAllLibrariesMs) {
+  const int64_t loaded_for_ms = target_.libraries.LoadedForMs() - loaded_for_ms_;
+  if (options_.origin == RdbLoadOptions::Origin::kPrimary && loaded_for_ms > kAllLibrariesMs) {
     parts_.log.Warning("Failed loading library: the libraries before it took too long together");
     return Failure("the function libraries take too long");
   }
-  auto loaded = target_.libraries.Load(code, existing);
+  auto loaded = target_.libraries.Load(code, existing, FunctionLibraries::kAcceptedTimeoutMs);
   if (loaded) return Done{};
   parts_.log.Warning("Failed loading library, " + loaded.error());
   return Failure(loaded.error());

@@ -45,9 +45,7 @@ RdbSource RdbContents::Source(RdbPurpose purpose) const {
   return source;
 }
 
-bool RdbContents::IsWorthSaving() const {
-  return parts_.history.data != History::Data::kNone || !parts_.keyspace.IsEmpty();
-}
+bool RdbContents::IsWorthSaving() const { return parts_.history.data != History::Data::kNone; }
 
 RdbSaveOptions RdbContents::Options() const {
   const Settings& settings = parts_.settings;

@@ -36,8 +36,8 @@ class RdbContents {
   // The data set and what is stored with it.
   RdbSource Source(RdbPurpose purpose) const;
   RdbSaveOptions Options() const;
-  // False: a replica has dropped its data, and nothing has come since. The file of before is worth more than an empty
-  // one, so nothing is saved unless an operator asks.
+  // False while a replica is without its primary's data. The file of before is worth more than what is here, which may
+  // be nothing or what clients of a writable replica have written since. So only an operator's command saves.
   bool IsWorthSaving() const;
   // The progress callback of WriteRdb: reports to `reporter` (may be null) and delays as rdb-key-save-delay says.
   std::function<void(uint64_t)> Progress(ChildReporter* reporter) const;

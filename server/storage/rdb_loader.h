@@ -39,9 +39,12 @@ struct RdbLoadOptions {
   enum class Expired : uint8_t { kDrop, kKeep };
   // What to do about a key that exists: report an invalid file, or replace the value.
   enum class Duplicates : uint8_t { kRefuse, kReplace };
+  // Only the function libraries of a primary have a time limit together: those of a file were accepted here.
+  enum class Origin : uint8_t { kFile, kPrimary };
 
   Expired expired = Expired::kDrop;
   Duplicates duplicates = Duplicates::kRefuse;
+  Origin origin = Origin::kFile;
   uint64_t loaded_before = 0;  // bytes of other files, for Loading
 };
 

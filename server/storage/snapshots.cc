@@ -262,6 +262,11 @@ bool Snapshots::MayTryAgain() const {
 void Snapshots::Cron() {
   if (parts_.child_processes.Busy() || parts_.loading.Active() || !MayTryAgain()) return;
   if (!scheduled_) return SaveIfDue();
+  // Data that was lost since then must not replace the file.
+  if (!IsWorthSaving()) {
+    scheduled_ = false;
+    return;
+  }
   if (StartBackground() == Outcome::kDone) scheduled_ = false;
 }
 

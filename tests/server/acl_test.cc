@@ -386,6 +386,28 @@ TEST_P(AclFromFile, ThePowerFailsWhileItIsSaved) {
   }
 }
 
+// An ACL file must not depend on rename-command, and belongs to Redis as well.
+class AclRenamed : public Acl {
+ protected:
+  AclRenamed()
+      : Acl({"rename-command CONFIG CFG", "rename-command FLUSHALL \"\"", "rename-command SET put",
+             "rename-command LPUSH SET"}) {}
+};
+INSTANTIATE_TEST_SUITE_P(Resp, AclRenamed, BothVersions(), VersionName);
+
+TEST_P(AclRenamed, RulesUseTheNamesBeforeRenameCommand) {
+  EXPECT_THAT(Run("ACL SETUSER ann on nopass +@all -config|get -flushall"), Ok());
+  EXPECT_THAT(Run("ACL SETUSER bob -cfg"),
+              ErrorStartsWith("ERR Error in ACL SETUSER modifier '-cfg': Unknown command"));
+  EXPECT_THAT(Run("ACL SETUSER bob on nopass ~* +set"), Ok());
+  TestClient ann(server(), GetParam());
+  ann.Run("AUTH ann x");
+  EXPECT_THAT(ann.Run("CFG GET port"), ErrorStartsWith("NOPERM"));
+  TestClient bob(server(), GetParam());
+  bob.Run("AUTH bob x");
+  EXPECT_THAT(bob.Run("SET list 1"), ErrorStartsWith("NOPERM")) << "it is LPUSH";
+}
+
 class AclOpenChannels : public Acl {
  protected:
   AclOpenChannels() : Acl({"acl-pubsub-default allchannels"}) {}

@@ -97,8 +97,8 @@ TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
   };
   LazyFreeThread& lazy_free_thread = server().server().lazy_free_thread();
   const auto wait_for_less_than = [&](int64_t bytes) {
-    while (reclaimer.HeldBytes() >= bytes) std::this_thread::yield();
-    return reclaimer.HeldBytes();
+    while (lazy_free_thread.HeldBytes() >= bytes) std::this_thread::yield();
+    return lazy_free_thread.HeldBytes();
   };
   fill("set");
   EXPECT_THAT(Run("DEL set"), Int(1));

@@ -46,6 +46,7 @@ class ClusterPairTest : public ReplicationTest {
 inline ClusterNode& ClusterPairTest::Introduce(Member& one, Member& other) {
   ClusterNode& node = View(other).Add(View(one).me().id, kNodePrimary);
   node.shard = View(one).me().shard;
+  node.is_shard_known = true;
   node.address = {.ip = "127.0.0.1",
                   .tcp_port = static_cast<uint16_t>(one.port()),
                   .tls_port = 0,

@@ -101,7 +101,7 @@ const char* Selector::ApplyCommand(Bytes rule) {
     table_->ForEach([&](const Command& command) {
       if ((command.categories & category) != 0) GrantCommand(command, grant);
     });
-  } else if (const Command* command = table_->FindFull(name)) {
+  } else if (const Command* command = table_->FindOriginal(name)) {
     GrantCommand(*command, grant);
   } else {
     return grant == Grant::kGive ? ApplyFirstArgument(name) : kUnknown;
@@ -114,7 +114,7 @@ const char* Selector::ApplyCommand(Bytes rule) {
 const char* Selector::ApplyFirstArgument(Bytes name) {
   const size_t bar = name.rfind('|');
   if (bar == Bytes::npos) return kUnknown;
-  const Command* command = table_->FindFull(name.substr(0, bar));
+  const Command* command = table_->FindOriginal(name.substr(0, bar));
   if (command == nullptr) return kUnknown;
   if (command->parent != nullptr) return kFirstOfSubcommand;
   const Bytes argument = name.substr(bar + 1);

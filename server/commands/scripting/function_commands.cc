@@ -46,6 +46,10 @@ using Access = ScriptRunner::Access;
 using OnExisting = FunctionLibraries::OnExisting;
 using RestorePolicy = FunctionLibraries::RestorePolicy;
 
+int64_t LoadTimeoutMs(const Call& call) {
+  return call.unit.RepeatsRecord() ? FunctionLibraries::kAcceptedTimeoutMs : FunctionLibraries::kLoadTimeoutMs;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // FCALL
 
@@ -269,7 +273,7 @@ struct FunctionLoad {
       if (!call.args.TakeToken("REPLACE")) throw refusals::UnknownLoadOption(call.args.Next());
       on_existing = OnExisting::kReplace;
     }
-    const auto library = call.services.function_libraries.Load(call.args.Next(), on_existing);
+    const auto library = call.services.function_libraries.Load(call.args.Next(), on_existing, LoadTimeoutMs(call));
     if (!library) throw Refusal{"ERR " + library.error()};
     call.unit.Count(1);
     call.reply.Bulk(library.value()->name);
@@ -311,8 +315,8 @@ struct FunctionRestore {
     if (!libraries) throw Refusal{refusals::kPayloadChecksum};
     const auto codes = ReadFunctionPayload(*libraries);
     if (!codes) throw Refusal{PayloadErrorText(codes.error())};
-    const Result<Done> restored =
-        call.services.function_libraries.Restore(codes.value(), policy, FunctionLibraries::TimeLimit::kTogether);
+    const Result<Done> restored = call.services.function_libraries.Restore(
+        codes.value(), policy, FunctionLibraries::TimeLimit::kTogether, LoadTimeoutMs(call));
     if (!restored) throw Refusal{"ERR " + restored.error()};
     call.unit.Count(1);
     call.reply.Ok();

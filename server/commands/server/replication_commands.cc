@@ -84,8 +84,10 @@ void ChangeRole(Call& call) {
         "performed.");
     return call.reply.Simple("OK Already connected to specified master");
   }
-  // Sentinels have the replicas of a master follow another replica of it. A master that comes back may have parted.
-  const bool is_sibling = replication.role().is_replica && IsSentinel(call.session);
+  // After a failover a Sentinel has a replica follow another replica of the same master. A replica that still has its
+  // link may be led to another group of servers instead. A master that comes back may have parted.
+  const Role& role = replication.role();
+  const bool is_sibling = role.is_replica && !role.is_linked && IsSentinel(call.session);
   replication.Follow(host, port, is_sibling ? History::Owner::kSame : History::Owner::kOther);
   log.Notice("REPLICAOF " + host + ":" + std::to_string(port) + " enabled (user request from '" + who + "')");
   call.reply.Ok();

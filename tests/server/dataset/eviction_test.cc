@@ -53,6 +53,21 @@ TEST_P(KeyEviction, KeysMakeRoomForOthers) {
   NoLimit();
 }
 
+// As in Redis, where it is not even used memory.
+TEST_P(KeyEviction, MemoryOfScriptsCostsNoKeys) {
+  SkipReplayCheck("what the test remembers of the journal would take memory itself");
+  Fill(100);
+  LimitMemory(3'000'000, "allkeys-lru");
+  Run("FUNCTION LOAD \"#!lua name=keeper\nlocal kept = {} redis.register_function('keep', function() for i = 1, 100000 "
+      "do kept[i] = {i} end return #kept end)\"");
+  EXPECT_THAT(Run("FCALL keep 0"), Int(100'000));
+  ASSERT_GT(server()->memory().UsedBytes(), server()->settings().maxmemory);
+  EXPECT_THAT(Run("SET more 1"), Ok());
+  EXPECT_EQ(Evicted(), 0u);
+  EXPECT_THAT(Run("DBSIZE"), Int(101));
+  NoLimit();
+}
+
 TEST_P(KeyEviction, VolatilePoliciesSpareKeysWithoutDeadlineAndThenRefuse) {
   for (const char* policy : {"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"}) {
     NoLimit();

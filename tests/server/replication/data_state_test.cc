@@ -251,6 +251,25 @@ TEST_F(DataStateTest, AnEmptiedReplicaDoesNotOverwriteItsFiles) {
   }
 }
 
+// Clients of a writable replica may fill what has lost the primary's data, and a BGSAVE of before may still be due.
+TEST_F(DataStateTest, WhatIsWrittenAfterTheLossDoesNotReplaceTheFile) {
+  Pair pair({"repl-diskless-load flush-before-load", "save 1 1", "replica-read-only no", "appendonly yes"});
+  pair.Follow();
+  pair.Link(Rdb({"SET kept 1"}));
+  EXPECT_THAT(pair.replica.Run("SAVE"), Ok());
+  // The append-only file is being rewritten after the synchronisation.
+  EXPECT_THAT(pair.replica.Run("BGSAVE SCHEDULE"), Simple("Background saving scheduled"));
+  pair.LoseData();
+  ExpectUnfit(pair.replica, "none");
+  EXPECT_THAT(pair.replica.Run("SET own 1"), Ok());
+  const std::string saved = pair.replica.server().files().Content("dump.rdb");
+  pair.world.network().Step(5000);
+  EXPECT_EQ(pair.replica.server().files().Content("dump.rdb"), saved);
+  EXPECT_THAT(pair.replica.Run("BGSAVE CANCEL"), ErrorStartsWith("ERR Background saving is currently not"));
+  pair.replica.Run("SHUTDOWN");
+  EXPECT_EQ(pair.replica.server().files().Content("dump.rdb"), saved);
+}
+
 TEST_F(DataStateTest, AReplicaThatStartsWithNothingIsUnfitUntilItIsLinked) {
   Pair pair({"appendonly yes"});
   pair.Follow();
@@ -334,19 +353,22 @@ TEST_F(DataStateTest, AStrangerThatContinuesTheHistoryMakesTheDataItsOwn) {
   ExpectFit(pair.replica);
 }
 
-// The master that comes back may have parted from the one that was promoted; its replicas have not.
-TEST_F(DataStateTest, ASentinelLeadsReplicasToASiblingAndMastersToAStranger) {
-  for (const bool was_replica : {false, true}) {
+// After the master of a group has failed, its replicas belong to the promoted one. The master that comes back may have
+// parted from it, and a replica with a link may belong to another group, from which the Sentinel takes it back.
+TEST_F(DataStateTest, ASentinelLeadsReplicasWithoutALinkToASiblingAndOthersToAStranger) {
+  enum class Past { kMaster, kLinked, kMasterFailed };
+  for (const Past past : {Past::kMaster, Past::kLinked, Past::kMasterFailed}) {
     Pair pair({});
     pair.replica.Run("SET own 1");
-    if (was_replica) {
+    if (past != Past::kMaster) {
       pair.Follow();
       pair.Link(Rdb({"SET kept 1"}));
     }
+    if (past == Past::kMasterFailed) pair.BreakLink();
     TestClient sentinel(pair.replica.server());
     sentinel.Run("CLIENT SETNAME sentinel-0123abcd-cmd");
     EXPECT_THAT(sentinel.Run("SLAVEOF 127.0.0.1 1"), Ok());
-    EXPECT_EQ(pair.replica.Info("slave_priority"), was_replica ? "100" : "0");
+    EXPECT_EQ(pair.replica.Info("slave_priority"), past == Past::kMasterFailed ? "100" : "0");
     // What it has is its own, if an operator says so.
     EXPECT_THAT(pair.replica.Run("REPLICAOF NO ONE"), Ok());
     EXPECT_TRUE(pair.replica.history().IsWhole());
@@ -526,11 +548,22 @@ TEST_F(DataStateTest, APrimaryDoesNotCountAReplicaThatCouldNotRunAWrite) {
   EXPECT_THAT(primary.Run("FAILOVER"), Error("ERR FAILOVER requires connected replicas."));
 }
 
-// Its own clients may have made the difference, as in the Tcl suite of Redis. A command that is missing here is no such
-// difference.
-TEST_F(DataStateTest, AWritableReplicaKeepsTheLinkUnlessItLacksTheCommand) {
-  for (const std::vector<std::string>& missing :
-       {std::vector<std::string>{"NOSUCH"}, {"SET", "k", "v", "NOSUCH"}, {"GET"}}) {
+// Its own clients may have made the difference, as in the Tcl suite of Redis. An error that does not depend on the data
+// is no such difference.
+TEST_F(DataStateTest, AWritableReplicaKeepsTheLinkUnlessTheErrorIsOfTheRequest) {
+  for (const std::vector<std::string>& request : {std::vector<std::string>{"NOSUCH"},
+                                                  {"SET", "k", "v", "NOSUCH"},
+                                                  {"GET"},
+                                                  {"SELECT", "99"},
+                                                  {"HSET", "h", "f", "v", "g"},
+                                                  {"MSET", "a", "1", "b"},
+                                                  {"EXPIRE", "text", "100", "NEWOPT"},
+                                                  {"SWAPDB", "0", "77"},
+                                                  {"COPY", "text", "t2", "DB", "99"},
+                                                  {"MOVE", "text", "99"},
+                                                  {"RESTORE", "r", "0", "not a payload of any version"},
+                                                  {"FUNCTION", "LOAD", "#!js name=x\n1"},
+                                                  {"EXEC"}}) {
     Pair pair({"replica-read-only no"});
     pair.Follow();
     pair.Link(Rdb({"SET text 1"}));
@@ -540,9 +573,9 @@ TEST_F(DataStateTest, AWritableReplicaKeepsTheLinkUnlessItLacksTheCommand) {
     EXPECT_TRUE(pair.replica.IsLinked());
     EXPECT_EQ(pair.replica.Run("GET text").Text(), "2");
     EXPECT_TRUE(pair.replica.history().IsWhole());
-    pair.Say(EncodeRequest(missing));
-    EXPECT_FALSE(pair.replica.IsLinked()) << missing.front();
-    EXPECT_FALSE(pair.replica.history().IsWhole()) << missing.front();
+    pair.Say(EncodeRequest(request));
+    EXPECT_FALSE(pair.replica.IsLinked()) << request.front();
+    EXPECT_FALSE(pair.replica.history().IsWhole()) << request.front();
   }
 }
 
@@ -608,6 +641,28 @@ TEST_F(DataStateInClusterTest, AReplicaThatChangesTheShardIsUnfitUntilItIsLinked
   EXPECT_THAT(target_.Run("CLUSTER FAILOVER FORCE"), ErrorStartsWith("ERR I don't have the whole data of my master"));
   Link();
   EXPECT_TRUE(target_.history().IsWhole());
+}
+
+// A primary without slots that becomes a replica of another shard leads its replicas there, with what they have.
+TEST_F(DataStateInClusterTest, APrimaryThatLeavesForAnotherShardTakesItsReplicaAlongAsAStranger) {
+  Link();
+  Random random(7);
+  const NodeId old_shard = View(target_).me().shard;
+  ClusterNode& other = View(source_).Add(NodeId::Draw(random), kNodePrimary);
+  other.address = {.ip = "127.0.0.1", .tcp_port = 1, .tls_port = 0, .bus_port = 10001};
+  other.shard = other.id;
+  other.is_shard_known = true;
+  ClusterNode& same = View(target_).Add(other.id, kNodePrimary);
+  same.address = other.address;
+  same.shard = other.shard;
+  same.is_shard_known = true;
+  source_.Run("FLUSHALL");
+  source_.Run("CLUSTER FLUSHSLOTS");
+  EXPECT_THAT(source_.Run("CLUSTER REPLICATE " + other.id.String()), Ok());
+  network().Step(3000);
+  EXPECT_NE(View(target_).me().shard, old_shard);
+  EXPECT_EQ(target_.Info("replica_data"), "other");
+  EXPECT_EQ(target_.Info("slave_priority"), "0");
 }
 
 // Valkey 8 sends these to its replicas, which follow the bus here.

@@ -180,6 +180,22 @@ TEST_F(HostilePrimaryTest, AnEndlessLibraryInTheSnapshot) {
   ExpectEnded("Failed loading library, Error registering functions: ERR FUNCTION LOAD timeout");
 }
 
+// Each ends in time.
+TEST_F(HostilePrimaryTest, SlowLibrariesWithoutEndInTheSnapshot) {
+  Greet();
+  replica_.server().clock().PassWithEachLook(40'000);
+  std::string rdb = "REDIS0011";
+  for (int i = 0; i < 2000; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string code = "#!lua name=l" + number + "\nredis.register_function('f" + number + "', function() end)";
+    rdb += "\xf5\x40" + std::string(1, static_cast<char>(code.size())) + code;  // a length of two bytes
+  }
+  rdb += "\xff" + std::string(8, '\0');
+  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb);
+  replica_.server().clock().PassWithEachLook(0);
+  ExpectEnded("Failed loading library: the libraries before it took too long together");
+}
+
 TEST_F(HostilePrimaryTest, TheDatabaseOfTheSnapshotMayNotExist) {
   std::string rdb;
   {

@@ -34,6 +34,11 @@ TEST_F(LinkUseTest, AReplicaRefusesWrites) {
 
 TEST_F(LinkUseTest, AReplicaThatLostItsPrimaryMayRefuseReads) {
   ReplicationMember& primary = world_.Add();
+  primary.Run({"FUNCTION", "LOAD",
+               "#!lua name=l\nredis.register_function{function_name='f', callback=function() return 1 end, "
+               "flags={'no-writes'}}\n"
+               "redis.register_function{function_name='stale', callback=function() return 1 end, flags={'no-writes', "
+               "'allow-stale'}}"});
   ReplicationMember& replica = AddLinked(primary, {"replica-serve-stale-data no"});
   EXPECT_THAT(replica.Run("GET a"), Nil());
   network().SetApart(primary.port(), replica.port());
@@ -41,6 +46,14 @@ TEST_F(LinkUseTest, AReplicaThatLostItsPrimaryMayRefuseReads) {
   EXPECT_THAT(replica.Run("GET a"),
               Error("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."));
   EXPECT_THAT(replica.Run("PING"), ErrorStartsWith("MASTERDOWN"));
+  for (const char* line : {"EVAL 'return 1' 0", "EVAL_RO 'return 1' 0", "FCALL f 0"})
+    EXPECT_THAT(replica.Run(line), ErrorStartsWith("MASTERDOWN Link with MASTER")) << line;
+  EXPECT_THAT(replica.Run({"EVAL", "#!lua flags=no-writes,allow-stale\nreturn 1", "0"}), Int(1));
+  TestClient client(replica.server());
+  client.Run("MULTI");
+  EXPECT_THAT(client.Run("FCALL f 0"), ErrorStartsWith("MASTERDOWN")) << "refused when it is queued";
+  EXPECT_THAT(client.Run("FCALL stale 0"), Simple("QUEUED"));
+  EXPECT_THAT(client.Run("EXEC"), ErrorStartsWith("EXECABORT"));
   EXPECT_THAT(replica.Run("INFO replication"), BulkThat(HasSubstr("master_link_status:down")));
   EXPECT_THAT(replica.Run("CONFIG SET replica-serve-stale-data yes"), Ok());
   EXPECT_THAT(replica.Run("GET a"), Nil());

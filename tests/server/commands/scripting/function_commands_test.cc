@@ -496,8 +496,8 @@ TEST_P(SlowFunctions, ASnapshotWithAnEndlessLibraryIsNotLoaded) {
   EXPECT_THAT(LibraryNames(), ElementsAre());
 }
 
-// Each of them takes less than its limit.
-TEST_P(SlowFunctions, TheLibrariesOfASnapshotHaveALimitTogether) {
+// Each of them was accepted with its own limit, so the file can be loaded however many there are.
+TEST_P(SlowFunctions, TheLibrariesOfAFileHaveNoLimitTogether) {
   SkipReplayCheck("DEBUG RELOAD is no command of a journal");
   clock().PassWithEachLook(40'000);
   std::string snapshot = "REDIS0011";
@@ -505,8 +505,8 @@ TEST_P(SlowFunctions, TheLibrariesOfASnapshotHaveALimitTogether) {
     snapshot += Serialized(Library("l" + std::to_string(i), "f" + std::to_string(i), "return 1"));
   }
   server().files().Put("dump.rdb", snapshot + "\xff" + std::string(8, '\0'));
-  EXPECT_THAT(Run("DEBUG RELOAD NOSAVE"), ErrorStartsWith("ERR "));
-  EXPECT_THAT(LibraryNames(), ElementsAre());
+  EXPECT_THAT(Run("DEBUG RELOAD NOSAVE"), Ok());
+  EXPECT_EQ(LibraryNames().size(), 1000u);
 }
 
 }  // namespace
