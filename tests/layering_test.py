@@ -38,7 +38,7 @@ INNERMOST_FIRST = sorted(ROOMS, key=len, reverse=True)
 
 # The only files that may include Asio. Its headers take seconds to compile, so no header includes the heavy ones: declare
 # what you need (<asio/io_context.hpp> and forwards are light enough).
-ASIO_FILES = re.compile(r"^server/(net/(event_loop|socket_poller|wire)|node/(listener|node_host))\.(cc|h)$")
+ASIO_FILES = re.compile(r"^server/(net/(event_loop|socket_poller|link_connection)|node/(listener|node_host))\.(cc|h)$")
 LIGHT_ASIO = {"asio/io_context.hpp", "asio/error_code.hpp", "asio/ts/netfwd.hpp", "asio/detail/config.hpp"}
 
 # Units that include each other, directly or through others: no more groups than this, and none larger.
