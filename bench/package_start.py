@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests/packages"))
+sys.path.insert(0, str(ROOT / "tests/external/packages"))
 from languages_test import JavaTest, NodeTest, PythonTest  # noqa: E402
 from places import DIST, facts, kept, run  # noqa: E402
 

@@ -10,7 +10,7 @@ import unittest
 from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "packaging"), str(ROOT / "tests/packages")]
+sys.path[:0] = [str(ROOT / "packaging"), str(ROOT / "tests/external/packages")]
 import archive_checks  # noqa: E402
 from makers import crate, deb, facts, gomodule, image, npm, rpm, tarball, wheel  # noqa: E402
 

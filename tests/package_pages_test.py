@@ -12,7 +12,7 @@ from makers import facts  # noqa: E402
 
 PAGES = ["README.md", "docs/install.md", "docs/releasing.md"]
 ALL_PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (
-    *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("packaging/**/*.md"), *ROOT.glob("tests/clients/*.md")))
+    *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("packaging/**/*.md"), *ROOT.glob("tests/external/clients/*.md")))
 # How to install a package of this project, and what such a line must contain, so that no registry is asked for its name.
 INSTALLS = {re.compile(r"pip install .*respite"): "--no-index --find-links", re.compile(r"npm (?:install|i) .*respite"): "--offline",
             re.compile(r"go get \S*respite"): "GOPROXY=\"file://", re.compile(r"cargo add .*respite"): "--registry respite"}

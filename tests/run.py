@@ -87,7 +87,7 @@ class Test:
 
 def all_tests():
     rooms = [Test(room, TESTS / room, True) for room in ROOMS]
-    folders = (TESTS, TESTS / "clients", TESTS / "compat", TESTS / "system")
+    folders = (TESTS, TESTS / "external/clients", TESTS / "external/compat", TESTS / "system")
     scripts = [path for folder in folders for path in sorted(folder.glob("*_test.py"))]
     return rooms + [Test(path.stem, path, False) for path in scripts]
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kPath[] = RESPITE_SOURCE_DIR "/docs/compatibility.md";
 // The counts of `./dev compat`, the last section of the page.
-constexpr char kCounted[] = RESPITE_SOURCE_DIR "/tests/compat/results.md";
+constexpr char kCounted[] = RESPITE_SOURCE_DIR "/tests/external/compat/results.md";
 
 // The status in a row. A container is refused if all of its subcommands are.
 std::string StatusOf(const Command* command) {

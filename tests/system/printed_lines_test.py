@@ -1,5 +1,5 @@
 """A test runs every launcher line of README.md and docs/clients.md as printed: here those of a shell, in the suites of
-tests/clients those of other languages. A line without a test fails."""
+tests/external/clients those of other languages. A line without a test fails."""
 import os
 import re
 import subprocess
@@ -9,11 +9,11 @@ from launcher import SERVER, LaunchTest, call, wait_until
 
 ROOT = os.environ.get("RESPITE_SOURCE_DIR", ".")
 PROGRAM = re.compile("/opt/respite/redis-server")
-JAVA = "tests/clients/java/support/src/main/java/clients/support/PrintedLines.java"
-OZIMOV = "tests/clients/java/embedded-redis-ozimov/src/test/java/clients/embeddedozimov/OzimovEmbeddedRedisTest.java"
-EMBEDDED = "tests/clients/java/embedded-redis/src/test/java/clients/embedded/EmbeddedRedisTest.java"
-NODE = "tests/clients/node/tests/launchers.test.js"
-PERL = "tests/clients/perl/test_redisserver.t"
+JAVA = "tests/external/clients/java/support/src/main/java/clients/support/PrintedLines.java"
+OZIMOV = "tests/external/clients/java/embedded-redis-ozimov/src/test/java/clients/embeddedozimov/OzimovEmbeddedRedisTest.java"
+EMBEDDED = "tests/external/clients/java/embedded-redis/src/test/java/clients/embedded/EmbeddedRedisTest.java"
+NODE = "tests/external/clients/node/tests/launchers.test.js"
+PERL = "tests/external/clients/perl/test_redisserver.t"
 
 # How a suite uses a line: its file, and the text that must be in it.
 SUITES = {
