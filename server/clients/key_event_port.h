@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/bytes.h"
+#include "base/late_bound.h"
 #include "server/catalogue/key_event.h"
 
 namespace respite {
@@ -19,25 +20,15 @@ class KeyEventListener {
   virtual void OnSwap(int one, int other) = 0;
 };
 
-class KeyEventPort {
- public:
-  void Attach(KeyEventListener* listener) { listener_ = listener; }
-  explicit operator bool() const { return listener_ != nullptr; }
-  KeyEventListener& operator*() const { return *listener_; }
-
- private:
-  KeyEventListener* listener_ = nullptr;
-};
-
 // An empty port costs a branch for each event.
 struct KeyEventPorts {
-  KeyEventPort journal;
-  KeyEventPort lint;
+  LateBound<KeyEventListener> journal;
+  LateBound<KeyEventListener> lint;
 
   // Calls tell(KeyEventListener&).
   template <class Tell>
   void ForEach(Tell&& tell) const {
-    for (const KeyEventPort* port : {&journal, &lint}) {
+    for (const LateBound<KeyEventListener>* port : {&journal, &lint}) {
       if (*port) tell(**port);
     }
   }

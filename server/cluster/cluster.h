@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "base/late_bound.h"
 #include "server/cluster/bus.h"
 #include "server/cluster/cluster_core.h"
 #include "server/cluster/cluster_health.h"
@@ -38,7 +39,7 @@ class Cluster final : public Bus::User {
     int64_t wall_ms;  // now
     Logger& log;
     uint64_t random_seed;
-    const NetworkPort& network;
+    const LateBound<Network>& network;
     ClusterHost& host;
   };
   // `file_text` is what nodes.conf has; empty: a new node. Fails with the reason.

@@ -1,6 +1,7 @@
 // ClusterCore: what the parts of this room share.
 #pragma once
 
+#include "base/late_bound.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "server/cluster/bus_clock.h"
@@ -16,7 +17,7 @@ struct ClusterCore {
   const BusClock& clock;
   Logger& log;
   Random& random;
-  const NetworkPort& network;
+  const LateBound<Network>& network;
   ClusterHost& host;
   ClusterView& view;
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/late_bound.h"
 #include "base/result.h"
 
 namespace respite {
@@ -14,19 +15,19 @@ namespace respite {
 class CallObservers;
 class Cluster;
 class ClusterRouter;
-class NetworkPort;
+class Network;
 struct CurrentExecution;
 class ServerClusterHost;
 struct Services;
-class SlotRouterPort;
+class SlotRouter;
 class SlotStats;
 
 class ClusterMode {
  public:
   struct Parts {
     const Services& services;
-    const NetworkPort& network;
-    SlotRouterPort& router;
+    const LateBound<Network>& network;
+    LateBound<const SlotRouter>& router;
     CallObservers& observers;
     const CurrentExecution& current_execution;
     uint64_t random_seed;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/late_bound.h"
 #include "server/config/settings.h"
 #include "server/dataset/expiry.h"
 #include "server/dataset/key_removal.h"
@@ -16,7 +17,7 @@ class ActiveExpiry {
   struct Parts {
     const Settings& settings;
     const KeyRemoval& removal;
-    const HostPort& host;
+    const LateBound<Host>& host;
     LatencyMonitor& latency;
     Expiry& expiry;
   };

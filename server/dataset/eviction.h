@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/late_bound.h"
 #include "server/dataset/eviction_pool.h"
 #include "server/dataset/unit.h"
 
@@ -21,7 +22,7 @@ namespace respite {
 class BlockPool;
 class Clock;
 class LazyFree;
-class HostPort;
+class Host;
 class KeyRemoval;
 class LatencyMonitor;
 class MemoryGauge;
@@ -36,7 +37,7 @@ class Eviction {
     const Settings& settings;
     const Clock& clock;
     const Pace& pace;
-    const HostPort& host;
+    const LateBound<Host>& host;
     Dataset& data;
     const KeyRemoval& removal;
     const LazyFree& lazy_free;

@@ -389,8 +389,8 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
             .is_resumed = passage.progress.stage == Progress::Stage::kBegun};
   try {
     command.card->run(call);
-    if (parts_.reply_editor.editor != nullptr) [[unlikely]]
-      parts_.reply_editor.editor->Edit(command, passage.words, session, reply_start);
+    if (parts_.reply_editor) [[unlikely]]
+      parts_.reply_editor->Edit(command, passage.words, session, reply_start);
     if (unit.Changes() != changes_before) Record(call, passage);
     if (session.tracking != nullptr) NoteReads(passage);
     passage.continues_later = call.continues_later;

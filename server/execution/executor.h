@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/lap_timer.h"
+#include "base/late_bound.h"
 #include "base/refusal.h"
 #include "base/result.h"
 #include "server/clients/blocked_clients.h"
@@ -74,7 +75,7 @@ class Executor final : public RequestRunner {
     MigratingKeys& migrating_keys;
     ClientFaults& client_faults;
     const RequestFaultsPort& faults;
-    const ReplyEditorPort& reply_editor;
+    const LateBound<ReplyEditor>& reply_editor;
     CommandTable& commands;
     ScriptRunner& scripts;
     const Durability& durability;

@@ -23,12 +23,10 @@ constexpr char kReplicaWithoutKeys[] = "ERR Replica can't interact with the keys
 constexpr char kNotInTransaction[] = "ERR Command not allowed inside a transaction";
 constexpr char kDebugNotAllowed[] =
     "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a "
-    "local "
-    "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+    "local connection, otherwise you need to set this option in the configuration file, and then restart the server.";
 constexpr char kModuleNotAllowed[] =
     "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a "
-    "local "
-    "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+    "local connection, otherwise you need to set this option in the configuration file, and then restart the server.";
 constexpr char kTestCommandsOff[] =
     "ERR TEST commands are off. Start the server with --test, or with --test-commands local";
 Refusal SnapshotFailedForScripts(const DialectTraits& traits) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "base/late_bound.h"
 #include "base/refusal.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/role.h"
@@ -61,7 +62,7 @@ class Gates {
     const ServerPhase& phase;
     const Durability& durability;
     const Role& role;
-    const SlotRouterPort& router;
+    const LateBound<const SlotRouter>& router;
   };
   explicit Gates(const Parts& parts) : parts_(parts) {}
 

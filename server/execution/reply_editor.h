@@ -19,9 +19,4 @@ class ReplyEditor {
   virtual void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) = 0;
 };
 
-// Where a server finds it.
-struct ReplyEditorPort {
-  ReplyEditor* editor = nullptr;
-};
-
 }  // namespace respite

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "base/late_bound.h"
 #include "base/refusal.h"
 #include "scripting/engine.h"
 #include "scripting/script_header.h"
@@ -29,11 +30,11 @@ class Executor;
 class ServerPhase;
 struct CurrentExecution;
 class Permissions;
-class HostPort;
+class Host;
 class Logger;
 struct ServerStats;
 struct Settings;
-class SlotRouterPort;
+class SlotRouter;
 class Tracking;
 
 class ScriptRunner final : public ScriptHost {
@@ -54,14 +55,14 @@ class ScriptRunner final : public ScriptHost {
     const Pace& pace;
     const CurrentExecution& current_execution;
     Logger& log;
-    const HostPort& host;
+    const LateBound<Host>& host;
     Eviction& eviction;
     Clients& clients;
     ClientLimits& limits;
     Tracking& tracking;
     Executor& executor;
     const Gates& gates;
-    const SlotRouterPort& router;
+    const LateBound<const SlotRouter>& router;
     Permissions& permissions;
     ServerPhase& phase;
     ServerStats& stats;

@@ -2,6 +2,8 @@
 // reference. The parts are only declared here; users include their headers.
 #pragma once
 
+#include "base/late_bound.h"
+
 namespace respite {
 
 class AclLog;
@@ -25,7 +27,7 @@ class Expiry;
 class FileSystem;
 class FunctionLibraries;
 class Gates;
-class HostPort;
+class Host;
 struct Identity;
 class Keyspace;
 struct KeyspaceStats;
@@ -70,7 +72,7 @@ struct Services {
   const Pace& pace;
   Logger& log;
   FileSystem& files;
-  const HostPort& host;
+  const LateBound<Host>& host;
 
   // Data.
   Dataset& data;

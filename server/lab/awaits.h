@@ -10,12 +10,14 @@
 #include <optional>
 #include <string>
 
+#include "base/late_bound.h"
+
 namespace respite {
 
 class CallObservers;
 class Clients;
 struct Command;
-class HostPort;
+class Host;
 class Pace;
 class RequestCounter;
 struct Session;
@@ -27,7 +29,7 @@ class Awaits {
     const Pace& pace;
     Clients& clients;
     BlockedClients& blocked_clients;
-    const HostPort& host;
+    const LateBound<Host>& host;
     CallObservers& observers;
   };
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/late_bound.h"
 #include "base/movable_clock.h"
 #include "server/dataset/exact_expiry.h"
 #include "server/lab/time_keeper.h"
@@ -31,7 +32,7 @@ class ClockControl {
     MovableClock* clock;  // null: this server has none (test-commands no)
     const Timers& timers;
     const ExactExpiry& deadlines;
-    const HostPort& host;
+    const LateBound<Host>& host;
     Clients& clients;
     Executor& executor;
     TimeKeeper& keeper;

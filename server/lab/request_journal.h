@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/late_bound.h"
 #include "server/clients/key_event_port.h"
 #include "server/execution/call_observer.h"
 #include "server/execution/request_faults.h"
@@ -83,7 +84,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {
     const Clients& clients;
     const CommandTable& commands;
     CallObservers& observers;
-    KeyEventPort& key_events;
+    LateBound<KeyEventListener>& key_events;
     const Clock& clock;
   };
   explicit RequestJournal(const Parts& parts) : parts_(parts) {}

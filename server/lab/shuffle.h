@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/late_bound.h"
 #include "base/random.h"
 #include "server/execution/reply_editor.h"
 
@@ -12,14 +13,14 @@ namespace respite {
 
 class Shuffle final : public ReplyEditor {
  public:
-  Shuffle(ReplyEditorPort& port, uint64_t seed) : port_(port), random_(seed) {}
+  Shuffle(LateBound<ReplyEditor>& port, uint64_t seed) : port_(port), random_(seed) {}
   ~Shuffle() override = default;
   Shuffle(const Shuffle&) = delete;
   Shuffle& operator=(const Shuffle&) = delete;
 
-  bool IsOn() const { return port_.editor == this; }
-  void TurnOn() { port_.editor = this; }
-  void TurnOff() { port_.editor = nullptr; }
+  bool IsOn() const { return port_ && &*port_ == this; }
+  void TurnOn() { port_.Attach(this); }
+  void TurnOff() { port_.Detach(); }
   // The same orders for the same seed and requests.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
@@ -27,7 +28,7 @@ class Shuffle final : public ReplyEditor {
   void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) override;
 
  private:
-  ReplyEditorPort& port_;
+  LateBound<ReplyEditor>& port_;
   Random random_;
 };
 

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/late_bound.h"
 #include "server/clients/migrating_keys.h"
 #include "server/dataset/edit.h"
 #include "server/dataset/journal.h"
@@ -48,7 +49,7 @@ class Migrations final : public Timers::Source {
  public:
   struct Parts {
     const Services& services;
-    const NetworkPort& network;
+    const LateBound<Network>& network;
     const Role& role;
     MigratingKeys& migrating_keys;
   };

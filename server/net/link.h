@@ -92,16 +92,4 @@ class Network {
   virtual std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) = 0;
 };
 
-// Where the parts of a server find its network, which is there later than they are.
-class NetworkPort {
- public:
-  void Attach(Network* network) { network_ = network; }
-  explicit operator bool() const { return network_ != nullptr; }
-  Network* operator->() const { return network_; }
-  Network& operator*() const { return *network_; }
-
- private:
-  Network* network_ = nullptr;
-};
-
 }  // namespace respite

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/clock.h"
+#include "base/late_bound.h"
 #include "base/pace.h"
 #include "server/lab/time_keeper.h"
 #include "server/runtime/host.h"
@@ -46,7 +47,7 @@ class Housekeeping final : public TimeKeeper {
   struct Parts {
     const Clock& clock;
     const Pace& pace;
-    const HostPort& host;
+    const LateBound<Host>& host;
     const ServerPhase& phase;
     const DebugSwitches& debug;
     ServerStats& stats;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/late_bound.h"
 #include "base/log.h"
 #include "base/movable_clock.h"
 #include "base/pace.h"
@@ -107,8 +108,8 @@ class Node {
   Node& operator=(const Node&) = delete;
 
   // Where its driver (NodeHost, or a test) attaches itself.
-  HostPort& host() { return host_; }
-  NetworkPort& network() { return network_; }
+  LateBound<Host>& host() { return host_; }
+  LateBound<Network>& network() { return network_; }
   // What commands may use. Also for code that needs the server as a whole: the process, tests.
   const Services& services() const { return services_; }
   Pump::Parts pump_parts();
@@ -176,11 +177,11 @@ class Node {
 
   const std::unique_ptr<MovableClock> movable_clock_;  // null: nobody may move it
   const Parts parts_;                                  // with that clock, if there is one
-  HostPort host_;
-  NetworkPort network_;
-  SlotRouterPort router_;
+  LateBound<Host> host_;
+  LateBound<Network> network_;
+  LateBound<const SlotRouter> router_;
   RequestFaultsPort faults_;
-  ReplyEditorPort reply_editor_;
+  LateBound<ReplyEditor> reply_editor_;
   DiskFaults disk_faults_;
   FaultyDisk faulty_disk_;
   CurrentExecution current_execution_;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/late_bound.h"
 #include "server/execution/pump.h"
 #include "server/net/event_loop.h"
 #include "server/net/loop_network.h"
@@ -36,8 +37,8 @@ class NodeHost final : public Host, public EventLoop::Participant {
     Config& config;
     const Clock& clock;
     Logger& log;
-    HostPort& host;
-    NetworkPort& network;
+    LateBound<Host>& host;
+    LateBound<Network>& network;
     MemoryGauge& memory;
     ServerStats& stats;
     const ServerPhase& phase;

@@ -140,8 +140,7 @@ std::string DiskAdviceText(uint32_t advice) {
   if (advice & kFasterForks) {
     text +=
         "- Starting a child copies the page tables, which is slow on this machine. The time grows with the memory in "
-        "use, "
-        "and is long on some virtual machines: save less often, or on another machine.\n";
+        "use, and is long on some virtual machines: save less often, or on another machine.\n";
   }
   if (advice & kSpareDisk) {
     text +=

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/late_bound.h"
 #include "server/clients/replica.h"
 #include "server/clients/session.h"
 #include "server/net/link.h"
@@ -27,7 +28,7 @@ namespace respite {
 class Clients;
 struct Dataset;
 class FileSystem;
-class HostPort;
+class Host;
 class Logger;
 class ChildProcesses;
 class Pace;
@@ -43,8 +44,8 @@ class FullSync {
     const Pace& pace;
     Logger& log;
     FileSystem& files;
-    const HostPort& host;
-    const NetworkPort& network;
+    const LateBound<Host>& host;
+    const LateBound<Network>& network;
     Dataset& data;
     Clients& clients;
     ChildProcesses& child_processes;

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/late_bound.h"
 #include "protocol/shared_log.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/role.h"
@@ -42,7 +43,7 @@ class PrimaryLink final : public Link::User, public Transport {
   struct Parts {
     const Services& services;
     Pump::Parts pump;
-    const NetworkPort& network;
+    const LateBound<Network>& network;
     Role& role;
     Replicas& replicas;
     ReplicationStream& stream;

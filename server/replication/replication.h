@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "base/late_bound.h"
 #include "server/clients/role.h"
 #include "server/dataset/history.h"
 #include "server/replication/divergence_watch.h"
@@ -33,7 +34,7 @@ class Replication final : public RoleChanger {
     Config& config;
     const Services& services;
     Pump::Parts pump;
-    const NetworkPort& network;
+    const LateBound<Network>& network;
     const RdbContents& contents;
     Role& role;
     CallObservers& observers;

@@ -23,16 +23,4 @@ class Host {
   virtual void TurnAt(int64_t pace_us) = 0;
 };
 
-// Where the parts of a Node find its host, which is attached after they are made. Without a host no client waits and no
-// work is postponed.
-class HostPort {
- public:
-  void Attach(Host* host) { host_ = host; }
-  explicit operator bool() const { return host_ != nullptr; }
-  Host* operator->() const { return host_; }
-
- private:
-  Host* host_ = nullptr;
-};
-
 }  // namespace respite

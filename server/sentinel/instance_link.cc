@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/late_bound.h"
 #include "protocol/request_text.h"
 
 namespace respite {
@@ -19,7 +20,7 @@ std::string WithoutPort(const std::string& address) {
 
 // --- InstanceConnection.
 
-void InstanceConnection::Dial(const NetworkPort& network, const Link::Target& target) {
+void InstanceConnection::Dial(const LateBound<Network>& network, const Link::Target& target) {
   link_ = network->Dial(target, *this);
 }
 

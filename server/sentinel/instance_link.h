@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/late_bound.h"
 #include "protocol/reply_tree.h"
 #include "server/net/link.h"
 
@@ -26,7 +27,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
  public:
   using OnReply = std::function<void(const ReplyTree&)>;
 
-  void Dial(const NetworkPort& network, const Link::Target& target);
+  void Dial(const LateBound<Network>& network, const Link::Target& target);
   // `owner` is told with `on_reply` unless it is forgotten before.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
   // Replies that nobody has asked for go there: messages of channels.

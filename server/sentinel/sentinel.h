@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/late_bound.h"
 #include "server/sentinel/down_watch.h"
 #include "server/sentinel/hello_protocol.h"
 #include "server/sentinel/info_reader.h"
@@ -35,7 +36,7 @@ class Sentinel {
     const Pace& pace;
     Logger& log;
     uint64_t random_seed;
-    const NetworkPort& network;
+    const LateBound<Network>& network;
     SentinelHost& host;
   };
   explicit Sentinel(const Parts& parts);

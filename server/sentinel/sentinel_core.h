@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/late_bound.h"
 #include "base/log.h"
 #include "base/pace.h"
 #include "base/random.h"
@@ -24,7 +25,7 @@ struct SentinelCore {
   const Pace& pace;
   Logger& log;
   Random& random;
-  const NetworkPort& network;
+  const LateBound<Network>& network;
   SentinelHost& host;
   SentinelState& state;
 

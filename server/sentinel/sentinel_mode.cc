@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "base/late_bound.h"
 #include "server/config/config.h"
 #include "server/execution/services.h"
 #include "server/sentinel/sentinel.h"
@@ -43,7 +44,7 @@ std::optional<StartupError> CheckSentinelLines(const Config& config) {
   const SystemPace pace;
   Logger log(clock);
   log.SetLevel(LogLevel::kNothing);
-  const NetworkPort nowhere;
+  const LateBound<Network> nowhere;
   TrialHost host;
   Sentinel trial({.pace = pace, .log = log, .random_seed = 0, .network = nowhere, .host = host});
   const auto objection = trial.Read(config.lines().sentinel);

@@ -5,12 +5,13 @@
 #include <memory>
 #include <optional>
 
+#include "base/late_bound.h"
 #include "server/config/config_text.h"
 #include "server/runtime/timers.h"
 
 namespace respite {
 
-class NetworkPort;
+class Network;
 class ProgramStarter;
 class Sentinel;
 class ServerSentinelHost;
@@ -20,7 +21,7 @@ class SentinelMode final : public Timers::Source {
  public:
   struct Parts {
     const Services& services;
-    const NetworkPort& network;
+    const LateBound<Network>& network;
     uint64_t random_seed;
   };
   explicit SentinelMode(const Parts& parts);

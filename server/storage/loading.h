@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/late_bound.h"
 #include "server/clients/server_phase.h"
 #include "server/dataset/history.h"
 
@@ -17,7 +18,7 @@ namespace respite {
 class Clock;
 class Pace;
 class Executor;
-class HostPort;
+class Host;
 class Logger;
 class MemoryGauge;
 struct Settings;
@@ -30,7 +31,7 @@ class Loading {
     const Clock& clock;
     const Pace& pace;
     Logger& log;
-    const HostPort& host;
+    const LateBound<Host>& host;
     MemoryGauge& memory;
     ServerPhase& phase;
     Executor& executor;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/late_bound.h"
 #include "server/clients/server_phase.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
@@ -19,7 +20,7 @@ namespace respite {
 class AppendOnlyFile;
 class Clients;
 struct DebugSwitches;
-class HostPort;
+class Host;
 class Loading;
 class Logger;
 class ChildProcesses;
@@ -49,7 +50,7 @@ class Shutdown {
   struct Parts {
     const Settings& settings;
     Logger& log;
-    const HostPort& host;
+    const LateBound<Host>& host;
     ScriptRunner& scripts;
     AppendOnlyFile& aof;
     Snapshots& snapshots;
@@ -124,7 +125,7 @@ class Shutdown {
   Followers* followers_ = nullptr;
   std::optional<Delayed> delayed_;
   std::vector<uint64_t> waiting_;  // ids
-  int signal_ = 0;                         // of the delayed shutdown; 0: none
+  int signal_ = 0;                 // of the delayed shutdown; 0: none
   // A signal waits for the first base of the append-only file: failures of rewrites when that began.
   std::optional<uint64_t> base_wait_;
   std::function<void()> on_cancelled_;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/late_bound.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "server/cluster/cluster.h"
@@ -99,7 +100,7 @@ class ClusterWorld {
     const int index_;
     Settings settings_;
     Logger log_;
-    NetworkPort network_;
+    LateBound<Network> network_;
     std::unique_ptr<Port> port_;
     std::unique_ptr<Cluster> cluster_;
     NodeId id_;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/late_bound.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "protocol/reply_tree.h"
@@ -107,7 +108,7 @@ class SentinelWorld {
     SentinelWorld& world_;
     const int index_;
     Logger log_;
-    NetworkPort network_;
+    LateBound<Network> network_;
     std::unique_ptr<Network> own_network_;
     std::unique_ptr<Sentinel> sentinel_;
     std::string file_;

@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 
+#include "base/late_bound.h"
 #include "server/cluster/slots/slot_changes.h"
 #include "server/cluster/slots/slot_job.h"
 #include "server/net/link.h"
@@ -38,7 +39,7 @@ class SlotExport final : public Link::User {
  public:
   struct Parts {
     const Services& services;
-    const NetworkPort& network;
+    const LateBound<Network>& network;
   };
   // Requires: a cluster.
   SlotExport(const Parts& parts, std::shared_ptr<SlotJob> job);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/late_bound.h"
 #include "base/random.h"
 #include "server/cluster/slots/job_log.h"
 #include "server/cluster/slots/slot_export.h"
@@ -20,7 +21,7 @@ class SlotMigrations {
  public:
   struct Parts {
     const Services& services;
-    const NetworkPort& network;
+    const LateBound<Network>& network;
     CallObservers& observers;
     const Role& role;
     uint64_t random_seed;

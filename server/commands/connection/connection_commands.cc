@@ -32,9 +32,8 @@ namespace {
 constexpr char kMonitorDenied[] = "ERR MONITOR isn't allowed for DENY BLOCKING client";
 constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
 constexpr char kAuthWithoutPassword[] =
-    "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration "
-    "is "
-    "correct?";
+    "ERR AUTH <password> called without any password configured for the default user. Are you sure your "
+    "configuration is correct?";
 constexpr char kProtocolNotInteger[] = "ERR Protocol version is not an integer or out of range";
 constexpr char kNoProto[] = "NOPROTO unsupported protocol version";
 constexpr char kHelloNoAuth[] =

@@ -16,8 +16,7 @@ namespace {
 
 constexpr char kNoPush[] =
     "ERR a message is MOVING, MIGRATING, MIGRATED, FAILING_OVER or FAILED_OVER with its values, or a whole push of "
-    "RESP "
-    "(>1\\r\\n+hello\\r\\n)";
+    "RESP (>1\\r\\n+hello\\r\\n)";
 
 // The parts behind the name: a number in sequence, perhaps seconds, perhaps a text.
 struct Announcement {

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/late_bound.h"
 #include "server/clients/key_event_port.h"
 #include "server/execution/call_observer.h"
 #include "server/execution/request_faults.h"
@@ -51,7 +52,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
     const ServerStats& stats;
     const Settings& settings;
     CallObservers& observers;
-    KeyEventPort& key_events;
+    LateBound<KeyEventListener>& key_events;
     RequestFaultsPort& port;
   };
   explicit Lint(const Parts& parts);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/late_bound.h"
 #include "base/log.h"
 #include "base/pace.h"
 #include "base/random.h"
@@ -66,7 +67,7 @@ std::optional<std::vector<SentinelLine>> Written(const std::vector<ConfigLine>& 
   const SystemPace pace;
   Logger log(clock);
   log.SetLevel(LogLevel::kNothing);
-  const NetworkPort nowhere;
+  const LateBound<Network> nowhere;
   LineKeeper host;
   Sentinel sentinel({.pace = pace, .log = log, .random_seed = 1, .network = nowhere, .host = host});
   if (sentinel.Read(lines)) return std::nullopt;

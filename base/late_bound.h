@@ -1,0 +1,23 @@
+// LateBound<T>: a reference to an object that a higher room makes later, or that may be missing.
+//
+// A part that needs something from above holds a `const LateBound<Interface>&`. The maker of the object attaches it.
+// The object must outlive its users, or be detached before it goes.
+#pragma once
+
+namespace respite {
+
+template <class T>
+class LateBound {
+ public:
+  void Attach(T* object) { object_ = object; }
+  void Detach() { object_ = nullptr; }
+  explicit operator bool() const { return object_ != nullptr; }
+  // Requires: an object is attached.
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+}  // namespace respite
