@@ -12,7 +12,7 @@ void Backlog::Append(const BlobPart& part) {
       return;
     }
   }
-  // Messages of the log lie in one Blob until it is full, so only neighbours share one.
+  // The log fills one Blob after the other, so parts that share a Blob are neighbours.
   if (parts_.empty() || !parts_.back().part.blob.Is(part.blob)) blob_bytes_ += part.blob.UsedBytes();
   parts_.push_back({end_, part});
   end_ += static_cast<int64_t>(part.size);

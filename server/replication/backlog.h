@@ -1,8 +1,8 @@
-// Backlog: the last part of the replication stream, for replicas that come back, and for those that receive a snapshot
-// and need what followed it.
+// Backlog: the last part of the replication stream, for replicas that reconnect and for replicas that receive a
+// snapshot and then need the stream after it.
 //
-// It is a list of parts of shared Blobs. The output of replicas refers to the same Blobs, so ten replicas that are
-// behind cost one copy.
+// It is a list of parts of shared Blobs. The output of replicas refers to the same Blobs, so ten slow replicas cost one
+// copy.
 #pragma once
 
 #include <algorithm>
@@ -15,25 +15,25 @@ namespace respite {
 
 class Backlog {
  public:
-  // The stream goes on behind `offset`. Drops everything.
+  // Drops everything. The stream continues after `offset`.
   void Restart(int64_t offset) {
     parts_.clear();
     blob_bytes_ = 0;
     begin_ = end_ = offset;
   }
   void Append(const BlobPart& part);
-  // Drops the oldest bytes, so that `bytes` are left, but nothing behind `needed_from`. Cost: O(parts dropped).
+  // Drops the oldest bytes until `bytes` remain, but keeps everything after `needed_from`. Cost: O(parts dropped).
   void Trim(int64_t bytes, int64_t needed_from);
 
-  // It has the bytes behind Begin() up to End(), both counted from the beginning of the stream.
+  // The backlog has the bytes after Begin() up to End(), both counted from the beginning of the stream.
   int64_t Begin() const { return begin_; }
   int64_t End() const { return end_; }
   int64_t RawBytes() const { return end_ - begin_; }
   bool Has(int64_t offset) const { return offset >= begin_ && offset <= end_; }
-  // Memory of the Blobs, each counted once, and of the list. Others may hold the same Blobs.
+  // Memory of the Blobs, each counted once, and of the list. Output of replicas may share the Blobs.
   size_t HeldBytes() const { return blob_bytes_ + parts_.size() * sizeof(Item); }
 
-  // Calls `visit(const BlobPart&)` for what follows `offset`, at most up to `until`. Requires: Has(offset).
+  // Calls `visit(const BlobPart&)` for the bytes after `offset`, at most up to `until`. Requires: Has(offset).
   template <class Visit>
   void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const;
 

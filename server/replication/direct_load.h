@@ -1,5 +1,5 @@
-// DirectLoad: a snapshot of the primary that is loaded while it arrives (repl-diskless-load), either into the data set
-// of the server or into one beside it, while clients have the old.
+// DirectLoad: loads a snapshot of the primary while it arrives (repl-diskless-load), either into the server's keyspace
+// or into a second one, while clients still read the old data.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ struct Services;
 class DirectLoad final : public SnapshotTarget {
  public:
   enum class Into : uint8_t {
-    kDataSet,  // which is empty
-    kBeside,   // clients hear LOADING
-    kAsync,    // the same, but clients have the old data
+    kDataSet,  // the keyspace of the server, which is empty
+    kBeside,   // a second keyspace; clients get LOADING
+    kAsync,    // a second keyspace; clients are served the old data
   };
-  // Begins the loading. `total` are the bytes of the snapshot, if they are known.
+  // Begins the loading. `total` is the size of the snapshot in bytes, if it is known.
   DirectLoad(const Services& services, Into into, std::optional<uint64_t> total);
   DirectLoad(const DirectLoad&) = delete;
   DirectLoad& operator=(const DirectLoad&) = delete;
 
-  // After a failure, and after Finish, the loading has ended.
+  // The loading has ended after a failure and after Finish.
   bool Write(Bytes bytes) override;
   bool Finish() override;
   const std::string& failure() const override { return failure_; }
-  // Nothing follows: what has come is not whole. Frees what is beside the data set.
+  // Ends an incomplete load, because no more data will arrive. Frees the second keyspace.
   void Abandon();
-  // Puts what was loaded beside the data set into it. Requires: Finish returned true; the data set is empty.
+  // Moves the second keyspace into the server's. Requires: Finish returned true, and the server's keyspace is empty.
   void MoveIn();
 
   bool IsBeside() const { return into_ != Into::kDataSet; }
@@ -44,7 +44,7 @@ class DirectLoad final : public SnapshotTarget {
 
   const Services& services_;
   const Into into_;
-  Keyspace keyspace_;  // beside the data set
+  Keyspace keyspace_;  // the second keyspace
   FunctionLibraries libraries_;
   KeyspaceSink sink_;
   RdbReceiver receiver_;

@@ -17,8 +17,8 @@ namespace respite {
 
 namespace {
 
-// How errors begin that do not depend on the data: this server does not know the command's form, or its directives
-// differ.
+// Beginnings of errors that do not depend on the data: this server does not know the form of the command, or its
+// directives differ from the primary's.
 constexpr std::array<Bytes, 14> kErrorsOfArguments = {
     refusals::kSyntax,
     "ERR wrong number of arguments",
@@ -44,7 +44,7 @@ bool IsOfArguments(Bytes error) {
 
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
-  // The clients of a writable replica may have changed the data so that a command fails.
+  // Clients of a writable replica may have changed the data so that the command fails.
   const bool may_be_own = !parts_.settings.replica_read_only && !IsOfArguments(call.error);
   const Cause cause = may_be_own ? Cause::kPerhapsOwnClients : Cause::kThisServer;
   if (call.ending == FinishedCall::Ending::kFailed) Report(call.error, call.command.full_name, cause);
@@ -73,12 +73,12 @@ void DivergenceWatch::Report(Bytes error, Bytes command, Cause cause) {
   parts_.log.Warning("== CRITICAL == This replica is sending an error to its master: '" + std::string(error) +
                      "' after processing the command '" + std::string(command) + "'");
   const Settings& settings = parts_.settings;
-  // What these two say belongs to the link, not to the data. A later version may have options that are unknown here.
+  // An error of these two concerns the link, not the data. A later version may send options that are unknown here.
   const bool is_effect = !EqualsIgnoreCase(command, "replconf") && !EqualsIgnoreCase(command, "ping");
   const bool ends_link = is_effect && cause == Cause::kThisServer && !settings.replica_ignore_command_errors;
   if (ends_link && parts_.on_failure) parts_.on_failure(command, error);
   if (settings.propagation_error_behavior == PropagationErrorBehavior::kIgnore) return;
-  if (!settings.replica_read_only) return;  // its own clients may have made the difference
+  if (!settings.replica_read_only) return;  // the replica's own clients may have made the difference
   parts_.log.Warning("This replica panicked sending an error to its master after processing a command from its master");
   std::abort();
 }

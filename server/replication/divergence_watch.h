@@ -1,7 +1,8 @@
-// DivergenceWatch: a command of the primary's stream that fails here means that the data is not the same any more. The
-// log tells, and the link ends (unless replica-ignore-command-errors is yes), so that the primary does not take the
-// command for applied. The directive propagation-error-behavior may end the server. So may a write that the disk does
-// not take (replica-ignore-disk-write-errors): it would be lost with the process.
+// DivergenceWatch: detects that the data of this replica has diverged from its primary's, because a command of the
+// primary's stream failed here. It logs the error and ends the link, so that the primary does not count the command as
+// applied (unless replica-ignore-command-errors is yes). The directive propagation-error-behavior may abort the
+// process. A write that cannot reach the disk may also abort it (replica-ignore-disk-write-errors), since the write
+// would be lost with the process.
 #pragma once
 
 #include <functional>
@@ -24,7 +25,7 @@ class DivergenceWatch final : public CallObserver {
     Logger& log;
     ServerStats& stats;
     const Durability& durability;
-    // Ends the link; empty: nothing does.
+    // Ends the link; if empty, the link stays
     std::function<void(Bytes command, Bytes error)> on_failure = {};
   };
   explicit DivergenceWatch(const Parts& parts) : parts_(parts) {}
@@ -33,8 +34,7 @@ class DivergenceWatch final : public CallObserver {
   void OnRefusal(const RefusedCall& call) override;
 
  private:
-  // Why the command failed: this server does not know its form, or perhaps the replica's own clients have changed the
-  // data.
+  // Why the command failed: this server does not know its form, or the replica's own clients may have changed the data.
   enum class Cause : uint8_t { kThisServer, kPerhapsOwnClients };
 
   void Report(Bytes error, Bytes command, Cause cause);

@@ -50,7 +50,8 @@ void Failover::Check(const FailoverRequest& request) const {
   if (!request.target) return;
   for (const Session* session : parts_.replicas.All()) {
     if (!IsAt(*session, *request.target)) continue;
-    // INFO calls one online, too, that has the snapshot and has not said so; the failover waits for that.
+    // INFO also shows a replica as online that has received the snapshot but not confirmed it. The failover waits for
+    // that.
     if (Bytes(Replicas::StateNameOf(*session->replica)) == "online") return;
     throw Refusal{refusals::kFailoverTargetOffline};
   }

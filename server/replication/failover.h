@@ -1,11 +1,12 @@
-// Failover: FAILOVER hands the role of the primary over to one of its replicas, without losing a write:
+// Failover: FAILOVER hands the role of the primary over to one of its replicas without losing a write:
 //
-//   kNone ─► kAwaitsSync: writes are held back until a replica has everything
+//   kNone ─► kAwaitsSync: writes are paused until a replica has the whole stream
 //         ─► kInProgress: this server follows that replica, and tells it to become the primary (PSYNC … FAILOVER)
-//         ─► kNone: it did. The writes that were held back are answered with READONLY now.
+//         ─► kNone: the replica became the primary. The paused writes are now answered with READONLY.
 //
-// It is given up after the timeout (or, with FORCE, goes on without the wait), on ABORT, and when the replica refuses
-// to take over. If it cannot be reached, or refuses the password, it is asked again until it agrees or ABORT comes.
+// The failover is aborted after the timeout, by ABORT, or when the replica refuses to take over. With FORCE it
+// continues after the timeout without waiting. If the replica cannot be reached or refuses the password, this server
+// retries until the replica agrees or ABORT comes.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +25,16 @@ class Replicas;
 struct History;
 
 struct FailoverRequest {
-  std::optional<PrimaryAddress> target;  // none: the first replica that has everything
-  int64_t timeout_ms = 0;                // 0: none
+  std::optional<PrimaryAddress> target;  // empty: the first replica that has the whole stream
+  int64_t timeout_ms = 0;                // 0: no timeout
   bool is_forced = false;
 };
 
-// Who changes the role of the server.
+// Changes the role of the server.
 class RoleChanger {
  public:
   virtual ~RoleChanger() = default;
-  // Follows the replica, which becomes the primary.
+  // Makes this server a replica of `target`, which becomes the primary.
   virtual void HandOver(const PrimaryAddress& target) = 0;
   virtual void Promote() = 0;
 };
@@ -53,16 +54,16 @@ class Failover {
   };
   explicit Failover(const Parts& parts) : parts_(parts) {}
 
-  // Throws Refusal.
+  // Pauses writes until a replica has the whole stream. Throws Refusal.
   void Start(const FailoverRequest& request);
   void Abort(const std::string& reason);
-  // At the end of a Turn, and for the timer. Cost: a compare when there is none.
+  // Called at the end of a turn and by the timer. Cost: one comparison when no failover runs.
   void Continue() {
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  // The new primary answered: it is over.
+  // The new primary has accepted the role.
   void Finished();
-  // It refused to.
+  // The new primary has refused the role.
   void Refused();
 
   State state() const { return state_; }
@@ -77,7 +78,7 @@ class Failover {
   const Parts parts_;
   State state_ = State::kNone;
   FailoverRequest request_;
-  int64_t deadline_ms_ = 0;  // of the Pace; 0: none
+  int64_t deadline_ms_ = 0;  // in Pace time; 0: no timeout
 };
 
 }  // namespace respite

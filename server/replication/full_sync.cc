@@ -70,7 +70,7 @@ bool FullSync::JoinRunning(Session& session) {
 }
 
 void FullSync::Left(Replica::State state) {
-  // Without save points nobody else wants the file.
+  // Without save points, only replicas need the file.
   const bool was_last = state == Replica::State::kAwaitsEnd && In(Replica::State::kAwaitsEnd).empty();
   if (was_last && parts_.settings.save.empty() && parts_.snapshots.Running()) parts_.child_processes.Kill();
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
@@ -92,11 +92,12 @@ FullSync::Contents FullSync::ContentsFor(const std::vector<Session*>& waiting) {
 bool FullSync::GoesThroughPipe(const std::vector<Session*>& waiting) const {
   const auto takes = [](const Session* session) { return session->replica->takes_streams; };
   const Contents contents = ContentsFor(waiting);
-  const bool must = contents.functions_only || contents.for_70;  // the dump file is another one
+  const bool must = contents.functions_only || contents.for_70;  // the dump file would have other contents
   return std::ranges::all_of(waiting, takes) && (parts_.settings.repl_diskless_sync || must);
 }
 
-// A child that writes into a pipe serves those who were there when it began: so it waits a while for more of them.
+// A child that writes into a pipe serves only the replicas that wait when it begins. So this waits a while for more
+// replicas.
 bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
   if (!GoesThroughPipe(waiting)) return true;
   const Settings& settings = parts_.settings;
@@ -109,12 +110,12 @@ bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
 }
 
 void FullSync::Cron() {
-  if (parts_.child_processes.Busy() || IsStreaming()) return;  // the pipe may have more to give than its child
+  if (parts_.child_processes.Busy() || IsStreaming()) return;  // the pipe may hold data after its child has ended
   const std::vector<Session*> waiting = In(Replica::State::kAwaitsSnapshot);
   if (!waiting.empty() && IsDue(waiting)) Start();
 }
 
-// Of those who want different things (the whole data, functions only) the first decides.
+// If the waiting replicas want different contents (all data, or functions only), the first replica decides.
 void FullSync::Start() {
   std::vector<Session*> waiting = In(Replica::State::kAwaitsSnapshot);
   const bool functions_only = waiting.front()->replica->wants_functions_only;
@@ -195,7 +196,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
       [this](bool is_whole) { PipeEnded(is_whole); });
 }
 
-// In the child.
+// Runs in the child.
 bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const {
   PipeFile file(reporter.Output());
   if (file.Write("$EOF:" + mark + "\r\n").error != kNoError) return false;
@@ -260,7 +261,7 @@ void FullSync::OpenFile(Session& session) {
   session.out.Append("$" + std::to_string(replica.file_bytes) + "\r\n");
 }
 
-// It wanted the snapshot only.
+// Closes the connection of a client that wanted only the snapshot.
 void FullSync::Served(Session& session) {
   session.replica->state = Replica::State::kServed;
   session.close_after_reply = true;
@@ -299,7 +300,8 @@ void FullSync::ContinueReading() {
   const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
   const std::vector<Session*> receiving = ReceivingFrom(Source::kPipe);
   if (std::ranges::none_of(receiving, is_full)) return pipe_->Resume();
-  // This Turn sends what they have; the next one sees that. A full socket begins a Turn when it has room.
+  // This turn sends the pending output, and the posted turn checks the replicas again. A full socket begins a turn when
+  // it has room.
   const auto may_send = [&](const Session* session) {
     return is_full(session) && session->transport != nullptr && !session->transport->AwaitsRoom();
   };
@@ -314,7 +316,7 @@ void FullSync::SendFiles() {
     return parts_.snapshots.RemoveBackgroundSyncFile();
   }
   for (Session* session : receiving) SendFile(*session);
-  // Who takes it as fast as we send it gets more in the next Turn; a full socket begins a Turn when it has room.
+  // A replica whose socket has room gets more in the next turn. A full socket begins a turn when it has room.
   const auto has_room = [](const Session* session) {
     return session->replica->file != nullptr && (session->transport == nullptr || !session->transport->AwaitsRoom());
   };

@@ -1,10 +1,10 @@
-// FullSync: snapshots for replicas that cannot go on from the backlog.
+// FullSync: snapshots for replicas that cannot continue from the backlog.
 //
-//   disk      a child writes the dump file, which is then sent to all who wait for it ($<bytes>)
-//   diskless  a child writes into a pipe, and the server hands on what it reads, to all who were there when the child
+//   disk      a child writes the dump file, which is then sent to all waiting replicas ($<bytes>)
+//   diskless  a child writes into a pipe, and the server sends the data on to all replicas that waited when the child
 //             began ($EOF:<mark>)
 //
-// One child serves many replicas. The stream from the moment of the fork waits in the backlog until a replica has the
+// One child serves many replicas. The backlog keeps the stream from the moment of the fork until each replica has the
 // snapshot.
 #pragma once
 
@@ -56,40 +56,40 @@ class FullSync {
   };
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 
-  // The replica, which is attached, needs a snapshot: of the child that runs, or of the next.
+  // Gives an attached replica a snapshot: from the child that runs, or from the next child.
   void Enter(Session& session);
-  // A replica has left: its child may have nobody to work for.
+  // Called after a replica has left. Kills a child that no other replica needs.
   void Left(Replica::State state);
-  // Begins the snapshot that is due; for the timer, once a second.
+  // Begins a snapshot that is due. Called once a second.
   void Cron();
-  // At the end of a Turn, before replies leave: hands on what replicas have room for.
+  // Sends snapshot data to replicas that have room for it. Called at the end of a turn, before replies are sent.
   void EndTurn();
-  // A background save has ended.
+  // Called when a background save has ended.
   void SnapshotEnded(Snapshots::Outcome outcome);
-  // A snapshot goes to replicas through a pipe.
+  // Returns whether a snapshot is being sent to replicas through a pipe.
   bool IsStreaming() const { return pipe_.has_value(); }
 
  private:
   std::vector<Session*> In(Replica::State state) const;
-  // Those who receive a snapshot from a file, or through the pipe. There may be both at the same time.
+  // Returns the replicas that receive a snapshot from a file or through the pipe. Both can happen at the same time.
   enum class Source : uint8_t { kFile, kPipe };
   std::vector<Session*> ReceivingFrom(Source source) const;
-  // The replica gets the snapshot that is being written for others. False: there is none that it can use.
+  // Lets the replica share the snapshot that is being written for other replicas. Returns false if it cannot use one.
   bool JoinRunning(Session& session);
-  // Whether the next snapshot begins now. Requires: somebody waits, and no child runs.
+  // Returns whether the next snapshot must begin now. Requires: a replica waits, and no child runs.
   bool IsDue(const std::vector<Session*>& waiting) const;
   bool GoesThroughPipe(const std::vector<Session*>& waiting) const;
   void Start();
   void StartOnDisk(const std::vector<Session*>& waiting);
   void StartThroughPipe(const std::vector<Session*>& waiting);
-  // What a child writes for those who wait.
+  // What a child writes for the waiting replicas
   struct Contents {
     bool functions_only = false;
-    bool for_70 = false;  // for Redis 7.0
+    bool for_70 = false;  // in the format of Redis 7.0
   };
   static Contents ContentsFor(const std::vector<Session*>& waiting);
   bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;
-  // The history up to now is what the snapshot has.
+  // Sends +FULLRESYNC and sets the state. The snapshot contains the history up to Replica::sent_to.
   void Begin(Session& session, Replica::State state);
   void FailAll(const std::vector<Session*>& waiting);
   void HandOn(Bytes bytes);

@@ -86,7 +86,7 @@ Handshake::Verdict Handshake::Fail(LogLevel level, std::string text) {
 }
 
 Handshake::Verdict Handshake::Answer(Bytes line) {
-  if (line.empty()) return Verdict::kWait;  // the primary says that it is still there
+  if (line.empty()) return Verdict::kWait;  // the primary only says that it is alive
   const bool is_error = line.front() == '-';
   const std::string text(line);
   switch (step_) {
@@ -115,7 +115,7 @@ Handshake::Verdict Handshake::Answer(Bytes line) {
   return Verdict::kFail;
 }
 
-// A primary that wants a password first says so here: AUTH comes next.
+// A primary that requires a password may answer with an error here. AUTH comes next.
 Handshake::Verdict Handshake::AnswerToPing(Bytes line) {
   const bool is_understood = line.front() == '+' || line.starts_with("-NOAUTH") || line.starts_with("-NOPERM") ||
                              line.starts_with("-ERR operation not permitted");

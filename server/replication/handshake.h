@@ -1,5 +1,5 @@
-// Handshake: what a replica says to its primary before the stream: PING, AUTH, REPLCONF …, PSYNC, one after the other,
-// and what it makes of the answers.
+// Handshake: the requests that a replica sends to its primary before the stream (PING, AUTH, REPLCONF …, PSYNC), one
+// after the other, and the meaning of the replies.
 #pragma once
 
 #include <cstdint>
@@ -22,30 +22,30 @@ class Handshake {
     const History& history;
     const Failover& failover;
   };
-  enum class MayContinue : uint8_t { kNo, kYes };  // kYes: the history here is that of the primary, or was
+  enum class MayContinue : uint8_t { kNo, kYes };  // kYes: the history here is or was the primary's
 
   Handshake(const Parts& parts, MayContinue may_continue) : parts_(parts), may_continue_(may_continue) {}
 
-  // The next request to send, as RESP text.
+  // Returns the next request to send, as RESP text.
   std::string NextRequest();
 
   enum class Verdict : uint8_t {
     kNext,      // send the next request
-    kWait,      // that was no answer yet
-    kContinue,  // the stream follows, behind the end of our history
+    kWait,      // the line was not a reply yet
+    kContinue,  // the stream follows after the end of the history here
     kSnapshot,  // a snapshot follows, then the stream
-    kOldSync,   // the same after the next request, of a history without a name
-    kFail,      // logged
+    kOldSync,   // for a primary without PSYNC: send SYNC, then as kSnapshot, but the history has no ID
+    kFail,      // already logged
   };
-  // Takes a line of the primary.
+  // Reads one line from the primary.
   Verdict Answer(Bytes line);
 
-  // PSYNC was sent.
+  // Returns whether PSYNC was sent.
   bool HasAsked() const { return step_ >= Step::kPsync; }
-  // The history that the primary named, if it did. With kContinue the id may be empty: the same.
+  // The history that the primary named. After kContinue an empty ID means that the ID has not changed.
   const std::string& id() const { return id_; }
   int64_t offset() const { return offset_; }
-  // With kFail: why, for INFO.
+  // The reason for kFail, for INFO
   const std::string& failure() const { return failure_; }
 
  private:

@@ -43,7 +43,7 @@ void LocalKeys::RemoveExpired() {
     at = is_done ? keys_.erase(at) : std::next(at);
     if (at == keys_.end()) {
       next_ = {};
-      return;  // the next round begins anew
+      return;  // the next round starts with the first key
     }
     next_ = *at;
   }

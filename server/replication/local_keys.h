@@ -1,5 +1,5 @@
-// LocalKeys: keys that clients of a writable replica have given deadlines. The primary does not know of them, so the
-// replica removes them itself when their time has come.
+// LocalKeys: keys with deadlines that clients of a writable replica have set. The primary does not know these keys, so
+// the replica itself removes them when they expire.
 #pragma once
 
 #include <set>
@@ -21,9 +21,9 @@ class LocalKeys final : public CallObserver {
   };
   explicit LocalKeys(const Parts& parts) : parts_(parts) {}
 
-  // A client wrote. Cost: O(keys of the command · log n).
+  // Records the keys of a client's write. Cost: O(keys of the command · log n).
   void OnCall(const FinishedCall& call) override;
-  // For the timer: removes what has expired, of some of the keys.
+  // Checks some of the keys and removes the expired ones. Called by the timer.
   void RemoveExpired();
   void Clear() { keys_.clear(); }
   size_t Count() const { return keys_.size(); }
@@ -32,12 +32,12 @@ class LocalKeys final : public CallObserver {
   using Key = std::pair<int, std::string>;
   static constexpr int kPerRound = 64;
 
-  // True when the key needs no more care.
+  // Returns true if the key has no deadline left to watch.
   bool IsDone(const Key& key);
 
   const Parts parts_;
   std::set<Key> keys_;
-  Key next_;  // the round goes on here
+  Key next_;  // where the next round starts
 };
 
 }  // namespace respite

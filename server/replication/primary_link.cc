@@ -33,7 +33,7 @@ constexpr int64_t kFirstRetryDelayMs = 2000;  // after a snapshot that could not
 constexpr int64_t kLongestRetryDelayMs = 60'000;
 constexpr size_t kLongestError = 200;
 
-// The text on one line, for INFO.
+// Returns the text on one line, for INFO.
 std::string OneLineError(Bytes text) {
   std::string shown(text.substr(0, kLongestError));
   std::ranges::replace_if(
@@ -50,7 +50,7 @@ PrimaryLink::PrimaryLink(const Parts& parts)
 
 PrimaryLink::~PrimaryLink() { link_.reset(); }
 
-// --- The connection.
+// --- The connection
 
 void PrimaryLink::Follow(Handshake::MayContinue continues) {
   Leave();
@@ -120,9 +120,10 @@ void PrimaryLink::Reconnect(const std::string& reason) {
   CloseSession();
   DropLink();
   state_ = State::kConnect;
-  if (!was_linked) return;  // the timer tries again
+  if (!was_linked) return;  // the timer retries
   down_since_ms_ = services.pace.NowMs();
-  if (down_since_ms_ - linked_since_ms_ < kShortLinkMs) return;  // likewise: the next one may be as short
+  if (down_since_ms_ - linked_since_ms_ < kShortLinkMs)
+    return;  // the timer retries, since the next link may be as short
   services.log.Notice("Reconnecting to MASTER " + services.settings.replicaof->host + ":" +
                       std::to_string(services.settings.replicaof->port));
   Dial();
@@ -142,11 +143,11 @@ void PrimaryLink::OnConnected() {
 void PrimaryLink::SendNext() { link_->Send(handshake_->NextRequest()); }
 
 void PrimaryLink::OnEnded(const std::string& reason) {
-  if (state_ == State::kLoading) {  // seen when it is over
+  if (state_ == State::kLoading) {  // noticed when the loading has ended
     link_.reset();
     return;
   }
-  // Redis: what goes wrong before PSYNC is tried again, until somebody gives the failover up.
+  // Redis: an error before PSYNC is retried until the failover is aborted.
   if (AwaitsTakeover()) return parts_.failover.Refused();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "
@@ -162,7 +163,7 @@ bool PrimaryLink::AwaitsTakeover() const {
 
 void PrimaryLink::OnReceived(Bytes bytes) {
   last_io_ms_ = parts_.services.pace.NowMs();
-  // Only the script or the loader that runs may change the data: what comes meanwhile waits for its end.
+  // Only the running script or loader may change the data. Input that arrives meanwhile waits until it has ended.
   const bool must_wait = parts_.services.phase.IsMidTurn() || resume_posted_ || !unprocessed_.empty();
   if (must_wait || IsPaused()) {
     unprocessed_.append(bytes);
@@ -219,16 +220,16 @@ void PrimaryLink::ContinueReplication() {
   History& history = parts_.services.data.history;
   if (!handshake_->id().empty()) {
     history.Fork(handshake_->id());
-    parts_.replicas.CloseAll();  // they learn the new id when they come back
+    parts_.replicas.CloseAll();  // replicas learn the new ID when they reconnect
   }
   parts_.services.log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
   parts_.failover.Finished();
   parts_.stream.Begin();
-  history.data = History::Data::kWhole;  // also of an empty server, which asks to continue
+  history.data = History::Data::kWhole;  // also for an empty server, which may continue a history
   BecomeLinked(history.stream_db);
 }
 
-// --- The snapshot.
+// --- The snapshot
 
 void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
   parts_.failover.Finished();
@@ -236,7 +237,7 @@ void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
   state_ = State::kTransfer;
 }
 
-// Loading while it arrives is done in shares, since others wait, too.
+// Takes one share of the snapshot per turn if it is loaded while it arrives, so that other clients are served.
 void PrimaryLink::TakeSnapshot(Bytes& bytes) {
   const Bytes share = bytes.substr(0, resync_->ShareBytes());
   Bytes rest = share;
@@ -252,7 +253,7 @@ void PrimaryLink::TakeSnapshot(Bytes& bytes) {
     case Resync::Status::kFailed:
       return SnapshotFailed();
     case Resync::Status::kWhole:
-      unprocessed_ = std::string(bytes);  // loading serves others, who use the memory of `bytes`
+      unprocessed_ = std::string(bytes);  // loading serves other clients, which reuse the memory of `bytes`
       bytes = {};
       return LoadSnapshot();
   }
@@ -268,20 +269,21 @@ void PrimaryLink::LoadSnapshot() {
   if (!is_loaded) return SnapshotFailed();
   resync_.reset();
   failed_snapshots_ = 0;
-  mark_ = {services.aof.writer().Appended(), 0};  // offsets of another history say nothing
+  mark_ = {services.aof.writer().Appended(), 0};  // offsets of another history are meaningless here
   on_disk_ = 0;
   if (link_ == nullptr) return Reconnect("Connection with master lost while the snapshot was loaded");
   parts_.stream.Begin();
   parts_.stream.Restart();
   const std::string rest = std::exchange(unprocessed_, {});
   link_->SetReading(Link::Reading::kOn);
-  // A primary that is a replica itself hands on a stream that does not begin with SELECT.
+  // A primary that is itself a replica sends on a stream that need not begin with SELECT.
   BecomeLinked(std::clamp(services.loading.file_history().stream_db, 0, services.keyspace.Count() - 1));
-  Acknowledge();  // a primary that streams begins when it hears this
+  Acknowledge();  // a primary that sends the snapshot through a pipe starts the stream after this
   if (!rest.empty()) TakeStream(rest);
 }
 
-// Each attempt makes the primary fork and send all of its data, and the next snapshot is probably no better.
+// Delays the next attempt. Each attempt makes the primary fork and send all its data, and the next snapshot will
+// probably fail too.
 void PrimaryLink::SnapshotFailed() {
   const std::string reason = resync_->failure();
   const char* const what = state_ == State::kLoading
@@ -308,7 +310,7 @@ void PrimaryLink::SayStillHere() {
   link_->Send("\n");
 }
 
-// --- The stream.
+// --- The stream
 
 void PrimaryLink::BecomeLinked(int db) {
   const Services& services = parts_.services;
@@ -369,17 +371,17 @@ void PrimaryLink::RunStream() {
   if (outcome == Pump::Outcome::kPaused) link_->SetReading(Link::Reading::kOff);  // until Resume
 }
 
-// The pump stops at such a session, and does not count the request as applied.
+// Marks the session to close. The pump then stops there and does not count the request as applied.
 void PrimaryLink::CommandFailed(Bytes command, Bytes error) {
   if (session_ == nullptr || !failed_command_.empty()) return;
   failed_command_ = command.empty() ? "?" : OneLineError(command);
-  // The words of an unknown command may be data of users.
+  // The arguments of an unknown command may be data of users.
   last_error_ = OneLineError(error.substr(0, error.find(", with args beginning with")));
   session_->close_after_reply = true;
 }
 
-// The commands before the failed one were applied. If it ran in a transaction, other commands of that may have had
-// effects, so only a snapshot helps.
+// The commands before the failed one were applied. If it ran in a transaction, other commands of that transaction may
+// have changed data, so only a full resynchronisation helps.
 void PrimaryLink::EndAtFailedCommand() {
   const Services& services = parts_.services;
   const std::string reason = "The command '" + failed_command_ + "' of the master failed here: " + last_error_;
@@ -389,13 +391,13 @@ void PrimaryLink::EndAtFailedCommand() {
   state_ = State::kFailed;
   last_error_ = OneLineError(reason);
   down_since_ms_ = services.pace.NowMs();
-  parts_.replicas.CloseAll();  // they ask again, and hear that there is no link
+  parts_.replicas.CloseAll();  // when they ask again, they learn that the link is down
   services.log.Warning(reason + ". The link has ended at offset " + std::to_string(services.data.history.offset) +
                        ", and this replica must not become a master. REPLICAOF with the same host and port makes a "
                        "full resynchronization");
 }
 
-// A link that continued from here would get the same bytes, so only a snapshot helps.
+// A link that continued from here would get the same bytes, so only a full resynchronisation helps.
 void PrimaryLink::EndAtProtocolError() {
   CloseSession();
   down_since_ms_ = parts_.services.pace.NowMs();
@@ -404,7 +406,7 @@ void PrimaryLink::EndAtProtocolError() {
   DelayRetry();
 }
 
-// In a later Turn, since others wait, too.
+// Continues in a later turn, so that other clients are served first.
 void PrimaryLink::Resume() {
   if (!parts_.services.host || std::exchange(resume_posted_, true)) return;
   parts_.services.host->Post([this] {
@@ -423,8 +425,8 @@ void PrimaryLink::Continue() {
   }
 }
 
-// The requests in front of a transaction that is still open count, though they came with its beginning: they must not
-// run again after a break.
+// Counts requests before a transaction that is still open as applied, even if they arrived together with its beginning.
+// After a broken connection they must not run again.
 void PrimaryLink::NoteApplied() {
   const Session& session = *session_;
   History& history = parts_.services.data.history;
@@ -461,7 +463,7 @@ void PrimaryLink::Acknowledge() {
 }
 
 int64_t PrimaryLink::OffsetOnDisk() {
-  // What is kept beside a first base that is still being made is not safe yet.
+  // While the first base file is being written, the incremental file beside it is not safe yet.
   if (parts_.services.aof.state() != AppendOnlyFile::State::kOn) return on_disk_;
   AofWriter& writer = parts_.services.aof.writer();
   if (writer.Synced() >= mark_.journaled) {
@@ -472,10 +474,10 @@ int64_t PrimaryLink::OffsetOnDisk() {
   return on_disk_;
 }
 
-// Nothing is sent to a primary but acknowledgements.
+// Discards replies: acknowledgements are the only data that a replica sends to its primary.
 void PrimaryLink::Flush(size_t /*most_bytes*/) { session_->out.Consume(session_->out.Size()); }
 
-// Somebody closed the session (CLIENT KILL).
+// Called when the session is closed, for example by CLIENT KILL.
 void PrimaryLink::Close() {
   Session* const session = std::exchange(session_, nullptr);
   parts_.role.is_linked = false;
@@ -487,7 +489,7 @@ void PrimaryLink::Close() {
   } else {
     remove();
   }
-  if (state_ != State::kLinked) return;  // we close it ourselves
+  if (state_ != State::kLinked) return;  // this class closes the session itself
   state_ = State::kConnect;
   DropLink();
   down_since_ms_ = parts_.services.pace.NowMs();

@@ -1,15 +1,16 @@
-// PrimaryLink: a replica's connection to its primary: greets it, takes a snapshot if it must, and runs the stream.
+// PrimaryLink: the connection of a replica to its primary. It performs the handshake, receives a snapshot if necessary,
+// and runs the stream.
 //
 //   kConnect ──► kConnecting ──► kHandshake ──► kTransfer ──► kLoading ──► kLinked
 //      ▲                             └────────── +CONTINUE ───────────────►  │
-//      └───────────────── whatever goes wrong ◄──────────────────────────────┘
+//      └─────────────────────── any failure ◄────────────────────────────────┘
 //
-// After a snapshot that could not be used, the next attempt waits: 2 s, 4 s and so on up to a minute, since each makes
-// the primary fork. A command of the stream that fails ends the link (kFailed) until an operator has it made again:
-// what the primary counts as acknowledged must have its effect here.
+// After a snapshot that could not be used, the next attempt is delayed by 2 s, 4 s and so on up to a minute, since each
+// attempt makes the primary fork. A command of the stream that fails ends the link (kFailed) until an operator repeats
+// REPLICAOF. Otherwise the primary would count the command as acknowledged without its effect here.
 //
-// The stream is run as the requests of a session (SessionKind::kPrimary) that may do everything and gets no replies.
-// The bytes of what has run go on to the own replicas, as they came.
+// The stream runs as the requests of a session (SessionKind::kPrimary) that has all permissions and gets no replies.
+// The bytes of applied requests are sent unchanged to the replicas of this server.
 #pragma once
 
 #include <cstdint>
@@ -52,38 +53,39 @@ class PrimaryLink final : public Link::User, public Transport {
   explicit PrimaryLink(const Parts& parts);
   ~PrimaryLink() override;
 
-  // Follows the primary that the settings name: connects at once. `continues`: the history here may be that of it.
+  // Connects immediately to the primary that the settings name. `continues`: whether the history here may be the
+  // primary's.
   void Follow(Handshake::MayContinue continues);
-  // Follows nobody any more.
+  // Stops following a primary.
   void Leave();
-  // A command of the primary failed here, and must not count as applied. The link ends when the command has.
+  // Reports that a command of the primary failed here and must not count as applied. The link ends after the command.
   void CommandFailed(Bytes command, Bytes error);
-  // Whether the link waits: a command has failed, or the next attempt has been delayed.
+  // Returns whether the link waits: after a failed command, or because the next attempt has been delayed.
   bool IsResting() const;
   // Connects immediately. After a failed command, this makes a full synchronisation. Requires: IsResting().
   void Retry();
-  // Once a second: connects, acknowledges, and gives up what takes too long.
+  // Connects, sends acknowledgements, and drops a connection that takes too long. Called once a second.
   void Cron();
-  // At the end of a Turn: what had to wait for it.
+  // Does work that had to wait for the end of a turn.
   void EndTurn();
-  // The primary asked how far we are.
+  // The primary has requested an acknowledgement.
   void AcknowledgeSoon() { owes_ack_ = true; }
 
   State state() const { return state_; }
   struct Figures {
-    int64_t last_io_s;  // -1: there is no connection
+    int64_t last_io_s;  // -1: not connected
     int64_t transfer_total;
     int64_t transfer_read;
     int64_t transfer_io_s;
     int64_t down_since_s;
     bool was_linked;      // to this primary, at least once
     int64_t read_offset;  // bytes of the history that have arrived
-    int64_t retry_in_s;   // -1: no attempt is put off
+    int64_t retry_in_s;   // -1: no attempt is delayed
   };
   Figures Survey() const;
-  // Why the link is down, on one line; empty: it is up, or nothing has gone wrong yet.
+  // Why the link is down, on one line. Empty if the link is up or no error has occurred yet.
   const std::string& last_error() const { return last_error_; }
-  // With kFailed: the command.
+  // With kFailed: the command that failed
   const std::string& failed_command() const { return failed_command_; }
 
   // Link::User
@@ -99,37 +101,37 @@ class PrimaryLink final : public Link::User, public Transport {
 
  private:
   void Dial();
-  // Drops the connection; it is made again.
+  // Drops the connection. It is made again later.
   void Reconnect(const std::string& reason);
-  // The primary's snapshot could not be loaded: the next attempt is delayed.
+  // Delays the next attempt after the snapshot of the primary could not be loaded.
   void SnapshotFailed();
   void EndAtFailedCommand();
   void EndAtProtocolError();
-  // Delays the next attempt: the more attempts have failed, the longer.
+  // Delays the next attempt; the delay grows with the number of failed attempts.
   void DelayRetry();
-  // Nothing of the connection is left.
+  // Destroys everything that belongs to the connection.
   void DropLink();
   void Take(Bytes bytes);
   void Continue();
   void SendNext();
-  // Takes the lines of the handshake off the front.
+  // Removes the lines of the handshake from the front of `bytes` and handles them.
   void TakeLines(Bytes& bytes);
   void HandleAnswer(Bytes line);
-  // Whether the replica that is to take over was asked to, and has not agreed.
+  // Returns whether the replica chosen by FAILOVER was asked to take over and has not agreed yet.
   bool AwaitsTakeover() const;
   void ContinueReplication();
-  // The snapshot has the history `id` up to `offset`.
+  // Begins to receive a snapshot, which contains the history `id` up to `offset`.
   void BeginTransfer(const std::string& id, int64_t offset);
   void TakeSnapshot(Bytes& bytes);
   void LoadSnapshot();
-  // The primary must not give us up while we load.
+  // Tells the primary during a long load that this replica is alive.
   void SayStillHere();
   void BecomeLinked(int db);
-  // The stream.
+  // --- The stream
   void TakeStream(Bytes bytes);
   void Feed(Bytes bytes);
   void RunStream();
-  // A request of the stream waits: for the end of CLIENT PAUSE.
+  // Returns whether a request of the stream is paused (CLIENT PAUSE) or blocked.
   bool IsPaused() const {
     return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
   }
@@ -141,33 +143,33 @@ class PrimaryLink final : public Link::User, public Transport {
 
   const Parts parts_;
   Pump pump_;
-  respite::User user_;  // may do everything
+  respite::User user_;  // has all permissions
   State state_ = State::kNone;
   Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;
   std::unique_ptr<Link> link_;
   std::optional<Handshake> handshake_;
   std::optional<Resync> resync_;
-  std::string line_;        // the beginning of a line
-  int64_t last_io_ms_ = 0;  // of the Pace
-  int64_t began_ms_ = 0;    // to connect
-  int64_t said_ms_ = 0;     // that we are still here
+  std::string line_;        // an incomplete line of the handshake
+  int64_t last_io_ms_ = 0;  // in Pace time
+  int64_t began_ms_ = 0;    // when the connection attempt began
+  int64_t said_ms_ = 0;     // when SayStillHere last wrote
   int64_t down_since_ms_ = 0;
   int64_t linked_since_ms_ = 0;
   bool was_linked_ = false;   // since Follow
-  int failed_snapshots_ = 0;  // since the last one that could be used
-  int64_t retry_at_ms_ = 0;   // of the Pace; not before
+  int failed_snapshots_ = 0;  // since the last snapshot that could be used
+  int64_t retry_at_ms_ = 0;   // in Pace time; no attempt before it
   std::string last_error_;
-  std::string failed_command_;  // empty: none
+  std::string failed_command_;  // empty: no command failed
 
-  Session* session_ = nullptr;  // while linked
+  Session* session_ = nullptr;  // set while linked
   std::vector<char> scratch_;
-  int64_t received_to_ = 0;  // bytes of the history that the session was given
+  int64_t received_to_ = 0;  // history offset up to which the session was given the stream
   SharedLog log_;
-  std::deque<BlobPart> unapplied_;  // the bytes behind the history's end that have arrived
-  std::string unprocessed_;         // arrived while nothing could be made of it
+  std::deque<BlobPart> unapplied_;  // bytes that have arrived after the end of the history
+  std::string unprocessed_;         // input that arrived while it could not be handled
   bool resume_posted_ = false;
   bool owes_ack_ = false;
-  // The end of the history when the append-only file had so many bytes: when these are synced, so is the history.
+  // A history offset and the size of the append-only file at that offset. When that size is synced, so is the history.
   struct Mark {
     uint64_t journaled = 0;
     int64_t offset = 0;

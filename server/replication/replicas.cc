@@ -21,7 +21,7 @@ Replicas::Replicas(const Parts& parts)
 
 void Replicas::Attach(Session& session) {
   session.kind = SessionKind::kReplica;
-  session.replies.TurnOn();  // CLIENT REPLY is not for the stream
+  session.replies.TurnOn();  // CLIENT REPLY does not apply to the stream
   session.replica->output_is_stream = true;
   all_.push_back(&session);
 }
@@ -35,7 +35,7 @@ bool Replicas::Forget(Session& session) {
 }
 
 void Replicas::CloseAll() {
-  const std::vector<Session*> all = all_;  // who closes leaves the list
+  const std::vector<Session*> all = all_;  // a closed session leaves all_
   for (Session* session : all) parts_.clients.Close(*session);
 }
 
@@ -45,7 +45,7 @@ std::string Replicas::HostOf(const Session& session) {
   return address.substr(0, address.rfind(':'));
 }
 
-// A replica that has not said where it listens is called by its connection.
+// Returns the connection's ID for a replica that has not announced its port.
 std::string Replicas::NameOf(const Session& session) {
   const int port = session.replica == nullptr ? 0 : session.replica->listening_port;
   if (port == 0) return "client id #" + std::to_string(session.id);
@@ -102,14 +102,15 @@ void Replicas::Deliver() {
     Replica& replica = *session->replica;
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
-      // The Blobs that its output refers to lie in memory anyway: so they are counted, and of use to others.
+      // The Blobs of its pending output are in memory anyway. Keeping them in the backlog counts them and lets other
+      // replicas use them.
       needed_from = std::min(needed_from, replica.sent_to - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.waiting_bytes = static_cast<size_t>(end - replica.sent_to);
       needed_from = std::min(needed_from, replica.sent_to);
     }
     parts_.limits.CheckOutput(*session, now_ms, ClientLimits::Moment::kReply);
-    if (i < all_.size() && all_[i] == session) ++i;  // one that is over its limit has left the list
+    if (i < all_.size() && all_[i] == session) ++i;  // a replica over its output limit was closed and has left all_
   }
   parts_.stream.Trim(parts_.settings.repl_backlog_size, needed_from);
   parts_.stream.NoteHeldBytes(BufferBytes() + OwnBytes());
@@ -168,7 +169,6 @@ void Replicas::AskForAcks(int64_t offset) {
   wants_acks_ = wants_acks_ || is_new_history || offset > asked_to_;
 }
 
-// At once: the end of the Turn may be after the shutdown.
 void Replicas::AskForEverything() { AskForAcks(parts_.data.history.offset); }
 
 void Replicas::LogLag() const {
@@ -204,7 +204,8 @@ void Replicas::Cron(Pings pings) {
   RefreshGood();
 }
 
-// An empty line says that we are still there, where no stream says it: before a snapshot, and while it is written.
+// Sends an empty line to a replica that gets no stream, before and while its snapshot is written. It shows that this
+// server is alive.
 void Replicas::PingWaiting(Session& session) {
   const Replica::State state = session.replica->state;
   if (state != Replica::State::kAwaitsSnapshot && state != Replica::State::kAwaitsEnd) return;
@@ -212,7 +213,8 @@ void Replicas::PingWaiting(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-// A replica that receives a snapshot says nothing, but its socket takes bytes. One that loads it sends empty lines.
+// Records when the replica was last alive. A replica that receives a snapshot sends nothing, but its socket takes
+// bytes. A replica that loads one sends empty lines.
 void Replicas::NoteSignsOfLife(Session& session) {
   Replica& replica = *session.replica;
   if (session.usage.bytes_in != replica.said_bytes) {

@@ -1,4 +1,4 @@
-// Replicas: the replicas of this server: who they are, how far they have come, and how the stream gets to them.
+// Replicas: the replicas of this server. Knows their addresses and acknowledged offsets, and sends the stream to them.
 #pragma once
 
 #include <cstdint>
@@ -38,54 +38,55 @@ class Replicas final : public Followers {
   };
   explicit Replicas(const Parts& parts);
 
-  // --- Those that are there.
+  // --- The list of replicas
 
-  // From here on the session is a replica. Requires: it is none.
+  // Makes the session a replica. Requires: it is not one yet.
   void Attach(Session& session);
-  // The session closes. True: it was attached.
+  // Removes a session that closes. Returns true if it was attached.
   bool Forget(Session& session);
   const std::vector<Session*>& All() const { return all_; }
   bool Empty() const { return all_.empty(); }
   void CloseAll();
-  // How the log and INFO call it: "127.0.0.1:6380".
+  // Returns the name for the log and INFO, for example "127.0.0.1:6380".
   static std::string NameOf(const Session& session);
   static std::string HostOf(const Session& session);
-  // As INFO says it: "online".
+  // Returns the state as in INFO, for example "online".
   static Bytes StateNameOf(const Replica& replica);
 
-  // --- The stream.
+  // --- The stream
 
-  // The replica gets the stream from now on, from Replica::sent_to.
+  // Sends the stream to the replica from now on, from Replica::sent_to.
   void PutOnline(Session& session);
-  // At the end of a Turn, before replies leave: hands on what was appended. Cost: O(replicas + parts).
+  // Sends the appended stream to the replicas. Called at the end of a turn, before replies are sent. Cost: O(replicas +
+  // parts).
   void Deliver();
 
-  // --- What they acknowledge.
+  // --- Acknowledgements
 
   void Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk);
-  // Asks all of them, at the end of the Turn, unless they were asked for this much already.
+  // Asks all replicas at the end of the turn, unless they were already asked for this offset.
   void AskForAcks(int64_t offset);
-  // Somebody has acknowledged more since the last call.
+  // Returns whether a replica has acknowledged more since the last call.
   bool TakeProgress() { return std::exchange(has_progress_, false); }
   int64_t CountAcked(int64_t offset) const;
   int64_t CountOnDisk(int64_t offset) const;
-  // Counts those that are online and have spoken within min-replicas-max-lag.
+  // Counts the replicas that are online and have acknowledged within min-replicas-max-lag.
   void RefreshGood();
 
-  // Memory of the stream for all replicas together: the backlog, which reaches back to the replica that is behind most.
+  // Memory of the stream for all replicas together: the backlog, which reaches back to the slowest replica.
   size_t BufferBytes() const;
 
-  // Followers, for a shutdown.
+  // Followers, for a shutdown
   bool HaveEverything() const override;
   void AskForEverything() override;
   void LogLag() const override;
 
-  // Once a second: pings, and closes those that are silent. kPaused: the stream must not grow (FAILOVER).
+  // Pings replicas, and closes silent ones. Called once a second. kPaused: the stream must not grow (FAILOVER).
   enum class Pings : uint8_t { kAllowed, kPaused };
   void Cron(Pings pings);
-  // Replicas of before a restart or a promotion get repl-backlog-ttl seconds to come back.
+  // Gives the replicas from before a restart or a promotion repl-backlog-ttl seconds to reconnect.
   void AwaitReturn();
-  // No replica has been there for as long as repl-backlog-ttl says.
+  // Returns true if no replica has been connected for repl-backlog-ttl seconds.
   bool IsBacklogStale() const;
 
  private:
@@ -93,13 +94,13 @@ class Replicas final : public Followers {
   void PingWaiting(Session& session);
   void NoteSignsOfLife(Session& session);
   void CloseSilent();
-  // Memory of the output of replicas beside the Blobs of the backlog.
+  // Memory of the replicas' output, without the Blobs of the backlog.
   size_t OwnBytes() const;
 
   const Parts parts_;
   std::vector<Session*> all_;
   bool wants_acks_ = false;
-  int64_t asked_to_ = -1;  // the end of the history when they were asked last
+  int64_t asked_to_ = -1;  // the end of the history when replicas were last asked
   bool has_progress_ = false;
   int64_t pinged_at_ms_ = 0;
   int64_t nobody_since_ms_ = 0;

@@ -42,7 +42,7 @@ constexpr char kFailoverOtherHistory[] = "ERR PSYNC FAILOVER replid must match m
 namespace {
 
 constexpr int64_t kCronMs = 1000;
-constexpr int64_t kFailoverCronMs = 100;  // nobody may write meanwhile
+constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
 
 }  // namespace
 
@@ -105,7 +105,7 @@ void Replication::SetRole(const Role& role) {
   parts_.observers.Attach(local_keys_);
 }
 
-// A primary that becomes a replica asks for what follows its own history: its new primary may have followed it.
+// Asks to continue from the history of this server even if it was a primary: the new primary may have followed it.
 void Replication::Follow(const std::string& host, int port, History::Owner owner) {
   Settings& settings = parts_.config.Adjust();
   const bool was_primary = !parts_.role.is_replica;
@@ -118,14 +118,15 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
         "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
         "synchronize with the new master with just a partial transfer.");
   }
-  parts_.services.blocked_clients.EndAll(UnblockReason::kRoleChanged);  // what they wait for would be a write
-  // The own replicas stay: the new primary may go on with the history that they have.
+  parts_.services.blocked_clients.EndAll(
+      UnblockReason::kRoleChanged);  // blocked clients would have to write to continue
+  // The replicas of this server stay connected, since the new primary may continue the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
 }
 
-// A server without keys has nothing of the other one's data. One with keys may have those of another group of servers,
-// or a state from which the other one has parted.
+// Without keys, this server has no data of the new primary. With keys, it may have the data of an unrelated server, or
+// a state from which the new primary has diverged.
 void Replication::JudgeOwnData(History::Owner owner) {
   History& history = parts_.services.data.history;
   if (!history.IsWhole()) return;
@@ -136,13 +137,13 @@ void Replication::JudgeOwnData(History::Owner owner) {
   }
 }
 
-// The history goes on under a new name. Who followed the former primary may go on from here, too, unless the data has
-// diverged from that history.
+// Continues the history under a new ID. Other replicas of the former primary may also continue from here, unless the
+// data has diverged from that history.
 void Replication::Promote() {
   if (!parts_.role.is_replica) return;
   parts_.config.Adjust().replicaof.reset();
   primary_link_.Leave();
-  failover_.Finished();  // nobody is followed any more
+  failover_.Finished();  // this server follows no primary any more
   SetRole({});
   History& history = parts_.services.data.history;
   if (history.data == History::Data::kNone) {
@@ -203,8 +204,8 @@ void Replication::ShareEmptyHistory(const std::string& id) {
   stream_.Begin();
 }
 
-// A primary that starts again has a new history, but remembers the one of the file: replicas that have all of it, or
-// what the file has, may go on.
+// Continues the history of the loaded file. A primary that restarts has a new history, but remembers the one of the
+// file. Replicas that have all of that history, or the part in the file, may continue.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = parts_.services.loading.file_history();
   if (!file.IsWhole()) return;
@@ -223,7 +224,8 @@ void Replication::ContinueFromFile() {
   if (!parts_.services.settings.replicaof) DeleteLeftOut();
 }
 
-// Keys that had expired when the file was loaded: a replica that goes on from there still has them.
+// Propagates the deletion of keys that had expired when the file was loaded. A replica that continues from that file
+// still has them.
 void Replication::DeleteLeftOut() {
   const Bytes verb = parts_.services.settings.lazyfree_lazy_expire ? "UNLINK" : "DEL";
   for (const auto& [db, key] : parts_.services.loading.TakeLeftOut()) {
@@ -234,7 +236,7 @@ void Replication::DeleteLeftOut() {
 }
 
 void Replication::Sync(Session& session, const SyncRequest& request) {
-  // Once is enough, and a primary is no replica.
+  // The session is synchronised already, or cannot be a replica.
   if (session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary || session.monitor) return;
   const bool is_filtered = session.replica != nullptr && session.replica->wants_functions_only;
   if (is_filtered && !session.replica->takes_streams) throw Refusal{refusals::kFilterNeedsEof};
@@ -259,7 +261,8 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   replicas_.Attach(session);
   History& history = parts_.services.data.history;
   if (!stream_.IsKept()) {
-    // Replicas of before may be of another history that had the same id, if nobody kept track of it.
+    // Without a backlog the offset did not count all writes. A former replica may know this ID and offset with other
+    // data, so a new ID is needed.
     if (!history.is_shared) history.Adopt(parts_.services.data.ids.Hex(History::kIdLength), history.offset);
     history.is_shared = true;
     stream_.Begin();
@@ -283,7 +286,7 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
                "', my replication IDs are '" + history.id + "' and '" + history.former_id + "')");
     return false;
   }
-  const int64_t seen = request.from - 1;  // bytes that it has
+  const int64_t seen = request.from - 1;  // the last byte that the replica has
   if (!stream_.IsKept() || !stream_.backlog().Has(seen)) {
     log.Notice("Unable to partial resync with replica " + name +
                " for lack of backlog (Replica request was: " + std::to_string(request.from) + ").");
@@ -317,7 +320,8 @@ void Replication::Cron() {
     full_sync_.Cron();
   }
   if (!stream_.IsKept() || parts_.role.is_replica || !replicas_.IsBacklogStale()) return;
-  // Who comes back later must not go on from a history of which nobody knows how it went on.
+  // Changes the replication ID, since the offset no longer counts writes. A replica that reconnects later then does a
+  // full resynchronisation.
   History& history = parts_.services.data.history;
   history.Adopt(parts_.services.data.ids.Hex(History::kIdLength), history.offset);
   history.is_shared = false;

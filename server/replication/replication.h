@@ -1,10 +1,11 @@
-// Replication: the part of a server that has replicas, or is one. It wires the pieces of this room and changes the
+// Replication: the part of a server that has replicas or is one. It connects the classes of this folder and changes the
 // role.
 //
-//   effects ─► ReplicationStream ─► Backlog ─► Replicas ─► their sessions        as a primary
-//                    ▲                            ▲
-//                    │                        FullSync: snapshots for those who cannot go on from the backlog
-//   PrimaryLink: the stream of the primary, run and handed on as it came         as a replica
+//   propagated commands ─► ReplicationStream ─► Backlog ─► Replicas ─► their sessions        as a primary
+//                                  ▲                            ▲
+//                                  │                        FullSync: snapshots for replicas that cannot continue
+//                                  │                        from the backlog
+//   PrimaryLink: the stream of the primary, applied and sent on unchanged                    as a replica
 #pragma once
 
 #include <cstdint>
@@ -42,25 +43,24 @@ class Replication final : public RoleChanger {
   };
   explicit Replication(const Parts& parts);
 
-  // REPLICAOF host port. `owner` says whether that
-  // server may have another history; then the data here is not its own until it continues this history or sends a
-  // snapshot.
+  // REPLICAOF host port. `owner` tells whether that server may have another history. In that case the data here counts
+  // as foreign until the server continues this history or sends a snapshot.
   void Follow(const std::string& host, int port, History::Owner owner);
-  // REPLICAOF NO ONE. Sets History::Data::kWhole: an operator has decided.
+  // REPLICAOF NO ONE. Sets History::Data::kWhole, since an operator has decided.
   void Promote() override;
-  // The data set was read, at the start: follows the primary that the settings name. The history of the file, if it had
-  // one, is in the Dataset.
+  // Follows the primary that the settings name. Called after the data was loaded at startup. The history of the file,
+  // if any, is in the Dataset.
   void Start();
 
-  // The data set is empty, and has this history, which other servers have as well: replicas go on from there without a
-  // snapshot. To be called before Start. Requires: an empty data set.
+  // Sets the history of an empty server to one that other empty servers share, so that replicas can continue without a
+  // snapshot. Must be called before Start. Requires: an empty keyspace.
   void ShareEmptyHistory(const std::string& id);
 
   // PSYNC and SYNC. Throws Refusal.
   struct SyncRequest {
     bool speaks_psync = false;
     std::string id;
-    int64_t from = 0;  // the first byte that is wanted
+    int64_t from = 0;  // offset of the first byte that the replica needs
   };
   void Sync(Session& session, const SyncRequest& request);
 
@@ -69,14 +69,14 @@ class Replication final : public RoleChanger {
   void AbortFailover(const std::string& reason) { failover_.Abort(reason); }
   bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }
   const Failover& failover() const { return failover_; }
-  // PSYNC … FAILOVER: the primary, whose history has this id, hands its role over. Throws Refusal.
+  // PSYNC … FAILOVER: takes the role over from the primary, which has the history with this ID. Throws Refusal.
   void TakeOver(const std::string& history_id);
   void HandOver(const PrimaryAddress& target) override;
 
-  // For the timer and the ends of Turns.
+  // Called by the timer and at the end of turns.
   void Tick();
   void EndTurn();
-  // A session closes.
+  // Removes a session that closes.
   void Forget(Session& session);
 
   Replicas& replicas() { return replicas_; }
@@ -86,7 +86,7 @@ class Replication final : public RoleChanger {
   PrimaryLink& primary_link() { return primary_link_; }
   const PrimaryLink& primary_link() const { return primary_link_; }
   const Role& role() const { return parts_.role; }
-  // Called whenever this server may have become a replica or a primary.
+  // Sets a handler that is called whenever this server may have become a replica or a primary.
   void OnRole(std::function<void()> handler) { on_role_ = std::move(handler); }
 
  private:
@@ -94,7 +94,7 @@ class Replication final : public RoleChanger {
   void ContinueFromFile();
   void DeleteLeftOut();
   void SetRole(const Role& role);
-  // What the data here is worth to a server that begins to follow another, before that one has answered.
+  // Sets History::Data for a server that begins to follow another, before the other server has answered.
   void JudgeOwnData(History::Owner owner);
   bool TryContinue(Session& session, const SyncRequest& request);
 

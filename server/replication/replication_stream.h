@@ -1,7 +1,7 @@
-// ReplicationStream: what replicas repeat: the effects of this server, or, while it is a replica itself, the stream of
-// its primary, byte by byte. The last part of it is kept in the Backlog.
+// ReplicationStream: the stream that replicas apply: the propagated commands of this server or, on a replica, the
+// unchanged stream of its primary. The Backlog keeps the last part of it.
 //
-// It costs nothing before the first replica comes: Begin attaches it to the journals.
+// It costs nothing before the first replica connects, because only Begin attaches it to the journals.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ namespace respite {
 
 class ReplicationStream final : public Journal {
  public:
-  // Whose effects it is made of.
+  // Source of the stream's commands
   enum class Source : uint8_t { kOwn, kPrimary };
 
-  // The data must outlive it.
+  // `data` must outlive the stream.
   explicit ReplicationStream(Dataset& data) : data_(data) {}
   ~ReplicationStream() override { End(); }
   ReplicationStream(const ReplicationStream&) = delete;
   ReplicationStream& operator=(const ReplicationStream&) = delete;
 
-  // Keeps a backlog from now on. Harmless when it does.
+  // Keeps a backlog from now on. Does nothing if it is already kept.
   void Begin();
   // Drops the backlog.
   void End();
@@ -42,26 +42,28 @@ class ReplicationStream final : public Journal {
 
   void SetSource(Source source) { source_ = source; }
   Source source() const { return source_; }
-  // The next effect names its database: who hears the stream from here on cannot know it.
+  // Makes the next propagated command select its database, since a replica that joins now does not know the selected
+  // one.
   void SelectAnew() { selected_db_ = -1; }
-  // The history was replaced: the backlog begins anew at its end.
+  // Empties the backlog after the history was replaced. It continues at the end of the new history.
   void Restart();
 
-  // Journal. Effects while the primary's stream is the source belong to nobody else.
+  // Journal. Ignores effects while the source is the primary's stream, since that stream contains them.
   void Append(const UnitEffects& effects) override;
-  // What it keeps beyond the backlog's size, for replicas that are behind.
+  // Bytes beyond the backlog's size that are kept for slow replicas.
   size_t BufferedBytes() const override {
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;
   }
-  // So much of it lies in memory, for the backlog and for replicas.
+  // Records the memory of the stream, for the backlog and for replicas.
   void NoteHeldBytes(size_t bytes) { held_bytes_ = bytes; }
-  // A request that is no effect: PING, REPLCONF GETACK. Requires: Source::kOwn. Nothing unless IsKept().
+  // Appends a request that is not a propagated command: PING, REPLCONF GETACK. Requires: Source::kOwn. Does nothing
+  // unless IsKept().
   void AppendRequest(std::span<const Bytes> words);
   void AppendRequest(std::initializer_list<Bytes> words) {
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));
   }
-  // Bytes of the primary's stream that were applied. Requires: Source::kPrimary.
+  // Appends bytes of the primary's stream that were applied. Requires: Source::kPrimary.
   void AppendApplied(const BlobPart& part);
 
  private:
@@ -70,13 +72,13 @@ class ReplicationStream final : public Journal {
   Dataset& data_;
   Source source_ = Source::kOwn;
   bool is_kept_ = false;
-  int selected_db_ = -1;  // by what was appended; -1: none yet
+  int selected_db_ = -1;  // by the stream so far; -1: no SELECT yet
   SharedLog log_;
   Backlog backlog_;
   size_t held_bytes_ = 0;
   int64_t backlog_limit_ = INT64_MAX;  // by the last Trim
-  std::vector<Bytes> pieces_;          // of one group; kept for its memory
-  std::deque<std::string> selects_;    // own those of them that are SELECT
+  std::vector<Bytes> pieces_;          // of one group; kept to reuse its memory
+  std::deque<std::string> selects_;    // own the SELECT commands in pieces_
 };
 
 }  // namespace respite

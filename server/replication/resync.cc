@@ -130,7 +130,8 @@ bool Resync::BeginFile() {
   return file_->Open();
 }
 
-// What is beside the new data is served only if both are states of one history: another point in its time.
+// Serves the old data during the load only if old and new data are states of one history. The old data is then an
+// earlier state of the same keys.
 void Resync::BeginDirectLoad() {
   const Services& services = parts_.services;
   DirectLoad::Into into = DirectLoad::Into::kDataSet;
@@ -146,8 +147,8 @@ void Resync::BeginDirectLoad() {
   target_ = &*direct_;
 }
 
-// What is here from now on is the data of no history, until all of the snapshot is. The append-only file keeps the old
-// data meanwhile, so that a process that ends before has it when it starts again.
+// Gives up the current data and history. From now until the whole snapshot is loaded, the data belongs to no history.
+// The append-only file keeps the old data, so a process that ends early loads it when it restarts.
 void Resync::LetGo() {
   const Services& services = parts_.services;
   has_let_go_ = true;
@@ -175,8 +176,8 @@ void Resync::FlushOldData() {
   services.lazy_free.Free(Capture::Take(services.data), is_later ? FreeMode::kLater : FreeMode::kNow);
 }
 
-// The flush has told of the keys that were here. There may be new ones that clients watch or wait for: each database
-// has taken the place of itself.
+// Notifies watching and blocked clients about new keys. The flush has already notified them about the removed keys.
+// OnSwap(db, db) covers the new keys.
 void Resync::TellOfNewData() {
   Dataset& data = parts_.services.data;
   if (data.listener == nullptr) return;
@@ -211,8 +212,8 @@ bool Resync::Install() {
   return true;
 }
 
-// The old data goes before the new comes: there may not be room for both. The dump file is replaced only by a snapshot
-// that could be loaded.
+// Flushes the old data before it loads the new, since memory may not suffice for both. Replaces the dump file only with
+// a snapshot that could be loaded.
 bool Resync::LoadFile() {
   const Services& services = parts_.services;
   services.log.Notice("MASTER <-> REPLICA sync: Flushing old data");

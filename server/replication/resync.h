@@ -1,8 +1,8 @@
-// Resync: one full synchronisation of a replica: takes the snapshot of the primary, and puts it in the place of the
-// data and of the history that were here.
+// Resync: one full synchronisation of a replica. It receives the primary's snapshot and replaces the data and the
+// history of this server with it.
 //
-// The head of the snapshot is judged before the old data goes: one that cannot be read changes nothing here. From the
-// moment when the old data goes until all of the new is loaded, History::data says that there is none.
+// The head of the snapshot is checked before the old data is dropped, so an unreadable snapshot changes nothing here.
+// History::data says that there is no data until all new data is loaded.
 #pragma once
 
 #include <cstdint>
@@ -27,34 +27,34 @@ class Resync final : private SnapshotTarget {
     Replicas& replicas;
     ReplicationStream& stream;
   };
-  // The snapshot has the history `id` up to `offset`.
+  // The snapshot contains the history `id` up to `offset`.
   Resync(const Parts& parts, std::string id, int64_t offset);
 
   enum class Status : uint8_t { kMore, kWhole, kFailed };
-  // Takes what it needs off the front.
+  // Removes the bytes that it uses from the front of `bytes`.
   Status Take(Bytes& bytes);
-  // The most that should be given to Take in one Turn.
+  // Maximum bytes to pass to Take in one turn
   size_t ShareBytes() const;
-  // Makes the snapshot the data of the server. May serve clients meanwhile. False: it failed; the data set is empty.
-  // Requires: kWhole was returned.
+  // Makes the snapshot the data of the server. May serve clients meanwhile. Returns false if it failed; the keyspace is
+  // then empty. Requires: Take returned kWhole.
   bool Install();
-  // It does not go on. The data stays, unless it had to go before the snapshot came.
+  // Ends an incomplete synchronisation. Keeps the old data, unless it had to be dropped before the snapshot arrived.
   void Abandon();
 
-  // What was here before is gone, and its history with it.
+  // Returns whether the old data and its history have been dropped.
   bool HasLetGo() const { return has_let_go_; }
-  // Why it failed, for INFO; empty: the link broke.
+  // Why the synchronisation failed, for INFO. Empty if the link broke.
   const std::string& failure() const override;
   const SnapshotReceiver& receiver() const { return receiver_; }
 
  private:
-  // SnapshotTarget: judges the head, and passes everything on.
+  // SnapshotTarget: checks the head, and passes all bytes on.
   bool Write(Bytes bytes) override;
   bool Finish() override;
-  // Takes what is missing of the head off the front. False: no server of this version can read such a snapshot.
+  // Completes the head from the front of `bytes`. Returns false if no server of this version can read the snapshot.
   bool TakeHead(Bytes& bytes);
   bool Fail(const std::string& text);
-  // Chooses where the snapshot goes. False: it failed.
+  // Chooses the destination of the snapshot. Returns false if it failed.
   bool Begin();
   bool LoadsDirectly() const;
   bool BeginFile();
@@ -73,7 +73,7 @@ class Resync final : private SnapshotTarget {
   std::optional<SnapshotFile> file_;
   std::optional<DirectLoad> direct_;
   std::string head_;                  // of the snapshot, while it is not complete
-  SnapshotTarget* target_ = nullptr;  // null before the head has come
+  SnapshotTarget* target_ = nullptr;  // null before the head has arrived
   std::string failure_;
   bool has_let_go_ = false;
 };

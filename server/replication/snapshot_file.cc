@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-// Written back step by step, so that the sync at the end does not hold everything up.
+// Requests writeback step by step, so that the sync at the end is short.
 constexpr uint64_t kWritebackEvery = 8 * 1024 * 1024;
 
 }  // namespace

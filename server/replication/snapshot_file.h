@@ -1,4 +1,4 @@
-// SnapshotFile: a snapshot of the primary on its way into a file.
+// SnapshotFile: writes a snapshot of the primary to a file.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ class SnapshotFile final : public SnapshotTarget {
     Logger& log;
     FileSystem& files;
   };
-  // The file is removed with this unless Keep is called.
+  // The destructor removes the file unless Keep was called.
   SnapshotFile(const Parts& parts, std::string path) : parts_(parts), path_(std::move(path)) {}
   ~SnapshotFile() override;
   SnapshotFile(const SnapshotFile&) = delete;
   SnapshotFile& operator=(const SnapshotFile&) = delete;
 
-  // Creates the file; must be called first.
+  // Creates the file. Must be called first.
   bool Open();
   bool Write(Bytes bytes) override;
   bool Finish() override;
   const std::string& failure() const override { return failure_; }
 
   const std::string& path() const { return path_; }
-  // The file has another name now.
+  // Keeps the file, which has been renamed.
   void Keep() { is_kept_ = true; }
 
  private:
@@ -40,7 +40,7 @@ class SnapshotFile final : public SnapshotTarget {
   std::unique_ptr<File> file_;
   bool is_kept_ = false;
   uint64_t written_ = 0;
-  uint64_t sent_back_ = 0;  // bytes that the system was asked to write back
+  uint64_t sent_back_ = 0;  // bytes for which writeback was requested
   std::string failure_;
 };
 

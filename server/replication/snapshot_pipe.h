@@ -1,6 +1,5 @@
-// SnapshotPipe: our end of the pipe into which a child writes a snapshot for others. It gives what it reads in pieces,
-// one a Turn, so that clients are served in between, and knows the mark by which the child says that it has written
-// all.
+// SnapshotPipe: the read end of the pipe into which a child writes a snapshot for replicas. It reads one piece per
+// turn, so that clients are served in between. It also recognises the mark that the child writes at the end.
 #pragma once
 
 #include <functional>
@@ -20,20 +19,20 @@ class SnapshotPipe {
     Descriptor ours;
     Descriptor childs;
   };
-  // What somebody may have of a snapshot that he has not taken yet; whoever has more pauses the pipe. A socket that
-  // gets room takes a window at once, and clients wait meanwhile.
+  // Maximum unsent bytes per replica; above it the pipe pauses. A socket that gets room takes a whole window in one
+  // turn, while other clients wait.
   static constexpr size_t kWindowBytes = 32 * 1024;
   static constexpr size_t kPieceBytes = 16 * 1024;
 
-  // Fails with errno.
+  // Returns errno on failure.
   static Result<Ends, int> Open();
 
-  // `mark` is the last that a child writes whose work is done. `piece` gets what was read; `ended` whether it was all.
-  // Either may destroy the pipe.
+  // `mark` is the last text that a successful child writes. `piece` receives the data, and `ended` whether it was
+  // complete. Either may destroy the pipe.
   SnapshotPipe(Descriptor ours, std::string mark, Network& network, std::function<void(Bytes)> piece,
                std::function<void(bool is_whole)> ended);
 
-  // The mark was the last that came.
+  // Returns whether the mark was the last text read.
   bool IsWhole() const { return tail_ == mark_; }
   bool IsPaused() const { return is_paused_; }
   void Pause() { SetPaused(true); }

@@ -26,7 +26,7 @@ SnapshotReceiver::Status SnapshotReceiver::Into(SnapshotTarget& target) {
   return total_ == 0u ? Finish() : Status::kMore;
 }
 
-// Empty lines before it say that the primary is still there.
+// Skips empty lines before the head, which only say that the primary is alive.
 SnapshotReceiver::Status SnapshotReceiver::TakeHead(Bytes& bytes) {
   const size_t end = bytes.find('\n');
   head_.append(bytes.substr(0, end));
@@ -66,7 +66,8 @@ SnapshotReceiver::Status SnapshotReceiver::TakeCounted(Bytes& bytes) {
   return read_ == *total_ ? Finish() : Status::kMore;
 }
 
-// The primary sends nothing behind the mark before it is told that the snapshot has come.
+// Treats a mark at the end of the data as the end. The primary sends nothing after the mark until this replica
+// acknowledges the snapshot.
 SnapshotReceiver::Status SnapshotReceiver::TakeMarked(Bytes& bytes) {
   tail_.append(bytes);
   bytes = {};

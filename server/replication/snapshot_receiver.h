@@ -1,5 +1,5 @@
-// SnapshotReceiver: takes the snapshot that a primary sends apart from what surrounds it: `$<bytes>`, or `$EOF:<mark>`
-// for one of unknown length, which ends with the mark.
+// SnapshotReceiver: extracts the snapshot from the framing that a primary sends: `$<bytes>`, or `$EOF:<mark>` for one
+// of unknown length, which ends with the mark.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace respite {
 
 class Logger;
 
-// Where a snapshot goes. Each call returns false if it failed, which is logged.
+// The destination of a snapshot. Each call returns false if it failed, which is logged.
 class SnapshotTarget {
  public:
   virtual ~SnapshotTarget() = default;
   virtual bool Write(Bytes bytes) = 0;
-  // All of it was written.
+  // Called after the whole snapshot was written.
   virtual bool Finish() = 0;
-  // Why a call returned false; empty before.
+  // Why a call returned false. Empty before.
   virtual const std::string& failure() const = 0;
 };
 
@@ -29,22 +29,22 @@ class SnapshotReceiver {
 
   enum class Status : uint8_t {
     kMore,
-    kBegins,  // it is known how long the snapshot is: Into must be called
+    kBegins,  // the framing is known: Into must be called
     kWhole,
-    kFailed,  // logged
+    kFailed,  // already logged
   };
   struct Progress {
     Status status;
-    Bytes rest;  // what is behind it
+    Bytes rest;  // the bytes after the ones used
   };
   Progress Take(Bytes bytes);
-  // Names the target, once. Returns kMore or kWhole.
+  // Sets the destination, once. Returns kMore or kWhole.
   Status Into(SnapshotTarget& target);
 
-  // Bytes of the snapshot, if it said so.
+  // Size of the snapshot in bytes, if the primary sent it.
   std::optional<uint64_t> TotalBytes() const { return total_; }
   uint64_t ReadBytes() const { return read_; }
-  // Why the framing is wrong, or what the primary reported instead of a snapshot; empty: neither.
+  // Why the framing is wrong, or the error that the primary sent instead of a snapshot. Empty if neither happened.
   const std::string& failure() const { return failure_; }
 
  private:
@@ -52,7 +52,7 @@ class SnapshotReceiver {
   static constexpr size_t kMarkLength = 40;
   static constexpr size_t kHeadMax = 256;
 
-  // Takes what it needs off the front.
+  // Removes the bytes that it uses from the front of `bytes`.
   Status TakeHead(Bytes& bytes);
   Status ReadHead();
   Status TakeCounted(Bytes& bytes);
@@ -66,7 +66,7 @@ class SnapshotReceiver {
   Stage stage_ = Stage::kHead;
   std::string head_;
   std::string mark_;
-  std::string tail_;  // of a marked one: its last bytes, which may be the mark, and are not written yet
+  std::string tail_;  // with a mark: the last bytes, not written yet because they may be the mark
   std::optional<uint64_t> total_;
   uint64_t read_ = 0;
   std::string failure_;
