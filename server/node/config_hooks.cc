@@ -41,8 +41,8 @@ std::optional<std::string> AdoptMaxMemory(const Services& services) {
   return std::nullopt;
 }
 
-// One hook for all directives of TLS, since all changes of one CONFIG SET take effect together. Without TLS the keys
-// are dropped, and read anew when it is turned on.
+// Handles all TLS directives in one hook, since all changes of one CONFIG SET take effect together. Drops the keys when
+// TLS is turned off, and reads them again when it is turned on.
 std::optional<std::string> ChangeTls(const Settings& settings, Tls& tls, Logger& log) {
   if (!Tls::IsWanted(settings)) {
     tls.Drop();
@@ -72,7 +72,7 @@ std::optional<std::string> SwitchAppendOnly(const Settings& settings, AppendOnly
   return std::nullopt;
 }
 
-// What operators see: logs of commands, latency, the log.
+// Registers hooks for the command logs, latency monitoring and the log.
 void RegisterObservationHooks(const Services& services) {
   Config& config = services.config;
   config.OnChange(

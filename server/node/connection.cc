@@ -38,9 +38,9 @@ constexpr char kProtectedMode[] =
 
 namespace {
 
-// A client that sent this much in one read has probably more to send.
+// A client that sent this many bytes in one read probably has more to send.
 constexpr size_t kMuchInput = 32 * 1024;
-// TLS handshakes that take longer are abandoned.
+// Time limit for TLS handshakes, in milliseconds
 constexpr int64_t kHandshakeMs = 30'000;
 
 }  // namespace
@@ -80,18 +80,18 @@ void Connection::OnReady(SocketPoller::Interest ready) {
   if (allowed.read && wanted_.read) Receive();
   if (!allowed.write || !wanted_.write || session_->closing) return;
   Want({.read = wanted_.read, .write = false});
-  // Waits for the end of the Turn: the client's other replies may belong to writes that are not on disk yet.
+  // Queues the output for the end of the turn, because its replies may belong to writes that are not on disk yet.
   host_->parts().clients.QueueFlush(*session_);
 }
 
-// Ignores the socket until the line reaches this connection.
+// Ignores the socket until the handshake queue reaches this connection.
 void Connection::JoinHandshakes() {
   Register({});
   host_->loop().handshakes().Enter([self = shared_from_this()] { self->ContinueHandshake(); });
 }
 
 void Connection::ContinueHandshake() {
-  if (self_ == nullptr) return;  // closed; the server may be gone as well
+  if (self_ == nullptr) return;  // closed; the server may also have been destroyed
   host_->Enter();
   switch (stream_.Handshake().state) {
     case Transfer::State::kMoved:
@@ -125,14 +125,14 @@ void Connection::Admit() {
 
 void Connection::Receive() {
   if (host_->parts().clients.IsBehindWith(*session_)) {
-    if (stream_.HasReceived()) ReceiveInNextTurn();  // else the socket is reported again
+    if (stream_.HasReceived()) ReceiveInNextTurn();  // otherwise the poller reports the socket again
     return;
   }
   if (host_->parts().phase.Holds(*session_)) return Want({.read = false, .write = wanted_.write});
   const Transfer received = stream_.Receive(session_->in.ReadTarget(host_->loop().Scratch()));
   if (received.state != Transfer::State::kMoved) {
     if (received.state != Transfer::State::kLater) return EndOfInput(received.state);
-    return Want(wanted_);  // TLS may need room to send
+    return Want(wanted_);  // TLS may have to send before it can receive
   }
   const size_t bytes = received.bytes;
   sends_much_ = bytes >= kMuchInput;
@@ -160,15 +160,16 @@ void Connection::EndOfInput(Transfer::State state) {
     server.log.Verbose(ended ? "Client closed connection " + ClientText(*session_, server.clock.MonotonicMs())
                              : "Reading from client: " + stream_.ErrorText());
   }
-  const bool is_held = session_->Sendable() != session_->out.Size();  // perhaps for ever, and few peers close only half
+  const bool is_held =
+      session_->Sendable() != session_->out.Size();  // perhaps for ever, and few peers close only one direction
   if (!ended || is_held || session_->out.Empty()) return Depart();
   Want({.read = false, .write = wanted_.write});
-  session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this Turn
+  session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this turn
   server.clients.QueueFlush(*session_);
 }
 
-// Unsubscribing from a hundred thousand channels takes several Turns. To others it looks as if the client had left
-// later.
+// Removes the client's subscriptions, then closes it. Unsubscribing from a hundred thousand channels takes several
+// turns; other clients see the client until the last of them.
 void Connection::Depart() {
   const NodeHost::Parts& server = host_->parts();
   if (session_->IsBlocked() || server.client_cleanup.LeaveSome(*session_)) return server.clients.Close(*session_);
@@ -184,14 +185,14 @@ void Connection::RunPump() {
   if (session_->closing) return;
   switch (outcome) {
     case Pump::Outcome::kIdle:
-    case Pump::Outcome::kPaused:  // whoever ends the pause calls Resume; meanwhile the peer may hang up
+    case Pump::Outcome::kPaused:  // the end of the pause calls Resume; until then a read notices a disconnect
       if (!host_->parts().limits.CheckInput(*session_)) Want({.read = true, .write = wanted_.write});
       break;
-    case Pump::Outcome::kMore:  // the requests that are there come before new input
+    case Pump::Outcome::kMore:  // pending requests run before new input is read
       Want({.read = false, .write = wanted_.write});
       ResumeInNextTurn();
       break;
-    case Pump::Outcome::kClosing:  // Flush closes
+    case Pump::Outcome::kClosing:  // Flush closes the client
       Want({.read = false, .write = wanted_.write});
       break;
   }
@@ -212,7 +213,7 @@ void Connection::Resume() {
 void Connection::Flush(size_t most_bytes) {
   if (stream_.InHandshake()) return;
   if (is_departing_) return session_->out.Consume(session_->out.Size());
-  if (host_->parts().phase.Holds(*session_)) return;  // the reply that is being written may be taken back
+  if (host_->parts().phase.Holds(*session_)) return;  // the reply in progress may still be withdrawn
   size_t before = session_->out.Size();
   session_->output_account.NoteOutput(before);
   const size_t end = before - std::min(session_->Sendable(), most_bytes);
@@ -250,7 +251,7 @@ bool Connection::WriteSome(size_t most_bytes) {
 void Connection::Close() {
   Register({});
   host_->loop().closings().Enter([self = self_] { self->stream_.Close(); });
-  // The session may be in use right now: it goes in a later Turn, and this connection with it.
+  // The session may be in use now, so a later turn destroys it and this connection.
   host_->Post([self = std::move(self_)] { self->host_->parts().clients.Remove(*self->session_); });
 }
 

@@ -1,5 +1,5 @@
-// Connection: a socket and its Session. Reads when there is something to read, feeds the Pump, writes at the end of the
-// Turn. It keeps itself alive until it is closed.
+// Connection: a socket and its Session. It reads when input arrives, feeds the Pump, and writes at the end of the turn.
+// It owns itself until it is closed.
 #pragma once
 
 #include <memory>
@@ -29,26 +29,27 @@ class Connection final : public Transport,
   bool AwaitsRoom() const override { return wanted_.write; }
   bool IsHandshakeLate() const override;
 
-  // From now on it is a client of another server on the same loop, a new one to it. Requests that have arrived behind
-  // the running one are served there. Requires: no command of this client runs, and the next Turn resumes it.
+  // Makes the connection a client of another server on the same loop, with a new session. The other server also handles
+  // the requests that arrived after the current one. Requires: no command of this client runs, and the next turn
+  // resumes it.
   struct Arrival {
-    std::string reply;                       // to the request that led there
-    std::unique_ptr<PausedRequest> request;  // runs there first; null: none
-    bool is_admitted;                        // needs no login there
+    std::string reply;                       // reply to the request that caused the move
+    std::unique_ptr<PausedRequest> request;  // runs first on the other server; may be null
+    bool is_admitted;                        // needs no login on the other server
   };
   void MoveTo(NodeHost& other, Arrival arrival);
-  // The same for the server that has taken the place of its own, to which it is a stranger.
+  // Makes the connection a client of the server that has replaced its own. It may have to log in again.
   void Rejoin(NodeHost& restarted, Bytes reply);
-  // The connection of this client. Null: it has none that could move to another server, because it is a replica, say,
-  // or because TEST FAULT holds back what it has to hear first.
+  // Returns the connection of this client. Returns null if it cannot move to another server, for example because it is
+  // a replica, or because TEST FAULT delays some of its output.
   static Connection* Movable(const Session& session);
-  // Whose client it is.
+  // The server that the client is connected to
   const NodeHost& host() const { return *host_; }
   const Session& session() const { return *session_; }
-  // Expires when it closes, or soon after that.
+  // Returns a pointer that expires when the connection closes, or soon after.
   std::weak_ptr<Connection> Self() const { return self_; }
   bool IsClosing() const { return session_->closing; }
-  // Whose client it was at first; only to be compared, since that server may be gone.
+  // The server that accepted the connection. It may have been destroyed, so the pointer may only be compared.
   const NodeHost* FirstHost() const { return origin_ == nullptr ? host_ : origin_->host; }
 
   void OnReadable() override { OnReady({.read = true}); }
@@ -57,45 +58,46 @@ class Connection final : public Transport,
 
  private:
   void OnReady(SocketPoller::Interest ready);
-  // Sets what to wait for: input, and room for output that did not fit.
+  // Sets the events to wait for: input, and room for unsent output.
   void Want(SocketPoller::Interest wanted);
   void Register(SocketPoller::Interest interest);
   void JoinHandshakes();
   void ContinueHandshake();
-  // Serves the peer from now on, unless protected mode refuses it.
+  // Starts to serve the peer, unless protected mode refuses it.
   void Admit();
   void Receive();
   void ReceiveInNextTurn();
   void ResumeInNextTurn();
-  // kEnded or kFailed.
+  // `state` is kEnded or kFailed.
   void EndOfInput(Transfer::State state);
-  // The peer is gone.
+  // Closes the client after the peer has disconnected.
   void Depart();
   void RunPump();
-  // Makes it a client of another server, without a login. Its session of before is closed.
+  // Gives the connection a session on another server, without a login, and closes its old session.
   Session& BecomeClientOf(NodeHost& other);
-  // It is the user there that it was when it left, or as one that has just connected if that user is gone.
+  // Restores the user that the client had when it left its first server. If that user is gone or off, the client is
+  // treated as new.
   void ComeBack(Session& session, const NodeHost& origin) const;
-  // One write; false when the socket takes no more for now.
+  // Writes once. Returns false if the socket takes no more for now.
   bool WriteSome(size_t most_bytes);
 
-  // Where a connection that has moved was accepted, and who it was when it left.
+  // For a connection that has moved: the server that accepted it, and its user when it left
   struct Origin {
     const NodeHost* host;
     std::string user;
   };
 
   NodeHost* host_;
-  std::unique_ptr<Origin> origin_;  // null: it has not moved
+  std::unique_ptr<Origin> origin_;  // null if it has not moved
   Session* session_;                // valid while self_ is set
   ByteStream stream_;
-  int64_t opened_ms_;  // of the Pace
+  int64_t opened_ms_;  // in Pace time
   SocketPoller::Interest wanted_;
   SocketPoller::Interest registered_;
   bool receive_posted_ = false;
   bool is_departing_ = false;
-  bool sends_much_ = true;            // the last read brought much, or nothing was read yet
-  std::shared_ptr<Connection> self_;  // set from Start to Close, since nobody else may own the connection
+  bool sends_much_ = true;            // the last read brought many bytes, or nothing was read yet
+  std::shared_ptr<Connection> self_;  // set from Start to Close, because no other owner may exist
 };
 
 }  // namespace respite

@@ -37,11 +37,11 @@ namespace {
 
 constexpr int64_t kSampleEveryUs = 100'000;
 constexpr size_t kWatchesPerTurn = 1000;
-constexpr int64_t kWakeAgainMs = 10;  // while a script or loading holds everything up
+constexpr int64_t kWakeAgainMs = 10;  // while a script or loading occupies the server
 constexpr size_t kClientsCheckedAtLeast = 5;
 
-// A session that resumes may close later ones (CLIENT KILL). If it runs a long script, others are served meanwhile, and
-// closed sessions are freed.
+// Resumes the sessions that still exist. A resumed session may close later ones (CLIENT KILL). While it runs a long
+// script, other clients are served, and closed sessions are freed.
 void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
   std::vector<uint64_t> ids;
   ids.reserve(sessions.size());
@@ -62,7 +62,7 @@ void Housekeeping::EndTurn() {
   }
   parts_.migrations.EndTurn();
   parts_.cluster.EndTurn();
-  if (parts_.blocked_clients.HasReady()) {  // keys that changed without a command: they expired
+  if (parts_.blocked_clients.HasReady()) {  // keys that changed without a command, because they expired
     parts_.executor.StartRun();
     parts_.blocked_clients.ServeReady();
   }
@@ -94,10 +94,10 @@ void Housekeeping::AskForWake() {
   parts_.host->WakeAt(wake_at_ms_);
 }
 
-// Work that takes many Turns must not wait until a client causes the next one.
+// Starts the next turn if work remains that takes many turns. Otherwise it would wait for input.
 void Housekeeping::ContinueInNextTurn() {
   parts_.watched_keys.DropSome(kWatchesPerTurn);
-  // Also requests behind those that went on late in this Turn.
+  // Also covers requests that follow the ones resumed late in this turn.
   const bool continues = parts_.clients.HasUnblocked() || (parts_.clients.PausedCount() != 0 && !parts_.pause.IsOn());
   if ((continues || parts_.watched_keys.HasDropped()) && parts_.host) parts_.host->Post([] {});
 }
@@ -121,7 +121,7 @@ void Housekeeping::Send() {
   do {
     parts_.clients.FlushQueued(parts_.pace);
   } while (parts_.clients.IsBehind() && (!parts_.host || parts_.shutdown.Done()));
-  if (parts_.clients.IsBehind()) parts_.host->Post([] {});  // the next Turn comes at once
+  if (parts_.clients.IsBehind()) parts_.host->Post([] {});  // starts the next turn immediately
 }
 
 void Housekeeping::Wake() {
@@ -147,7 +147,7 @@ void Housekeeping::PassTime(int64_t elapsed_ms, const std::function<void(int64_t
   advance_to(until_ms);
   parts_.timers.EndJump(parts_.clock.MonotonicMs());
   Tick();
-  wake_at_ms_ = Timers::kNever;  // the time that the host was asked for may have passed
+  wake_at_ms_ = Timers::kNever;  // the time given to the host may have passed
   EndTurn();
 }
 
@@ -189,8 +189,8 @@ void Housekeeping::SampleStats() {
 }
 
 void Housekeeping::CheckClients() {
-  // Checks a part of the clients in each round, and all of them once a second, so that ten thousand do not delay a
-  // Turn.
+  // Checks a share of the clients in each round, and all of them once a second, so that ten thousand clients do not
+  // delay a turn.
   const size_t wanted =
       std::max(parts_.clients.Count() / static_cast<size_t>(parts_.timer_frequency.Hz()), kClientsCheckedAtLeast);
   const int64_t now_ms = parts_.clock.MonotonicMs();
@@ -208,7 +208,7 @@ void Housekeeping::EndAwaits() {
 void Housekeeping::ResumePaused() { Resume(parts_.clients, parts_.clients.TakePaused()); }
 
 void Housekeeping::ResumeUnblocked() {
-  // A client that continues may end the wait of others.
+  // A resumed client may unblock other clients.
   for (auto sessions = parts_.clients.TakeUnblocked(); !sessions.empty(); sessions = parts_.clients.TakeUnblocked())
     Resume(parts_.clients, sessions);
 }

@@ -1,4 +1,4 @@
-// Housekeeping: work for all clients: at the end of each Turn, at each tick of the timer, and when a wait is over.
+// Housekeeping: work for all clients at the end of each turn, at each tick of the timer, and when a timeout expires.
 #pragma once
 
 #include <cstdint>
@@ -80,26 +80,28 @@ class Housekeeping final : public TimeKeeper {
   };
   explicit Housekeeping(const Parts& parts) : parts_(parts) {}
 
-  // The timer: expiry, client limits, statistics. To be called TimerFrequency::Hz() times a second.
+  // Runs expiry, client limits, statistics and other periodic work. Must be called TimerFrequency::Hz() times a second.
   void Tick();
-  // Called at the end of each Turn: journal first, then replies.
+  // Writes the journal, then sends replies. Called at the end of each turn.
   void EndTurn();
-  // The same for clients that were served in the middle of a Turn: replies only, since they may change nothing.
+  // Writes the journal and sends replies for clients that were served in the middle of a turn. Does none of the other
+  // work of EndTurn, since it may change data.
   void EndTurnDuringLongTask();
-  // Called at the time that Host::WakeAt asked for.
+  // Runs the timeouts that are due. Called at the time that was passed to Host::WakeAt.
   void Wake();
 
-  // TimeKeeper. Waits, pauses and deadlines of keys and fields on the way are served in a Turn of their own each. Then
-  // the timer ticks once. Cost: O(n log n) for n deadlines on the way.
+  // TimeKeeper. Runs each timeout, pause and key deadline within the elapsed time in its own turn. Then the timer ticks
+  // once. Cost: O(n log n) for n deadlines in that time.
   void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) override;
   void OnClockChanged(Motion motion) override;
 
  private:
   void SampleStats();
   void CheckClients();
-  // Writes the effects of this Turn. Returns false if that failed: then no reply may be sent, and the server ends.
+  // Writes the propagated commands of this turn. Returns false if that failed: then no reply may be sent, and the
+  // server stops.
   bool Journaled();
-  // Sends all replies, and as many messages as a Turn may.
+  // Sends all replies, and as many messages as one turn may send.
   void Send();
   void AskForWake();
   void ContinueInNextTurn();
@@ -108,8 +110,8 @@ class Housekeeping final : public TimeKeeper {
   void EndAwaits();
 
   const Parts parts_;
-  int64_t wake_at_ms_ = Timers::kNever;  // the time that the Host was asked for
-  uint64_t synced_seen_ = 0;             // AofWriter::Synced when its waiters were last served
+  int64_t wake_at_ms_ = Timers::kNever;  // the time last passed to Host::WakeAt
+  uint64_t synced_seen_ = 0;             // AofWriter::Synced when clients blocked on it were last served
   int64_t last_sample_us_ = 0;
 };
 

@@ -44,7 +44,7 @@ namespace {
 
 constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
 
-// This machine does not have that kind of address.
+// Returns whether the error means that this machine lacks the address family.
 bool IsUnknownFamily(int code) {
   return code == EAFNOSUPPORT || code == ENOPROTOOPT || code == EPROTONOSUPPORT || code == ESOCKTNOSUPPORT ||
          code == EPFNOSUPPORT;
@@ -60,7 +60,7 @@ void SendError(const Descriptor& socket, Bytes error) {
   [[maybe_unused]] ssize_t sent = send(socket.Get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-// Clients of that group may use the file, as far as its mode says. Does nothing without a group.
+// Lets clients of the group use the file, if the file's mode allows it. Does nothing without a group.
 std::optional<std::string> GiveToGroup(const std::string& path, const std::string& name) {
   if (name.empty()) return std::nullopt;
   const group* const found = getgrnam(name.c_str());
@@ -135,7 +135,7 @@ Result<Listener::Sockets, std::string> Listener::OpenTcp(Protocol protocol, int 
       return Failure("Failed listening on port " + number + (protocol == Protocol::kTls ? " (tls)" : " (tcp)") +
                      ", aborting.");
     }
-    options.port = PortOf(socket.value().Get());  // `auto`: the other addresses get the same
+    options.port = PortOf(socket.value().Get());  // for `auto`, the other addresses get the same port
     opened.push_back(std::make_shared<Socket>(host_.loop().Context(), std::move(socket.value()), protocol));
   }
   return opened;
@@ -194,7 +194,7 @@ void Listener::ListenAgain() {
 
 void Listener::RemoveUnixFile() {
   Logger& log = host_.parts().log;
-  if (InodeOf(unix_path_) != unix_inode_) return;  // another server's by now
+  if (InodeOf(unix_path_) != unix_inode_) return;  // the file now belongs to another server
   if (unlink(unix_path_.c_str()) == 0) return;
   log.Warning(std::string("Error removing the unix socket file: ") + std::strerror(errno));
 }
@@ -228,10 +228,11 @@ void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
   Accept(socket);
 }
 
-// Out of descriptors or memory: the client stays in the kernel's queue, which would wake us at once.
+// Pauses accepting when descriptors or memory have run out. The client stays in the kernel's queue, which would
+// otherwise wake the loop immediately.
 void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
   socket->retry.expires_after(kPauseWithoutDescriptors);
-  // A timer that has expired calls its handler even if it was destroyed in the same Turn.
+  // An expired timer calls its handler even if the timer was destroyed in the same turn.
   socket->retry.async_wait([this, weak = std::weak_ptr(socket)](const asio::error_code& error) {
     std::shared_ptr<Socket> open = weak.lock();
     if (!error && open) Accept(open);
@@ -253,7 +254,8 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   }
   if (server.clients.Count() >= settings.maxclients) {
     ++server.stats.rejected_connections;
-    if (protocol == Protocol::kTcp) SendError(accepted, refusals::kMaxClients);  // with TLS nobody could read it yet
+    if (protocol == Protocol::kTcp)
+      SendError(accepted, refusals::kMaxClients);  // a TLS client could not read it before the handshake
     return;
   }
   if (!names.unix_socket) TuneTcp(accepted.Get(), settings.tcp_keepalive);

@@ -18,22 +18,22 @@ class Recorder;
 
 class Listener final : public ListeningSockets {
  public:
-  enum class Protocol : uint8_t { kTcp, kTls };  // TLS is over TCP
+  enum class Protocol : uint8_t { kTcp, kTls };  // kTls: TLS over TCP
 
-  // `recorder` (null: none) writes down the connections. Both must outlive it and its connections.
+  // `recorder` (may be null) records the connections. Both must outlive the Listener and its connections.
   explicit Listener(NodeHost& host, Recorder* recorder = nullptr);
   ~Listener() override;
 
-  // Opens the sockets of the settings. Returns why that failed; warnings are logged. With `port auto` the system
-  // chooses a free port the first time, which is kept later; settings().bound_port is that port.
+  // Opens the sockets that the settings name. Returns an error text on failure; warnings are logged. With `port auto`
+  // the system chooses a free port the first time. That port is kept afterwards; settings().bound_port returns it.
   std::optional<std::string> Open();
-  // `port`, `tls-port` or `bind` changed: closes the old sockets (the new ones may overlap them), then opens the new
-  // ones.
+  // Closes the old sockets and then opens the new ones, which may overlap them. Called after `port`, `tls-port` or
+  // `bind` has changed.
   std::optional<std::string> Reopen(Protocol protocol);
   bool HasTcp() const { return !tcp_.empty(); }
   bool HasTls() const { return !tls_.empty(); }
   bool HasUnix() const { return unix_ != nullptr; }
-  // Also removes the file of the unix socket, unless it belongs to another server now.
+  // Also removes the file of the unix socket, unless it now belongs to another server.
   void Close();
 
   // ListeningSockets.
@@ -44,7 +44,7 @@ class Listener final : public ListeningSockets {
   struct Socket;
   using Sockets = std::vector<std::shared_ptr<Socket>>;
 
-  // Opens sockets on all addresses, or returns why that failed.
+  // Opens sockets on all addresses, or returns an error text.
   Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);
   std::optional<std::string> OpenUnix();
   void RemoveUnixFile();
@@ -62,7 +62,7 @@ class Listener final : public ListeningSockets {
   Sockets tls_;
   std::shared_ptr<Socket> unix_;
   bool is_shut_ = false;                  // by StopListening
-  std::vector<Descriptor> reservations_;  // of its ports meanwhile
+  std::vector<Descriptor> reservations_;  // keep its ports reserved while is_shut_
 };
 
 }  // namespace respite

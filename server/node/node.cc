@@ -10,7 +10,8 @@ namespace {
 
 Where WhereOf(ServerMode mode) { return mode == ServerMode::kSentinel ? Where::kSentinels : Where::kDataServers; }
 
-// Tests may move the clock of a server that allows TEST; any other reads the machine's.
+// Creates a movable clock if the server allows TEST, so that tests can move its time. Otherwise returns null, and the
+// server reads the machine's clock.
 std::unique_ptr<MovableClock> MovableClockFor(const Node::Parts& outside) {
   if (outside.config.settings().test_commands == Permission::kNever) return nullptr;
   return std::make_unique<MovableClock>(outside.clock, outside.pace);

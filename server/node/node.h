@@ -1,5 +1,5 @@
-// Node: a server as its clients see it. It owns every part and wires them together; what it does is in the parts. It
-// has no sockets: a NodeHost on an EventLoop (or a test) drives it.
+// Node: a server without sockets. It owns every part and connects them; the behaviour is in the parts. A NodeHost on an
+// EventLoop (or a test) drives it.
 #pragma once
 
 #include "base/clock.h"
@@ -90,27 +90,27 @@ namespace respite {
 
 class Node {
  public:
-  // Everything that comes from outside. All must outlive the Node.
+  // All parts that come from outside. They must outlive the Node.
   struct Parts {
     Config& config;
     const Clock& clock;
     const Pace& pace;
     Logger& log;
-    HashKey hash_key;      // of all tables; nothing that a client sees may depend on it but the order of tables
+    HashKey hash_key;      // of all tables; clients may see it only in the order of tables
     uint64_t random_seed;  // of random choices, which clients see
     FileSystem& files;
     Forker& forker;
-    IdSource ids = {};  // of ids and passwords
+    IdSource ids = {};  // of IDs and passwords
   };
   explicit Node(const Parts& outside);
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  // Where its driver (NodeHost, or a test) attaches itself.
+  // The driver (NodeHost, or a test) attaches itself here.
   LateBound<Host>& host() { return host_; }
   LateBound<Network>& network() { return network_; }
-  // What commands may use. Also for code that needs the server as a whole: the process, tests.
+  // Services for commands, and for code that needs the whole server: the process and tests.
   const Services& services() const { return services_; }
   Pump::Parts pump_parts();
   NodeHost::Parts host_parts();
@@ -172,11 +172,11 @@ class Node {
   const KeyUsage& usage() const { return data_.usage; }
 
  private:
-  // What append-only file and snapshots are written to.
+  // The file system for the append-only file and snapshots.
   FileSystem& StorageFiles() { return movable_clock_ != nullptr ? faulty_disk_ : parts_.files; }
 
-  const std::unique_ptr<MovableClock> movable_clock_;  // null: nobody may move it
-  const Parts parts_;                                  // with that clock, if there is one
+  const std::unique_ptr<MovableClock> movable_clock_;  // null: the clock cannot be moved
+  const Parts parts_;                                  // with movable_clock_ as the clock, if there is one
   LateBound<Host> host_;
   LateBound<Network> network_;
   LateBound<const SlotRouter> router_;
@@ -201,7 +201,7 @@ class Node {
   AclLog acl_log_;
   Permissions permissions_;
   BlockPool blocks_;
-  PubSub pubsub_;  // before the sessions, which leave their channels when they go
+  PubSub pubsub_;  // declared before the sessions, which unsubscribe when they are destroyed
   KeyNotifications key_notifications_;
   Clients clients_;
   TimerFrequency timer_frequency_;
@@ -247,9 +247,9 @@ class Node {
   Housekeeping housekeeping_;
   Lab lab_;
   Services services_;
-  Replication replication_;  // takes parts out of services_
-  Migrations migrations_;    // as well
-  ClusterMode cluster_;      // as well
+  Replication replication_;  // reads services_ in its constructor
+  Migrations migrations_;    // reads services_ in its constructor
+  ClusterMode cluster_;      // reads services_ in its constructor
   SlotMigrations slot_migrations_;
   SentinelMode sentinel_;
 };

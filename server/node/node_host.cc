@@ -18,13 +18,14 @@ namespace respite {
 
 namespace {
 
-// A timer counts nanoseconds, which overflow for the longest waits that clients may ask for. It rings early then, and
-// Housekeeping asks again.
+// Limits a timer, which counts nanoseconds and would overflow for the longest timeouts of clients. It then expires
+// early, and Housekeeping sets it again.
 constexpr int64_t kLongestSleepMs = 24 * 3'600'000;
 
 }  // namespace
 
-// A timer that has expired calls its handler even if it was destroyed in the same Turn.
+// Shared so that handlers can detect its end: an expired timer calls its handler even if the timer was destroyed in the
+// same turn.
 struct NodeHost::Timers {
   explicit Timers(asio::io_context& context) : tick(context), wake(context), turn(context) {}
   asio::steady_timer tick;
@@ -66,14 +67,15 @@ void NodeHost::Stop(int exit_code) {
   loop_.Stop(exit_code);
 }
 
-// This Node is in the middle of a Turn, so only its replies are sent. Other Nodes on the loop end their Turns as usual.
+// Runs the loop in the middle of this Node's turn, so this Node only sends replies. Other Nodes on the loop end their
+// turns as usual.
 bool NodeHost::ServeDuringLongTask() {
   Enter();
   return loop_.ServeDuringLongTask() && !has_stopped_;
 }
 
-// Redis: a tick that was missed during a script is made up when the script ends. Otherwise the timer might never run
-// between one script and the next.
+// Redis: a tick that was missed during a script runs when the script ends. Otherwise the timer might never run between
+// two scripts.
 void NodeHost::EndTurn(int64_t turn_us) {
   if (missed_tick_ && !parts_.phase.IsMidTurn()) {
     missed_tick_ = false;

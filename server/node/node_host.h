@@ -1,4 +1,4 @@
-// NodeHost: runs a Node on an event loop: its timer, the end of its Turns, the requests of its clients.
+// NodeHost: runs a Node on an event loop: its timer, the end of its turns, and the requests of its clients.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Users;
 
 class NodeHost final : public Host, public EventLoop::Participant {
  public:
-  // What the loop and the connections need of the server.
+  // The parts of the server that the loop and the connections use
   struct Parts {
     const Settings& settings;
     Config& config;
@@ -52,7 +52,7 @@ class NodeHost final : public Host, public EventLoop::Participant {
     FaultRules& faults;
     Pump::Parts pump;
   };
-  // Both must outlive it.
+  // Both must outlive the NodeHost.
   NodeHost(EventLoop& loop, const Parts& parts);
   // Closes all clients.
   ~NodeHost() override;
@@ -61,12 +61,12 @@ class NodeHost final : public Host, public EventLoop::Participant {
 
   // Starts the timer.
   void Start();
-  // Sets what happens when the server stops; by default the loop stops.
+  // Sets the handler for the stop of the server. The default handler stops the loop.
   void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }
-  // Calls `handler` at each tick of the timer, also in the middle of a Turn (ServeDuringLongTask).
+  // Calls `handler` at each tick of the timer, also in the middle of a turn (ServeDuringLongTask).
   void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
 
-  // Connections call this before they serve a client: the Turn of this server must be ended.
+  // Makes the loop end the turn of this server. Connections call this before they serve a client.
   void Enter() { loop_.Enter(*this); }
   Pump& pump();
   EventLoop& loop() { return loop_; }
@@ -91,13 +91,14 @@ class NodeHost final : public Host, public EventLoop::Participant {
 
   EventLoop& loop_;
   const Parts parts_;
-  std::shared_ptr<Timers> timers_;  // handlers hold a weak_ptr: they may be called after the NodeHost is gone
+  std::shared_ptr<Timers>
+      timers_;  // handlers hold a weak_ptr, since they may be called after the NodeHost is destroyed
   LoopNetwork network_;
   Pump pump_;
-  std::unique_ptr<Pump> other_pump_;  // for clients served in the middle of a Turn; created by its first use
+  std::unique_ptr<Pump> other_pump_;  // for clients served in the middle of a turn; created on first use
   std::function<void(int)> stop_;
   std::function<void()> tick_;
-  bool missed_tick_ = false;  // the timer rang in the middle of a Turn
+  bool missed_tick_ = false;  // the timer expired in the middle of a turn
   bool has_stopped_ = false;
 };
 

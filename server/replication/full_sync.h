@@ -82,7 +82,7 @@ class FullSync {
   void Start();
   void StartOnDisk(const std::vector<Session*>& waiting);
   void StartThroughPipe(const std::vector<Session*>& waiting);
-  // What a child writes for the waiting replicas
+  // Contents of the snapshot that a child writes for the waiting replicas
   struct Contents {
     bool functions_only = false;
     bool for_70 = false;  // in the format of Redis 7.0

@@ -64,7 +64,7 @@ class Replicas final : public Followers {
   // --- Acknowledgements
 
   void Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk);
-  // Asks all replicas at the end of the turn, unless they were already asked for this offset.
+  // Requests acknowledgements from all replicas at the end of the turn, unless this offset was already requested.
   void AskForAcks(int64_t offset);
   // Returns whether a replica has acknowledged more since the last call.
   bool TakeProgress() { return std::exchange(has_progress_, false); }

@@ -9,12 +9,12 @@ namespace respite {
 
 namespace {
 
-// Neither we nor Redis write larger manifests.
+// Neither Respite nor Redis writes larger manifests.
 constexpr uint64_t kManifestBytesMax = 64 << 20;
 
 }  // namespace
 
-// A file without a name. Closing it frees its space, which takes long if it is large.
+// A file without a name. Closing it frees its space, which takes long for a large file.
 class AofDirectory::Removal final : public FileTask {
  public:
   explicit Removal(std::unique_ptr<File> file) : file_(std::move(file)) {}
@@ -77,7 +77,7 @@ bool AofDirectory::IsPartName(Bytes name) const {
   return digits > 0 && (suffix == ".base.rdb" || suffix == ".base.aof" || suffix == ".incr.aof");
 }
 
-// Redis: starts with an empty data set and overwrites the files.
+// Redis: starts without keys and overwrites the files.
 Step AofDirectory::CheckManifestIsThere() {
   if (!manifest_.Empty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory) return Step::kDone;
   if (files_.KindOf(PathOf(AofManifest::Name(settings_.appendfilename))) != FileSystem::Kind::kAbsent)
@@ -180,7 +180,7 @@ void AofDirectory::RemoveUncommitted() {
   }
 }
 
-// In this order, so that a crash leaves no file that no manifest names.
+// Removes the files before their manifest entries, so that a crash leaves no file outside the manifest.
 void AofDirectory::RemoveHistory() {
   if (settings_.aof_disable_auto_gc || manifest_.history().empty()) return;
   for (const AofManifest::Part& part : manifest_.history()) {

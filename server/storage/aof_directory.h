@@ -1,7 +1,7 @@
 // AofDirectory: `appenddirname` with its manifest, the list of the files of the append-only file.
 //
 // A new manifest takes effect here only after it is on the disk, and its files are on the disk before it. Files that no
-// manifest names are left alone, and new files never take their names. Errors are logged in Redis' words.
+// manifest names are kept, and new files never take their names. Errors are logged with the same texts as in Redis.
 #pragma once
 
 #include <memory>
@@ -25,16 +25,16 @@ class AofDirectory {
   // Waits for removals in progress.
   ~AofDirectory();
 
-  // Reads the manifest and adopts it if it is valid; without one there are no files. kTake moves the single file of
-  // Redis before version 7 into the directory, if nothing else is there.
+  // Reads the manifest and adopts it if it is valid. Without a manifest there are no files. kTake moves the single file
+  // of Redis before version 7 into the directory, if nothing else is there.
   enum class OldFile : uint8_t { kLeave, kTake };
   Step Read(OldFile old_file);
-  // Refuses if the manifest is missing but non-empty files exist that it would list: it was lost, and an empty data set
-  // must not replace them. Requires: Read.
+  // Refuses if the manifest is missing but non-empty files exist that it would list. The manifest was lost, and an
+  // empty keyspace must not replace those files. Requires: Read.
   Step CheckManifestIsThere();
   // Creates the directory.
   Step Make();
-  // Locks the files of this manifest against other servers of ours, by a lock on the incremental in use; releases the
+  // Locks the files of this manifest against other Respite servers, by a lock on the incremental in use. Releases the
   // previous lock. Servers with another appendfilename may share the directory. Requires: the file exists.
   Step Lock(const std::string& name);
   void Unlock() { lock_.reset(); }
@@ -44,10 +44,10 @@ class AofDirectory {
   AofManifest::Taken Taken() const;
   // Syncs the directory, so that creations and renames are on the disk.
   Step SyncNames();
-  // Writes the manifest to the disk. After kFailed the disk may have the old one or the new one, so keep the files of
-  // both until another Commit succeeds. Requires: its files exist, and SyncNames.
+  // Writes the manifest to the disk. After kFailed the disk may have the old or the new manifest, so keep the files of
+  // both until another Commit succeeds. Requires: the files of `next` exist, and SyncNames was called.
   Step Commit(AofManifest next);
-  // Files of a manifest whose Commit failed; the next successful Commit removes them.
+  // Remembers files of a manifest that could not be committed. The next successful Commit removes them.
   void NoteUncommitted(std::vector<std::string> names);
   // Removes files that a rewrite has replaced: their names now, their content in the background. Then removes them from
   // the manifest.
@@ -56,13 +56,13 @@ class AofDirectory {
   void RemoveLater(const std::string& name);
   // Removes temporary files left by a crash. Requires: the lock.
   void RemoveTemporaries();
-  // The name under which a new base is written.
+  // The temporary name of a new base
   std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }
   // Frees the records of finished removals.
   void Tidy();
 
   std::string PathOf(Bytes name) const { return settings_.appenddirname + "/" + std::string(name); }
-  // Size of base and incrementals in bytes. Fails, and logs the name, if the size of one cannot be read.
+  // Returns the size of base and incrementals in bytes. Fails, and logs the name, if a size cannot be read.
   Result<uint64_t, IoError> TotalBytes() const;
   Result<uint64_t, IoError> BytesOf(const std::string& name) const;
 
@@ -72,7 +72,7 @@ class AofDirectory {
   // Returns nullopt if the manifest is invalid.
   std::optional<AofManifest> ReadManifest() const;
   bool ShouldTakeOldFile() const;
-  // Whether a file of this name belongs to an append-only file called appendfilename.
+  // Returns whether a file of this name belongs to an append-only file called appendfilename.
   bool IsPartName(Bytes name) const;
   void RemoveUncommitted();
   Step TakeOldFile();

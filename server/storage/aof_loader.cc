@@ -123,7 +123,7 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
 
 RdbLoadEnd AofLoader::LoadPreamble(const Part& part, bool is_base) {
   parts_.log.Notice(is_base ? "Reading RDB base file on AOF loading..." : "Reading RDB preamble from AOF file...");
-  // Expired keys stay, because the records that follow were written while they existed.
+  // Keeps expired keys, because the records that follow were written while they existed.
   const RdbLoadEnd end = LoadRdb(parts_.rdb, part.file, part.name, 0,
                                  {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = bytes_before_});
   if (end.outcome == LoadOutcome::kFailed) {
@@ -219,7 +219,7 @@ bool AofLoader::RunGroup(const Part& part) {
 
 bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
   const auto done = parts_.executor.Replay(RequestPath::kFile, unit, *session_, record.command, record.words);
-  if (record.command.Is(kNoScript)) ReportIfSlow(record);  // scripts and libraries are of these
+  if (record.command.Is(kNoScript)) ReportIfSlow(record);  // scripts and libraries have kNoScript
   if (stopped_) return false;
   if (done) return true;
   NoteFailure(part, record, done.error());

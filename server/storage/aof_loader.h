@@ -1,10 +1,10 @@
 // AofLoader: loads the append-only file: the base, then the incrementals in order.
 //
-// Commands between MULTI and EXEC run all or not at all. Nothing expires by itself and no client limits apply. If the
-// last record of the last file is incomplete and no complete record is in it, the file is truncated before it
-// (`aof-load-truncated yes`). A command
-// that fails is logged and counted; any failure makes loading fail, unless `aof-load-failed-commands` permits it. Any
-// other error is fatal. Errors are logged with the name of the file and the offset.
+// Commands between MULTI and EXEC run all or not at all. No key expires on its own, and no client limits apply. If the
+// last record of the last file is incomplete and contains no complete record, the file is truncated before that record
+// (`aof-load-truncated yes`). A command that fails is logged and counted. Any failure makes loading fail, unless
+// `aof-load-failed-commands` permits it. Any other error is fatal. Errors are logged with the name of the file and the
+// offset.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ class AofLoader {
   explicit AofLoader(const Parts& parts);
   ~AofLoader();
 
-  // After kFailed or kStopped the data set must not be used. Requires: an empty data set, and AppendOnlyFile::Prepare.
-  // `holder` as for Loading::Begin.
+  // After kFailed or kStopped the data must not be used. Requires: an empty keyspace, and AppendOnlyFile::Prepare.
+  // `holder` is passed to Loading::Begin.
   LoadOutcome Load(const Session* holder = nullptr);
   uint64_t BaseBytes() const { return base_bytes_; }
 
@@ -71,7 +71,7 @@ class AofLoader {
     uint64_t offset;  // of the MULTI
     Transaction commands;
     std::vector<uint64_t> offsets;  // of the commands
-    std::optional<uint64_t> inner;  // of the first MULTI within it: no server writes one
+    std::optional<uint64_t> inner;  // offset of the first MULTI within it; no server writes one
   };
   struct Record {
     const Command& command;
@@ -87,20 +87,20 @@ class AofLoader {
   Outcome Finish(const Part& part, const AofReader& reader, AofReader::Status status);
   Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);
   Outcome Cut(const Part& part, uint64_t offset);
-  // False for a record that no server can have written, and when the loading is stopped.
+  // Returns false for a record that no server can have written, and when the loading is stopped.
   bool Run(const Part& part, const RequestBatch& batch);
-  // Reports to Loading from time to time.
+  // Reports progress to Loading.
   Loading::Order Report(uint64_t bytes);
-  // A few slow records, such as scripts, may be all that there is between two reports.
+  // Reports progress after a slow record, such as a script, since only a few records may lie between two reports.
   void ReportIfSlow(const Record& record);
   // Finds the command by its name before rename-command. `found` is the command by its present name.
   const Command* CommandOf(std::span<const Bytes> words, const Command* found) const;
-  // False when the data set cannot be restored any more, and when the loading is stopped.
+  // Returns false when the data can no longer be restored, and when the loading is stopped.
   bool RunOne(const Part& part, const Record& record);
   bool RunGroup(const Part& part);
   bool Replay(Unit& unit, const Part& part, const Record& record);
   void NoteFailure(const Part& part, const Record& record, const std::string& error);
-  // False when commands failed and the settings do not permit that.
+  // Returns false if commands failed and the settings do not permit that.
   bool ToleratesFailures();
   Outcome Fail(const std::string& text);
 
@@ -109,9 +109,9 @@ class AofLoader {
   const User user_;                   // with all permissions
   std::unique_ptr<Session> session_;  // runs the commands
   std::optional<Group> group_;
-  uint64_t bytes_before_ = 0;  // of the loaded parts
+  uint64_t bytes_before_ = 0;  // bytes of the loaded parts
   uint64_t next_report_ = 0;
-  int64_t reported_ms_ = 0;  // on the Pace's clock
+  int64_t reported_ms_ = 0;  // in Pace time
   bool stopped_ = false;     // by a report within a group or a batch
   uint64_t base_bytes_ = 0;
   uint64_t failures_ = 0;  // commands that failed

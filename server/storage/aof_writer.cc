@@ -34,7 +34,7 @@ AofWriter::~AofWriter() { AwaitSync(); }
 
 void AofWriter::Open(std::unique_ptr<File> file, uint64_t bytes) {
   if (IsOpen()) {
-    // One thread does all file tasks in order: when a later sync is done, this one is done, too.
+    // One thread does all file tasks in order, so this sync is done when a later sync is done.
     closings_.push_back(std::make_unique<Closing>(std::move(file_), written_ != synced_));
     parts_.files.Later(*closings_.back());
   }
@@ -194,7 +194,7 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 }
 
 IoError AofWriter::SyncNow() {
-  // Earlier files must be on the disk before this one, and the system tells of a failed sync only once.
+  // Earlier files must be on the disk before this one, and the system reports a failed sync only once.
   if (!closings_.empty() || sync_.Pending()) AwaitSync();
   synced_at_ms_ = parts_.pace.NowMs();
   const IoError error = file_->Sync();

@@ -1,14 +1,14 @@
-// AofWriter: gathers effects during a Turn, writes them to the append-only file at its end, and syncs them as
-// `appendfsync` says.
+// AofWriter: gathers propagated commands during a turn, writes them to the append-only file at its end, and syncs them
+// as `appendfsync` says.
 //
-//   always     syncs before any reply leaves: one sync for all clients of the Turn. After a disk error the server
-//   must stop, see MustStop.
+//   always     syncs before any reply is sent: one sync for all clients of the turn. After a disk error the server
+//              must stop, see MustStop.
 //   everysec   another thread syncs once a second. A write during a sync would block, so it is delayed, by two
-//   seconds at most.
+//              seconds at most.
 //   no         the system decides.
 //
-// If a write fails under the latter two, its written part is cut off again, and the whole is retried each Turn;
-// meanwhile Trouble() makes the server refuse writes.
+// If a write fails with everysec or no, the written part is truncated, and every turn retries the whole write.
+// Meanwhile Trouble() makes the server refuse writes.
 #pragma once
 
 #include <atomic>
@@ -46,8 +46,8 @@ class AofWriter {
   // Waits for a sync in progress.
   ~AofWriter();
 
-  // Appends to `file`, whose size is `bytes`, from now on. The previous file is synced and closed in the background;
-  // the buffer goes into the new one.
+  // Appends to `file`, which has `bytes` bytes, from now on. The previous file is synced and closed in the background.
+  // The buffer is written to the new file.
   void Open(std::unique_ptr<File> file, uint64_t bytes);
   // Empties the buffer, because the data is stored elsewhere.
   void Discard() {
@@ -57,20 +57,20 @@ class AofWriter {
   // Writes, syncs and closes. Data that cannot be written is lost, which is logged.
   void Close();
   bool IsOpen() const { return file_ != nullptr; }
-  // Leaves in the file what this policy promises to keep when the machine stops, and closes it. Requires: IsOpen, and
-  // the server allows TEST.
+  // Truncates the file to the part that this policy guarantees after a machine crash, and closes it. Requires: IsOpen,
+  // and the server allows TEST.
   IoError Crash(AppendFsync policy);
 
   void Append(const UnitEffects& effects);
-  // To be called at the end of each Turn. Cost: a comparison when there is nothing to do.
+  // Must be called at the end of each turn. Cost: a comparison when there is nothing to do.
   void Flush(Urgency urgency, Child child);
   // Syncs on this thread.
   IoError SyncNow();
 
   // The disk failed under `always`: no reply that waits for the disk may be sent.
   bool MustStop() const { return must_stop_; }
-  // Why data cannot be written or synced at present; nullopt without an error.
-  // Every write command asks for it. Cost: two compares.
+  // Why data cannot be written or synced at present; nullopt without an error. Every write command calls this. Cost:
+  // two comparisons.
   std::optional<IoError> Trouble() const {
     if (write_error_ != kNoError) return write_error_;
     const IoError sync_error = sync_.error.load(std::memory_order_relaxed);
@@ -86,7 +86,7 @@ class AofWriter {
   uint64_t DelayedWrites() const { return delayed_writes_; }
   void ResetDelayedWrites() { delayed_writes_ = 0; }
 
-  // Bytes ever appended, and how many of them are on the disk (WAITAOF).
+  // Total bytes appended, and how many of them are on the disk (WAITAOF).
   uint64_t Appended() const { return appended_; }
   uint64_t Synced();
 
@@ -103,7 +103,7 @@ class AofWriter {
   // The last sync of a replaced file.
   struct Closing;
 
-  // Some data is not on the disk, or the last sync failed.
+  // Returns whether some data is not on the disk, or the last sync failed.
   bool WantsSync() const { return written_ != synced_ || sync_.error != kNoError; }
   void AppendTimestamp();
   bool Postpone(int64_t now_ms);

@@ -90,7 +90,8 @@ Step AppendOnlyFile::CreateFirstBase() {
   return directory_.SyncNames() == Step::kDone ? directory_.Commit(std::move(next)) : Step::kFailed;
 }
 
-// Commits the manifest before the first byte is written: effects must not be in a file that it does not name.
+// Commits the manifest before the first byte is written, since propagated commands must not be in a file outside the
+// manifest.
 Step AppendOnlyFile::CreateIncremental(const char* moment) {
   AofManifest next = directory_.manifest();
   const std::string name = next.AddIncremental(parts_.settings.appendfilename, directory_.Taken());
@@ -128,7 +129,7 @@ Step AppendOnlyFile::OpenIncremental(const std::string& name, FileSystem::Mode m
   return Step::kDone;
 }
 
-// --- Effects
+// --- Propagated commands
 
 void AppendOnlyFile::Flush() {
   if (!writer_.IsOpen()) return;
@@ -142,11 +143,11 @@ IoError AppendOnlyFile::FlushAndSync() {
   if (!writer_.IsOpen()) return kNoError;
   writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
   if (writer_.WriteFailed()) return *writer_.Trouble();
-  if (writer_.MustStop()) return EIO;  // a sync that succeeds after one that failed proves nothing
+  if (writer_.MustStop()) return EIO;  // a successful sync after a failed one proves nothing
   return writer_.SyncNow();
 }
 
-// While the first base is not there yet, its incremental file is not part of the whole.
+// Truncates the file only if its first base exists. Before that the incremental file is not part of the manifest.
 IoError AppendOnlyFile::Crash(AppendFsync policy) {
   const State before = std::exchange(state_, State::kOff);
   parts_.data.journals.Detach(*this);
@@ -202,7 +203,7 @@ void AppendOnlyFile::TurnOff() {
   if (Rewrites()) parts_.child_processes.Kill();
 }
 
-// Effects since the fork are useless without their base.
+// Drops the commands since the fork, which are useless without their base.
 void AppendOnlyFile::DropTemporaryIncremental() {
   parts_.data.journals.Detach(*this);
   if (!writer_.IsOpen()) return;
@@ -220,7 +221,7 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
   if (Rewrites()) return RewriteStart::kAlreadyRuns;
   if (!parts_.child_processes.Busy() && parts_.executor.MayWait()) return StartRewrite();
   scheduled_ = true;
-  // Redis: a rewrite on request does not wait because automatic ones failed.
+  // Redis: a requested rewrite does not wait because automatic ones failed.
   consecutive_failures_ = 0;
   return RewriteStart::kScheduled;
 }

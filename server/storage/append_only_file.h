@@ -1,10 +1,10 @@
-// AppendOnlyFile: the journal in files (`appendonly yes`): a base, which is the data set at some time, and incremental
-// files with the effects since then. To limit their size, a child rewrites them into a new base:
+// AppendOnlyFile: the journal in files (`appendonly yes`). A base file contains the data at some time, and incremental
+// files contain the propagated commands since then. To limit their size, a child rewrites them into a new base:
 //
 //   base 1   incr 1 ……… | incr 2 …            the fork begins a new incremental
-//   base 2 ◄── child     | incr 2 ……………        the child is done: base 1 and incr 1 are removed
+//   base 2 ◄── child     | incr 2 ……………        the child has ended: base 1 and incr 1 are removed
 //
-// AofWriter writes effects to the disk, AofDirectory keeps the list of files, this class decides when.
+// AofWriter writes the commands to the disk, AofDirectory keeps the list of files, and this class decides when.
 #pragma once
 
 #include <cstdint>
@@ -54,43 +54,42 @@ class AppendOnlyFile final : public Journal {
   };
   explicit AppendOnlyFile(const Parts& parts);
 
-  // --- The start of the server.
+  // --- The start of the server
 
   // Reads the manifest, even if appendonly is off: an invalid manifest stops the server.
   Step Prepare();
-  // Opens the loaded file for appending; creates missing files. Requires: Prepare, and appendonly is on.
+  // Opens the loaded file for appending, and creates missing files. Requires: Prepare, and appendonly is on.
   Step Begin(uint64_t base_bytes);
   AofDirectory& directory() { return directory_; }
   const AofDirectory& directory() const { return directory_; }
   // Truncates the last incremental before an incomplete record.
   IoError CutLast(const std::string& name, uint64_t bytes);
 
-  // --- Effects.
+  // --- Propagated commands
 
   void Append(const UnitEffects& effects) override { writer_.Append(effects); }
   size_t BufferedBytes() const override { return writer_.BufferBytes(); }
-  // To be called at the end of each Turn, before replies are sent. Then MustStop says whether they may be sent.
+  // Must be called at the end of each turn, before replies are sent. Then MustStop says whether they may be sent.
   void Flush();
   bool MustStop() const { return writer_.MustStop(); }
   // Writes and syncs everything (before DEBUG LOADAOF, and when the server stops).
   IoError FlushAndSync();
 
-  // The server stops as if the machine had: the file keeps what this policy promises, and nothing is appended from now
-  // on. Requires: IsOn, and the server allows TEST.
+  // Simulates a crash of the machine: the file keeps the part that this policy guarantees, and nothing is appended from
+  // now on. Requires: the server allows TEST.
   IoError Crash(AppendFsync policy);
 
-  // --- Changes while the server runs.
+  // --- Changes while the server runs
 
-  // CONFIG SET appendonly. After kFailed nothing has changed; the reason is logged.
+  // CONFIG SET appendonly yes. After kFailed nothing has changed; the reason is logged.
   Step TurnOn();
-  // The same for a server that turned it off for a while by itself: nobody hears of a failure, so the timer tries
-  // again.
+  // Turns the file on again after the server itself turned it off. No client learns of a failure, so Cron retries it.
   void TurnBackOn();
   void TurnOff();
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
   // BGREWRITEAOF: starts a child, or schedules a rewrite after the current child.
   RewriteStart Rewrite();
-  // For the timer: starts rewrites that are due.
+  // Starts rewrites that are due. Called by the timer.
   void Cron();
 
   // --- For INFO
@@ -127,11 +126,11 @@ class AppendOnlyFile final : public Journal {
 
   Step LockFiles();
   Step CreateFirstBase();
-  // Continues in a new file, which the manifest names; `moment` is for the log.
+  // Continues in a new file, which the manifest names. `moment` is for the log.
   Step CreateIncremental(const char* moment);
   // Continues in this file of the directory.
   Step OpenIncremental(const std::string& name, FileSystem::Mode mode);
-  // From now on effects belong to the incremental after the new base.
+  // Directs propagated commands to the incremental after the new base.
   Step StartIncremental();
   RewriteStart StartRewrite();
   // `reporter` may be null.
@@ -150,13 +149,13 @@ class AppendOnlyFile final : public Journal {
   AofWriter writer_;
   State state_ = State::kOff;
   bool scheduled_ = false;
-  bool comes_back_ = false;    // TurnBackOn has failed
+  bool comes_back_ = false;    // TurnBackOn has failed, and Cron must retry it
   uint64_t closed_bytes_ = 0;  // size of all files except the current incremental
   uint64_t base_bytes_ = 0;    // size of all files after the last rewrite, or of the loaded base
   int64_t rewrite_started_ms_ = 0;
   int64_t last_rewrite_s_ = -1;
   bool last_rewrite_succeeded_ = true;
-  uint32_t parts_since_fork_ = 0;  // the number of incrementals that the base of the last rewrite does not cover
+  uint32_t parts_since_fork_ = 0;  // number of incrementals that the base of the last rewrite does not contain
   uint64_t rewrites_ = 0;
   uint64_t consecutive_failures_ = 0;
   uint64_t failed_replays_ = 0;

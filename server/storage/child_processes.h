@@ -1,4 +1,4 @@
-// ChildProcesses: manages the one child that the server may have, for INFO too, and reports its end to the part that
+// ChildProcesses: manages the one child that the server may have, also for INFO, and reports its end to the part that
 // started it.
 #pragma once
 
@@ -28,17 +28,17 @@ class ChildProcesses {
   };
   ChildProcesses(const Parts& parts, Forker& forker) : parts_(parts), forker_(forker) {}
 
-  // The error is an errno. Requires: not Busy(). `ended` runs in Poll or Kill.
+  // Returns an errno on failure. Requires: not Busy(). `ended` runs in Poll or Kill.
   Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended, int output = -1);
   bool Busy() const { return work_.has_value(); }
   bool Does(ChildWork work) const { return work_ == work; }
 
-  // Calls the handler of a child that has ended. For the timer.
+  // Calls the handler of a child that has ended. Called by the timer.
   void Poll();
   // Kills the child, if there is one, and calls its handler. Cost: waits until the child has ended.
   void Kill();
 
-  // Figures of the current child; zeros without one.
+  // Progress figures of the current child; zeros without a child.
   struct Figures {
     ChildProgress progress;
     uint64_t keys_total = 0;

@@ -1,8 +1,8 @@
 // Children: forked copies of the process that write snapshots and rewrite the append-only file while the server runs.
 // There is at most one at a time.
 //
-// A child sees the data set as it was at the fork. It reports progress and its outcome through a pipe, and touches
-// nothing else of the server. It ends when its parent ends, or on SIGUSR1.
+// A child sees the data as it was at the fork. It reports progress and its outcome through a pipe, and changes nothing
+// in the server. It ends when its parent ends, or on SIGUSR1.
 #pragma once
 
 #include <sys/types.h>
@@ -30,12 +30,12 @@ struct ChildProgress {
   int64_t cow_at_us = 0;  // monotonic time when cow_bytes was measured; 0: not yet
 };
 
-// The work calls Tell often; most calls return at once.
+// The job calls Tell often; most calls return immediately.
 class ChildReporter {
  public:
   virtual ~ChildReporter() = default;
   virtual void Tell(uint64_t keys_done) = 0;
-  // The descriptor that was kept for the child's output; -1: none.
+  // The descriptor that was kept open for the child's output; -1 without one.
   virtual int Output() const { return -1; }
 };
 
@@ -44,7 +44,7 @@ enum class ChildOutcome : uint8_t { kSucceeded, kFailed, kKilled };  // kKilled:
 struct ChildEnd {
   ChildWork work;
   ChildOutcome outcome;
-  int signal = 0;  // the signal that ended it; 0: none
+  int signal = 0;  // the signal that ended it; 0: no signal
   pid_t pid = 0;   // names its temporary files
   int64_t elapsed_ms = 0;
   ChildProgress last = {};
@@ -53,14 +53,14 @@ struct ChildEnd {
 // Creates a child: a real fork, or in tests a call in the same process whose end is reported later.
 class Forker {
  public:
-  // Returns whether the work succeeded. It logs errors itself.
+  // Returns whether the work succeeded. It logs its own errors.
   using Job = std::function<bool(ChildReporter&)>;
 
   virtual ~Forker() = default;
-  // The child keeps `output` (-1: none) open; see ChildReporter::Output. The error is an errno. Requires: no child
-  // runs. Cost: the fork itself, about 10 ms for each GB of data.
+  // The child keeps the descriptor `output` open (-1: no output); see ChildReporter::Output. Returns an errno on
+  // failure. Requires: no child runs. Cost: the fork itself, about 10 ms for each GB of data.
   virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;
-  // What the child has told.
+  // The latest progress that the child has reported.
   virtual ChildProgress Progress() = 0;
   // Returns the end of the child once; nullopt while it runs.
   virtual std::optional<ChildEnd> Poll() = 0;

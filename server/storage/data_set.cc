@@ -39,7 +39,7 @@ LoadOutcome OpenDataSet(const Services& services) {
   if (services.settings.appendonly) return OpenAppendOnlyFile(services);
   if (services.settings.starts_empty) return LoadOutcome::kAbsent;
   const int64_t started_us = services.clock.MonotonicUs();
-  // A replica leaves it to its primary to say what has expired.
+  // A replica keeps expired keys until its primary deletes them.
   const auto expired = services.settings.replicaof ? RdbLoadOptions::Expired::kKeep : RdbLoadOptions::Expired::kDrop;
   const LoadOutcome outcome = LoadDump(services, {.expired = expired});
   if (outcome == LoadOutcome::kLoaded) LogLoaded(services, "disk", started_us);

@@ -1,4 +1,4 @@
-// Loads the data set at the start: from the append-only file if that is on, else from the dump.
+// Loads the data at startup: from the append-only file if that is on, otherwise from the dump.
 #pragma once
 
 #include "server/storage/rdb_loader.h"
@@ -7,8 +7,8 @@ namespace respite {
 
 struct Services;
 
-// After kLoaded the server has its data and opened its append-only file if that is on; after kAbsent the data set is
-// empty. The reason for kFailed is logged. Requires: an empty data set.
+// After kLoaded the server has its data, and its append-only file is open if that is on. After kAbsent there are no
+// keys. The reason for kFailed is logged. Requires: an empty keyspace.
 LoadOutcome OpenDataSet(const Services& services);
 
 }  // namespace respite

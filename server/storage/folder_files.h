@@ -1,4 +1,4 @@
-// FolderFiles: files whose relative paths begin in a Folder: each of several servers in one process has its own.
+// FolderFiles: resolves relative paths in a Folder, so that each of several servers in one process has its own folder.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace respite {
 
 class FolderFiles final : public FileSystem {
  public:
-  // Both must outlive it.
+  // Both must outlive the object.
   FolderFiles(FileSystem& files, const Folder& folder) : files_(files), folder_(folder) {}
 
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override {

@@ -1,6 +1,6 @@
-// FsyncGuarantee: how much of an append-only file each policy of `appendfsync` promises to have on the disk when the
-// machine stops: under `always` all of it, under `everysec` what is older than a second, and under `no` what is older
-// than the 30 seconds after which Linux writes by itself. For TEST CRASH, which makes a server lose the rest.
+// FsyncGuarantee: computes how much of an append-only file is certainly on the disk after a machine crash. `always`
+// guarantees the whole file, and `everysec` all data older than a second. `no` guarantees data older than 30 seconds,
+// after which Linux writes it. TEST CRASH uses this to make a server lose the rest.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ class FsyncGuarantee {
   static constexpr int64_t kEverySecondMs = 1000;
   static constexpr int64_t kSystemMs = 30'000;
 
-  // Something is written behind the first `bytes` of the file. Times are monotonic ones of the server's clock. Cost:
+  // Records a write after the first `bytes` bytes of the file. Times are monotonic times of the server's clock. Cost:
   // O(1), and 16 bytes for each millisecond of the last 30 seconds with a write.
   void NoteWrite(int64_t now_ms, uint64_t bytes);
-  // The file is another one, and what is in it is on the disk.
+  // Starts with a new file. The content of that file is on the disk.
   void Begin() { writes_.clear(); }
-  // Of a file that has `bytes`.
+  // Returns how many bytes of a file of `bytes` bytes are guaranteed.
   uint64_t Kept(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;
 
  private:

@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-// Takes what stands before the mark, or all of it, off the front.
+// Removes and returns the text before the mark. Without a mark this is the whole text.
 Bytes TakeUntil(char mark, Bytes& text) {
   const Bytes taken = text.substr(0, text.find(mark));
   text.remove_prefix(std::min(taken.size() + 1, text.size()));

@@ -1,9 +1,9 @@
-// Hidden slots in files and streams, so that replicas and restarted servers know which keys are not theirs yet. As an
-// auxiliary field of an RDB file:
+// Hidden slots in files and streams. They tell replicas and restarted servers which keys this server does not own yet.
+// As an auxiliary field of an RDB file:
 //
 //   name SP first-last { SP first-last } { ";" … }
 //
-// As requests of journals:
+// As requests in journals:
 //
 //   CLUSTER SYNCSLOTS HIDE NAME name SLOTSRANGE first last { first last }
 //   CLUSTER SYNCSLOTS REVEAL NAME name
@@ -19,15 +19,15 @@ namespace respite {
 inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";
 
 std::string HiddenSlotsText(const HiddenSlots& hidden);
-// Adds the slots of the text. Passes what it cannot read.
+// Adds the slots of the text. Skips invalid parts.
 void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);
 
 std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots);
-// For all of them, in RESP.
+// Returns the requests for all hidden slots, in RESP.
 std::string HideRequests(const HiddenSlots& hidden);
 std::vector<std::string> RevealRequest(Bytes name);
 
-// "0-5 7-7".
+// Returns a text such as "0-5 7-7".
 std::string SlotRangesText(const SlotSet& slots);
 
 }  // namespace respite

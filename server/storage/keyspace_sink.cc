@@ -20,7 +20,8 @@ namespace respite {
 
 namespace {
 
-// Each library of a snapshot has a time limit; a primary could send any number of them.
+// Time limit for all libraries together. Each library has its own limit, but a primary could send any number of
+// libraries.
 constexpr int64_t kAllLibrariesMs = 60'000;
 
 constexpr uint64_t kEmptyKeysLogged = 10;
@@ -86,7 +87,7 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
   }
 }
 
-// Two passes: the first prefetches the memory that the second needs.
+// Uses two passes: the first prefetches the memory that the second needs.
 Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
   Database& data = target_.keyspace[db];
   for (const RdbEntry& loaded : entries) data.PrefetchBucket(data.Hash(loaded.entry->Key()));

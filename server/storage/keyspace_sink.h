@@ -1,4 +1,4 @@
-// KeyspaceSink: puts the keys and functions of an RDB into a keyspace, and keeps the books of the loading.
+// KeyspaceSink: puts the keys and functions of an RDB into a keyspace, and counts them for the loading statistics.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ class KeyspaceSink final : public RdbSink {
  public:
   KeyspaceSink(const RdbLoadParts& parts, LoadTarget target, const RdbLoadOptions& options);
 
-  // The server must stop.
+  // Returns whether the server must stop.
   bool Stopped() const { return stopped_; }
-  // Logs how the loading ended.
+  // Logs the results of the loading.
   void LogLoaded() const;
-  // `place` is "the file dump.rdb" or so.
+  // `place` is a text such as "the file dump.rdb".
   void LogFailure(const RdbFailure& failure, const std::string& place) const;
 
   void OnAux(Bytes name, Bytes value, uint64_t offset) override;
@@ -40,12 +40,12 @@ class KeyspaceSink final : public RdbSink {
   const LoadTarget target_;
   const RdbLoadOptions options_;
   const int64_t now_ms_;
-  const int64_t loaded_for_ms_;  // FunctionLibraries::LoadedForMs at the begin
+  const int64_t loaded_for_ms_;  // FunctionLibraries::LoadedForMs at the beginning
   bool stopped_ = false;
   uint64_t empty_keys_ = 0;
 };
 
-// How the settings have an RDB read.
+// Returns the options for reading an RDB as the settings say.
 RdbReadOptions LoadReadOptions(const RdbLoadParts& parts);
 
 }  // namespace respite

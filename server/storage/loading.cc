@@ -44,14 +44,14 @@ Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   advances_();
   LogProgress();
   if (!parts_.host || parts_.phase.load() != ServerPhase::Load::kInTurn) return Order::kContinue;
-  // A command that loads is suspended as a script is.
+  // Suspends a command that loads, like a script.
   const Executor::SavedExecution saved = parts_.executor.SaveExecution();
   const bool continues_later = parts_.host->ServeDuringLongTask();
   parts_.executor.RestoreExecution(saved);
   return continues_later ? Order::kContinue : Order::kStop;
 }
 
-// The snapshot that a primary sends through a pipe has no known size.
+// Without a known size, as of a snapshot that a primary sends through a pipe, logs only the bytes and keys.
 void Loading::LogProgress() {
   const int64_t now_ms = parts_.pace.NowMs();
   if (now_ms < next_log_ms_ || loaded_bytes_ == 0) return;
@@ -83,7 +83,7 @@ Loading::Figures Loading::Survey() const {
   if (total_bytes_ != 0) {
     figures.loaded_percent = 100 * static_cast<double>(loaded_bytes_) / static_cast<double>(total_bytes_);
   }
-  // Redis: the estimate is one second as long as nothing is known.
+  // Redis: the estimate is one second until a second has passed.
   if (elapsed_s != 0)
     figures.eta_s = static_cast<int64_t>(static_cast<uint64_t>(elapsed_s) * left / (loaded_bytes_ + 1));
   return figures;

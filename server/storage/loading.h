@@ -1,5 +1,5 @@
-// Loading: the state of a server that loads its data set. Clients are served meanwhile, but get LOADING for commands
-// that need the data, unless the old data is still there (ServerPhase::Load).
+// Loading: the state of a server that loads its data. Clients are served meanwhile, but get LOADING for commands that
+// need the data, unless the old data is still there (ServerPhase::Load).
 #pragma once
 
 #include <cstdint>
@@ -38,25 +38,27 @@ class Loading {
   };
   explicit Loading(const Parts& parts) : parts_(parts) {}
 
-  // `holder` (may be null) is the client whose command loads; the server reads nothing from it until End.
+  // `holder` (may be null) is the client that runs the loading command. The server reads no input of this client until
+  // End.
   void Begin(uint64_t total_bytes, ServerPhase::Load how = ServerPhase::Load::kInTurn, const Session* holder = nullptr);
   void End();
   bool Active() const;
-  // Clients have the old data meanwhile.
+  // Returns whether clients are served the old data meanwhile.
   bool IsAsync() const;
 
   enum class Order : uint8_t { kContinue, kStop };
-  // Reports the bytes loaded so far. To be called every loading-process-events-interval-bytes: if it all happens in one
-  // Turn this serves clients, and a client or a signal may stop the server. Logs the progress every few seconds.
+  // Reports the bytes loaded so far. Must be called every loading-process-events-interval-bytes. If the whole load
+  // happens in one turn, this serves clients, and a client or a signal may stop the server. Logs the progress every few
+  // seconds.
   Order Advance(uint64_t loaded_bytes);
-  // Has `handler` run in each Advance.
+  // Sets a handler that each Advance calls.
   void OnAdvance(std::function<void()> handler) { advances_ = std::move(handler); }
-  // To be called after each key or command; delays as key-load-delay says.
+  // Delays as key-load-delay says. Must be called after each key or command.
   void SlowDown();
 
   // The memory usage stored in the file (INFO loading_rdb_used_mem).
   void SetMemoryThen(uint64_t bytes) { memory_then_bytes_ = bytes; }
-  // The history that the file names (repl-id, repl-offset, repl-stream-db), if it does.
+  // The history that the file names (repl-id, repl-offset, repl-stream-db), if any.
   struct FileHistory {
     std::string id;
     int64_t offset = -1;
@@ -64,7 +66,8 @@ class Loading {
     bool IsWhole() const { return id.size() == History::kIdLength && offset >= 0 && offset <= History::kLongest; }
   };
   FileHistory& file_history() { return file_history_; }
-  // A key of a file with a history was left out, since its time had come: replicas, who have it, are to be told.
+  // Records an expired key that was not loaded. If the file has a history, its replicas still have the key, so they
+  // must be told.
   void NoteLeftOut(int db, Bytes key) {
     if (file_history_.IsWhole()) left_out_.emplace_back(db, key);
   }
@@ -84,7 +87,7 @@ class Loading {
   };
   // Requires: Active().
   Figures Survey() const;
-  // Of the current loading, or else of the last one.
+  // Counts of the current loading, or otherwise of the last one.
   uint64_t KeysLoaded() const { return keys_loaded_; }
   uint64_t KeysExpired() const { return keys_expired_; }
 
@@ -93,8 +96,8 @@ class Loading {
 
   const Parts parts_;
   int64_t start_s_ = 0;
-  int64_t start_ms_ = 0;     // on the Pace's clock
-  int64_t next_log_ms_ = 0;  // on the Pace's clock
+  int64_t start_ms_ = 0;     // in Pace time
+  int64_t next_log_ms_ = 0;  // in Pace time
   uint64_t total_bytes_ = 0;
   uint64_t loaded_bytes_ = 0;
   uint64_t memory_then_bytes_ = 0;

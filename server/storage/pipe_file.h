@@ -1,4 +1,4 @@
-// PipeFile: the end of a pipe into which a child writes what it has made. Only Write works.
+// PipeFile: the write end of the pipe for a child's output. Only Write works.
 #pragma once
 
 #include <cerrno>

@@ -17,7 +17,7 @@ class Keyspace;
 class MemoryGauge;
 struct Settings;
 
-// kFunctions: the functions without the keys.
+// kFunctions: functions without keys.
 enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };
 
 class RdbContents {
@@ -33,13 +33,14 @@ class RdbContents {
   };
   explicit RdbContents(const Parts& parts) : parts_(parts) {}
 
-  // The data set and what is stored with it.
+  // The keys, functions and metadata to save.
   RdbSource Source(RdbPurpose purpose) const;
   RdbSaveOptions Options() const;
-  // False while a replica is without its primary's data. The file of before is worth more than what is here, which may
-  // be nothing or what clients of a writable replica have written since. So only an operator's command saves.
+  // Returns false while a replica lacks its primary's data. The existing file is then better than the current data,
+  // which may be empty or only what clients of a writable replica wrote. So only an operator's command saves.
   bool IsWorthSaving() const;
-  // The progress callback of WriteRdb: reports to `reporter` (may be null) and delays as rdb-key-save-delay says.
+  // Returns the progress callback of WriteRdb. It reports to `reporter` (may be null) and delays as rdb-key-save-delay
+  // says.
   std::function<void(uint64_t)> Progress(ChildReporter* reporter) const;
 
  private:

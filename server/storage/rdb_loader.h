@@ -1,4 +1,4 @@
-// Loads RDB files into the keyspace: at the start, for DEBUG RELOAD, and as the base of an append-only file.
+// Loads RDB files into the keyspace: at startup, for DEBUG RELOAD, and as the base of an append-only file.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Services;
 struct Session;
 struct Settings;
 
-// What loading an RDB needs of a server.
+// The parts of a server that loading an RDB needs.
 struct RdbLoadParts {
   RdbLoadParts(const Services& services);  // NOLINT: implicit on purpose
 
@@ -34,12 +34,13 @@ struct RdbLoadParts {
 };
 
 struct RdbLoadOptions {
-  // Redis: a primary drops expired keys. kKeep is for append-only files, whose later records were written while the
-  // keys existed.
+  // Redis: a primary drops expired keys. kKeep is for append-only files, since their later records were written while
+  // the keys existed.
   enum class Expired : uint8_t { kDrop, kKeep };
-  // What to do about a key that exists: report an invalid file, or replace the value.
+  // For a key that already exists: report an invalid file, or replace the value.
   enum class Duplicates : uint8_t { kRefuse, kReplace };
-  // Only the function libraries of a primary have a time limit together: those of a file were accepted here.
+  // kPrimary sets a time limit for all function libraries together. Libraries in a file were already accepted by this
+  // server.
   enum class Origin : uint8_t { kFile, kPrimary };
 
   Expired expired = Expired::kDrop;
@@ -48,7 +49,7 @@ struct RdbLoadOptions {
   uint64_t loaded_before = 0;  // bytes of other files, for Loading
 };
 
-// Where the data goes.
+// Destination of the data
 struct LoadTarget {
   Keyspace& keyspace;
   FunctionLibraries& libraries;
@@ -63,11 +64,11 @@ enum class LoadOutcome : uint8_t {
 
 struct RdbLoadEnd {
   LoadOutcome outcome;
-  uint64_t offset;           // after the RDB
-  std::string failure = {};  // with kFailed: why
+  uint64_t offset;           // of the first byte after the RDB
+  std::string failure = {};  // the reason for kFailed
 };
 
-// Loads the RDB in `file` from `offset` on; `name` is for the log. Requires: loading().Active(). After a failure the
+// Loads the RDB in `file` from `offset` on. `name` is for the log. Requires: loading().Active(). After a failure the
 // keys loaded before it remain.
 RdbLoadEnd LoadRdb(const RdbLoadParts& parts, File& file, const std::string& name, uint64_t offset,
                    const RdbLoadOptions& options);
@@ -76,7 +77,7 @@ RdbLoadEnd LoadRdb(const RdbLoadParts& parts, File& file, const std::string& nam
 RdbLoadEnd LoadRdbFile(const RdbLoadParts& parts, const std::string& path, const RdbLoadOptions& options,
                        const Session* holder = nullptr);
 
-// Loads the dump file of the server. `holder` as for Loading::Begin.
+// Loads the dump file of the server. `holder` is passed to Loading::Begin.
 LoadOutcome LoadDump(const RdbLoadParts& parts, const RdbLoadOptions& options, const Session* holder = nullptr);
 
 }  // namespace respite

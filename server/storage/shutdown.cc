@@ -60,7 +60,7 @@ void Shutdown::FinishShutdownIfReady() {
 
 Shutdown::Outcome Shutdown::End(uint32_t flags) {
   if (followers_ != nullptr) followers_->LogLag();
-  // Half of a data set must not replace the whole one.
+  // An incompletely loaded keyspace must not replace the complete file.
   if (parts_.loading.Active()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
   const Outcome outcome = Finish(flags);
   if (outcome == Outcome::kFailed) {
@@ -95,9 +95,9 @@ void Shutdown::Continue() {
   if (!waits && Begin(flags) == Outcome::kFailed) GiveUp();
 }
 
-// Starts the first rewrite if it does not run yet, killing a snapshot child. Returns whether the shutdown must wait for
-// it: without its base the append-only file has nothing, and a service manager sends SIGTERM only once. If the rewrite
-// fails, Begin refuses, as it does when it cannot save.
+// Starts the first rewrite if it does not run yet, and kills a snapshot child. Returns whether the shutdown must wait
+// for it. Without its base the append-only file has no data, and a service manager sends SIGTERM only once. If the
+// rewrite fails, Begin refuses, as it does when it cannot save.
 bool Shutdown::WaitsForFirstRewrite(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
   const bool is_needed = aof.state() == AppendOnlyFile::State::kAwaitsBase && (flags & kShutdownForce) == 0;
@@ -159,7 +159,7 @@ Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
   parts_.log.Notice("Saving the final RDB snapshot before exiting.");
   TellStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
-  // The attempt may have been the first to meet the other server.
+  // Save may be the first call that detects the other server.
   if (parts_.snapshots.GivesWay() && !is_requested) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }

@@ -1,6 +1,6 @@
-// Shutdown: SHUTDOWN, SIGTERM and SIGINT. Ends children, saves what must be saved, and then stops the host. If saving
-// fails the server keeps running, unless it was forced to end. Replicas that are behind get shutdown-timeout seconds to
-// catch up first.
+// Shutdown: SHUTDOWN, SIGTERM and SIGINT. Ends children, saves the data if required, and then stops the host. If saving
+// fails the server keeps running, unless it was forced to end. First it waits up to shutdown-timeout seconds for slow
+// replicas.
 #pragma once
 
 #include <cstdint>
@@ -31,20 +31,20 @@ struct Settings;
 class Snapshots;
 class BlockedClients;
 
-// Those who should have everything before the server ends.
+// Replicas that should have the whole stream before the server ends
 class Followers {
  public:
   virtual ~Followers() = default;
   virtual bool HaveEverything() const = 0;
-  // Asks them how far they are.
+  // Requests acknowledgements from all replicas.
   virtual void AskForEverything() = 0;
-  // At the end: says in the log who lags behind.
+  // Logs which replicas lag. Called at the end.
   virtual void LogLag() const = 0;
 };
 
 class Shutdown {
  public:
-  // kWaiting: for replicas.
+  // kWaiting: waits for replicas.
   enum class Outcome : uint8_t { kStopping, kFailed, kWaiting };
 
   struct Parts {
@@ -67,13 +67,13 @@ class Shutdown {
 
   // `flags` are kShutdown… bits. Errors are logged.
   Outcome Begin(uint32_t flags);
-  // SIGTERM or SIGINT: shuts down as the directives shutdown-on-… say. Waits while the timer is paused, and, if data is
-  // to be saved, until a running script ends, so that no half of a script is saved. Waits, too, for the first rewrite
-  // after `CONFIG SET appendonly yes`.
+  // Shuts down after SIGTERM or SIGINT as the directives shutdown-on-… say. Waits while the timer is paused. If data
+  // must be saved, also waits until a running script ends, so that no partial effects are saved. Also waits for the
+  // first rewrite after `CONFIG SET appendonly yes`.
   void Signalled(int signal);
-  // For the timer: starts a delayed shutdown.
+  // Starts a delayed shutdown. Called by the timer.
   void Continue();
-  // Cancels a delayed shutdown; false if there is none.
+  // Cancels a delayed shutdown. Returns false if there is none.
   bool Abort();
   // Runs `handler` when a shutdown by signal was cancelled or failed.
   void OnCancelled(std::function<void()> handler) { on_cancelled_ = std::move(handler); }
@@ -81,37 +81,37 @@ class Shutdown {
   // Runs `handler` with an empty text when a shutdown begins, and with a status text as it proceeds.
   void OnStatus(std::function<void(const std::string&)> handler) { tell_status_ = std::move(handler); }
 
-  // Everything is saved: no command may run any more.
-  // Replicas; may be null. Must outlive it.
+  // Sets the replicas that a shutdown waits for. May be null. Must outlive the Shutdown.
   void WaitFor(Followers* followers) { followers_ = followers; }
-  // A client waits for the end of a shutdown that waits (SHUTDOWN). It is answered if the server does not end.
+  // Records a client that waits for a delayed shutdown (SHUTDOWN). The client gets an error if the server does not end.
   void AddWaiting(const Session& session) { waiting_.push_back(session.id); }
-  // How long replicas may take; nothing: it does not wait for them.
+  // How long replicas still have. nullopt unless the shutdown waits for them.
   std::optional<int64_t> MillisecondsLeft() const;
 
-  // There is nothing to save.
+  // Makes every later shutdown skip saving.
   void NeverSave() { never_saves_ = true; }
 
+  // Returns true when the data is saved and no command may run any more.
   bool Done() const { return parts_.phase.HasStopped(); }
 
  private:
-  // That waits for replicas.
+  // A shutdown that waits for replicas
   struct Delayed {
     uint32_t flags;
-    int64_t deadline_ms;  // of the Pace
+    int64_t deadline_ms;  // in Pace time
   };
 
   bool Saves(uint32_t flags) const;
   bool MustWait(uint32_t flags) const;
   bool WaitsForFirstRewrite(uint32_t flags);
   void Delay(uint32_t flags);
-  // Ends the wait for replicas, if it is over.
+  // Ends the wait for replicas if they have everything or the time has passed.
   void FinishShutdownIfReady();
   Outcome End(uint32_t flags);
-  // The clients that wait for it have waited in vain.
+  // Sends an error to the clients that wait for a shutdown that has failed.
   void AnswerWaiting();
   Outcome Finish(uint32_t flags);
-  // Makes sure that every acknowledged effect is on the disk.
+  // Makes sure that the effect of every acknowledged command is on the disk.
   Outcome FinishJournal(uint32_t flags);
   Outcome Refuse(uint32_t flags, const char* what);
 
@@ -126,7 +126,8 @@ class Shutdown {
   std::optional<Delayed> delayed_;
   std::vector<uint64_t> waiting_;  // ids
   int signal_ = 0;                 // of the delayed shutdown; 0: none
-  // A signal waits for the first base of the append-only file: failures of rewrites when that began.
+  // Set while a signal waits for the first base of the append-only file: the number of failed rewrites when the wait
+  // began.
   std::optional<uint64_t> base_wait_;
   std::function<void()> on_cancelled_;
   std::function<void(const std::string&)> tell_status_;

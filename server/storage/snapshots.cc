@@ -41,7 +41,7 @@ std::string TemporaryName(pid_t pid) {
   return std::string(kTemporaryPrefix) + std::to_string(pid) + std::string(kTemporarySuffix);
 }
 
-// The process that owns this temporary file; 0 if it is not one.
+// Returns the process that owns this temporary file; 0 if the name is not one.
 pid_t OwnerOf(Bytes name) {
   if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return 0;
   name.remove_prefix(kTemporaryPrefix.size());
@@ -53,7 +53,7 @@ pid_t OwnerOf(Bytes name) {
 
 // Counts a zombie as dead, because its parent may never reap it.
 bool IsAlive(pid_t pid) {
-  if (pid == getpid()) return false;  // a former process with our id: we have written nothing yet
+  if (pid == getpid()) return false;  // an earlier process had this ID: this process has written nothing yet
   if (kill(pid, 0) != 0) return errno != ESRCH;
   const std::string line = FirstLineOf(("/proc/" + std::to_string(pid) + "/stat").c_str()).value_or("");
   const size_t state = line.rfind(") ");  // after the name, which may contain anything
@@ -191,7 +191,7 @@ bool Snapshots::Install(const std::string& path) {
                        " in MASTER <-> REPLICA synchronization: " + IoErrorText(error));
     return false;
   }
-  Lock(dump);  // it is another file now
+  Lock(dump);  // the file was replaced
   return true;
 }
 
@@ -262,7 +262,7 @@ bool Snapshots::MayTryAgain() const {
 void Snapshots::Cron() {
   if (parts_.child_processes.Busy() || parts_.loading.Active() || !MayTryAgain()) return;
   if (!scheduled_) return SaveIfDue();
-  // Data that was lost since then must not replace the file.
+  // The current data, from which earlier data is missing, must not replace the file.
   if (!IsWorthSaving()) {
     scheduled_ = false;
     return;
@@ -274,7 +274,7 @@ void Snapshots::SaveIfDue() {
   const uint64_t changes = parts_.keyspace_stats.dirty;
   const int64_t elapsed_ms = parts_.clock.MonotonicMs() - last_save_ms_;
   for (const SavePoint& point : parts_.settings.save) {
-    // Redis: compares whole seconds and saves a second later; here as soon as the time has passed.
+    // Redis: compares whole seconds and saves a second later. Respite saves as soon as the time has passed.
     if (changes < static_cast<uint64_t>(point.changes) || elapsed_ms <= point.seconds * 1000) continue;
     if (GivesWay() || !parts_.contents.IsWorthSaving()) return;
     parts_.log.Notice(std::to_string(point.changes) + " changes in " + std::to_string(point.seconds) +

@@ -1,7 +1,7 @@
-// Snapshots: the data set as an RDB file: SAVE, BGSAVE, `save` points, and their state for MISCONF and INFO.
+// Snapshots: saves the data as an RDB file: SAVE, BGSAVE, `save` points, and their state for MISCONF and INFO.
 //
 // A snapshot is written to temp-<pid>.rdb, synced, and renamed, so the dump is always a complete old or new one. A
-// server with save points locks its dump, so that no other server of ours overwrites it.
+// server with save points locks its dump, so that no other Respite server overwrites it.
 #pragma once
 
 #include <cstdint>
@@ -47,47 +47,47 @@ class Snapshots {
 
   // See RdbContents.
   bool IsWorthSaving() const;
-  // Writes a snapshot while everything else waits. Errors are logged. Requires: no snapshot is running. Cost: O(data
-  // set).
+  // Writes a snapshot while all clients wait. Errors are logged. Requires: no snapshot is running. Cost: O(data set).
   Outcome Save();
   // Starts a child that writes a snapshot. Requires: no child runs. Cost: a fork.
   Outcome StartBackground();
-  // Where the last background save writes its snapshot, whatever `dbfilename` and `dir` say meanwhile.
+  // The path of the snapshot of the last background save, even if `dbfilename` or `dir` has changed since.
   std::string BackgroundPath() const;
-  // Makes a finished snapshot (of the primary) the dump file. What went wrong is in the log.
+  // Makes a finished snapshot of the primary the dump file. Returns false on failure, which is logged.
   bool Install(const std::string& path);
-  // A snapshot has served a synchronisation: the dump file, or that of the last background save. Removes it if nothing
-  // else keeps it (rdb-del-sync-files).
+  // Removes a file that was used for a synchronisation, if no directive requires it (rdb-del-sync-files): the dump, or
+  // the file of the last background save.
   void RemoveSyncFile();
   void RemoveBackgroundSyncFile() { RemoveSyncFile(BackgroundPath()); }
-  // Has `handler` run when a background save has ended.
+  // Sets a handler that is called when a background save has ended.
   void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }
-  // Starts one as soon as no other child runs.
+  // Starts a background save as soon as no other child runs.
   void Schedule() { scheduled_ = true; }
   bool Running() const;
-  // Stops a background save, or else unschedules one. Returns which of them there was.
+  // Stops a running background save, or otherwise cancels a scheduled one. Returns which of the two it did.
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
   Cancelled Cancel();
 
-  // For the timer, after the end of a child was handled: starts scheduled snapshots and those of save points.
+  // Starts scheduled snapshots and those of save points. Called by the timer, after the end of a child was handled.
   void Cron();
   // FLUSHALL: stops a running snapshot, which is obsolete. With save points the empty data set is saved at the end of
-  // the Turn, when the transaction with the flush has ended.
+  // the turn, when the transaction with the flush has ended.
   void Flushed();
   void EndTurn() {
     if (save_due_) SaveFlushed();
   }
 
-  // Whether writes must be refused because the last snapshot failed.
+  // Returns whether writes must be refused because the last snapshot failed.
   bool StopsWrites() const;
 
-  // At the start, before loading: locks the dump if there are save points, and removes temporary files of dead servers.
-  // Returns why the server cannot start, if so. With default save points it starts.
+  // Locks the dump if there are save points, and removes temporary files of dead servers. Called at startup, before
+  // loading. Returns an error text if the server must not start. A failed lock with default save points is not an
+  // error.
   std::optional<std::string> Claim();
-  // Whether this server leaves the dump to another one: it has Redis' default save points, has never loaded or written
-  // this dump, and has found it locked. Then it saves only on request, for example by SAVE; such a save ends this.
-  // Redis lets the last server overwrite the dump. Servers that were started in one folder from files that say nothing
-  // about saving must accept writes, start and end here as well.
+  // Returns whether this server leaves the dump to another server. It does so if it has Redis' default save points, has
+  // never loaded or written this dump, and has found it locked. It then saves only on request, for example by SAVE; a
+  // successful save ends this state. In Redis the last server overwrites the dump. As in Redis, servers that share a
+  // folder and have no save directive must accept writes, start and stop.
   bool GivesWay() const;
 
   // CONFIG RESETSTAT.
@@ -96,8 +96,8 @@ class Snapshots {
   struct Figures {
     int64_t last_save_s;  // UNIX time; the start counts as a save, as in Redis
     Outcome last_outcome;
-    int64_t last_duration_s;     // of the last background save; -1: none yet
-    int64_t current_duration_s;  // -1: none runs
+    int64_t last_duration_s;     // of the last background save; -1: no save yet
+    int64_t current_duration_s;  // -1: no save runs
     uint64_t saves;
     uint64_t last_cow_bytes;
   };
@@ -120,14 +120,14 @@ class Snapshots {
 
   const Parts parts_;
   std::unique_ptr<File> lock_;
-  std::string owned_dump_;         // whole path of the dump that this server has locked or written; empty: none
-  std::string left_dump_;          // whole path of the dump that this server leaves to another one; empty: none
-  std::string background_folder_;  // when the last background save began
+  std::string owned_dump_;         // full path of the dump that this server has locked or written; may be empty
+  std::string left_dump_;          // full path of the dump that this server leaves to another server; may be empty
+  std::string background_folder_;  // directory when the last background save began
   std::string background_name_;
   bool scheduled_ = false;
   bool save_due_ = false;
   Outcome last_outcome_ = Outcome::kDone;
-  uint64_t changes_before_ = 0;  // those that the current snapshot includes
+  uint64_t changes_before_ = 0;  // changes that the current snapshot includes
   int64_t last_save_wall_s_;
   int64_t last_save_ms_;  // monotonic
   std::optional<int64_t> last_try_ms_;
