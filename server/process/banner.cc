@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-// Without `port auto` the port is shown before the listener is open.
+// Returns the port to show. Without `port auto` this is called before the listener is open.
 int ShownPort(const Settings& settings) { return settings.port > 0 ? settings.port : settings.MainPort(); }
 
 bool ShowsLogo(const Settings& settings) {
@@ -22,7 +22,7 @@ std::string ModeOf(const Config& config) {
   return config.settings().cluster_enabled ? "cluster" : "standalone";
 }
 
-// "3600 s with 1 change, 300 s with 100 changes"
+// Returns a text such as "3600 s with 1 change, 300 s with 100 changes".
 std::string SavePointsText(const Settings& settings) {
   std::string text;
   for (const SavePoint& point : settings.save) {

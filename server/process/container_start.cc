@@ -16,7 +16,7 @@ namespace respite {
 
 namespace {
 
-// The user of the image `redis`.
+// User and group IDs of `redis` in the image `redis`
 constexpr uid_t kUser = 999;
 constexpr gid_t kGroup = 999;
 constexpr mode_t kPrivate = 0077;
@@ -32,11 +32,11 @@ void GiveFolderToUser() {
   if (lchown(".", kUser, kGroup) != 0) return;
   for (const fs::directory_entry& entry :
        fs::recursive_directory_iterator(".", fs::directory_options::skip_permission_denied, error)) {
-    if (lchown(entry.path().c_str(), kUser, kGroup) != 0) return;  // a file system that belongs to nobody
+    if (lchown(entry.path().c_str(), kUser, kGroup) != 0) return;  // the file system does not support owners
   }
 }
 
-// Without the right to become another user the server stays who it is.
+// Becomes the user `redis`. Without the right to do so, the process keeps its user.
 void BecomeUser() {
   if (geteuid() != 0) return;
   GiveFolderToUser();

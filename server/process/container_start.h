@@ -7,13 +7,13 @@
 namespace respite {
 
 struct ContainerStart {
-  std::vector<std::string> arguments;  // of the program that the container is to run
-  std::string error;                   // why it cannot run; empty: it can
+  std::vector<std::string> arguments;  // of the program that the container runs
+  std::string error;                   // why the program cannot run; empty if it can
 };
 
-// Prepares what the entry point of the image starts: makes certificates that are asked for, gives the folder of the
-// data to the user `redis` and becomes that user, as the image `redis` does. Replaces this process if another program
-// is meant.
+// Prepares the program that the entry point of the image starts. Creates requested certificates, gives the data folder
+// to the user `redis` and becomes that user, as the image `redis` does. Replaces this process if the arguments name
+// another program.
 ContainerStart BeginContainer(const std::vector<std::string>& arguments);
 
 }  // namespace respite

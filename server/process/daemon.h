@@ -1,4 +1,4 @@
-// Daemonizing: forks a child with its own session and with /dev/null as 0, 1 and 2.
+// Daemonizing: forks a child with its own session and with /dev/null as descriptors 0, 1 and 2.
 #pragma once
 
 #include "base/descriptor.h"
@@ -10,8 +10,9 @@ void FillStandardDescriptors();
 
 class Daemon {
  public:
-  // Returns in the child only. The parent exits with 0 when the child calls Release (its pidfile is written and it
-  // listens), when it dies, or after a second. If fork fails, returns in the original process. Requires: no threads.
+  // Returns only in the child. The parent exits with 0 when the child calls Release (after it has written its pidfile
+  // and listens), when the child dies, or after a second. If fork fails, returns in the original process. Requires: no
+  // threads.
   static Daemon Start();
 
   Daemon() = default;  // in the foreground; Release does nothing

@@ -32,7 +32,7 @@ constexpr int kKilledCode = 255;  // Redis: SERVER_CHILD_NOERROR_RETVAL
 constexpr int kReportDescriptor = 3;
 constexpr int kOutputDescriptor = 4;
 constexpr int64_t kReportEveryUs = 1'000'000;
-// Where processors are short, clients come before a child: it gets a third of what the server may have.
+// When processors are scarce, clients have priority: a child gets a third of the server's share.
 constexpr int kNiceness = 5;
 // Measuring memory may take 1/kMemoryLookShare of the time, since it delays page faults of the process.
 constexpr int64_t kMemoryLookShare = 100;
@@ -48,7 +48,7 @@ void OnKill(int) {
   _exit(kKilledCode);
 }
 
-// Blocks signals around a fork: before it installs its own handlers, the child would run the server's.
+// Blocks signals around a fork. Without this the child would run the server's handlers until it installs its own.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -123,10 +123,12 @@ class PipeReporter final : public ChildReporter {
   uint64_t looks_ = 0;
 };
 
-// Leaves the child with standard input, output, error, the pipe for reports, and its output, if it has one.
+// Closes all descriptors of the child except standard input, output and error, the pipe for reports, and its output, if
+// any.
 void CloseInherited(int pipe, int output) {
-  closelog();  // else it would go on writing to a descriptor that is another file by then
-  const int kept_output = output < 0 ? -1 : fcntl(output, F_DUPFD, kOutputDescriptor + 1);  // where dup2 spares it
+  closelog();  // otherwise syslog would write to a descriptor that later belongs to another file
+  const int kept_output =
+      output < 0 ? -1 : fcntl(output, F_DUPFD, kOutputDescriptor + 1);  // above the numbers that dup2 overwrites
   const int kept_pipe = fcntl(pipe, F_DUPFD, kOutputDescriptor + 1);
   dup2(kept_pipe, kReportDescriptor);
   if (kept_output >= 0) dup2(kept_output, kOutputDescriptor);
@@ -218,7 +220,7 @@ void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, in
 }
 
 void ForkedChildren::ReadReports() {
-  // Shorter than PIPE_BUF, so writes are atomic.
+  // Reports are shorter than PIPE_BUF, so writes are atomic.
   ChildProgress report;
   while (read(child_->reports.Get(), &report, sizeof report) == static_cast<ssize_t>(sizeof report)) {
     child_->progress = report;

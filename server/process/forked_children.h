@@ -1,19 +1,19 @@
 // ForkedChildren: the Forker that calls fork().
 //
-// A child keeps only the log open: not client sockets, which must close with the server, nor listeners, nor file locks.
-// It ends with code 0 (done), 1 (failed) or 255 (SIGUSR1).
+// A child keeps only the log open. Client sockets must close with the server, so the child closes them, and also
+// listeners and file locks. It exits with code 0 (done), 1 (failed) or 255 (SIGUSR1).
 //
-// POSIX allows the child of a process with threads little (ours free memory, sync files and look up names). This is
-// safe all the same:
+// POSIX allows the child of a process with threads few functions. These children also free memory, sync files and look
+// up names, which is safe for these reasons:
 //
 // * Memory: jemalloc and glibc make fork() wait until no thread is inside the allocator, so the child's heap is
 //   consistent. With _Fork, as in the crash report, it is not.
-// * Our locks: a child uses no LazyFreeThread, file Worker or NameResolver; the Logger has no lock.
-// * Streams of C and C++: none. Files are read and written with system calls.
+// * Locks of Respite: a child uses no LazyFreeThread, file Worker or NameResolver, and the Logger has no lock.
+// * Streams of C and C++ are not used. Files are read and written with system calls.
 // * The lock of the time zone: the Logger of a child does not convert to local time.
-// * The lock of syslog: nobody holds it during the fork (SyslogPause).
-// * The thread that forks is that of the server's loop: the child has a copy of no other thread, so it uses nothing of
-//   other servers of this process. It dies with that thread, which kills it anyway before it ends.
+// * The lock of syslog: no thread holds it during the fork (SyslogPause).
+// * Threads: the thread of the server's loop forks, and the child has a copy of no other thread. So it uses nothing of
+//   other servers of this process. The child dies with the thread that forked it, which kills it anyway before it ends.
 #pragma once
 
 #include <functional>
@@ -58,10 +58,10 @@ class ForkedChildren final : public Forker {
   Logger& log_;
   Preparation prepare_;
   std::optional<Child> child_;
-  std::optional<ChildEnd> end_;  // set when the child was killed
+  std::optional<ChildEnd> end_;  // set after the child was killed
 };
 
-// Private dirty memory of this process in bytes. Cost: milliseconds for each GB.
+// Returns the private dirty memory of this process in bytes. Cost: milliseconds for each GB.
 uint64_t PrivateDirtyBytes();
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// Parses main's arguments and runs what they ask for.
+// Parses main's arguments and runs the requested program.
 #pragma once
 
 namespace respite {

@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-constexpr uint64_t kReservedFiles = 32;  // for the log, listeners, persistence of each server
+constexpr uint64_t kReservedFiles = 32;  // for the log, listeners and persistence of each server
 constexpr uint64_t kFilesIfUnknown = 1024;
 constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
 constexpr int kHighestScore = 1000;
@@ -27,7 +27,8 @@ OpenFilesGrant NotEnough(uint64_t granted, uint64_t wanted) {
                                     std::to_string(wanted) + ". Exiting."}}};
 }
 
-// What a server needs besides its clients. The nodes of a cluster have two connections with each other.
+// Returns the descriptors that a server needs in addition to its clients. Two nodes of a cluster have two connections
+// with each other.
 uint64_t ReservedFiles(uint32_t nodes) { return kReservedFiles + 2 * (nodes - 1); }
 
 OpenFilesGrant Reduced(uint32_t maxclients, uint32_t nodes, uint64_t wanted, uint64_t granted, int error) {

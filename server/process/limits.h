@@ -14,14 +14,15 @@
 namespace respite {
 
 struct OpenFilesGrant {
-  uint32_t maxclients;            // the number of clients that can be served; 0: too few to run
+  uint32_t maxclients;            // the number of clients that can be served; 0 if too few to run
   std::vector<ConfigNote> notes;  // for the log
 };
 
-// Raises RLIMIT_NOFILE for `maxclients` clients of each of `nodes` servers as far as the system permits. Never lowers
+// Raises RLIMIT_NOFILE for `maxclients` clients of each of `nodes` servers, up to the limit of the system. Never lowers
 // it.
 OpenFilesGrant RaiseOpenFiles(uint32_t maxclients, uint32_t nodes);
-// Makes CONFIG SET maxclients raise the limit or refuse. Requires: both outlive the use of the configuration.
+// Makes CONFIG SET maxclients raise the limit or refuse. Requires: `config` and `log` exist as long as directives can
+// change.
 void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);
 
 // `oom-score-adj` and `oom-score-adj-values`.
@@ -39,7 +40,7 @@ class OomScore {
   Outcome Fail(const char* what);
 
   Logger& log_;
-  std::optional<int> found_;  // the score before we changed it
+  std::optional<int> found_;  // the score before this process changed it
 };
 
 }  // namespace respite

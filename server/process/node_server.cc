@@ -36,11 +36,11 @@ NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
   loop_ = &loop;
   node_ = std::make_unique<Node>(NodeParts());
   for (const ConfigLine& line : parts_.config.lines().rename_command) {
-    node_->commands().Rename(line.words[1], line.words[2]);  // CheckRenames has tried it
+    node_->commands().Rename(line.words[1], line.words[2]);  // CheckRenames has tried it already
   }
   host_ = std::make_unique<NodeHost>(loop_->loop, node_->host_parts());
   listener_ = std::make_unique<Listener>(*host_, parts_.recorder);
-  node_->loading().Begin(0);  // the loop may serve others before this server has loaded
+  node_->loading().Begin(0);  // the loop may serve other servers before this server has loaded
   AttachHandlers();
   StartWatchdog();
   if (settings().port == kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
@@ -95,7 +95,7 @@ bool NodeServer::HasClients() const {
   return has_some || (worlds != nullptr && worlds->HaveClients());
 }
 
-// A client that came and went between two ticks counts, too.
+// Measures how long there was no client. A client that came and left between two ticks also counts.
 void NodeServer::LookForClients() {
   if (settings().exit_on_idle == 0) return;
   const int64_t now_ms = parts_.pace.NowMs();
@@ -127,9 +127,9 @@ NodeServer::Step NodeServer::Listen() {
   return Step::kDone;
 }
 
-// --- The cluster.
+// --- The cluster
 
-// A port that the system chose for clients says nothing about the one that is kBusPortDistance above.
+// Reserves a free port if the system chose the client port, since the port kBusPortDistance above that may be taken.
 NodeServer::Step NodeServer::ReserveBusPort() {
   Settings& settings = config().Adjust();
   const bool is_chosen = settings.cluster_port == 0 && settings.port == kAutoPort && !settings.tls_cluster;
@@ -184,7 +184,7 @@ void NodeServer::ShareEmptyHistory() {
   if (!empty_history_.empty()) node_->replication().ShareEmptyHistory(empty_history_);
 }
 
-// --- Start.
+// --- Start
 
 NodeServer::Step NodeServer::Load() {
   if (has_stopped_) return Step::kStopped;
@@ -222,7 +222,8 @@ NodeServer::Step NodeServer::LoadData() {
   return Step::kDone;
 }
 
-// As an append-only file would bring it back, and not what else is in files.
+// Loads from the server that this one replaces, or otherwise from files. Copies the data as an append-only file would
+// restore it, without other contents of files.
 LoadOutcome NodeServer::ReadData() {
   if (data_of_ == nullptr) return OpenDataSet(node_->services());
   Node& before = *std::exchange(data_of_, nullptr)->node_;
@@ -262,10 +263,10 @@ void NodeServer::LogReady() {
   if (listener_->HasTcp()) log().Notice("Ready to accept connections tcp");
   if (listener_->HasUnix()) log().Notice("Ready to accept connections unix");
   if (listener_->HasTls()) log().Notice("Ready to accept connections tls");
-  if (listener_->HasTcp() || listener_->HasTls()) {  // Redis' words before 5.0, for which some launchers wait
+  if (listener_->HasTcp() || listener_->HasTls()) {  // the text of Redis before 5.0, for which some launchers wait
     log().Notice("The server is now ready to accept connections on port " + std::to_string(settings().MainPort()));
   }
-  // Otherwise the log has said already that nothing is saved.
+  // Otherwise the log already says that nothing is saved.
   if (!node_->snapshots().GivesWay()) log().Notice(DataPlaceText(settings()));
 }
 
@@ -274,7 +275,7 @@ void NodeServer::NoteRole() {
   parts_.owner.OnRole(*this);
 }
 
-// --- End.
+// --- End
 
 void NodeServer::Signalled(int signal) {
   if (has_stopped_) return;
@@ -301,7 +302,7 @@ void NodeServer::Crash(AppendFsync policy, const Session* spared) {
   LetGo();
 }
 
-// A port that somebody has taken meanwhile is not held.
+// Skips a port that another process has taken meanwhile.
 std::vector<Descriptor> NodeServer::HoldPorts() const {
   std::vector<int> ports = {settings().bound_port, settings().tls_port};
   const auto bus = BusPortOf(settings());
@@ -345,7 +346,7 @@ void NodeServer::Discard() {
   loop_->loop.closings().ServeAll();  // the loop may have ended, and clients wait for the end of their connections
 }
 
-// --- CONFIG SET.
+// --- CONFIG SET
 
 std::optional<std::string> NodeServer::Reopen(Listener::Protocol protocol) {
   if (listener_->Reopen(protocol)) return "Unable to listen on this port. Check server logs.";

@@ -1,8 +1,9 @@
-// NodeServer: one server of this process, with everything that belongs to it alone: settings, log, data, clients,
-// listeners, children. A process has one, or several (the directive `nodes`), which share a loop or have one each.
+// NodeServer: one server of this process, with everything that only this server uses: settings, log, data, clients,
+// listeners and children. A process has one server, or several (the directive `nodes`), which share a loop or have one
+// each.
 //
-// It starts in steps, which its Owner takes with all servers: Build, Open, ReadNodesFile, Load; then its loop runs. All
-// of them, and the destructor's work (Discard), happen on the thread of the loop.
+// It starts in steps, which its Owner takes with all servers: Build, Open, ReadNodesFile, Load. Then its loop runs. All
+// steps, and the destructor's work (Discard), happen on the thread of the loop.
 #pragma once
 
 #include <atomic>
@@ -29,7 +30,7 @@
 
 namespace respite {
 
-// A loop, and what blocks it.
+// A loop, and the watchdog that detects when it is blocked
 struct WatchedLoop {
   explicit WatchedLoop(const Pace& pace) : loop(pace) {}
   EventLoop loop;
@@ -38,21 +39,21 @@ struct WatchedLoop {
 
 class NodeServer {
  public:
-  // What a server asks of its process. Called on the thread of the server's loop.
+  // Requests and events that a server passes to its process. Called on the thread of the server's loop.
   class Owner {
    public:
     virtual ~Owner() = default;
-    // In a new child.
+    // Called in a new child.
     virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;
-    // The server stops, in the middle of a Turn; its listeners are still open. Called once.
+    // The server stops, in the middle of a turn; its listeners are still open. Called once.
     virtual void OnStop(NodeServer& node) = 0;
     virtual void OnShutdownCancelled() = 0;
     virtual void OnShutdownStatus(const std::string& status) = 0;
-    // It has become a primary or a replica.
+    // The server has become a primary or a replica.
     virtual void OnRole(NodeServer& node) = 0;
-    // The ports, or what the title shows of the server, have changed.
+    // The ports, or other parts of the server in the process title, have changed.
     virtual void OnTitle(const NodeServer& node) = 0;
-    // A directive of the process has changed. Returns why it cannot take effect.
+    // A directive of the process has changed. Returns an error text if it cannot take effect.
     virtual std::optional<std::string> OnOomScore(NodeServer& node) = 0;
     // A server has had no client for as long as `exit-on-idle` says. Called at each tick.
     virtual void OnIdle() = 0;
@@ -65,12 +66,12 @@ class NodeServer {
     const Clock& clock;
     const Pace& pace;
     uint32_t nodes;   // of the process
-    uint64_t number;  // among them, from 0; another one for each server, and the same in each run
-    // With it, each server of the process makes the same random choices in each run.
+    uint64_t number;  // from 0; unique for each server of the process, and equal in each run
+    // If set, each server of the process makes the same random choices in each run.
     std::optional<uint64_t> seed;
-    // kWithin: clients come from another server of the process; it listens only if it has a port.
+    // kWithin: clients come from another server of the process. The server listens only if it has a port.
     enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;
-    Recorder* recorder = nullptr;  // null: connections are not written down
+    Recorder* recorder = nullptr;  // null: connections are not recorded
   };
   explicit NodeServer(const Parts& parts);
   ~NodeServer();
@@ -79,83 +80,86 @@ class NodeServer {
 
   std::optional<uint64_t> seed() const { return parts_.seed; }
 
-  // kFailed: the reason is already logged. kStopped: somebody has stopped it meanwhile.
+  // kFailed: the reason is already logged. kStopped: the server was stopped meanwhile.
   enum class Step : uint8_t { kDone, kFailed, kStopped };
 
-  // Makes the Node; with `port auto` it listens, since the log shows the port. The loop must outlive the server.
+  // Creates the Node. With `port auto` it also listens, since the log shows the port. The loop must outlive the server.
   Step Build(WatchedLoop& loop);
   // Reads the users and listens.
   Step Open();
 
-  // --- One of several nodes of a cluster.
+  // --- For nodes of a cluster in this process
 
-  // Finds a port for the bus that is free, and keeps it until Load. Requires: Open was done.
+  // Finds a free port for the bus, and reserves it until Load. Requires: Open was done.
   Step ReserveBusPort();
-  // That of `bind`, if it names one.
+  // Returns the first specific address of `bind`, or 127.0.0.1.
   std::string BoundAddress() const;
-  // Where the others reach it. Requires: ReserveBusPort was done.
+  // Returns the address at which other nodes reach it. Requires: ReserveBusPort was done.
   NodeAddress Address() const;
-  // What is in nodes.conf: empty if there is none. Nothing: it cannot be read; the reason is logged.
+  // Returns the content of nodes.conf, which is empty if there is none. Returns nullopt if it cannot be read; the
+  // reason is logged.
   std::optional<std::string> ReadNodesFile();
-  // What it is told about the cluster instead of what is in its file.
+  // The state of the cluster to start with, instead of the node's file
   struct ClusterStart {
     std::string text;  // of nodes.conf
     ClusterMode::Belief belief = ClusterMode::Belief::kOwn;
   };
   void SetClusterStart(ClusterStart start) { cluster_start_ = std::move(start); }
 
-  // --- One that has replicas, or a primary, in this process.
+  // --- For servers with replicas or a primary in this process
 
-  // If it has no data, this is its history, as it is that of the others: a replica need not load from its primary.
+  // Sets the history for a server without data. All servers of a group get the same one, so a replica needs no snapshot
+  // from its primary.
   void SetEmptyHistory(std::string id) { empty_history_ = std::move(id); }
 
-  // --- One that takes the place of another. These require that Build was done, and that `before` is still there.
+  // --- For a replacement of another server. These require that Build was done, and that `before` still exists.
 
-  // Its clock goes on where the other one's was, and so does the journal of requests.
+  // Continues the clock, the request journal and the findings of the other server.
   void Inherit(const NodeServer& before);
-  // Load copies the data and the functions of the other one, instead of reading files.
+  // Makes Load copy the data and functions of the other server, instead of reading files.
   void SetDataOf(const NodeServer& before) { data_of_ = &before; }
 
-  // ---
+  // --- All servers
 
-  // Loads the data set while clients are served, and takes up its role.
+  // Loads the data while clients are served, and assumes its role.
   Step Load();
-  // Connects to those whom it knows at once: to the other nodes of the cluster, or to all that a Sentinel watches.
+  // Connects immediately to the known nodes: the other nodes of the cluster, or all servers that a Sentinel watches.
   // Requires: all of them have loaded.
   void Reach();
-  // Whether a replica follows its primary, the links between nodes are open, and a Sentinel has heard of everybody.
+  // Returns whether all connections are open: a replica's link to its primary, and the links between nodes. A Sentinel
+  // must have heard from all servers.
   bool IsSettled() const;
   void LogReady();
 
-  // Ends it at once, and saves nothing: a late script is killed, and no further command runs. Harmless when it has
-  // stopped. Requires: Build was done.
+  // Stops the server immediately, without saving. Kills a late script, and no further command runs. Does nothing if it
+  // has stopped. Requires: Build was done.
   void Stop();
-  // The same for a server that was killed: its append-only file keeps what this policy promises, its clients but for
-  // `spared` lose their connections, and what it has locked is free. Its data is still there.
+  // Stops the server as if it had been killed. Its append-only file keeps the part that this policy guarantees. All
+  // clients except `spared` are disconnected, and its locks are released. The data is still there.
   void Crash(AppendFsync policy, const Session* spared);
-  // While these are there, nobody else gets its ports, not even for the near end of a connection. Requires: it does not
-  // listen any more.
+  // Reserves the ports of the server until the descriptors are closed, also against use as the local port of a
+  // connection. Requires: the server no longer listens.
   std::vector<Descriptor> HoldPorts() const;
-  // SIGTERM or SIGINT has arrived.
+  // Handles SIGTERM or SIGINT.
   void Signalled(int signal);
   bool HasStopped() const { return has_stopped_; }
   int exit_code() const { return exit_code_; }
   bool IsReplica() const { return is_replica_; }
-  // How long it has had no client but replicas and its primary, at the last tick. Counted only if `exit-on-idle` needs
-  // it.
+  // Returns how long it had no client at the last tick, in milliseconds. Replicas and its primary do not count. Counted
+  // only if `exit-on-idle` needs it.
   int64_t IdleMs() const { return idle_ms_; }
   // Stops listening, and removes the file of the unix socket.
   void CloseListeners();
-  // Frees everything but settings and log. Harmless when it is done.
+  // Frees everything except settings and log. Does nothing at a second call.
   void Discard();
 
   Config& config() const { return parts_.config; }
   const Settings& settings() const { return parts_.config.settings(); }
   Logger& log() const { return parts_.log; }
   EventLoop& loop() const { return loop_->loop; }
-  // Not any more when it is discarded.
+  // Returns whether the Node exists: after Build and before Discard.
   bool IsBuilt() const { return node_ != nullptr; }
-  // These require it.
+  // Both require IsBuilt().
   Node& node() { return *node_; }
   NodeHost& host() { return *host_; }
 
@@ -163,7 +167,7 @@ class NodeServer {
   Node::Parts NodeParts();
   void AttachHandlers();
   void StartWatchdog();
-  // Its own, or those of its worlds; not its replicas and its primary.
+  // Returns whether it or its worlds have clients. Replicas and its primary do not count.
   bool HasClients() const;
   void LookForClients();
   Step Listen();
@@ -171,7 +175,7 @@ class NodeServer {
   void ShareEmptyHistory();
   Step LoadData();
   LoadOutcome ReadData();
-  // Ends its work with others; harmless when that is done.
+  // Ends its communication with other servers. Does nothing at a second call.
   void LetGo();
   bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }
   void NoteRole();
@@ -192,15 +196,15 @@ class NodeServer {
   std::unique_ptr<Node> node_;
   std::unique_ptr<NodeHost> host_;
   std::unique_ptr<Listener> listener_;
-  std::vector<Descriptor> reserved_;  // hold the port of the bus
+  std::vector<Descriptor> reserved_;  // reserve the port of the bus
   std::optional<ClusterStart> cluster_start_;
-  std::string empty_history_;  // empty: its own
+  std::string empty_history_;  // empty: it has its own history
   const NodeServer* data_of_ = nullptr;
   std::atomic<bool> has_stopped_ = false;
   std::atomic<int> exit_code_ = 0;
   std::atomic<bool> is_replica_ = false;
-  int64_t last_client_ms_;            // of pace; counted from the start
-  uint64_t connections_ = 0;          // that it has had at the last tick
+  int64_t last_client_ms_;            // in Pace time; initially the start time
+  uint64_t connections_ = 0;          // number of connections accepted, as of the last tick
   std::atomic<int64_t> idle_ms_ = 0;  // at the last tick
 };
 

@@ -1,9 +1,9 @@
-// ParentWatch (`exit-with-parent`): the process that started this one, so that it does not go on alone.
+// ParentWatch (`exit-with-parent`): watches the process that started this one, so that this process ends with it.
 //
-// It is watched as a whole, not its thread that started us, as PR_SET_PDEATHSIG would do. Whoever adopts a process
-// whose parent has ended (init, or a subreaper) is not its parent. One is told from the other by the session: a process
-// has that of its parent, or one of its own. So a parent that ended before we looked is not noticed if the one who
-// adopts us has its session.
+// It watches the whole parent process, while PR_SET_PDEATHSIG would watch only the thread that forked. A process that
+// adopts this one after its parent has ended (init, or a subreaper) is not the parent. The session distinguishes the
+// two, because a process has its parent's session or its own. So an earlier end of the parent is not noticed if the
+// adopting process has the same session.
 #pragma once
 
 #include <sys/types.h>
@@ -18,14 +18,14 @@ class ParentWatch {
  public:
   enum class Finding : uint8_t {
     kThere,
-    kOutside,  // it is outside of our container: nobody can watch it
-    kGone,     // it has ended already
+    kOutside,  // outside of the container, so it cannot be watched
+    kGone,     // it has already ended
   };
   Finding Find();
 
   pid_t pid() const { return pid_; }
-  // Becomes readable when the parent ends. -1: this system has no such descriptors, so ask HasEnded now and then.
-  // Requires: Find has returned kThere.
+  // Returns a descriptor that becomes readable when the parent ends. Returns -1 if the system has no such descriptors;
+  // then HasEnded must be polled. Requires: Find has returned kThere.
   int DescriptorToWatch() const { return descriptor_.Get(); }
   bool HasEnded() const;
 

@@ -35,7 +35,7 @@ std::string Trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-// Never freed, because other code may hold pointers from getenv.
+// Copies a text. The copy is never freed, because other code may hold pointers from getenv.
 char* KeptCopy(const char* text) { return strdup(text); }
 
 }  // namespace
@@ -68,7 +68,7 @@ void ProcessTitle::ClaimArea() {
   for (; environ[count] != nullptr; ++count) {
     if (environ[count] == end) end += std::strlen(environ[count]) + 1;
   }
-  char** moved = new char*[count + 1]();  // never freed: it is the environment from now on
+  char** moved = new char*[count + 1]();  // never freed, since it is now the environment
   for (size_t i = 0; i < count; ++i) moved[i] = KeptCopy(environ[i]);
   environ = moved;
   program_invocation_name = KeptCopy(program_invocation_name);

@@ -11,10 +11,11 @@ namespace respite {
 
 namespace {
 
-// A launcher that left its pipe full must not keep the server from serving.
+// Limit of the wait for a launcher that left its pipe full, in milliseconds
 constexpr int kMostWaitMs = 1000;
 
-// Standard output stays open, as standard error: otherwise a client's socket could get its number, and the log.
+// Duplicates standard output and replaces it with standard error. It must stay open, or a client's socket could get its
+// number and receive the log.
 int TakeStandardOutput() {
   const int taken = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (taken >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);

@@ -25,10 +25,10 @@ namespace {
 constexpr char kDefaultPidfile[] = "/var/run/redis.pid";  // for daemons without a `pidfile`
 constexpr uint64_t kSuspiciousMaxMemory = uint64_t{1} << 20;
 constexpr int64_t kLookEveryMs = 1;
-// Nodes that cannot be connected for so long must not keep the others from being announced.
+// Time limit for nodes to connect, in milliseconds. After that the servers are announced without waiting for the rest.
 constexpr int64_t kSettleMs = 1000;
 constexpr int64_t kAskParentEveryMs = 500;
-// An end that nobody can ask for again is tried again, for example if the disk was full.
+// Delay before a failed shutdown is retried if no client can request it again, for example because the disk was full.
 constexpr int64_t kEndAgainMs = 1000;
 
 }  // namespace
@@ -38,7 +38,7 @@ ServerProcess::ServerProcess(Config& config, const CommandLine& line, ProcessTit
   if (!config.settings().nodes.empty()) plan_.emplace(config);
 }
 
-// Each server is freed on its thread, as it was made.
+// Discards each server on its own thread, on which it was created.
 ServerProcess::~ServerProcess() {
   for (HostedServer& hosted : hosted_) {
     if (hosted.thread != nullptr) hosted.thread->Do([&hosted] { hosted.node->Discard(); });
@@ -48,7 +48,7 @@ ServerProcess::~ServerProcess() {
   }
 }
 
-// A cluster of one process has none: its nodes know each other, and nobody else.
+// Creates worlds for a single server. The nodes of a cluster in one process have none, since they know only each other.
 void ServerProcess::PrepareWorlds() {
   const bool is_alone = !plan_ && !IsSentinel() && !config_.settings().cluster_enabled;
   if (!is_alone || config_.settings().test_commands == Permission::kNever) return;
@@ -56,7 +56,8 @@ void ServerProcess::PrepareWorlds() {
       .owner = *this, .server = *hosted_[0].node, .loop = *main_, .config = config_, .clock = clock_, .pace = pace_});
 }
 
-// A server with a thread of its own is made and freed there, while the main thread knows it.
+// Prepares restarts. Servers with their own thread cannot restart, because they are created and destroyed there while
+// the main thread refers to them.
 void ServerProcess::PrepareLives() {
   const bool has_threads = plan_ && config_.settings().node_threads;
   if (IsSentinel() || has_threads || config_.settings().test_commands == Permission::kNever) return;
@@ -139,7 +140,7 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
   const bool reduced = grant.maxclients < config_.settings().maxclients;
   config_.Adjust().maxclients = grant.maxclients;
   if (reduced) {
-    // Logged after readiness, since launchers take Redis' words for a failed start.
+    // Logged after readiness, since launchers take these texts of Redis for a failed start.
     notes_after_ready_ = std::move(grant.notes);
     return Step::kDone;
   }
@@ -147,7 +148,7 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
   return Step::kDone;
 }
 
-// --- The servers.
+// --- The servers
 
 uint32_t ServerProcess::CountNodes() const { return plan_ ? static_cast<uint32_t>(plan_->Count()) : 1; }
 
@@ -159,7 +160,8 @@ ServerProcess::Step ServerProcess::Prepare() {
   if (parent_.pid() != 0) WatchParent();
   seed_ = config_.settings().seed;
   if (!config_.settings().record.empty()) {
-    if (!seed_) seed_ = SystemSeed();  // a replay begins with it, too: orders and choices are the same ones
+    if (!seed_)
+      seed_ = SystemSeed();  // a replay starts with this seed, so that its table orders and random choices are equal
     recorder_ = std::make_unique<Recorder>(Recorder::Parts{.files = files_, .pace = pace_, .log = log_});
   }
   if (MakeResidents() == Step::kFailed || Build() == Step::kFailed) return Step::kFailed;
@@ -171,7 +173,8 @@ ServerProcess::Step ServerProcess::Prepare() {
   return Announce();
 }
 
-// The listeners are open: a second server that finds the port taken does not overwrite the recording of the first.
+// Opens the recording after the listeners, so that a second server whose port is taken does not overwrite the recording
+// of the first.
 ServerProcess::Step ServerProcess::OpenRecording() {
   if (recorder_ == nullptr) return Step::kDone;
   const Settings& settings = config_.settings();
@@ -229,7 +232,7 @@ std::unique_ptr<NodeServer> ServerProcess::MakeServer(const HostedServer& hosted
 ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>& work) {
   std::atomic<bool> has_failed = false;
   for (HostedServer& hosted : hosted_) {
-    const auto run = [&] {  // several threads may run it at once, so it only ever sets `has_failed`
+    const auto run = [&] {  // several threads may run it, so it only ever sets `has_failed`
       if (!has_failed && work(*hosted.node) == Step::kFailed) has_failed = true;
     };
     if (hosted.thread == nullptr) {
@@ -245,7 +248,7 @@ ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>
   return has_failed ? Step::kFailed : Step::kDone;
 }
 
-// A loop and its servers are made on the thread that runs them, which counts their memory.
+// Creates each loop and its servers on the thread that runs them, which counts their memory.
 ServerProcess::Step ServerProcess::Build() {
   return OnEach([this](NodeServer& node) {
     const auto of_node = [&](const HostedServer& hosted) { return hosted.node.get() == &node; };
@@ -282,8 +285,9 @@ ServerProcess::Step ServerProcess::FormGroup() {
   return reason->empty() ? Step::kFailed : Fail(*reason);
 }
 
-// Writes the files after opening the listeners, so that a second server that finds the port taken does not overwrite
-// the files of the first. The ports of a cluster are told when it serves: nobody can tell that by asking one of them.
+// Writes the files after opening the listeners, so that a second server whose port is taken does not overwrite the
+// files of the first. With several nodes, OnSettled writes the port file later, since a client cannot tell from one
+// node whether all of them serve.
 ServerProcess::Step ServerProcess::Announce() {
   const Settings& settings = config_.settings();
   for (const HostedServer& hosted : hosted_) {
@@ -306,7 +310,7 @@ ServerProcess::Step ServerProcess::WritePortFile() {
   return objection ? Fail("Failed to write the port file " + path + ": " + *objection) : Step::kDone;
 }
 
-// --- Loading and serving.
+// --- Loading and serving
 
 void ServerProcess::StartServing() {
   awaited_ = static_cast<int>(hosted_.size());
@@ -321,7 +325,7 @@ void ServerProcess::StartServing() {
       Tell([this, &node, outcome] { OnLoaded(node, outcome); });
       if (outcome != Step::kDone) return;
       node.loop().Run();
-      if (living_ != 0) node.Discard();  // else the process ends now
+      if (living_ != 0) node.Discard();  // otherwise the process ends now
     });
   }
 }
@@ -359,7 +363,7 @@ void ServerProcess::AwaitSettled(NodeServer& node, int64_t deadline_ms) {
   });
 }
 
-// Sentinels come last: they keep for seconds what servers have told them at first.
+// Settles Sentinels last, since they keep the first information about servers for seconds.
 void ServerProcess::OnSettled(ServerMode mode) {
   if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return Settle(ServerMode::kSentinel);
   if (WritePortFile() == Step::kDone) return BeReady();
@@ -389,7 +393,7 @@ void ServerProcess::TellReady() {
   const ReadyFd::Outcome outcome = ready_fd_.Tell(ports_);
   if (outcome == ReadyFd::Outcome::kDone) return;
   log_.Warning("Failed to write the ports to ready-fd " + std::to_string(config_.settings().ready_fd));
-  // Its reader was there when the server started, so the launcher has ended before the server could watch it.
+  // The reader existed when the server started, so the launcher ended before the server began to watch it.
   if (outcome == ReadyFd::Outcome::kNobodyReads && config_.settings().exit_with_parent) EndAfterParent();
 }
 
@@ -403,7 +407,7 @@ void ServerProcess::Tell(std::function<void()> task) {
   main_->loop.PostFromOutside(std::move(task));
 }
 
-// --- The end.
+// --- The end
 
 void ServerProcess::WatchSignals() {
   main_->loop.OnReadable(signals_->DescriptorToWatch(), [this] {
@@ -466,7 +470,8 @@ void ServerProcess::Signal(HostedServer& hosted) {
   OnThreadOf(hosted, [&node = *hosted.node, signal = signal_] { node.Signalled(signal); });
 }
 
-// A primary that ends gives its replicas everything, so they are there until it has ended.
+// Signals replicas after their primaries have stopped. A primary that stops sends the whole stream to its replicas
+// first.
 void ServerProcess::SignalOthers() {
   const auto is_awaited = [](const HostedServer& hosted) { return hosted.is_signalled && hosted.Lives(); };
   if (signal_ == 0 || std::ranges::any_of(hosted_, is_awaited)) return;
@@ -485,12 +490,12 @@ void ServerProcess::OnShutdownCancelled() {
   });
 }
 
-// The end of one server of several is no end of the service.
+// Reports the status only if the whole process is ending, not one of several servers.
 void ServerProcess::OnShutdownStatus(const std::string& status) {
   if (is_ending_ || living_ == 1) supervisor_->Stopping(status);
 }
 
-// A server that others outlive is freed when its Turn is over.
+// Stops the loop with the last server. A server that stops earlier is discarded after its turn.
 void ServerProcess::OnStop(NodeServer& node) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
   if (std::ranges::any_of(hosted_, is_its)) return;
@@ -515,7 +520,7 @@ void ServerProcess::RemoveFiles() {
   port_file_.Remove();
 }
 
-// The start has failed: nothing of it is left.
+// Cleans up after a failed start.
 int ServerProcess::Abandon() {
   for (HostedServer& hosted : hosted_) {
     NodeServer& node = *hosted.node;
@@ -531,9 +536,9 @@ int ServerProcess::Abandon() {
   return 1;
 }
 
-// --- What the servers share.
+// --- Shared by the servers
 
-// Runs in the child, which has no other threads: it needs no lock.
+// Runs in the child. It needs no lock, since the child has no other threads.
 void ServerProcess::PrepareChild(const NodeServer& node, ChildWork work) {
   const Settings& settings = node.settings();
   const bool snapshot = work != ChildWork::kRewrite;
@@ -567,7 +572,7 @@ std::optional<std::string> ServerProcess::OnOomScore(NodeServer& node) {
   return "Failed to set current oom_score_adj. Check server logs.";
 }
 
-// The title shows the first server.
+// Updates the process title, which shows the first server.
 void ServerProcess::OnTitle(const NodeServer& node) {
   if (&node == hosted_[0].node.get()) UpdateTitle(node.settings());
 }

@@ -1,12 +1,12 @@
-// ServerProcess: one run of the program, from its loaded configuration to its exit code. It has what belongs to the
-// process: its files, limits, signals and title, the loop of the main thread; and the servers that run in it.
+// ServerProcess: one run of the program, from its loaded configuration to its exit code. It owns the files, limits,
+// signals and title of the process, the loop of the main thread, and the servers of the process.
 //
 // It starts in this order: checks of the system, background, first log lines, limits, servers, listeners, pidfile and
-// port file, data sets, readiness. It ends when its last server has stopped. It leaves memory to the system.
+// port file, loading of data, readiness. It ends when its last server has stopped. It does not free memory at exit.
 //
 // Without the directives `nodes` and `sentinels` there is one server, with the settings and the directory of the
-// process. With them there are several (NodePlan), all on the loop of the main thread, or, with `node-threads yes`,
-// each on a loop and a thread of its own.
+// process. With them there are several (NodePlan), all on the loop of the main thread. With `node-threads yes` each
+// server has its own loop and thread.
 #pragma once
 
 #include <atomic>
@@ -45,7 +45,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   ~ServerProcess() override;
 
   // Returns the exit code when the server has stopped or could not start. Release builds exit instead of returning,
-  // because freeing a large data set takes long.
+  // because freeing a large keyspace takes long.
   int Run();
 
   // NodeServer::Owner
@@ -71,52 +71,53 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void OpenLog(Logger& log);
   void GoToBackground();
   Step RaiseLimits();
-  // All but serving: returns at the first failure.
+  // Does everything before serving. Returns at the first failure.
   Step Prepare();
   uint32_t CountNodes() const;
-  // Lets the only server have worlds, and all of them begin again, if they allow TEST.
+  // PrepareWorlds lets a single server have worlds. PrepareLives lets all servers restart. Both require that TEST is
+  // allowed.
   void PrepareWorlds();
   void PrepareLives();
   Step OpenRecording();
   Step MakeResidents();
   void MakeSeveral();
   void AddHostedServer(HostedServer hosted);
-  // Runs the work for each server on its thread, and waits for it. kFailed: one has failed.
+  // Runs the work for each server on its thread, and waits for it. Returns kFailed if it failed for a server.
   Step OnEach(const std::function<Step(NodeServer&)>& work);
   Step Build();
   Step RefuseModules();
   Step CheckLocale();
-  // The nodes agree on who is what.
+  // Decides the roles of the nodes and tells them about each other.
   Step FormGroup();
   Step Announce();
   Step WritePortFile();
-  // Has all servers load, and those with a thread of their own serve.
+  // Makes all servers load, and servers with their own thread serve.
   void StartServing();
   void OnLoaded(const NodeServer& node, Step outcome);
-  // All have loaded: waits until these are connected.
+  // Called after all have loaded. Waits until the servers of this mode are connected.
   void Settle(ServerMode mode);
   void OnSettled(ServerMode mode);
   void AwaitSettled(NodeServer& node, int64_t deadline_ms);
   void BeReady();
   // Writes the ports to the launcher.
   void TellReady();
-  // Runs `task` on the thread of the server, whose loop runs: at once if this is it.
+  // Runs `task` on the thread of the server: directly if that is the main thread. Requires: the server's loop runs.
   static void OnThreadOf(const HostedServer& hosted, std::function<void()> task);
-  // Runs `task` on the main thread: at once if this is it.
+  // Runs `task` on the main thread: directly if no server has its own thread.
   void Tell(std::function<void()> task);
   void WatchSignals();
-  // All servers are to end, as if this signal had arrived.
+  // Stops all servers as if this signal had arrived.
   void End(int signal);
-  // kStopped: it has ended before the server started.
+  // Returns kStopped if the parent has already ended.
   Step FindParent();
   void WatchParent();
   void EndAfterParent();
   void EndIdle();
   void Signal(HostedServer& hosted);
-  // Those that the signal has not reached yet, when those that it has reached have stopped.
+  // Signals the remaining servers after all signalled servers have stopped.
   void SignalOthers();
   void UpdateTitle(const Settings& shown);
-  // Tells the kernel how dear this process is in its present role.
+  // Sets oom_score_adj for the current role.
   OomScore::Outcome ApplyOomScore(const Settings& settings);
   bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }
   char Role() const;
@@ -131,7 +132,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   SystemClock clock_;
   SystemPace pace_;
   Logger log_;
-  std::mutex mutex_;  // of title_, oom_score_ and the settings that these use
+  std::mutex mutex_;  // protects title_, oom_score_ and the settings that they use
   OomScore oom_score_;
   Daemon daemon_;
   std::optional<Supervisor> supervisor_;
@@ -143,21 +144,21 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   AnnouncementFile port_file_;
   SystemFiles files_;
   std::optional<uint64_t> seed_;        // of random choices
-  std::unique_ptr<Recorder> recorder_;  // null: nothing is written down
-  std::string ports_;                   // one on a line, for the port file
+  std::unique_ptr<Recorder> recorder_;  // null: connections are not recorded
+  std::string ports_;                   // one per line, for the port file
   std::optional<ShutdownSignals> signals_;
-  std::optional<NodePlan> plan_;  // nothing: one server
+  std::optional<NodePlan> plan_;  // nullopt: one server
   std::unique_ptr<WatchedLoop> main_;
   std::vector<HostedServer> hosted_;
-  std::unique_ptr<NodeRestarts> lives_;   // null: who ends does not begin again
-  std::unique_ptr<NodeMembers> members_;  // null: there is one server, or they have threads
+  std::unique_ptr<NodeRestarts> lives_;   // null: servers cannot restart
+  std::unique_ptr<NodeMembers> members_;  // null: there is one server, or each has its own thread
   std::atomic<int> living_ = 0;           // servers that have not stopped
   std::atomic<int> exit_code_ = 0;
-  std::atomic<bool> is_ending_ = false;  // a signal, or what counts as one, asked for it
+  std::atomic<bool> is_ending_ = false;  // by a signal, or by an event that is handled like one
   bool has_lost_parent_ = false;
-  int64_t next_idle_end_ms_ = 0;  // of pace_; the next try
-  int signal_ = 0;                // of the end that is under way; 0: none
-  int awaited_ = 0;               // servers that have not loaded, or not settled
+  int64_t next_idle_end_ms_ = 0;  // in Pace time; the next attempt of EndIdle
+  int signal_ = 0;                // of the current shutdown; 0: no shutdown
+  int awaited_ = 0;               // number of servers that have not loaded, or not settled
   bool has_failed_ = false;
 };
 

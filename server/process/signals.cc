@@ -30,7 +30,7 @@ void Announce(const char* text) {
   log.Write(text);
 }
 
-// The process may be saving when it is ended. Uses the name that Snapshots uses.
+// Removes the temporary file of a save that the signal interrupted. The name is the same as in Snapshots.
 void RemoveUnfinishedDump() {
   constexpr std::string_view kBefore = "temp-";
   constexpr std::string_view kAfter = ".rdb";
@@ -55,7 +55,7 @@ void OnShutdownSignal(int signal) {
   errno = saved_errno;
 }
 
-// A launcher may have left the signals blocked.
+// Unblocks the signals, since a launcher may have left them blocked.
 void Unblock() {
   sigset_t set;
   sigemptyset(&set);

@@ -1,5 +1,5 @@
-// Signals: SIGTERM and SIGINT request a shutdown, a second SIGINT ends the process at once. SIGHUP, SIGPIPE and SIGALRM
-// are ignored.
+// Signals: SIGTERM and SIGINT request a shutdown, and a second SIGINT ends the process immediately. SIGHUP, SIGPIPE and
+// SIGALRM are ignored.
 #pragma once
 
 #include "base/descriptor.h"
@@ -9,11 +9,11 @@ namespace respite {
 // Makes `handler` (or SIG_IGN, SIG_DFL) the action of a signal. No other signal is blocked while the handler runs.
 void SetSignalHandler(int signal, void (*handler)(int));
 
-// To be called before the first write.
+// Must be called before the first write.
 void IgnoreUnusedSignals();
 
-// Catches SIGTERM and SIGINT during its lifetime. Requires: one instance. The handler itself logs and exits on a second
-// SIGINT, so this works even while a command blocks the loop.
+// Catches SIGTERM and SIGINT during its lifetime. The handler itself logs and exits on a second SIGINT, so this works
+// even while a command blocks the loop. Requires: one instance.
 class ShutdownSignals {
  public:
   ShutdownSignals();
@@ -25,7 +25,7 @@ class ShutdownSignals {
   int DescriptorToWatch() const { return event_.Get(); }
   // Returns the last signal and makes the descriptor unreadable.
   int Take();
-  // The shutdown was cancelled: the next SIGINT counts as the first.
+  // Makes the next SIGINT count as the first, because the shutdown was cancelled.
   void Forget();
 
  private:

@@ -7,17 +7,17 @@
 
 namespace respite {
 
-// Why the file could not be written ("Permission denied"); nullopt on success.
+// Error text of a failed write ("Permission denied"); nullopt on success.
 using WriteObjection = std::optional<std::string>;
 
 // Overwrites the file in place, since it may be a special file or have a watched inode.
 WriteObjection WriteFile(const std::string& path, std::string_view content);
 
-// Readers see the complete old or new content.
+// Replaces the file, so that readers see the complete old or new content.
 WriteObjection ReplaceFileAtOnce(const std::string& path, std::string_view content);
 
-// The pidfile or the port file: removed when the process ends. Keeps the absolute path, because the working directory
-// may change.
+// The pidfile or the port file, which is removed when the process ends. Keeps the absolute path, because the working
+// directory may change.
 class AnnouncementFile {
  public:
   AnnouncementFile() = default;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kCannotRunCode = 2;
 
-// The program gets signals as any other does, also those that the server ignores or blocks.
+// Default signal actions for a started program, also for signals that the server ignores or blocks.
 class FreshSignals {
  public:
   FreshSignals() {

@@ -1,5 +1,5 @@
-// StartedPrograms: programs of the operator that run besides the server: the scripts of a Sentinel. They have the
-// environment and the standard streams of the server, and nothing else of it.
+// StartedPrograms: programs that the server starts for the operator: the scripts of a Sentinel. They inherit only the
+// environment and the standard streams of the server.
 #pragma once
 
 #include <deque>
@@ -18,8 +18,8 @@ class StartedPrograms final : public ProgramStarter {
 
  private:
   std::vector<int64_t> running_;
-  std::deque<ProgramEnd> not_started_;  // what the system could not run counts as a program that ended at once
-  int64_t last_number_ = 0;             // of those: below zero
+  std::deque<ProgramEnd> not_started_;  // programs that could not run; they count as ended
+  int64_t last_number_ = 0;             // for not_started_: negative numbers
 };
 
 }  // namespace respite

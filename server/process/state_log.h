@@ -24,7 +24,7 @@ class StateLog {
     const ServerPhase& phase;
   };
 
-  // To be called by a timer. Cost: a comparison if the log level hides these lines.
+  // Logs the state if it is due. Must be called by a timer. Cost: a comparison if the log level hides these lines.
   void Tick(const Parts& parts);
 
  private:

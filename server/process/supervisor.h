@@ -18,7 +18,7 @@ class Supervisor {
   bool Active() const { return active_ != Supervision::kNone; }
 
   void Ready() const;
-  // The server is stopping; a non-empty `status` adds details.
+  // Reports that the server is stopping. A non-empty `status` adds details.
   void Stopping(const std::string& status) const;
 
  private:

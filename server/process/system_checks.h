@@ -1,4 +1,4 @@
-// Checks of the system for settings that harm a server, for the log at start-up and --check-system.
+// Checks the system for settings that harm a server, for the log at startup and --check-system.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ enum class CheckResult : uint8_t { kSkipped, kPassed, kWarning };
 struct SystemCheck {
   std::string name;
   CheckResult result;
-  std::string advice;  // only of a warning
+  std::string advice;  // only for a warning
 };
 
 // Runs all checks. Cost: about 50 ms of CPU time, for timing the clock.

@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-// Neither Respite nor Redis writes larger manifests.
+// Respite and Redis write no larger manifests.
 constexpr uint64_t kManifestBytesMax = 64 << 20;
 
 }  // namespace

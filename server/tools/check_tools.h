@@ -1,5 +1,5 @@
-// The server under the names redis-check-rdb and redis-check-aof (or respite-check-…): the arguments, standard output
-// and exit codes of Redis' tools.
+// The program under the names redis-check-rdb and redis-check-aof (or respite-check-…), with the arguments, standard
+// output and exit codes of Redis' tools.
 #pragma once
 
 #include <span>

@@ -28,7 +28,7 @@ std::string Joined(const std::vector<std::string>& texts, std::string_view betwe
 
 std::vector<std::string> ArgumentTexts(ArgumentNodes nodes);
 
-// The value without its token: "key", "NX|XX", "key value".
+// Returns the value without its token: "key", "NX|XX", "key value".
 std::string ArgumentValueText(const SyntaxArgument& node, ArgumentNodes children) {
   if (node.type == ArgumentType::kPureToken) return "";
   if (node.type == ArgumentType::kOneOf) return Joined(ArgumentTexts(children), "|");
@@ -38,7 +38,7 @@ std::string ArgumentValueText(const SyntaxArgument& node, ArgumentNodes children
 
 std::string TokenText(const SyntaxArgument& node) { return node.token.empty() ? "\"\"" : std::string(node.token); }
 
-// As Redis' documentation writes an argument: "[COUNT count]", "key [key ...]".
+// Returns an argument as in Redis' documentation: "[COUNT count]", "key [key ...]".
 std::string ArgumentText(const SyntaxArgument& node, ArgumentNodes children) {
   const std::string token = node.HasToken() ? TokenText(node) : "";
   const std::string value = ArgumentValueText(node, children);
@@ -56,7 +56,7 @@ std::vector<std::string> ArgumentTexts(ArgumentNodes nodes) {
   return texts;
 }
 
-// The words of an argument that cannot be left out, one text for each.
+// Appends the words of a mandatory argument, one text for each.
 void AppendWordTexts(std::vector<std::string>& words, const SyntaxArgument& node, ArgumentNodes children) {
   if (node.HasToken()) words.push_back(TokenText(node));
   if (node.type == ArgumentType::kPureToken) return;
@@ -69,7 +69,7 @@ void AppendWordTexts(std::vector<std::string>& words, const SyntaxArgument& node
   });
 }
 
-// Takes typed words out of the arguments of a command; the rest is the hint.
+// Removes typed words from the arguments of a command. The remaining arguments are the hint.
 class RemainingArguments {
  public:
   explicit RemainingArguments(ArgumentNodes nodes) {
@@ -78,7 +78,7 @@ class RemainingArguments {
     });
   }
 
-  // False: the command has no such argument.
+  // Returns false if the command has no such argument.
   bool Take(std::string_view word) {
     if (!awaited_.empty()) {
       awaited_.erase(awaited_.begin());
@@ -86,7 +86,7 @@ class RemainingArguments {
     }
     Argument* const next = NextFor(word);
     if (next == nullptr) return false;
-    // Options stand before or after the arguments that must be there, not on both sides.
+    // Options stand before or after the mandatory arguments, not on both sides.
     if (!next->node.optional)
       for (Argument* earlier = arguments_.data(); earlier != next; ++earlier) earlier->is_open = false;
     const bool repeats = next->node.multiple;
@@ -113,7 +113,7 @@ class RemainingArguments {
     bool is_optional_now = node.optional;
   };
 
-  // The words of the argument if this word begins it: by its token, or by one of its alternatives.
+  // Returns the words of the argument if `word` is the first of them: its token, or one of its alternatives.
   static std::optional<std::vector<std::string>> Match(const SyntaxArgument& node, ArgumentNodes children,
                                                        std::string_view word, bool by_token) {
     std::vector<std::string> words;
@@ -143,15 +143,15 @@ class RemainingArguments {
           awaited_texts_ = *words;
           return &argument;
         }
-        if (!argument.is_optional_now) break;  // mandatory arguments come in their order
+        if (!argument.is_optional_now) break;  // mandatory arguments have a fixed order
       }
     }
     return nullptr;
   }
 
   std::vector<Argument> arguments_;
-  std::vector<std::string> awaited_;        // of an argument that the last words began
-  std::vector<std::string> awaited_texts_;  // of the argument that NextFor found
+  std::vector<std::string> awaited_;        // the missing words of a partly typed argument
+  std::vector<std::string> awaited_texts_;  // the words of the argument that NextFor found
 };
 
 const CommandSet& ClientCommandSet() {
@@ -159,7 +159,7 @@ const CommandSet& ClientCommandSet() {
   return *set;
 }
 
-// "client|list" as it is typed.
+// Returns a name such as "client|list" as the user types it.
 std::string TypedName(const Command& command) {
   std::string name = ToUpper(command.full_name);
   std::ranges::replace(name, '|', ' ');
@@ -174,7 +174,8 @@ void ForEachClientCommand(Visitor&& visit) {
   }
 }
 
-// The command of these words, or its container if the second word is no subcommand. Null: there is none.
+// Returns the command of these words, or its container if the second word is no subcommand. Returns null if there is
+// none.
 const Command* CommandOf(std::span<const std::string> words) {
   const Command* const command = words.empty() ? nullptr : ClientCommandSet().names().Find(words[0]);
   if (command == nullptr || words.size() < 2) return command;
@@ -269,7 +270,7 @@ std::vector<std::string> CommandCompletions(std::string_view line) {
   std::vector<std::string> found;
   for (const std::string& name : names) {
     if (name.size() < line.size() || !EqualsIgnoreCase(std::string_view(name).substr(0, line.size()), line)) continue;
-    // Subcommands are offered once their container is typed.
+    // Subcommands are offered only after their container is typed.
     if (name.find(' ') != std::string::npos && line.find(' ') == std::string_view::npos) continue;
     found.push_back(before + (is_lower ? ToLower(name) : name));
   }

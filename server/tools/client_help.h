@@ -1,4 +1,4 @@
-// What respite-cli knows of commands, from the command table of this program: help, hints while typing, and completion.
+// Help, hints while typing, and completion for respite-cli, from the command table of this program.
 #pragma once
 
 #include <span>
@@ -8,14 +8,16 @@
 
 namespace respite {
 
-// The arguments of a command that `line` lacks: for `set a ` "value [NX|XX] …". Empty if the line names no command.
+// Returns the missing arguments of the command in `line`: for `set a ` "value [NX|XX] …". Returns an empty text if the
+// line names no command.
 std::string CommandHint(std::string_view line);
 
-// The lines that `line` may become: commands and subcommands whose names begin with it, also after `help`. A line that
-// is typed in lower case stays so.
+// Returns possible completions of `line`: commands and subcommands that start with the line, also after `help`.
+// Completions of a lower-case line are lower-case.
 std::vector<std::string> CommandCompletions(std::string_view line);
 
-// The answer to `help`, `help COMMAND` and `help @GROUP`; `words` are those after `help`. `is_terminal`: with colours.
+// Returns the answer to `help`, `help COMMAND` and `help @GROUP`. `words` are the words after `help`. `is_terminal`:
+// uses colours.
 std::string HelpText(std::span<const std::string> words, bool is_terminal);
 
 }  // namespace respite

@@ -30,8 +30,8 @@ namespace {
 
 constexpr int kHistoryLines = 1000;
 
-// A terminal that understands ANSI sequences, as ncurses reads a description from TERMINFO. For containers and other
-// roots that have no descriptions.
+// A terminal that understands ANSI sequences, in the format in which ncurses reads a description from TERMINFO. For
+// containers and other systems without terminal descriptions.
 constexpr char kAnsiTerminal[] =
     "hex:1A01120005000300A5007500726573706974652D616E73697C616E7369000001000001005000FFFF1800FFFF00000200FFFFFFFF"
     "04000C001000FFFFFFFFFFFF14001600FFFF1A00FFFFFFFF1C00FFFF2000FFFF2400FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
@@ -54,7 +54,7 @@ void OnInterrupt(int) {
   if (interruptible_socket >= 0) shutdown(interruptible_socket, SHUT_RDWR);
 }
 
-// While the editor waits for a key, signals come at one point only, so that none is missed.
+// Blocks signals except while the editor waits for a key, so that none is missed.
 class SignalsAtPrompt {
  public:
   SignalsAtPrompt() {
@@ -74,7 +74,7 @@ class SignalsAtPrompt {
     sigaction(SIGCONT, &action, nullptr);
     sigaction(SIGWINCH, &action, nullptr);
   }
-  // False: a signal came before a key.
+  // Returns false if a signal came before a key.
   bool WaitForKey() const {
     pollfd terminal{STDIN_FILENO, POLLIN, 0};
     return !WasInterrupted() && screen_changed == 0 && ppoll(&terminal, 1, nullptr, &outside_) > 0;
@@ -89,7 +89,7 @@ void UseUtf8() {
   if (MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-// Whether the terminal can show hints: it moves its cursor.
+// Chooses a terminal description. Returns whether the terminal can show hints, which requires moving the cursor.
 bool ChooseTerminal() {
   const char* const name = std::getenv("TERM");
   if (name == nullptr || *name == '\0' || std::string_view(name) == "dumb") return false;
@@ -128,7 +128,7 @@ std::string CommonStart(const std::vector<std::string>& texts) {
   return start;
 }
 
-// In columns, as ls prints names.
+// Prints the texts in columns, as ls prints names.
 void PrintInColumns(const std::vector<std::string>& texts) {
   size_t width = 0;
   for (const std::string& text : texts) width = std::max(width, text.size() + 2);
@@ -174,7 +174,7 @@ bool IsSecretCommand(const std::vector<std::string>& words) {
   const bool is_repeated = words.size() > 2 && words[0].find_first_of("0123456789") != std::string::npos &&
                            words[0].find_first_not_of("+-0123456789") == std::string::npos;
   if (is_repeated) return IsSecretCommand({words.begin() + 1, words.end()});
-  // Anywhere, since HELLO, MIGRATE, ACL DRYRUN, COMMAND GETKEYS and help have other commands or options within.
+  // Checks all positions, since HELLO, MIGRATE, ACL DRYRUN, COMMAND GETKEYS and help contain other commands or options.
   if (is(0, "AUTH") ||
       has_word([](const std::string& word) { return word == "auth" || word == "auth2" || word == "setuser"; }))
     return true;
@@ -246,7 +246,8 @@ CommandPrompt::Editor& CommandPrompt::Editor::Of(EditLine* line) {
   return *static_cast<Editor*>(data);
 }
 
-// libedit calls this for the next key once it has drawn the line. Until the key comes, a hint stands after the cursor.
+// Reads the next key; libedit calls this after it has drawn the line. Shows a hint after the cursor until the key
+// comes.
 int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
   const SignalsAtPrompt signals;
   size_t shown = Of(line).ShowHint();
@@ -268,7 +269,7 @@ int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
     const size_t used = got == 1 ? std::mbrtowc(character, &byte, 1, &state) : 0;
     if (used == static_cast<size_t>(-2)) continue;  // more bytes of this character follow
     if (used == static_cast<size_t>(-1)) {
-      state = {};  // not in this locale
+      state = {};  // not a character of this locale
       continue;
     }
     hide();
@@ -276,7 +277,8 @@ int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
   }
 }
 
-// The shell may have changed the modes of the terminal while the process was stopped.
+// Restores the terminal modes and draws the line again. The shell may have changed the modes while the process was
+// stopped.
 void CommandPrompt::Editor::DrawAgain() const {
   screen_changed = 0;
   el_set(line, EL_PREP_TERM, 0);
@@ -293,7 +295,8 @@ size_t CommandPrompt::Editor::ShowHint() {
   const size_t at = (prompt.size() + DisplayWidth(wide->buffer, wide->cursor)) % columns;
   const LineInfo* const info = el_line(line);
   const std::string typed(info->buffer, static_cast<size_t>(info->lastchar - info->buffer));
-  if (at == 0 || typed.find('\n') != std::string::npos) return 0;  // a new row; a search in the history
+  if (at == 0 || typed.find('\n') != std::string::npos)
+    return 0;  // at the start of a row, or during a search in the history
   std::string hint = CommandHint(typed);
   if (hint.empty()) return 0;
   if (typed.back() != ' ') hint.insert(0, " ");
@@ -304,7 +307,7 @@ size_t CommandPrompt::Editor::ShowHint() {
   return hint.size();
 }
 
-// Completes the start that all candidates share. A second Tab lists the candidates.
+// Completes the beginning that all candidates share. A second Tab lists the candidates.
 unsigned char CommandPrompt::Editor::Complete(EditLine* line, int) {
   Editor& self = Of(line);
   const LineInfo* const info = el_line(line);

@@ -11,11 +11,11 @@ namespace respite {
 
 // Makes Ctrl-C set a flag instead of ending the process.
 void CatchInterrupts();
-// Whether Ctrl-C was pressed since the last call of TakeInterrupt.
+// Returns whether Ctrl-C was pressed since the last call of TakeInterrupt.
 bool WasInterrupted();
 bool TakeInterrupt();
 
-// While it lives, Ctrl-C shuts this socket down, so that no read waits for it any longer.
+// During its lifetime, Ctrl-C shuts this socket down, so that a blocked read returns.
 class InterruptibleSocket {
  public:
   explicit InterruptibleSocket(int number);
@@ -24,11 +24,11 @@ class InterruptibleSocket {
   ~InterruptibleSocket();
 };
 
-// Whether the words hold a password, so that no history may have them.
+// Returns whether the words contain a password, so that no history may store them.
 bool IsSecretCommand(const std::vector<std::string>& words);
 
-// Where the history is kept: RESPITECLI_HISTFILE or REDISCLI_HISTFILE of the environment, or ~/.respitecli_history.
-// Empty: nowhere.
+// Returns the path of the history: RESPITECLI_HISTFILE or REDISCLI_HISTFILE of the environment, or
+// ~/.respitecli_history. An empty path means no history.
 std::string HistoryPath();
 
 class CommandPrompt {
@@ -39,7 +39,7 @@ class CommandPrompt {
   CommandPrompt& operator=(const CommandPrompt&) = delete;
   ~CommandPrompt();
 
-  // Returns a line without its end, or nothing after Ctrl-C, Ctrl-D or the end of the terminal.
+  // Returns a line without its end, or nullopt after Ctrl-C, Ctrl-D or the end of the terminal.
   std::optional<std::string> Read(const std::string& prompt);
   // Adds a line to the history and its file.
   void Remember(const std::string& line);

@@ -15,7 +15,7 @@ bool IsAggregate(const ReplyTree& reply) {
          reply.kind == ReplyKind::kPush;
 }
 
-// Elements, or pairs of a map.
+// Returns the number of elements, or of pairs of a map.
 size_t EntriesOf(const ReplyTree& reply) {
   return reply.kind == ReplyKind::kMap ? reply.children.size() / 2 : reply.children.size();
 }
@@ -42,7 +42,7 @@ std::string EmptyAggregateText(ReplyKind kind) {
   }
 }
 
-// The text of a reply that is no aggregate, without the end of the line.
+// Returns the text of a reply that is no aggregate, without the end of the line.
 std::string TerminalScalarText(const ReplyTree& reply) {
   switch (reply.kind) {
     case ReplyKind::kError:
@@ -71,7 +71,7 @@ bool HasSeveralLines(const ReplyTree& reply) {
 
 void AppendTerminalText(std::string& out, const ReplyTree& reply, std::string& indent);
 
-// Writes "key => " before the value. A value of several lines begins on a line of its own.
+// Writes "key => " before the value. A value of several lines starts on its own line.
 void AppendMapKey(std::string& out, const ReplyTree& key, const ReplyTree& value, std::string& indent) {
   AppendTerminalText(out, key, indent);
   if (out.ends_with('\n')) out.pop_back();
@@ -79,7 +79,7 @@ void AppendMapKey(std::string& out, const ReplyTree& key, const ReplyTree& value
   if (HasSeveralLines(value)) out += "\n" + indent;
 }
 
-// `indent` stands before each line but the first.
+// Writes the text of a reply. `indent` precedes each line except the first.
 void AppendTerminalText(std::string& out, const ReplyTree& reply, std::string& indent) {
   if (!IsAggregate(reply) || reply.children.empty()) {
     out += (IsAggregate(reply) ? EmptyAggregateText(reply.kind) : TerminalScalarText(reply)) + "\n";
@@ -147,7 +147,7 @@ void AppendCsvText(std::string& out, const ReplyTree& reply) {
   }
 }
 
-// The line for keys that a tracking client must forget, or nothing if the message is another one.
+// Returns the line for keys that a tracking client must forget, or nullopt for any other message.
 std::optional<std::string> InvalidationText(const ReplyTree& message) {
   const auto& parts = message.children;
   if (parts.size() != 2 || parts[0].text != "invalidate" || parts[1].kind != ReplyKind::kArray) return std::nullopt;

@@ -9,7 +9,7 @@ namespace respite {
 
 enum class ReplyFormat : uint8_t {
   kTerminal,  // 1) "a" / (integer) 1 / (nil)
-  kRaw,       // the texts alone; of a map a line for each pair
+  kRaw,       // only the texts; for a map, one line per pair
   kCsv,       // one line: "a",1,NULL
 };
 

@@ -33,7 +33,7 @@ Descriptor DialSocket(const std::string& path) {
   return is_there ? std::move(socket) : Descriptor();
 }
 
-// Tries all addresses of the host. A closed descriptor, with errno: none answers.
+// Tries all addresses of the host. Returns a closed descriptor, with errno set, if none answers.
 Descriptor DialHost(const std::string& host, const std::string& port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -50,7 +50,8 @@ Descriptor DialHost(const std::string& host, const std::string& port) {
   return Descriptor();
 }
 
-// Commands whose reply is a text for people, printed as it is, also when replies are formatted.
+// Returns whether the reply to the command is a text for people. It is printed unchanged even when replies are
+// formatted.
 bool RepliesWithLines(const std::vector<std::string>& words) {
   static const std::map<std::string, std::vector<std::string>> kCommands = {
       {"INFO", {}},
@@ -162,7 +163,7 @@ bool ClientSession::Connect() {
   return false;
 }
 
-// AUTH, HELLO and SELECT. An error is shown, and the command sent all the same, as redis-cli does.
+// Sends AUTH, HELLO and SELECT. After an error it prints the error and sends the command anyway, as redis-cli does.
 bool ClientSession::Introduce() {
   const std::string password = options_.Value("-a", "");
   const std::string user = options_.Value("--user", "");
@@ -182,7 +183,7 @@ bool ClientSession::IntroduceWith(const std::vector<std::string>& request, const
   return true;
 }
 
-// The reply to a command; pushed messages before it are printed.
+// Returns the reply to a command. Prints pushed messages before it.
 std::optional<ReplyTree> ClientSession::Answer() {
   while (auto reply = connection_->Receive()) {
     if (reply->kind != ReplyKind::kPush) return reply;
@@ -202,7 +203,7 @@ void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>
   std::fflush(stdout);
 }
 
-// Called when the connection ended before the reply. SHUTDOWN is answered in this way.
+// Called when the connection ended before the reply, which is normal for SHUTDOWN.
 int ClientSession::Lost(const std::vector<std::string>& words) {
   const std::string error = connection_->Error();
   Forget();
@@ -230,7 +231,7 @@ int ClientSession::Listen(const std::vector<std::string>& words) {
   return Lost(words);
 }
 
-// AUTH of these words was accepted: [user] password.
+// Remembers the login after AUTH with these arguments was accepted: [user] password.
 void ClientSession::LearnLogin(std::span<const std::string> words) {
   if (words.empty()) return;
   options_.values["-a"] = words.back();
@@ -238,7 +239,7 @@ void ClientSession::LearnLogin(std::span<const std::string> words) {
   if (words.size() == 2) options_.values["--user"] = words[0];
 }
 
-// Keeps what the prompt shows, and what a new connection needs.
+// Remembers the state that the prompt shows, and that a new connection needs.
 void ClientSession::Learn(const std::vector<std::string>& words, const ReplyTree& reply) {
   const bool ends = IsCommand(words, "EXEC") || IsCommand(words, "DISCARD");
   if (ends && is_in_transaction_ && !(reply.IsError() && reply.text.starts_with("ERR "))) {
@@ -272,7 +273,7 @@ int ClientSession::Run(const std::vector<std::string>& words) {
   if (connection_ && connection_->HasEnded()) {
     const bool had_transaction = is_in_transaction_;
     Forget();
-    if (had_transaction) {  // what was queued is lost: the command must not run alone
+    if (had_transaction) {  // queued commands are lost: this command must not run alone
       std::fputs("Error: Server closed the connection\n", stderr);
       return 1;
     }

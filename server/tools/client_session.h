@@ -1,5 +1,5 @@
-// ClientSession: the connection of respite-cli to a server. It sends commands, prints the replies, and connects again
-// when the connection is lost.
+// ClientSession: the connection of respite-cli to a server. It sends commands, prints the replies, and reconnects when
+// the connection is lost.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct ClientOptions {
   ReplyStyle style;
   bool shows_pushes = false;
   bool speaks_resp3 = false;
-  bool fails_on_error = false;       // -e: an error is no success
+  bool fails_on_error = false;       // -e: an error reply means failure
   bool reads_last_argument = false;  // -x: from standard input
   bool speaks_tls = false;
   bool is_insecure = false;
@@ -33,18 +33,18 @@ struct ClientOptions {
   }
 };
 
-// A connection, and the replies that come over it.
+// A connection, and the replies that arrive on it.
 class ClientConnection {
  public:
   explicit ClientConnection(ClientStream stream) : stream_(std::move(stream)) {}
 
   bool Send(const std::vector<std::string>& words);
-  // Returns nothing if the connection has ended, Ctrl-C was pressed, or the bytes are no reply (see Error).
+  // Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are no reply (see Error).
   std::optional<ReplyTree> Receive();
-  // Whether the server has closed the connection while no reply was awaited.
+  // Returns whether the server has closed the connection while no reply was awaited.
   bool HasEnded() const { return stream_.HasEnded(); }
   int SocketNumber() const { return stream_.SocketNumber(); }
-  // Why Receive returned nothing.
+  // Why Receive returned nullopt
   std::string Error() const;
 
  private:
@@ -55,12 +55,12 @@ class ClientConnection {
 // The connection to the server, with the state that a new connection must restore: user, protocol, database.
 class ClientSession {
  public:
-  // Takes the password from the environment if the options have none. Keeps the reference.
+  // Takes the password from the environment if the options have none. Keeps the reference to `options`.
   ClientSession(ClientOptions& options, bool reads_lines);
 
-  // False: a message was printed.
+  // Returns false after printing an error message.
   bool Connect();
-  // Changes the server. A message says if it does not answer.
+  // Changes the server. Prints a message if the server does not answer.
   void ConnectTo(const std::string& host, const std::string& port);
   // Sends the command and prints the reply. Returns the exit code: 0 if there was a reply, except for an error with -e.
   int Run(const std::vector<std::string>& words);

@@ -54,7 +54,7 @@ constexpr char kClientUsage[] =
     "At the prompt, Tab completes commands, and Ctrl-R searches the history: ~/.respitecli_history, or the file that\n"
     "RESPITECLI_HISTFILE or REDISCLI_HISTFILE names. Type help there.\n";
 
-// The name under which the value of an option is kept.
+// Returns the name under which the value of an option is stored.
 std::string MainName(const std::string& option) {
   static const std::map<std::string, std::string> kNames = {{"--pass", "-a"}};
   const auto found = kNames.find(option);
@@ -82,7 +82,7 @@ bool IsFlag(const std::string& option) {
   return std::ranges::count(kFlags, option) > 0;
 }
 
-// The bytes of a text with %XX in it.
+// Returns the text with %XX replaced by bytes.
 std::string Unescaped(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -95,7 +95,7 @@ std::string Unescaped(std::string_view text) {
   return out;
 }
 
-// Fills in what redis://user:password@host:port/database says. False: it is no such address.
+// Sets the options from redis://user:password@host:port/database. Returns false if it is not such an address.
 bool TakeUri(ClientOptions& options, std::string_view uri) {
   const bool is_tls = uri.starts_with("rediss://");
   if (!is_tls && !uri.starts_with("redis://")) return false;
@@ -121,7 +121,7 @@ bool TakeUri(ClientOptions& options, std::string_view uri) {
   return true;
 }
 
-// False: the option is unknown.
+// Returns false if the option is unknown.
 bool TakeFlag(ClientOptions& options, const std::string& option) {
   if (!IsFlag(option)) return false;
   if (option == "-3" || option == "-2") options.speaks_resp3 = option == "-3";
@@ -136,7 +136,7 @@ bool TakeFlag(ClientOptions& options, const std::string& option) {
   return true;
 }
 
-// False: an argument that is in quotes is not well formed.
+// Returns false if a quoted argument is malformed.
 bool TakeQuotedInput(ClientOptions& options) {
   for (std::string& word : options.command) {
     if (!word.starts_with('"') && !word.starts_with('\'')) continue;
@@ -147,7 +147,7 @@ bool TakeQuotedInput(ClientOptions& options) {
   return true;
 }
 
-// Or the option that is unknown, lacks its value, or has a wrong one.
+// Returns the options, or the name of an option that is unknown, lacks its value, or has an invalid one.
 Result<ClientOptions, std::string> OptionsIn(std::span<const std::string> arguments) {
   ClientOptions options;
   const bool is_terminal = isatty(STDOUT_FILENO) != 0;
@@ -172,7 +172,7 @@ Result<ClientOptions, std::string> OptionsIn(std::span<const std::string> argume
   return options;
 }
 
-// How often a command is sent, and how long to wait in between.
+// How often a command is sent, and the delay between repetitions
 struct Repetition {
   int64_t times = 1;  // negative: for ever
   double pause_seconds = 0;
@@ -188,12 +188,12 @@ int RunRepeatedly(ClientSession& session, const std::vector<std::string>& words,
   return 0;
 }
 
-// Runs lines that are typed or come from standard input.
+// Runs lines from the prompt or from standard input.
 class LineRunner {
  public:
   LineRunner(ClientSession& session, CommandPrompt* prompt) : session_(session), prompt_(prompt) {}
 
-  // False: it was the last line.
+  // Returns false if it was the last line.
   bool Run(const std::string& line) {
     const auto words = SplitQuoted(line);
     if (prompt_ != nullptr && !TrimSpaces(line).empty() && words && !IsSecretCommand(*words)) prompt_->Remember(line);
@@ -316,7 +316,7 @@ int RunClient(std::span<const std::string> arguments) {
     std::fprintf(stderr, "Usage: %s [OPTIONS] [COMMAND [ARGUMENT...]], see --help\n", arguments[0].c_str());
     return 1;
   }
-  std::signal(SIGHUP, SIG_DFL);  // the end of the terminal ends the client
+  std::signal(SIGHUP, SIG_DFL);  // the client ends when its terminal closes
   const int code = Converse(options.value());
   return std::fflush(stdout) == 0 ? code : 1;
 }

@@ -6,7 +6,7 @@
 namespace respite {
 
 // The program under the name respite-cli or redis-cli: sends the command of its arguments, the lines of standard input,
-// or what is typed at a prompt, and prints the replies as redis-cli does. Returns the exit code.
+// or lines typed at a prompt, and prints the replies as redis-cli does. Returns the exit code.
 int RunClient(std::span<const std::string> arguments);
 
 }  // namespace respite

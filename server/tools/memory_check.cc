@@ -15,7 +15,7 @@ constexpr size_t kMegabyte = size_t{1} << 20;
 
 using Words = std::span<volatile uint64_t>;
 
-// Fills the words with `pattern(index)` and compares.
+// Fills the words with `pattern(index)` and counts the ones that differ.
 template <class Pattern>
 uint64_t BadWords(Words words, Pattern pattern) {
   for (size_t i = 0; i < words.size(); ++i) words[i] = pattern(i);
@@ -24,7 +24,7 @@ uint64_t BadWords(Words words, Pattern pattern) {
   return bad;
 }
 
-// A fixed hash of the index: neighbours differ in half of their bits.
+// Returns a fixed hash of the index. Hashes of neighbours differ in half of their bits.
 uint64_t Scrambled(uint64_t index, uint64_t seed) {
   uint64_t x = index + seed;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;

@@ -36,8 +36,8 @@ constexpr char kReplayUsage[] =
 
 struct ReplayOrder {
   std::string file;
-  std::optional<Link::Target> target;  // nothing: a server of its own
-  std::optional<double> speed;         // nothing: no pauses
+  std::optional<Link::Target> target;  // nullopt: a new server of this program
+  std::optional<double> speed;         // nullopt: no pauses
   std::vector<std::string> ignored;
 };
 
@@ -51,7 +51,7 @@ std::optional<Link::Target> TargetIn(const std::string& text) {
   return Link::Target{.host = host, .port = static_cast<int>(*port)};
 }
 
-// Nothing: they are wrong.
+// Returns nullopt if the arguments are invalid.
 std::optional<ReplayOrder> ReplayOrderIn(std::span<const std::string> arguments) {
   if (arguments.size() < 3 || arguments.size() % 2 == 0) return std::nullopt;
   ReplayOrder order;
@@ -85,7 +85,7 @@ class OwnServer {
     waitpid(process_, nullptr, 0);
   }
 
-  // Begins as the recorded one did, and returns its port. Nothing: it does not start.
+  // Starts in the state of the recorded server, and returns its port. Returns nullopt if it does not start.
   std::optional<int> Start(const RecordingStart& start);
 
  private:
@@ -117,7 +117,7 @@ std::optional<int> OwnServer::Start(const RecordingStart& start) {
   return port ? std::optional(static_cast<int>(*port)) : std::nullopt;
 }
 
-// Drives a Replay on a loop of its own.
+// Runs a Replay on its own loop.
 class ReplayRun final : public EventLoop::Participant {
  public:
   ReplayRun(Recording recording, Replay::Options options)

@@ -1,5 +1,4 @@
-// The server as a program that replays a recording: respite-server --replay FILE [--to HOST:PORT] [--speed X]
-// [--ignore PATTERN]…
+// The program that replays a recording: respite-server --replay FILE [--to HOST:PORT] [--speed X] [--ignore PATTERN]…
 #pragma once
 
 #include <span>
@@ -8,7 +7,7 @@
 namespace respite {
 
 // `arguments` is argv including the program's name. Exit codes: 0: all replies are as recorded; 1: some differ; 2: the
-// arguments are wrong, or the recording could not be replayed.
+// arguments are invalid, or the recording could not be replayed.
 int RunReplay(std::span<const std::string> arguments);
 
 }  // namespace respite

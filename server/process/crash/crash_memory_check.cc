@@ -35,7 +35,7 @@ struct Region {
   uint64_t end;
 };
 
-// Everything that the handler needs besides its stack.
+// All memory that the handler needs in addition to its stack
 struct Regions {
   std::array<Region, kRegionsMax> rows;
   size_t count;
@@ -69,7 +69,8 @@ void StopOtherThreads() {
   nanosleep(&a_moment, nullptr);
 }
 
-// "7f31886ae000-7f31886b0000 rw-p 00000000 00:00 0 [heap]": private memory without a file.
+// Adds the region of a line such as "7f31886ae000-7f31886b0000 rw-p 00000000 00:00 0 [heap]" if it is private memory
+// without a file.
 void AddRegion(std::string_view line) {
   Region region{};
   const char* const end = line.data() + line.size();
@@ -102,7 +103,7 @@ void ReadRegions() {
   close(maps);
 }
 
-// Memory that this code uses: its stack, its thread-local variables, its tables.
+// Returns whether this code uses the region: its stack, its thread-local variables or its tables.
 bool IsInUse(const Region& region) {
   const auto has = [&region](const void* what) {
     const auto address = reinterpret_cast<uint64_t>(what);
@@ -122,7 +123,7 @@ struct Findings {
   uint64_t bad_words = 0;
 };
 
-// Skips pages that are not in memory, because the test would load them.
+// Tests the pages of a region. Skips pages that are not in memory, because the test would load them.
 void TestRegion(const Region& region, const timespec& started, Findings& findings) {
   for (uint64_t part = region.begin; part < region.end && !IsLate(started);) {
     const uint64_t bytes = std::min<uint64_t>(region.end - part, residency.size() * kPageBytes);
@@ -130,7 +131,7 @@ void TestRegion(const Region& region, const timespec& started, Findings& finding
     if (mincore(address, bytes, residency.data()) != 0) return;
     for (uint64_t page = 0; page < bytes / kPageBytes; ++page) {
       if ((residency[page] & 1) == 0) continue;
-      auto* words = reinterpret_cast<volatile uint64_t*>(part + page * kPageBytes);  // NOLINT: as above
+      auto* words = reinterpret_cast<volatile uint64_t*>(part + page * kPageBytes);  // NOLINT: tests an address
       findings.bad_words += CountBadWordsInPlace({words, kPageWords});
       ++findings.pages;
     }

@@ -1,5 +1,5 @@
 // The memory test of a crash report (`crash-memcheck-enabled`), since a stuck bit crashes any program. Overwrites and
-// restores the hosted pages of the process, for a few seconds at most. For signal handlers: allocates nothing, and
+// restores the resident pages of the process, for a few seconds at most. For signal handlers: allocates nothing, and
 // stops the other threads.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace respite {
 
-// Counts words that did not keep what was written to them. Restores their content. Requires: no other thread uses them,
-// and there are at most kPageWords.
+// Counts words that did not keep the value written to them, and restores their content. Requires: no other thread uses
+// the words, and there are at most kPageWords.
 inline constexpr size_t kPageWords = 512;
 uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words);
 

@@ -37,13 +37,13 @@ namespace {
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t kWordsShown = 32;
 static_assert(kWordsShown <= CommandSpec::kAllWords);
-constexpr size_t kBytesShown = 256;  // of each word
+constexpr size_t kBytesShown = 256;  // of each argument
 constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr unsigned kTimeLimitSeconds = 15;  // for the whole report
 constexpr int kChildTimeLimitMs = 5000;
 constexpr int kChildLookEveryMs = 5;
 
-// The servers of this process, and the threads of their loops. Written behind the lock.
+// A server of this process, and the thread of its loop. Written under members_mutex.
 struct KnownServer {
   std::atomic<const Services*> server = nullptr;
   std::atomic<pid_t> thread = 0;
@@ -58,7 +58,7 @@ volatile std::sig_atomic_t exits_instead = 0;  // use-exit-on-panic
 volatile std::sig_atomic_t has_way_out = 0;
 sigjmp_buf way_out;
 
-// The normal stack may have overflowed, so handlers of a thread run on this one.
+// An alternative stack for the handlers of a thread, since its normal stack may have overflowed.
 class CrashStack {
  public:
   CrashStack() : memory_(mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
@@ -82,7 +82,7 @@ class CrashStack {
   void* memory_;
 };
 
-// Of the servers of this thread the one that runs a command, or any; if the thread has none, any server.
+// Returns a server of this thread, preferably one that runs a command. If the thread has none, returns any server.
 const Services* ServerOf(pid_t thread) {
   const Services* found = nullptr;
   bool is_of_thread = false;
@@ -106,7 +106,7 @@ const Services* ServerOf(pid_t thread) {
   sigaddset(&only, signal);
   pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
   kill(getpid(), signal);
-  for (;;) pause();  // the signal may reach another thread first
+  for (;;) pause();  // another thread may receive the signal first
 }
 
 void OnLate(int, siginfo_t* info, void*) {
@@ -122,7 +122,7 @@ void LimitTime() {
   alarm(kTimeLimitSeconds);
 }
 
-// Runs a part of the report, which may fault. Nothing in it may need a destructor.
+// Runs a part of the report, which may fault. Objects in it must not need a destructor.
 template <class Part>
 void Guarded(const SignalLog& log, Part part) {
   static_assert(std::is_trivially_destructible_v<Part>);
@@ -230,7 +230,7 @@ std::string WithProcessId(std::string info, pid_t process) {
   _exit(0);
 }
 
-// True when the child exited by itself with success.
+// Returns true if the child exited by itself with success.
 bool AwaitChild(pid_t child) {
   for (int waited_ms = 0; waited_ms < kChildTimeLimitMs; waited_ms += kChildLookEveryMs) {
     int status = 0;
@@ -243,7 +243,8 @@ bool AwaitChild(pid_t child) {
   return false;
 }
 
-// fork() would take the locks of the allocator, which the crashed code may hold.
+// Writes INFO in a child. Uses _Fork, since fork() would take the locks of the allocator, which the crashed code may
+// hold.
 void WriteState(const SignalLog& log, const Services& services) {
   const pid_t process = getpid();
   const pid_t child = _Fork();
@@ -268,7 +269,8 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
 }
 
-// Handles a fault inside the report: continues with its next part. Another thread waits for the end instead.
+// Handles a fault during the report. On the reporting thread it continues with the next part. Another thread waits
+// until the process ends.
 void OnFaultInReport(pid_t thread) {
   if (thread != reporting_thread) {
     for (;;) pause();

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// Sets the log file of handlers; empty: standard output. Paths longer than PATH_MAX are ignored.
+// Sets the log file of handlers. An empty path means standard output. Paths longer than PATH_MAX are ignored.
 void SetSignalLog(std::string_view path);
 
 // Opens the log. All methods are async-signal-safe.
@@ -24,11 +24,11 @@ class SignalLog {
   void Write(std::string_view text) const;
   void Decimal(int64_t number) const;
   void Hexadecimal(uint64_t number) const;
-  void Word(uint64_t number) const;     // 16 hexadecimal digits
-  void Byte(unsigned char byte) const;  // two of them
+  void Word(uint64_t number) const;     // writes 16 hexadecimal digits
+  void Byte(unsigned char byte) const;  // writes two hexadecimal digits
   // Writes the text in double quotes, with non-printable bytes as \xNN, cut after `longest` bytes.
   void Quoted(std::string_view text, size_t longest) const;
-  // "4242:signal-handler (1795232753) "
+  // Writes the beginning of a line, for example "4242:signal-handler (1795232753) ".
   void Prefix() const;
 
  private:

@@ -106,8 +106,8 @@ void PrepareStackTraces() {
   });
 }
 
-// Does not use glibc's backtrace(), which loads a library; the unwinder of exceptions is part of the program. The
-// frames above that of the signal belong to the handler.
+// Does not use glibc's backtrace(), which loads a library. The unwinder of exceptions is part of the program. The
+// frames above the frame of the signal belong to the handler.
 void WriteStackTrace(const SignalLog& log, const ucontext_t& context) {
   log.Write("\n------ STACK TRACE ------\n");
   Frames frames;

@@ -1,5 +1,5 @@
-// Stack traces, registers and stack contents of a thread. All but PrepareStackTraces are for signal handlers: they do
-// not allocate or block. They may read memory that is not mapped, so the caller must handle faults.
+// Stack traces, registers and stack contents of a thread. All functions except PrepareStackTraces are for signal
+// handlers: they do not allocate or block. They may read memory that is not mapped, so the caller must handle faults.
 #pragma once
 
 #include <ucontext.h>
@@ -8,7 +8,7 @@
 
 namespace respite {
 
-// Loads the names of functions. To be called before the first trace, on any thread.
+// Loads the names of functions. Must be called before the first trace, on any thread.
 void PrepareStackTraces();
 
 // Writes a line for each function that was running when the signal of `context` came, the innermost first:

@@ -19,7 +19,7 @@ struct Extent {
   uint64_t end = 0;
 };
 
-// The dynamic linker lists the program first.
+// Takes the first entry of the list, which is the program.
 int TakeFirst(dl_phdr_info* info, size_t, void* into) {
   auto& extent = *static_cast<Extent*>(into);
   extent.base = info->dlpi_addr;
@@ -60,7 +60,7 @@ void Symbols::MapFile() {
   close(descriptor);
 }
 
-// Returns null if the file is too short or the position not aligned.
+// Returns an empty span if the file is too short or the position not aligned.
 template <class T>
 std::span<const T> Symbols::Rows(uint64_t offset, uint64_t bytes) const {
   if (offset > file_.size() || bytes > file_.size() - offset || offset % alignof(T) != 0) return {};

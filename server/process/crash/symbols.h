@@ -1,5 +1,5 @@
-// Symbols: the function at an address of this program, from the symbol table of its file. For stack traces, because the
-// dynamic linker knows exported functions only.
+// Symbols: finds the function at an address of this program in the symbol table of the program's file. Used for stack
+// traces, because the dynamic linker knows exported functions only.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ class Symbols {
   Symbols& operator=(const Symbols&) = delete;
 
   struct Place {
-    std::string_view function;     // mangled; empty: unknown
+    std::string_view function;     // mangled; empty if unknown
     uint64_t function_offset = 0;  // of the address in the function
     uint64_t program_offset = 0;   // for addr2line
   };
-  // False for addresses of libraries.
+  // Returns false for addresses of libraries.
   bool IsInProgram(uint64_t address) const { return address >= base_ && address < end_; }
   // Requires: IsInProgram. Async-signal-safe. Cost: O(symbols of the program), some 100 µs.
   Place Find(uint64_t address) const;

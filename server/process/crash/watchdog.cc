@@ -13,7 +13,7 @@ namespace respite {
 
 namespace {
 
-// Whether the watchdog of this thread is on: a signal may arrive after its timer was stopped.
+// Whether the watchdog of this thread is on. A signal may arrive after its timer was stopped.
 thread_local constinit volatile std::sig_atomic_t is_watched = 0;
 
 void OnAlarm(int, siginfo_t* info, void* context) {
@@ -88,7 +88,7 @@ void Watchdog::Start() {
   timer_settime(timer_, 0, &rings, nullptr);
 }
 
-// The loop may have moved to this thread: the signal has to reach the thread whose stack is of interest.
+// Creates the timer again when the loop has moved to this thread, because the signal must reach the watched thread.
 void Watchdog::MakeTimer() {
   DeleteTimer();
   is_watched = 1;

@@ -1,6 +1,6 @@
-// Watchdog (`watchdog-period`): if Feed is not called for a period, the event loop is blocked, and the stack trace of
-// its thread is logged. A system timer sends SIGALRM to the thread that feeds the watchdog. The handler logs with
-// system calls and walks the stack as the crash report does (crash_report.h).
+// Watchdog (`watchdog-period`): logs a stack trace of the event loop's thread if Feed is not called for a period,
+// because then the loop is blocked. A system timer sends SIGALRM to the thread that feeds the watchdog. The handler
+// logs with system calls and walks the stack as the crash report does (crash_report.h).
 #pragma once
 
 #include <time.h>
@@ -18,9 +18,9 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // Zero turns it off. To be called, as Feed is, on the thread to watch.
+  // Sets the period; zero turns the watchdog off. Must be called, like Feed, on the thread to watch.
   void SetPeriod(std::chrono::milliseconds period);
-  // To be called in each round of the loop. Cost: a system call if the watchdog is on, else a comparison.
+  // Must be called in each turn of the loop. Cost: a system call if the watchdog is on, otherwise a comparison.
   void Feed() {
     if (IsOn()) Start();
   }
@@ -33,7 +33,7 @@ class Watchdog {
 
   std::chrono::milliseconds period_{0};
   timer_t timer_{};
-  std::thread::id timer_thread_;  // that the signal reaches; none: there is no timer
+  std::thread::id timer_thread_;  // the thread that the signal reaches; empty without a timer
 };
 
 }  // namespace respite

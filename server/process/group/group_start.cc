@@ -34,7 +34,7 @@ void RouteWithin(const std::string& announce, const std::vector<HostedServer>& h
   }
 }
 
-// With `seed`, nodes have the numbers before it.
+// With `seed`, the nodes derive their seeds from their numbers. This uses the next number after them.
 GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers)
     : config_(config),
       plan_(plan),
@@ -52,7 +52,7 @@ void GroupStart::ShareEmptyHistories() {
   }
 }
 
-// --- A cluster.
+// --- Cluster
 
 std::optional<std::string> GroupStart::FormCluster() {
   std::vector<ClusterStartPlan::Member> members;
@@ -72,7 +72,7 @@ std::optional<std::string> GroupStart::FormCluster() {
   return std::nullopt;
 }
 
-// --- Servers with Sentinels.
+// --- Servers with Sentinels
 
 std::optional<std::string> GroupStart::FormService() {
   for (int i = 0; i < plan_.layout().Count(); ++i) FollowPrimary(i);
@@ -84,7 +84,7 @@ std::optional<std::string> GroupStart::FormService() {
   return std::nullopt;
 }
 
-// Each may become the primary of the others, so all of them know the password.
+// Makes a replica follow its primary. Each node may become the primary of the others, so all of them know the password.
 void GroupStart::FollowPrimary(int node) {
   Settings& settings = hosted_[static_cast<size_t>(node)].config->Adjust();
   if (settings.masterauth.empty()) settings.masterauth = settings.requirepass;

@@ -1,5 +1,5 @@
-// GroupStart: what the nodes of a process are told about each other before they load, so that nobody has to find the
-// others: a cluster with its slots and roles, or primaries, replicas and the Sentinels that watch them.
+// GroupStart: tells the nodes of a process about each other before they load, so that no discovery is needed. It forms
+// a cluster with its slots and roles, or primaries, replicas and the Sentinels that watch them.
 #pragma once
 
 #include <optional>
@@ -15,27 +15,28 @@
 
 namespace respite {
 
-// Each of the servers, which must listen, reaches the others where they are, wherever they announce to be: at
-// `announce`.
+// Routes connections between these servers to their real addresses, although the servers announce the host in
+// `announce`. Requires: they listen.
 void RouteWithin(const std::string& announce, const std::vector<HostedServer>& hosted_servers);
 
 class GroupStart {
  public:
-  // All must outlive it.
+  // All must outlive the object.
   GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers);
 
-  // Each returns why they cannot start; empty: the reason is logged.
+  // FormCluster and FormService return nullopt on success, or an error text. The text is empty if the reason is already
+  // logged.
 
   // Requires: the nodes listen, and have ports for the bus.
   std::optional<std::string> FormCluster();
-  // Requires: they listen.
+  // Requires: the nodes listen.
   std::optional<std::string> FormService();
 
  private:
-  // Nodes of one primary have the same one.
+  // Sets the history of empty nodes. A primary and its replicas get the same history.
   void ShareEmptyHistories();
   SentinelGroupPlan::Place PlaceOf(int node) const;
-  // "mymaster", as in the documentation of Redis; then "mymaster-2", and so on.
+  // Returns "mymaster", as in the documentation of Redis, then "mymaster-2", and so on.
   static std::string NameOfService(int primary);
   SentinelGroupPlan PlanSentinels();
   void FollowPrimary(int node);

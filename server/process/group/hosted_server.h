@@ -1,4 +1,4 @@
-// HostedServer: a server of the process, and what it has of its own.
+// HostedServer: a server of the process, and the objects that only this server uses.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,18 @@
 namespace respite {
 
 struct HostedServer {
-  std::string name;                    // among several: "node-1"
-  std::unique_ptr<OwnFolder> folder;   // null: that of the process
-  std::unique_ptr<Config> config;      // null: that of the process
-  std::unique_ptr<Logger> log;         // null: that of the process
-  std::unique_ptr<WatchedLoop> loop;   // null: that of the main thread
-  std::unique_ptr<TaskThread> thread;  // null: the main thread; the loop is made there
+  std::string name;                    // "node-1" if there are several
+  std::unique_ptr<OwnFolder> folder;   // null: the folder of the process
+  std::unique_ptr<Config> config;      // null: the configuration of the process
+  std::unique_ptr<Logger> log;         // null: the log of the process
+  std::unique_ptr<WatchedLoop> loop;   // null: the loop of the main thread
+  std::unique_ptr<TaskThread> thread;  // null: the main thread; the loop is created on its thread
   std::unique_ptr<NodeServer> node;
-  std::unique_ptr<NodeWorlds> worlds;   // null: it may have none
-  std::unique_ptr<const Config> start;  // what it begins again with; null: it cannot
-  std::vector<Descriptor> ports;        // of a server that was killed
+  std::unique_ptr<NodeWorlds> worlds;   // null: it cannot have worlds
+  std::unique_ptr<const Config> start;  // configuration for a restart; null: it cannot restart
+  std::vector<Descriptor> ports;        // reserved while the server is killed
   bool is_signalled = false;
-  bool is_killed = false;  // its end is not that of the service
+  bool is_killed = false;  // killed for a test: its stop does not count as a stop of the service
 
   bool Lives() const { return !is_killed && !node->HasStopped(); }
 };

@@ -29,7 +29,7 @@ constexpr char kNotMoved[] = "the slot did not move. CLUSTER GETSLOTMIGRATIONS, 
 constexpr char kTooFar[] = "the clock cannot go beyond the end of the year 9999";
 constexpr char kNotBack[] = "the node cannot begin again; its log says why";
 
-// Whether others of this process reach the server there.
+// Returns whether other servers of this process reach the server at `target`.
 bool IsAt(const Settings& settings, const Link::Target& target) {
   const auto bus = BusPortOf(settings);
   const bool is_port = target.port == settings.MainPort() ||
@@ -58,12 +58,12 @@ void NodeMembers::OnBack(HostedServer& hosted) {
   for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);
 }
 
-// --- Looking.
+// --- Queries
 
 bool NodeMembers::Lives(size_t member) const { return hosted_[member].Lives(); }
 
 ClockControl* NodeMembers::LivingClock(size_t member) const {
-  // Sentinels, like all that servers do to each other, follow real time.
+  // Sentinels have no movable clock. They follow real time, like all communication between servers.
   if (!Lives(member) || RoleOf(*hosted_[member].node) == Role::kSentinel) return nullptr;
   ClockControl& clock = hosted_[member].node->node().lab().clock;
   return clock.Exists() ? &clock : nullptr;
@@ -97,10 +97,10 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
   return list;
 }
 
-// --- What takes some time.
+// --- Tasks that take several turns
 
 std::optional<std::string> NodeMembers::Begin(const Asker& asker, const Task& task) {
-  // Of clients that have left.
+  // Removes tasks of clients that have left.
   std::erase_if(pending_, [&](const auto& one) { return pace_.NowMs() > one.second.until_ms + kMostMs; });
   Pending pending{.task = task, .until_ms = pace_.NowMs() + kMostMs};
   std::optional<std::string> refusal;
@@ -165,7 +165,8 @@ std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
   return std::nullopt;
 }
 
-// Without its primary a replica needs the votes of the other primaries only.
+// Starts a failover. If its primary is not there, the replica needs only the votes of the other primaries, so the
+// failover is forced.
 std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   if (!Lives(member)) return kDead;
   Cluster* const cluster = ClusterOf(member);
@@ -178,7 +179,7 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   return std::nullopt;
 }
 
-// All of them move in the next Turn, each in a task of its own. The last of them ends it.
+// Moves all clocks in the next turn, each in its own task. The last task ends the pending task.
 std::optional<std::string> NodeMembers::BeginClock(const Asker& asker, const ClockMove& move) {
   std::vector<ClockControl*> clocks;
   std::vector<NodeHost*> hosts;
@@ -245,7 +246,7 @@ bool NodeMembers::AllKnow(const Task& task) const {
   return true;
 }
 
-// --- The network.
+// --- Network conditions
 
 void NodeMembers::Partition(Sides sides) {
   sides_ = std::move(sides);
@@ -288,7 +289,8 @@ int64_t NodeMembers::LagOf(size_t member) const {
   return lag == lags_.end() ? 0 : lag->second;
 }
 
-// Links are dialed by one of two nodes, and slow in both directions; replies to clients meet a rule.
+// Delays all traffic of a member. Links are slow in both directions, whichever node opened them. A fault rule delays
+// replies to clients.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   lags_[member] = delay_ms;
   for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);

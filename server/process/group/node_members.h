@@ -1,4 +1,4 @@
-// NodeMembers: the nodes of this process as a NodeGroup. All live on one loop.
+// NodeMembers: the nodes of this process as a NodeGroup. All run on one loop.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace respite {
 
 class NodeMembers final : public NodeGroup {
  public:
-  // All must outlive it.
+  // All must outlive the object.
   NodeMembers(NodeRestarts& lives, std::vector<HostedServer>& hosted_servers, const Pace& pace);
 
   std::vector<Member> List() const override;
@@ -27,33 +27,33 @@ class NodeMembers final : public NodeGroup {
   void Lag(size_t member, int64_t delay_ms) override;
   const ClockControl* ClockOf(size_t member) const override;
 
-  // A node has begun again.
+  // Called when a node has restarted.
   void OnBack(HostedServer& hosted);
 
  private:
   struct Pending {
     Task task;
-    int64_t until_ms;                     // of the Pace
-    std::optional<size_t> giver = {};     // of a slot
-    std::optional<Outcome> outcome = {};  // nothing: to be found out
+    int64_t until_ms;                     // in Pace time
+    std::optional<size_t> giver = {};     // the member that gives a slot away
+    std::optional<Outcome> outcome = {};  // nullopt: not known yet
   };
 
   bool Lives(size_t member) const;
   ClockControl* LivingClock(size_t member) const;
   Cluster* ClusterOf(size_t member) const;
   std::optional<size_t> MemberWithId(const NodeId& id) const;
-  // Each returns why it cannot be done.
+  // Each Begin… returns nullopt, or a text that says why the task cannot start.
   std::optional<std::string> BeginKill(const Asker& asker, size_t member);
   std::optional<std::string> BeginRevive(const Asker& asker, size_t member);
   std::optional<std::string> BeginMove(Pending& pending);
   std::optional<std::string> BeginFailOver(size_t member);
   std::optional<std::string> BeginClock(const Asker& asker, const ClockMove& move);
   void End(const Asker& asker, Outcome outcome);
-  // Nothing: it goes on.
+  // Returns nullopt while the task is still running.
   std::optional<Outcome> Look(const Pending& pending) const;
   bool AllKnow(const Task& task) const;
   int64_t LagOf(size_t member) const;
-  // Cuts and delays the links of this node as sides and lags say.
+  // Cuts and delays the links of this node as sides_ and lags_ say.
   void Apply(size_t member);
   bool AreApart(size_t one, size_t other) const;
 
@@ -62,7 +62,7 @@ class NodeMembers final : public NodeGroup {
   const Pace& pace_;
   std::map<Asker, Pending> pending_;
   Sides sides_;
-  std::map<size_t, int64_t> lags_;  // ms
+  std::map<size_t, int64_t> lags_;  // in milliseconds
 };
 
 }  // namespace respite

@@ -18,12 +18,12 @@ namespace {
 constexpr mode_t kFolderMode = 0755;
 constexpr char kSentinelFile[] = "/sentinel.conf";
 
-// Files that all nodes read. Relative paths begin in the directory of the process, not of the node.
+// Files that all nodes read. Relative paths start in the directory of the process, not of the node.
 constexpr std::array kSharedFiles = {&Settings::tls_ca_cert_dir,     &Settings::tls_ca_cert_file,
                                      &Settings::tls_cert_file,       &Settings::tls_client_cert_file,
                                      &Settings::tls_client_key_file, &Settings::tls_dh_params_file,
                                      &Settings::tls_key_file,        &Settings::aclfile};
-// The first node has the port itself, the next one the port after it, and so on.
+// The first node uses the port itself, the next node the next port, and so on.
 constexpr std::array kPorts = {&Settings::port,
                                &Settings::tls_port,
                                &Settings::cluster_port,
@@ -36,7 +36,7 @@ bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 std::string NameOfNode(int node) { return "node-" + std::to_string(node + 1); }
 
-// Clients of a cluster are told a name as such, so that the nodes need not know it.
+// Sets the announced address. A cluster announces a name as a hostname, so that the nodes need not resolve it.
 void AnnounceAt(const AnnouncedPlace& place, Settings& settings) {
   if (settings.sentinels > 0) {
     settings.replica_announce_ip = place.host;
@@ -49,7 +49,7 @@ void AnnounceAt(const AnnouncedPlace& place, Settings& settings) {
 }
 
 bool IsTemporary(const Settings& settings) {
-  // The sockets of nodes must be where clients can find them.
+  // The unix sockets of nodes must be in a known directory, where clients can find them.
   return settings.sentinels > 0 || (settings.starts_empty && settings.unixsocket.empty());
 }
 
@@ -123,8 +123,9 @@ std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {
     if (!file.empty() && !file.starts_with('/')) file = config_.settings().dir + "/" + file;
   }
   if (!settings.announce.empty()) AnnounceAt(AnnouncedPlace::Parse(settings.announce).value(), settings);
-  if (HasSentinels() && layout_.PrimaryOf(node)) settings.load.clear();  // it has what its primary loads
-  // All replicas of a primary are here: it need not wait for more of them.
+  if (HasSentinels() && layout_.PrimaryOf(node))
+    settings.load.clear();  // a replica copies the data that its primary loads
+  // All replicas of a primary are in this process, so the primary need not wait for others.
   if (!config->WasSet("repl-diskless-sync-max-replicas")) settings.repl_diskless_sync_max_replicas = layout_.replicas;
   if (IsSentinel(node)) config->BecomeSentinel(FolderOf(node) + kSentinelFile);
   return config;

@@ -1,5 +1,5 @@
-// NodePlan: what the directives `nodes` and `sentinels` make of the settings of the process: a directory, ports and
-// settings for each node. Sentinels are counted behind the nodes that they watch.
+// NodePlan: derives the settings of each node from the directives `nodes` and `sentinels`: a directory, ports and
+// settings. Sentinels are numbered after the nodes that they watch.
 #pragma once
 
 #include <memory>
@@ -19,23 +19,24 @@ class NodePlan {
   // Requires: config.settings().nodes is not empty.
   explicit NodePlan(const Config& config);
 
-  // Of the nodes with data.
+  // Layout of the nodes with data
   const NodeLayout& layout() const { return layout_; }
   int Count() const { return layout_.Count() + sentinels_; }
   bool HasSentinels() const { return sentinels_ > 0; }
   bool IsSentinel(int node) const { return node >= layout_.Count(); }
-  // "node-1" and "sentinel-1" are the first. The directory of the node and its lines in the log are called so.
+  // Returns "node-1" or "sentinel-1" and so on: the name of the node's directory, and of the node in log lines.
   std::string NameOf(int node) const;
-  // Returns why these settings cannot hold for several nodes.
+  // Returns an error text if these settings are impossible for several nodes.
   std::optional<std::string> Check() const;
-  // Makes the directories that are not there yet. Returns why that failed. Those of a test run are in a new temporary
-  // directory, unless it is told where data is: they are of no use to the next one, and several may run at once.
+  // Creates the directories that do not exist yet. Returns an error text on failure. A test run uses a new temporary
+  // directory, unless its settings name a place for data. Its files are of no use to later runs, and several runs may
+  // take place at the same time.
   std::optional<std::string> MakeFolders();
-  // The start has failed: removes those that it has made and that are still empty.
+  // After a failed start, removes the directories that it has created and that are still empty.
   void RemoveFolders();
-  // Removes the temporary directory, if there is one, with its content.
+  // Removes the temporary directory and its content, if there is one.
   void RemoveTemporary();
-  // Requires: MakeFolders has succeeded. `folder` has entered its place.
+  // Requires: MakeFolders has succeeded. `folder` is the directory of the node.
   std::unique_ptr<Config> ConfigOf(int node, Folder& folder) const;
   std::string FolderOf(int node) const;
 
@@ -44,7 +45,7 @@ class NodePlan {
   const NodeLayout layout_;
   const int sentinels_;
   const bool is_temporary_;
-  std::string home_;  // where the directories are
+  std::string home_;  // the parent of the node directories
   std::vector<std::string> made_;
 };
 

@@ -1,5 +1,5 @@
-// NodeRestarts: ends servers of the process as if they had been killed, and lets them begin again: with the settings of
-// their start, and what their files have.
+// NodeRestarts: ends servers of the process as if they had been killed, and restarts them with their original settings
+// and the content of their files.
 #pragma once
 
 #include <functional>
@@ -18,36 +18,37 @@ class NodeRestarts final : public Restarts {
   class Owner {
    public:
     virtual ~Owner() = default;
-    // A server that is not built yet, to take the place of the one that was there.
+    // Creates an unbuilt server that replaces the one of `hosted`.
     virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;
-    // It was killed.
+    // Called after the server was killed.
     virtual void OnKilled(HostedServer& hosted) = 0;
-    // It is about to begin again; from here on its end is one as any other.
+    // Called before the server restarts. From now on a stop of this server counts as a normal stop.
     virtual void OnReviving(HostedServer& hosted) = 0;
-    // It serves again.
+    // Called when the server is serving again.
     virtual void OnBack(HostedServer& hosted) = 0;
-    // It cannot begin again; the reason is logged.
+    // Called when the server cannot restart; the reason is logged.
     virtual void OnLost(HostedServer& hosted) = 0;
   };
 
-  // All live on this loop. All must outlive it.
+  // All servers run on `loop`. All arguments must outlive the object.
   NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_servers, WatchedLoop& loop);
 
   bool Crash(const Session& caller, Remains remains) override;
 
-  // These must not be called within a Turn of the server, but in a task of Later.
+  // Kill and Revive must not be called within a turn of the server, but in a task of Later.
   void Later(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }
-  // The machine stops: what its files keep is what `appendfsync` promises.
+  // Ends the server as a crash of the machine would: its files keep the data that `appendfsync` guarantees.
   void Kill(HostedServer& hosted);
-  // False: it cannot; the reason is logged. Requires: it was killed, or has stopped.
+  // Restarts the server. Returns false if it cannot; the reason is logged. Requires: it was killed, or has stopped.
   bool Revive(HostedServer& hosted);
 
  private:
-  // Null: a server of others.
+  // Returns null if the host belongs to none of these servers.
   HostedServer* HomeOf(const NodeHost& host);
-  // Its clients are gone but for `spared`, its port is free, and its files are as they remain; it still has its data.
+  // Ends the server: closes all clients except `spared`, frees and reserves its ports, and leaves its files as
+  // `remains` says. The server object still has its data.
   void End(HostedServer& hosted, const Remains& remains, const Session* spared);
-  // In the place of `before`, which still has the data if that is what remains.
+  // Starts hosted.node in place of `before`. If all data remains, it is copied from `before`.
   NodeServer::Step Begin(HostedServer& hosted, NodeServer& before, const Remains& remains);
   void Restart(HostedServer& hosted, Connection& connection, const Remains& remains);
 

@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-// Nobody can make a folder there, so a world writes no file, and finds none.
+// A directory that cannot be created, so a world can neither write nor find files.
 constexpr char kNowhere[] = "/proc/no-folder-of-a-world";
 constexpr int64_t kIdleCheckMs = 1000;
 
@@ -40,7 +40,7 @@ std::function<void()> NodeWorlds::IfThere(std::function<void()> task) const {
   };
 }
 
-// --- Making and dropping.
+// --- Creation and removal
 
 std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder) const {
   auto config = base_->CopyFor(folder);
@@ -105,8 +105,8 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
   return std::nullopt;
 }
 
-// It ends at once, and whoever asks for its name from now on gets a new one. It is freed in a later Turn, since one of
-// its clients may have asked for this.
+// Stops the world immediately, so that its name is free for a new one. A later turn destroys it, since one of its own
+// clients may have sent the request.
 void NodeWorlds::Drop(Bytes name) {
   auto dropped = worlds_.extract(worlds_.find(name));
   NodeServer& server = *dropped.mapped().node;
@@ -115,7 +115,7 @@ void NodeWorlds::Drop(Bytes name) {
   Later([this] { dropped_.clear(); });
 }
 
-// SHUTDOWN in a world ends that world.
+// Drops a world after SHUTDOWN in it.
 void NodeWorlds::OnStop(NodeServer& node) {
   const auto name = NameOf(node.host());
   if (name) Drop(*name);
@@ -145,7 +145,7 @@ void NodeWorlds::DropIdle() {
   for (const std::string& name : idle) Drop(name);
 }
 
-// --- Ending as if killed.
+// --- Simulated crashes
 
 bool NodeWorlds::Crash(const Session& caller, Remains remains) {
   Connection* const connection = Connection::Movable(caller);
@@ -166,12 +166,12 @@ void NodeWorlds::Restart(const std::string& name, Connection& connection, const 
   const int port = before.settings().bound_port;
   World world = Prepared(
       name, {.port = port == 0 ? std::nullopt : std::optional<int>(port), .version = before.settings().emulate});
-  if (!Begin(*world.node, {&before, remains.from == Remains::From::kAll})) return;  // it is gone
+  if (!Begin(*world.node, {&before, remains.from == Remains::From::kAll})) return;  // the world is lost
   connection.Rejoin(world.node->host(), "+OK\r\n");
   Add(name, std::move(world));
 }
 
-// --- Looking.
+// --- Queries
 
 std::vector<Worlds::Summary> NodeWorlds::List() const {
   std::vector<Summary> list;
@@ -202,7 +202,7 @@ std::optional<std::string> NodeWorlds::NameOf(const NodeHost& host) const {
   return std::nullopt;
 }
 
-// --- Going there.
+// --- Moving clients
 
 bool NodeWorlds::MayMove(const Session& session) const {
   Connection* const connection = Connection::Movable(session);
@@ -221,8 +221,8 @@ bool NodeWorlds::Enter(const Session& session, Entry entry) {
 }
 
 void NodeWorlds::Move(Connection& connection, const Entry& entry) {
-  // Whoever the main server has admitted may go everywhere. Whoever came to the port of a world is a stranger
-  // elsewhere.
+  // A client that the main server has admitted may enter all worlds. A client that connected to the port of a world
+  // needs a login in others.
   const bool is_admitted = connection.FirstHost() == &parts_.server.host();
   Connection::Arrival arrival{.reply = entry.reply, .request = nullptr, .is_admitted = is_admitted};
   if (!entry.request.empty()) {

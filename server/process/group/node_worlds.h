@@ -1,5 +1,5 @@
-// NodeWorlds: the worlds of a server, each a NodeServer on its loop. They have no files, and end when nobody has used
-// them for some time (test-world-idle), or with the server.
+// NodeWorlds: the worlds of a server. A world is a NodeServer on the loop of that server. It has no files, and ends
+// with the server, or when it was not used for some time (test-world-idle).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     NodeServer::Owner& owner;  // of the server that has the worlds
     NodeServer& server;
     WatchedLoop& loop;
-    const Config& config;  // of that server; worlds begin with what it is now, whatever CONFIG SET changes later
+    const Config&
+        config;  // of that server; worlds start with its present content, and later changes by CONFIG SET do not matter
     const Clock& clock;
     const Pace& pace;
   };
@@ -63,29 +64,30 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     std::unique_ptr<OwnFolder> folder;
     std::unique_ptr<Config> config;
     std::unique_ptr<Logger> log;
-    std::unique_ptr<NodeServer> node;  // before the others it goes
-    int64_t used_ms = 0;               // of the Pace
+    std::unique_ptr<NodeServer> node;  // destroyed before the other members
+    int64_t used_ms = 0;               // in Pace time
   };
 
-  // Runs it when the loop is free, unless the worlds are gone by then: the server that has them may crash.
+  // Runs the task when the loop is free. Skips it if the worlds have been destroyed by then, since their server may
+  // crash.
   void Later(std::function<void()> task);
   std::function<void()> IfThere(std::function<void()> task) const;
   std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;
   NodeServer& ServerOf(Bytes world) const;
-  // A world that has not begun.
+  // Returns a world that has not started.
   World Prepared(Bytes name, const Order& order);
-  // Whose place a world takes.
+  // The server that a new world replaces
   struct Before {
-    const NodeServer* server = nullptr;  // null: it is a new one
-    bool has_data = false;               // which goes on
+    const NodeServer* server = nullptr;  // null: it replaces none
+    bool has_data = false;               // the world continues with the data of `server`
   };
-  // False: it cannot; the reason is logged.
+  // Returns false if the world cannot start; the reason is logged.
   bool Begin(NodeServer& node, const Before& before);
   void Add(Bytes name, World world);
   void Restart(const std::string& name, Connection& connection, const Remains& remains);
-  // Requires: the connection is open, and there is such a world.
+  // Requires: the connection is open, and the world exists.
   void Move(Connection& connection, const Entry& entry);
-  // Empty: the server that has the worlds. Nothing: a world that was dropped.
+  // Returns the empty name for the server that has the worlds, and nullopt for a world that was dropped.
   std::optional<std::string> NameOf(const NodeHost& host) const;
   void AwaitIdle();
   void DropIdle();
@@ -94,9 +96,9 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   OwnFolder nowhere_;
   const std::unique_ptr<Config> base_;
   std::map<std::string, World, std::less<>> worlds_;
-  std::vector<World> dropped_;  // freed in the next Turn
+  std::vector<World> dropped_;  // destroyed in the next turn
   bool awaits_idle_ = false;
-  const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // ends with the worlds
+  const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // expires with the worlds
 };
 
 }  // namespace respite

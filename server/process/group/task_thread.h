@@ -1,4 +1,4 @@
-// TaskThread: a thread that runs tasks in order, for whoever owns it.
+// TaskThread: a thread that runs tasks in order.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@ class TaskThread {
   TaskThread& operator=(const TaskThread&) = delete;
 
   void Do(std::function<void()> task);
-  // Returns when all tasks so far are done.
+  // Returns when all tasks added so far are done.
   void Await();
 
  private:
