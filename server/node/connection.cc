@@ -160,8 +160,7 @@ void Connection::EndOfInput(Transfer::State state) {
     server.log.Verbose(ended ? "Client closed connection " + ClientText(*session_, server.clock.MonotonicMs())
                              : "Reading from client: " + stream_.ErrorText());
   }
-  const bool is_held =
-      session_->Sendable() != session_->out.Size();  // perhaps for ever, and few peers close only one direction
+  const bool is_held = session_->Sendable() != session_->out.Size();  // perhaps for ever; few peers close one way only
   if (!ended || is_held || session_->out.Empty()) return Depart();
   Want({.read = false, .write = wanted_.write});
   session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this turn

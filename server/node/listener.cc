@@ -254,8 +254,7 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   }
   if (server.clients.Count() >= settings.maxclients) {
     ++server.stats.rejected_connections;
-    if (protocol == Protocol::kTcp)
-      SendError(accepted, refusals::kMaxClients);  // a TLS client could not read it before the handshake
+    if (protocol == Protocol::kTcp) SendError(accepted, refusals::kMaxClients);  // unreadable before a TLS handshake
     return;
   }
   if (!names.unix_socket) TuneTcp(accepted.Get(), settings.tcp_keepalive);

@@ -91,8 +91,7 @@ class NodeHost final : public Host, public EventLoop::Participant {
 
   EventLoop& loop_;
   const Parts parts_;
-  std::shared_ptr<Timers>
-      timers_;  // handlers hold a weak_ptr, since they may be called after the NodeHost is destroyed
+  std::shared_ptr<Timers> timers_;  // handlers hold a weak_ptr, since they may outlive the NodeHost
   LoopNetwork network_;
   Pump pump_;
   std::unique_ptr<Pump> other_pump_;  // for clients served in the middle of a turn; created on first use

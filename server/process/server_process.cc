@@ -160,8 +160,7 @@ ServerProcess::Step ServerProcess::Prepare() {
   if (parent_.pid() != 0) WatchParent();
   seed_ = config_.settings().seed;
   if (!config_.settings().record.empty()) {
-    if (!seed_)
-      seed_ = SystemSeed();  // a replay starts with this seed, so that its table orders and random choices are equal
+    if (!seed_) seed_ = SystemSeed();  // a replay uses it to make equal table orders and random choices
     recorder_ = std::make_unique<Recorder>(Recorder::Parts{.files = files_, .pace = pace_, .log = log_});
   }
   if (MakeResidents() == Step::kFailed || Build() == Step::kFailed) return Step::kFailed;

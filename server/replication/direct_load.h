@@ -1,5 +1,5 @@
-// DirectLoad: loads a snapshot of the primary while it arrives (repl-diskless-load), either into the server's keyspace
-// or into a second one, while clients still read the old data.
+// DirectLoad: loads a snapshot of the primary while it arrives (repl-diskless-load). It loads either into the server's
+// keyspace or into a second one. With a second one, clients may still be served the old data.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace respite {
 
 namespace {
 
-// Beginnings of errors that do not depend on the data: this server does not know the form of the command, or its
+// Beginnings of errors that do not depend on the data. This server does not know the form of the command, or its
 // directives differ from the primary's.
 constexpr std::array<Bytes, 14> kErrorsOfArguments = {
     refusals::kSyntax,

@@ -1,5 +1,5 @@
-// Handshake: the requests that a replica sends to its primary before the stream (PING, AUTH, REPLCONF …, PSYNC), one
-// after the other, and the meaning of the replies.
+// Handshake: the requests that a replica sends to its primary before the stream: PING, AUTH, REPLCONF …, PSYNC, one
+// after the other. It also interprets the replies.
 #pragma once
 
 #include <cstdint>

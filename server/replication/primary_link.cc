@@ -122,8 +122,7 @@ void PrimaryLink::Reconnect(const std::string& reason) {
   state_ = State::kConnect;
   if (!was_linked) return;  // the timer retries
   down_since_ms_ = services.pace.NowMs();
-  if (down_since_ms_ - linked_since_ms_ < kShortLinkMs)
-    return;  // the timer retries, since the next link may be as short
+  if (down_since_ms_ - linked_since_ms_ < kShortLinkMs) return;  // the timer retries: the next link may be as short
   services.log.Notice("Reconnecting to MASTER " + services.settings.replicaof->host + ":" +
                       std::to_string(services.settings.replicaof->port));
   Dial();

@@ -118,8 +118,7 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
         "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
         "synchronize with the new master with just a partial transfer.");
   }
-  parts_.services.blocked_clients.EndAll(
-      UnblockReason::kRoleChanged);  // blocked clients would have to write to continue
+  parts_.services.blocked_clients.EndAll(UnblockReason::kRoleChanged);  // these clients wait to write
   // The replicas of this server stay connected, since the new primary may continue the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);

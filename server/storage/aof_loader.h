@@ -91,7 +91,7 @@ class AofLoader {
   bool Run(const Part& part, const RequestBatch& batch);
   // Reports progress to Loading.
   Loading::Order Report(uint64_t bytes);
-  // Reports progress after a slow record, such as a script, since only a few records may lie between two reports.
+  // Reports progress after a slow record, such as a script, since only a few records may be between two reports.
   void ReportIfSlow(const Record& record);
   // Finds the command by its name before rename-command. `found` is the command by its present name.
   const Command* CommandOf(std::span<const Bytes> words, const Command* found) const;

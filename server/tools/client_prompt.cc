@@ -295,8 +295,7 @@ size_t CommandPrompt::Editor::ShowHint() {
   const size_t at = (prompt.size() + DisplayWidth(wide->buffer, wide->cursor)) % columns;
   const LineInfo* const info = el_line(line);
   const std::string typed(info->buffer, static_cast<size_t>(info->lastchar - info->buffer));
-  if (at == 0 || typed.find('\n') != std::string::npos)
-    return 0;  // at the start of a row, or during a search in the history
+  if (at == 0 || typed.find('\n') != std::string::npos) return 0;  // a new row; a search in the history
   std::string hint = CommandHint(typed);
   if (hint.empty()) return 0;
   if (typed.back() != ' ') hint.insert(0, " ");

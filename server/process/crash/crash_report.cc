@@ -122,7 +122,7 @@ void LimitTime() {
   alarm(kTimeLimitSeconds);
 }
 
-// Runs a part of the report, which may fault. Objects in it must not need a destructor.
+// Runs one part of the report, which may fault. Objects in it must not need a destructor.
 template <class Part>
 void Guarded(const SignalLog& log, Part part) {
   static_assert(std::is_trivially_destructible_v<Part>);

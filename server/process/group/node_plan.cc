@@ -123,8 +123,7 @@ std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {
     if (!file.empty() && !file.starts_with('/')) file = config_.settings().dir + "/" + file;
   }
   if (!settings.announce.empty()) AnnounceAt(AnnouncedPlace::Parse(settings.announce).value(), settings);
-  if (HasSentinels() && layout_.PrimaryOf(node))
-    settings.load.clear();  // a replica copies the data that its primary loads
+  if (HasSentinels() && layout_.PrimaryOf(node)) settings.load.clear();  // it copies its primary's data
   // All replicas of a primary are in this process, so the primary need not wait for others.
   if (!config->WasSet("repl-diskless-sync-max-replicas")) settings.repl_diskless_sync_max_replicas = layout_.replicas;
   if (IsSentinel(node)) config->BecomeSentinel(FolderOf(node) + kSentinelFile);

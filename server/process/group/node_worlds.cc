@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-// A directory that cannot be created, so a world can neither write nor find files.
+// A directory that cannot be created, so a world writes and finds no files.
 constexpr char kNowhere[] = "/proc/no-folder-of-a-world";
 constexpr int64_t kIdleCheckMs = 1000;
 

@@ -27,8 +27,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     NodeServer::Owner& owner;  // of the server that has the worlds
     NodeServer& server;
     WatchedLoop& loop;
-    const Config&
-        config;  // of that server; worlds start with its present content, and later changes by CONFIG SET do not matter
+    const Config& config;  // of that server; copied now, so later CONFIG SET does not affect worlds
     const Clock& clock;
     const Pace& pace;
   };
