@@ -42,7 +42,7 @@ Daemon Daemon::Start() {
   daemon.waiting_parent_ = Descriptor(ends[1]);
   pid_t child = fork();
   if (child > 0) {
-    daemon.Release();  // closes our copy of the child's end
+    daemon.Release();  // closes the parent's copy of the child's end
     WaitAndLeave(parents.Get());
   }
   if (child < 0) return daemon;

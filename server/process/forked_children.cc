@@ -127,7 +127,7 @@ class PipeReporter final : public ChildReporter {
 // any.
 void CloseInherited(int pipe, int output) {
   closelog();  // otherwise syslog would write to a descriptor that later belongs to another file
-  const int kept_output = output < 0 ? -1 : fcntl(output, F_DUPFD, kOutputDescriptor + 1);  // dup2 spares it there
+  const int kept_output = output < 0 ? -1 : fcntl(output, F_DUPFD, kOutputDescriptor + 1);  // safe from the dup2 calls
   const int kept_pipe = fcntl(pipe, F_DUPFD, kOutputDescriptor + 1);
   dup2(kept_pipe, kReportDescriptor);
   if (kept_output >= 0) dup2(kept_output, kOutputDescriptor);

@@ -36,7 +36,7 @@ class AppendOnlyFile final : public Journal {
   enum class State : uint8_t {
     kOff,
     kOn,
-    kAwaitsBase,  // turned on by CONFIG SET: the child that makes the first base is running
+    kAwaitsBase,  // turned on by CONFIG SET: the first base is not complete yet
   };
 
   struct Parts {

@@ -68,7 +68,8 @@ class Snapshots {
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
   Cancelled Cancel();
 
-  // Starts scheduled snapshots and those of save points. Called by the timer, after the end of a child was handled.
+  // Starts scheduled snapshots and snapshots that a save point requires. Called by the timer, after the end of a child
+  // was handled.
   void Cron();
   // FLUSHALL: stops a running snapshot, which is obsolete. With save points the empty data set is saved at the end of
   // the turn, when the transaction with the flush has ended.

@@ -25,7 +25,7 @@ std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);
 // Returns the text of a push message that comes with a reply.
 std::string PushText(const ReplyTree& message, const ReplyStyle& style);
 
-// Returns the raw text without a delimiter, for the replies of INFO and others whose text has lines of its own.
+// Returns the raw text without a delimiter, for replies that contain line ends, such as the reply to INFO.
 std::string RawReplyText(const ReplyTree& reply, const std::string& element_delimiter);
 
 }  // namespace respite

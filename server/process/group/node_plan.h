@@ -29,8 +29,8 @@ class NodePlan {
   // Returns an error text if these settings are impossible for several nodes.
   std::optional<std::string> Check() const;
   // Creates the directories that do not exist yet. Returns an error text on failure. A test run uses a new temporary
-  // directory, unless its settings name a place for data. Its files are of no use to later runs, and several runs may
-  // take place at the same time.
+  // directory, unless its settings name a place for data. The files of a test run are of no use to later runs, and
+  // several runs may take place at the same time.
   std::optional<std::string> MakeFolders();
   // After a failed start, removes the directories that it has created and that are still empty.
   void RemoveFolders();

@@ -27,7 +27,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     NodeServer::Owner& owner;  // of the server that has the worlds
     NodeServer& server;
     WatchedLoop& loop;
-    const Config& config;  // of that server; copied now, so later CONFIG SET does not affect worlds
+    const Config& config;  // of that server; copied in the constructor, so later CONFIG SET has no effect
     const Clock& clock;
     const Pace& pace;
   };
