@@ -1,8 +1,8 @@
 // Blob: a reference-counted block of bytes on the heap, for values too large to live inside their entry.
 //
 // The keyspace, a request that is being read and a reply that is being sent can share one Blob, so the server never
-// copies a large value on its way in or out. A caller that wants to change the Blob asks `Unique()` first and makes a
-// copy if others share it. The count is atomic because the background thread may drop the last reference.
+// copies a large value on its way in or out. Before a caller changes a Blob, it calls `Unique()`, and makes a copy if
+// others share the Blob. The reference count is atomic because the lazy free thread may drop the last reference.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ class BlobRef {
   }
   ~BlobRef() { Drop(); }
 
-  // A block of `capacity` bytes, `size` of which count as content (uninitialised).
+  // Returns a block of `capacity` uninitialised bytes. Its content is the first `size` of them.
   static BlobRef OfSize(size_t size, size_t capacity) {
     void* memory = AllocateOrEnd(sizeof(Block) + capacity);
     BlobRef ref;
@@ -48,7 +48,7 @@ class BlobRef {
   Bytes View() const { return {block_->Data(), block_->size}; }
   char* Data() { return block_->Data(); }
   const char* ConstData() const { return block_->Data(); }
-  // True if both refer to the same block.
+  // Returns true if both refer to the same block.
   bool Is(const BlobRef& other) const { return block_ == other.block_; }
   size_t Size() const { return block_->size; }
   size_t Capacity() const { return block_->capacity; }

@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-// The letter that follows the backslash in the quoted form, or 0 when `c` has none.
+// Returns the letter that follows the backslash in the quoted form, or 0 if `c` has none.
 constexpr char EscapeLetter(char c) {
   switch (c) {
     case '\\':
@@ -60,7 +60,7 @@ class WordReader {
     return !rest_.empty();
   }
 
-  // Requires: SkipSpaces() returned true. nullopt means unbalanced quotes.
+  // Returns nullopt if the quotes are unbalanced. Requires: SkipSpaces() returned true.
   std::optional<std::string> Next() {
     std::string word;
     while (!rest_.empty()) {

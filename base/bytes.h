@@ -1,4 +1,4 @@
-// Bytes: a view of any bytes. Redis keys, values and arguments are binary safe, so the same type serves text and data.
+// Bytes: a view of any bytes. Redis keys, values and arguments are binary safe, so text and data have the same type.
 //
 // Character classes are always those of ASCII; no function here depends on the locale.
 #pragma once
@@ -24,35 +24,35 @@ inline constexpr char kHexDigits[] = "0123456789abcdef";
 
 constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }
 
-// Reads eight bytes in the order of this machine; `from` need not be aligned.
+// Reads eight bytes in the byte order of this machine. `from` need not be aligned.
 inline uint64_t LoadWord(const char* from) {
   uint64_t word;
   std::memcpy(&word, from, sizeof word);
   return word;
 }
 
-// True if both are equal when the case of ASCII letters is ignored.
+// Returns true if both texts are equal when the case of ASCII letters is ignored.
 bool EqualsIgnoreCase(Bytes a, Bytes b);
 std::string ToLower(Bytes text);
 std::string ToUpper(Bytes text);
 
-// The double-quoted form that MONITOR, SLOWLOG listings and log lines use: \\ \" \n \r \t \a \b are escaped by name,
-// other bytes outside printable ASCII are written as \xhh. SplitQuoted reads it back.
+// Returns the double-quoted form that MONITOR, redis-cli and log lines use. The characters \\ \" \n \r \t \a \b get
+// these escapes; other bytes outside printable ASCII are written as \xhh. SplitQuoted reads this form.
 std::string Quoted(Bytes text);
 void AppendQuoted(std::string& out, Bytes text);
 
-// Splits an inline request or a line of redis.conf into its words.
+// Splits an inline request or a line of redis.conf into words.
 //   word   = { plain | "double" | 'single' }, ended by white space
 //   double = any bytes; escapes \xhh \n \r \t \b \a, and \c for any other c means c
 //   single = any bytes; the only escape is \'
-// A closing quote must be followed by white space or the end. An empty line has no words. Returns nullopt if the quotes
-// are unbalanced.
+// A closing quote must be followed by white space or the end of the line. An empty line has no words. Returns nullopt
+// if the quotes are unbalanced.
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line);
 
-// The fields between separators; there is always at least one, which may be empty. The views point into `text`.
+// Returns the fields between separators: at least one, which may be empty. The views point into `text`.
 std::vector<Bytes> SplitOn(Bytes text, char separator);
 
-// `text` without white space at either end.
+// Returns `text` without white space at either end.
 Bytes TrimSpaces(Bytes text);
 
 }  // namespace respite

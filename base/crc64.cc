@@ -17,8 +17,7 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr uint64_t kReflectedPolynomial = 0x95ac9329ac4bc9b5;
 
-// tables[0][byte] is the remainder of an byte; tables[n][byte] is the remainder of the byte followed by n zero
-// bytes.
+// tables[0][byte] is the remainder of a byte. tables[n][byte] is the remainder of the byte followed by n zero bytes.
 using Tables = std::array<std::array<uint64_t, 256>, 8>;
 
 constexpr uint64_t ByteRemainder(uint64_t byte) {
@@ -48,15 +47,16 @@ uint64_t FoldWord(uint64_t word) {
 
 #if defined(__x86_64__)
 
-// The remainder of x^exponent, bits reflected.
+// Returns the remainder of x^exponent, bits reflected.
 constexpr uint64_t PowerRemainder(int exponent) {
   uint64_t remainder = uint64_t{1} << 63;
   for (; exponent > 0; --exponent) remainder = (remainder >> 1) ^ ((remainder & 1) != 0 ? kReflectedPolynomial : 0);
   return remainder;
 }
 
-// The factors that shift 16 bytes ahead by a number of bits. There are two: the first half has weight x^64 relative to
-// the second, and the product of two reflected numbers is one bit too low.
+// The factors that shift 16 bytes ahead by a number of bits, one for each half. They differ because the first half has
+// weight x^64 relative to the second. Each exponent is one lower because the product of two reflected numbers is one
+// bit too low.
 struct Shift {
   uint64_t first;
   uint64_t second;
@@ -76,7 +76,7 @@ __attribute__((target("pclmul"))) __m128i Moved(__m128i bytes, __m128i shift) {
   return _mm_xor_si128(_mm_clmulepi64_si128(bytes, shift, 0x00), _mm_clmulepi64_si128(bytes, shift, 0x11));
 }
 
-// Folds `data` into 16 bytes with the same remainder. Requires: a positive number of whole blocks.
+// Folds `data` into 16 bytes that have the same remainder. Requires: `data` is one or more whole blocks.
 __attribute__((target("pclmul"))) std::array<char, kLane> Folded(uint64_t crc, Bytes data) {
   static constexpr Shift kByBlock = ShiftBy(kBlock * 8);
   static constexpr Shift kByLane = ShiftBy(kLane * 8);

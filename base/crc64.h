@@ -1,5 +1,5 @@
-// CRC-64 with the polynomial of D. Jones, as used at the end of RDB files and DUMP payloads: 0xad93d23594c935a9, bits
-// reflected, initial value 0, no final inversion. Crc64(0, "123456789") == 0xe9c6d914c4b8d9ca.
+// CRC-64 with the polynomial of D. Jones, as used at the end of RDB files and DUMP payloads. Polynomial
+// 0xad93d23594c935a9, bits reflected, initial value 0, no final inversion. Crc64(0, "123456789") == 0xe9c6d914c4b8d9ca.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 namespace respite {
 
 // Continues `crc` over `data`: Crc64(Crc64(0, a), b) == Crc64(0, a + b). Cost: 0.1 ns per byte if the processor has
-// carry-less multiplication, else as Crc64ByTable.
+// carry-less multiplication, otherwise the cost of Crc64ByTable.
 uint64_t Crc64(uint64_t crc, Bytes data);
 
-// The same on any processor. Cost: under 1 ns per byte (eight at a time), 16 KB of tables.
+// Computes Crc64 without special instructions. Cost: under 1 ns per byte (eight bytes per step), 16 KB of tables.
 uint64_t Crc64ByTable(uint64_t crc, Bytes data);
 
 }  // namespace respite

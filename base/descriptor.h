@@ -3,7 +3,7 @@
 
 namespace respite {
 
-// Closes the file descriptor unless it was released.
+// Closes the file descriptor on destruction unless it was released.
 class Descriptor {
  public:
   Descriptor() = default;

@@ -1,4 +1,4 @@
-// Message digests: SHA-1 for the names of scripts, SHA-256 for ACL passwords; and helpers for them.
+// Message digests: SHA-1 for the names of scripts and SHA-256 for ACL passwords, with helpers.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@ namespace respite {
 std::array<uint8_t, 20> Sha1(Bytes text);
 std::array<uint8_t, 32> Sha256(Bytes text);
 
-// Two lower-case hexadecimal digits per byte.
+// Returns two lower-case hexadecimal digits per byte.
 std::string HexText(std::span<const uint8_t> bytes);
 
-// Compares secrets. The time depends only on the sizes.
+// Compares secrets. The time depends only on their sizes.
 bool ConstantTimeEquals(Bytes a, Bytes b);
 
 }  // namespace respite

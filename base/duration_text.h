@@ -1,4 +1,4 @@
-// Durations as people write them: `250` and `250ms`, `30s`, `5m`, `2h`, `7d`.
+// Durations as users write them: `250` and `250ms`, `30s`, `5m`, `2h`, `7d`.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace respite {
 
-// In milliseconds; nothing if the text is no duration, or a longer one than fits. The unit may be in capitals.
+// Returns milliseconds, or nullopt if the text is not a duration or is too long for an int64_t. Case does not matter.
 std::optional<int64_t> ParseDurationMs(Bytes text);
 
-// With the largest unit that needs no fraction: "90s", "2h", "250ms".
+// Uses the largest unit that needs no fraction: "90s", "2h", "250ms".
 std::string DurationText(int64_t duration_ms);
 
 }  // namespace respite

@@ -6,7 +6,8 @@
 
 namespace respite {
 
-// The first line of a file without its line end; nullopt if it cannot be read.
+// Returns the first line of a file without its line end, or nullopt if the file cannot be read. Only the first KB is
+// read.
 std::optional<std::string> FirstLineOf(const char* path);
 
 }  // namespace respite

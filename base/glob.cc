@@ -9,12 +9,12 @@ namespace respite {
 
 namespace {
 
-// Redis: ranges compare bytes as signed chars, so [\x80-\x90] works but [a-\x80] is the range from \x80 up to a. After
-// case folding they compare as unsigned; only \xff stays at -1.
+// Redis: ranges compare bytes as signed chars, so [\x80-\x90] works, but [a-\x80] is the range from \x80 up to a. If
+// case is ignored, ranges compare unsigned bytes, except that \xff stays -1.
 int AsSigned(char c) { return static_cast<signed char>(c); }
 int AsFolded(char c) { return c == '\xff' ? -1 : static_cast<unsigned char>(LowerChar(c)); }
 
-// One step of the pattern that consumes exactly one byte of the text.
+// The result of matching one element of the pattern, which consumes exactly one byte of the text.
 struct Element {
   bool matches;
   size_t end;  // where the next element begins in the pattern
@@ -49,7 +49,7 @@ class ElementMatcher {
   int Rank(char c) const { return mode_ == CaseMode::kIgnore ? AsFolded(c) : AsSigned(c); }
   bool Same(char a, char b) const { return Fold(a) == Fold(b); }
 
-  // `at` is just after the bracket. Redis: a class without a closing bracket ends with the pattern.
+  // `at` is the position after the opening bracket. Redis: a class without a closing bracket ends with the pattern.
   Element MatchClass(size_t at, char c) const {
     const bool negated = at < pattern_.size() && pattern_[at] == '^';
     if (negated) at++;
@@ -66,7 +66,7 @@ class ElementMatcher {
     const size_t left = pattern_.size() - at;
     // Redis: an escaped member is compared case-sensitively even when case is ignored.
     if (pattern_[at] == '\\' && left >= 2) return {pattern_[at + 1] == c, at + 2};
-    // Redis: in [a-] the bracket is the upper bound of the range and does not close the class.
+    // Redis: in [a-] the closing bracket is the upper bound of the range and does not close the class.
     if (left >= 3 && pattern_[at + 1] == '-') return {InRange(pattern_[at], pattern_[at + 2], c), at + 3};
     return {Same(pattern_[at], c), at + 1};
   }
@@ -80,17 +80,17 @@ size_t SkipStars(Bytes pattern, size_t at) {
   return at;
 }
 
-// Redis: a pattern with more stars counts as abuse and matches nothing.
+// Redis: a pattern with more stars than this counts as abuse and matches nothing.
 constexpr int kMaxStars = 1000;
 
 }  // namespace
 
-// Backtracking to the last star is enough: if the part after it fits nowhere later in the text, it does not fit either
-// when an earlier star takes more text.
 bool HasGlobCharacter(Bytes text) { return text.find_first_of("*?[") != Bytes::npos; }
 
+// Backtracking to the last star is enough. If the part after it fits nowhere later in the text, it does not fit either
+// when an earlier star takes more text.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
-  // Redis: even a star does not match the empty text (KEYS * and SCAN MATCH * never ask).
+  // Redis: even a star does not match the empty text (KEYS * and SCAN MATCH * do not call this).
   if (text.empty()) return pattern.empty();
   const ElementMatcher matcher(pattern, mode);
   size_t p = 0;
@@ -175,7 +175,7 @@ class GlobReader {
     glob_.sets_.push_back(negated ? ~set : set);
   }
 
-  // As ElementMatcher::MatchMember.
+  // Adds one member to the set. Must agree with ElementMatcher::MatchMember.
   void ReadMember(Glob::Set& set) {
     const size_t left = pattern_.size() - at_;
     const char c = pattern_[at_];
@@ -199,7 +199,7 @@ class GlobReader {
     if (lower >= 'a' && lower <= 'z') set.set(static_cast<unsigned char>(lower - 'a' + 'A'));
   }
 
-  // Computes each range once, even if the pattern repeats it.
+  // Returns the bytes of a range. Computes each range once, even if the pattern repeats it.
   const Glob::Set& Range(char first, char last) {
     const auto name = static_cast<uint16_t>(static_cast<unsigned char>(first) << 8 | static_cast<unsigned char>(last));
     const auto [row, is_new] = ranges_.try_emplace(name);
@@ -217,7 +217,7 @@ class GlobReader {
   std::unordered_map<uint16_t, Glob::Set> ranges_;
 };
 
-// Matches one text from both ends.
+// Matches one text. Compares the parts at both ends first, then searches for those between stars.
 class Glob::Search {
  public:
   Search(const Glob& glob, Bytes text) : glob_(glob), text_(text) {}
@@ -247,7 +247,7 @@ class Glob::Search {
     text_.remove_suffix(part.size);
     return true;
   }
-  // Takes the first place where the part fits: a later place would only leave less text.
+  // Takes the first position where the part fits, because a later one would only leave less text.
   bool TakeFirst(const Part& part) {
     size_t place = 0;
     if (part.is_plain && glob_.mode_ == CaseMode::kSensitive) {
@@ -297,7 +297,7 @@ bool Glob::Matches(Bytes text) const {
   if (text.empty()) return parts_.empty() && !ends_with_star_;
   if (elements_.empty()) return ends_with_star_;
   if (elements_.size() > text.size()) return false;
-  // Counts the stars that have something after them.
+  // The number of stars that are followed by something else.
   if (parts_.size() - (begins_with_star_ ? 0 : 1) > static_cast<size_t>(kMaxStars)) return false;
   return Search(*this, text).Run();
 }

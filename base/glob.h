@@ -1,10 +1,10 @@
 // Redis' glob patterns, as KEYS, SCAN MATCH, PSUBSCRIBE, CONFIG GET and ACL use them.
 //
-//   *       any bytes, also none          ?       any one byte
+//   *       any bytes, or none             ?       any one byte
 //   [abc]   one of these                   [^abc]  none of these
-//   [a-z]   a range, in either order       \c      the byte c, without its special meaning (also inside [])
+//   [a-z]   a range, in either order       \c      the byte c without its special meaning (also inside [])
 //
-// The pattern must match the whole text. Oddities of Redis that we keep are marked in glob.cc.
+// The pattern must match the whole text. Oddities that we share with Redis are marked in glob.cc.
 #pragma once
 
 #include <bitset>
@@ -16,29 +16,30 @@
 
 namespace respite {
 
-// True if a text has a character that begins something special in a pattern: * ? or [.
+// Returns true if the text contains one of * ? [. A backslash does not count.
 bool HasGlobCharacter(Bytes text);
 
 enum class CaseMode : uint8_t { kSensitive, kIgnore };
 
-// Cost: O(|pattern| * |text|) at worst for any number of stars; no recursion, no allocation.
+// Returns true if the pattern matches. Cost: at worst O(|pattern| * |text|) for any number of stars; no recursion, no
+// allocation.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive);
 
-// A compiled pattern, for matching many texts and for patterns of untrusted clients: the cost of a set does not depend
+// A compiled pattern, for matching many texts and for patterns of untrusted clients. The cost of a set does not depend
 // on its length, and the search for plain bytes between stars takes linear time. Cost of construction: O(|pattern|).
 class Glob {
  public:
   explicit Glob(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
 
-  // As GlobMatch, except that a pattern matches nothing if its sets and question marks need millions of tries: this
-  // counts as abuse. Cost: O(|pattern| + |text|) for plain bytes and stars, else O(|part between stars| * |text|) at
-  // worst.
+  // Returns the result of GlobMatch, except that a pattern matches nothing if its sets and question marks need millions
+  // of steps, which counts as abuse. Cost: O(|pattern| + |text|) for plain bytes and stars, otherwise at worst O(|part
+  // between stars| * |text|).
   bool Matches(Bytes text) const;
 
  private:
   friend class GlobReader;
   using Set = std::bitset<256>;
-  // Matches one byte: a literal (in lower case when case is ignored), any byte, or a member of a set.
+  // Matches one byte: a literal (in lower case if case is ignored), any byte, or a member of a set.
   using Element = uint32_t;
   static constexpr Element kAny = 256;
   static constexpr Element kFirstSet = 257;
@@ -56,7 +57,7 @@ class Glob {
 
   CaseMode mode_;
   std::vector<Element> elements_;
-  std::string plain_;  // the bytes of elements_, for parts that are plain
+  std::string plain_;  // the bytes of elements_, used for plain parts
   std::vector<Set> sets_;
   std::vector<Part> parts_;
   bool begins_with_star_ = false;

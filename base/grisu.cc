@@ -9,7 +9,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// fraction * 2^exponent
+// The number fraction * 2^exponent.
 struct Scaled {
   uint64_t fraction;
   int exponent;
@@ -32,13 +32,13 @@ Scaled Split(double value) {
   return exponent == 0 ? Scaled{fraction, kDenormalExponent} : Scaled{fraction | kHiddenBit, exponent - kBias};
 }
 
-// The high half of the product, rounded; exponents add.
+// Returns the high half of the product, rounded. The exponents add up.
 Scaled Multiply(Scaled a, Scaled b) {
   const Wide product = Wide{a.fraction} * b.fraction + (Wide{1} << 63);
   return {static_cast<uint64_t>(product >> 64), a.exponent + b.exponent + 64};
 }
 
-// Powers of ten, 10^(8 i - 348), rounded to 64 bits.
+// The powers of ten 10^(8 i - 348), rounded to 64 bits.
 constexpr int kFirstPower = -348;
 constexpr int kPowerStep = 8;
 constexpr std::array<uint64_t, 87> kPowers = {
@@ -64,11 +64,11 @@ constexpr std::array<uint64_t, 87> kPowers = {
 
 constexpr int PowerOf(size_t index) { return kFirstPower + static_cast<int>(index) * kPowerStep; }
 
-// floor(log2(10^power)) - 63, exact for the powers in the table.
+// Returns floor(log2(10^power)) - 63, exact for the powers in the table.
 constexpr int ExponentOf(size_t index) { return ((PowerOf(index) * 217706) >> 16) - 63; }
 
-// The power that scales numbers of this binary exponent into a window where the integral part has 4 to 32 bits. Two
-// neighbouring powers may qualify, and the choice can affect the last digit, so the search starts where Redis starts.
+// Returns the index of a power that scales numbers of this binary exponent so that the integral part has 4 to 32 bits.
+// Two neighbouring powers may qualify. The choice can affect the last digit, so the search starts where Redis starts.
 size_t PowerIndexFor(int exponent) {
   constexpr int kLowest = -60;
   constexpr int kHighest = -32;
@@ -80,7 +80,8 @@ size_t PowerIndexFor(int exponent) {
   return index;
 }
 
-// The interval of numbers that read back as the value, scaled by a power of ten; all three share one exponent.
+// The interval of numbers that read back as the value, scaled by a power of ten. All three bounds have the same
+// exponent.
 struct Interval {
   Scaled low;
   Scaled value;
@@ -105,7 +106,7 @@ Interval ScaledInterval(double number) {
   return interval;
 }
 
-// Produces digits of the upper end until the rest is within the interval.
+// Produces digits of the upper end until the remainder is within the interval.
 class DigitWriter {
  public:
   explicit DigitWriter(const Interval& interval)
@@ -117,7 +118,7 @@ class DigitWriter {
   Decimal Write() { return WriteIntegral() ? decimal_ : WriteFractional(); }
 
  private:
-  // True if the digits before the point suffice.
+  // Returns true if the digits before the decimal point are enough.
   bool WriteIntegral() {
     auto integral = static_cast<uint32_t>(interval_.high.fraction >> shift_);
     const uint64_t fraction = interval_.high.fraction & (One() - 1);
@@ -164,7 +165,7 @@ class DigitWriter {
     uint64_t target;   // to the value itself
   };
 
-  // Decrements the last digit while this brings it closer to the value and keeps it in the interval.
+  // Decrements the last digit while this brings the number closer to the value and keeps it in the interval.
   void Finish(int digits_left, Distance at) {
     while (at.written < at.target && at.limit - at.written >= at.step && StepIsCloser(at)) {
       decimal_.digits[decimal_.size - 1]--;

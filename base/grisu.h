@@ -1,9 +1,9 @@
-// The decimal digits of a double by the Grisu2 method (Florian Loitsch, "Printing Floating-Point Numbers Quickly and
-// Accurately with Integers", PLDI 2010).
+// Computes the decimal digits of a double by the Grisu2 method (Florian Loitsch, "Printing Floating-Point Numbers
+// Quickly and Accurately with Integers", PLDI 2010).
 //
-// The digits always read back to the same double. For 99.6 % of doubles they are also the fewest and closest digits;
-// for the rest Grisu2 gives a longer approximation (5e22 has 17 digits). std::to_chars always finds the shortest
-// digits, but Redis prints those of Grisu2, and clients that compare replies byte for byte see the difference.
+// The digits always read back as the same double. For 99.6 % of doubles they are also the fewest and closest digits.
+// For the others Grisu2 gives a longer approximation (5e22 has 17 digits). std::to_chars always finds the shortest
+// digits. But Redis prints the digits of Grisu2, and clients that compare replies byte for byte see the difference.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct Decimal {
   Bytes Digits() const { return {digits.data(), size}; }
 };
 
-// The magnitude of `value`; the sign is ignored. Requires: finite, not zero. Cost: about 50 ns.
+// Returns the digits of the absolute value. Requires: `value` is finite and not zero. Cost: about 50 ns.
 Decimal ShortDecimal(double value);
 
 }  // namespace respite

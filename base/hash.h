@@ -1,10 +1,10 @@
 // Keyed hash of a byte string, for every table that clients can fill: SipHash-1-3.
 //
-// SipHash is a pseudo-random function: without the key nobody can distinguish its values from random numbers, even
-// after seeing the hashes of any chosen texts (SCAN shows their order). So nobody can prepare texts that collide, even
-// with full knowledge of this source. Source: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF"
-// (2012); its authors later recommend one round for each word and three at the end for hash tables. Tests compare it
-// with OpenSSL's. Cost: about 9 ns for 16 bytes, 1 ns for each further 8.
+// SipHash is a pseudo-random function. Without the key, its values cannot be distinguished from random numbers, even by
+// a client that sees the hashes of texts of its choice (SCAN shows their order). So no client can prepare texts that
+// collide, even with full knowledge of this source. Source: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast
+// short-input PRF" (2012). For hash tables, its authors later recommended one round per word and three at the end.
+// Tests compare this code with OpenSSL's. Cost: about 9 ns for 16 bytes, 1 ns for each further 8.
 #pragma once
 
 #include <bit>
@@ -15,8 +15,8 @@
 
 namespace respite {
 
-// The secret: 128 bits that no client can learn. Do not seed a random number generator with it, because the output of a
-// generator that clients see gives away its seed.
+// The secret key: 128 bits that no client can learn. Do not seed a random number generator with it, because clients can
+// compute the seed from the generator's output.
 struct HashKey {
   uint64_t low = 0;
   uint64_t high = 0;
@@ -36,7 +36,7 @@ inline uint64_t Load(const char* p) {
   return word;
 }
 
-// The last 0 to 7 bytes, in the low end of a word. Does not read beyond them.
+// Returns the last 0 to 7 bytes in the low end of a word. Does not read beyond them.
 inline uint64_t LoadTail(const char* p, size_t n) {
   if (n >= 4) return Load<uint32_t>(p) | Load<uint32_t>(p + n - 4) << (n - 4) * 8;
   if (n == 0) return 0;
@@ -90,8 +90,8 @@ inline uint64_t HashBytes(Bytes bytes, const HashKey& key) {
   return state.Finish();
 }
 
-// A text with its hash, so that further lookups need not compute the hash again. It views the same text in memory, not
-// an equal copy, and is valid as long as that text.
+// A text with its hash, so that further lookups need not compute the hash again. `Is` compares addresses, so an equal
+// copy of the text is a different text. Valid as long as the text.
 class HashedText {
  public:
   HashedText() = default;

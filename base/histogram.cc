@@ -10,14 +10,14 @@ namespace {
 constexpr uint64_t kShortest_ns = 1;
 constexpr uint64_t kLongest_ns = 1'000'000'000;
 
-// Values below 2^8 are exact; above, the eight leading bits choose the bucket.
+// Values below 2^8 have exact buckets. For larger values, the eight leading bits select the bucket.
 constexpr int kExactBits = 8;
 
 int DroppedBits(uint64_t value) { return std::max(0, static_cast<int>(std::bit_width(value)) - kExactBits); }
 
 }  // namespace
 
-// After the shift the leading bits are 128…255, so each power of two continues where the last one ended.
+// After the shift the leading bits are 128…255, so the buckets of each power of two follow those of the previous one.
 size_t LatencyHistogram::IndexOf(uint64_t duration_ns) {
   const int dropped = DroppedBits(duration_ns);
   return static_cast<size_t>(dropped) * kGroupSize + static_cast<size_t>(duration_ns >> dropped);

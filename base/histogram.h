@@ -1,7 +1,7 @@
 // LatencyHistogram: how long the calls of one command took, for LATENCY HISTOGRAM and INFO latencystats.
 //
-// Layout: durations under 256 ns have a bucket each; above, each power of two is divided into 128 buckets, so the width
-// of a bucket is at most 1/128 of its value. Buckets are allocated in groups of 128 (1 KB) on first use: a typical
+// Layout: durations under 256 ns have a bucket each. Above that, each power of two is divided into 128 buckets, so a
+// bucket is at most 1/128 of its value wide. Buckets are allocated in groups of 128 (1 KB) on first use; a typical
 // command uses three to six groups. An empty histogram takes 200 bytes; the largest possible one takes 23 KB.
 #pragma once
 
@@ -16,18 +16,18 @@ namespace respite {
 
 class LatencyHistogram {
  public:
-  // Counts one duration, clamped to 1 ns … 1 s. Cost: a few ns.
+  // Counts one duration, clamped to the range from 1 ns to 1 s. Cost: a few ns.
   void Record(uint64_t duration_ns);
 
   uint64_t Count() const { return count_; }
 
-  // The upper end, in nanoseconds, of the bucket that holds the given percentile (100: the largest value). Redis: for
-  // percentile 0 it is the lower end. 0 if nothing was recorded. Cost: one pass over the allocated buckets.
+  // Returns the upper end, in nanoseconds, of the bucket with the given percentile (100 is the largest value). Redis:
+  // for percentile 0, the lower end. Returns 0 if nothing was recorded. Cost: one pass over the allocated buckets.
   uint64_t ValueAtPercentile(double percentile) const;
 
-  // Pairs of (upper bound in microseconds, number of calls that took at most that long), one for each step that added
-  // calls. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (as in Redis, they are rounded from powers of two of 1024
-  // ns).
+  // Returns pairs of an upper bound in microseconds and the number of calls that took at most that long, one pair for
+  // each bound that adds calls. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (As in Redis, they are powers of two
+  // times 1024 ns, rounded to microseconds.)
   std::vector<std::pair<uint64_t, uint64_t>> PowerOfTwoMicros() const;
 
   void Reset();

@@ -13,8 +13,8 @@ inline constexpr int kSlotCount = 16384;
 
 namespace key_slot_internal {
 
-// Table n: what an byte adds to the remainder when n bytes follow it. So eight bytes are looked up independently of
-// each other ("slicing by 8").
+// Table n contains the remainder that a byte contributes when n bytes follow it. So eight bytes can be looked up
+// independently of each other ("slicing by 8").
 using Crc16Tables = std::array<std::array<uint16_t, 256>, 8>;
 
 constexpr Crc16Tables MakeCrc16Tables() {
@@ -38,7 +38,7 @@ inline constexpr Crc16Tables kCrc16Tables = MakeCrc16Tables();
 
 }  // namespace key_slot_internal
 
-// Crc16("123456789") == 0x31c3. Cost: about 2 ns for eight bytes.
+// Computes CRC-16/XMODEM. Crc16("123456789") == 0x31c3. Cost: about 2 ns for eight bytes.
 constexpr uint16_t Crc16(Bytes data) {
   const auto& tables = key_slot_internal::kCrc16Tables;
   const auto byte = [&](size_t at) { return static_cast<uint8_t>(data[at]); };
@@ -56,8 +56,8 @@ constexpr uint16_t Crc16(Bytes data) {
   return crc;
 }
 
-// The part of a key that decides about its slot: what stands between the first '{' and the first '}' behind it, or the
-// whole key if there is no such pair or nothing between them.
+// Returns the part of a key that determines its slot: the text between the first '{' and the next '}', or the whole key
+// if there is no such pair or if nothing is between them.
 constexpr Bytes HashTag(Bytes key) {
   const size_t open = key.find('{');
   if (open == Bytes::npos) return key;
@@ -68,7 +68,8 @@ constexpr Bytes HashTag(Bytes key) {
 
 constexpr int KeySlot(Bytes key) { return Crc16(HashTag(key)) & (kSlotCount - 1); }
 
-// The slot of all keys that can match, if there is only one: the pattern is plain text as far as its hash tag goes.
+// Returns the slot of all keys that the pattern can match, or nullopt if they may have several slots. There is one slot
+// if the pattern has no special characters up to the end of its hash tag.
 constexpr std::optional<int> PatternSlot(Bytes pattern) {
   const Bytes plain = pattern.substr(0, pattern.find_first_of("*?[\\"));
   const bool is_text = plain.size() == pattern.size();

@@ -1,12 +1,12 @@
-// LapTimer: readings of a Pace that follow each other closely, at less than half the cost.
+// LapTimer: gives frequent readings of a Pace at less than half the cost.
 //
-// Every command reads the time when it ends, and a reading of the machine's clock takes as long as the look-up of a
-// key. So only the first reading of a lap asks the Pace; later ones add what the tick counter of the processor has
-// counted since. The timer measures the rate of the counter itself, by comparing it with the Pace. A lap lasts a few
+// The server reads the time at the end of every command, and reading the machine's clock takes as long as looking up a
+// key. So only the first reading of a lap uses the Pace. Later readings add the ticks that the processor has counted
+// since then. The timer measures the rate of the tick counter by comparing it with the Pace. A lap lasts a few
 // milliseconds, so that a small error of the rate stays below a microsecond.
 //
-// Ticks are used only if the Pace says that they can be trusted (Pace::FollowsTicks). Until the rate is known, every
-// reading asks the Pace.
+// The timer uses ticks only if the Pace says that they can be trusted (Pace::FollowsTicks). Until the rate is known,
+// every reading uses the Pace.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,16 @@
 
 namespace respite {
 
-// The tick counter of the processor. Cost: about 10 ns.
+// Reads the tick counter of the processor. Cost: about 10 ns.
 struct ProcessorTicks {
 #if defined(__x86_64__)
   static uint64_t Now() { return __rdtsc(); }
 #else
-  static uint64_t Now() { return 0; }  // a counter that stands still is not used
+  static uint64_t Now() { return 0; }  // a counter that stands still is never used
 #endif
 };
 
-// `Ticks` is another counter in tests. Not thread safe.
+// Tests replace `Ticks` by another counter. Not thread safe.
 template <class Ticks>
 class LapTimerOf {
  public:
@@ -46,8 +46,8 @@ class LapTimerOf {
     return last_us_;
   }
 
-  // The time in microseconds, never less than what was returned before. Begins the next lap if this one has lasted too
-  // long, or if the counter went back.
+  // Returns the time in microseconds, never less than an earlier result. Begins the next lap if this one has lasted too
+  // long or if the counter went back.
   int64_t NowUs() {
     const uint64_t ticks = Ticks::Now() - began_ticks_;
     if (ticks >= lap_ticks_) return Begin();
@@ -58,15 +58,16 @@ class LapTimerOf {
  private:
   static constexpr int kFractionBits = 32;
   static constexpr double kLapUs = 4'000;
-  // The rate is measured over the shortest of these times first, then over longer ones.
+  // The rate is first measured over the shortest interval. The interval then doubles up to the long one.
   static constexpr int64_t kShortestMeasureUs = 20'000;
   static constexpr int64_t kLongMeasureUs = 1'000'000;
   static constexpr int64_t kNever = INT64_MAX;
-  // If more ticks pass between two readings, the thread was interrupted, and the readings do not belong together.
+  // If more ticks pass between two readings, the thread was interrupted, and the readings cannot be compared.
   static constexpr uint64_t kMostTicksBetween = 10'000;
   static constexpr double kFewestTicksPerUs = 16;
   static constexpr double kMostTicksPerUs = 100'000;
-  // A rate that changes by more is another counter, or the Pace stood still while the machine slept.
+  // A larger change of the rate means that the counter is a different one, or that the Pace stood still while the
+  // machine slept.
   static constexpr double kMostDeviation = 0.01;
 
   struct Mark {
@@ -75,17 +76,17 @@ class LapTimerOf {
   };
 
   void MeasureRate();
-  // Forgets the rate, and begins to measure it.
+  // Discards the rate and starts to measure again.
   void MeasureFrom(const Mark& mark);
 
   const Pace& pace_;
   uint64_t began_ticks_ = 0;
   int64_t began_us_ = 0;
   int64_t last_us_ = INT64_MIN;
-  double ticks_per_us_ = 0;    // 0: not known
-  uint64_t lap_ticks_ = 0;     // the longest lap; 0: every reading asks the Pace
-  uint64_t us_per_tick_ = 0;   // with kFractionBits behind the point
-  std::optional<Mark> since_;  // where the measurement of the rate begins
+  double ticks_per_us_ = 0;    // 0 if unknown
+  uint64_t lap_ticks_ = 0;     // the maximum length of a lap; 0 if every reading must use the Pace
+  uint64_t us_per_tick_ = 0;   // fixed point with kFractionBits fraction bits
+  std::optional<Mark> since_;  // start of the measurement of the rate
   int64_t measure_at_us_ = INT64_MIN;
 };
 
@@ -93,14 +94,15 @@ template <class Ticks>
 void LapTimerOf<Ticks>::MeasureRate() {
   const uint64_t ticks = Ticks::Now();
   const Mark mark{ticks, pace_.NowUs()};
-  if (Ticks::Now() - ticks > kMostTicksBetween) return;  // the next lap measures
+  if (Ticks::Now() - ticks > kMostTicksBetween) return;  // the next lap tries again
   const int64_t elapsed_us = since_ ? mark.us - since_->us : 0;
   if (elapsed_us <= 0) return MeasureFrom(mark);
   const double rate = static_cast<double>(mark.ticks - since_->ticks) / static_cast<double>(elapsed_us);
   const bool is_plausible = rate >= kFewestTicksPerUs && rate <= kMostTicksPerUs;
   const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMostDeviation;
   if (!is_plausible || has_changed) return MeasureFrom(mark);
-  // Asked only now, since it costs more than a reading: a server that lives for a few milliseconds does not ask.
+  // FollowsTicks costs more than a reading. It is called only now, so a server that lives for a few milliseconds never
+  // calls it.
   if (ticks_per_us_ == 0 && !pace_.FollowsTicks()) {
     measure_at_us_ = kNever;
     return;

@@ -25,7 +25,7 @@ namespace {
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// O_NONBLOCK also keeps open itself from blocking on a named pipe without a reader.
+// O_NONBLOCK also keeps open() from blocking on a named pipe without a reader.
 constexpr int kOpenFlags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 Descriptor OpenFile(const std::string& path) { return Descriptor(open(path.c_str(), kOpenFlags | O_CREAT, 0644)); }
@@ -47,7 +47,7 @@ ssize_t SendOnce(int fd, std::string_view line) {
   return Uninterrupted([&] { return send(fd, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 
-// The last resort if we cannot open a file description of our own (no /proc, a terminal of another user): a writable
+// The last resort if the log cannot open its own file description (no /proc, or a terminal of another user). A writable
 // pipe has room for PIPE_BUF bytes, so a longer line is cut instead of blocking.
 ssize_t WriteIfReady(int fd, std::string_view line) {
   constexpr size_t kPipeRoom = 4096;
@@ -63,7 +63,8 @@ void AppendPadded(std::string& out, int64_t number, size_t width) {
   out.append(digits);
 }
 
-// A moment in local time. Does its own calendar arithmetic: localtime takes a lock that may be held during a fork.
+// A moment in local time. It does its own calendar arithmetic, because localtime takes a lock that another thread may
+// hold during a fork.
 class LocalTime {
  public:
   LocalTime(int64_t wall_ms, int64_t utc_offset_s) : wall_ms_(wall_ms), utc_offset_s_(utc_offset_s) {}
@@ -131,7 +132,7 @@ std::string_view LevelName(LogLevel level) {
   return kNames[static_cast<size_t>(level)];
 }
 
-// Valkey: a text between quotes has no quotes and no line ends.
+// Valkey: replaces quotes and line ends, since the text is written between quotes.
 std::string Unquoted(std::string text) {
   for (char& c : text) {
     if (c == '"') c = '\'';
@@ -142,7 +143,7 @@ std::string Unquoted(std::string text) {
 
 bool IsControl(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
 
-// Whether a control character of UTF-8 begins here, U+0080 to U+009F: a terminal obeys some of them.
+// Returns true if a UTF-8 control character U+0080 to U+009F begins here. Terminals obey some of them.
 bool IsWideControl(std::string_view text, size_t at) {
   return text[at] == '\xc2' && at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0x80 &&
          static_cast<unsigned char>(text[at + 1]) < 0xa0;
@@ -159,7 +160,7 @@ void AppendVisible(std::string& out, char c) {
   }
 }
 
-// The text on one line.
+// Returns the text on one line, with control characters escaped.
 std::string Visible(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -183,8 +184,9 @@ int SyslogPriority(LogLevel level) {
   return kPriorities[static_cast<size_t>(level)];
 }
 
-// syslog has one connection for the process, and a lock that a fork may find taken. So all loggers use it behind this
-// lock, which whoever forks takes first.
+// The syslog connection, which all loggers of the process share. The C library's syslog has a lock that another thread
+// may hold during a fork. So all calls are made under the mutex of this class, and a process takes the mutex before it
+// forks.
 class Syslog {
  public:
   void Open(const std::string& ident, int facility) {
@@ -215,7 +217,8 @@ class Syslog {
   int users_ = 0;
 };
 
-// POSIX promises localtime_r a zone only after this. Once is enough for a process, on whatever thread.
+// POSIX guarantees that localtime_r knows the time zone only after tzset. One call per process is enough, on any
+// thread.
 void ReadTimeZone() { [[maybe_unused]] static const bool is_read = (tzset(), true); }
 
 int64_t FloorDivide(int64_t value, int64_t divisor) {
@@ -284,8 +287,8 @@ std::string Logger::Line(LogLevel level, std::string_view text) {
   return line.append(Unquoted(name_)).append(text).append("\"\n");
 }
 
-// Offsets change only at quarters of an hour, so the time zone is read once in each. A forked child does not read it:
-// another thread may have held the lock of the zone during the fork. It goes on with the offset of its parent.
+// Offsets change only at quarters of an hour, so the time zone is read once in each. A forked child does not read it,
+// because another thread may have held the time zone's lock during the fork. It continues with its parent's offset.
 int64_t Logger::UtcOffsetSeconds(int64_t wall_s, Process process) {
   constexpr int64_t kQuarter_s = 15 * 60;
   constexpr int kOffsetBits = 20;
@@ -319,7 +322,7 @@ bool Logger::ReportDropped() {
   return false;
 }
 
-// A line that was cut counts as lost, and the next line starts with a newline.
+// Writes a line. A line that was cut counts as lost, and the next line then starts with a newline.
 bool Logger::Put(std::string line) {
   const bool was_torn = torn_.exchange(false, std::memory_order_relaxed);
   if (was_torn) line.insert(0, 1, '\n');
@@ -339,9 +342,8 @@ Logger::Outcome Logger::Write(std::string_view line) const {
   return static_cast<size_t>(written) == line.size() ? Outcome::kWritten : Outcome::kTorn;
 }
 
-// O_NONBLOCK belongs to the open file description, which the launcher's shell may share; setting it there would
-// surprise others. So a pipe or terminal is opened once more through /proc, and only this new description is
-// non-blocking.
+// O_NONBLOCK belongs to the open file description, which other processes such as the launcher's shell may share. So a
+// pipe or terminal is opened again through /proc, and only this new description is non-blocking.
 Logger::Outcome Logger::WriteToStandardOutput(std::string_view line) const {
   struct stat status {};
   if (fstat(standard_output_, &status) != 0) return Outcome::kLost;
@@ -349,7 +351,7 @@ Logger::Outcome Logger::WriteToStandardOutput(std::string_view line) const {
   if (S_ISSOCK(status.st_mode)) {
     written = SendOnce(standard_output_, line);
   } else if (S_ISREG(status.st_mode)) {
-    written = WriteOnce(standard_output_, line);  // never blocks, and the file offset is shared with standard error
+    written = WriteOnce(standard_output_, line);  // never blocks, and standard error shares the file offset
   } else {
     const std::string again = "/proc/self/fd/" + IntegerText(standard_output_).Text();
     const Descriptor own(open(again.c_str(), kOpenFlags));

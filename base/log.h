@@ -3,17 +3,18 @@
 //   4242:M 21 Nov 2026 02:17:41.123 * Ready to accept connections tcp
 //   pid ^ ^ role      local time    ^ mark of the level: . debug, - verbose, * notice, # warning
 //
-// One call of Log writes one line. Texts have parts that clients, scripts and other servers chose, so control
-// characters are written as "\n", "\r" or "\x1b": no such part can begin a line, or send commands to a terminal. Tabs
-// and UTF-8 stay as they are.
+// Each call of Log writes one line. Texts contain parts that clients, scripts and other servers chose. So control
+// characters are written as "\n", "\r" or "\x1b", and no such part can begin a line or send commands to a terminal.
+// Tabs and UTF-8 are written unchanged.
 //
-// The server never waits for the reader of its log. If a pipe, terminal or socket is full, lines are lost; before the
+// The server never waits for the reader of its log. If a pipe, terminal or socket is full, lines are lost. Before the
 // next line that can be written, the log reports how many were lost. Each line is a single write(2); nothing is
 // buffered.
 //
-// The file is opened anew for every line, as Redis does: the log follows a rotated or deleted file at once without a
-// signal, no descriptor has to survive fork and daemonize, and /dev/stdout and named pipes open without blocking. Lines
-// are rare, so the three system calls (about 5 µs) do not matter. Standard output is also looked up for each line, so
+// As in Redis, the file is opened for every line. So the log follows a rotated or deleted file immediately and without
+// a signal. No descriptor has to survive fork and daemonize, and /dev/stdout and named pipes open without blocking.
+// Lines are rare, so the three system calls (about 5 µs) do not matter. Standard output is also looked up for each
+// line, so that a daemonized process does not keep its launcher's pipe open.
 // that a daemonized process does not keep its launcher's pipe open.
 #pragma once
 
@@ -31,46 +32,45 @@ namespace respite {
 
 enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
-// The form of a line. kLogfmt: `pid=4242 role=primary timestamp="…" level=notice message="Ready …"`.
+// The format of a line. kLogfmt: `pid=4242 role=primary timestamp="…" level=notice message="Ready …"`.
 enum class LogFormat : uint8_t { kLegacy, kLogfmt };
 // "21 Nov 2026 02:17:41.123", "2026-11-21T02:17:41.123+00:00", or milliseconds since 1970.
 enum class LogTimeFormat : uint8_t { kLegacy, kIso8601, kMilliseconds };
 
-// Any thread and forked children may log, and change level, forms and role. The other setters are for one thread, while
-// no other thread logs. Requires: SIGPIPE is ignored (else the process is killed when the reader of standard output
-// goes away).
+// Any thread and any forked child may log, and change level, formats and role. Call the other setters only while no
+// other thread logs. Requires: SIGPIPE is ignored, since otherwise the process is killed when the reader of standard
+// output exits.
 class Logger {
  public:
-  // `clock` must outlive the logger. Initially the level is kNotice, the target standard output and the role C.
+  // `clock` must outlive the logger. Initially the level is kNotice, the target is standard output and the role is C.
   explicit Logger(const Clock& clock, int standard_output = 1);
   ~Logger();
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
 
-  // Lines below `level` are dropped; kNothing drops all.
+  // Drops lines below `level`; kNothing drops all lines.
   void SetLevel(LogLevel level) { level_ = level; }
   LogLevel Level() const { return level_; }
   bool Shows(LogLevel level) const { return level >= level_ && level != LogLevel::kNothing; }
 
-  // The forms of later lines.
+  // Sets the formats of later lines.
   void SetFormat(LogFormat format, LogTimeFormat time_format) {
     format_ = format;
     time_format_ = time_format;
   }
 
-  // M primary, S replica, C child (and before the server is set up), X sentinel. The role applies to the calling
-  // process; its forked children log as C (or X) automatically. So call it again after daemonizing.
+  // Sets the role: M primary, S replica, C child (and before the server is set up), X sentinel. The role applies to the
+  // calling process; its forked children log as C (or X) automatically. So call this again after daemonizing.
   void SetRole(char role);
 
-  // Of several servers in this process, the one that this log belongs to: "[name] " stands before each text from now
-  // on.
+  // Names the server that this log belongs to, if the process has several. From now on, "[name] " precedes each text.
   void SetName(std::string_view name) { name_ = "[" + std::string(name) + "] "; }
 
-  // Logs to `path` from now on; empty means standard output. Creates the file if it does not exist. If the file cannot
-  // be opened, changes nothing and returns the reason ("Permission denied").
+  // Logs to `path` from now on; an empty path means standard output. Creates the file if it does not exist. If the file
+  // cannot be opened, changes nothing and returns the reason ("Permission denied").
   std::optional<std::string> SetFile(std::string path);
 
-  // Also sends every line (without prefix) to syslog. `facility` is a constant of <syslog.h>, see SyslogFacility.
+  // Also sends every line (without prefix) to syslog. `facility` is a constant of <syslog.h>; see SyslogFacility.
   void EnableSyslog(std::string ident, int facility);
 
   void Log(LogLevel level, std::string_view text);
@@ -79,12 +79,12 @@ class Logger {
   void Notice(std::string_view text) { Log(LogLevel::kNotice, text); }
   void Warning(std::string_view text) { Log(LogLevel::kWarning, text); }
 
-  // Writes the text unchanged, without prefix or added newline: for logos and reports of many lines. Requires: nobody
-  // else chose a part of it.
+  // Writes the text unchanged, without prefix or added newline, for logos and reports of many lines. Requires: the text
+  // has no part that a client or another server chose.
   void LogRaw(LogLevel level, std::string_view text);
   void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }
 
-  // The number of lines lost since the last report of lost lines.
+  // Returns the number of lines lost since the last report of lost lines.
   uint64_t DroppedLines() const { return dropped_lines_.load(std::memory_order_relaxed); }
 
  private:
@@ -106,19 +106,19 @@ class Logger {
   std::atomic<LogTimeFormat> time_format_ = LogTimeFormat::kLegacy;
   std::atomic<char> role_ = 'C';
   std::atomic<pid_t> role_pid_;
-  std::string name_;  // "[name] "; empty: there is one server
+  std::string name_;  // "[name] "; empty if the process has only one server
   std::string path_;
   bool syslog_enabled_ = false;
 
-  // No lock: a child forked while another thread holds it would wait forever.
+  // Atomic instead of locked, because a child forked while another thread holds a lock would wait forever.
   std::atomic<uint64_t> dropped_lines_{0};
   std::atomic<bool> torn_{false};  // the last line was cut and lacks its newline
   // The current quarter of an hour and its offset from UTC, packed into one word; see UtcOffsetSeconds.
   std::atomic<int64_t> zone_cache_{INT64_MIN};
 };
 
-// Nobody is in the middle of a line to syslog while it lives: for a fork, whose child may log and ends with syslog's
-// lock as it was. The child may destroy its copy.
+// While it exists, no thread is writing a line to syslog. A process holds it during fork: the child may log, and would
+// otherwise inherit syslog's lock in its state at the fork. The child may destroy its copy.
 class SyslogPause {
  public:
   SyslogPause();
@@ -127,10 +127,10 @@ class SyslogPause {
   SyslogPause& operator=(const SyslogPause&) = delete;
 };
 
-// "notice" -> kNotice and so on, case-insensitive: the values of the `loglevel` directive.
+// Parses the values of the `loglevel` directive, ignoring case: "notice" -> kNotice and so on.
 std::optional<LogLevel> ParseLogLevel(std::string_view name);
 
-// "local0" … "local7", "user", case-insensitive: the values of the `syslog-facility` directive.
+// Parses the values of the `syslog-facility` directive, ignoring case: "local0" … "local7", "user".
 std::optional<int> SyslogFacility(std::string_view name);
 
 }  // namespace respite

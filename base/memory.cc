@@ -14,7 +14,7 @@
 #include <jemalloc/jemalloc.h>
 #endif
 
-// mallinfo does not cover the allocator of a sanitizer.
+// Under a sanitizer, mallinfo does not count the memory of the sanitizer's own allocator.
 #ifdef RESPITE_SANITIZED
 #include <sanitizer/allocator_interface.h>
 #endif
@@ -53,8 +53,8 @@ ThreadMemory ThreadMemory::OfThisThread() {
 
 int64_t ThreadMemory::HeldBytes() const {
   if (allocated_ == nullptr || freed_ == nullptr) return 0;
-  // Another thread may update the counters meanwhile, without locks. They are aligned words, so a reading may be old
-  // but never torn.
+  // Another thread may update the counters meanwhile, without locks. They are aligned words, so a reading may be
+  // outdated but never torn.
   uint64_t freed = __atomic_load_n(freed_, __ATOMIC_RELAXED);
   return static_cast<int64_t>(__atomic_load_n(allocated_, __ATOMIC_RELAXED) - freed);
 }
@@ -66,7 +66,7 @@ std::string AllocatorName() {
 
 AllocatorStats ReadAllocator() {
   Refresh();
-  // The thread caches are not in use by the program.
+  // The program does not use the memory in thread caches.
   const std::string cached = "stats.arenas." + std::to_string(MALLCTL_ARENAS_ALL) + ".tcache_bytes";
   return {.allocated = ReadSize("stats.allocated") - ReadSize(cached.c_str()),
           .active = ReadSize("stats.active"),

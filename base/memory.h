@@ -1,10 +1,10 @@
-// Memory figures: what the allocator handed out, and what the process uses.
+// Memory figures: the memory in use by the program and by the process.
 //
-// used_memory must be exact, and cheap enough to read before each command once maxmemory is set. jemalloc counts, per
-// thread, all bytes that were ever allocated and freed; their difference is what the thread holds, apart from memory
-// that one thread allocates and another frees. So the sum over all threads is what the program holds. Two threads
-// allocate here: the server's thread and the Reclaimer's (MemoryGauge::UsedBytes adds them up). Sizes are those of
-// jemalloc's size classes, as with Redis' malloc_usable_size.
+// used_memory must be exact, and cheap enough to read before each command if maxmemory is set. For each thread,
+// jemalloc counts all bytes that the thread ever allocated and freed. The difference is the memory that the thread
+// holds, if no other thread frees its memory. In any case, the sum over all threads is the memory that the program
+// holds. Two threads count here, the server's thread and the lazy free thread; MemoryGauge::UsedBytes adds them up.
+// Sizes are those of jemalloc's size classes, like malloc_usable_size in Redis.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ namespace respite {
 class ThreadMemory {
  public:
   ThreadMemory() = default;
-  // Cost: the first call of a thread looks the counters up by name in jemalloc; further calls read a thread-local
-  // variable.
+  // Cost: a thread's first call looks up the counters by name in jemalloc; later calls read a thread-local variable.
   static ThreadMemory OfThisThread();
 
-  // Bytes that the thread allocated minus bytes that it freed: negative for a thread that frees what others allocate. 0
-  // for a default object. Any thread may call this while the measured thread lives. Cost: two loads.
+  // Returns the bytes that the thread allocated minus the bytes that it freed. The result is negative for a thread that
+  // frees memory of other threads, and 0 for a default object. Any thread may call this while the measured thread
+  // lives. Cost: two loads.
   //
-  // Without jemalloc the first thread that asks reports for the whole process and the others report 0.
+  // Without jemalloc, the first thread that called OfThisThread reports for the whole process, and the others report 0.
   int64_t HeldBytes() const;
 
  private:
@@ -39,22 +39,22 @@ struct AllocatorStats {
   size_t retained = 0;
   size_t muzzy = 0;
 };
-// Current figures from jemalloc (all zero with another allocator). Cost: some µs.
+// Reads the current figures from jemalloc (all zero with another allocator). Cost: some µs.
 AllocatorStats ReadAllocator();
 
-// "jemalloc-5.3.0", or "libc".
+// Returns a text such as "jemalloc-5.3.0", or "libc".
 std::string AllocatorName();
 
-// Resident set size of the process. Cost: reads /proc.
+// Returns the resident set size of the process. Cost: reads /proc.
 size_t ResidentBytes();
 
-// Physical memory of the machine.
+// Returns the physical memory of the machine, in bytes.
 size_t SystemMemory();
 
 // Returns unused pages to the system.
 void PurgeAllocator();
 
-// The allocator's own report in readable form; empty if it has none. Cost: some ms.
+// Returns the allocator's own report in readable form, or an empty text if it has none. Cost: some ms.
 std::string AllocatorReport();
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// Amounts of memory in the form that people write and read.
+// Amounts of memory in the form that users write and read.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace respite {
 
-// The memory values of redis.conf: digits and an optional unit in any case. b = 1, k = 1000, kb = 1024; m, mb, g, gb
-// likewise. Returns nullopt for anything else. Redis: no digits read as 0, too many digits saturate, and a product
-// beyond 2^64 wraps around.
+// Parses the memory values of redis.conf: digits and an optional unit in any case. b = 1, k = 1000, kb = 1024; m, mb, g
+// and gb follow the same rule. Returns nullopt for anything else. Redis: no digits mean 0, a number beyond 2^64
+// saturates, a product beyond 2^64 wraps around, and more than 127 digits are an error.
 std::optional<uint64_t> ParseMemory(Bytes text);
 
-// The format of used_memory_human and similar fields: "1023B", "1.00K", "881.26K", "1.50M", "2.00G", T, P; from 2^60 on
-// plain bytes again.
+// Returns the format of used_memory_human and similar fields: "1023B", "1.00K", "881.26K", "1.50M", "2.00G", then T and
+// P. From 2^60 on, plain bytes again.
 std::string HumanBytes(uint64_t bytes);
 
 }  // namespace respite

@@ -17,7 +17,7 @@ int64_t MovableClock::WallUs() const {
   return wall_us_ + (MonotonicUs() - monotonic_us_);
 }
 
-// Readings of Pace that were taken before the anchor belong to its time.
+// A reading of Pace from before the anchor counts as the time of the anchor.
 int64_t MovableClock::MonotonicUsAt(int64_t pace_us) const {
   const int64_t elapsed_us = std::max(pace_us - pace_us_, int64_t{0});
   if (mode_ == Mode::kReal) return monotonic_us_ + elapsed_us;
@@ -28,7 +28,7 @@ int64_t MovableClock::PaceUsWhen(int64_t monotonic_us) const {
   if (monotonic_us <= monotonic_us_) return pace_us_;
   if (mode_ == Mode::kFrozen) return kNever;
   const double elapsed_us = std::ceil(static_cast<double>(monotonic_us - monotonic_us_) / rate_);
-  const double most_us = static_cast<double>(kNever - pace_us_) / 2;  // halved: a double is not exact
+  const double most_us = static_cast<double>(kNever - pace_us_) / 2;  // half, because a double is not exact
   return elapsed_us > most_us ? kNever : pace_us_ + static_cast<int64_t>(elapsed_us);
 }
 

@@ -15,10 +15,10 @@ namespace respite {
 
 namespace {
 
-// 19 digits always fit 64 unsigned bits, so only a twentieth digit needs a check.
+// 19 digits always fit into 64 unsigned bits, so only a twentieth digit needs a check.
 constexpr size_t kSafeDigits = 19;
 
-// The value of 1 to 20 digits without a leading zero ("0" itself is fine).
+// Returns the value of 1 to 20 digits without a leading zero ("0" itself is valid).
 std::optional<uint64_t> ParseMagnitude(Bytes digits) {
   if (digits.empty() || digits.size() > kSafeDigits + 1) return std::nullopt;
   if (digits.front() == '0') return digits.size() == 1 ? std::optional<uint64_t>(0) : std::nullopt;
@@ -38,7 +38,7 @@ std::optional<uint64_t> ParseMagnitude(Bytes digits) {
 double ToFloat(const char* text, char** end, double /*kind*/) { return std::strtod(text, end); }
 long double ToFloat(const char* text, char** end, long double /*kind*/) { return std::strtold(text, end); }
 
-// As many bits as wide floats have on x86_64: those of other processors have more, which would show other digits.
+// Rounds to the 64 bits that a long double has on x86_64. Other processors have more, and would print other digits.
 long double Narrowed(long double value) {
   constexpr int kBits = 64;
   if constexpr (std::numeric_limits<long double>::digits > kBits) {
@@ -89,7 +89,7 @@ std::string ExponentText(const Decimal& decimal) {
   return text.append(IntegerText(std::abs(exponent)));
 }
 
-// Redis: an integer may have up to 7 added zeros, a fraction up to 6 decimals; beyond that an exponent is printed,
+// Redis: an integer may have up to 7 added zeros, and a fraction up to 6 decimals. Beyond that an exponent is printed,
 // unless the value is between 0.0001 and 10000.
 bool PrintsPlainly(const Decimal& decimal) {
   const int exponent = std::abs(ExponentOf(decimal));

@@ -1,7 +1,7 @@
 // Numbers as Redis reads and prints them.
 //
 // Parsers accept only the whole text: no surrounding space, nothing after the number. They do not depend on the locale
-// as long as the process never calls setlocale(LC_NUMERIC) (Respite does not).
+// unless the process calls setlocale(LC_NUMERIC), which Respite never does.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace respite {
 
-// The decimal text of an integer, stored in the object itself: no allocation. The Bytes are valid as long as the
+// The decimal text of an integer, stored in the object itself without allocation. The Bytes are valid as long as the
 // object.
 //   hash->Set(field, IntegerText(sum));
 class IntegerText {
@@ -21,7 +21,7 @@ class IntegerText {
   explicit IntegerText(int64_t value);
   static IntegerText FromUnsigned(uint64_t value);
 
-  operator Bytes() const { return View(); }  // NOLINT(google-explicit-constructor): it is a text
+  operator Bytes() const { return View(); }  // it is a text
   Bytes View() const { return {digits_.data(), size_}; }
   std::string Text() const { return std::string(View()); }
 
@@ -40,27 +40,27 @@ class IntegerText {
 std::optional<int64_t> ParseInteger(Bytes text);
 std::optional<uint64_t> ParseUnsigned(Bytes text);
 
-// A float argument: decimal, exponent, hexadecimal, "inf", "infinity" with either sign, in any case. Refuses NaN,
-// numbers that are too large, and numbers so small that they would read as zero. Cost: fast for ordinary decimals (no
-// copy); other forms are copied once.
+// Parses a float argument: decimal, exponent, hexadecimal, "inf" or "infinity" with either sign, in any case. Refuses
+// NaN, numbers that are too large, and numbers so small that they would read as zero. Cost: ordinary decimals are fast
+// (no copy); other forms are copied once.
 std::optional<double> ParseDouble(Bytes text);
 
-// The same for the wide floats of INCRBYFLOAT and HINCRBYFLOAT, which are those of x86_64 on each processor. Redis:
+// Parses a long double for INCRBYFLOAT and HINCRBYFLOAT, with the precision of x86_64 on every processor. Redis:
 // refuses texts of 5120 bytes and more.
 std::optional<long double> ParseLongDouble(Bytes text);
 
-// A score or RESP3 double: digits that read back to the same value (see grisu.h). Integers up to 2^62 print plainly;
-// others as 0.000012, 12000000000000000000, 1.5e-7, 1e+20; special values as inf, -inf, nan, -0.
+// Prints a score or RESP3 double with digits that read back as the same value (see grisu.h). Integers up to 2^62 are
+// printed plainly, others as 0.000012, 12000000000000000000, 1.5e-7, 1e+20, and special values as inf, -inf, nan, -0.
 std::string DoubleText(double value);
 
-// The same without the rule for integers: 10000000000 prints as 1e+10. Redis computes its digests of data from this
-// form.
+// Prints a double like DoubleText, but without its rule for integers: 10000000000 becomes 1e+10. Redis computes the
+// digests of DEBUG DIGEST from this form.
 std::string ShortDoubleText(double value);
 
-// The result of INCRBYFLOAT: at most 17 digits after the point, no trailing zeros, never an exponent, never "-0".
+// Prints the result of INCRBYFLOAT: at most 17 digits after the point, no trailing zeros, no exponent, and never "-0".
 std::string LongDoubleText(long double value);
 
-// Exactly `decimals` digits after the point, as INFO prints percentages and ratios. Requires: 0 <= decimals <= 40.
+// Prints exactly `decimals` digits after the point, like percentages in INFO. Requires: 0 <= decimals <= 40.
 std::string FixedText(double value, int decimals);
 
 }  // namespace respite

@@ -50,7 +50,7 @@ void GuardOpenSslMemory() { CRYPTO_set_mem_functions(OpenSslAllocate, OpenSslRea
 
 }  // namespace respite
 
-// The operators of the sanitizers also end the process, and find more mistakes.
+// The sanitizers have their own operators, which also end the process and find more mistakes.
 #ifndef RESPITE_SANITIZED
 
 namespace {
@@ -63,7 +63,7 @@ void* AllocateAlignedOrEnd(size_t bytes, std::align_val_t alignment) {
 
 }  // namespace
 
-// All forms must be defined here: a missing one would pull in jemalloc's object file, which defines them all.
+// All forms must be defined here. A missing one would pull in jemalloc's object file, which defines all of them again.
 void* operator new(size_t bytes) { return respite::AllocateOrEnd(bytes); }
 void* operator new[](size_t bytes) { return respite::AllocateOrEnd(bytes); }
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return std::malloc(bytes); }
@@ -88,7 +88,7 @@ void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) no
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 #ifdef RESPITE_JEMALLOC
-// With the size, jemalloc need not look it up.
+// The size saves jemalloc a lookup.
 void operator delete(void* memory, size_t bytes) noexcept {
   if (memory != nullptr) sdallocx(memory, bytes == 0 ? 1 : bytes, 0);
 }

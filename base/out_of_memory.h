@@ -1,13 +1,13 @@
-// What happens when the system has no more memory: the process ends where the allocation failed.
+// Ends the process where an allocation failed, when the system has no more memory.
 //
 // One rule holds for requests, scripts, loading, background threads and children, and for allocations of every size:
-// nothing is thrown. So no code has to be correct in a state that almost never occurs, and no partial change becomes
-// visible or reaches the append-only file. `operator new` follows this rule (it is defined in out_of_memory.cc), and so
-// does the memory of OpenSSL; code that needs plain memory calls AllocateOrEnd.
+// nothing is thrown. So no code has to handle a state that almost never occurs, and no partial change becomes visible
+// or reaches the append-only file. `operator new` follows this rule (out_of_memory.cc defines it), and so does the
+// memory of OpenSSL. Code that needs plain memory calls AllocateOrEnd.
 //
-// These may still fail: `new (std::nothrow)`, for memory that is not essential; the memory of a script
-// (scripting/engine.h), which gets Lua's own error "not enough memory"; and functions of the C library, which report it
-// in their result.
+// Three kinds of allocation may still fail: `new (std::nothrow)`, for memory that is not essential; the memory of a
+// script (scripting/engine.h), which gets Lua's own error "not enough memory"; and functions of the C library, which
+// report the failure in their result.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 namespace respite {
 
-// Ends the process in the chosen way. Does not allocate.
+// Calls the chosen ending (see ChooseOutOfMemoryEnding). Does not allocate.
 [[noreturn]] void EndOutOfMemory(size_t bytes) noexcept;
 
-// As std::malloc and std::realloc, but never returns null. Free the memory with std::free.
+// Act like std::malloc and std::realloc, but never return null. Free the memory with std::free.
 inline void* AllocateOrEnd(size_t bytes) {
   void* memory = std::malloc(bytes);
   if (memory == nullptr) [[unlikely]]
@@ -31,16 +31,15 @@ inline void* ReallocateOrEnd(void* memory, size_t bytes) {
     EndOutOfMemory(bytes);
   return moved;
 }
-// As std::free, for memory (not null) of which the caller knows the size that it asked for: jemalloc need not look it
-// up.
+// Frees memory whose requested size the caller knows, so that jemalloc need not look it up. Requires: not null.
 void FreeOfSize(void* memory, size_t bytes) noexcept;
 
-// Chooses how the process ends. Any thread may call `ending`; it must not allocate and must not return. Default: write
-// a line to standard error, then abort().
+// Chooses how the process ends. Any thread may call `ending`, which must not allocate and must not return. By default,
+// the process writes a line to standard error and calls abort().
 using OutOfMemoryEnding = void (*)(size_t bytes);
 void ChooseOutOfMemoryEnding(OutOfMemoryEnding ending);
 
-// Makes OpenSSL allocate with AllocateOrEnd. Must be called before any other function of OpenSSL.
+// Makes OpenSSL allocate with AllocateOrEnd. Must be called before any other OpenSSL function.
 void GuardOpenSslMemory();
 
 }  // namespace respite

@@ -1,5 +1,6 @@
-// Pace: how long things really take. Shares of a Turn, late scripts, rates, sockets and disks use it; it never stops
-// and never goes back. What data and clients see uses Clock, which tests and operators may move.
+// Pace: measures how long things really take. Time limits within a turn of the event loop, slow scripts, rates, sockets
+// and disks use it. It never stops and never goes back. The time that data and clients see is Clock, which tests and
+// operators may move.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +13,19 @@ class Pace {
 
   virtual int64_t NowUs() const = 0;  // from an unspecified origin
 
-  // True if the tick counter of the processor runs as evenly as this pace, so that it may fill the time between two
-  // readings (LapTimer).
+  // Returns true if the tick counter of the processor runs as evenly as this pace. LapTimer then uses ticks to compute
+  // the time between two readings.
   virtual bool FollowsTicks() const { return false; }
 
   int64_t NowMs() const { return NowUs() / 1000; }
 };
 
-// The monotonic clock of the machine. Cost: one vDSO call (about 20 ns) per reading.
+// Reads the monotonic clock of the machine. Cost: one vDSO call (about 20 ns) per reading.
 class SystemPace final : public Pace {
  public:
   int64_t NowUs() const override;
-  // As the kernel decides: it compares the counters of all processors, and uses them itself if they agree. Cost: reads
-  // a small file.
+  // Returns true if the kernel uses the tick counters itself, which it does only if those of all processors agree.
+  // Cost: reads a small file.
   bool FollowsTicks() const override;
 };
 

@@ -1,11 +1,11 @@
-// A hint that a cache line will be read soon.
+// Tells the processor that a cache line will be read soon.
 #pragma once
 
 namespace respite {
 
 inline void Prefetch(const void* address) {
   __builtin_prefetch(address);
-  // g++ 12 treats a function that only prefetches as pure and drops calls to it. This prevents it and costs no
+  // g++ 12 treats a function that only prefetches as pure and drops calls to it. This line prevents that and costs no
   // instruction.
   asm volatile("" : : "r"(address));
 }

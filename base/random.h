@@ -1,5 +1,5 @@
-// Random numbers. `Random` is fast, seeded and reproducible (never for secrets); SystemSeed and RandomHex ask the
-// kernel.
+// Random numbers. `Random` is fast, seeded and reproducible (never use it for secrets). SystemSeed and RandomHex ask
+// the kernel.
 #pragma once
 
 #include <array>
@@ -18,33 +18,33 @@ class Random {
 
   uint64_t Next();
 
-  // Uniformly distributed in [0, bound), without bias. Requires: bound > 0.
+  // Returns a number uniformly distributed in [0, bound), without bias. Requires: bound > 0.
   uint64_t Below(uint64_t bound);
 
-  // Uniformly distributed in [0, 1), a multiple of 2^-53.
+  // Returns a number uniformly distributed in [0, 1), a multiple of 2^-53.
   double Unit();
 
  private:
   std::array<uint64_t, 4> state_;
 };
 
-// 64 bits from the kernel, for seeding.
+// Returns 64 bits from the kernel, for seeding.
 uint64_t SystemSeed();
 
-// `digits` lower-case hexadecimal digits from the kernel, suitable for run ids and passwords.
+// Returns `digits` lower-case hexadecimal digits from the kernel, suitable for run IDs and passwords.
 std::string RandomHex(size_t digits);
 
-// Another seed for each number of the same seed. Seeds of different numbers give unrelated sequences.
+// Derives one of many seeds from a seed. Seeds derived with different numbers give unrelated sequences.
 uint64_t DerivedSeed(uint64_t seed, uint64_t number);
 
-// Where run ids, ids of histories and passwords come from: the kernel, or, in tests that must be repeatable, a seed.
+// Generates run IDs, replication IDs and passwords: from the kernel or, in tests that must be repeatable, from a seed.
 class IdSource {
  public:
   IdSource() = default;
-  // Everybody who knows the seed knows all ids and passwords.
+  // All IDs and passwords are predictable for anyone with the seed.
   explicit IdSource(uint64_t seed) : seeded_(seed) {}
 
-  // `digits` lower-case hexadecimal digits.
+  // Returns `digits` lower-case hexadecimal digits.
   std::string Hex(size_t digits);
 
  private:

@@ -1,5 +1,5 @@
-// Refusal: the error reply of a command that cannot be executed. Only server/ throws it; other rooms return optional or
-// Result.
+// Refusal: the error reply of a command that cannot be executed. Only server/ throws it; other rooms return an optional
+// or a Result.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace respite {
 struct Refusal {
   std::string text;          // the whole error line without the leading '-', such as "ERR syntax error"
   bool is_counted = false;   // an inner command has already added it to the error statistics
-  bool is_redirect = false;  // the client is to ask another node of the cluster
+  bool is_redirect = false;  // the text redirects the client to another node
 };
 
 }  // namespace respite

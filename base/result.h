@@ -1,5 +1,4 @@
-// Result: a value, or the reason why there is none. For functions that must not throw and whose failure needs an
-// explanation.
+// Result: a value, or the reason why there is none. For functions that must not throw and that must explain a failure.
 //
 //   Result<Header> ReadHeader(Bytes file) {
 //     if (file.size() < kHeaderSize) return Failure("truncated header");
@@ -14,7 +13,7 @@
 
 namespace respite {
 
-// Wraps a reason that becomes a Result; keeps Result<std::string> unambiguous.
+// Wraps the reason of a failure, so that Result<std::string> is unambiguous.
 template <typename E>
 struct Failure {
   E error;

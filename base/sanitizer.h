@@ -1,4 +1,4 @@
-// RESPITE_SANITIZED is defined if the build uses the address or thread sanitizer. Both bring their own allocator.
+// RESPITE_SANITIZED is defined if the build uses the address or thread sanitizer. Both have their own allocator.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

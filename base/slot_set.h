@@ -1,5 +1,5 @@
-// SlotSet: some of the 16384 hash slots, as a bitmap. Its bytes are those of the bus: slot s is bit s % 8 of byte
-// s / 8.
+// SlotSet: some of the 16384 hash slots, as a bitmap. Its bytes are those of the cluster bus: slot s is bit s % 8 of
+// byte s / 8.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ class SlotSet {
       for (int shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(word >> shift));
     }
   }
-  // Requires: kBytes bytes.
+  // Requires: bytes.size() == kBytes.
   static SlotSet FromBytes(Bytes bytes) {
     SlotSet slots;
     for (size_t i = 0; i < kBytes; ++i) {

@@ -1,12 +1,12 @@
-// The hash maps of the standard library never free their buckets. ShrinkSparse does it for maps that clients can
-// fill.
+// Frees unused buckets of hash maps that clients can fill. The hash maps of the standard library never do so
+// themselves.
 #pragma once
 
 #include <cstddef>
 
 namespace respite {
 
-// Call it after an erase; it invalidates iterators. Cost: O(1) amortised.
+// Call this after an erase; it invalidates iterators. Cost: O(1) amortised.
 template <class Map>
 void ShrinkSparse(Map& map) {
   constexpr size_t kKeptBuckets = 128;

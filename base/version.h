@@ -18,7 +18,7 @@ struct Version {
   std::string Text() const;
 };
 
-// Nothing: it is no version. Each part is 999 at most.
+// Returns nullopt if the text is not a version. Each part is at most 999.
 std::optional<Version> ParseVersion(Bytes text);
 
 }  // namespace respite

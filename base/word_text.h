@@ -1,4 +1,4 @@
-// Words of a line that a person writes or reads, as in a configuration file or redis-cli.
+// Words of a line that a user writes or reads, as in a configuration file or redis-cli.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace respite {
 
-// In quotes if the word needs them, so that SplitQuoted reads it as one word, and a line that begins with it is no
+// Quotes the word if necessary, so that SplitQuoted reads it as one word and a line that begins with it is not a
 // comment.
 std::string WordText(Bytes word);
-// The words of a line, with a space between two.
+// Returns the words of a line, separated by spaces.
 template <typename Words>
 std::string LineText(const Words& words) {
   std::string text;

@@ -19,14 +19,14 @@ class Worker {
   explicit Worker(Handler handle) : handle_(std::move(handle)) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  // Handles the queued items, then ends the thread.
+  // Handles all queued items, then ends the thread.
   ~Worker();
 
-  // Makes the thread run `prologue` first. Must be called before the first HasThread.
+  // Makes the thread call `prologue` first. Must be called before the first HasThread.
   void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
   // Starts the thread if there is none yet. Returns false if the system cannot create one.
   bool HasThread();
-  // Requires: HasThread.
+  // Requires: HasThread() returned true.
   void Add(Item item);
 
  private:
