@@ -15,7 +15,6 @@
 // a signal. No descriptor has to survive fork and daemonize, and /dev/stdout and named pipes open without blocking.
 // Lines are rare, so the three system calls (about 5 µs) do not matter. Standard output is also looked up for each
 // line, so that a daemonized process does not keep its launcher's pipe open.
-// that a daemonized process does not keep its launcher's pipe open.
 #pragma once
 
 #include <sys/types.h>

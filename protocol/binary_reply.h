@@ -1,9 +1,9 @@
-// BinaryReplyReader: reads what Reply wrote with ReplyForm::kBinary, for code that consumes a command's reply within
-// this process: numbers are not printed and parsed again.
+// BinaryReplyReader: reads a reply that Reply wrote with ReplyForm::kBinary, for code in this process that uses a
+// command's reply. Numbers need not be printed and parsed.
 //
-//   part    = kind value [text]     kind: the letter that RESP has for it; value: 8 bytes
-//   value   = the number of `:` `,` (a double's bits) and `#`; the elements of `*` `~` `>`, pairs of `%` and `|`;
-//             2 or 3 for `_`: null of RESP2 or RESP3; the length of the text for `+` `-` `$` `=` `(`
+//   part    = kind value [text]     kind: the letter that RESP uses; value: 8 bytes
+//   value   = the number for `:` `,` (a double's bits) and `#`; the number of elements for `*` `~` `>`, of pairs for
+//             `%` and `|`; 2 or 3 for `_`, the null of RESP2 or RESP3; the length of the text for `+` `-` `$` `=` `(`
 //
 // Example: the reply `*2 :7 $2 hi` is  '*' 2  ':' 7  '$' 2 "hi".
 #pragma once
@@ -30,10 +30,10 @@ class BinaryReplyReader {
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}
 
   bool AtEnd() const { return rest_.empty(); }
-  // True if a part announced more than the reply contains. From then on Next returns nulls.
+  // Returns true if a part announced more than the reply contains. From then on Next returns nulls.
   bool Failed() const { return failed_; }
-  // Guarantees that the rest of the reply can hold as many elements or bytes as the part announces. So the caller may
-  // reserve room for them, or loop over them, without a check.
+  // Returns the next part. Guarantees that the rest of the reply can hold the elements or bytes that the part
+  // announces. So the caller may reserve room for them, or loop over them, without a check.
   ReplyPart Next() {
     if (rest_.size() < kLeastBytes) return Fail();
     ReplyPart part{rest_[0], 0, {}};
@@ -51,7 +51,7 @@ class BinaryReplyReader {
  private:
   static constexpr size_t kLeastBytes = 1 + sizeof(int64_t);
 
-  // The minimum number of bytes that each unit of `value` takes after the part; 0: nothing follows.
+  // Returns the minimum number of bytes that each unit of `value` takes after the part, or 0 if nothing follows.
   static size_t BytesPerUnit(char kind) {
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
     if (kind == '*' || kind == '~' || kind == '>') return kLeastBytes;

@@ -1,4 +1,5 @@
-// The Redis version whose behaviour this server has; it is reported to clients, harnesses and scripts, which parse it.
+// The Redis version whose behaviour this server has. It is reported to clients, test suites and scripts, which parse
+// it.
 #pragma once
 
 #include <string_view>

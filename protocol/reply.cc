@@ -20,7 +20,7 @@ char* WriteHeader(char* to, char kind, int64_t value) {
   return to;
 }
 
-// "$12\r\n" and its size. Most texts are short, and copying eight bytes is faster than printing the number.
+// The text "$12\r\n" and its size. Most texts are short, and copying eight bytes is faster than printing the number.
 struct ShortHeader {
   std::array<char, 7> text;
   uint8_t size;
@@ -41,7 +41,7 @@ constexpr std::array<ShortHeader, 64> MakeShortHeaders() {
 }
 constexpr std::array<ShortHeader, 64> kShortHeaders = MakeShortHeaders();
 
-// As std::memcpy of less than 64 bytes, without a call: two copies that overlap in the middle.
+// Copies less than 64 bytes without a function call, by two copies that overlap in the middle.
 char* CopyShort(char* to, Bytes text) {
   const auto copy_ends = [&]<size_t kBytes>() {
     std::memcpy(to, text.data(), kBytes);

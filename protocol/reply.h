@@ -1,7 +1,7 @@
 // Reply: writes RESP2 or RESP3 into a ReplyBuffer.
 //
-// Handlers say what the reply is (a map, a double, null); the protocol version of the client decides the form. Under
-// RESP2 a map is a flat array, a double a bulk string, a bool 0 or 1, null a null bulk.
+// Command handlers specify the kind of reply (a map, a double, null); the client's protocol version decides the form.
+// Under RESP2 a map is a flat array, a double is a bulk string, a bool is 0 or 1, and null is a null bulk string.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace respite {
 
 enum class RespVersion : uint8_t { kResp2 = 2, kResp3 = 3 };
 
-// The form of a reply: for a peer, or for a reader in this process (BinaryReplyReader), which gets numbers in binary.
+// The form of a reply: RESP for a peer, or binary numbers for a reader in this process (BinaryReplyReader).
 enum class ReplyForm : uint8_t { kWire, kBinary };
 
 class Reply {
@@ -24,12 +24,13 @@ class Reply {
       : out_(&out), version_(version), form_(form) {}
 
   bool IsResp3() const { return version_ == RespVersion::kResp3; }
-  // Bytes in the buffer, those of earlier replies included.
+  // Returns the bytes in the buffer, including those of earlier replies.
   size_t Size() const { return out_->Size(); }
 
   void Ok() { IsBinary() ? BinaryText('+', "OK") : out_->Append("+OK\r\n"); }
   void Simple(Bytes text);
-  // The whole line after the '-': "ERR syntax error". Line ends inside become spaces, as in Redis.
+  // Writes an error. `text` is the whole line after the '-': "ERR syntax error". As in Redis, line ends in it become
+  // spaces.
   void Error(Bytes text);
   void Integer(int64_t value) {
     if (value >= 0 && value <= 9 && !IsBinary()) {
@@ -40,26 +41,26 @@ class Reply {
     }
   }
   void Bulk(Bytes text);
-  // A bulk string that is sent directly from the Blob.
+  // Writes a bulk string. A large Blob is sent without a copy.
   void Bulk(const BlobRef& blob);
   void BulkInteger(int64_t value) { Bulk(IntegerText(value)); }
-  // For a missing value; use NullArray where Redis sends `*-1` under RESP2.
+  // Writes the null for a missing value. Use NullArray where Redis sends `*-1` under RESP2.
   void Null() { NullAs("$-1\r\n"); }
   void NullArray() { NullAs("*-1\r\n"); }
-  // RESP3 `#t`, RESP2 1/0.
+  // Writes `#t` or `#f` under RESP3, 1 or 0 under RESP2.
   void Bool(bool value);
   void Double(double value);
-  // A double with as many digits as a long double, for coordinates.
+  // Writes a double with the digits of a long double, for coordinates.
   void LongDouble(long double value);
-  // Text with a format of three letters ("txt", "mkd"); a bulk string under RESP2.
+  // Writes a text with a format of three letters ("txt", "mkd"); under RESP2, a bulk string.
   void Verbatim(Bytes text, Bytes format);
   void BigNumber(Bytes digits);
-  // Headers: `count` elements (pairs for Map) must follow.
+  // Write headers: `count` elements (or pairs, for Map) must follow.
   void Array(size_t count) { Header('*', static_cast<int64_t>(count)); }
   void Map(size_t pairs) { Header(IsResp3() ? '%' : '*', static_cast<int64_t>(IsResp3() ? pairs : 2 * pairs)); }
   void Set(size_t count) { Header(IsResp3() ? '~' : '*', static_cast<int64_t>(count)); }
   void Push(size_t count) { Header(IsResp3() ? '>' : '*', static_cast<int64_t>(count)); }
-  // Attributes exist only under RESP3; the caller must not write them under RESP2.
+  // Writes the header of an attribute. Requires: IsResp3().
   void Attribute(size_t pairs) { Header('|', static_cast<int64_t>(pairs)); }
   void BulkArray(const auto& texts) {
     Array(texts.size());
@@ -76,7 +77,7 @@ class Reply {
   bool IsBinary() const { return form_ == ReplyForm::kBinary; }
   void Binary(char kind, int64_t value);
   void BinaryText(char kind, Bytes text);
-  // Requires: less than 64 bytes.
+  // Requires: text.size() < 64.
   void ShortBulk(Bytes text);
 
   ReplyBuffer* out_;

@@ -96,13 +96,13 @@ void ReplyBuffer::RollBack(size_t size) {
     size_t sent = segments_.size() - 1 == head_ ? front_sent_ : 0;
     size_t unsent = last.size() - sent;
     size_t surplus = size_ - size;
-    if (surplus < unsent && !segments_.back().block) {  // the new end lies inside this part
+    if (surplus < unsent && !segments_.back().block) {  // the new end is inside this part
       segments_.back().size -= surplus;
       held_bytes_ -= surplus;
       size_ = size;
       return;
     }
-    if (surplus < unsent) {  // the new end lies inside this block
+    if (surplus < unsent) {  // the new end is inside this block
       end_ = const_cast<char*>(last.data()) + (last.size() - surplus);
       room_ = BlockPool::kBlockBytes - (last.size() - surplus);
       size_ = size;

@@ -1,4 +1,4 @@
-// ReplyCutter: finds where the elements of a reply begin and end, in either form of Reply, without taking them apart.
+// ReplyCutter: finds the beginning and end of the elements of a reply, in either ReplyForm, without decoding them.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@ namespace respite {
 
 class ReplyCutter {
  public:
-  // `reply` is what Reply has written, and must stay valid while its parts are used.
+  // `reply` was written by Reply, and must stay valid while its parts are used.
   ReplyCutter(Bytes reply, ReplyForm form) : reply_(reply), is_binary_(form == ReplyForm::kBinary) {}
 
   struct Header {
-    char kind;      // the letter of RESP; 0: there is nothing more
-    int64_t value;  // elements of an aggregate (pairs of a map), bytes of a text; negative: null
+    char kind;      // the letter that RESP uses; 0 at the end of the reply
+    int64_t value;  // elements of an aggregate (pairs of a map), or bytes of a text; negative for null
 
     bool IsAggregate() const { return kind == '*' || kind == '~' || kind == '>' || kind == '%'; }
-    // Elements that follow.
+    // Returns the number of elements that follow.
     int64_t Elements() const { return !IsAggregate() || value < 0 ? 0 : kind == '%' ? 2 * value : value; }
   };
-  // The elements of an aggregate come next.
+  // Takes the next header. If it is an aggregate's, its elements follow.
   Header TakeHeader();
-  // A whole element with all that it holds.
+  // Takes a whole element with everything in it.
   Bytes TakeElement();
-  // What was taken, and what is left.
+  // The parts of the reply before and after the current position.
   Bytes Taken() const { return reply_.substr(0, at_); }
   Bytes Rest() const { return reply_.substr(at_); }
 

@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kReservedAtMost = 1024;  // a header may announce more elements than arrive
+constexpr size_t kReservedAtMost = 1024;  // limit, because a header may announce more elements than arrive
 constexpr size_t kFormatBytes = 4;        // "txt:"
 constexpr size_t kTidyFrom = 64 * 1024;
 
@@ -175,7 +175,7 @@ ReplyTreeParser::Step ReplyTreeParser::ReadText(char kind, Bytes line, size_t te
   size_t there = buffer_.size() - text_begin;
   size_t wanted = static_cast<size_t>(*size);
   if (there < wanted || there - wanted < 2) {
-    searched_ = pos_;  // the line will be read again and is found at once
+    searched_ = pos_;  // the line will be read again, and its end is found immediately
     return Step::kIncomplete;
   }
   if (buffer_.compare(text_begin + wanted, 2, "\r\n") != 0) return Fail("a text is longer than announced");
@@ -216,7 +216,7 @@ ReplyTreeParser::Step ReplyTreeParser::Fail(std::string what) {
   return Step::kFailed;
 }
 
-// Adds an element to its parent; an aggregate that becomes complete is placed in turn.
+// Adds an element to its parent. If this completes the parent, also adds the parent to its own parent, and so on.
 void ReplyTreeParser::Place(ReplyTree node) {
   for (;;) {
     if (!attributes_.empty()) node.attributes = std::exchange(attributes_, {});

@@ -12,18 +12,18 @@ namespace respite {
 namespace {
 
 constexpr size_t kReadAtLeast = 16 * 1024;
-// Up to this many pending bytes are moved to the scratch buffer, before the bytes that are read: so thousands of
-// clients with half a request each hold no more than its bytes. More is not moved, since it would be copied again with
-// each small read.
+// Up to this many pending bytes are moved to the scratch buffer, in front of the bytes that are read. So thousands of
+// clients with half a request each hold no more memory than its bytes. More bytes are not moved, since each small read
+// would copy them again.
 constexpr size_t kMovedAtMost = 4 * 1024;
 constexpr int64_t kStrangerArguments = 10;
 constexpr int64_t kStrangerBulk = 16384;
-// Counts and sizes have few digits: so many are read without searching for the line end first.
+// Counts and sizes usually have at most this many digits. They are read without searching for the line end first.
 constexpr ptrdiff_t kFewDigits = 6;
 constexpr int64_t kUnusual = -1;
 
-// Steps over "<mark><number>\r\n" at `at`, and returns the number. kUnusual if there is no such text of few digits
-// before `end`; then `at` stays.
+// Reads "<mark><number>\r\n" at `at`, advances `at` and returns the number. If there is no such text with few digits
+// before `end`, returns kUnusual and leaves `at` unchanged.
 inline int64_t TakeShortNumber(const char*& at, const char* end, char mark) {
   constexpr ptrdiff_t kShortest = 4;
   if (end - at < kShortest || *at != mark) return kUnusual;
@@ -37,8 +37,8 @@ inline int64_t TakeShortNumber(const char*& at, const char* end, char mark) {
   return value;
 }
 
-// The usual request: it has arrived whole, and has no big argument. Appends its words and returns where it ends. For
-// any other it returns null and appends nothing.
+// Parses the usual request, which has arrived whole and has no big argument. Appends its words and returns its end. For
+// any other request, returns null and appends nothing.
 const char* TakeUsual(const char* at, const char* end, int64_t max_argument, std::vector<Bytes>& words) {
   const size_t first_word = words.size();
   int64_t left = TakeShortNumber(at, end, '*');
@@ -69,7 +69,7 @@ static constexpr RequestParser::NumberKind kBulkSize = {'$', "Protocol error: to
 
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
   if (big_open_ && big_shrunk_) RestoreBigArgument();
-  // A client whose requests wait goes on sending: bytes after a complete Blob belong in the window.
+  // A client with waiting requests continues to send. The bytes after a complete Blob belong in the window.
   reading_big_ = big_open_ && big_filled_ < BigArgumentBytes();
   if (reading_big_) {
     if (big_filled_ == blobs_.back().Capacity()) GrowBigArgument();
@@ -110,7 +110,7 @@ RequestParser::Status RequestParser::ParseInto(RequestBatch& batch, const Reques
   for (;;) {
     size_t requests = batch.requests.size();
     Status status = ParseRequest(batch, limits);
-    // Skips an empty request (a bare line end, `*0`) without a reply.
+    // An empty request (a bare line end, `*0`) gets no reply.
     if (status != Status::kRequest || batch.requests.size() != requests) return status;
   }
 }
@@ -321,7 +321,7 @@ RequestParser::Status RequestParser::ParseInline(RequestBatch& batch) {
 }
 
 void RequestParser::Unread(const RequestBatch& batch, size_t index) {
-  // Everything after the unread requests becomes unparsed too, so a request that was begun is forgotten.
+  // Everything after the unread requests is unparsed again, so the state of an incomplete request is discarded.
   saved_.clear();
   saved_blobs_ = 0;
   blobs_.clear();
@@ -332,7 +332,7 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
 }
 
 void RequestParser::SaveRest() {
-  if (big_in_window_ != 0) {  // no request can be unread any more, so the Blob is enough
+  if (big_in_window_ != 0) {  // no request can be unread any more, so the Blob alone is enough
     size_ -= std::exchange(big_in_window_, 0);
     pos_ = size_;
     if (!in_scratch_ && own_.size() > 2 * kReadAtLeast) {
@@ -345,7 +345,7 @@ void RequestParser::SaveRest() {
   bool stays = !in_scratch_ && begin_ < left;  // moving more bytes than were parsed would make a long input O(n²)
   if (left == 0) {
     if (!own_.empty()) std::vector<char>().swap(own_);
-    if (saved_.capacity() > 0) std::vector<Argument>().swap(saved_);  // no request was begun, so it is empty
+    if (saved_.capacity() > 0) std::vector<Argument>().swap(saved_);  // empty, since no request is incomplete
     data_ = nullptr;
     size_ = begin_ = pos_ = 0;
   } else if (in_scratch_) {

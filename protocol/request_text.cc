@@ -18,7 +18,7 @@ char* WriteLineEnd(char* at) {
   return at + kLineEndSize;
 }
 
-// Writes "<mark><number>" and a line end; returns the end. Requires: there is room for kLongestHead.
+// Writes "<mark><number>" and a line end, and returns the end. Requires: there is room for kLongestHead bytes.
 char* WriteHead(char* at, char mark, size_t number) {
   *at++ = mark;
   if (number < 10) {
@@ -43,7 +43,7 @@ size_t RequestBytes(std::span<const Bytes> words) {
 }
 
 RequestWriter& RequestWriter::Word(Bytes word) {
-  constexpr size_t kShort = 128;  // copying longer ones twice does not pay
+  constexpr size_t kShort = 128;  // for longer words, copying twice costs more than a flush
   if (kGathered - used_ < kLongestHead + kShort + kLineEndSize) Flush();
   Head('$', word.size());
   if (word.size() <= kShort) {

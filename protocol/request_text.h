@@ -1,4 +1,4 @@
-// Requests as text: RESP arrays of bulk strings, as clients send them and append-only files hold them.
+// Requests as text: RESP arrays of bulk strings, as sent by clients and stored in append-only files.
 //
 //   AppendRequest(out, {"SELECT", IntegerText(db)});
 //   RequestWriter(out, 3).Word("INCRBY").Word(key).Integer(by);
@@ -19,7 +19,7 @@ namespace respite {
 // so that `out` grows in few steps. Cost: O(bytes), about 15 ns for a short word.
 class RequestWriter {
  public:
-  // Requires: exactly `words` words will follow.
+  // Requires: the caller then writes exactly `words` words.
   RequestWriter(std::string& out, size_t words) : out_(out) { Head('*', words); }
   RequestWriter(const RequestWriter&) = delete;
   RequestWriter& operator=(const RequestWriter&) = delete;
@@ -31,7 +31,7 @@ class RequestWriter {
  private:
   static constexpr size_t kGathered = 512;
 
-  // Writes "<mark><number>\r\n". Requires: there is room.
+  // Writes "<mark><number>\r\n". Requires: gathered_ has room for it.
   void Head(char mark, size_t number);
   void Flush();
 
@@ -50,10 +50,10 @@ inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) 
   AppendRequest(out, std::span<const Bytes>(words.begin(), words.size()));
 }
 
-// The number of bytes that AppendRequest would append. Cost: O(words).
+// Returns the number of bytes that AppendRequest would append. Cost: O(words).
 size_t RequestBytes(std::span<const Bytes> words);
 
-// Writes many requests of any size through its own buffer to a consumer of pieces; long words reach it without a copy.
+// Writes many requests of any size through its own buffer to Take. Words longer than the buffer are not copied.
 //
 //   out.Begin(3);
 //   out.Word("INCRBY");
@@ -66,13 +66,13 @@ class RequestOutput {
   RequestOutput& operator=(const RequestOutput&) = delete;
   virtual ~RequestOutput() = default;
 
-  // Begins a request. Requires: exactly `words` words will follow, and the previous request is complete.
+  // Begins a request. Requires: the previous request is complete, and the caller then writes exactly `words` words.
   void Begin(size_t words);
   void Word(Bytes word);
   void Integer(int64_t number);
-  // Writes text that belongs to no request.
+  // Writes text that is not part of a request.
   void Text(Bytes text);
-  // Passes on the content of the buffer.
+  // Passes the content of the buffer to Take.
   void Flush();
 
  protected:

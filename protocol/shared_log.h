@@ -1,8 +1,8 @@
 // SharedLog: text that many clients receive, stored once.
 //
-// Each message is appended to a Blob that the buffers of all receivers refer to; a receiver of consecutive messages
-// refers to them as one piece. Text that was handed out never changes: the log restarts at the front only when nobody
-// refers to it any more.
+// Each message is appended to a Blob, and the buffers of all receivers refer to this Blob. A receiver of consecutive
+// messages refers to them as one piece. Text in the log never changes while a receiver refers to it: the log restarts
+// at the front only when there are no references left.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace respite {
 
-// Some bytes of a Blob.
+// A range of bytes in a Blob.
 struct BlobPart {
   BlobRef blob;
   size_t offset = 0;
@@ -24,12 +24,12 @@ struct BlobPart {
 
 class SharedLog {
  public:
-  // Together with the header of a Blob, this fills one size class of the allocator.
+  // With the header of a Blob, this fills one size class of the allocator.
   static constexpr size_t kLogBytes = 16 * 1024 - 24;
   // A longer message gets its own Blob.
   static constexpr size_t kLongestInLog = 4 * 1024;
 
-  // Appends all pieces as one message. Cost: one copy; an allocation every kLogBytes at most.
+  // Appends all pieces as one message. Cost: one copy, and at most one allocation per kLogBytes.
   BlobPart Append(Bytes first, std::span<const Bytes> others);
 
  private:
