@@ -20,7 +20,7 @@ using Action = AofCheckOptions::Action;
 
 constexpr uint64_t kLongestManifest = uint64_t{64} << 20;
 
-// One file to be checked.
+// One file to check.
 struct Part {
   std::string name;  // as shown to the user
   std::string path;
@@ -34,7 +34,7 @@ std::string FailedToRead(const Part& part, IoError error) {
   return "Failed to read from AOF " + part.name + ": " + IoErrorText(error);
 }
 
-// The first line that is not a comment identifies a manifest.
+// Returns true if the first line that is not a comment is that of a manifest.
 bool IsManifest(Bytes text) {
   while (text.starts_with('#')) {
     const size_t end = text.find('\n');
@@ -43,7 +43,8 @@ bool IsManifest(Bytes text) {
   return text.starts_with("file");
 }
 
-// The seconds of "#TS:<seconds>CRLF"; nullopt if it is not a number.
+// Returns the seconds of an annotation "#TS:<seconds>CRLF", or nullopt if they are not a number. `text` lacks the
+// "#TS:".
 std::optional<int64_t> SecondsOf(Bytes text) {
   int64_t seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -51,7 +52,8 @@ std::optional<int64_t> SecondsOf(Bytes text) {
   return is_whole ? std::optional(seconds) : std::nullopt;
 }
 
-// The two bytes at an offset in hexadecimal, as Redis' tool prints them. 00 stands for bytes after the end.
+// Returns the two bytes at an offset in hexadecimal, as Redis' tool prints them. A byte after the end of the file is
+// 00.
 std::string HexAt(File& file, uint64_t offset) {
   std::array<char, 2> bytes{};
   file.ReadAt(offset, bytes);
@@ -91,16 +93,16 @@ class RecordCheck {
   // The end of the last good record that is not part of an unfinished transaction.
   uint64_t GoodEnd() const { return good_end_; }
   uint64_t Line() const { return line_; }
-  // Set if the disk failed: then the content after GoodEnd is unknown.
+  // Set if reading failed. The content after GoodEnd is then unknown.
   IoError ReadError() const { return reader_.Error(); }
-  // The error message, if there is an error. The caller may print it.
+  // The error message, if there is an error. The caller decides whether to print it.
   const std::optional<std::string>& Complaint() const { return complaint_; }
-  // The position of the first annotation with a later time, or of the transaction around it.
+  // Returns the position of the first annotation with a later time, or of the transaction around it.
   std::optional<uint64_t> Cut() const { return cut_ ? std::optional(std::min(*cut_, good_end_)) : std::nullopt; }
   bool HasBadTimestamp() const { return bad_timestamp_; }
-  // Whether the file ends inside a record or a transaction, and everything before is good.
+  // Returns true if the file ends inside a record or a transaction, and everything before that is good.
   bool EndsEarly() const { return ends_early_; }
-  // What follows the place of the complaint.
+  // Looks for a record after the position of the complaint.
   LaterRecord Later() const { return FindLaterRecord(file_, complaint_end_, bytes_); }
 
  private:
@@ -194,7 +196,7 @@ class RecordCheck {
   uint64_t good_end_;
   uint64_t line_ = 1;
   uint64_t annotation_end_ = 0;
-  uint64_t complaint_end_ = 0;  // where the record of the complaint begins, or ends if it is complete
+  uint64_t complaint_end_ = 0;  // start of the record with the error, or its end if it is complete
   bool ends_early_ = false;
   bool in_multi_ = false;
   std::optional<std::string> complaint_;

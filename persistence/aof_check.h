@@ -1,11 +1,11 @@
-// Checks the files of an append-only file, and truncates the last one where it is damaged or at a point in time: does
-// what redis-check-aof does, with the same messages.
+// Checks the files of an append-only file, and truncates the last one where it is damaged or at a point in time. Does
+// the work of redis-check-aof, with the same messages.
 //
-// A path names a manifest or one file: records of commands, or an RDB followed by records, as Redis had it before
-// version 7. AofReader reads the records, so that a server loads whatever passes here; it refuses a little more than
-// Redis' tool (see there). Other differences: line numbers begin at 1 in each file; a file is opened for writing only
-// to truncate it; a file that a running server of ours writes to is not truncated; and truncation at a point in time
-// leaves no half transaction.
+// A path names a manifest or one file. Such a file contains records of commands, or an RDB followed by records, as in
+// Redis before version 7. AofReader reads the records, so a server can load every file that passes here; it refuses a
+// little more than Redis' tool (see there). Other differences: line numbers begin at 1 in each file; a file is opened
+// for writing only to truncate it; a file that a running Respite server writes is not truncated; and truncation at a
+// point in time never leaves half a transaction.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ namespace respite {
 struct AofCheckOptions {
   enum class Action : uint8_t {
     kLook,
-    kFix,                  // asks, then removes everything after the last good record of the last file
-    kTruncateToTimestamp,  // removes what was written later than `timestamp_s`, according to the annotations
+    kFix,                  // asks the user, then removes everything after the last good record of the last file
+    kTruncateToTimestamp,  // removes the records written after `timestamp_s`, according to the annotations
   };
   Action action = Action::kLook;
   int64_t timestamp_s = 0;
-  int64_t now_ms = 0;  // decides which keys of an RDB have expired
+  int64_t now_ms = 0;  // determines which keys of an RDB have expired
 };
 
-// True if all files are good or were repaired. Cost: O(bytes).
+// Returns true if all files are good or were repaired. Cost: O(bytes).
 bool CheckAof(FileSystem& files, const std::string& path, const AofCheckOptions& options, CheckConsole& console);
 
 }  // namespace respite

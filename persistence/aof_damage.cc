@@ -19,7 +19,7 @@ constexpr size_t kLongestHead = 24;  // "*" or "$", a number, CRLF
 constexpr size_t kLongestName = 64;  // of a command
 constexpr Bytes kCrLf = "\r\n";
 
-// "<mark><number>CRLF" at the beginning of the text.
+// A line "<mark><number>CRLF" at the beginning of a text.
 struct Head {
   uint64_t number;
   size_t size;  // of the line
@@ -52,7 +52,7 @@ class RecordSearch {
       const IoProgress read = file_.ReadAt(at, {chunk.get(), wanted});
       if (read.error != kNoError || read.bytes < wanted) return {.kind = Kind::kReadError, .error = read.error};
       SearchChunk({chunk.get(), wanted}, at);
-      // A head that the end of the chunk cut in two is found in the next one.
+      // Chunks overlap, so a head that the end of a chunk cuts in two is found in the next chunk.
       at += wanted == kChunk ? kChunk - 2 * kLongestHead : wanted;
     }
     return std::move(found_);
@@ -71,7 +71,7 @@ class RecordSearch {
     }
   }
 
-  // Notes the record that begins at `offset`, if it is complete.
+  // Sets found_ if the record that begins at `offset` is complete.
   void Examine(uint64_t offset, const Head& count) {
     std::string name;
     uint64_t at = offset + count.size;
@@ -96,7 +96,7 @@ class RecordSearch {
     found_ = {.kind = Kind::kFound, .offset = offset, .command = std::move(name)};
   }
 
-  // The bytes at an offset, fewer at the end of the range. A read error ends the search.
+  // Returns the bytes at an offset, fewer at the end of the range. A read error ends the search.
   Bytes At(uint64_t offset, size_t wanted) {
     wanted = static_cast<size_t>(std::min<uint64_t>(wanted, end_ - offset));
     if (offset < window_at_ || offset + wanted > window_at_ + window_size_) {
@@ -112,8 +112,8 @@ class RecordSearch {
   File& file_;
   const uint64_t begin_;
   const uint64_t end_;
-  // How many more arguments may be examined. Bounds the cost on texts that were made to look like records within
-  // records.
+  // The number of arguments that may still be examined. Limits the cost for texts that were crafted to look like
+  // records within records.
   uint64_t steps_left_;
   LaterRecord found_;
   std::array<char, kWindow> window_;

@@ -1,9 +1,9 @@
-// FindLaterRecord examines the rest of an append-only file after the place where reading stopped. A damaged length
-// looks as if the file ended too early, so a file is truncated only if no complete record is in what would be lost.
+// FindLaterRecord examines the rest of an append-only file after the position where reading stopped. A damaged length
+// looks as if the file ended too early. So a file is truncated only if the removed part contains no complete record.
 //
-// A value may contain the text of records. If its record was cut off, both explanations fit; then the file is not cut
-// either, and the user decides. If a wrong length ends exactly at the end of a later record,
-// the damage is not detected.
+// A value may contain the text of records. If the record of such a value was cut off, both explanations are possible.
+// Then the file is not truncated either, and the user decides. A wrong length that ends exactly at the end of a later
+// record is not detected.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@ struct LaterRecord {
   enum class Kind : uint8_t {
     kNone,
     kFound,
-    kUnclear,    // the search gave up, because too many texts look like records
+    kUnclear,    // the search stopped because too many texts look like records
     kReadError,  // see `error`
   };
   Kind kind = Kind::kNone;
   uint64_t offset = 0;       // of the record that was found
-  std::string command = {};  // its first word
+  std::string command = {};  // first word of the record
   IoError error = kNoError;
 };
 
-// Looks for the first complete record that begins on a line of its own in [from, end); Ignores a
-// record at `from` itself.
-// Cost: O(end - from), whatever the content; memory for one chunk.
+// Finds the first complete record that begins at the start of a line in [from, end). Ignores a record at `from` itself.
+// Cost: O(end - from) for any content; memory for one chunk.
 LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);
 
-// Says what was found, why the file is not cut at `offset`, and how to continue. Requires: kFound or kUnclear.
+// Explains the record that was found, why the file is not truncated at `offset`, and how to continue. Requires: kFound
+// or kUnclear.
 std::string WhyNotCut(const std::string& path, uint64_t offset, const LaterRecord& later);
 
 }  // namespace respite

@@ -25,7 +25,7 @@ void AppendLine(std::string& out, const AofManifest::Part& part, char type) {
   out += '\n';
 }
 
-// Redis: ignores what follows the digits; a text without digits is 0. Returns nullopt if the number is absurdly large.
+// Redis: ignores the text after the digits, and a text without digits is 0. Returns nullopt for more than 18 digits.
 std::optional<int64_t> LeadingInteger(Bytes text) {
   constexpr size_t kMostDigits = 18;
   while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
@@ -56,7 +56,7 @@ class AofManifestParser {
   }
 
  private:
-  // The content of a line.
+  // The fields of a line.
   struct Said {
     std::optional<std::string> name;
     int64_t seq = 0;
@@ -69,7 +69,7 @@ class AofManifestParser {
     rest_.remove_prefix(end == Bytes::npos ? rest_.size() : end + 1);
     ++number_;
     if (line.starts_with('#')) return;
-    // Redis: a last line without a line end counts as too long; its `end` is npos.
+    // Redis: a last line without a line end counts as too long. Its `end` is npos.
     if (end >= kLongestLine || line.find('\0') != Bytes::npos) {
       why_ = "The AOF manifest file contains too long line";
       return;
@@ -79,7 +79,7 @@ class AofManifestParser {
     if (why_ != nullptr) blamed_ = AofManifestError::Line{number_, std::string(trimmed)};
   }
 
-  // Returns null, or the error. Ignores unknown pairs of words, for compatibility with later versions.
+  // Returns null, or the error. For compatibility with later versions, ignores unknown pairs of words.
   const char* Understand(Bytes line) {
     constexpr size_t kWords = 6;
     const auto words = SplitQuoted(line);
@@ -104,7 +104,7 @@ class AofManifestParser {
     switch (type) {
       case 'b':
         if (manifest_.base_) return "Found duplicate base file information";
-        manifest_.base_seq_ = std::max<int64_t>(part.seq, 0);  // a missing number is 0
+        manifest_.base_seq_ = std::max<int64_t>(part.seq, 0);  // a negative number counts as 0
         manifest_.base_ = std::move(part);
         return nullptr;
       case 'h':

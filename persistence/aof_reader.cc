@@ -14,7 +14,7 @@ constexpr size_t kLineEnd = 2;
 
 enum class NumberState : uint8_t { kWhole, kIncomplete, kBad };
 
-// "<mark><number>CRLF": the number, and the end of the line if it is there.
+// The number of a line "<mark><number>CRLF", and the end of the line if that is in the buffer.
 struct NumberLine {
   NumberState state;
   uint64_t value;
@@ -39,7 +39,7 @@ NumberLine TakeLongNumber(const char* from, const char* end, char mark) {
 
 bool IsLineEnd(const char* at) { return at[0] == '\r' && at[1] == '\n'; }
 
-// Most numbers have one or two digits. Requires: from < end.
+// Reads a line quickly if its number has one or two digits, as most have. Requires: from < end.
 NumberLine TakeNumber(const char* from, const char* end, char mark) {
   constexpr ptrdiff_t kShortLine = 5;
   if (end - from < kShortLine || *from != mark || !IsDigit(from[1])) return TakeLongNumber(from, end, mark);
@@ -51,7 +51,7 @@ NumberLine TakeNumber(const char* from, const char* end, char mark) {
 
 using FaultKind = AofReader::Fault::Kind;
 
-// The error in a line whose number should have been at most `most`.
+// Returns the error in a line whose number must be at most `most`.
 FaultKind FaultOf(const NumberLine& line, uint64_t most, FaultKind wrong_number) {
   const bool has_number = line.state == NumberState::kWhole || line.value > most;
   return has_number ? wrong_number : FaultKind::kLineEnd;
@@ -74,7 +74,7 @@ AofReader::Status AofReader::Next(RequestBatch& batch) {
   }
 }
 
-// Positions are relative to the buffer.
+// Records a fault. `begin` and `at` are positions in the buffer.
 AofReader::Outcome AofReader::Stop(Outcome outcome, FaultKind kind, size_t begin, size_t at, uint64_t lines) {
   fault_ = {kind, FileOffset(begin), FileOffset(at), large_size_, lines};
   return outcome;
@@ -163,8 +163,8 @@ void AofReader::TakeRecord(RequestBatch& batch, size_t first_word, size_t end) {
   fetched_bytes_ = 0;
 }
 
-// A record that does not fit is parsed again from its beginning, in a buffer of twice the size: that costs no more than
-// reading it.
+// A record that does not fit is parsed again from its start, in a buffer of twice the size. This costs no more than
+// reading the record.
 AofReader::Status AofReader::ReadOn(Outcome outcome) {
   if (at_end_) return outcome == Outcome::kNothing ? Status::kEnd : Status::kTruncated;
   const size_t left = filled_ - begin_;

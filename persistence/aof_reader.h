@@ -1,13 +1,13 @@
-// AofReader: the records of an append-only file, as views into a buffer.
+// AofReader: reads the records of an append-only file as views into a buffer.
 //
 //   file       = { annotation | record }
 //   annotation = "#" text of up to 1000 bytes, line end         e.g. #TS:1700000000; skipped
-//   record     = "*" count CRLF { "$" size CRLF bytes CRLF }    count from 1 on, sizes below 4 GB
+//   record     = "*" count CRLF { "$" size CRLF bytes CRLF }    count at least 1, sizes below 4 GB
 //
-// A file that ends inside one of these is truncated; any other deviation is a format error. Redis checks less: it
-// accepts any text after a number, and any two bytes after an argument. We refuse that, because a damaged size would
-// give a wrong value that shows later or never. Redis also accepts half an annotation at the end of the file; here it
-// is a truncated end, because the next record would become part of it.
+// A file that ends inside an annotation or a record is truncated; any other deviation is a format error. Redis checks
+// less: it accepts any text after a number, and any two bytes after an argument. Respite refuses this, because a
+// damaged size would give a wrong value that is noticed later or never. Redis also accepts half an annotation at the
+// end of the file. Here the file counts as truncated, because the next record would become part of the annotation.
 #pragma once
 
 #include <cstdint>
@@ -25,49 +25,48 @@ namespace respite {
 class AofReader {
  public:
   enum class Status : uint8_t {
-    kRecords,      // at least one
+    kRecords,      // at least one record was read
     kEnd,          // the file ends after the last record
-    kTruncated,    // the file ends inside the element that begins at Offset()
-    kFormatError,  // the text after Offset() is not a record
+    kTruncated,    // the file ends inside the annotation or record that begins at Offset()
+    kFormatError,  // the text at Offset() is neither a record nor an annotation
     kReadError,    // see Error()
   };
 
   // Why and where reading stopped, after kTruncated and kFormatError. Offsets are positions in the file.
   struct Fault {
     enum class Kind : uint8_t {
-      kNotARecord,  // what begins here is neither a record nor an annotation
-      kAnnotation,  // has no end
-      kCount,       // not a possible number of arguments
+      kNotARecord,  // the text is neither a record nor an annotation
+      kAnnotation,  // an annotation has no end
+      kCount,       // the number of arguments is impossible
       kMark,        // the size of an argument does not begin with "$"
       kLineEnd,     // there is no CRLF at `at`
-      kSize,        // `size` is not a possible size of an argument
-      kMissing,     // the file does not contain all `size` bytes and the line end of an argument
+      kSize,        // `size` is impossible for an argument
+      kMissing,     // the file lacks some of the `size` bytes or of the line end of an argument
     };
     Kind kind = Kind::kNotARecord;
     uint64_t begin = 0;  // of the line or argument
     uint64_t at = 0;     // the first byte that is wrong or missing
     uint64_t size = 0;
-    uint64_t lines = 0;  // line ends of the previous record
+    uint64_t lines = 0;  // number of line ends in this record before `begin`
   };
-  // Called with an annotation, including its line end, before the record after it is returned. May be called more than
-  // once for the same annotation.
+  // Called with an annotation, including its line end, before Next returns the record after it. May be called more than
+  // once for an annotation.
   using AnnotationListener = std::function<void(uint64_t offset, Bytes line)>;
 
   static constexpr size_t kMostRecords = 16;
   static constexpr size_t kChunk = size_t{64} * 1024;
 
-  // Borrows the file, whose length must not change meanwhile. A chunk is the unit of reading and the size of the buffer
-  // as long as records are small; tests use smaller ones.
+  // Borrows the file, whose length must not change meanwhile. `chunk` is the number of bytes per read, and the size of
+  // the buffer while records are small; tests use smaller chunks.
   explicit AofReader(File& file, uint64_t offset = 0, size_t chunk = kChunk);
 
-  // Reads the next records, at most kMostRecords. Their words are valid until the next call, except for the large
-  // arguments that `batch.blobs` keeps: those of at least RequestParser::kBigArgument bytes, which are read directly
-  // into their Blob. `offset` of a request is where the previous record ends in the file, so annotations belong to the
-  // record after them. Any status other than kRecords is final.
-  // Cost: O(bytes), about 50 ns for a short SET, including the read.
+  // Reads the next records, at most kMostRecords. Their words are valid until the next call. Arguments of at least
+  // RequestParser::kBigArgument bytes are read directly into a Blob, which `batch.blobs` keeps. The `offset` of a
+  // request is the end of the previous record in the file, so annotations belong to the record after them. Any status
+  // other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the read.
   Status Next(RequestBatch& batch);
 
-  // The end of the last record returned.
+  // Returns the end of the last record returned.
   uint64_t Offset() const { return offset_; }
   IoError Error() const { return error_; }
   const Fault& LastFault() const { return fault_; }
@@ -82,21 +81,22 @@ class AofReader {
     kFormatError,
   };
 
-  // An argument of the record at begin_ that was read into its own Blob; the buffer has what precedes and follows it.
+  // An argument of the record at begin_ that was read into its own Blob. The buffer contains the bytes before and after
+  // it.
   struct Fetched {
     size_t at;  // relative to begin_
     BlobRef blob;
   };
 
-  // Parses the record at begin_. If it is complete, adds its words to the batch and advances.
+  // Parses the record at begin_. If it is complete, adds its words to the batch and advances begin_.
   Outcome ParseRecord(RequestBatch& batch);
   Outcome ParseWords(RequestBatch& batch, size_t pos, uint64_t count);
-  // Skips the annotations at begin_; parsed_ is then the beginning of the record.
+  // Skips the annotations at begin_. parsed_ is then the start of the record.
   Outcome SkipAnnotations();
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);
   uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_bytes_; }
   void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);
-  // kRecords means that parsing can continue.
+  // Reads more bytes. Returns kRecords if parsing can continue.
   Status ReadOn(Outcome outcome);
   Status FetchLargeArgument();
 
@@ -104,18 +104,18 @@ class AofReader {
   const size_t chunk_;
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0;
-  size_t begin_ = 0;   // of the next record, or of its annotations
-  size_t filled_ = 0;  // bytes of the buffer that are filled
+  size_t begin_ = 0;   // start of the next record or of its annotations
+  size_t filled_ = 0;  // number of filled bytes in the buffer
   bool at_end_ = false;
-  uint64_t file_offset_;  // end of what has been read
+  uint64_t file_offset_;  // end of the bytes that were read
   uint64_t offset_;
   IoError error_ = kNoError;
 
   std::vector<Fetched> fetched_;
   uint64_t fetched_bytes_ = 0;
   size_t parsed_ = 0;        // where the last parse of a record stopped
-  uint64_t large_size_ = 0;  // of the argument that begins there, after kLargeArgument
-  Fault fault_;              // of the last outcome that is not kWhole
+  uint64_t large_size_ = 0;  // after kLargeArgument, the size of the argument at parsed_
+  Fault fault_;              // of the last outcome other than kWhole
   AnnotationListener annotation_listener_;
 };
 

@@ -2,7 +2,7 @@
 //
 //   base = ["#TS:" seconds CRLF] prologue { FUNCTION LOAD code } { SELECT n, keys }
 //
-// The keys are the commands of value_commands.h.
+// The keys are written as the commands of value_commands.h.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace respite {
 struct AofBaseOptions {
   GradualSync sync = GradualSync::kIncremental;
   std::optional<int64_t> timestamp_s = std::nullopt;  // written as the first line of the file
-  Bytes prologue = {};                                // requests that come before all others
+  Bytes prologue = {};                                // requests before all others
   uint64_t keys_per_report = 1024;
 };
 
@@ -30,9 +30,9 @@ struct AofBaseSaved {
   uint64_t keys;
 };
 
-// Appends to the file; after an error a part may have been written. `libraries` are the codes of function libraries.
-// `told` (may be null) is called after each `keys_per_report` keys with the number of keys so far; it may sleep. Cost:
-// O(data set), in 64 KB of memory.
+// Appends to the file; after an error, some of the output may have been written. `libraries` are the codes of function
+// libraries. `told` (may be null) is called after each `keys_per_report` keys with the number of keys so far; it may
+// sleep. Cost: O(data set), in 64 KB of memory.
 Result<AofBaseSaved, IoError> WriteAofBase(File& file, const Keyspace& keyspace, std::span<const Bytes> libraries,
                                            const AofBaseOptions& options,
                                            const std::function<void(uint64_t keys)>& told);

@@ -1,4 +1,4 @@
-// What the checks of files (rdb_check.h, aof_check.h) print, and their questions to the user.
+// The output of the file checks (rdb_check.h, aof_check.h), and their questions to the user.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ class CheckConsole {
  public:
   virtual ~CheckConsole() = default;
 
-  // Prints one or more lines; `text` lacks the last line end.
+  // Prints one or more lines. `text` lacks the last line end.
   virtual void Say(const std::string& text) = 0;
-  // Asks the question; true if the answer is yes.
+  // Asks the question and returns true if the answer is yes.
   virtual bool Confirms(const std::string& question) = 0;
 };
 

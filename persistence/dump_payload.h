@@ -1,5 +1,5 @@
-// The payload of DUMP and RESTORE: a value with its type, then `version {2} | CRC-64 of all before {8}`. Payloads of
-// function libraries have the same form (function_payload.h).
+// The payload of DUMP and RESTORE: a value with its type, then `version {2} | CRC-64 of everything before it {8}`. The
+// payloads of function libraries have the same footer (function_payload.h).
 #pragma once
 
 #include <optional>
@@ -11,16 +11,16 @@
 
 namespace respite {
 
-// Cost: O(size of the value).
+// Returns the payload of a value. Cost: O(size of the value).
 std::string DumpPayload(const Entry& entry, RdbCompression compression);
 
-// The content of `out`, followed by version and checksum.
+// Returns the content of `out` followed by version and checksum.
 std::string FinishedPayload(RdbOutput out, uint16_t version);
 
 enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 
-// The part of the payload before version and checksum; nullopt if the payload is too short, if its version is newer
-// than we can read, or if the checksum is wrong.
+// Returns the part of the payload before version and checksum. Returns nullopt if the payload is too short, if its
+// version is newer than this server can read, or if the checksum is wrong.
 std::optional<Bytes> CheckedPayload(Bytes payload, PayloadCheck check);
 
 }  // namespace respite

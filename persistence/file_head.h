@@ -1,5 +1,5 @@
-// FileHead: what the first bytes of a file say that it is. A file that does not begin as an append-only file is named
-// in errors, and never cut, because it may be the user's only copy.
+// FileHead: the kind of a file, judged by its first bytes. If a file does not begin like an append-only file, errors
+// name its kind, and it is never truncated, because it may be the user's only copy.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct FileHead {
   enum class Kind : uint8_t {
     kEmpty,
     kRdb,      // "REDIS"
-    kRecords,  // "*" or "#": an append-only file begins so
+    kRecords,  // "*" or "#", the beginning of an append-only file
     kOther,
   };
   Kind kind = Kind::kEmpty;

@@ -65,7 +65,7 @@ class SystemFile : public File {
   }
 
  private:
-  // Pipes have no offsets and are always read sequentially.
+  // Pipes have no offsets and are always read in order.
   ssize_t ReadSome(uint64_t offset, std::span<char> into) {
     const ssize_t got = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
     return got < 0 && errno == ESPIPE ? read(descriptor_, into.data(), into.size()) : got;
@@ -137,7 +137,7 @@ FileSystem::Kind SystemFiles::KindOf(const std::string& path) {
 
 namespace {
 
-// Without its unlocking a lock lasts until the last child that has inherited the descriptor has closed it.
+// Unlocks explicitly. Otherwise the lock would last until every child that inherited the descriptor has closed it.
 class LockedFile final : public SystemFile {
  public:
   explicit LockedFile(int descriptor) : SystemFile(descriptor), locked_(descriptor) {}
@@ -198,7 +198,7 @@ Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path
   const auto size = file.value()->Size();
   if (!size) return Failure(size.error());
   std::string content;
-  // Pipes and the files of /proc report size 0. One more byte detects the end of other files at once.
+  // Pipes and the files of /proc report size 0. For other files, the extra byte detects the end in the first read.
   for (uint64_t room = size.value() + 1; content.size() < bytes_max; room = std::max<uint64_t>(2 * room, 4096)) {
     const size_t before = content.size();
     content.resize(std::min(room, bytes_max));

@@ -1,6 +1,6 @@
 // An interface to the files that persistence needs; tests implement it with files that fail on demand.
 //
-// Nothing here throws. Errors are an IoError, the `errno` of the system; IoErrorText describes it in words.
+// Nothing here throws. Errors are an IoError, which is an `errno` of the system; IoErrorText describes it in words.
 #pragma once
 
 #include <atomic>
@@ -20,10 +20,10 @@ namespace respite {
 using IoError = int;
 inline constexpr IoError kNoError = 0;
 
-// "No space left on device" and so on.
+// Returns a text such as "No space left on device".
 std::string IoErrorText(IoError error);
 
-// How far an operation got, and why it failed, if it did.
+// How many bytes an operation processed, and why it failed, if it did.
 struct IoProgress {
   uint64_t bytes;
   IoError error;
@@ -34,21 +34,21 @@ class File {
  public:
   virtual ~File() = default;
 
-  // Appends. Continues after interruptions and short writes until everything is written or an error occurs; then the
-  // file holds the first `bytes` of the data.
+  // Appends. Continues after interruptions and short writes until everything is written or an error occurs. Then the
+  // file has the first `bytes` of the data.
   virtual IoProgress Write(Bytes data) = 0;
-  // Returns fewer bytes than asked for only at the end of the file or with an error.
+  // Returns fewer bytes than requested only at the end of the file or with an error.
   virtual IoProgress ReadAt(uint64_t offset, std::span<char> into) = 0;
-  // Returns when everything written is on disk. May be called from another thread while others write.
+  // Returns when all written data is on disk. Another thread may call this while others write.
   virtual IoError Sync() = 0;
-  // Asks the system to start writing back what was written so far, without waiting. Only a hint.
+  // Asks the system to start writing the data to disk, without waiting. Only a hint.
   virtual void StartWriteback() = 0;
   virtual IoError Truncate(uint64_t bytes) = 0;
   virtual Result<uint64_t, IoError> Size() const = 0;
 };
 
-// File work that may take long, to be done by another thread. The caller owns the task, must keep it while it is
-// Pending, and may submit it again afterwards.
+// File work that may take long, for another thread. The caller owns the task, must keep it while it is Pending, and may
+// submit it again afterwards.
 class FileTask {
  public:
   FileTask() = default;
@@ -56,9 +56,9 @@ class FileTask {
   FileTask& operator=(const FileTask&) = delete;
   virtual ~FileTask() = default;
 
-  // Once this is false, the results of Run may be read.
+  // Once this returns false, the caller may read the results of Run.
   bool Pending() const { return pending_.load(std::memory_order_acquire); }
-  // Waits until the task is done.
+  // Waits until the task has ended.
   void Await() const { pending_.wait(true, std::memory_order_acquire); }
 
  protected:
@@ -75,7 +75,7 @@ class FileSystem {
   enum class Mode : uint8_t {
     kRead,
     kAppend,     // created if it does not exist; writes go to the end
-    kCreate,     // created or truncated; can be read, too
+    kCreate,     // created or truncated; can also be read
     kCreateNew,  // created; EEXIST if it exists
   };
   enum class Kind : uint8_t { kAbsent, kFile, kDirectory };
@@ -92,11 +92,12 @@ class FileSystem {
   // The names in a directory, unordered, without "." and "..".
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;
   virtual Kind KindOf(const std::string& path) = 0;
-  // Keeps other servers of ours out of a file or directory until the result is destroyed; the system releases the lock
-  // of a process that crashed. EWOULDBLOCK: another process holds the lock.
+  // Locks a file or directory against other Respite processes until the result is destroyed. The system releases the
+  // lock of a process that crashed. Fails with EWOULDBLOCK if another process holds the lock.
   virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;
 
-  // Runs tasks on another thread, one after the other; this default runs them immediately. Requires: not pending.
+  // Runs tasks on another thread, one after the other. This default runs them immediately. Requires: the task is not
+  // pending.
   virtual void Later(FileTask& task) {
     MarkPending(task);
     RunPending(task);
@@ -104,7 +105,7 @@ class FileSystem {
 
  protected:
   static void MarkPending(FileTask& task) { task.pending_.store(true, std::memory_order_relaxed); }
-  // From here on the owner may free the task.
+  // The owner may free the task as soon as pending_ is false.
   static void RunPending(FileTask& task) {
     task.Run();
     task.pending_.store(false, std::memory_order_release);
@@ -112,7 +113,7 @@ class FileSystem {
   }
 };
 
-// The real file system. The destructor finishes the tasks given to Later.
+// The real file system. The destructor finishes the tasks that were given to Later.
 class SystemFiles final : public FileSystem {
  public:
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;
@@ -123,24 +124,24 @@ class SystemFiles final : public FileSystem {
   Result<std::vector<std::string>, IoError> List(const std::string& path) override;
   Kind KindOf(const std::string& path) override;
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;
-  // The thread starts with the first task. If the system cannot create a thread, tasks run immediately.
+  // Starts the thread with the first task. If the system cannot create a thread, tasks run immediately.
   void Later(FileTask& task) override;
-  // Makes the thread of Later run `prologue` first. Must be called before the first Later.
+  // Makes the thread of Later call `prologue` first. Must be called before the first Later.
   void OnThreadStart(std::function<void()> prologue) { worker_.OnThreadStart(std::move(prologue)); }
 
  private:
   Worker<FileTask*> worker_{[](FileTask* task) { RunPending(*task); }};
 };
 
-// The directory part of a path; "." if there is none.
+// Returns the directory part of a path, or "." if there is none.
 std::string DirectoryOf(const std::string& path);
 
-// Replaces a whole file atomically: writes a new file, syncs it, and renames it. Readers see the old content or the
-// new, even after a crash. `temporary` is the name before the rename.
+// Replaces a whole file atomically: writes a new file, syncs it, and renames it. Readers see either the old or the new
+// content, even after a crash. `temporary` is the name before the rename.
 IoError ReplaceFile(FileSystem& files, const std::string& path, const std::string& temporary, Bytes content);
-// The same with a temporary name derived from the process.
+// Replaces a whole file atomically, with a temporary name derived from the process ID.
 IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content);
-// The content of a file, at most `bytes_max` bytes.
+// Returns the content of a file, at most `bytes_max` bytes.
 Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t bytes_max);
 
 }  // namespace respite

@@ -13,15 +13,15 @@
 
 namespace respite {
 
-// Writes one library; RDB files use it, too.
+// Writes one library. RDB files also use this.
 void WriteFunctionLibrary(RdbOutput& out, Bytes code);
 
-// Cost: O(size of the codes).
+// Returns the payload. Cost: O(size of the codes).
 std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);
 
 enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated };
 
-// The codes in a payload; `libraries` is the result of CheckedPayload.
+// Returns the codes in a payload. `libraries` is the result of CheckedPayload.
 Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries);
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// GradualWriter: writes a large file so that its last sync is short and no other writer waits for gigabytes.
+// GradualWriter: writes a large file so that the last sync is short and does not make other writers wait for gigabytes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace respite {
 
-// When a file is synced to disk: once at the end, by the caller, or in steps while it is written.
+// When a file is synced to disk: at the end, by the caller, or in steps while it is written.
 enum class GradualSync : uint8_t { kAtEnd, kIncremental };
 
 class GradualWriter {
@@ -31,7 +31,7 @@ class GradualWriter {
   static constexpr uint64_t kWriteback = uint64_t{4} * 1024 * 1024;
   static constexpr uint64_t kSync = uint64_t{32} * 1024 * 1024;
 
-  // Writeback alone would get ahead of a slow disk.
+  // Starts writeback often, and syncs less often, because writeback alone would fall behind on a slow disk.
   void SyncNowAndThen() {
     if (bytes_ - synced_ >= kSync) {
       error_ = file_.Sync();
@@ -46,8 +46,8 @@ class GradualWriter {
   const GradualSync sync_;
   IoError error_ = kNoError;
   uint64_t bytes_ = 0;
-  uint64_t begun_ = 0;   // bytes for which writeback was started
-  uint64_t synced_ = 0;  // bytes that are synced
+  uint64_t begun_ = 0;   // number of bytes for which writeback was started
+  uint64_t synced_ = 0;  // number of synced bytes
 };
 
 }  // namespace respite

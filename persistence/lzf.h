@@ -1,4 +1,4 @@
-// LZF, the compression of long texts in RDB files.
+// LZF, the compression of texts in RDB files.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace respite {
 
-// Returns the compressed size, at least four bytes less than `text`; 0 if that is impossible. Requires: `into` has
-// room for as many bytes as `text`. Cost: O(n), about 3 ns per byte.
+// Returns the compressed size, which is at least four bytes less than `text`, or 0 if that is impossible. Requires:
+// `into` has room for text.size() bytes. Cost: O(n), about 3 ns per byte.
 size_t CompressLzf(Bytes text, char* into);
 
-// False if no text of this size can have this packed size; then no memory should be allocated for it.
+// Returns false if no text of this size can have this packed size. Check this before allocating memory for the text.
 bool IsPossibleLzfSize(uint64_t packed_size, uint64_t size);
 
-// Fills `text`. Returns false if `packed` does not decompress to exactly that size. Cost: O(size).
+// Fills `text`. Returns false if `packed` does not decompress to exactly its size. Cost: O(size).
 bool DecompressLzf(Bytes packed, std::span<char> text);
 
 }  // namespace respite

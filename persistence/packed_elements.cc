@@ -12,7 +12,7 @@ constexpr uint8_t kEnd = 255;
 constexpr size_t kCountUnknown = 65535;  // in the header of a listpack
 constexpr uint8_t kLongForm = 254;       // a length or size of 4 bytes follows
 
-// Reads bytes from the front of a run; reading past its end makes it failed and empty.
+// Reads bytes from the front of a text. A read past the end fails and leaves nothing to read.
 class Cutter {
  public:
   explicit Cutter(Bytes bytes) : rest_(bytes) {}
@@ -48,7 +48,7 @@ class Cutter {
     const int unused = 64 - static_cast<int>(bytes) * 8;
     return static_cast<int64_t>(Little(bytes) << unused) >> unused;
   }
-  // One byte, or the 4 bytes after a 254; 255 would be the end.
+  // Reads one byte, or the 4 bytes after a 254. Fails for 255, which marks the end.
   uint64_t ShortOrLong() {
     const uint8_t byte = Byte();
     if (byte == kEnd) failed_ = true;
@@ -63,7 +63,7 @@ class Cutter {
 PackedElement TextElement(Bytes text) { return {.text = text}; }
 PackedElement IntegerElement(int64_t integer) { return {.text = {}, .integer = integer, .is_integer = true}; }
 
-// The size of the ziplist integer with this first byte; 0: invalid.
+// Returns the size of the ziplist integer with this first byte, or 0 if the byte is invalid.
 size_t ZiplistIntegerSize(uint8_t head) {
   switch (head) {
     case 0xc0:
@@ -92,7 +92,7 @@ std::optional<PackedElement> ZiplistContent(Cutter& cutter) {
   return IntegerElement(cutter.SignedLittle(size));
 }
 
-// Nothing: the long form of a size that fits the short one, which is corrupt (CVE-2026-25243).
+// Returns nullopt for the long form of a size that fits the short form, which is corrupt (CVE-2026-25243).
 std::optional<uint64_t> ZipmapSize(Cutter& cutter) {
   const size_t left = cutter.Left();
   const uint64_t size = cutter.ShortOrLong();
@@ -175,7 +175,7 @@ uint64_t Little(const char* at, size_t bytes) {
   return number;
 }
 
-// True if an integer of `bits` bits would fit into `fewer` bits; `number` holds those bits.
+// Returns true if an integer of `bits` bits would fit into `fewer` bits. `number` contains those bits.
 bool FitsFewer(uint64_t number, int bits, int fewer) {
   const int64_t integer = static_cast<int64_t>(number << (64 - bits)) >> (64 - bits);
   return integer >= -(int64_t{1} << (fewer - 1)) && integer < int64_t{1} << (fewer - 1);
@@ -186,7 +186,8 @@ bool ReadsAsInteger(const char* text, size_t size) {
   return size > 0 && size <= kLongestInteger && *text <= '9' && ParseInteger({text, size}).has_value();
 }
 
-// The size of the element at `at` without its trailing size; 0 if it is truncated or not in its smallest encoding.
+// Returns the size of the element at `at` without its trailing size, or 0 if the element is truncated or not in its
+// smallest encoding.
 size_t CanonicalSize(const char* at, size_t left) {
   const auto head = static_cast<uint8_t>(at[0]);
   const auto size_if = [left](bool good, size_t size) { return good && size <= left ? size : 0; };
@@ -213,14 +214,14 @@ size_t CanonicalSize(const char* at, size_t left) {
   return FitsFewer(Little(at + 1, bytes), bits, fewer) ? 0 : 1 + bytes;
 }
 
-// Bytes that encode the size of an element, which is 127 or more.
+// Returns the number of bytes that encode the size of an element. Requires: the size is at least 127.
 size_t LongTailSize(size_t content) {
   size_t bytes = 2;
   for (size_t most = 16383; bytes < 5 && content >= most; most = most * 128 + 127) ++bytes;
   return bytes;
 }
 
-// The number of bytes of an element's trailing size if it is correct; else 0.
+// Returns the number of bytes of an element's trailing size, or 0 if the trailing size is wrong.
 size_t CanonicalTail(const char* at, size_t left, size_t content) {
   if (content <= 127) return left > 0 && static_cast<uint8_t>(*at) == content ? 1 : 0;
   const size_t bytes = LongTailSize(content);
@@ -232,7 +233,7 @@ size_t CanonicalTail(const char* at, size_t left, size_t content) {
   return bytes;
 }
 
-// An element and its bytes without the trailing size; 0 bytes: truncated or invalid.
+// An element and its number of bytes without the trailing size; 0 bytes if it is truncated or invalid.
 struct Decoded {
   PackedElement element;
   size_t content;
@@ -258,10 +259,10 @@ Decoded DecodeElement(const char* at, size_t left) {
   return {IntegerElement(Signed(Little(at + 1, bytes), static_cast<int>(bytes) * 8)), 1 + bytes};
 }
 
-// True if two of `count` texts are equal.
+// Returns true if two of `count` texts are equal.
 template <class TextAt>
 bool HasEqualTexts(size_t count, const HashKey& hash_key, TextAt&& text_at) {
-  constexpr size_t kFew = 16;  // compared pairwise
+  constexpr size_t kFew = 16;  // up to this many texts are compared pairwise
   if (count <= kFew) {
     std::array<uint64_t, kFew> hashes;
     for (size_t i = 0; i < count; ++i) {
@@ -272,7 +273,7 @@ bool HasEqualTexts(size_t count, const HashKey& hash_key, TextAt&& text_at) {
     return false;
   }
   struct Slot {
-    uint32_t number;  // of a text, counted from 1
+    uint32_t number;  // the number of a text, counted from 1; 0 if the slot is empty
     uint32_t hash;
   };
   const size_t mask = std::bit_ceil(2 * count) - 1;

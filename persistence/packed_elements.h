@@ -1,15 +1,16 @@
-// The packed encodings in RDB texts, both current (listpack, intset) and old (ziplist, zipmap), as plain rows of
+// The packed encodings in RDB texts, both current (listpack, intset) and old (ziplist, zipmap), as plain lists of
 // elements.
 //
-// The bytes are untrusted: each function checks everything and returns nothing if something is wrong. Elements are
-// views of the bytes.
+// The bytes are untrusted: each function checks everything and returns nullopt if there is an error. Elements are views
+// of the bytes.
 //
-//   ziplist = size {4} | offset of the last entry {4} | count {2} (65535: not known) | entry … | 255
-//     entry = bytes of the entry before (one byte below 254, or 254 {4}) | content
-//             content by its first byte: 00 text of up to 63, 01 of 14 bits (big end first), 10 of {4} (big end
-//             first); 0xc0 0xd0 0xe0 0xf0 0xfe integers of 2, 4, 8, 3, 1 bytes; 0xf1 … 0xfd the integers 0 … 12
-//   zipmap  = count of pairs (254: not known) | pair … | 255
-//     pair  = length | field | length | free bytes {1} | value | free …      length: one byte below 254, or 254 {4}
+//   ziplist = size {4} | offset of the last entry {4} | count {2} (65535: unknown) | entry … | 255
+//     entry = size of the previous entry (one byte if below 254, else 254 {4}) | content
+//             content by its first byte: 00 text of up to 63, 01 of 14 bits (big-endian), 10 of {4} (big-endian);
+//             0xc0 0xd0 0xe0 0xf0 0xfe integers of 2, 4, 8, 3, 1 bytes; 0xf1 … 0xfd the integers 0 … 12
+//   zipmap  = count of pairs (254: unknown) | pair … | 255
+//     pair  = length | field | length | free bytes {1} | value | free …      length: one byte if below 254, else 254
+//     {4}
 //   intset  = width {4}: 2, 4 or 8 | count {4} | integers of that width, ascending
 #pragma once
 
@@ -27,14 +28,14 @@ namespace respite {
 
 using PackedElements = std::vector<PackedElement>;
 
-// Cost: O(n) each.
+// Return all elements. Cost: O(n) each.
 std::optional<PackedElements> ListpackElements(Bytes bytes);
 std::optional<PackedElements> ZiplistElements(Bytes bytes);
-// Fields and values alternately.
+// Returns fields and values alternately.
 std::optional<PackedElements> ZipmapElements(Bytes bytes);
 std::optional<PackedElements> IntsetElements(Bytes bytes);
 
-// Reads a listpack element by element and checks each one when it is read. Any error makes the reader fail.
+// Reads a listpack element by element and checks each one when it is read. After an error, Failed() returns true.
 class ListpackReader {
  public:
   explicit ListpackReader(Bytes bytes);
@@ -42,43 +43,43 @@ class ListpackReader {
   bool Failed() const { return failed_; }
   void Fail() { failed_ = true; }
   bool AtEnd() const { return at_ == end_; }
-  // Unread bytes; each element takes at least two.
+  // Returns the number of unread bytes; each element takes at least two.
   size_t Left() const { return static_cast<size_t>(end_ - at_); }
-  // The next element. If there is none, the reader fails.
+  // Returns the next element. Fails if there is none.
   PackedElement Next();
-  // True if everything was read and the number of elements matches the header.
+  // Returns true if everything was read and the number of elements matches the header.
   bool IsComplete() const;
 
  private:
   const char* at_ = nullptr;
   const char* end_ = nullptr;
-  size_t count_ = 0;  // elements read
+  size_t count_ = 0;  // number of elements read
   size_t stored_count_ = 0;
   bool failed_ = true;
 };
 
-// True if two of the elements 0, stride, 2*stride … have the same text. `hash_key` is for a temporary hash table. Cost:
-// O(n).
+// Returns true if two of the elements 0, stride, 2*stride … have the same text. `hash_key` is for a temporary hash
+// table. Cost: O(n).
 bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, const HashKey& hash_key);
 
-// Checks that a listpack is as our own code writes it: well formed, each element in its smallest encoding, the number
-// of elements known. Such a listpack can be stored unchanged, and elements of the same text have the same bytes. Cost:
-// O(n); allocates for long listpacks only.
+// Checks whether a listpack is canonical: well formed, with each element in its smallest encoding and a known number of
+// elements, as our own code writes it. Such a listpack can be stored unchanged, and equal elements have equal bytes.
+// Cost: O(n); allocates only for long listpacks.
 class CanonicalListpack {
  public:
   explicit CanonicalListpack(Bytes bytes);
 
-  // If this is false, the other functions must not be called.
+  // If this returns false, the other functions must not be called.
   bool IsCanonical() const { return is_canonical_; }
   size_t Count() const { return count_; }
   PackedElement At(size_t i) const {
     return Listpack(bytes_).At(static_cast<size_t>(RawBytes(i).data() - bytes_.data()));
   }
-  // As the free function of this name.
+  // Does the same as the free function of this name.
   bool HasEqualElements(size_t stride, const HashKey& hash_key) const;
 
  private:
-  // An element without its trailing size.
+  // Returns an element without its trailing size.
   Bytes RawBytes(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }
   void Append(Bytes bytes) {
     if (count_ < few_.size()) {
@@ -96,7 +97,7 @@ class CanonicalListpack {
   bool is_canonical_ = false;
 };
 
-// Builds a listpack from beginning to end, each element in its smallest encoding.
+// Builds a listpack from start to end, with each element in its smallest encoding.
 class ListpackMaker {
  public:
   ListpackMaker() : bytes_(kFirstRoom, '\0') {}
@@ -107,7 +108,7 @@ class ListpackMaker {
   void Append(const PackedElement& element) {
     return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
   }
-  // The listpack. Afterwards Clear begins another one in the same memory; Take moves the result out.
+  // Returns the listpack. Call Clear to begin another one in the same memory, or Take to move the result out.
   Bytes Finish();
   void Clear() {
     size_ = Listpack::kHeader;
@@ -122,7 +123,7 @@ class ListpackMaker {
  private:
   static constexpr size_t kFirstRoom = 256;
 
-  // Memory for `bytes` more bytes plus the end byte.
+  // Returns memory for `bytes` more bytes plus the end byte.
   char* Room(size_t bytes);
 
   std::string bytes_;  // the first size_ bytes are in use
@@ -130,10 +131,10 @@ class ListpackMaker {
   size_t count_ = 0;
 };
 
-// Builds a listpack of these elements as our own code would, each in its smallest encoding.
+// Builds a listpack of these elements, each in its smallest encoding.
 std::string MakeListpack(std::span<const PackedElement> elements);
 
-// An intset of the smallest width. Requires: ascending, no two equal.
+// Builds an intset of the smallest width. Requires: ascending order, no two equal.
 std::string MakeIntset(std::span<const int64_t> integers);
 
 }  // namespace respite

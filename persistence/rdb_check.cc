@@ -53,7 +53,7 @@ class CheckSink final : public RdbSink {
   Result<Done> OnProgress(uint64_t) override { return Done{}; }
 
   bool HasChecksum() const { return has_checksum_; }
-  // A key counts even if its value is bad.
+  // Counts a key even if its value is bad.
   void CountKey() { ++keys_; }
 
   void SayFigures() const {
@@ -150,7 +150,7 @@ void SayFailure(const RdbFailure& failure, const CheckSink& sink, CheckConsole& 
 RdbReadOptions ReadOptions(const EncodingLimits& limits) {
   RdbReadOptions options{.limits = limits};
   options.databases = INT_MAX;
-  options.batch = 1;  // count a key as soon as it was read
+  options.batch = 1;  // so that each key is counted as soon as it was read
   return options;
 }
 

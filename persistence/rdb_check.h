@@ -1,9 +1,9 @@
 // Reads an RDB file to its end, as a server would, and reports its content or its error in the format of
 // redis-check-rdb.
 //
-// It differs from Redis' tool where the readers differ: it reads version 12, and rdb_value_reader.h validates values.
-// As in Redis' tool, data of modules are skipped, though no server of ours loads them. An empty collection, which a
-// server skips, is not an error.
+// It differs from Redis' tool where the readers differ: it also reads version 12, and rdb_value_reader.h validates
+// values. Like Redis' tool, it skips data of modules, although Respite servers do not load such data. An empty
+// collection, which a server skips, is not an error.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace respite {
 
-// The offset after the RDB, or nullopt if it is damaged. `now_ms` decides which keys have expired. Cost: O(bytes);
-// memory for the longest value.
+// Returns the offset after the RDB, or nullopt if it is damaged. `now_ms` determines which keys have expired. Cost:
+// O(bytes); memory for the longest value.
 std::optional<uint64_t> CheckRdb(File& file, const std::string& name, int64_t now_ms, CheckConsole& console);
 
 }  // namespace respite

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kBuffer = 256 * 1024;
 
-// Writes to the file and computes the checksum. Writes nothing after an error.
+// Writes to the file and computes the checksum. After an error, writes nothing.
 class FileDrain final : public RdbDrain {
  public:
   FileDrain(File& file, const RdbSaveOptions& options) : file_(file, options.sync), options_(options) {}
@@ -46,7 +46,7 @@ class Writer {
 
   Result<RdbSaved, IoError> Write() {
     WriteHead();
-    out_.Flush();  // a replica judges the head before the rest is made
+    out_.Flush();  // a replica checks the head before the rest is produced
     for (Bytes library : source_.libraries) WriteFunctionLibrary(out_, library);
     const int databases = source_.keys == RdbSource::Keys::kAll ? source_.keyspace.Count() : 0;
     for (int db = 0; db < databases && drain_.error() == kNoError; ++db)
@@ -92,7 +92,7 @@ class Writer {
     });
   }
 
-  // A value begins with its type; the key follows the type.
+  // Writes a key with its attributes. The type precedes the key, and the value follows.
   void WriteKey(const Entry& entry) {
     if (entry.Deadline() != kNoDeadline) {
       out_.Byte(rdb::kDeadlineMs);

@@ -1,5 +1,5 @@
 // Writes a data set as an RDB file; rdb_format.h has the grammar. The output equals that of Redis 7.2 for the same
-// data, except for the order of keys; if hashes have field deadlines, the file has version 12, which Redis 7.4 reads.
+// data, except for the order of keys. If hashes have field deadlines, the file has version 12, which Redis 7.4 reads.
 //
 //   auto file = files.Open(temporary, FileSystem::Mode::kCreate);
 //   auto saved = WriteRdb(*file.value(), {keyspace, libraries, aux}, {.compression = RdbCompression::kOn}, {});
@@ -21,7 +21,7 @@
 
 namespace respite {
 
-// The content of the file. All of it is borrowed.
+// The content of the file. Everything is borrowed.
 struct RdbSource {
   const Keyspace& keyspace;
   std::vector<Bytes> libraries;                          // the codes of function libraries
@@ -30,7 +30,7 @@ struct RdbSource {
   Keys keys = Keys::kAll;
 };
 
-// Which eviction data to write for each key.
+// The eviction data to write for each key.
 enum class RdbUsage : uint8_t { kNone, kIdleSeconds, kFrequency };
 
 struct RdbSaveOptions {
@@ -42,7 +42,7 @@ struct RdbSaveOptions {
   Checksum checksum = Checksum::kCrc64;
   Sync sync = Sync::kIncremental;
   RdbUsage usage = RdbUsage::kNone;
-  // Computes what `usage` requests from Entry::Access: idle seconds, or a counter up to 255. Not called with kNone.
+  // Computes the value for `usage` from Entry::Access: idle seconds, or a counter up to 255. Not called with kNone.
   std::function<uint64_t(uint32_t access)> usage_of = nullptr;
   uint64_t keys_per_report = 1024;
 };
@@ -52,9 +52,9 @@ struct RdbSaved {
   uint64_t keys;
 };
 
-// Appends to the file; after an error a part may have been written. `told` (may be null) is called after each
-// `keys_per_report` keys with the number of keys so far; it may sleep. Cost: O(data set), in 256 KB of memory plus the
-// longest compressed text.
+// Appends to the file; after an error, some of the output may have been written. `told` (may be null) is called after
+// each `keys_per_report` keys with the number of keys so far; it may sleep. Cost: O(data set), in 256 KB of memory plus
+// the longest compressed text.
 Result<RdbSaved, IoError> WriteRdb(File& file, const RdbSource& source, const RdbSaveOptions& options,
                                    const std::function<void(uint64_t keys)>& told);
 

@@ -1,12 +1,12 @@
-// The format of RDB files and of DUMP payloads: numbers and names. RdbOutput and RdbInput implement its primitives,
-// rdb_value_writer.h and rdb_value_reader.h its values, rdb_file_writer.h and rdb_file_reader.h its files.
+// The format of RDB files and of DUMP payloads: numbers and names. RdbOutput and RdbInput implement the primitives,
+// rdb_value_writer.h and rdb_value_reader.h the values, rdb_file_writer.h and rdb_file_reader.h the files.
 //
-// Primitives (`{n}` is n bytes; all numbers little endian unless stated otherwise):
+// Primitives (`{n}` is n bytes; all numbers are little-endian unless stated otherwise):
 //
 //   length  = 00nnnnnn                        0 … 63
-//           | 01nnnnnn {1}                    14 bits, big end first
-//           | 10000000 {4}                    32 bits, big end first
-//           | 10000001 {8}                    64 bits, big end first
+//           | 01nnnnnn {1}                    14 bits, big-endian
+//           | 10000000 {4}                    32 bits, big-endian
+//           | 10000001 {8}                    64 bits, big-endian
 //   text    = length {length}                 verbatim
 //           | 11000000 {1} | 11000001 {2} | 11000010 {4}
 //                                             the decimal text of a signed integer
@@ -14,16 +14,16 @@
 //                                             compressed by LZF
 //   double  = {8}                             IEEE 754
 //   number  = {1} {n}                         a score as decimal text of n bytes; 253 NaN, 254 +inf, 255 -inf
-//   millis  = {8}                             signed, of the Unix epoch
+//   millis  = {8}                             signed milliseconds since the Unix epoch
 //
-// Values, each after its type byte; `n` is a length:
+// Values, each after its type byte (`n` is a length):
 //
 //    0 string           text
 //    1 list             n text*n
 //    2 set              n text*n
 //    3 sorted set       n (text number)*n
 //    4 hash             n (text text)*n
-//    5 sorted set       n (text double)*n      written by Redis and Respite for large ones, best score first
+//    5 sorted set       n (text double)*n      a large set; Redis and Respite write the best score first
 //    9 hash             text of a zipmap
 //   10 list             text of a ziplist
 //   11 set              text of an intset
@@ -31,49 +31,50 @@
 //   13 hash             text of a ziplist      field, value …
 //   14 list             n (text of a ziplist)*n
 //   16 hash             text of a listpack     field, value …
-//   17 sorted set       text of a listpack     member, score … from the lowest
+//   17 sorted set       text of a listpack     member, score … from the lowest score
 //   18 list             n (length 1, text of an element | length 2, text of a listpack)*n
 //   20 set              text of a listpack
 //   24 hash with field deadlines (Redis 7.4)   millis(first) n (length(ttl) text text)*n
 //                                              ttl: 0 for none, else deadline - first + 1
-//   25 the same, small                         millis(first), text of a listpack: field, value, deadline (0: none) …
-//                                              from the earliest, those without a deadline last
+//   25 small hash with field deadlines         millis(first), text of a listpack: field, value, deadline (0: none) …
+//                                              from the earliest deadline; fields without a deadline come last
 //
 //   21 stream           n (text of 16 bytes: ID, text of a listpack)*n   (rdb_stream.cc has the listpack)
 //                       n(entries) id(last) id(first) id(greatest deleted) n(ever added)
 //                       n (text(name) id(last) n(ever read) n (ID millis n(deliveries))*n n consumer*n)*n
-//                       id is two lengths, ID its 16 bytes, big endian
+//                       id is two lengths; ID is the same in 16 bytes, big-endian
 //                       consumer is text(name) millis(seen) millis(active) n ID*n
-//   19 stream           as 21, without millis(active)
-//   15 stream           as 19, without the part between id(last) and the groups, and without n(ever read)
+//   19 stream           like 21, without millis(active)
+//   15 stream           like 19, without the part between id(last) and the groups, and without n(ever read)
 //
-// Unfinished versions of 7.4 wrote 22 and 23 for such hashes; 6 and 7 are values of modules.
+// Unfinished versions of Redis 7.4 wrote 22 and 23 for hashes with field deadlines; 6 and 7 are values of modules.
 //
 // A file is
 //
 //   "REDIS" version item * 255 [{8}]
 //
-// with a version of four digits. From version 5 on, the 255 is followed by the CRC-64 of everything before it, or by 0
-// if checksums are disabled. An AOF may continue after it. An item is
+// The version has four digits. From version 5 on, the 255 is followed by the CRC-64 of everything before it, or by 0 if
+// checksums are disabled. An AOF may continue after it. An item is
 //
-//   250 text text             aux: the name of something about the file, and its value
-//   245 text                  the code of a library of functions
-//   254 n                     the keys that follow are of database n
-//   251 n n                   the number of its keys, and of those with deadlines
-//   244 n n n                 (Redis 7.4 in a cluster) a slot, its number of keys, and of those with deadlines
+//   250 text text             aux: the name of a property of the file, and its value
+//   245 text                  the code of a function library
+//   254 n                     the keys that follow belong to database n
+//   251 n n                   the number of its keys, and of its keys with deadlines
+//   244 n n n                 (Redis 7.4 in a cluster) a slot, its number of keys, and of keys with deadlines
 //   247 n(module) 2 n(when) part * 0
-//                             data that a module stores besides keys; a part is 1 n, 2 n, 3 {4}, 4 {8} or 5 text: two
+//                             data that a module stores outside keys; a part is 1 n, 2 n, 3 {4}, 4 {8} or 5 text: two
 //                             integers, a float, a double, a text
-//   type text(key) value      a key; it may be preceded, in any order, by
-//     252 millis | 253 {4}    its deadline, {4} being seconds
-//     248 n                   seconds since it was used last
+//   type text(key) value      a key, preceded by any of these in any order:
+//     252 millis | 253 {4}    its deadline in milliseconds or seconds
+//     248 n                   the seconds since its last use
 //     249 {1}                 how often it is used, as the counter of LFU
 //
 // Redis 7.2 and Respite write, in this order: aux fields, libraries, and for each non-empty database 254, 251 and keys.
 //
-// The number of a module consists of its name, nine characters of 6 bits in the high bits, and 10 bits for its version.
+// The number of a module consists of its name (nine characters of 6 bits, in the high bits) and 10 bits for its
+// version.
 //
-// A DUMP payload is `type value {2} {8}`; the last two are the format version and the CRC-64 of all before.
+// A DUMP payload is `type value {2} {8}`. The last two are the format version and the CRC-64 of everything before it.
 //
 // Example, the list [ "a", "300" ]: 12 01 02  0d 0d 00 00 00 02 00 81 61 02 c1 2c 02 ff  0b 00  and the CRC-64
 //   12            type 18
@@ -116,7 +117,7 @@ enum class Type : uint8_t {
   kTimedHashListpack = 25,
 };
 
-// Opcodes; they appear in the place of a type.
+// Opcodes, which appear where a type could.
 inline constexpr uint8_t kSlotInfo = 244;
 inline constexpr uint8_t kFunctionLibrary = 245;
 inline constexpr uint8_t kFunctionDraft = 246;  // written by unfinished versions of Redis 7.0
@@ -130,7 +131,7 @@ inline constexpr uint8_t kDeadlineSeconds = 253;
 inline constexpr uint8_t kSelectDatabase = 254;
 inline constexpr uint8_t kEnd = 255;
 
-// The parts of a module's data.
+// The kinds of parts of a module's data.
 inline constexpr uint64_t kPartEnd = 0;
 inline constexpr uint64_t kPartSigned = 1;
 inline constexpr uint64_t kPartUnsigned = 2;
@@ -141,8 +142,8 @@ inline constexpr uint64_t kPartText = 5;
 inline constexpr std::string_view kSignature = "REDIS";
 inline constexpr size_t kVersionDigits = 4;
 
-// Versions of the format: the one that Redis 7.2 writes; the one that 7.4 writes and that we need for hashes with field
-// deadlines; and the newest that we read.
+// Versions of the format, including the one that Redis 7.2 writes (11), the one that Redis 7.4 writes and that hashes
+// with field deadlines need (12), and the newest that this server reads.
 inline constexpr uint16_t kVersionOf70 = 10;
 inline constexpr uint16_t kVersion = 11;
 inline constexpr uint16_t kVersionOfTimedHashes = 12;

@@ -79,11 +79,11 @@ RdbValueResult ReadZipmap(RdbInput& input, const RdbTarget& target) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Fields with deadlines
 
-// A field that is being read. The texts are views.
+// A field that is being read. Its texts are views.
 struct TimedPair {
   PackedElement field;
   PackedElement value;
-  int64_t deadline_ms;  // 0: none, as stored
+  int64_t deadline_ms;  // 0 if none, as in the file
 };
 
 constexpr int64_t kLastDeadlineMs = (int64_t{1} << 46) - 1;  // the maximum of HPEXPIREAT
@@ -101,7 +101,7 @@ RdbValueResult MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbTarg
   return ObjectEntry(target, ValueType::kHash, std::move(table));
 }
 
-// The next deadline comes first; fields without a deadline follow at the end.
+// Creates a listpack in the order of deadlines. Fields without a deadline come last.
 RdbValueResult MakeTimedListpack(std::vector<TimedPair> pairs, const RdbTarget& target) {
   auto rank = [](const TimedPair& pair) { return static_cast<uint64_t>(pair.deadline_ms) - 1; };
   std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
@@ -204,7 +204,7 @@ void WriteTimedListpack(RdbOutput& out, Bytes packed) {
   out.Text(packed);
 }
 
-// A hash that has lost its last deadline is written without deadlines, because more servers can read that.
+// Writes a hash that has lost its last deadline without deadlines, because more servers can read that form.
 void WriteUntimedListpack(RdbOutput& out, Bytes packed) {
   const auto rows = ListpackElements(packed);
   PackedElements pairs;

@@ -31,7 +31,7 @@ char* RdbScratch::Take(size_t bytes) {
   return blocks_.back().memory.get() + used_ - bytes;
 }
 
-// Keeps one block unless it is large.
+// Keeps one block if that block is not large.
 void RdbScratch::Clear() {
   constexpr size_t kMostKept = 256 * 1024;
   if (blocks_.empty()) return;

@@ -1,12 +1,12 @@
-// RdbInput: reads the primitives of rdb_format.h from untrusted bytes, either all in memory (a DUMP payload) or
+// RdbInput: reads the primitives of rdb_format.h from untrusted bytes. The bytes are in memory (a DUMP payload) or
 // supplied in pieces (a file).
 //
-// The first error makes the input fail; from then on every read returns zero or nothing, and no bytes are left. So a
-// reader checks Failed() once after a group of reads, and in every loop whose length it has read. A number from the
+// The first error makes the input fail. From then on every read returns zero or an empty text, and no bytes are left.
+// So a reader checks Failed() once after a group of reads, and in every loop whose length was read. A number from the
 // input is not trusted: memory is allocated for data that exists, never for an announced size.
 //
-// Texts are views, of the input if they are stored verbatim. They are valid until Forget; a reader of much data calls
-// it regularly, so that earlier data can be freed.
+// Texts are views, of the input if they are stored verbatim. They are valid until Forget. A reader of much data calls
+// Forget regularly, so that earlier data can be freed.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ class RdbText {
   static RdbText Integer(int32_t integer);
 
   Bytes View() const { return digit_count_ == 0 ? view_ : Bytes(digits_.data(), digit_count_); }
-  // Set if it was stored as an integer.
+  // Returns the integer if the text was stored as one.
   std::optional<int64_t> AsInteger() const {
     return digit_count_ == 0 ? std::nullopt : std::optional<int64_t>(integer_);
   }
@@ -46,18 +46,18 @@ class RdbText {
 class RdbSupply {
  public:
   virtual ~RdbSupply() = default;
-  // Bytes that have not been returned yet.
+  // Returns the number of bytes that were not returned yet.
   virtual uint64_t Left() const = 0;
-  // The next piece: `rest`, which is the end of the previous one, followed by more, at least `wanted` bytes in total.
-  // Empty on failure. Requires: wanted <= rest.size() + Left().
+  // Returns the next piece, at least `wanted` bytes. The piece begins with a copy of `rest`, which is the end of the
+  // previous piece. Returns an empty piece on failure. Requires: wanted <= rest.size() + Left().
   virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;
   // Frees all pieces except the last.
   virtual void Forget() = 0;
-  // Why it failed.
+  // Returns why the supply failed.
   virtual IoError error() const { return kNoError; }
 };
 
-// Memory for decoded texts, until Clear.
+// Memory for decoded texts, which are valid until Clear.
 class RdbScratch {
  public:
   char* Take(size_t bytes);
@@ -80,17 +80,17 @@ class RdbInput {
   explicit RdbInput(RdbSupply& supply) : supply_(&supply) {}
 
   bool Failed() const { return failed_; }
-  // True if the input failed because it contains less than it announces.
+  // Returns true if the input failed because it has fewer bytes than it announces.
   bool RanOut() const { return ran_out_; }
-  // If it ran out: at least so many bytes were missing.
+  // Returns a lower limit of the number of missing bytes, if the input ran out.
   uint64_t Missing() const { return missing_; }
   IoError SupplyError() const { return supply_ == nullptr ? kNoError : supply_->error(); }
-  // For readers that find an error in what they read.
+  // Makes the input fail, for readers that find an error in the data.
   void Fail();
   uint64_t Left() const { return rest_.size() + (supply_ == nullptr || failed_ ? 0 : supply_->Left()); }
-  // The number of bytes read before it failed.
+  // Returns the number of bytes that were read before the input failed.
   uint64_t Offset() const { return end_offset_ - rest_.size(); }
-  // The unread part of the current piece.
+  // Returns the unread part of the current piece.
   Bytes Rest() const { return rest_; }
   // Invalidates all texts that were read.
   void Forget() {
@@ -110,7 +110,8 @@ class RdbInput {
     return bytes;
   }
   uint64_t Length() { return LengthBehind(Byte()); }
-  // Reads a count of things that take at least `least_bytes` each. Fails if the input cannot contain so many.
+  // Reads a count of elements that take at least `least_bytes` each. Fails if the input cannot contain so many
+  // elements.
   uint64_t Count(uint64_t least_bytes);
   RdbText Text() {
     const uint8_t head = Byte();
@@ -122,7 +123,7 @@ class RdbInput {
   int64_t Millis() { return static_cast<int64_t>(Little64()); }
   float Float();
   double Double();
-  // A score as text. Fails for NaN.
+  // Reads a score as text. Fails for NaN.
   double ScoreText();
 
  private:
@@ -136,7 +137,7 @@ class RdbInput {
   uint64_t LengthBehind(uint8_t head);
   RdbText LongText(uint8_t head);
   RdbText Compressed();
-  // Makes rest_ hold `bytes` bytes. Fails and returns false if there are fewer.
+  // Makes rest_ contain at least `bytes` bytes. Fails and returns false if there are fewer.
   bool GetMore(uint64_t bytes);
   void RunOut(uint64_t missing);
   void ForgetPieces();
@@ -145,7 +146,7 @@ class RdbInput {
   uint64_t end_offset_ = 0;  // end of rest_
   RdbSupply* supply_ = nullptr;
   RdbScratch scratch_;
-  bool made_nothing_ = true;  // nothing to forget
+  bool made_nothing_ = true;  // there is nothing to forget
   bool failed_ = false;
   bool ran_out_ = false;
   uint64_t missing_ = 0;

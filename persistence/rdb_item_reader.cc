@@ -15,7 +15,7 @@ namespace {
 using Kind = RdbFailure::Kind;
 using Step = RdbFailure::Step;
 
-constexpr uint64_t kUsualBytes = 16;  // minimum size of all but very short keys
+constexpr uint64_t kUsualBytes = 16;  // assumed minimum number of bytes per key; very short keys have fewer
 constexpr char kNoModule[] = "no matching module";
 
 std::string HexText(uint64_t number) {
@@ -51,7 +51,6 @@ bool RdbItemReader::Fail(Kind kind, std::string text) {
   if (step_ == Step::kValue) failure_->key = key_;
   return false;
 }
-// True while everything that was read existed.
 bool RdbItemReader::InputIsGood(const char* why_not) {
   if (!input_->Failed()) return true;
   if (input_->SupplyError() != kNoError) return Fail(Kind::kIo, IoErrorText(input_->SupplyError()));
@@ -156,7 +155,7 @@ bool RdbItemReader::ReadRareItem(uint8_t opcode) {
       return Fail(Kind::kCorrupt, "Pre-release function format not supported.");
     case rdb::kModuleAux:
       return ReadModuleAux();
-    default:  // slots: hints that we do not need
+    default:  // slot information, an unused hint
       for (int i = 0; i < 3; ++i) input_->Length();
       return InputIsGood();
   }
@@ -275,7 +274,6 @@ bool RdbItemReader::FailOrSkip(const RdbValueFault& fault) {
   return true;
 }
 
-// Passes the batch to the sink.
 bool RdbItemReader::PassOn() {
   if (batch_.empty()) return true;
   const bool is_good = SinkIsGood(sink_.OnEntries(db_, batch_));

@@ -1,8 +1,8 @@
-// RdbItemReader: reads the items of an RDB one after the other: head, keys, auxiliary fields, checksum. Where the
-// bytes come from is the matter of rdb_file_reader.cc (a file) and rdb_receiver.cc (pieces that arrive).
+// RdbItemReader: reads the items of an RDB in order: head, keys, auxiliary fields, checksum. The input is provided by
+// rdb_file_reader.cc (a file) or rdb_receiver.cc (pieces that arrive from a peer).
 //
-// An item that the input does not contain whole fails with the input, and changes nothing here: with an input that
-// begins where the item does and has more, it can be read again.
+// If the input ends inside an item, the item fails and changes nothing here. The item can be read again from an input
+// that begins at the same position and has more bytes.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace respite {
 
 struct RdbValueFault;
 
-// What only the owner of the input knows.
+// Values that only the owner of the input knows.
 class RdbItemSource {
  public:
   virtual ~RdbItemSource() = default;
-  // Of everything in front of `rest`, the unread part of the input.
+  // Returns the checksum of all bytes before `rest`, the unread part of the input.
   virtual uint64_t Checksum(Bytes rest) = 0;
-  // Bytes that may follow.
+  // Returns the number of bytes that may follow.
   virtual uint64_t Ahead() const = 0;
 };
 
@@ -32,26 +32,27 @@ class RdbItemReader {
  public:
   RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbItemSource& source, uint64_t offset);
 
-  // Reads from this input next, which begins at `offset`.
+  // Sets the input of the next reads. The input begins at `offset` of the RDB or file.
   void Use(RdbInput& input, uint64_t offset) {
     input_ = &input;
     begin_ = offset;
   }
-  // Reads one item. False: the input ran out (HasFailed tells), or the RDB is bad. Requires: Use, !IsDone().
+  // Reads one item. Returns false if the RDB is bad (HasFailed is then true) or the input ran out. Requires: Use,
+  // !IsDone().
   bool Next();
   bool IsDone() const { return stage_ == Stage::kDone; }
   bool HasFailed() const { return failure_.has_value(); }
-  // Why it failed; if nothing did, the input ran out.
+  // Returns the failure. If there is none, the input ran out, which this reports as a failure.
   RdbFailure TakeFailure();
   uint64_t Offset() const { return begin_ + input_->Offset(); }
-  // Calls the sink if it is time. False: the sink stops the reading.
+  // Calls OnProgress if the interval has passed. Returns false if the sink stops the reading.
   bool TellProgress(uint64_t at);
 
  private:
   enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };
 
   bool Fail(RdbFailure::Kind kind, std::string text);
-  // True while everything that was read existed.
+  // Returns true if the input has not failed. Otherwise returns false, and records a failure unless the input ran out.
   bool InputIsGood(const char* why_not = "a length or number is malformed");
   bool SinkIsGood(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);
   bool ReadHead();
@@ -82,9 +83,9 @@ class RdbItemReader {
   int db_ = 0;
   RdbFailure::Step step_ = RdbFailure::Step::kHead;
   uint8_t type_ = 0;
-  uint64_t announced_ = 0;  // keys for which the sink was told to make room, and which have not come
+  uint64_t announced_ = 0;  // keys that were announced to the sink and have not been read yet
   std::string key_;
-  // For the next key.
+  // Attributes of the next key.
   int64_t deadline_ms_ = kNoDeadline;
   std::optional<uint64_t> idle_s_;
   std::optional<uint8_t> frequency_;

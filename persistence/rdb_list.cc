@@ -1,4 +1,4 @@
-// Lists in RDB texts: rows of nodes, which become our chunks.
+// Lists in RDB texts: sequences of nodes, which become chunks of our lists.
 #include <memory>
 
 #include "datatypes/chunked_list.h"
@@ -22,7 +22,7 @@ std::string ListpackOf(const ListChunk& chunk) {
   return maker.Take();
 }
 
-// Gives the list the encoding for these nodes: small ones are packed.
+// Creates the entry in the encoding for these nodes: a small list becomes one listpack.
 RdbValueResult MakeList(std::unique_ptr<ChunkedList> list, const RdbTarget& target) {
   if (list->Size() == 0) return EmptyValue();
   const ListChunk& first = list->Chunk(0);
@@ -40,7 +40,7 @@ RdbValueResult ReadPlainList(RdbInput& input, const RdbTarget& target) {
   return MakeList(std::move(list), target);
 }
 
-// Redis: stays a list of nodes at any size.
+// Redis: the result is a list of nodes at any size.
 RdbValueResult ReadListZiplist(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto elements = ZiplistElements(text.View());
@@ -51,7 +51,7 @@ RdbValueResult ReadListZiplist(RdbInput& input, const RdbTarget& target) {
   return ObjectEntry(target, ValueType::kList, std::move(list));
 }
 
-// The elements of the next node, or nullopt if it is malformed. They view `text`.
+// Returns the elements of the next node, or nullopt if the node is malformed. They view `text`.
 std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes text) {
   if (type == rdb::Type::kListQuicklist) return ZiplistElements(text);
   if (kind == rdb::kNodePacked) return ListpackElements(text);
@@ -59,7 +59,7 @@ std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes 
   return PackedElements{{.text = text}};
 }
 
-// A list of one small node is stored unchanged.
+// Returns true if the node can be stored unchanged, as a list of one small node.
 bool CanBeKept(Bytes node, const RdbTarget& target) {
   const CanonicalListpack listpack(node);
   return listpack.IsCanonical() && listpack.Count() > 0 && LimitOf(target).Admits(node.size(), listpack.Count());

@@ -21,7 +21,7 @@ constexpr uint64_t kLengths14 = 1u << 14;
 constexpr size_t kLongestLength = 9;
 constexpr size_t kFirstRoom = 64;
 
-// Writes a length; returns its number of bytes.
+// Writes a length and returns its number of bytes.
 size_t PutLength(char* at, uint64_t length) {
   if (length < kLengths6) {
     at[0] = static_cast<char>(length);

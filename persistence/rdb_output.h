@@ -1,8 +1,8 @@
 // RdbOutput: writes the primitives of rdb_format.h into a buffer.
 //
-// Without a drain the buffer grows and holds everything (a DUMP payload). With a drain a full buffer is emptied into
-// the drain, so that a data set larger than memory can be written; a text that is large compared with the buffer goes
-// to the drain directly.
+// Without a drain, the buffer grows and contains everything (a DUMP payload). With a drain, a full buffer is emptied
+// into the drain, so that a data set larger than memory can be written. A text that is large compared with the buffer
+// goes to the drain directly.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace respite {
 
 enum class RdbCompression : uint8_t { kOff, kOn };
-// k70: what Redis 7.0 reads: no listpacks of sets, no active times of consumers.
+// k70 is the format that Redis 7.0 reads: no listpacks of sets, no active times of consumers.
 enum class RdbDialect : uint8_t { k70, k72 };
 
 // Receives the bytes that do not fit into the buffer, in order.
@@ -33,10 +33,10 @@ class RdbOutput {
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
   Bytes Buffered() const { return {buffer_.data(), size_}; }
-  // Before the first value.
+  // Must be called before the first value is written.
   void SetDialect(RdbDialect dialect) { dialect_ = dialect; }
   RdbDialect dialect() const { return dialect_; }
-  // Moves out what was written. Only without a drain.
+  // Moves the output out. Requires: no drain.
   std::string TakeBuffer() {
     buffer_.resize(size_);
     return std::move(buffer_);
@@ -48,7 +48,7 @@ class RdbOutput {
     *Room(1) = static_cast<char>(byte);
     ++size_;
   }
-  // Writes them verbatim.
+  // Writes the bytes verbatim.
   void RawBytes(Bytes bytes) {
     if (bytes.size() >= kLong) return LongBytes(bytes);
     std::memcpy(Room(bytes.size()), bytes.data(), bytes.size());
@@ -69,7 +69,7 @@ class RdbOutput {
  private:
   static constexpr size_t kLong = 32 * 1024;
 
-  // Memory for `bytes` more, after the content.
+  // Returns memory for `bytes` more bytes after the content.
   char* Room(size_t bytes) {
     if (buffer_.size() - size_ < bytes) MakeRoom(bytes);
     return buffer_.data() + size_;

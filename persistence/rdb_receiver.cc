@@ -10,11 +10,11 @@ namespace respite {
 
 namespace {
 
-// The beginning of an item is read again as soon as it may be whole if it is no longer than this.
+// An incomplete item shorter than this is read again as soon as it may be complete.
 constexpr size_t kShort = 256;
-// What an RDB of unknown length is trusted with when it announces its number of keys.
+// The assumed length of an RDB of unknown length. It limits the memory reserved for the announced number of keys.
 constexpr uint64_t kUnknownTotal = 64 * 1024 * 1024;
-// The same if the sender named a length: it may be a lie, too, and what was reserved for it is written at once.
+// The limit if the sender announced a length. The length may be false, and reserved memory is written immediately.
 constexpr uint64_t kMostBelieved = 256 * 1024 * 1024;
 
 }  // namespace
@@ -44,7 +44,7 @@ RdbReceiver::Status RdbReceiver::Read(Bytes bytes) {
   current_ = bytes;
   input_ = RdbInput(bytes);
   items_.Use(input_, base_);
-  uint64_t read = 0;  // whole items
+  uint64_t read = 0;  // bytes of complete items
   while (!items_.IsDone() && items_.Next()) read = input_.Offset();
   if (items_.HasFailed()) return Status::kFailed;
   if (items_.IsDone()) {

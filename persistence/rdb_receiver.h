@@ -1,11 +1,11 @@
-// RdbReceiver: reads an RDB that arrives in pieces, without waiting for more than it has.
+// RdbReceiver: reads an RDB that arrives in pieces. It never waits for more bytes.
 //
 //   RdbReceiver receiver(options, sink, 0);
 //   while (...) if (receiver.Take(piece) == RdbReceiver::Status::kFailed) Log(receiver.TakeFailure().text);
 //   if (receiver.Finish() == ...)
 //
-// Items are passed to the sink as soon as they are whole. An item that is not is kept, and read again when it has
-// doubled, so that reading a long one costs no more than twice what it would cost at once.
+// Items are passed to the sink as soon as they are complete. An incomplete item is kept, and read again when its kept
+// part has doubled. So a long item costs at most twice as much as if it had arrived whole.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ namespace respite {
 
 class RdbReceiver final : private RdbItemSource {
  public:
-  // `total` is the length of the RDB, if it is known.
+  // `total` is the length of the RDB, if known.
   RdbReceiver(const RdbReadOptions& options, RdbSink& sink, std::optional<uint64_t> total);
 
   enum class Status : uint8_t { kMore, kDone, kFailed };
-  // Takes the next bytes. Those behind the RDB are ignored. Cost: O(bytes).
+  // Takes the next bytes. Ignores bytes after the RDB. Cost: O(bytes).
   Status Take(Bytes bytes);
-  // No bytes follow: the RDB is whole, or not.
+  // Ends the input. Returns kDone if the RDB is complete, else kFailed.
   Status Finish();
-  // Requires: kFailed was returned, or nothing follows.
+  // Requires: Take or Finish returned kFailed.
   RdbFailure TakeFailure() { return items_.TakeFailure(); }
-  // Bytes that have been read.
+  // Returns the number of bytes that were read.
   uint64_t Offset() const { return base_; }
 
  private:
@@ -42,11 +42,11 @@ class RdbReceiver final : private RdbItemSource {
   const std::optional<uint64_t> total_;
   RdbItemReader items_;
   RdbInput input_{Bytes()};
-  std::string kept_;       // the beginning of an item
-  uint64_t enough_ = 0;    // bytes of it with which it is worth another try
-  uint64_t base_ = 0;      // where kept_ begins
-  uint64_t checksum_ = 0;  // of what is before base_
-  Bytes current_;          // during Read
+  std::string kept_;       // start of an incomplete item
+  uint64_t enough_ = 0;    // size of kept_ at which the item is read again
+  uint64_t base_ = 0;      // position of kept_ in the RDB
+  uint64_t checksum_ = 0;  // checksum of the bytes before base_
+  Bytes current_;          // the bytes that Read is reading
 };
 
 }  // namespace respite

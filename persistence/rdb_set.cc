@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kRepeatedSetMember[] = "Duplicate set members detected";
 
-// nullopt if one of the members is not an integer.
+// Returns nullopt if a member is not an integer.
 std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
   std::vector<int64_t> integers;
   for (const PackedElement& member : members) {
@@ -51,7 +51,7 @@ RdbValueResult MakeIntegerSet(std::vector<int64_t> integers, const RdbTarget& ta
   return PackedEntry(target, ValueType::kSet, ValueForm::kIntset, MakeIntset(integers));
 }
 
-// Redis: this many members or more become a table, even if all are integers.
+// Redis: more members than set-max-intset-entries become a table, even if all are integers.
 RdbValueResult ReadPlainSet(RdbInput& input, const RdbTarget& target) {
   const uint64_t count = input.Count(1);
   if (count == 0) return EmptyValue();
@@ -80,7 +80,7 @@ RdbValueResult ReadSetListpack(RdbInput& input, const RdbTarget& target) {
   return MakeListpackSet(*members, target);
 }
 
-// Redis 7.0 knows no listpacks of sets.
+// Writes the members one by one, because Redis 7.0 does not know listpacks of sets.
 void WritePlain(RdbOutput& out, Bytes listpack) {
   const auto members = ListpackElements(listpack);
   out.Length(members->size());

@@ -13,13 +13,13 @@ namespace {
 constexpr char kRepeatedSortedSetMember[] = "Duplicate zset fields detected";
 constexpr char kNotANumber[] = "Zset with NAN score detected";
 
-// A member that will be packed. The text is a view.
+// A member that will be packed. Its text is a view.
 struct Scored {
   PackedElement member;
   double score;
 };
 
-// The records of a large set in any order, until the set owns them, and their index.
+// The records of a large set, in any order, and their index. Owns the records until the set does.
 class Records {
  public:
   explicit Records(const HashKey& hash_key) : index_(hash_key) {}
@@ -46,7 +46,7 @@ class Records {
   }
 
  private:
-  // Redis and Respite write the best score first, so usually nothing must be sorted.
+  // Redis and Respite write the best score first, so reversing the records is usually enough.
   void Sort() {
     std::reverse(items_.begin(), items_.end());
     auto is_before = [](const ScoreTree::Item& a, const ScoreTree::Item& b) {
@@ -130,7 +130,7 @@ std::optional<double> ScoreOf(const PackedElement& element) {
   return ParseDouble(element.text);
 }
 
-// True if scores are numbers and members are in order.
+// Returns true if all scores are numbers and the members are in order.
 bool IsInOrder(const CanonicalListpack& listpack) {
   std::optional<PackedText> member_before;
   double score_before = 0;
@@ -146,7 +146,7 @@ bool IsInOrder(const CanonicalListpack& listpack) {
   return true;
 }
 
-// Unlike a rebuild, keeps the digits of its scores.
+// Stores the listpack unchanged if possible, which keeps the digits of its scores.
 std::optional<RdbValueResult> KeepListpack(Bytes bytes, const RdbTarget& target) {
   const CanonicalListpack listpack(bytes);
   if (!CanBeKept(listpack, 2, target.limits.zset_max_listpack_entries, target) || !IsInOrder(listpack))

@@ -1,11 +1,12 @@
-// Streams in RDB texts. Redis keeps the entries of a stream in listpacks, one for each of its nodes, which are our
-// blocks:
+// Streams in RDB texts. Redis keeps the entries of a stream in listpacks, one for each node. The nodes become blocks of
+// our streams.
 //
 //   listpack = live | deleted | count | name*count | 0 | entry …
-//   entry    = flags | ms | seq | value*count | elements before this one
-//            | flags | ms | seq | n | (name value)*n | elements before this one
+//   entry    = flags | ms | seq | value*count | number of elements before this one
+//            | flags | ms | seq | n | (name value)*n | number of elements before this one
 //
-// Flags: 1 deleted, 2 the names are those of the head. IDs are stored as differences from the ID of the node.
+// Flags: 1 means deleted, 2 means that the names are those of the head. IDs are stored as differences from the node's
+// ID.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -44,7 +45,7 @@ void WriteIdBytes(RdbOutput& out, const StreamId& id) {
   for (const char byte : id.RawBytes()) out.Byte(static_cast<uint8_t>(byte));
 }
 
-// Redis stores integers in the listpack as signed, whatever they mean.
+// Redis stores all integers in the listpack as signed.
 void AppendInteger(ListpackMaker& maker, uint64_t integer) { maker.AppendInteger(static_cast<int64_t>(integer)); }
 
 void AppendEntry(ListpackMaker& maker, const StreamBlock& block, const StreamId& block_id,
@@ -100,7 +101,7 @@ class BlockReader {
  public:
   BlockReader(StreamLog& log, const StreamId& id, Bytes listpack) : log_(log), id_(id), elements_(listpack) {}
 
-  // Returns null, or why the block is bad.
+  // Returns null, or the reason why the block is bad.
   const char* Read() {
     const int64_t live = Integer();
     const int64_t deleted = Integer();
@@ -118,12 +119,12 @@ class BlockReader {
     if (!element.is_integer) elements_.Fail();
     return element.integer;
   }
-  // Valid as long as the reader.
+  // Reads a text, which is valid as long as the reader.
   Bytes Text() {
     const PackedElement element = elements_.Next();
     return element.is_integer ? digits_.emplace_back(element.integer).View() : element.text;
   }
-  // Reads a count of things that take `elements` elements each; fails if there cannot be so many.
+  // Reads a count of items that take `elements` elements each. Fails if there cannot be so many items.
   size_t Count(size_t elements) {
     constexpr size_t kLeastBytes = 2;
     const int64_t count = Integer();
@@ -143,7 +144,7 @@ class BlockReader {
     return log_.LoadEntry({id_.ms + ms, id_.seq + seq}, words_, state) ? nullptr : kBadOrder;
   }
 
-  // The fields and values of one entry.
+  // Reads the fields and values of one entry into words_.
   void ReadWords(bool has_same_names) {
     words_.clear();
     const size_t count = has_same_names ? names_.size() : Count(2);
@@ -158,7 +159,7 @@ class BlockReader {
   StreamLog& log_;
   const StreamId id_;
   ListpackReader elements_;
-  std::deque<IntegerText> digits_;  // of integers that are texts
+  std::deque<IntegerText> digits_;  // texts of integers
   std::vector<Bytes> names_;
   std::vector<Bytes> words_;
   int64_t live_ = 0;
@@ -187,24 +188,24 @@ const char* ReadEntries(RdbInput& input, StreamLog& log) {
   return nullptr;
 }
 
-// In Redis a counter that a command has set to the maximum grows beyond it; here it stays at the maximum.
+// Redis: a counter that a command has set to the maximum grows beyond it. Here the counter stays at the maximum.
 uint64_t ReadCount(RdbInput& input) { return std::min(input.Length(), uint64_t{INT64_MAX}); }
 
-// As ReadCount, but the count may be unknown.
+// Reads a count that may be unknown. Limits a known count as ReadCount does.
 int64_t ReadGroupCount(RdbInput& input) {
   constexpr auto kUnknown = static_cast<uint64_t>(StreamGroup::kUnknownCount);
   const uint64_t count = input.Length();
   return count == kUnknown ? StreamGroup::kUnknownCount : static_cast<int64_t>(std::min(count, uint64_t{INT64_MAX}));
 }
 
-// Redis: the oldest format does not record how many entries were added before.
+// Redis: the oldest format does not record how many entries were ever added.
 const char* ReadNumbers(RdbInput& input, rdb::Type type, StreamLog& log) {
   const uint64_t length = input.Length();
   log.SetLastId(ReadId(input));
   log.SetEntriesAdded(length);
   if (type != rdb::Type::kStreamListpacks) {
-    ReadId(input);                                               // the first ID, which we determine ourselves
-    log.SetMaxDeletedId(std::min(ReadId(input), log.LastId()));  // before 7.2, XSETID could leave a greater one
+    ReadId(input);                                               // the first ID, which the log determines itself
+    log.SetMaxDeletedId(std::min(ReadId(input), log.LastId()));  // before Redis 7.2, XSETID could leave a greater one
     log.SetEntriesAdded(ReadCount(input));
   }
   // Refuses numbers that no command can set, because a rewritten append-only file could not express them.

@@ -17,8 +17,8 @@ enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 
 class RdbFileSupply final : public RdbSupply {
  public:
-  // Reads `piece_bytes` at once, or more for longer values. `told` is called with the offset whenever a piece is used
-  // up; if it returns false, the supply ends.
+  // Reads `piece_bytes` bytes per step, or more for longer values. `told` is called with the offset whenever a piece is
+  // used up. If it returns false, the supply fails.
   RdbFileSupply(File& file, uint64_t offset, size_t piece_bytes, SupplyChecksum checksum,
                 std::function<bool(uint64_t offset)> told)
       : file_(file),
@@ -28,9 +28,9 @@ class RdbFileSupply final : public RdbSupply {
         checksums_(checksum == SupplyChecksum::kCrc64),
         told_(std::move(told)) {}
 
-  // Must be called first: reads the size of the file.
+  // Reads the size of the file. Must be called first.
   IoError Open();
-  // The checksum of all bytes so far, without `rest`, which is the end of the last piece.
+  // Returns the checksum of all bytes before `rest`, the end of the last piece.
   uint64_t Checksum(Bytes rest);
 
   uint64_t Left() const override { return end_ - next_; }
@@ -48,14 +48,14 @@ class RdbFileSupply final : public RdbSupply {
 
   File& file_;
   const size_t piece_bytes_;
-  uint64_t next_;  // offset of the first byte not read yet
+  uint64_t next_;  // offset of the first unread byte
   uint64_t end_;
   const bool checksums_;
   const std::function<bool(uint64_t offset)> told_;
   Piece piece_;
   Piece spare_;
-  std::vector<Piece> used_;          // until Forget
-  const char* unchecked_ = nullptr;  // in piece_: where the checksum continues
+  std::vector<Piece> used_;          // pieces that are kept until Forget
+  const char* unchecked_ = nullptr;  // the position in piece_ where the checksum continues
   uint64_t checksum_ = 0;
   IoError error_ = kNoError;
 };

@@ -1,4 +1,4 @@
-// The parts of rdb_value_reader.h and rdb_value_writer.h, one file per type of value.
+// The parts of rdb_value_reader.h and rdb_value_writer.h for each type of value, which have a file each.
 #pragma once
 
 #include "base/result.h"
@@ -10,7 +10,7 @@
 
 namespace respite {
 
-// Read what follows a type byte of theirs. The caller must check whether the input failed; then the results are
+// Read the bytes after the type byte. The caller must check whether the input failed; if so, the results are
 // meaningless.
 RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
@@ -18,7 +18,7 @@ RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget
 RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& target);
 
-// Write what follows the type byte, which rdb_value_writer.cc writes.
+// Write the bytes after the type byte, which rdb_value_writer.cc writes.
 void WriteRdbList(RdbOutput& out, const Entry& entry);
 void WriteRdbSet(RdbOutput& out, const Entry& entry);
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);
@@ -39,14 +39,14 @@ inline EntryPtr ObjectEntry(const RdbTarget& target, ValueType type, std::unique
   return EntryPtr(Entry::CreateObject(target.key, type, std::move(object), target.access));
 }
 
-// Reads `count` texts, fewer if the input fails. Only for small collections, since it holds all texts at once.
+// Reads `count` texts, or fewer if the input fails. Only for small collections, since all texts are in memory together.
 std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);
-// The same as elements, which view the texts.
+// Converts texts to elements, which view the texts.
 PackedElements ElementsOf(const std::vector<RdbText>& texts);
-// True if a packed collection can be stored unchanged: it is canonical, has at most `most` items of `stride` elements
-// each, and the first elements of its items are distinct.
+// Returns true if a packed collection can be stored unchanged: it is canonical, has at most `most` items of `stride`
+// elements each, and the first elements of the items are distinct.
 bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t most, const RdbTarget& target);
-// True if one of the elements begin, begin + stride … has more than `max` bytes.
+// Returns true if one of the elements has more than `max` bytes.
 bool HasLongElement(const PackedElements& elements, uint64_t max);
 
 }  // namespace respite

@@ -1,9 +1,9 @@
-// Creates entries from the values in RDB files and DUMP payloads: every encoding that Redis 7.2 reads, and the hashes
-// with field deadlines of 7.4.
+// Creates entries from the values in RDB files and DUMP payloads, for every encoding that Redis 7.2 reads and for the
+// hashes with field deadlines of Redis 7.4.
 //
-// The input is untrusted: a value is refused as a whole if it is truncated, announces more than it contains, repeats a
-// field or member, has a score that is not a number, or is empty. Values are rebuilt in our own encodings, by the
-// limits of this server; as in Redis, only the number of elements decides whether a packed value stays packed.
+// The input is untrusted. A value is refused as a whole if it is truncated, announces more than it contains, repeats a
+// field or member, has a score that is not a number, or is empty. Values are rebuilt in our own encodings, according to
+// the limits of this server. As in Redis, only the number of elements determines whether a packed value stays packed.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,31 @@
 
 namespace respite {
 
-// What the new entry needs besides its value.
+// The properties of the new entry except its value.
 struct RdbTarget {
   Bytes key;
   uint32_t access;
   const EncodingLimits& limits;
-  HashKey hash_key;  // of the tables of large collections
+  HashKey hash_key;  // for the tables of large collections
   int64_t deadline_ms = kNoDeadline;
 };
 
-// Why there is no value.
+// The reason why there is no value.
 struct RdbValueFault {
   enum class Kind : uint8_t {
     kBad,
-    kEmpty,  // valid, but an empty collection, which no key can have as its value
+    kEmpty,  // an empty collection, which is valid but cannot be the value of a key
   };
   Kind kind;
   const char* why;
 };
 using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
-// The entry, or why there is none. `type` is the byte before the value. After kEmpty the input is after the value.
-// Cost: O(size of the value), also in memory.
+// Returns the entry or the reason why there is none. `type` is the byte before the value. After kEmpty the input
+// continues after the value. Cost: O(size of the value), also in memory.
 RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbTarget& target);
 
-// True for values that are one packed text, or lists of such texts, in the current encodings.
+// Returns true for types whose values are one packed text, or lists of such texts, in the current encodings.
 bool IsPackedRdbType(uint8_t type);
 
 }  // namespace respite

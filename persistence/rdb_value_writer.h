@@ -1,7 +1,7 @@
-// Writes values for RDB files and DUMP payloads: the type byte and what rdb_format.h defines for it.
+// Writes values for RDB files and DUMP payloads: the type byte and the bytes that rdb_format.h defines for it.
 //
-// Packed values are written unchanged, because they are kept in Redis' own layouts; large ones element by element.
-// Small values produce the same bytes as in Redis 7.2.
+// Packed values are written unchanged, because Respite keeps them in Redis' own layouts. Large values are written
+// element by element. Small values produce the same bytes as in Redis 7.2.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace respite {
 
-// Cost: O(size of the value); compression takes most of it.
+// Writes the type and the value. Cost: O(size of the value); compression takes most of it.
 void WriteRdbValue(RdbOutput& out, const Entry& entry);
-// With the key between type and value, as in a file.
+// Writes the key between type and value, as in a file.
 void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry);
 
-// The format version that a reader of this value must support.
+// Returns the format version that a reader of this value must support.
 uint16_t RdbVersionFor(const Entry& entry);
 
 }  // namespace respite

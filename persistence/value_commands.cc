@@ -19,19 +19,19 @@ namespace {
 
 constexpr size_t kMostItems = 64;
 
-// For reading only, as of a time when nothing has expired.
+// Returns a place for reading only, at a time when nothing has expired.
 CollectionPlace PlaceOf(const Entry& entry) {
   static constexpr EncodingLimits kUnused;
   return {ValueSlot(&entry), kUnused, std::numeric_limits<int64_t>::min()};
 }
 
-// Begins a new command when the current one has the maximum of items.
+// Writes items as commands with at most kMostItems items each.
 class ItemCommands {
  public:
   ItemCommands(RequestOutput& out, Bytes name, Bytes key, size_t words_per_item, size_t items)
       : out_(out), name_(name), key_(key), words_per_item_(words_per_item), left_(items) {}
 
-  // Requires: the words of the item follow.
+  // Begins a command if necessary. Requires: the caller then writes the words of the item.
   void NextItem() {
     if (room_ == 0) {
       room_ = std::min(left_, kMostItems);
@@ -89,7 +89,7 @@ void WriteSortedSet(RequestOutput& out, const Entry& entry) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-// Collects fields with the same deadline.
+// Collects consecutive fields with the same deadline into one command.
 class FieldDeadlines {
  public:
   FieldDeadlines(RequestOutput& out, Bytes key) : out_(out), key_(key) {}
@@ -148,7 +148,7 @@ class StreamCommands {
   void Write() {
     FindGone();
     WriteEntries();
-    // Before the groups, which cannot have read more than was added.
+    // Must precede the groups, because a group cannot have read more entries than were added.
     WriteSetId(std::max(log_.EntriesAdded(), log_.Length() + gone_.size()));
     for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
     if (gone_.empty()) return;
@@ -166,7 +166,7 @@ class StreamCommands {
     Id(id);
   }
 
-  // Collects pending entries whose stream entry is deleted, if they can be deleted again after the rewrite.
+  // Collects pending entries that are no longer in the stream, if they can be deleted again after the rewrite.
   void FindGone() {
     for (const auto& [name, group] : log_.groups()) {
       for (auto at = group.pending().First(); !at.AtEnd(); at.Next())
@@ -174,8 +174,8 @@ class StreamCommands {
     }
   }
 
-  // Without any XDEL, only entries at the old end are removed. XTRIM can remove them again and leaves no greatest
-  // deleted ID, which no command could reset.
+  // If no XDEL was ever used, only entries at the old end are gone. XTRIM can remove those again without setting a
+  // greatest deleted ID, which no command could reset.
   bool IsRemovable(const StreamId& id) const {
     if (id.IsZero() || id > log_.LastId()) return false;
     return !log_.MaxDeletedId().IsZero() || log_.Length() == 0 || id < log_.FirstId();

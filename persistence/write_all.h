@@ -1,4 +1,4 @@
-// Writes to a descriptor of the system until everything is written.
+// Writes to a file descriptor until everything is written.
 #pragma once
 
 #include "base/bytes.h"

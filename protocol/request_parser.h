@@ -8,8 +8,7 @@
 //        final size and is never copied. Above that its room grows with the bytes that have arrived, whatever size was
 //        announced.
 //   2. The caller reads, and calls `Received(n)`.
-//   3. The caller calls `ParseInto(batch)` until it no longer returns kRequest. The batch's views are valid until
-//   step 4.
+//   3. The caller calls `ParseInto(batch)` until it stops returning kRequest. The views are valid until step 4.
 //   4. `SaveRest()` saves the unparsed rest of the scratch buffer. An idle client keeps no memory.
 //
 // Parsing resumes where it stopped, so a request that arrives in many pieces costs no more than one that arrives whole.
