@@ -102,7 +102,7 @@ class HashedText {
 
  private:
   const char* data_ = nullptr;
-  size_t size_ = SIZE_MAX;  // none
+  size_t size_ = SIZE_MAX;  // equals no text
   uint64_t hash_ = 0;
 };
 

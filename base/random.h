@@ -10,7 +10,7 @@
 
 namespace respite {
 
-// xoshiro256**: 32 bytes of state, period 2^256 - 1. The same seed gives the same sequence on every machine.
+// xoshiro256**: 32 bytes of state, period 2^256 - 1. Equal seeds give equal sequences on every machine.
 // Cost: about 1 ns per number. Not thread safe.
 class Random {
  public:

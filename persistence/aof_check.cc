@@ -34,7 +34,7 @@ std::string FailedToRead(const Part& part, IoError error) {
   return "Failed to read from AOF " + part.name + ": " + IoErrorText(error);
 }
 
-// Returns true if the first line that is not a comment is that of a manifest.
+// Returns true if the text begins, after comments, like the first line of a manifest.
 bool IsManifest(Bytes text) {
   while (text.starts_with('#')) {
     const size_t end = text.find('\n');

@@ -56,8 +56,8 @@ class AofManifest {
   // Returns true if there is nothing to load.
   bool Empty() const { return !base_ && incrementals_.empty(); }
 
-  // Returns true for a name that a new file must not have, such as that of a file left by a crash. Names in the history
-  // are excluded without it.
+  // Returns true for a name that a new file must not have, such as the name of a file left by a crash. Names in the
+  // history are excluded without it.
   using Taken = std::function<bool(const std::string& name)>;
   // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old one becomes history. Returns its name, which is
   // valid until the next change.

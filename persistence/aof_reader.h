@@ -28,14 +28,14 @@ class AofReader {
     kRecords,      // at least one record was read
     kEnd,          // the file ends after the last record
     kTruncated,    // the file ends inside the annotation or record that begins at Offset()
-    kFormatError,  // the text at Offset() is neither a record nor an annotation
+    kFormatError,  // there is no record or annotation at Offset()
     kReadError,    // see Error()
   };
 
   // Why and where reading stopped, after kTruncated and kFormatError. Offsets are positions in the file.
   struct Fault {
     enum class Kind : uint8_t {
-      kNotARecord,  // the text is neither a record nor an annotation
+      kNotARecord,  // no record or annotation begins here
       kAnnotation,  // an annotation has no end
       kCount,       // the number of arguments is impossible
       kMark,        // the size of an argument does not begin with "$"

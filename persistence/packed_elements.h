@@ -9,8 +9,7 @@
 //             content by its first byte: 00 text of up to 63, 01 of 14 bits (big-endian), 10 of {4} (big-endian);
 //             0xc0 0xd0 0xe0 0xf0 0xfe integers of 2, 4, 8, 3, 1 bytes; 0xf1 … 0xfd the integers 0 … 12
 //   zipmap  = count of pairs (254: unknown) | pair … | 255
-//     pair  = length | field | length | free bytes {1} | value | free …      length: one byte if below 254, else 254
-//     {4}
+//     pair  = length | field | length | free bytes {1} | value | free …      length: one byte, or 254 {4}
 //   intset  = width {4}: 2, 4 or 8 | count {4} | integers of that width, ascending
 #pragma once
 

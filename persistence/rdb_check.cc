@@ -15,7 +15,7 @@ std::string AtOffset(uint64_t offset, Bytes text) {
   return "[offset " + std::to_string(offset) + "] " + std::string(text);
 }
 
-// Redis prints names verbatim; here control characters are escaped for the terminal.
+// Returns the text with control characters escaped for the terminal. Redis prints names verbatim.
 std::string Printable(Bytes text) {
   const std::string quoted = Quoted(text);
   return quoted.substr(1, quoted.size() - 2);

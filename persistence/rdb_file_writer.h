@@ -1,4 +1,4 @@
-// Writes a data set as an RDB file; rdb_format.h has the grammar. The output equals that of Redis 7.2 for the same
+// Writes a data set as an RDB file; rdb_format.h has the grammar. Redis 7.2 writes the same bytes for the same
 // data, except for the order of keys. If hashes have field deadlines, the file has version 12, which Redis 7.4 reads.
 //
 //   auto file = files.Open(temporary, FileSystem::Mode::kCreate);

@@ -1,4 +1,4 @@
-// Hashes in RDB texts.
+// Reads and writes hashes in RDB form.
 #include <algorithm>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// Lists in RDB texts: sequences of nodes, which become chunks of our lists.
+// Reads and writes lists in RDB form: sequences of nodes, which become chunks of our lists.
 #include <memory>
 
 #include "datatypes/chunked_list.h"

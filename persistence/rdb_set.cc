@@ -1,4 +1,4 @@
-// Sets in RDB texts.
+// Reads and writes sets in RDB form.
 #include <algorithm>
 #include <memory>
 

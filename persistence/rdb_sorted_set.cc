@@ -1,4 +1,4 @@
-// Sorted sets in RDB texts.
+// Reads and writes sorted sets in RDB form.
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -1,5 +1,5 @@
-// Streams in RDB texts. Redis keeps the entries of a stream in listpacks, one for each node. The nodes become blocks of
-// our streams.
+// Reads and writes streams in RDB form. Redis keeps the entries of a stream in listpacks, one for each node. The nodes
+// become blocks of our streams.
 //
 //   listpack = live | deleted | count | name*count | 0 | entry …
 //   entry    = flags | ms | seq | value*count | number of elements before this one
@@ -124,7 +124,7 @@ class BlockReader {
     const PackedElement element = elements_.Next();
     return element.is_integer ? digits_.emplace_back(element.integer).View() : element.text;
   }
-  // Reads a count of items that take `elements` elements each. Fails if there cannot be so many items.
+  // Reads a count of items that take `elements` elements each. Fails if the listpack is too short for them.
   size_t Count(size_t elements) {
     constexpr size_t kLeastBytes = 2;
     const int64_t count = Integer();
