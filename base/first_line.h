@@ -6,8 +6,7 @@
 
 namespace respite {
 
-// Returns the first line of a file without its line end, or nullopt if the file cannot be read. Only the first KB is
-// read.
+// Returns the first line of a file (at most 1 KB) without its line end, or nullopt if the file cannot be read.
 std::optional<std::string> FirstLineOf(const char* path);
 
 }  // namespace respite

@@ -21,8 +21,7 @@ bool HasGlobCharacter(Bytes text);
 
 enum class CaseMode : uint8_t { kSensitive, kIgnore };
 
-// Returns true if the pattern matches. Cost: at worst O(|pattern| * |text|) for any number of stars; no recursion, no
-// allocation.
+// Returns true if the pattern matches. Cost: at worst O(|pattern| * |text|); no recursion, no allocation.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive);
 
 // A compiled pattern, for matching many texts and for patterns of untrusted clients. The cost of a set does not depend

@@ -80,8 +80,7 @@ size_t PowerIndexFor(int exponent) {
   return index;
 }
 
-// The interval of numbers that read back as the value, scaled by a power of ten. All three bounds have the same
-// exponent.
+// The interval of numbers that read back as the value, scaled by a power of ten. All three have one exponent.
 struct Interval {
   Scaled low;
   Scaled value;

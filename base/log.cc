@@ -185,8 +185,7 @@ int SyslogPriority(LogLevel level) {
 }
 
 // The syslog connection, which all loggers of the process share. The C library's syslog has a lock that another thread
-// may hold during a fork. So all calls are made under the mutex of this class, and a process takes the mutex before it
-// forks.
+// may hold during a fork. So all calls are made under the mutex of this class, which a process takes before it forks.
 class Syslog {
  public:
   void Open(const std::string& ident, int facility) {
@@ -217,8 +216,7 @@ class Syslog {
   int users_ = 0;
 };
 
-// POSIX guarantees that localtime_r knows the time zone only after tzset. One call per process is enough, on any
-// thread.
+// POSIX guarantees that localtime_r knows the time zone only after tzset. One call per process is enough.
 void ReadTimeZone() { [[maybe_unused]] static const bool is_read = (tzset(), true); }
 
 int64_t FloorDivide(int64_t value, int64_t divisor) {

@@ -13,15 +13,14 @@
 
 namespace respite {
 
-// The decimal text of an integer, stored in the object itself without allocation. The Bytes are valid as long as the
-// object.
+// The decimal text of an integer, stored in the object without allocation. The Bytes are valid as long as the object.
 //   hash->Set(field, IntegerText(sum));
 class IntegerText {
  public:
   explicit IntegerText(int64_t value);
   static IntegerText FromUnsigned(uint64_t value);
 
-  operator Bytes() const { return View(); }  // it is a text
+  operator Bytes() const { return View(); }  // NOLINT(google-explicit-constructor): it is a text
   Bytes View() const { return {digits_.data(), size_}; }
   std::string Text() const { return std::string(View()); }
 

@@ -5,8 +5,7 @@ namespace respite {
 
 inline void Prefetch(const void* address) {
   __builtin_prefetch(address);
-  // g++ 12 treats a function that only prefetches as pure and drops calls to it. This line prevents that and costs no
-  // instruction.
+  // g++ 12 treats a function that only prefetches as pure and drops calls to it. This line prevents that at no cost.
   asm volatile("" : : "r"(address));
 }
 

@@ -1,5 +1,4 @@
-// Frees unused buckets of hash maps that clients can fill. The hash maps of the standard library never do so
-// themselves.
+// Frees unused buckets of hash maps that clients can fill. Those of the standard library never do so.
 #pragma once
 
 #include <cstddef>

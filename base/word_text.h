@@ -7,8 +7,7 @@
 
 namespace respite {
 
-// Quotes the word if necessary, so that SplitQuoted reads it as one word and a line that begins with it is not a
-// comment.
+// Quotes the word if necessary, so that SplitQuoted reads one word and a line beginning with it is not a comment.
 std::string WordText(Bytes word);
 // Returns the words of a line, separated by spaces.
 template <typename Words>

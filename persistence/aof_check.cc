@@ -52,8 +52,7 @@ std::optional<int64_t> SecondsOf(Bytes text) {
   return is_whole ? std::optional(seconds) : std::nullopt;
 }
 
-// Returns the two bytes at an offset in hexadecimal, as Redis' tool prints them. A byte after the end of the file is
-// 00.
+// Returns the two bytes at an offset in hexadecimal, as Redis' tool prints them. Bytes after the end are 00.
 std::string HexAt(File& file, uint64_t offset) {
   std::array<char, 2> bytes{};
   file.ReadAt(offset, bytes);

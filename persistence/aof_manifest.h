@@ -28,8 +28,7 @@ enum class AofBaseFormat : uint8_t { kCommands, kRdb };
 // The reason why a manifest was refused.
 struct AofManifestError {
   std::string why;
-  // The line with the error, counted from 1, and its text without surrounding space. Empty if Redis' error names no
-  // line.
+  // The line with the error, counted from 1, and its text without surrounding space. Empty if Redis names none.
   struct Line {
     size_t number;
     std::string text;

@@ -81,8 +81,7 @@ class AofReader {
     kFormatError,
   };
 
-  // An argument of the record at begin_ that was read into its own Blob. The buffer contains the bytes before and after
-  // it.
+  // An argument of the record at begin_ that was read into its own Blob. The buffer contains the rest of the record.
   struct Fetched {
     size_t at;  // relative to begin_
     BlobRef blob;

@@ -96,8 +96,7 @@ class FileSystem {
   // lock of a process that crashed. Fails with EWOULDBLOCK if another process holds the lock.
   virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;
 
-  // Runs tasks on another thread, one after the other. This default runs them immediately. Requires: the task is not
-  // pending.
+  // Runs tasks on another thread, one after the other. This default runs them immediately. Requires: not Pending.
   virtual void Later(FileTask& task) {
     MarkPending(task);
     RunPending(task);

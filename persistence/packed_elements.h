@@ -1,5 +1,4 @@
-// The packed encodings in RDB texts, both current (listpack, intset) and old (ziplist, zipmap), as plain lists of
-// elements.
+// The packed encodings in RDB texts, both current (listpack, intset) and old (ziplist, zipmap), as lists of elements.
 //
 // The bytes are untrusted: each function checks everything and returns nullopt if there is an error. Elements are views
 // of the bytes.

@@ -116,8 +116,7 @@ struct RdbHead {
 // Checks the first kRdbHeadBytes of an RDB before the rest is read. Requires: bytes.size() == kRdbHeadBytes.
 RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions);
 
-// Returns the offset after the RDB, where the file may continue. Cost: O(bytes); memory for 512 KB and the longest
-// value.
+// Returns the offset after the RDB; the file may continue. Cost: O(bytes); memory for 512 KB and the longest value.
 Result<uint64_t, RdbFailure> ReadRdb(File& file, uint64_t offset, const RdbReadOptions& options, RdbSink& sink);
 
 }  // namespace respite

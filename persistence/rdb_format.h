@@ -71,8 +71,7 @@
 //
 // Redis 7.2 and Respite write, in this order: aux fields, libraries, and for each non-empty database 254, 251 and keys.
 //
-// The number of a module consists of its name (nine characters of 6 bits, in the high bits) and 10 bits for its
-// version.
+// The number of a module consists of its name (nine characters of 6 bits, in the high bits) and a 10-bit version.
 //
 // A DUMP payload is `type value {2} {8}`. The last two are the format version and the CRC-64 of everything before it.
 //

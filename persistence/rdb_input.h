@@ -110,8 +110,7 @@ class RdbInput {
     return bytes;
   }
   uint64_t Length() { return LengthBehind(Byte()); }
-  // Reads a count of elements that take at least `least_bytes` each. Fails if the input is too short for
-  // them.
+  // Reads a count of elements that take at least `least_bytes` each. Fails if the input is too short.
   uint64_t Count(uint64_t least_bytes);
   RdbText Text() {
     const uint8_t head = Byte();

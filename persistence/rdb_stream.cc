@@ -5,8 +5,7 @@
 //   entry    = flags | ms | seq | value*count | number of elements before this one
 //            | flags | ms | seq | n | (name value)*n | number of elements before this one
 //
-// Flags: 1 means deleted, 2 means that the names are those of the head. IDs are stored as differences from the node's
-// ID.
+// Flags: 1 means deleted, 2 means that the names are those of the head. IDs are stored relative to the node's ID.
 #include <algorithm>
 #include <deque>
 #include <memory>

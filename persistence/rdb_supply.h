@@ -1,5 +1,4 @@
-// Supplies an RdbInput with the bytes of a file from an offset on, and computes their checksum. Only for
-// rdb_file_reader.cc.
+// Supplies an RdbInput with the bytes of a file, and computes their checksum. Only for rdb_file_reader.cc.
 #pragma once
 
 #include <cstdint>

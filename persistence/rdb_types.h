@@ -10,8 +10,7 @@
 
 namespace respite {
 
-// Read the bytes after the type byte. The caller must check whether the input failed; if so, the results are
-// meaningless.
+// Read the bytes after the type byte. If the input fails, which the caller must check, the results are meaningless.
 RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target);

@@ -1,5 +1,4 @@
-// The Redis version whose behaviour this server has. It is reported to clients, test suites and scripts, which parse
-// it.
+// The Redis version whose behaviour this server has. Clients, test suites and scripts parse it.
 #pragma once
 
 #include <string_view>

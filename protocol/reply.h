@@ -29,8 +29,7 @@ class Reply {
 
   void Ok() { IsBinary() ? BinaryText('+', "OK") : out_->Append("+OK\r\n"); }
   void Simple(Bytes text);
-  // Writes an error. `text` is the whole line after the '-': "ERR syntax error". As in Redis, line ends in it become
-  // spaces.
+  // Writes an error. `text` is the line after the '-': "ERR syntax error". As in Redis, line ends in it become spaces.
   void Error(Bytes text);
   void Integer(int64_t value) {
     if (value >= 0 && value <= 9 && !IsBinary()) {

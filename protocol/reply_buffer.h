@@ -91,8 +91,7 @@ class ReplyBuffer {
   // Removes everything that was appended after Size() was `size`. Requires: none of it has been sent.
   void RollBack(size_t size);
   void Clear();
-  // Clears the buffer but keeps the block for immediate reuse, for code in this process that reads many replies in
-  // turn.
+  // Clears the buffer but keeps the block for immediate reuse, for code that reads many replies in this process.
   void Rewind() {
     if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0) return Clear();
     end_ -= size_;

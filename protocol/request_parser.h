@@ -88,8 +88,7 @@ class RequestParser {
   const std::string& Error() const { return error_; }
   // Returns the number of bytes that were received and are not yet part of a complete request.
   size_t PendingBytes() const { return size_ - begin_ + big_filled_ - big_in_window_; }
-  // Returns the value that PendingBytes would have without the requests of the batch from `index` on. Requires: see
-  // Unread.
+  // Returns the PendingBytes after a call of Unread with these arguments. Requires: see Unread.
   size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {
     return size_ - batch.requests[index].offset + big_filled_ - big_in_window_;
   }
@@ -100,8 +99,7 @@ class RequestParser {
   size_t PendingArgumentBytes() const;
   // Returns the incomplete request without its big arguments. Valid as long as Unparsed.
   Bytes Pending() const { return {data_ + begin_, size_ - begin_}; }
-  // Returns the unparsed rest; after kError it begins with the error. Valid until the next call of a non-const
-  // function.
+  // Returns the unparsed rest; after kError it begins with the error. Valid until the next non-const call.
   Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }
   size_t HeldBytes() const;
 
