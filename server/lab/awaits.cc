@@ -44,7 +44,7 @@ void Awaits::Look() {
     }
   }
   for (const auto& [id, command] : over) {
-    // It may have left, or wait for something else, since another way has ended this wait.
+    // The client may have left or block on something else, if its wait has ended in another way.
     Session* const session = parts_.clients.Find(id);
     const bool still_waits =
         session != nullptr && session->blocked_client != nullptr && session->blocked_client->command == command;

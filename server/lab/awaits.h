@@ -1,5 +1,5 @@
-// Awaits: clients that wait until the server is in a certain state (TEST AWAIT), looked at behind each Turn. The limits
-// of these waits are real time: a test must end, whatever its clock says.
+// Awaits: clients that wait until the server is in a given state (TEST AWAIT). The conditions are checked after each
+// turn. The timeouts are real time, so that a test ends whatever the server's clock shows.
 #pragma once
 
 #include <cstdint>
@@ -34,24 +34,25 @@ class Awaits {
   };
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-  // What there is to see.
+  // The result of checking a condition.
   struct Sight {
     bool is_met;
-    std::string seen = {};           // instead
-    int64_t look_again_us = kNever;  // of the Pace: it may be met then although nothing happens
+    std::string seen = {};           // the current state, shown if the condition is not met
+    int64_t look_again_us = kNever;  // Pace time at which the condition may be met without any event
   };
   using Condition = std::function<Sight()>;
 
   explicit Awaits(const Parts& parts) : parts_(parts) {}
 
   bool Empty() const { return awaits_.empty(); }
-  // The session is going to wait for this, with this command. Requires: it is not met now.
+  // Registers the wait of this session for `condition`. Requires: the condition is not met now.
   void Begin(const Session& session, const Command& command, Condition condition, int64_t timeout_ms);
-  // How its wait has ended; nothing: it has not, or there was none. Forgets it.
+  // Returns how the session's wait has ended, and forgets it. Returns nullopt if it has not ended or does not exist.
   std::optional<Sight> Take(const Session& session);
-  // Lets those go on whose condition is met, or whose time is over. Cost: O(awaits), and that of their conditions.
+  // Unblocks the clients with a condition that is met or a timeout that has passed. Cost: O(awaits) and the cost of
+  // their conditions.
   void Look();
-  // One for all that want it at a time.
+  // Returns the request counter that all current waits share.
   std::shared_ptr<const RequestCounter> Requests();
 
  private:
@@ -65,8 +66,8 @@ class Awaits {
   void AskForTurn(int64_t pace_us);
 
   const Parts parts_;
-  std::map<uint64_t, Await> awaits_;  // by client
-  int64_t turn_at_us_ = kNever;       // that the host was asked for
+  std::map<uint64_t, Await> awaits_;  // by client ID
+  int64_t turn_at_us_ = kNever;       // time of the turn that was requested from the host
   std::weak_ptr<const RequestCounter> requests_;
 };
 

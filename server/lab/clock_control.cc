@@ -15,7 +15,7 @@ std::optional<ClockControl::Due> ClockControl::Next() const {
   std::optional<Due> next;
   if (const auto deadline = parts_.deadlines.FindEarliest()) {
     const std::string name = Quoted(deadline->key) + " of database " + std::to_string(deadline->db);
-    // A key that has expired may still be there: it falls due now.
+    // A key that has expired but still exists is due now.
     const int64_t due_ms = std::max(deadline->wall_ms, wall_ms);
     next = Due{due_ms, due_ms - wall_ms, (deadline->is_field ? "a field of key " : "key ") + name + " expires"};
   }
@@ -71,7 +71,7 @@ ClockControl::State ClockControl::Save() const {
           .is_auto = is_auto_};
 }
 
-// A clock that runs keeps its distance from the machine's.
+// A running clock gets its saved offset from the machine's clock.
 void ClockControl::Restore(const State& state) {
   MovableClock& clock = *parts_.clock;
   const bool is_frozen = state.mode == MovableClock::Mode::kFrozen;
@@ -81,7 +81,7 @@ void ClockControl::Restore(const State& state) {
   Changed();
 }
 
-// Further requests of this Turn see the new time.
+// Makes later requests of this turn see the new time.
 void ClockControl::Changed() {
   parts_.executor.LetTimePass();
   const bool stands = parts_.clock->mode() == MovableClock::Mode::kFrozen;
@@ -150,7 +150,7 @@ std::optional<ClockControl::Arrival> ClockControl::TakeArrival(uint64_t client) 
 void ClockControl::EndTurn() {
   if (!is_auto_ || is_passing_ || has_posted_ || !EveryClientWaits() || !NextInReach()) return;
   has_posted_ = true;
-  // A Turn later, so that requests which are already there are served first.
+  // Waits one turn, so that requests which have already arrived are served first.
   parts_.host->Post([this] {
     has_posted_ = false;
     if (is_auto_ && EveryClientWaits()) PassToNext();

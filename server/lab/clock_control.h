@@ -1,7 +1,7 @@
-// ClockControl: TEST CLOCK. Stops and moves the clock that data and clients of one server see.
+// ClockControl: TEST CLOCK. Stops and moves the clock that the data and the clients of one server see.
 //
-// A jump forward takes a Turn of its own, because deadlines, waits and pauses on the way are served at their own time,
-// as if it had passed: Depart asks for it, and Arrival tells when it is over.
+// A jump forward takes a turn of its own, because deadlines, timeouts and pauses on the way are served at their own
+// time, as if that time had passed. Depart requests the jump, and TakeArrival tells when it has ended.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ class ClockControl {
  public:
   // The end of the year 9999: stream IDs, dates in INFO and sums of deadlines stay far from their limits.
   static constexpr int64_t kLatestWallMs = 253'402'300'799'999;
-  // Wall time may be set back and go on again and again; all the time that has passed is limited, too.
+  // Wall time may be set back and advanced repeatedly, so the total time that has passed is limited also.
   static constexpr int64_t kLatestMonotonicMs = 4'000'000'000'000'000;
 
   struct Parts {
-    MovableClock* clock;  // null: this server has none (test-commands no)
+    MovableClock* clock;  // null if this server has none (test-commands no)
     const Timers& timers;
     const ExactExpiry& deadlines;
     const LateBound<Host>& host;
@@ -39,15 +39,15 @@ class ClockControl {
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  // The rest requires this.
+  // All other functions require this.
   bool Exists() const { return parts_.clock != nullptr; }
 
   struct Due {
     int64_t wall_ms;
-    int64_t in_ms;     // from now on, or from the time before a jump to it
-    std::string what;  // for people: "BLPOP of client 5 times out"
+    int64_t in_ms;     // from now, or from the time before a jump to this event
+    std::string what;  // readable text: "BLPOP of client 5 times out"
   };
-  // What falls due next, however late. Cost: O(n) for n keys and fields with deadlines.
+  // Returns the next event that becomes due, however late. Cost: O(n) for n keys and fields with deadlines.
   std::optional<Due> Next() const;
 
   const MovableClock& clock() const { return *parts_.clock; }
@@ -58,17 +58,18 @@ class ClockControl {
   // Requires: MovableClock::kSlowest <= rate <= kFastest.
   void RunAt(double rate);
   void FollowMachine();
-  // As a time server that sets the clock back: only wall time changes.
+  // Sets only the wall time back, as a time server does.
   void SetBack(int64_t wall_ms);
-  // Jumps to the next thing that is due whenever all clients wait for messages or keys.
+  // If true, jumps to the next due event whenever all clients wait for messages or keys.
   void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: the setting itself
 
-  // The clock as it is now, and back to that. What falls due in between does not happen.
+  // Save returns the state of the clock, and Restore sets it. Events that become due between the two times do not
+  // happen.
   struct State {
     MovableClock::Mode mode;
     double rate;
     int64_t wall_us;
-    int64_t offset_us;  // from the machine's
+    int64_t offset_us;  // distance from the machine's clock
     bool is_auto;
   };
   State Save() const;
@@ -76,25 +77,25 @@ class ClockControl {
 
   // --- Jumps forward.
 
-  // These jump in the next Turn, and not at all beyond the limits. Require: a host.
+  // These functions jump in the next turn, and do not jump beyond the limits. They require a host.
   void Depart(uint64_t client, int64_t elapsed_ms);
-  // To this wall time: if the clock has passed it by then, it is set back.
+  // Jumps to this wall time. Sets the clock back if it has passed that time by then.
   void DepartTo(uint64_t client, int64_t wall_ms);
-  // To what falls due next, if anything does.
+  // Jumps to the next due event, if there is one.
   void DepartToNext(uint64_t client);
   struct Arrival {
     bool is_too_far = false;      // the clock has not moved
-    std::optional<Due> met = {};  // by DepartToNext
+    std::optional<Due> met = {};  // the event that DepartToNext jumped to
   };
   bool MayPass(int64_t elapsed_ms) const;
-  // These jump at once. Require: no command runs, and something happens to this server in this Turn.
+  // These functions jump immediately. They require that no command runs and that this server has events in this turn.
   Arrival PassNow(int64_t elapsed_ms);
   Arrival MoveNowTo(int64_t wall_ms);
   bool IsUnderWay(uint64_t client) const { return trips_.contains(client); }
-  // Nothing: it is still under way. Requires: IsUnderWay.
+  // Returns nullopt while the jump is under way. Requires: IsUnderWay.
   std::optional<Arrival> TakeArrival(uint64_t client);
 
-  // Jumps if it is to do so by itself.
+  // Jumps to the next due event if SetAuto is on and all clients wait.
   void EndTurn();
 
  private:
@@ -105,7 +106,7 @@ class ClockControl {
 
   // Requires: MayPass.
   void Pass(int64_t elapsed_ms);
-  // What falls due next, as far as the clock can get there.
+  // Returns the next due event if the clock can reach it within its limits.
   std::optional<Due> NextInReach() const;
   std::optional<Due> PassToNext();
   void Post(uint64_t client, std::function<Arrival()> travel);
@@ -115,7 +116,7 @@ class ClockControl {
   const Parts parts_;
   bool is_auto_ = false;
   bool is_passing_ = false;
-  bool has_posted_ = false;  // a jump by itself
+  bool has_posted_ = false;  // an automatic jump is posted
   std::map<uint64_t, Trip> trips_;
 };
 

@@ -1,4 +1,4 @@
-// ClockMove: what TEST CLOCK, or TEST CLUSTER CLOCK, is to do.
+// ClockMove: the change that TEST CLOCK or TEST CLUSTER CLOCK requests.
 #pragma once
 
 #include <cstdint>

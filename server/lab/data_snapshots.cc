@@ -16,11 +16,11 @@ namespace respite {
 
 namespace {
 
-// A value that one or several snapshots hold.
+// A value that one or several snapshots store.
 using Kept = std::shared_ptr<EntryPtr>;  // null: the key was absent
 using Delta = std::map<std::string, Kept, std::less<>>;
 
-// Moves the value out, or copies it if other snapshots hold it, too.
+// Moves the value out, or copies it if other snapshots store it also.
 EntryPtr TakeValue(Kept kept) { return kept.use_count() == 1 ? std::move(*kept) : CopyOf(**kept); }
 
 std::string ValueDigest(const Entry& entry) {
@@ -31,13 +31,13 @@ std::string ValueDigest(const Entry& entry) {
 
 bool AreEqual(const Entry& one, const Entry& other) {
   if (one.Type() != other.Type() || one.Deadline() != other.Deadline()) return false;
-  // A digest knows neither consumer groups nor deadlines of fields.
+  // A digest covers neither consumer groups nor deadlines of fields.
   const bool has_digest = one.Type() != ValueType::kStream && !one.HasTimedFields() && !other.HasTimedFields();
   if (has_digest) return ValueDigest(one) == ValueDigest(other);
   return DumpPayload(one, RdbCompression::kOff) == DumpPayload(other, RdbCompression::kOff);
 }
 
-// The effects of a restored key, for the append-only file and replicas.
+// Propagates a restored key to the append-only file and replicas.
 void RecordValue(Dataset& data, int db, const Entry& entry) {
   const std::string deadline = std::to_string(entry.Deadline() == kNoDeadline ? 0 : entry.Deadline());
   const std::string payload = DumpPayload(entry, RdbCompression::kOff);
@@ -52,10 +52,10 @@ void Put(Database& database, const std::string& key, Kept kept) {
 
 }  // namespace
 
-// What a snapshot holds of the database that is now at one index.
+// The data that a snapshot stores of the database that now has one index.
 struct DataSnapshots::Part {
-  int home;                         // its index when the snapshot was made
-  std::shared_ptr<Database> whole;  // null: as now, but for the keys of `delta`
+  int home;                         // database index when the snapshot was made
+  std::shared_ptr<Database> whole;  // null: equal to the present, except the keys of `delta`
   Delta delta;
 };
 
@@ -64,7 +64,7 @@ class DataSnapshots::Snapshot {
   Snapshot(DataSnapshots& its_owner, int databases) : owner(its_owner) {
     for (int db = 0; db < databases; ++db) parts.push_back({.home = db, .whole = nullptr, .delta = {}});
   }
-  // The index where its database is now.
+  // Returns the index that the database with this original index has now.
   size_t PlaceOf(int home) const {
     return static_cast<size_t>(std::ranges::find(parts, home, &Part::home) - parts.begin());
   }
@@ -96,7 +96,7 @@ void DataSnapshots::Forget(Snapshot& snapshot) {
   }
 }
 
-// --- Keeping.
+// --- Recording changes.
 
 void DataSnapshots::BeforeChange(int db, Bytes key, const Entry* entry) {
   std::optional<Kept> kept;
@@ -136,7 +136,7 @@ void DataSnapshots::OnReplaced() {
   data_.keeper = nullptr;
 }
 
-// --- Bringing back.
+// --- Restoring.
 
 void DataSnapshots::Restore(Snapshot& snapshot, Unit& unit) {
   UndoSwaps(snapshot, unit);
@@ -177,7 +177,7 @@ void DataSnapshots::RestoreWhole(Snapshot& snapshot, int db, Unit& unit) {
   std::swap(content, data_.keyspace[db]);
   OnFlushed(db, content);
   lazy_free_.Free(std::move(content), FreeMode::kLater);
-  unit.Swapped(db, db);  // for those who watch or wait for a key that was absent and has come
+  unit.Swapped(db, db);  // notifies WATCH and blocked clients of keys that were absent
   unit.Count(data_.keyspace[db].Size());
   if (!unit.Recorded()) return;
   const Bytes flush[] = {"FLUSHDB"};
@@ -220,7 +220,7 @@ void DataSnapshots::CopyTo(const Snapshot& snapshot, Dataset& target) const {
   }
 }
 
-// --- Looking.
+// --- Comparing.
 
 bool DataSnapshots::IsLost(const Snapshot& snapshot) { return snapshot.is_lost; }
 
@@ -272,7 +272,7 @@ std::vector<DataSnapshots::Difference> DataSnapshots::Compare(const Snapshot& be
   return differences;
 }
 
-// The keys that may differ.
+// Returns the keys that may differ.
 std::set<std::string> DataSnapshots::Candidates(const Snapshot& before, const Snapshot* after, int db) const {
   std::set<std::string> keys;
   const auto base = [&](const Snapshot* snapshot) -> const Database* {

@@ -1,8 +1,8 @@
-// DataSnapshots: the data of a server at several moments, each kept as its difference from now.
+// DataSnapshots: the data of a server at several moments. Each snapshot is kept as its difference from the present.
 //
-// A snapshot that was just made is empty. Before a key changes for the first time, its value is copied once and shared
-// by all snapshots that still agree with the present; a database that is emptied moves into them as a whole. So making
-// a snapshot costs nothing for the data, and restoring one costs what has changed since.
+// A new snapshot is empty. Before the first change of a key, its value is copied once; all snapshots that still agree
+// with the present share that copy. A database that is flushed moves into the snapshots as a whole. So a snapshot costs
+// nothing for the data when it is made, and its restoration costs only the changes since.
 #pragma once
 
 #include <memory>
@@ -30,18 +30,19 @@ class DataSnapshots final : public ChangeKeeper {
   DataSnapshots(const DataSnapshots&) = delete;
   DataSnapshots& operator=(const DataSnapshots&) = delete;
 
-  // Must be gone before this object. Cost: O(databases).
+  // Makes a snapshot, which must be destroyed before this object. Cost: O(databases).
   SnapshotPtr Save();
-  // Brings its data back; the snapshot stays. Each key that changes is reported and recorded as by a command. Cost:
-  // O(changes since, and in databases that were emptied meanwhile: journals write all their keys). Requires: not lost.
+  // Restores the data of the snapshot, which continues to exist. Each changed key is reported and propagated like a
+  // change by a command. Cost: O(changes since), and O(keys) for each database that was flushed meanwhile. Requires:
+  // !IsLost.
   void Restore(Snapshot& snapshot, Unit& unit);
 
-  // Adds copies of its keys to the databases of an empty Dataset, as far as that has as many. Cost: O(keys).
+  // Copies the keys of the snapshot to an empty Dataset. Skips databases that `target` does not have. Cost: O(keys).
   void CopyTo(const Snapshot& snapshot, Dataset& target) const;
 
-  // All data was replaced (a replica was synchronised, a file was loaded): only the name is left.
+  // Returns true if all data was replaced since (by a full resynchronisation or a loaded file). Only the name is left.
   static bool IsLost(const Snapshot& snapshot);
-  // Values and databases that it holds.
+  // Returns the number of values and databases that the snapshot stores itself.
   static size_t CountKept(const Snapshot& snapshot);
   size_t CountKeys(const Snapshot& snapshot) const;
 
@@ -51,8 +52,8 @@ class DataSnapshots final : public ChangeKeeper {
     std::string key;
     Kind kind;
   };
-  // From `before` to `after`; null: the present. In order of databases and keys. Cost: O(changes since the older one);
-  // O(keys) for databases that were emptied or swapped.
+  // Returns the differences from `before` to `after`, ordered by database and key. A null `after` is the present. Cost:
+  // O(changes since the older one); O(keys) for databases that were flushed or swapped.
   std::vector<Difference> Compare(const Snapshot& before, const Snapshot* after) const;
 
   // ChangeKeeper.
@@ -74,7 +75,7 @@ class DataSnapshots final : public ChangeKeeper {
   Dataset& data_;
   LazyFree& lazy_free_;
   std::vector<Snapshot*> snapshots_;
-  const Snapshot* restored_ = nullptr;  // the one that is being restored keeps nothing
+  const Snapshot* restored_ = nullptr;  // the snapshot that is being restored, which stores no changes meanwhile
 };
 
 }  // namespace respite

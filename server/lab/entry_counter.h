@@ -1,5 +1,5 @@
-// EntryCounter: how many entries of the journal fit a filter, for who asks again and again (TEST AWAIT COMMAND): each
-// entry is looked at once, unless it can still change.
+// EntryCounter: counts the journal entries that match a filter, for repeated queries (TEST AWAIT COMMAND). Each entry
+// is checked only once, unless its request is still blocked.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@ namespace respite {
 
 class EntryCounter {
  public:
-  // The journal must outlive it.
+  // `journal` must outlive this object.
   EntryCounter(const RequestJournal& journal, JournalFilter filter)
       : journal_(journal), filter_(std::move(filter)), epoch_(journal.Epoch()), next_(journal.FirstSeq()) {}
 
-  // Those since the first entry that was there when the counting began, also when they are too old to be kept by now.
-  // Cost: O(entries that are new or blocked).
+  // Returns the number of matching entries since the counting began, including those that were dropped meanwhile. The
+  // entries that existed at the beginning count also. Cost: O(entries that are new or blocked).
   uint64_t Count();
 
  private:
-  // An entry whose request was blocked when it was looked at.
+  // An entry whose request was blocked when it was checked.
   struct Blocked {
     uint64_t seq;
     bool counts;
   };
 
-  // Whether its request is blocked no more.
+  // Updates the count for this entry. Returns true if its request is no longer blocked.
   bool LookAgain(Blocked& entry);
 
   const RequestJournal& journal_;

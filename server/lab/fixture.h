@@ -1,4 +1,4 @@
-// Fixture: the data that a test begins with, as requests that make it.
+// Fixture: the initial data of a test, as the requests that create it.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace respite {
 struct Fixture {
   struct Request {
     std::vector<std::string> words;
-    std::string place;  // in its file: "line 3", "offset 120", `key "user:1"`
+    std::string place;  // position in its file: "line 3", "offset 120", `key "user:1"`
   };
   std::vector<Request> requests;
 };

@@ -1,12 +1,13 @@
 // The formats of fixtures.
 //
-//   .redis   one request a line, as typed into redis-cli; empty lines and lines that begin with # say nothing
+//   .redis   one request per line, as typed into redis-cli; empty lines and lines that begin with # are ignored
 //   .resp    requests as clients send them: RESP arrays of bulk strings
 //   .json    an object that has a member for each key, see fixture_json.h
-//   .rdb     a snapshot
-//   .aof     an append-only file; it may begin with a snapshot
+//   .rdb     an RDB file
+//   .aof     an append-only file, which may begin with an RDB preamble
 //
-// Readers of text check the whole text before anything runs. A reason for a failure begins with its place in the text.
+// The readers of text check the whole text before any request runs. An error message begins with the position in the
+// text.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +22,14 @@ namespace respite {
 
 enum class FixtureFormat : uint8_t { kRdb, kAof, kResp, kRedis, kJson };
 
-// By its name without a dot, in any case: "json".
+// Returns the format for a name without a dot, such as "json", in any case.
 std::optional<FixtureFormat> FixtureFormatOf(Bytes name);
 
-// A text in one of the formats that are text: kResp, kRedis, kJson.
+// Reads a text in one of the text formats: kResp, kRedis, kJson.
 Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);
 Result<Fixture> ReadRedisFixture(Bytes text);
 Result<Fixture> ReadRespFixture(Bytes text);
-// The same from a file, which is read from `offset` on.
+// Reads a .resp fixture from the file, from `offset` to its end.
 Result<Fixture> ReadRespFixture(File& file, uint64_t offset);
 
 }  // namespace respite

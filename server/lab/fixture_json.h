@@ -9,12 +9,12 @@
 //     "user:1":    {"hash": {"name": "Ada", "age": 36}, "db": 3},
 //     "board":     {"zset": {"ada": 10, "bob": 7.5, "eve": "-inf"}},
 //     "events":    {"stream": {"1-1": {"kind": "login"}, "2-1": {"kind": "logout"}}},
-//     "log":       {"stream": [{"kind": "login"}]}              with the IDs of now
+//     "log":       {"stream": [{"kind": "login"}]}              IDs from the current time
 //   }
 //
-// A key has the whole value that is given here; what it had before is gone. "ttl" is a duration, "db" a number of a
-// database, 0 if there is none. Elements, fields and members are texts or numbers. Names that occur twice in an object
-// are refused, and so are unknown ones.
+// The value given here replaces any previous value of the key. "ttl" is a duration. "db" is a database number; the
+// default is 0. Elements, fields and members are texts or numbers. Unknown names, and names that occur twice in an
+// object, are refused.
 #pragma once
 
 #include "base/bytes.h"

@@ -46,7 +46,8 @@ class FixtureLoader {
   Reason LoadSnapshot(const std::string& path);
   Reason LoadAppendOnlyFile(const std::string& path);
   Reason LoadFolder(const std::string& path);
-  // Each begins in database 0. `rule`: an append-only file says itself when keys go.
+  // Runs the requests, beginning in database 0. `rule`: an append-only file contains the removal of expired keys
+  // itself.
   Reason Run(const Fixture& fixture, ExpiryRule rule);
   Reason RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule);
 
@@ -127,7 +128,7 @@ Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
   size_t done = 0;
   for (const Fixture::Request& request : fixture.requests) {
     if (auto reason = RunOne(*session, request, rule)) return request.place + ": " + *reason;
-    // How many bytes these were is not known.
+    // Advances by 0 because the size of these requests in bytes is not known.
     if (++done % kServeOthersEvery == 0 && services_.loading.Advance(0) == Loading::Order::kStop) {
       return "the server was stopped meanwhile";
     }
@@ -135,7 +136,7 @@ Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
   return std::nullopt;
 }
 
-// Nobody is served between two requests of a file, so it makes no difference that a transaction ends.
+// No other client is served between two requests of a file, so MULTI and EXEC are skipped.
 Reason FixtureLoader::RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule) {
   const std::vector<Bytes> words(request.words.begin(), request.words.end());
   const Command* const command = services_.executor.Resolve(words);
@@ -176,7 +177,7 @@ std::optional<std::string> LoadFixtures(const Services& services) {
     reason = LoadAll(services);
   }
   services.loading.End();
-  // The data is no longer that of any history that a snapshot names.
+  // The data no longer belongs to a replication history that an RDB file names.
   services.loading.file_history() = {};
   services.loading.TakeLeftOut();
   if (!reason && services.aof.IsOn()) services.aof.Rewrite();

@@ -8,9 +8,9 @@ namespace respite {
 
 struct Services;
 
-// Clients get LOADING meanwhile. Returns why a file cannot be loaded, with its path and the place in it; then the data
-// set is of no use any more. With an append-only file, a rewrite is begun, since fixtures are not written to it one by
-// one. Requires: the data set was loaded, and replication has not started.
+// Clients get LOADING meanwhile. If a file cannot be loaded, returns the reason with the file's path and the position
+// in it; the data set must then not be used. If the append-only file is on, starts a rewrite, because fixtures are not
+// appended to it request by request. Requires: the data set was loaded, and replication has not started.
 std::optional<std::string> LoadFixtures(const Services& services);
 
 }  // namespace respite

@@ -29,7 +29,7 @@ class TextOutput final : public RequestOutput {
   std::string text_;
 };
 
-// The commands that make the key, as the base of an append-only file has them.
+// Returns the commands that create the key, as in the base file of an append-only file.
 std::vector<Words> CommandsOf(const Entry& entry) {
   TextOutput out;
   WriteValueCommands(out, entry);
@@ -39,7 +39,7 @@ std::vector<Words> CommandsOf(const Entry& entry) {
   return commands;
 }
 
-// Sets and hashes have no order of their own: all their items in one line, sorted.
+// Merges the items into one sorted command, because sets and hashes have no order of their own.
 Words Sorted(const std::vector<Words>& commands, size_t from, size_t to, size_t words_per_item) {
   std::vector<Words> items;
   for (size_t i = from; i < to; ++i) {
@@ -72,7 +72,7 @@ std::vector<Words> SortedCommands(std::vector<Words> commands) {
 
 void AppendLine(std::string& text, const Words& words) { text.append(LineText(words)) += '\n'; }
 
-// As KEYS: a star alone also matches the empty key.
+// Matches like KEYS: the pattern `*` also matches the empty key.
 bool MatchesKey(Bytes pattern, Bytes key) { return pattern == "*" || GlobMatch(pattern, key); }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Data as a fixture in the format .redis: one command a line, the same text for the same data, so that a test can
-// compare it with a file.
+// Writes data as a fixture in the format .redis, one command per line. Equal data gives equal text, so that a test can
+// compare the text with a file.
 //
-//   SELECT 1                       before the keys of another database than 0
-//   HSET user:1 age 36 name Ada    keys in order of their names, fields and members of sets, too
+//   SELECT 1                       before the keys of each database except 0
+//   HSET user:1 age 36 name Ada    keys, fields and set members are sorted
 //   PEXPIREAT user:1 1700000060000
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace respite {
 
-// The keys that match the pattern and have not expired. ReadRedisFixture reads it back. Cost: O(size of the data).
+// Writes the keys that match the pattern and have not expired. ReadRedisFixture reads the text. Cost: O(size of the
+// data).
 std::string RedisFixtureOf(const Keyspace& keyspace, Bytes pattern, int64_t now_ms);
 
 }  // namespace respite

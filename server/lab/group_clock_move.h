@@ -1,4 +1,4 @@
-// GroupClockMove: one move of the clocks of several servers, which show the same time afterwards if they did before.
+// GroupClockMove: moves the clocks of several servers together. Clocks that agreed before also agree afterwards.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace respite {
 
 class GroupClockMove {
  public:
-  // Requires: no kAuto; there are clocks.
+  // Requires: the move is not kAuto, and `clocks` is not empty.
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
-  // Whether none of the clocks would go beyond its limits.
+  // Returns false if the move would exceed the limits of one of the clocks.
   bool IsPossible() const { return is_possible_; }
-  // What falls due first on any of the servers, for kNext.
+  // For kNext: the first event that becomes due on any of the servers.
   const std::optional<ClockControl::Due>& met() const { return met_; }
-  // Moves one of the clocks. Requires: IsPossible, and what ClockControl::PassNow requires.
+  // Moves one of the clocks. Requires: IsPossible, and the requirements of ClockControl::PassNow.
   void Do(ClockControl& clock) const;
 
  private:

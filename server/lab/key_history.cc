@@ -18,7 +18,7 @@ bool HasWord(std::span<const Bytes> words, Bytes wanted) {
   return std::ranges::any_of(words, [wanted](Bytes word) { return EqualsIgnoreCase(word, wanted); });
 }
 
-// SET key value NX, SETNX key value.
+// Matches SET key value NX and SETNX key value.
 bool SetsIfAbsent(Bytes command, std::span<const Bytes> words) {
   if (words.size() < 3) return false;
   return command == "setnx" || (command == "set" && HasWord(words.subspan(3), "nx"));
@@ -30,7 +30,7 @@ bool SetsDeadline(Bytes command) {
   return command == "pexpire" || command == "expire" || command == "pexpireat" || command == "expireat";
 }
 
-// How a lock ends by an event of its key; kHeld: it does not.
+// Returns how an event of its key ends a lock; kHeld if it does not end it.
 HeldLock::End EndBy(Bytes event) {
   using End = HeldLock::End;
   if (event == "expired") return End::kExpired;
@@ -47,7 +47,7 @@ bool KeyHistory::KeyOrder::IsBefore(KeyView one, KeyView other) {
   return one.db != other.db ? one.db < other.db : one.key < other.key;
 }
 
-// --- Taking.
+// --- Acquisition.
 
 bool KeyHistory::HasMade(int db, std::span<const Bytes> words) const {
   return has_made_ && words.size() >= 2 && made_.View() == KeyView{db, words[1]};
@@ -112,7 +112,7 @@ void KeyHistory::Open(const HeldLock& lock) {
   MakeRoom();
 }
 
-// --- What becomes of it.
+// --- Extension and release.
 
 void KeyHistory::OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at) {
   const Bytes name = event.Name();
@@ -173,7 +173,7 @@ void KeyHistory::OnServerKilled(JournalMoment at) {
   AfterOwnTalk();
 }
 
-// --- Bounds.
+// --- Memory limits.
 
 void KeyHistory::DropOldestLock() {
   const HeldLock& oldest = locks_.front();

@@ -1,5 +1,5 @@
-// Lab: what a test may do to the server that it uses (TEST). All of it is off, and costs nothing, unless the directive
-// test-commands allows it.
+// Lab: the functions of TEST, with which a test controls the server that it uses. They are off and cost nothing, unless
+// the directive test-commands allows them.
 #pragma once
 
 #include "server/lab/awaits.h"
@@ -25,9 +25,9 @@ struct Lab {
   Lint lint;
   MissingFeatures missing;
   Shuffle shuffle;
-  Worlds* worlds = nullptr;      // null: this server cannot have any
-  Restarts* restarts = nullptr;  // null: it can only end
-  NodeGroup* group = nullptr;    // null: it is alone, or has a thread of its own
+  Worlds* worlds = nullptr;      // null if this server cannot have any
+  Restarts* restarts = nullptr;  // null if this server cannot restart itself
+  NodeGroup* group = nullptr;    // null if it runs alone, or in a thread of its own
 };
 
 }  // namespace respite

@@ -19,7 +19,7 @@ namespace {
 
 using FeatureKind = MissingFeature::Kind;
 
-constexpr size_t kMostBytes = 64;  // of a name
+constexpr size_t kMostBytes = 64;  // limit for a name
 
 std::string FeatureName(Bytes word) { return ToUpper(word.substr(0, kMostBytes)); }
 
@@ -29,7 +29,7 @@ bool HasToken(const CommandSyntax& syntax, Bytes word) {
   });
 }
 
-// How many arguments all such requests begin with, whatever they are: the key and the value of SET.
+// Returns the number of leading arguments that are always present: 2 for SET, the key and the value.
 size_t PlainArguments(const CommandSyntax& syntax) {
   const auto arguments = syntax.Arguments();
   const auto end = std::ranges::find_if(arguments, [](const SyntaxArgument& argument) {
@@ -84,7 +84,7 @@ void MissingFeatures::OnCall(const FinishedCall& call) {
   if (call.error == refusals::kSyntax) NoteOption(call);
 }
 
-// The first word behind the plain arguments that might be an option: the card does not know it.
+// Records the first word after the plain arguments that looks like an option and is not in the command's syntax.
 void MissingFeatures::NoteOption(const FinishedCall& call) {
   const CommandSyntax syntax = ParseSyntax(call.command.Spec().syntax);
   const size_t harmless = call.command.Spec().harmless_words;

@@ -1,5 +1,5 @@
-// MissingFeatures: TEST MISSING. What clients have asked for and this server does not have: commands, subcommands,
-// options and directives.
+// MissingFeatures: TEST MISSING. Records commands, subcommands, options and directives that clients have used and that
+// this server does not have.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct MissingFeature {
 
   Kind kind;
   std::string name;     // "FT.SEARCH", "CLIENT NO-SUCH", "SET NOSUCH", "no-such-directive"
-  std::string request;  // the first one
+  std::string request;  // the first request that used it
   std::shared_ptr<const RequestOwner> client;
   uint64_t count = 0;
   int64_t first_ms = 0;  // Unix time
@@ -48,11 +48,11 @@ class MissingFeatures final : public CallObserver {
 
   void Start() { parts_.observers.Attach(*this); }
   void Clear();
-  // Goes on with what another server has found, which ends.
+  // Takes over the records of another server, which ends.
   void Continue(MissingFeatures& before);
-  // The first ones first.
+  // In the order of their first use.
   const std::vector<const MissingFeature*>& All() const { return in_order_; }
-  // Different ones that were too many to keep.
+  // Returns the number of distinct features that were dropped because the limit was reached.
   uint64_t Lost() const { return lost_; }
 
   void OnCall(const FinishedCall& call) override;
@@ -71,7 +71,7 @@ class MissingFeatures final : public CallObserver {
   void Note(MissingFeature::Kind kind, std::string name, const Request& request);
 
   const Parts parts_;
-  std::map<std::string, MissingFeature> features_;  // by what makes two of them one
+  std::map<std::string, MissingFeature> features_;  // by kind and name
   std::vector<const MissingFeature*> in_order_;
   uint64_t lost_ = 0;
 };

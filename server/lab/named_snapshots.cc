@@ -20,7 +20,8 @@ namespace {
 
 constexpr char kSnapshotPath[] = "snapshot";
 
-// Each text behind its length: there are hundreds of them, and each world keeps those of its start.
+// Appends the text after its length. Packed into one string, because there are hundreds of texts, and each world keeps
+// those of its start.
 void Append(std::string& packed, Bytes text) {
   const auto size = static_cast<uint32_t>(text.size());
   packed.append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -60,7 +61,7 @@ Config::NamesAndValues Unpacked(Bytes packed) {
 NamedSnapshots::NamedSnapshots(const Parts& parts) : parts_(parts), data_(parts.data, parts.lazy_free) {}
 NamedSnapshots::~NamedSnapshots() = default;
 
-// --- Making.
+// --- Saving.
 
 NamedSnapshots::Setup NamedSnapshots::CurrentSetup() const {
   return {.directives = PackedDirectives(parts_.config),
@@ -106,7 +107,7 @@ void NamedSnapshots::DropLost() {
   std::erase_if(all_, [](const auto& named) { return DataSnapshots::IsLost(*named.second.data); });
 }
 
-// --- Looking.
+// --- Reading.
 
 const NamedSnapshots::Snapshot& NamedSnapshots::At(Bytes name) const {
   const Snapshot& snapshot = all_.find(name)->second;
@@ -128,7 +129,7 @@ std::vector<DataSnapshots::Difference> NamedSnapshots::Compare(Bytes before, Byt
   return data_.Compare(*At(before).data, after.empty() ? nullptr : At(after).data.get());
 }
 
-// --- Bringing back.
+// --- Restoring.
 
 void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   const Snapshot& snapshot = At(name);
@@ -139,7 +140,7 @@ void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   parts_.clock.Restore(snapshot.setup.clock);
 }
 
-// Only what differs is set, with all its hooks.
+// Sets only the directives that differ, with all their hooks.
 void NamedSnapshots::RestoreDirectives(Bytes packed) {
   const Config::NamesAndValues changed = parts_.config.Differing(Unpacked(packed));
   if (!changed.empty()) parts_.config.Set(changed, {.connection_is_local = true});
@@ -160,7 +161,7 @@ void NamedSnapshots::RestoreScripts(const Texts& bodies) {
   parts_.scripts.Take();
   for (const std::string& body : bodies) {
     [[maybe_unused]] const auto added = parts_.scripts.Add(body);
-    assert(added);  // it was compiled before
+    assert(added);  // it compiled before
   }
 }
 
@@ -187,7 +188,7 @@ std::optional<std::string> NamedSnapshots::CopyTo(Bytes name, Dataset& data, Fun
   return restored ? std::nullopt : std::optional("its functions cannot be loaded: " + restored.error());
 }
 
-// --- The state after the start.
+// --- The initial state.
 
 void NamedSnapshots::RememberStart() { start_ = CurrentSetup(); }
 

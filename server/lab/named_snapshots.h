@@ -1,6 +1,6 @@
 // NamedSnapshots: TEST SNAPSHOT. A server at several moments: data, functions, scripts, users, directives, clock.
 //
-// Connections are no part of it: who is connected stays, and hears of changed keys as of any change.
+// Connections do not belong to a snapshot. A restore does not disconnect clients, and notifies them of changed keys.
 #pragma once
 
 #include <cstdint>
@@ -43,48 +43,48 @@ class NamedSnapshots {
     std::string name;
     int64_t saved_wall_ms;
     size_t keys;
-    size_t kept;  // values that were copied or moved into it, since they have changed
+    size_t kept;  // values that it stores because they have changed since
   };
-  // In order of names. Cost: O(values that they keep).
+  // Ordered by name. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
   bool Has(Bytes name) const { return all_.contains(name); }
   bool IsFull() const { return all_.size() >= kMost; }
 
-  // Replaces one of this name. Cost: O(databases + users + directives + scripts).
+  // Replaces an existing snapshot with this name. Cost: O(databases + users + directives + scripts).
   void Save(Bytes name);
-  // False: there is none.
+  // Returns false if there is no such snapshot.
   bool Delete(Bytes name);
-  // Removes all.
   void Clear() { all_.clear(); }
-  // These require that there are such snapshots. All of Restore throw a Refusal where a directive or a user cannot be
-  // as it was; directives are set first, so that nothing else has changed then. `running` is the session that asks.
+  // Restore and Compare require that the snapshots exist. Restore and Reset… throw a Refusal if a directive or a user
+  // cannot be restored. Directives are set first, so that nothing else has changed then. `running` is the calling
+  // session.
   void Restore(Bytes name, Unit& unit, const Session* running);
-  // From `before` to `after`, or to the present if `after` is empty.
+  // Compares `before` with `after`, or with the present if `after` is empty.
   std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;
 
-  // Copies its data and functions to an empty server. Returns why not, if the functions cannot be loaded there.
-  // Requires: there is such a snapshot.
+  // Copies the snapshot's data and functions to an empty server. Returns an error if the functions cannot be loaded
+  // there. Requires: there is such a snapshot.
   std::optional<std::string> CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;
 
-  // For those that need a snapshot without a name: of the data, and of functions and scripts.
+  // For callers that need an unnamed snapshot of the data, or of the functions and scripts.
   DataSnapshots& data() { return data_; }
   struct Programs {
     std::vector<std::string> scripts;    // sorted
-    std::vector<std::string> functions;  // codes of libraries, by name
+    std::vector<std::string> functions;  // source code of the libraries, ordered by name
   };
   Programs CurrentPrograms() const { return {Scripts(), Functions()}; }
   void RestorePrograms(const Programs& programs, Unit& unit);
 
-  // Users and directives as they are now are those that Reset brings back.
+  // Remembers the current users and directives as those that the Reset functions restore.
   void RememberStart();
   void ResetConfig();
   void ResetUsers(const Session* running);
-  // Removes functions and scripts.
+  // Removes all functions and scripts.
   void ResetScripts(Unit& unit);
 
  private:
   using Texts = std::vector<std::string>;
-  // All but the data.
+  // Everything except the data.
   struct Setup {
     std::string directives;  // names and values, packed
     std::string users;       // lines of an ACL file
@@ -106,7 +106,7 @@ class NamedSnapshots {
   void RestoreScripts(const Texts& bodies);
   void RestoreFunctions(const Texts& codes, Unit& unit);
   const Snapshot& At(Bytes name) const;
-  // Those whose data was replaced as a whole are gone.
+  // Drops the snapshots that are lost because all data was replaced.
   void DropLost();
 
   const Parts parts_;

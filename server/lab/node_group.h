@@ -1,7 +1,7 @@
-// NodeGroup: the nodes of a process that was started with `nodes` or `sentinels`, as TEST CLUSTER acts on them: killed,
-// moved and cut off from each other as real machines, operators and networks would do it.
+// NodeGroup: the nodes of a process that was started with `nodes` or `sentinels`, for TEST CLUSTER. Kills and moves the
+// nodes and separates them, as machines, operators and networks would.
 //
-// This is what commands ask of them. Whoever makes servers (the process) has them, and is above this room.
+// This is the interface for commands. The process implements it, and is above this room.
 #pragma once
 
 #include <compare>
@@ -23,21 +23,21 @@ class NodeGroup {
   enum class Role : uint8_t { kPrimary, kReplica, kSentinel };
   struct Member {
     std::string name;  // "node-1"
-    std::string id;    // in the cluster; empty: it is in none, or is dead
+    std::string id;    // cluster node ID; empty if it is in no cluster or is dead
     int port;
     bool lives;
     Role role;
   };
-  // What takes some time. It has succeeded when all nodes that live know of it.
+  // An operation that takes some time. It has succeeded when all live nodes know of it.
   struct Task {
     enum class Kind : uint8_t { kKill, kRevive, kMove, kFailOver, kClock } kind;
-    size_t member = 0;                                   // of all but kClock
-    int slot = 0;                                        // of kMove
-    ClockMove clock = {.kind = ClockMove::Kind::kReal};  // of kClock: the clocks of all nodes that live
+    size_t member = 0;                                   // for all kinds except kClock
+    int slot = 0;                                        // for kMove
+    ClockMove clock = {.kind = ClockMove::Kind::kReal};  // for kClock: the change for the clocks of all live nodes
   };
   struct Outcome {
     std::optional<std::string> trouble = {};
-    std::optional<ClockControl::Due> met = {};  // of kClock with NEXT: what falls due, if anything does
+    std::optional<ClockControl::Due> met = {};  // for kClock with NEXT: the next due event, if any
   };
   using Sides = std::vector<std::vector<size_t>>;
 
@@ -45,23 +45,23 @@ class NodeGroup {
 
   virtual std::vector<Member> List() const = 0;
 
-  // Of one of the nodes; ids of clients are those of their node.
+  // A client of one of the nodes. Client IDs are unique only within their node.
   struct Asker {
     const Services* node;
     uint64_t client;
     auto operator<=>(const Asker&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  // Returns why it cannot be done.
+  // Starts a task. Returns an error if it cannot be done.
   virtual std::optional<std::string> Begin(const Asker& asker, const Task& task) = 0;
-  // Nothing: the last task of this client goes on.
+  // Returns nullopt while the last task of this client is running.
   virtual std::optional<Outcome> TakeOutcome(const Asker& asker) = 0;
 
-  // What nodes of different sides send each other is held back while connections stay open, as if the network lost it.
-  // Nodes on no side reach all others. Replaces what was before; without sides, what was held back goes on.
+  // Delays all traffic between nodes of different sides, as if the network lost it; connections stay open. Nodes on no
+  // side reach all others. Replaces the previous partition. With no sides, ends it and delivers the delayed traffic.
   virtual void Partition(Sides sides) = 0;
-  // Whatever the node sends to clients and other nodes leaves so much later; 0: at once again. Requires: it lives.
+  // Delays all output of the node to clients and other nodes by `delay_ms`; 0 ends the delay. Requires: it is alive.
   virtual void Lag(size_t member, int64_t delay_ms) = 0;
-  // Null: it is dead, or has none.
+  // Returns null if the node is dead or has no movable clock.
   virtual const ClockControl* ClockOf(size_t member) const = 0;
 };
 

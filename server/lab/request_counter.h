@@ -1,5 +1,4 @@
-// RequestCounter: counts the requests of clients while it exists; not those of TEST, and not what servers tell each
-// other.
+// RequestCounter: counts the requests of clients while it exists, except TEST and the traffic between servers.
 #pragma once
 
 #include <cstdint>

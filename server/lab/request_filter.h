@@ -1,5 +1,5 @@
-// RequestFilter: which requests and clients a test means: the words behind WHEN of TEST FAULT ADD, and those of TEST
-// DROP, TEST JOURNAL, TEST EXPECT and TEST AWAIT. All that is given must hold.
+// RequestFilter: selects requests and clients by the arguments after WHEN of TEST FAULT ADD, and by those of TEST DROP,
+// TEST JOURNAL, TEST EXPECT and TEST AWAIT. All given conditions must hold.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +13,37 @@
 
 namespace respite {
 
-// A glob. Plain text is compared at once, and a plain beginning first: most of many patterns fit nothing.
+// A glob pattern. Plain text is compared directly. Otherwise a plain prefix is compared first, because most texts do
+// not match.
 class TextPattern {
  public:
   explicit TextPattern(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
   bool Matches(Bytes text) const { return text.starts_with(beginning_) && (is_plain_ ? EndsWith(text) : Fits(text)); }
-  // What all texts that match begin with; perhaps nothing.
+  // Returns the common prefix of all matching texts, which may be empty.
   Bytes Beginning() const { return beginning_; }
 
  private:
   bool EndsWith(Bytes text) const { return text.size() == beginning_.size(); }
   bool Fits(Bytes text) const { return glob_.Matches(text); }
 
-  std::string beginning_;  // before the first special byte; empty if case is ignored
+  std::string beginning_;  // text before the first special byte; empty if case is ignored
   bool is_plain_;
   Glob glob_;
 };
 
-// The first bytes of a text, as far as they fit into a word: says quickly that most texts do not begin so.
+// The first bytes of a text, packed into one machine word. Rejects most texts with another prefix quickly.
 class TextStart {
  public:
   explicit TextStart(Bytes text);
-  // False: no text with this start begins with all of `beginning`, of which this is the start.
+  // Returns false if no text with this start can begin with the text that `beginning` was made from.
   bool MayBegin(const TextStart& beginning) const { return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0; }
 
  private:
   uint64_t bytes_ = 0;
-  uint64_t mask_ = 0;  // of the bytes that there are
+  uint64_t mask_ = 0;  // covers the bytes that exist
 };
 
-// What filters know of a client.
+// The properties of a client that filters use.
 struct ClientView {
   uint64_t id;
   Bytes name;
@@ -61,31 +62,31 @@ struct ClientFilter {
   std::optional<TextPattern> library;
   std::optional<int> db;
 
-  // `in_db` is the database of the request; of a client that sends none, its own.
+  // `in_db` is the database of the request, or the client's own database if there is no request.
   bool Matches(const ClientView& client, int in_db) const;
 };
 
 struct RequestFilter {
-  std::optional<TextPattern> command;  // of full names; a container stands for its subcommands
-  uint32_t category = 0;               // an AclCategory bit; 0: any
+  std::optional<TextPattern> command;  // full names; a container matches all its subcommands
+  uint32_t category = 0;               // an AclCategory bit; 0: any category
   std::optional<TextPattern> key;      // one of the request's keys
   ClientFilter client;
   std::optional<bool> is_in_script;
-  std::optional<bool> is_in_transaction;  // EXEC runs it; not given: it is met when the client sends it
+  std::optional<bool> is_in_transaction;  // true: run by EXEC; nullopt: matches when the client sends it
 
-  // What depends on the command alone.
+  // Checks the conditions that depend only on the command.
   bool MayMatch(const Command& tried) const;
   bool MayMatchUnknown() const { return !command && category == 0 && !key; }
-  // The rest. Requires: MayMatch, or MayMatchUnknown without a command.
+  // Input for the other conditions. Matches requires MayMatch, or MayMatchUnknown without a command.
   struct Facts {
     ClientView client;
     int db;
-    const Command* command;  // null: the words name none
+    const Command* command;  // null if the command is unknown
     std::span<const Bytes> words;
     RequestFaults::Place place;
     bool is_in_transaction;
-    std::optional<KeyList> keys = {};                          // from FindKeys on
-    std::vector<TextStart> key_starts = {TextStart(Bytes())};  // of these; that of no key if there is none
+    std::optional<KeyList> keys = {};                          // set by FindKeys
+    std::vector<TextStart> key_starts = {TextStart(Bytes())};  // starts of `keys`; one empty start if there is no key
 
     static Facts Of(const RequestFaults::Request& request);
     void FindKeys();
@@ -97,7 +98,7 @@ struct RequestFilter {
   bool FitsKey(Facts& facts) const;
 };
 
-// The end of another server instead of a client: its primary, a replica, a node that sends slots.
+// Returns whether the session is a link to another server: the primary, a replica, or a node that migrates slots.
 bool IsOfServer(const Session& session);
 
 }  // namespace respite

@@ -21,12 +21,13 @@ using Place = RequestFaults::Place;
 Bytes FirstWord(Bytes text) { return text.substr(0, text.find(' ')); }
 
 bool Tells(Bytes error, Bytes word) {
-  constexpr size_t kLeastSecret = 4;  // shorter ones are parts of many words, so only quoted ones tell
+  constexpr size_t kLeastSecret =
+      4;  // shorter secrets occur in many words by chance, so they are hidden only if quoted
   if (word.size() >= kLeastSecret) return error.find(word) != Bytes::npos;
   return !word.empty() && error.find("'" + std::string(word) + "'") != Bytes::npos;
 }
 
-// Some errors quote the word that is wrong, which may be a password at the wrong place.
+// Some errors quote the wrong argument, which may be a misplaced password.
 std::string WithoutSecrets(Bytes error, std::span<const Bytes> words, size_t shown) {
   for (size_t i = shown; i < words.size(); ++i) {
     if (Tells(error, words[i])) return std::string(FirstWord(error)) + " (redacted)";
@@ -82,7 +83,7 @@ bool JournalFilter::Matches(const RequestEntry& entry) const {
   }
   std::vector<Bytes> words;
   if (request.key) words = entry.Words();
-  // An entry stands for itself wherever it ran, so without a condition TRANSACTION those of transactions count, too.
+  // An entry matches wherever it ran, so entries of transactions also match a filter without a condition TRANSACTION.
   const bool is_in_script = entry.place == Place::kInScript;
   RequestFilter::Facts facts{.client = entry.client->View(),
                              .db = entry.db,
@@ -214,7 +215,7 @@ void RequestJournal::Keep(RequestEntry& entry, const Request& request) {
   }
 }
 
-// --- Who sent it.
+// --- Senders.
 
 const Session& RequestJournal::ClientOf(const Session& session) const {
   return session.IsScript() && parts_.current_execution.session != nullptr ? *parts_.current_execution.session
@@ -232,26 +233,27 @@ RequestJournal::Sender& RequestJournal::SenderOf(const Session& client) {
   return sender;
 }
 
-// Most of many senders have left. Cost: O(1) amortised.
+// Forgets senders when most of them have disconnected. Cost: O(1) amortised.
 void RequestJournal::ForgetOldSenders() {
   constexpr size_t kFew = 1000;
   if (senders_.size() < kFew + 2 * parts_.clients.Count()) return;
   std::erase_if(senders_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
 }
 
-// Replies leave at the end of a Turn. So requests of one Turn were sent without waiting for each other's replies.
+// Replies are sent at the end of a turn, so all requests of one turn were sent without waiting for each other's
+// replies.
 void RequestJournal::CountTrip(Sender& sender, int depth) {
   if (depth != 0 || std::exchange(sender.turn, parts_.stats.turns + 1) == parts_.stats.turns + 1) return;
   ++sender.trips;
 }
 
-// --- What happens.
+// --- Events.
 
 JournalMoment RequestJournal::Moment() const {
   return {.next_seq = next_, .wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us};
 }
 
-// A key may expire between two requests, whose time is an old one then.
+// Reads the clock for expired keys: they may expire between two requests, when the time of Moment is stale.
 void RequestJournal::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   JournalMoment moment = Moment();
   if (event.Name() == "expired") moment.wall_us = parts_.clock.WallUs();
@@ -333,11 +335,11 @@ void RequestJournal::NoteFault(const RequestFaults::Request& request, const Requ
   const bool is_answered = fault.kind == Kind::kReply && request.place != Place::kInScript;
   const bool is_closed = fault.kind == Kind::kClose && (is_queued || request.place == Place::kSent);
   if (!is_answered && !is_closed) {
-    // The reply that it acts on is +QUEUED; the command runs later, and meets nothing more of it.
+    // The fault acts on the reply +QUEUED. The command runs later, without the fault.
     if (!is_queued || fault.kind == Kind::kError) sender.fault = name;
     return;
   }
-  // Nobody else hears of a request that ends here.
+  // No other observer call reports a request that ends here.
   const int depth = request.place == Place::kInTransaction ? 1 : 0;
   CountTrip(sender, depth);
   sender.fault = name;

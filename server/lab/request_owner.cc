@@ -9,7 +9,7 @@ namespace {
 
 Bytes OwnerText(Bytes text) { return text.substr(0, RequestOwner::kMostBytes); }
 
-// As Sentinels call themselves: "sentinel-1a2b3c4d-cmd".
+// Matches the client names that Sentinels set: "sentinel-1a2b3c4d-cmd".
 bool IsOfSentinel(Bytes name) {
   return name.starts_with("sentinel-") && (name.ends_with("-cmd") || name.ends_with("-pubsub"));
 }

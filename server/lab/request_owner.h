@@ -1,4 +1,5 @@
-// RequestOwner: who has sent a request, as it was then: TEST JOURNAL and TEST LINT show it when the client has left.
+// RequestOwner: the client that sent a request, with its properties at that time. TEST JOURNAL and TEST LINT show it
+// after the client has disconnected.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace respite {
 
 struct RequestOwner {
-  // Of each text so many bytes are kept: clients choose them, and may choose megabytes.
+  // Bytes kept of each text, because clients choose the texts, which may have megabytes.
   static constexpr size_t kMostBytes = 256;
 
   uint64_t id = 0;
@@ -20,12 +21,12 @@ struct RequestOwner {
   std::string library;
 
   static std::shared_ptr<const RequestOwner> Of(const Session& client);
-  // The client is still called so. Cost: O(1), without an allocation.
+  // Returns whether the client still has these properties. Cost: O(1), without an allocation.
   bool IsStill(const Session& client) const;
   ClientView View() const { return {.id = id, .name = name, .user = user, .address = address, .library = library}; }
 };
 
-// TEST itself, and what servers tell each other. `command` is null where the words name none.
+// Returns whether the request is TEST itself or traffic between servers. `command` is null for an unknown command.
 bool IsOwnTalk(const Session& client, const Command* command);
 
 }  // namespace respite

@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-// For a container those of the strictest of its subcommands.
+// For a container, returns the smallest number among its subcommands.
 size_t HarmlessWordsOf(const Command& command) {
   size_t least = command.Spec().harmless_words;
   for (const Command& subcommand : command.subcommands) {
@@ -27,7 +27,7 @@ size_t HarmlessWords(const CommandTable& commands, const Command* command, std::
 }
 
 std::string ConditionText(std::span<const Bytes> words) {
-  constexpr size_t kBytes = 128;  // of a word
+  constexpr size_t kBytes = 128;  // limit for one word
   std::string line;
   for (const Bytes word : words) {
     if (!line.empty()) line += ' ';
@@ -39,7 +39,7 @@ std::string ConditionText(std::span<const Bytes> words) {
 
 std::string RequestText(std::span<const Bytes> words, size_t hidden_from) {
   constexpr size_t kWords = 12;
-  constexpr size_t kBytes = 48;  // of a word
+  constexpr size_t kBytes = 48;  // limit for one word
   std::string line;
   for (size_t i = 0; i < std::min(words.size(), kWords); ++i) {
     if (i != 0) line += ' ';

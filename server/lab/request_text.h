@@ -1,4 +1,4 @@
-// Requests as people would type them.
+// Requests as a user would type them.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,16 @@ namespace respite {
 struct Command;
 class CommandTable;
 
-// How many words of a request that has not run, or has failed, cannot be secrets: what Call::Redact would hide it has
-// not hidden then. `command` is null where the words name none. SIZE_MAX: all of them.
+// Returns how many leading words of the request cannot be secrets. SIZE_MAX if all of them are harmless. Needed for a
+// request that has not run or has failed, because Call::Redact has not hidden its secrets. `command` is null if
+// unknown.
 size_t HarmlessWords(const CommandTable& commands, const Command* command, std::span<const Bytes> words);
 
-// One line, with all words, long ones shortened: conditions of TEST EXPECT and TEST AWAIT.
+// Returns one line with all words; long ones are shortened. For the conditions of TEST EXPECT and TEST AWAIT.
 std::string ConditionText(std::span<const Bytes> words);
 
-// One line; long words and many words are shortened. Words from `hidden_from` on may be secrets, and are not shown.
+// Returns one line. Shortens long words and long requests. Does not show words from `hidden_from` on, which may be
+// secrets.
 std::string RequestText(std::span<const Bytes> words, size_t hidden_from = SIZE_MAX);
 
 }  // namespace respite

@@ -1,6 +1,6 @@
-// Restarts: servers that end as if they were killed, and begin again (TEST CRASH).
+// Restarts: kills and restarts servers (TEST CRASH).
 //
-// This is what commands ask of them. Whoever makes servers (the process) does it, and is above this room.
+// This is the interface for commands. The process implements it, and is above this room.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,19 @@ struct Session;
 
 class Restarts {
  public:
-  // Where the server finds its data again.
+  // The data that the server finds after the restart.
   struct Remains {
-    // kFiles: in what is on the disk. kAll: it has no append-only file, but has what that would have kept.
+    // kFiles: the files on the disk. kAll: the data that an append-only file would have kept, although there is none.
     enum class From : uint8_t { kFiles, kAll } from = From::kFiles;
-    AppendFsync policy = AppendFsync::kAlways;  // which end of its append-only file is lost
+    AppendFsync policy = AppendFsync::kAlways;  // decides which tail of the append-only file is lost
   };
 
   virtual ~Restarts() = default;
 
-  // In the next Turn the server of this client ends, and begins again with the settings of its start. The client is
-  // then a new one of it, and gets +OK; the others lose their connections. The running request must go on in the next
-  // Turn (Call::ContinueInNextTurn), and runs again only if this has failed. False: this connection cannot stay.
+  // Kills the server of this client in the next turn and restarts it with its original settings. The client then
+  // becomes a new client of that server and gets +OK; all other clients are disconnected. The running request must
+  // continue in the next turn (Call::ContinueInNextTurn), and runs again only if the restart has failed. Returns false
+  // if this connection cannot stay open.
   virtual bool Crash(const Session& caller, Remains remains) = 0;
 };
 

@@ -12,7 +12,7 @@ namespace respite {
 
 namespace {
 
-// What stays together: a field with its value. Walks have a cursor before their elements.
+// `together`: elements that stay together, such as a field and its value. Replies of SCAN commands begin with a cursor.
 struct Order {
   Bytes command;
   size_t together = 1;
@@ -30,18 +30,18 @@ const Order* OrderOf(const Command& command) {
   return found != kOrders.end() && found->command == command.full_name ? found : nullptr;
 }
 
-// `HSCAN key cursor NOVALUES` and its like have no values.
+// Returns false for `HSCAN key cursor NOVALUES` and similar requests.
 bool HasValues(std::span<const Bytes> words) {
   constexpr size_t kOptions = 3;
   size_t at = kOptions;
   while (at < words.size()) {
     if (EqualsIgnoreCase(words[at], "novalues") || EqualsIgnoreCase(words[at], "noscores")) return false;
-    at += 2;  // MATCH and COUNT have a value
+    at += 2;  // MATCH and COUNT have an argument
   }
   return true;
 }
 
-// The reply, divided into what may be exchanged, and what stands before it.
+// The reply, divided into its head and the parts that may be exchanged.
 struct Parts {
   Bytes head;
   std::vector<Bytes> parts;

@@ -1,5 +1,5 @@
-// Shuffle: TEST SHUFFLE. Whatever has no promised order comes in another order each time, so that a test finds code
-// that relies on the order in which sets and hashes happen to lie.
+// Shuffle: TEST SHUFFLE. Shuffles the elements of replies that have no specified order, so that a test finds code that
+// relies on the internal order of sets and hashes.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ class Shuffle final : public ReplyEditor {
   Shuffle(const Shuffle&) = delete;
   Shuffle& operator=(const Shuffle&) = delete;
 
-  bool IsOn() const { return port_ && &*port_ == this; }
-  void TurnOn() { port_.Attach(this); }
-  void TurnOff() { port_.Detach(); }
-  // The same orders for the same seed and requests.
+  bool IsOn() const { return port_.editor == this; }
+  void TurnOn() { port_.editor = this; }
+  void TurnOff() { port_.editor = nullptr; }
+  // Equal seeds and requests give equal orders.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
-  // Cost: O(bytes of the reply) for the commands that it is about.
+  // Shuffles the reply. Cost: O(bytes of the reply) for the commands with unordered replies.
   void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) override;
 
  private:
