@@ -1,4 +1,4 @@
-// Identity: how this server names itself, and since when it runs.
+// Identity: the IDs of this server, and its start time.
 #pragma once
 
 #include <cstdint>

@@ -117,7 +117,7 @@ uint32_t AdviceFor(Bytes event, const Settings& settings) {
   return known == kKnownEvents.end() ? 0 : known->advice;
 }
 
-// Whether this process uses transparent huge pages.
+// Returns whether this process uses transparent huge pages.
 bool HasHugePages() {
   std::ifstream rollup("/proc/self/smaps_rollup");
   for (std::string line; std::getline(rollup, line);) {

@@ -22,7 +22,7 @@ constexpr size_t kTooLittleToJudge = 5 * kMegabyte;
 constexpr size_t kWasteThatMatters = 10 * kMegabyte;
 constexpr size_t kLargeClient = 200 * 1024;
 
-// A ratio above its limit that also concerns many bytes.
+// Returns whether the ratio exceeds its limit and also concerns many bytes.
 bool Wasteful(size_t large, size_t small, double limit) {
   return large > small + kWasteThatMatters && MemoryReport::Ratio(large, small) > limit;
 }
@@ -53,7 +53,7 @@ MemoryReport ReportMemory(const Services& services) {
   report.script_bytes = services.script_cache.UsedBytes();
   report.function_engine_bytes = services.function_libraries.EngineBytes();
   report.function_bytes = services.function_libraries.UsedBytes();
-  // Redis does not count the memory of Lua states here; we count all of it.
+  // Redis does not count the memory of Lua states here. This server counts all of it.
   report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.replicas_bytes + report.backlog_bytes +
                           report.aof_buffer_bytes + report.EngineBytes() + report.AllScriptBytes();
   for (int i = 0; i < services.keyspace.Count(); ++i) {

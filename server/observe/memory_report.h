@@ -14,7 +14,7 @@ struct Services;
 struct MemoryReport {
   struct Database {
     int index;
-    size_t table_bytes;    // the index of keys, and the headers of entries
+    size_t table_bytes;    // key index and entry headers
     size_t expires_bytes;  // the index of keys with a deadline
   };
 
@@ -22,7 +22,7 @@ struct MemoryReport {
   size_t used_bytes = 0;
   size_t startup_bytes = 0;
   size_t clients_bytes = 0;   // of clients other than replicas
-  size_t replicas_bytes = 0;  // what they share counts once
+  size_t replicas_bytes = 0;  // shared memory counts once
   size_t backlog_bytes = 0;
   size_t aof_buffer_bytes = 0;
   size_t script_engine_bytes = 0;    // the Lua state of EVAL
@@ -39,12 +39,12 @@ struct MemoryReport {
   size_t DatasetBytes() const { return used_bytes > overhead_bytes ? used_bytes - overhead_bytes : 0; }
   size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }
   size_t AllScriptBytes() const { return script_bytes + function_bytes; }
-  // Memory added since the start; at least 1.
+  // Returns the memory added since the start; at least 1.
   size_t NetBytes() const { return used_bytes > startup_bytes ? used_bytes - startup_bytes : 1; }
   double DatasetPercent() const { return 100 * Ratio(DatasetBytes(), NetBytes()); }
   size_t BytesPerKey() const { return keys == 0 ? 0 : NetBytes() / keys; }
 
-  // The ratio of `part` to `whole`; 0 when `whole` is 0.
+  // Returns `part` / `whole`; 0 when `whole` is 0.
   static double Ratio(size_t part, size_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   }

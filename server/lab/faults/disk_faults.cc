@@ -11,9 +11,9 @@
 
 namespace respite {
 
-// Plain numbers only, since processes share it.
+// Contains only plain numbers and atomics, since processes share it.
 struct DiskFaults::Slot {
-  std::atomic<uint64_t> serial = 0;  // 0: free
+  std::atomic<uint64_t> serial = 0;  // 0: unused
   std::atomic<DiskFault::Kind> kind = DiskFault::Kind::kFull;
   std::atomic<int64_t> slow_ms = 0;
   std::atomic<uint64_t> times = 0, after = 0, chance = 0, seed = 0;
@@ -47,7 +47,7 @@ bool DiskFaults::Add(uint64_t serial, const DiskFault& fault, const Turns& turns
     slot.chance = turns.chance;
     slot.seed = turns.seed;
     slot.counts.Reset();
-    slot.serial = serial;  // last: other threads may use it now
+    slot.serial = serial;  // set last, because other threads may use the slot from now on
     return true;
   }
   return false;
@@ -86,13 +86,13 @@ DiskFaults::Slot* DiskFaults::NextAfter(uint64_t serial, Operation operation) co
   return next;
 }
 
-// A full disk takes no more, but what was written can be synced.
+// Writes to a full disk fail, but syncs of data that was written succeed.
 DiskFaults::Meeting DiskFaults::Meet(Operation operation) {
   if (table_.load() == nullptr) return {};
   Slot* slot = NextAfter(0, operation);
   while (slot != nullptr && !slot->counts.Take(slot->turns())) {
     const uint64_t serial = slot->serial;
-    slot = serial == 0 ? nullptr : NextAfter(serial, operation);  // 0: it has just been removed
+    slot = serial == 0 ? nullptr : NextAfter(serial, operation);  // 0: the rule was just removed
   }
   if (slot == nullptr) return {};
   if (slot->kind == DiskFault::Kind::kSlow) return {.slow_ms = slot->slow_ms};

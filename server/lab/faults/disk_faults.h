@@ -1,7 +1,7 @@
-// DiskFaults: what the next writes and syncs of a server's append-only file and snapshots meet (TEST FAULT … DO DISK).
+// DiskFaults: faults for writes and syncs of a server's append-only file and RDB files (TEST FAULT … DO DISK).
 //
-// Other threads sync files, and children write them. So the rules are in memory that children share; what a child meets
-// is counted here, and what is removed here spares it.
+// Background threads sync these files, and child processes write them. So the rules are in memory that children share.
+// The hits of a child are counted here, and a rule that is removed here no longer affects the child.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace respite {
 
 struct DiskFault {
   enum class Kind : uint8_t { kFull, kSlow, kError };
-  static constexpr int64_t kSlowestMs = 60'000;  // the server waits as long
+  static constexpr int64_t kSlowestMs = 60'000;  // the server blocks for this time
 
   Kind kind;
   int64_t slow_ms = 0;
@@ -31,14 +31,14 @@ class DiskFaults {
   DiskFaults(const DiskFaults&) = delete;
   DiskFaults& operator=(const DiskFaults&) = delete;
 
-  // `serial` is not 0, and larger than that of all rules before. False: there is no room.
+  // Adds a rule. Returns false if there is no room. Requires: `serial` is larger than 0 and all previous serials.
   bool Add(uint64_t serial, const DiskFault& fault, const Turns& turns);
   void Remove(uint64_t serial);
   void Seed(uint64_t serial, uint64_t seed);
-  // Null: no such rule.
+  // Returns null if there is no such rule.
   const TurnCounts* CountsOf(uint64_t serial) const;
 
-  // What happens to an operation: it takes so long, and fails with this error if there is one. Thread-safe.
+  // Returns the delay and the error (or kNoError) for an operation. Thread-safe.
   enum class Operation : uint8_t { kWrite, kSync };
   struct Meeting {
     IoError error = kNoError;
@@ -51,18 +51,18 @@ class DiskFaults {
   struct Table;
 
   Slot* Find(uint64_t serial) const;
-  // The first rule behind this one that may act on it; null: none.
+  // Returns the first rule after `serial` that may act on the operation, or null.
   Slot* NextAfter(uint64_t serial, Operation operation) const;
 
-  std::atomic<Table*> table_ = nullptr;  // from the first rule on
+  std::atomic<Table*> table_ = nullptr;  // null until the first rule is added
 };
 
-// Files whose writes and syncs meet the faults.
+// A FileSystem that applies the faults to writes and syncs of its files.
 class FaultyDisk final : public FileSystem {
  public:
   using Sleep = std::function<void(int64_t ms)>;
 
-  // All must outlive it and its files. `sleep` lets time pass on the calling thread.
+  // `files` and `faults` must outlive this object and its files. `sleep` blocks the calling thread.
   FaultyDisk(FileSystem& files, DiskFaults& faults, Sleep sleep = ReallySleep)
       : files_(files), faults_(faults), sleep_(std::move(sleep)) {}
 
@@ -76,7 +76,7 @@ class FaultyDisk final : public FileSystem {
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override { return files_.Lock(path); }
   void Later(FileTask& task) override { files_.Later(task); }
 
-  // The error of an operation, after the time that it takes.
+  // Sleeps for the delay of the fault, and returns its error.
   IoError Meet(DiskFaults::Operation operation);
 
  private:

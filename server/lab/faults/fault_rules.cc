@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kNoSockets[] = "ERR this server has no sockets on which it listens";
 
-// TEST would lock itself out. The others are the talk of replicas.
+// Exempts TEST, so that a rule cannot lock it out, and the replication commands of replicas.
 bool IsExempt(const Command& command) {
   constexpr std::array<std::string_view, 3> kOfReplicas = {"psync", "replconf", "sync"};
   const bool is_test = command.Is(kProtected) && command.Spec().protection == Protection::kTestCommands;
@@ -34,8 +34,8 @@ struct FaultRules::Rule {
   uint64_t serial;
   int64_t ends_ms = Timers::kNever;
   bool is_over = false;
-  TurnCounts counts = {};      // of requests and connections
-  uint64_t final_matches = 0;  // of a rule of the disk that is over
+  TurnCounts counts = {};      // for requests and connections
+  uint64_t final_matches = 0;  // of a disk rule that was stopped
   uint64_t final_hits = 0;
 
   bool Takes() { return !is_over && counts.Take(order.turns); }
@@ -103,7 +103,7 @@ void FaultRules::Stop(Rule& rule) {
   parts_.disk.Remove(rule.serial);
 }
 
-// Everything that is derived from the rules.
+// Recomputes everything that is derived from the rules.
 void FaultRules::AfterChange() {
   ++version_;
   of_connections_.clear();
@@ -123,7 +123,7 @@ bool FaultRules::ShutsSockets() const {
   });
 }
 
-// The same for the same seed and name, whatever other rules there are.
+// Depends only on the seed and the name, not on other rules.
 uint64_t FaultRules::SeedFor(Bytes name) const { return DerivedSeed(seed_, HashBytes(name, HashKey())); }
 
 void FaultRules::Seed(uint64_t seed) {
@@ -134,7 +134,7 @@ void FaultRules::Seed(uint64_t seed) {
   }
 }
 
-// --- Looking.
+// --- Queries.
 
 std::vector<FaultRules::Summary> FaultRules::List() const {
   using State = Summary::State;
@@ -165,11 +165,11 @@ std::optional<uint64_t> FaultRules::Hits(Bytes name) const {
   return std::max(shared != nullptr ? shared->Hits() : rule.counts.Hits(), rule.final_hits);
 }
 
-// --- Acting.
+// --- Faults.
 
 const RequestFault* FaultRules::Meet(const Request& request) {
   const Candidates& candidates = CandidatesFor(request.command);
-  const bool is_client = request.client.id != 0 && !IsOfServer(request.client);  // 0: a file that is loaded
+  const bool is_client = request.client.id != 0 && !IsOfServer(request.client);  // 0: the loader of a file
   if (candidates.rules.empty() || !is_client) return nullptr;
   RequestFilter::Facts facts = RequestFilter::Facts::Of(request);
   if (candidates.need_keys) facts.FindKeys();

@@ -1,8 +1,8 @@
-// FaultRules: TEST FAULT. The rules of a server, in the order in which they were added; the first one that a request, a
-// connection or an operation of the disk fits, and whose turn it is, acts.
+// FaultRules: TEST FAULT. The rules of a server, in the order in which they were added. The first rule that matches a
+// request, connection or disk operation, and is due by its Turns, acts on it.
 //
-// For each command there is a list of the rules that may mean it, made when the command is first met: a rule for other
-// commands costs it nothing.
+// Each command has a list of the rules that may match it, made when the command is first used. So rules for other
+// commands cost it nothing.
 #pragma once
 
 #include <cstdint>
@@ -29,15 +29,15 @@ class CommandTable;
 class ClientFaults;
 class RequestJournal;
 
-// New connections are closed, or not accepted at all.
+// New connections are closed, or are not accepted.
 enum class RefusedConnections : uint8_t { kClosed, kNotAccepted };
 
-// What TEST FAULT ADD says.
+// The arguments of TEST FAULT ADD.
 struct FaultOrder {
   using Action = std::variant<RequestFault, RefusedConnections, DiskFault>;
 
   std::string name;
-  std::vector<std::string> words;  // behind the name, for LIST
+  std::vector<std::string> words;  // arguments after the name, for LIST
   RequestFilter filter;
   Action action;
   Turns turns;  // without its seed
@@ -64,12 +64,12 @@ class FaultRules final : public RequestFaults, public Timers::Source {
 
   size_t Count() const { return rules_.size(); }
   bool Has(Bytes name) const { return names_.contains(name); }
-  // Throws a refusal if this server cannot have such a rule. Requires: there is none of that name, nor kMost.
+  // Throws a Refusal if this server cannot have such a rule. Requires: the name is free and Count() < kMost.
   void Add(FaultOrder order);
-  // What it delays and holds back goes on. False: there is no such rule.
+  // Removes the rule and releases the requests that it delays. Returns false if there is no such rule.
   bool Delete(Bytes name);
   void Clear();
-  // The choices of PERCENT are others from now on, the same ones for the same seed.
+  // Sets the seed for the choices of PERCENT. Equal seeds give equal choices.
   void Seed(uint64_t seed);
 
   struct Summary {
@@ -81,17 +81,17 @@ class FaultRules final : public RequestFaults, public Timers::Source {
     std::optional<int64_t> left_ms;
   };
   std::vector<Summary> List() const;
-  // Nothing: there is no such rule.
+  // Returns nullopt if there is no such rule.
   std::optional<uint64_t> Hits(Bytes name) const;
 
-  // Null: this server has no sockets of its own, which is the case at first.
+  // Sets the sockets that rules can shut. Null, the default, if this server has no sockets of its own.
   void Attach(ListeningSockets* sockets) { sockets_ = sockets; }
-  // Whether a connection from this address is to be closed. Cost: O(rules of that kind).
+  // Returns whether to close a connection from this address. Cost: O(connection rules).
   bool RefusesConnection(Bytes address);
 
   const RequestFault* Meet(const Request& request) override;
 
-  // Rules whose time is over.
+  // Timers::Source: ends the rules with a FOR duration that has passed.
   int64_t NextDueMs() const override { return ends_.empty() ? Timers::kNever : ends_.begin()->first.first; }
   void RunDue(int64_t now_ms) override;
   std::string WhatIsDue() const override;
@@ -99,12 +99,12 @@ class FaultRules final : public RequestFaults, public Timers::Source {
  private:
   struct Rule;
   using Rules = std::list<Rule>;
-  // A rule that may act on a command. A thousand of them fit into the nearest cache; their rules do not.
+  // A rule that may act on a command. It is small, so that a thousand candidates fit into the L1 cache.
   struct Candidate {
     Rule* rule;
-    TextStart key;  // what its condition KEY begins with; nothing without one
+    TextStart key;  // start of its condition KEY; empty without one
   };
-  // Of one command; made anew when it is older than the rules.
+  // The candidates for one command; made again when the rules have changed since.
   struct Candidates {
     uint64_t version = 0;
     bool need_keys = false;
@@ -113,7 +113,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {
 
   const Candidates& CandidatesFor(const Command& command);
   static Candidate CandidateOf(Rule& rule);
-  // Takes the rule out of force; it stays in the list.
+  // Deactivates the rule, which stays in the list.
   void Stop(Rule& rule);
   void AfterChange();
   uint64_t SeedFor(Bytes name) const;
@@ -127,7 +127,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {
   std::map<std::string, Rules::iterator, std::less<>> names_;
   std::vector<Candidates> candidates_;  // by Command::id
   std::vector<Rule*> of_connections_;
-  std::map<std::pair<int64_t, uint64_t>, Rule*> ends_;  // of rules with FOR: by time and serial
+  std::map<std::pair<int64_t, uint64_t>, Rule*> ends_;  // rules with FOR, by end time and serial
   ListeningSockets* sockets_ = nullptr;
 };
 

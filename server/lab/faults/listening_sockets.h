@@ -1,5 +1,5 @@
-// ListeningSockets: where the clients of a server arrive, for faults that keep them out. Its Listener implements it,
-// which is above this room.
+// ListeningSockets: the listening sockets of a server, for faults that refuse connections. Listener, which is above
+// this room, implements it.
 #pragma once
 
 namespace respite {
@@ -7,9 +7,9 @@ namespace respite {
 class ListeningSockets {
  public:
   virtual ~ListeningSockets() = default;
-  // From now on the system refuses new connections; nobody else gets the ports meanwhile.
+  // Makes the system refuse new connections. The ports stay reserved meanwhile.
   virtual void StopListening() = 0;
-  // Nothing happens if they are open.
+  // Does nothing if the sockets are open.
   virtual void ListenAgain() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Turns: how often a fault acts among the requests that it fits (TIMES, AFTER and PERCENT of TEST FAULT).
+// Turns: how often a fault acts on the requests that it matches (TIMES, AFTER and PERCENT of TEST FAULT).
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,20 @@ namespace respite {
 struct Turns {
   static constexpr uint64_t kAlways = UINT64_MAX;
 
-  uint64_t times = kAlways;   // acts so often at most
-  uint64_t after = 0;         // lets so many pass first
-  uint64_t chance = kAlways;  // of 2^64: acts on this share of the rest
-  uint64_t seed = 0;          // of that choice; it depends on nothing else but the number of the match
+  uint64_t times = kAlways;   // maximum number of hits
+  uint64_t after = 0;         // number of first matches without a hit
+  uint64_t chance = kAlways;  // of 2^64: the share of the other matches that are hit
+  uint64_t seed = 0;          // for that choice, which depends only on it and on the number of the match
 };
 
-// Counts that another thread or process may share.
+// Counters that threads and processes may share.
 class TurnCounts {
  public:
   uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }
   uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }
   bool IsSpent(const Turns& turns) const { return Hits() >= turns.times; }
   void Reset();
-  // One more match; whether the fault acts on it.
+  // Counts a match. Returns whether the fault acts on it.
   bool Take(const Turns& turns);
 
  private:

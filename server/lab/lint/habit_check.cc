@@ -17,9 +17,9 @@ namespace {
 using Place = RequestFaults::Place;
 
 constexpr size_t kMostWritten = 10'000;
-constexpr uint64_t kLongWatch = 50;  // requests behind a WATCH without EXEC
+constexpr uint64_t kLongWatch = 50;  // requests after a WATCH without EXEC
 constexpr std::array<Bytes, 5> kTtlOptions = {"EX", "PX", "EXAT", "PXAT", "KEEPTTL"};
-constexpr std::array<Bytes, 3> kOverwritingCommands = {"set", "getset", "mset"};  // without the deadline that was there
+constexpr std::array<Bytes, 3> kOverwritingCommands = {"set", "getset", "mset"};  // these remove the previous deadline
 constexpr std::array<Bytes, 3> kCommandsWithDeadline = {"setex", "psetex", "restore"};
 
 bool IsAtMost(const VersionMark& mark, const Version& most) { return mark.IsIn({ServerFamily::kRedis, most}); }
@@ -28,7 +28,7 @@ bool CreatesKeys(const KeyRef& key) { return (key.flags & (kKeyInsert | kKeyUpda
 
 std::string ExplainNoTtl(const KeyName& key) { return ShownWord(key.key) + " has no deadline"; }
 
-// An option that some versions do not have, or should not be used in.
+// Returns whether the argument was added or deprecated in some version.
 bool HasMarks(const SyntaxArgument& argument) { return !argument.since.Empty() || !argument.deprecated_since.Empty(); }
 
 }  // namespace
@@ -53,14 +53,14 @@ void HabitCheck::JudgeDeadline(const LintRequest& request, LintRemarks& remarks)
     KeyName key = request.Key(ref);
     if (!CreatesKeys(ref) || !pattern.Matches(key.key)) continue;
     if (request.place != Place::kSent) {
-      // A transaction or a script may set the deadline with a command of its own.
+      // A transaction or a script may set the deadline with a later command.
       if (written_.size() < kMostWritten) written_.insert(std::move(key));
       continue;
     }
     const Entry* const entry = Present(parts_, key);
     const bool keeps = entry != nullptr && entry->Deadline() != kNoDeadline && !request.IsOneOf(kOverwritingCommands);
     if (sets_deadline || keeps) continue;
-    // SET NX and similar commands may leave the key as it is.
+    // SET NX and similar commands may leave the existing key unchanged.
     if (entry == nullptr || request.IsOneOf(kOverwritingCommands)) {
       remarks.push_back({.rule = LintRule::kNoTtl, .why = ExplainNoTtl(key), .key = key.key});
     }
@@ -128,7 +128,7 @@ void HabitCheck::NoteWatch(const LintRequest& request) {
   watching_.try_emplace(request.client.id, Watching{.client = request.owner, .key = first, .number = request.number});
 }
 
-// EXEC ends it even if it fails, and so does RESET.
+// EXEC ends the WATCH even if it fails, and so does RESET.
 void HabitCheck::Failed(const Session& client) {
   if (!watching_.empty() && !Watches(client)) watching_.erase(client.id);
 }

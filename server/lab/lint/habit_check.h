@@ -20,8 +20,8 @@ class HabitCheck final : public LintCheck {
  private:
   struct Watching {
     LintClient client;
-    std::string key;  // the first one
-    uint64_t number;  // of the request
+    std::string key;  // the first key
+    uint64_t number;  // number of the WATCH request
   };
 
   void JudgeDeadline(const LintRequest& request, LintRemarks& remarks);
@@ -32,8 +32,8 @@ class HabitCheck final : public LintCheck {
   void NoteWatch(const LintRequest& request);
 
   const Parts parts_;
-  KeySet written_;                                   // by the transaction or script that runs
-  std::unordered_map<uint64_t, Watching> watching_;  // by client
+  KeySet written_;                                   // keys that the running transaction or script has written
+  std::unordered_map<uint64_t, Watching> watching_;  // by client ID
 };
 
 }  // namespace respite

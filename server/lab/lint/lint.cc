@@ -22,8 +22,8 @@ namespace {
 using Place = RequestFaults::Place;
 using Rule = LintRule;
 
-constexpr size_t kShapeBytes = 64;     // of a key
-constexpr size_t kLongestWord = 1024;  // of a client, or a channel
+constexpr size_t kShapeBytes = 64;     // limit for a key
+constexpr size_t kLongestWord = 1024;  // limit for a client name or channel
 
 struct CheckKind {
   std::vector<Rule> rules;
@@ -47,7 +47,7 @@ const std::vector<CheckKind>& CheckKinds() {
   return kinds;
 }
 
-// A check may keep a key for long, so none keeps a long one.
+// Returns the keys of the request except long ones, because a check may store keys for a long time.
 KeyList JudgedKeys(const CommandSpec& spec, std::span<const Bytes> words) {
   KeyList all = NamedKeys(spec, words);
   const auto is_long = [&](const KeyRef& key) { return words[key.index].size() > LintRequest::kLongestKey; };
@@ -59,7 +59,7 @@ KeyList JudgedKeys(const CommandSpec& spec, std::span<const Bytes> words) {
   return judged;
 }
 
-// Keys that differ in numbers only have one shape: lock:17 and lock:4711.
+// Returns the key with its digits replaced, so that lock:17 and lock:42 have one shape.
 std::string ShapeOf(Bytes key) {
   std::string shape;
   for (const char c : key.substr(0, kShapeBytes)) {
@@ -75,7 +75,7 @@ Lint::Lint(const Parts& parts) : parts_(parts) {}
 
 Lint::~Lint() { Leave(); }
 
-// --- What is on.
+// --- Modes.
 
 void Lint::SetMode(std::span<const LintRule> rules, LintMode mode) {
   has_begun_ = true;
@@ -151,7 +151,7 @@ void Lint::Continue(Lint& before) {
   ChooseChecks();
 }
 
-// --- What happens.
+// --- Events.
 
 Lint::Sender& Lint::SenderOf(const Session& client) {
   constexpr size_t kFew = 1000;
@@ -275,7 +275,7 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
     ++lost_;
     return;
   }
-  // Before a command has run it has redacted nothing; its card says which words cannot be secrets.
+  // A command that has not run has not redacted anything. Its specification says which arguments cannot be secrets.
   std::string line = is_of_request ? RequestText(request->words, request->command.Spec().harmless_words) : "";
   LintFinding finding{.rule = remark.rule,
                       .client = client,

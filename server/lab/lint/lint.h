@@ -1,7 +1,8 @@
-// Lint: TEST LINT. Finds what works in a test and hurts in production, in the requests that clients send.
+// Lint: TEST LINT. Finds requests of clients that work in a test and cause trouble in production.
 //
-// The checks see each request before it runs (RequestFaults), so that a strict rule can refuse it, and when it has
-// succeeded (CallObserver). They hear what happens to keys meanwhile (KeyEventListener). Off, it costs nothing.
+// The checks receive each request before it runs (RequestFaults), so that a strict rule can refuse it, and after it has
+// succeeded (CallObserver). They also receive the key events meanwhile (KeyEventListener). Lint that is off costs
+// nothing.
 #pragma once
 
 #include <array>
@@ -24,14 +25,14 @@ namespace respite {
 
 struct CurrentExecution;
 
-// Where a rule stands.
+// The mode of a rule. kStrict refuses the request.
 enum class LintMode : uint8_t { kOff, kOn, kStrict };
 
 struct LintFinding {
   LintRule rule;
-  LintClient client;    // the first one
-  std::string command;  // "set"; empty: the client has left
-  std::string request;  // the first one, as it would be typed
+  LintClient client;    // the first client
+  std::string command;  // "set"; empty for a remark about a client that has left
+  std::string request;  // the first request, as it would be typed
   std::string key;
   std::string why;
   uint64_t count = 0;
@@ -61,21 +62,21 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   Lint& operator=(const Lint&) = delete;
 
   LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }
-  // What clients do from now on counts.
+  // Sets the mode of the rules for all later requests.
   void SetMode(std::span<const LintRule> rules, LintMode mode);
   LintLimits& limits() { return limits_; }
-  // No rule is on; the findings stay.
+  // Turns all rules off; the findings stay.
   void Stop();
   void Clear();
-  // Off, without findings, with the usual limits.
+  // Turns all rules off, removes the findings and resets the limits.
   void Forget();
   bool HasBegun() const { return has_begun_; }
-  // Goes on with the rules and findings of another server, which ends.
+  // Takes over the rules and findings of another server, which ends.
   void Continue(Lint& before);
 
-  // All findings, those of clients that have left included; the first ones first.
+  // Returns all findings in the order of their discovery, including those about clients that have left.
   std::vector<const LintFinding*> Report();
-  // Different findings that were too many to keep.
+  // Returns the number of distinct findings that were dropped because the limit was reached.
   uint64_t Lost() const { return lost_; }
 
   const RequestFault* Meet(const Request& request) override;
@@ -93,14 +94,14 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   };
 
   void TellOfFailure(const Session& client);
-  // Makes the checks that are needed, and drops the others.
+  // Creates the checks that the active rules need, and destroys the others.
   void ChooseChecks();
   void Listen();
   void Leave();
   LintRemarks Leftovers();
   Sender& SenderOf(const Session& client);
   LintRequest RequestOf(const Request& request);
-  // Takes the findings among the remarks. The first one of a strict rule, if there is one.
+  // Records the remarks of active rules as findings. Returns the first remark of a strict rule, if there is one.
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 
@@ -108,12 +109,12 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   std::array<LintMode, kLintRules> modes_{};
   LintLimits limits_;
   bool has_begun_ = false;
-  std::map<size_t, std::unique_ptr<LintCheck>> checks_;  // those of which a rule is on, in their order
+  std::map<size_t, std::unique_ptr<LintCheck>> checks_;  // checks with an active rule, in their order
   std::unordered_map<uint64_t, Sender> senders_;
-  std::map<std::string, LintFinding> findings_;  // by what makes two of them one
+  std::map<std::string, LintFinding> findings_;  // by the properties that identify a finding
   std::vector<const LintFinding*> in_order_;
   uint64_t lost_ = 0;
-  bool is_own_talk_ = false;  // the request that was met last
+  bool is_own_talk_ = false;  // whether the last request is of TEST or of a server
   RequestFault refusal_{.kind = RequestFault::Kind::kError};
 };
 

@@ -1,8 +1,8 @@
-// LintCheck: finds mistakes of a few related rules in the requests of a server.
+// LintCheck: detects violations of a few related rules in the requests of a server.
 //
-// It sees each request twice: before it runs, when what it is about to do can still be judged (and refused), and when
-// it has succeeded. In between it hears what happens to keys. Findings go into a list of remarks; those of rules that
-// are off are dropped there.
+// A check receives each request twice: before it runs, when it can still be refused, and after it has succeeded. In
+// between it receives the key events. It adds its findings to a list of remarks. The caller drops the remarks of rules
+// that are off.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct Settings;
 // A client as remarks name it.
 using LintClient = std::shared_ptr<const RequestOwner>;
 
-// A key of one of the databases, to look for in tables.
+// A key of one database, for lookups in tables.
 struct KeyView {
   KeyView(int in_db, Bytes name) : db(in_db), key(name) {}
   KeyView(const KeyName& name) : db(name.db), key(name.key) {}  // NOLINT: implicit on purpose
@@ -65,26 +65,26 @@ struct LintRequest {
   int db;
   const Command& command;
   std::span<const Bytes> words;
-  KeyList keys;  // but for those that are longer than kLongestKey
+  KeyList keys;  // without keys longer than kLongestKey
   Place place;
-  uint64_t number;         // of the requests that this client has sent
-  size_t reply_bytes = 0;  // behind it, with kSent
+  uint64_t number;         // counts the requests of this client
+  size_t reply_bytes = 0;  // bytes of the reply, after a kSent request
 
   bool Is(Bytes full_name) const { return Bytes(command.full_name) == full_name; }
   bool IsOneOf(std::span<const Bytes> full_names) const;
-  // EVAL, FCALL and their kin.
+  // Returns true for EVAL, FCALL and their variants.
   bool RunsScript() const { return command.Is(kNoMandatoryKeys); }
   KeyView View(const KeyRef& key) const { return {db, words[key.index]}; }
   KeyName Key(const KeyRef& key) const { return KeyName(View(key)); }
-  // A word behind the first ones, in any case.
+  // Returns whether an argument from index `from` on equals `option`, in any case.
   bool HasOption(size_t from, Bytes option) const;
 };
 
 struct LintRemark {
   LintRule rule;
   std::string why;
-  std::string key = {};    // that it is about, if it is about one
-  LintClient client = {};  // null: that of the request
+  std::string key = {};    // key that the remark is about, if any
+  LintClient client = {};  // null: the client of the request
 };
 using LintRemarks = std::vector<LintRemark>;
 
@@ -100,39 +100,40 @@ class LintCheck {
     const LintLimits& limits;
   };
 
-  // The most clients that a check keeps something about.
+  // Maximum number of clients that a check tracks.
   static constexpr size_t kMaxClients = 10'000;
-  // A table of clients may grow to this, and two per connected client, before the clients that have left are removed.
+  // Allowance for disconnected clients: they are removed when a table exceeds this plus two entries per connected
+  // client.
   static constexpr size_t kMaxGoneClients = 1000;
 
   virtual ~LintCheck() = default;
-  // It is about to run; or, with kQueued, to be queued.
+  // Called before a request runs; with kQueued, before it is queued.
   virtual void Before(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}
-  // It has succeeded.
+  // Called after a request has succeeded.
   virtual void After(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}
-  // A request of this client has failed, or was refused.
+  // Called after a request of this client has failed or was refused.
   virtual void Failed(const Session& /*client*/) {}
-  // The request that runs does this to a key; or its time is over, which happens at any time.
+  // Called when the running request changes a key, and when a key expires, at any time.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}
-  // What was known about a key, or about all keys of a database, is no more: the test itself has replaced them.
+  // Discards the knowledge about a key, or about all keys of a database, because TEST itself has replaced them.
   virtual void Forget(const KeyView& /*key*/) {}
   virtual void ForgetAll(int /*db*/) {}
-  // What clients have left behind that are gone.
+  // Adds the remarks about clients that have disconnected.
   virtual void Conclude(LintRemarks& /*remarks*/) {}
 };
 
 // "client worker-1", or "client id=7" if it has no name.
 std::string Shown(const LintClient& client);
 
-// A key, or another word that a client has sent, for a sentence: the beginning, if it is long.
+// Returns a key or another argument for a sentence, shortened if it is long.
 std::string ShownWord(Bytes word);
 
-// Null: it is absent, or has expired. Cost: O(1).
+// Returns null if the key is absent or has expired. Cost: O(1).
 const Entry* Present(const LintCheck::Parts& parts, const KeyView& key);
-// Whether EXEC would look at a key.
+// Returns whether the client watches a key.
 bool Watches(const Session& client);
 
-// A check does not grow with the load: when the table is full, it begins anew.
+// Clears a full table, so that the memory of a check does not grow with the load.
 template <class Table>
 void MakeRoomIn(Table& table, size_t most) {
   if (table.size() >= most) table.clear();

@@ -1,4 +1,4 @@
-// The rules of TEST LINT: what works in a test, and hurts in production.
+// The rules of TEST LINT, which find usage that works in a test and causes trouble in production.
 #pragma once
 
 #include <array>
@@ -33,41 +33,41 @@ enum class LintRule : uint8_t {
 inline constexpr size_t kLintRules = 16;
 
 struct LintRuleInfo {
-  Bytes name;     // "cross-slot"
-  Bytes finds;    // what it finds
-  Bytes instead;  // what to do
-  // What stands behind `=` in "big-value=100kb", and an example; empty: nothing may.
+  Bytes name;     // for example "cross-slot"
+  Bytes finds;    // the usage that it detects
+  Bytes instead;  // the recommended alternative
+  // Describes the value after `=` in "big-value=100kb", with an example. Empty if the rule takes no value.
   Bytes value = {};
   Bytes example = {};
   bool has_usual_value = true;
 
-  // It is not on unless it is named.
+  // Returns true if the rule is on only when it is named with a value.
   bool NeedsValue() const { return !has_usual_value; }
 };
 
 const LintRuleInfo& InfoOf(LintRule rule);
 std::span<const LintRuleInfo, kLintRules> AllLintRules();
-// In any case. Nothing: there is no such rule.
+// Finds a rule by its name, in any case. Returns nullopt if there is none.
 std::optional<LintRule> LintRuleByName(Bytes name);
 
-// Where a person names no last parts of a version, any will do: 7.2 is 7.2.9, too.
+// Stands for omitted parts of a version in a limit: 7.2 includes 7.2.9.
 inline constexpr int kAnyPart = 999;
-// "7.2"
+// Returns the limit without its omitted parts: "7.2".
 std::string VersionLimitText(const Version& version);
 
-// The values of the rules that have one.
+// The values of the rules that take one.
 struct LintLimits {
   uint64_t calls_in_sequence = 20;           // chatty
   uint64_t value_bytes = uint64_t{1} << 20;  // big-value
   uint64_t percent_of_accesses = 50;         // hot-key
-  std::string timed_keys = "*";              // no-ttl: a pattern
+  std::string timed_keys = "*";              // no-ttl: key pattern
   Version deprecated_in = {7, 2, kAnyPart};  // deprecated
   Version newest = {7, 2, kAnyPart};         // newer
 };
 
-// False: the value does not fit the rule. Requires: the rule has a value.
+// Returns false if the value is not valid for the rule. Requires: the rule takes a value.
 bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);
-// Requires: the rule has a value.
+// Requires: the rule takes a value.
 std::string LintLimitText(LintRule rule, const LintLimits& limits);
 
 }  // namespace respite

@@ -15,16 +15,16 @@ using Place = RequestFaults::Place;
 
 constexpr size_t kMostLocks = 10'000;
 constexpr size_t kMaxHolderKeys = 64;
-constexpr size_t kMostWorkedOn = 4 * 64;  // by one request
+constexpr size_t kMostWorkedOn = 4 * 64;  // keys that one request works on
 constexpr size_t kMostFormer = 8;
 constexpr Bytes kDeadlineOptions[] = {"EX", "PX", "EXAT", "PXAT"};
-// What shows a script the value of a lock.
+// Commands that return the value of a lock to a script.
 constexpr Bytes kShowingCommands[] = {"get", "mget", "getex", "getrange", "substr", "lcs"};
-// They do not depend on what the value was, and nothing that was there is lost.
+// Commands whose effect does not depend on the previous value and does not lose it.
 constexpr Bytes kAddingCommands[] = {"incr",    "decr", "incrby", "decrby", "incrbyfloat", "hincrby", "hincrbyfloat",
                                      "zincrby", "sadd", "lpush",  "rpush",  "pfadd",       "xadd"};
 constexpr Bytes kDeletingEvents[] = {"del", "rename_from", "move_from", "evicted"};
-// The key is something else from then on.
+// Events after which the key holds another value.
 constexpr Bytes kOverwritingEvents[] = {"new",         "set",        "restore",        "rename_to",
                                         "copy_to",     "move_to",    "sortstore",      "sinterstore",
                                         "sunionstore", "sdiffstore", "zrangestore",    "zunionstore",
@@ -82,7 +82,7 @@ void LockCheck::Before(const LintRequest& request, LintRemarks& remarks) {
   JudgeWork(request, remarks);
 }
 
-// A script that reads a value before it deletes the key compares: nobody comes between.
+// A script that reads a value before it deletes the key has compared it, because no other client runs in between.
 void LockCheck::NoteScript(const LintRequest& request) {
   if (request.RunsScript()) read_by_script_.clear();
   if (request.place != Place::kInScript || !request.IsOneOf(kShowingCommands)) return;
@@ -96,7 +96,7 @@ void LockCheck::JudgeTaking(const LintRequest& request, LintRemarks& remarks) {
   KeyName key = request.Key(taking->key);
   if (Present(parts_, key) != nullptr) return;
   if (!taking->has_deadline) {
-    // A transaction or a script may set the deadline with a command of its own.
+    // A transaction or a script may set the deadline with a later command.
     if (request.place == Place::kSent) {
       remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = ExplainLockWithoutTtl(key), .key = key.key});
     } else {
@@ -189,7 +189,7 @@ void LockCheck::After(const LintRequest& request, LintRemarks& remarks) {
   }
 }
 
-// --- Who holds what.
+// --- Holders.
 
 void LockCheck::Take(const LintRequest& request, const KeyName& key) {
   if (!locks_.contains(key)) MakeRoom();
@@ -214,7 +214,7 @@ bool LockCheck::IsDone(const KeyName& key, const Lock& lock) const {
   return lock.former.empty() && Present(parts_, key) == nullptr;
 }
 
-// Locks that are done are many if a program sets a key for each job that is not to be done twice.
+// Removes finished locks. There are many if a program sets a key per job to prevent double execution.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMostLocks) return;
   std::erase_if(locks_, [this](const auto& row) {
@@ -290,7 +290,7 @@ void LockCheck::Touch(const LintRequest& request, const KeyView& key) {
   if (!lock.holder && lock.former.empty()) locks_.erase(found);
 }
 
-// --- Who watches what.
+// --- WATCH.
 
 void LockCheck::NoteWatches(const LintRequest& request) {
   if (request.place != Place::kSent) return;
@@ -301,7 +301,7 @@ void LockCheck::NoteWatches(const LintRequest& request) {
   for (const KeyRef& key : request.keys) AddKey(watches_[request.client.id], request.View(key));
 }
 
-// EXEC ends it even if it fails, and so does RESET.
+// EXEC ends the WATCH even if it fails, and so does RESET.
 void LockCheck::NoteEndOfWatch(const Session& client) {
   if (!watches_.empty() && !Watches(client)) watches_.erase(client.id);
 }

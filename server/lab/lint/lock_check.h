@@ -1,9 +1,10 @@
 // LockCheck: the rules lock-without-ttl, foreign-unlock and expired-lock-work.
 //
-// A lock is a key that somebody has set with NX. Who set it holds it until the key is deleted or overwritten, or until
-// somebody else sets it with NX: then the first one's time was over, and it may not know. What it writes from then on
-// is a mistake if the new holder uses the same keys. What adds to a value (INCR, SADD) is none unless the client has
-// read it: whoever counts how often something was done may lock nothing but that it is done twice.
+// A lock is a key that a client has set with NX. That client holds the lock until the key is deleted or overwritten. If
+// another client sets the key with NX again, the lock of the first client has expired, and that client may not know it.
+// Its later writes are reported if the new holder uses the same keys. Commands that only add to a value (INCR, SADD)
+// are reported only if the client has read the value. A client that only increments under the lock may use the lock to
+// prevent double execution; this is not reported.
 #pragma once
 
 #include <deque>
@@ -28,15 +29,15 @@ class LockCheck final : public LintCheck {
  private:
   struct Holder {
     LintClient client;
-    KeyMap<bool> used = {};  // since it took the lock; true: it has done more than adding to it
-    KeySet written = {};     // since somebody else has it
+    KeyMap<bool> used = {};  // keys used under the lock; true: with other commands than adding ones
+    KeySet written = {};     // keys written since another client took the lock
 
     void Use(const KeyView& key, bool only_adds);
     bool Knows(const KeyView& key) const;
   };
   struct Lock {
     std::optional<Holder> holder;
-    std::deque<Holder> former;  // whose time was over before they were done
+    std::deque<Holder> former;  // clients whose lock expired before they ended their work
   };
   using Locks = KeyMap<Lock>;
   struct Work {
@@ -50,31 +51,31 @@ class LockCheck final : public LintCheck {
   void JudgeWork(const LintRequest& request, LintRemarks& remarks);
   void NoteWork(const LintRequest& request, const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);
   void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);
-  // Whether the client knows that the key has the value that it expects, and that nobody can change it before it is
-  // deleted.
+  // Returns whether the client knows that the key has the expected value, and no client can change it before the
+  // deletion.
   bool HasCompared(const LintRequest& request, const KeyView& key) const;
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();
   void DropDone(KeySet& locks, uint64_t client);
-  // Nobody has it but who set it, and its time is over.
+  // Returns true if the lock has expired and no other client has taken it.
   bool IsDone(const KeyName& key, const Lock& lock) const;
-  // It is deleted or overwritten.
+  // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);
-  // The client does not believe to hold it.
+  // Removes the lock from the set of locks that the client thinks it holds.
   void Unlink(uint64_t client, const KeyName& key);
   void UnlinkAll(const KeyName& key, const Lock& lock);
-  // A former holder writes to the key, so it knows that its time was over.
+  // Forgets a former holder that writes to the lock's key, because it must know that its lock has expired.
   void Touch(const LintRequest& request, const KeyView& key);
   void NoteWatches(const LintRequest& request);
   void NoteEndOfWatch(const Session& client);
 
   const Parts parts_;
   Locks locks_;
-  std::unordered_map<uint64_t, KeySet> locks_of_;  // by client: which it holds, or believes to hold
-  std::unordered_map<uint64_t, KeySet> watches_;   // by client
-  KeySet read_by_script_;                          // by the script that runs
-  std::optional<KeyName> taking_;                  // by the request that runs
-  std::vector<KeyName> without_deadline_;          // taken by the transaction or script that runs
+  std::unordered_map<uint64_t, KeySet> locks_of_;  // by client ID: locks that it holds or thinks it holds
+  std::unordered_map<uint64_t, KeySet> watches_;   // by client ID
+  KeySet read_by_script_;                          // keys that the running script has read
+  std::optional<KeyName> taking_;                  // lock that the running request acquires
+  std::vector<KeyName> without_deadline_;          // locks of the running transaction or script
 };
 
 }  // namespace respite

@@ -19,13 +19,13 @@ using Place = RequestFaults::Place;
 constexpr size_t kMostConsumers = 10'000;
 constexpr std::array<Bytes, 6> kPops = {"lpop", "rpop", "blpop", "brpop", "lmpop", "blmpop"};
 
-// Whose entries a request makes pending.
+// The consumer to which a request assigns pending entries.
 struct Claim {
   Bytes group;
   Bytes consumer;
 };
 
-// GROUP, NOACK and others stand before STREAMS, in any order.
+// Parses the options before STREAMS: GROUP, NOACK and others, in any order.
 std::optional<Claim> ClaimOfReading(std::span<const Bytes> words) {
   std::optional<Claim> claim;
   for (size_t i = 1; i + 2 < words.size() && !EqualsIgnoreCase(words[i], "STREAMS"); ++i) {
@@ -34,7 +34,7 @@ std::optional<Claim> ClaimOfReading(std::span<const Bytes> words) {
       claim = {words[i + 1], words[i + 2]};
       i += 2;
     } else {
-      ++i;  // COUNT n, BLOCK ms
+      ++i;  // skips the value of COUNT or BLOCK
     }
   }
   return claim;
@@ -52,7 +52,7 @@ void MessageCheck::Before(const LintRequest& request, LintRemarks& remarks) {
   if (request.place == Place::kQueued) return;
   if (request.Is("publish") || request.Is("spublish")) return JudgePublish(request, remarks);
   const bool pops = std::ranges::any_of(kPops, [&](Bytes name) { return request.Is(name); });
-  // A script and a transaction can keep what they pop.
+  // A script and a transaction can store the element that they pop.
   if (!pops || request.place != Place::kSent || request.keys.Empty()) return;
   const std::string key(request.words[request.keys[0].index]);
   remarks.push_back({.rule = LintRule::kLostMessage,

@@ -1,4 +1,5 @@
-// MessageCheck: the rule lost-message: messages that nobody gets, or that are gone if their client ends too early.
+// MessageCheck: the rule lost-message. Reports messages without a receiver, and messages that are lost if their client
+// ends too early.
 #pragma once
 
 #include <tuple>
@@ -16,7 +17,7 @@ class MessageCheck final : public LintCheck {
   void Conclude(LintRemarks& remarks) override;
 
  private:
-  // A consumer of a group.
+  // A consumer of a consumer group.
   struct Consumer {
     KeyName stream;
     std::string group;
@@ -28,7 +29,7 @@ class MessageCheck final : public LintCheck {
   uint64_t PendingOf(const Consumer& consumer) const;
 
   const Parts parts_;
-  std::map<Consumer, LintClient> readers_;  // who has read or claimed entries last
+  std::map<Consumer, LintClient> readers_;  // last client that read or claimed entries for the consumer
 };
 
 }  // namespace respite

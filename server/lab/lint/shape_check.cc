@@ -20,8 +20,8 @@ namespace {
 using Place = RequestFaults::Place;
 
 constexpr size_t kManyElements = 1000;
-constexpr uint64_t kWindow = 1000;  // accesses to keys over which hot-key counts
-// Their cost grows with the value, and they read or remove all of it.
+constexpr uint64_t kWindow = 1000;  // number of key accesses over which hot-key counts
+// Commands that read or remove the whole value, at a cost that grows with its size.
 constexpr std::array<Bytes, 14> kWhole = {"smembers", "hgetall", "hkeys",  "hvals", "sort",   "sort_ro", "del",
                                           "sunion",   "sdiff",   "sinter", "lrem",  "zunion", "zinter",  "zdiff"};
 constexpr std::array<Bytes, 3> kRanges = {"lrange", "zrange", "zrevrange"};
@@ -87,7 +87,7 @@ void ShapeCheck::JudgeValues(const LintRequest& request, LintRemarks& remarks) c
                      .key = key});
 }
 
-// A client that waits for a reply before it sends the next request of that shape could have sent them together.
+// A client that waits for each reply could have sent the requests of one shape together.
 void ShapeCheck::JudgeSequence(const LintRequest& request, LintRemarks& remarks) {
   const bool is_other_talk = request.keys.Empty() || request.command.Is(kBlocking);
   MakeRoomIn(sequences_, kMaxClients);

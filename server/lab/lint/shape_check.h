@@ -15,7 +15,7 @@ class ShapeCheck final : public LintCheck {
   void After(const LintRequest& request, LintRemarks& remarks) override;
 
  private:
-  // Requests of one shape that a client has sent one after the other, and each waited for the reply of the one before.
+  // Consecutive requests of one client that have one shape. The client waited for each reply before the next request.
   struct Sequence {
     const Command* command = nullptr;
     size_t words = 0;
@@ -30,9 +30,9 @@ class ShapeCheck final : public LintCheck {
   size_t ElementsAt(const LintRequest& request, const KeyRef& key) const;
 
   const Parts parts_;
-  std::unordered_map<uint64_t, Sequence> sequences_;  // by client
-  std::map<KeyName, uint64_t> accesses_;              // in the window
-  uint64_t window_ = 0;                               // accesses so far
+  std::unordered_map<uint64_t, Sequence> sequences_;  // by client ID
+  std::map<KeyName, uint64_t> accesses_;              // in the current window
+  uint64_t window_ = 0;                               // accesses in the current window
 };
 
 }  // namespace respite

@@ -28,7 +28,7 @@ void SlotCheck::Before(const LintRequest& request, LintRemarks& remarks) {
   }
 }
 
-// Before EXEC runs the first of them.
+// Checks the queued commands before EXEC runs the first of them.
 void SlotCheck::JudgeTransaction(const LintRequest& request, LintRemarks& remarks) {
   if (!request.client.InTransaction()) return;
   request.client.transaction->ForEach([&](const Command& command, std::span<const Bytes> words) {

@@ -1,4 +1,4 @@
-// SlotCheck: what a cluster refuses: the rules cross-slot, undeclared-key and select-in-cluster.
+// SlotCheck: the rules cross-slot, undeclared-key and select-in-cluster. Reports requests that a cluster refuses.
 #pragma once
 
 #include <set>
@@ -14,7 +14,7 @@ class SlotCheck final : public LintCheck {
   void Before(const LintRequest& request, LintRemarks& remarks) override;
 
  private:
-  // The keys that one request uses, however many commands it runs.
+  // The keys that one request uses in all commands that it runs.
   struct Slots {
     std::optional<std::string> first;
     bool is_told = false;
@@ -25,7 +25,7 @@ class SlotCheck final : public LintCheck {
   void JudgeDeclared(const LintRequest& request, LintRemarks& remarks);
 
   Slots slots_;
-  std::set<std::string, std::less<>> declared_;  // by the script that runs
+  std::set<std::string, std::less<>> declared_;  // keys that the running script has declared
 };
 
 }  // namespace respite

@@ -16,13 +16,13 @@ namespace {
 using Place = RequestFaults::Place;
 
 constexpr size_t kMaxReadKeys = 100'000;
-constexpr size_t kMostReads = 16;      // of one client
-constexpr uint64_t kMostBetween = 20;  // requests between a read and the write that it is for
+constexpr size_t kMostReads = 16;      // limit for one client
+constexpr uint64_t kMostBetween = 20;  // limit for the requests between a read and its write
 constexpr std::array<Bytes, 7> kWholeReads = {"get", "mget", "hgetall", "getrange", "getex", "substr", "hvals"};
 constexpr std::array<Bytes, 2> kFieldReads = {"hget", "hmget"};
 constexpr std::array<Bytes, 6> kWholeWrites = {"set", "setex", "psetex", "mset", "getset", "setrange"};
 constexpr std::array<Bytes, 2> kFieldWrites = {"hset", "hmset"};
-// They leave the value as it is.
+// Events that do not change the value.
 constexpr std::array<Bytes, 9> kOtherEvents = {"expire",  "persist", "hexpire", "hpersist", "new",
                                                "expired", "evicted", "keymiss", "hexpired"};
 
@@ -53,7 +53,7 @@ bool UpdateCheck::ReadsToChange(const LintRequest& request) {
   return request.place == Place::kSent && (request.IsOneOf(kWholeReads) || request.IsOneOf(kFieldReads));
 }
 
-// SET NX and SET IFEQ write only what nobody else has written.
+// SET NX and SET IFEQ do not overwrite a value of another client.
 bool UpdateCheck::ReplacesWhatWasRead(const LintRequest& request) {
   if (request.place == Place::kInScript || request.place == Place::kQueued) return false;
   if (request.Is("set") && (request.HasOption(3, "NX") || request.HasOption(3, "IFEQ"))) return false;
@@ -101,8 +101,8 @@ void UpdateCheck::Judge(const LintRequest& request, const KeyView& key, const Ex
   }
 }
 
-// Two clients that fill a cache. That both write the same does not show that nothing is lost: two of them may have
-// taken the last piece but one.
+// Returns true for clients that fill a cache: the key was absent, and the write has a deadline or repeats the value.
+// Equal values do not prove that in general, because two clients may both have decremented the same old value.
 bool UpdateCheck::LosesNothing(const LintRequest& request, const KeyView& key, const Read& read) const {
   const bool has_deadline = request.Is("setex") || request.Is("psetex") || request.HasOption(3, "EX") ||
                             request.HasOption(3, "PX") || request.HasOption(3, "EXAT") || request.HasOption(3, "PXAT");
@@ -114,7 +114,7 @@ bool UpdateCheck::LosesNothing(const LintRequest& request, const KeyView& key, c
   return request.words.size() > value_at && StringText(*entry).View() == request.words[value_at];
 }
 
-// --- What happens.
+// --- Events.
 
 void UpdateCheck::OnKeyEvent(const KeyView& key, const KeyEvent& event) {
   if (readers_.empty() || std::ranges::find(kOtherEvents, event.Name()) != kOtherEvents.end()) return;
@@ -130,7 +130,7 @@ void UpdateCheck::After(const LintRequest& request, LintRemarks& /*remarks*/) {
   for (const KeyName& key : changed) NoteWrite(request, key, written);
 }
 
-// Only so many are remembered.
+// Remembers at most kMostReads keys of the request.
 void UpdateCheck::NoteReads(const LintRequest& request) {
   const Extent extent = ExtentOf(request);
   if (extent.IsLong()) return;

@@ -1,9 +1,9 @@
-// UpdateCheck: the rule lost-update. A client reads a value, another client writes it, and the first one writes what it
-// has made of the old value.
+// UpdateCheck: the rule lost-update. A client reads a value, another client writes it, and the first client then writes
+// a value that it derived from the old one.
 //
-// The last reads of each client are kept, each with what others have written to the key since. A read is forgotten when
-// its client writes the key, or has sent many other requests. What has written a key is what keyspace events say, so
-// commands that leave the value as it is (SET NX of a key that is there, EXPIRE) write nothing.
+// The check remembers the last reads of each client, and the later writes of other clients to the same keys. It forgets
+// a read when the client writes the key or has sent many other requests. Writes are detected by keyspace events, so
+// commands that leave the value unchanged (SET NX of an existing key, EXPIRE) do not count.
 #pragma once
 
 #include <deque>
@@ -26,27 +26,27 @@ class UpdateCheck final : public LintCheck {
   void ForgetAll(int db) override;
 
  private:
-  // Parts of a value: fields of a hash, or all of it.
+  // Part of a value: fields of a hash, or the whole value.
   struct Extent {
     static constexpr size_t kMostFields = 128;
 
     bool is_all = false;
-    std::vector<uint64_t> fields = {};  // their hashes, sorted; none if it is all
+    std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all
 
     bool Meets(const Extent& other) const;
-    // Too long to be remembered.
+    // Returns true if the extent is too long to be remembered.
     bool IsLong() const { return fields.size() > kMostFields; }
-    // What is in both. Requires: they meet.
+    // Returns the intersection. Requires: Meets(other).
     Extent SharedWith(const Extent& other) const;
     void Add(const Extent& other);
   };
   struct Read {
     KeyName key;
     Extent extent;
-    uint64_t number;  // of the request
+    uint64_t number;  // number of the reading request
     bool was_absent;
-    Extent overwritten = {};  // by others since
-    LintClient writer = {};   // the last of them
+    Extent overwritten = {};  // parts that other clients have written since
+    LintClient writer = {};   // last of those clients
   };
 
   static bool ReadsToChange(const LintRequest& request);
@@ -62,9 +62,9 @@ class UpdateCheck final : public LintCheck {
   void MakeRoom();
 
   const Parts parts_;
-  std::unordered_map<uint64_t, std::deque<Read>> reads_;  // by client
+  std::unordered_map<uint64_t, std::deque<Read>> reads_;  // by client ID
   KeyMap<std::set<uint64_t>> readers_;
-  KeySet changed_;  // by the request that runs; of those that have been read
+  KeySet changed_;  // remembered keys that the running request has changed
 };
 
 }  // namespace respite

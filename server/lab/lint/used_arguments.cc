@@ -14,7 +14,8 @@ class Walk {
  public:
   explicit Walk(std::span<const Bytes> words) : words_(words) {}
 
-  // Each returns the place behind what fits, or nothing. `kept`: words that others need.
+  // The Take functions return the index after the matched words, or nullopt. `kept`: number of words that later
+  // arguments need.
   std::optional<size_t> TakeAll(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked);
   std::vector<UsedArgument> used;
 
@@ -22,7 +23,7 @@ class Walk {
   std::optional<size_t> TakeOne(const SyntaxArgument& node, size_t at, size_t kept, const SyntaxArgument* marked);
   std::optional<size_t> TakeOnce(const SyntaxArgument& node, size_t at, size_t kept, const SyntaxArgument* marked);
   std::optional<size_t> TakeOneOf(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked);
-  // As many as there are of optional siblings, in any order.
+  // Matches as many of the optional siblings as possible, in any order.
   size_t TakeOptions(Arguments run, size_t at, size_t kept, const SyntaxArgument* marked);
   static Arguments ChildrenOf(const SyntaxArgument& node) { return {&node + 1, node.size - 1u}; }
 
@@ -94,7 +95,7 @@ std::optional<size_t> Walk::TakeOnce(const SyntaxArgument& node, size_t at, size
   return end;
 }
 
-// The one that explains most words.
+// Chooses the alternative that matches the most words.
 std::optional<size_t> Walk::TakeOneOf(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked) {
   const size_t before = used.size();
   std::optional<size_t> best;

@@ -1,4 +1,4 @@
-// UsedArguments: which arguments of a syntax line the words of a request are.
+// UsedArguments: matches the words of a request with the arguments of a command's syntax.
 #pragma once
 
 #include <span>
@@ -11,11 +11,11 @@ namespace respite {
 
 struct UsedArgument {
   const SyntaxArgument* argument;
-  const SyntaxArgument* marked;  // whose `since` counts: itself, or a group that it is in; null: nobody's
+  const SyntaxArgument* marked;  // the argument or the enclosing group with a `since`; else null
 };
 
-// In the order of the words, up to the first that does not fit; what it may be is taken for a value rather than for an
-// option. Values that must be there are not told.
+// Returns the used arguments in the order of the words, up to the first word that does not fit. An ambiguous word is
+// taken for a value rather than for an option. Mandatory values are not listed.
 std::vector<UsedArgument> UsedArguments(const CommandSyntax& syntax, std::span<const Bytes> words);
 
 }  // namespace respite

@@ -14,7 +14,8 @@ constexpr std::array<Bytes, 6> kSubscriptions = {"subscribe",   "psubscribe",   
 constexpr std::array<Bytes, 3> kMessages = {"message", "pmessage", "smessage"};
 constexpr std::array<Bytes, 3> kForeign = {"sync", "psync", "monitor"};
 
-constexpr std::array<Bytes, 4> kOwnTimes = {"clock", "reset", "snapshot", "world"};  // of TEST
+constexpr std::array<Bytes, 4> kOwnTimes = {"clock", "reset", "snapshot",
+                                            "world"};  // subcommands of TEST that change time
 constexpr Bytes kWorldUser = "world.";
 
 template <size_t kCount>
@@ -29,7 +30,7 @@ bool LeadsToOwnTime(const std::vector<std::string>& words) {
   return std::ranges::any_of(words, [](const std::string& word) { return word.starts_with(kWorldUser); });
 }
 
-// Without channels there may be more.
+// Returns the number of confirmations, which is at least one. A request without channels may get more.
 size_t ConfirmationsOf(const AskedRequest& request) { return std::max<size_t>(1, request.words.size() - 1); }
 
 }  // namespace
@@ -76,7 +77,7 @@ void AskedReplies::Receive(std::vector<std::string> words) {
   Queue(std::move(words));
 }
 
-// CLIENT REPLY ON is answered; OFF and SKIP are not.
+// CLIENT REPLY ON gets a reply; OFF and SKIP do not.
 void AskedReplies::NoteReplyMode(const std::string& mode) {
   if (EqualsIgnoreCase(mode, "on")) answers_ = Answers::kOn;
   if (EqualsIgnoreCase(mode, "off")) answers_ = Answers::kOff;

@@ -1,6 +1,6 @@
-// AskedReplies: the requests of one connection, each of which is owed a reply: so a reply finds its request. It knows
-// what changes the number of replies: subscriptions, which are confirmed by messages; CLIENT REPLY; and EXEC, whose
-// reply has those of the queued requests.
+// AskedReplies: the requests of one connection that await a reply. It matches each reply with its request. It handles
+// the commands that change the number of replies: subscriptions, which are confirmed by messages; CLIENT REPLY; and
+// EXEC, whose reply contains those of the queued requests.
 #pragma once
 
 #include <deque>
@@ -15,26 +15,26 @@ namespace respite {
 
 struct AskedRequest {
   std::vector<std::string> words;
-  std::vector<std::vector<std::string>> queued = {};  // of EXEC
+  std::vector<std::vector<std::string>> queued = {};  // the requests that EXEC runs
   bool is_confirmed_by_messages = false;
-  size_t confirmations = 0;  // that have come
+  size_t confirmations = 0;  // number of confirmations received
 };
 
 class AskedReplies {
  public:
-  // Bytes that the client has sent.
+  // Adds bytes that the client has sent.
   void Feed(Bytes bytes);
-  // The request to which this reply belongs, in the order of replies. Nothing: no request asked for it.
+  // Returns the request that this reply belongs to. Replies come in order. Returns nullopt if no request awaits it.
   std::optional<AskedRequest> Take(const ReplyTree& reply);
-  // A message has come, which may confirm the first of the requests that are owed something.
+  // Handles a message, which may confirm the first request that awaits confirmations.
   void Confirm(const ReplyTree& message);
-  // Whether it is a message that nobody asked for, or a confirmation of a subscription, rather than a reply.
+  // Returns true for an unsolicited message or a confirmation of a subscription, and false for a reply.
   bool IsMessage(const ReplyTree& reply) const;
 
   uint64_t count() const { return count_; }
-  // What follows belongs to another protocol: the client is a replica, or watches others.
+  // Returns true if another protocol follows, because the client is a replica or uses MONITOR.
   bool IsForeign() const { return is_foreign_; }
-  // The client has moved a clock by TEST, or has been in a world, which has a clock of its own.
+  // Returns true if the client has moved a clock with TEST or has entered a world, which has its own clock.
   bool HasOwnTime() const { return has_own_time_; }
 
  private:
@@ -47,7 +47,7 @@ class AskedReplies {
   RequestParser parser_;
   RequestBatch batch_;
   std::deque<AskedRequest> owed_;
-  std::optional<std::vector<std::vector<std::string>>> queue_;  // of the transaction that is open
+  std::optional<std::vector<std::vector<std::string>>> queue_;  // requests queued since MULTI
   Answers answers_ = Answers::kOn;
   bool has_subscribed_ = false;
   bool is_foreign_ = false;

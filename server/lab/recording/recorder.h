@@ -1,4 +1,4 @@
-// Recorder: writes down what connections receive and send, for a Replay (the directive `record`).
+// Recorder: records the bytes that connections receive and send, for a Replay (the directive `record`).
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ class Recorder {
     const Pace& pace;
     Logger& log;
   };
-  // It writes nothing down before Open. All parts must outlive it.
+  // Records nothing before Open. All parts must outlive it.
   explicit Recorder(const Parts& parts) : parts_(parts) {}
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // Replaces the file, which only its owner may read: it has passwords. Returns why that failed.
+  // Replaces the file. Only its owner may read it, because it contains passwords. Returns an error if that failed.
   std::optional<std::string> Open(const std::string& path, const RecordingStart& start);
-  // For a new connection, which ends before the recorder does.
+  // Returns a tap for a new connection, which must be destroyed before the recorder.
   std::unique_ptr<StreamTap> NewTap();
-  // Writes to the file what is not there yet. When that fails, the recording ends, and the log says so.
+  // Writes the buffered events to the file. If that fails, logs the error and ends the recording.
   void Flush();
-  // The server ends; how its connections end then is no part of the recording.
+  // Ends the recording when the server ends. The final disconnections are not recorded.
   void End();
 
  private:
@@ -42,8 +42,8 @@ class Recorder {
   void Add(uint64_t connection, RecordedEvent::Kind kind, Bytes bytes = {});
 
   const Parts parts_;
-  std::unique_ptr<File> file_;  // null: it is not open yet, or has failed
-  int64_t began_us_ = 0;        // of the Pace
+  std::unique_ptr<File> file_;  // null before Open or after an error
+  int64_t began_us_ = 0;        // Pace time
   std::string unwritten_;
   uint64_t connections_ = 0;
 };

@@ -42,7 +42,7 @@ class RecordingReader {
   }
 
  private:
-  // Nothing: there is no whole line any more.
+  // Returns nullopt if there is no complete line left.
   std::optional<Bytes> TakeLine() {
     const size_t end = rest_.find('\n');
     if (end == Bytes::npos) return std::nullopt;
@@ -67,17 +67,17 @@ class RecordingReader {
     return std::nullopt;
   }
 
-  // Nothing: the end.
+  // Returns nullopt at the end.
   Result<std::optional<RecordedEvent>, std::string> ReadEvent();
 
-  // Whether this may happen to the connection now.
+  // Returns whether the event is possible in the current state of the connection.
   bool MayHappen(Kind kind, uint64_t connection) {
     if (kind == Kind::kOpen) return connection > newest_ && open_.insert(newest_ = connection).second;
     return kind == Kind::kClose ? open_.erase(connection) != 0 : open_.contains(connection);
   }
 
   Bytes rest_;
-  uint64_t newest_ = 0;  // connection; their numbers grow
+  uint64_t newest_ = 0;  // number of the newest connection; numbers increase
   std::set<uint64_t> open_;
   size_t line_ = 0;
   int64_t last_us_ = 0;
@@ -102,7 +102,7 @@ Result<std::optional<RecordedEvent>, std::string> RecordingReader::ReadEvent() {
   }
   if (!HasBytes(*kind)) return std::optional(std::move(event));
   const auto bytes = static_cast<size_t>(*size);
-  if (rest_.size() <= bytes) return std::optional<RecordedEvent>();  // torn off
+  if (rest_.size() <= bytes) return std::optional<RecordedEvent>();  // truncated
   if (rest_[bytes] != kEventEnd) return Failure("no line ends behind the bytes of this event");
   event.bytes = rest_.substr(0, bytes);
   line_ += static_cast<size_t>(std::ranges::count(event.bytes, '\n')) + 1;

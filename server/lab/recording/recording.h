@@ -1,10 +1,10 @@
-// A recording: what all connections of a server received and sent, in order and with its time. The file is text, but
-// for the bytes themselves:
+// A recording: the bytes that all connections of a server received and sent, in order and with their times. The file is
+// text except for these bytes:
 //
-//   respite-recording 1 1700000000000000 7 the time of its beginning, in Unix microseconds; the server's seed; and
-//                                          the version that it emulated, if any
-//   153 1 open                             microseconds since then, the connection, what happened
-//   201 1 in 14                            so many bytes came from the client, and follow
+//   respite-recording 1 1700000000000000 7 start time in Unix microseconds; the server's seed; and the emulated
+//                                          version, if any
+//   153 1 open                             microseconds since the start, connection, event
+//   201 1 in 14                            14 bytes from the client follow
 //   *1
 //   $4
 //   PING
@@ -12,7 +12,7 @@
 //   260 1 out 7
 //   +PONG
 //
-//   900 1 end                              the client sends no more
+//   900 1 end                              the client has closed its sending side
 //   910 1 close
 #pragma once
 
@@ -29,18 +29,18 @@ namespace respite {
 struct RecordedEvent {
   enum class Kind : uint8_t { kOpen, kIn, kOut, kEnd, kClose };
 
-  int64_t at_us = 0;  // since the beginning
+  int64_t at_us = 0;  // since the start
   uint64_t connection = 0;
   Kind kind = Kind::kOpen;
-  std::string bytes = {};  // of kIn and kOut
+  std::string bytes = {};  // for kIn and kOut
 
   bool operator==(const RecordedEvent&) const = default;
 };
 
 struct RecordingStart {
   int64_t began_us = 0;          // Unix time
-  std::optional<uint64_t> seed;  // of the server that was recorded; older recordings have none
-  std::string emulated = {};     // the value of its `emulate`
+  std::optional<uint64_t> seed;  // of the recorded server; absent in older recordings
+  std::string emulated = {};     // the directive `emulate`
 };
 
 struct Recording {
@@ -49,13 +49,13 @@ struct Recording {
 };
 
 std::string RecordingHead(const RecordingStart& start);
-// Appends what stands before the bytes of an event, or instead of them.
+// Appends the line before the bytes of an event, or the whole line of an event without bytes.
 void AppendEventHead(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes);
-// Behind the bytes.
+// Ends the bytes of an event.
 inline constexpr char kEventEnd = '\n';
 
-// Reads a file. What a crash has torn off at its end is missing. Each connection is opened once, before all else that
-// happens to it, and nothing happens after it is closed. Fails with the reason.
+// Parses a file. Tolerates a truncated last event, as after a crash. Guarantees that each connection is opened once,
+// before its other events, and has no events after it is closed. Returns an error message otherwise.
 Result<Recording, std::string> ParseRecording(Bytes text);
 
 }  // namespace respite

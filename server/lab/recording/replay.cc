@@ -10,9 +10,9 @@ namespace respite {
 
 namespace {
 
-// A reply that has not come after so long may wait for the server's clock.
+// After this time, a missing reply is assumed to wait for the server's clock.
 constexpr int64_t kMayWaitForClockMs = 20;
-// How much longer than in the recording a reply may take.
+// How much longer a reply may take than in the recording.
 constexpr int64_t kPatienceMs = 5000;
 constexpr int64_t kClockPatienceMs = 30'000;
 constexpr int64_t kLookAgainMs = 5;
@@ -43,7 +43,7 @@ Replay::Replay(Parts parts, Recording recording, Options options)
   if (time_ == Time::kServersClock) ReachClock();
 }
 
-// Whoever moves the clock in the recording does it again, and would find it elsewhere.
+// Returns true if a client of the recording moves the clock, which this replay would then disturb.
 bool Replay::HasOwnTime() const {
   std::map<uint64_t, AskedReplies> clients;
   return std::ranges::any_of(recording_.events, [&](const RecordedEvent& event) {
@@ -98,7 +98,7 @@ bool Replay::FindUnreachable() {
   return !outcome_.failure.empty();
 }
 
-// Whoever does not answer is not waited for any more.
+// Stops waiting for connections that do not reply.
 void Replay::GiveUpWaiting() {
   for (auto& [number, peer] : peers_) {
     if (!peer->IsOwed()) continue;
@@ -125,9 +125,9 @@ bool Replay::IsTime(const RecordedEvent& event) {
 bool Replay::MoveClock(int64_t at_us) {
   if (clock_->IsRefused()) outcome_.failure = "the server cannot be reached: " + clock_->end_reason();
   if (WaitedMs() > kClockPatienceMs) outcome_.failure = "the server's clock does not move";
-  if (clock_->HasEnded() && outcome_.failure.empty()) ReachClock();  // CLIENT KILL in the recording, say
+  if (clock_->HasEnded() && outcome_.failure.empty()) ReachClock();  // for example after CLIENT KILL in the recording
   while (const auto pair = clock_->Next(ReplayPeer::Moment::kEnd)) {
-    const bool is_busy = pair->replayed && pair->replayed->text.starts_with("BUSY ");  // with a script of a client
+    const bool is_busy = pair->replayed && pair->replayed->text.starts_with("BUSY ");  // because a client runs a script
     if (pair->replayed && pair->replayed->IsError() && !is_busy) {
       outcome_.failure = "the server's clock cannot be moved: " + pair->replayed->Readable() + ". Try --speed 1";
     }
@@ -151,7 +151,7 @@ void Replay::ReachClock() {
   clock_owes_ = 0;
 }
 
-// --- Doing.
+// --- Events.
 
 void Replay::Perform(const RecordedEvent& event) {
   if (event.kind == Kind::kOpen) {
@@ -186,7 +186,7 @@ void Replay::Perform(const RecordedEvent& event) {
   }
 }
 
-// The client ended it in the recording, and has been forestalled.
+// Reports a connection that the server ended, although the client ended it in the recording.
 void Replay::TellEnd(const ReplayPeer& peer) {
   if (peer.end_reason().empty()) return;
   ++outcome_.different;
@@ -206,7 +206,7 @@ void Replay::Retire(uint64_t connection) {
   peers_.erase(found);
 }
 
-// --- Comparing.
+// --- Comparison.
 
 void Replay::CompareAll() {
   std::vector<uint64_t> ended;

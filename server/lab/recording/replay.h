@@ -1,11 +1,11 @@
-// Replay: sends what the clients of a recording sent to another server, and compares the replies.
+// Replay: sends the requests of a recording to another server, and compares the replies.
 //
-// Causes keep their order: what a client sent after it, or another one, had got a reply is sent after that reply has
-// come. So two clients that pass a lock to each other do it again, however fast the server is.
+// The causal order is kept. A request that was sent after any client had received a reply is sent after that reply has
+// arrived. So two clients that pass a lock to each other do it again, however fast the server is.
 //
-// Time passes in one of three ways: by the server's clock, which TEST CLOCK moves to where it was in the recording, so
-// that keys expire and clients time out between the same requests, without waiting; as in the recording, or so many
-// times as fast; or not at all, as fast as replies come.
+// Time passes in one of three ways. kServersClock: TEST CLOCK moves the server's clock to the recorded time, so that
+// keys expire and clients time out between the same requests, without waiting. kReal: as in the recording, or `speed`
+// times as fast. kNone: as fast as replies arrive.
 //
 // It does no I/O of its own: connections come from a Network, time from a Pace.
 #pragma once
@@ -32,20 +32,20 @@ class Replay {
   struct Options {
     Link::Target target;
     Time time = Time::kNone;
-    double speed = 1;                       // of kReal
-    std::vector<std::string> ignored = {};  // names of commands, as patterns
+    double speed = 1;                       // for kReal
+    std::vector<std::string> ignored = {};  // patterns for command names
   };
   struct Parts {
     Network& network;
     const Pace& pace;
     const CommandSet& commands;
-    std::function<void(const std::string&)> say;  // a line for the user
-    std::function<void()> on_move;                // GoOn has something to do
+    std::function<void(const std::string&)> say;  // shows a line to the user
+    std::function<void()> on_move;                // called when Continue has something to do
   };
   Replay(Parts parts, Recording recording, Options options);
 
-  // Does what can be done now. Returns after how many milliseconds it is to be called again if nothing has moved
-  // before; nothing: it is over.
+  // Does all steps that are possible now. Returns the number of milliseconds after which to call it again if on_move is
+  // not called before. Returns nullopt if the replay has ended.
   std::optional<int64_t> Continue();
 
   struct Outcome {
@@ -53,30 +53,30 @@ class Replay {
     uint64_t requests = 0;
     uint64_t same = 0;
     uint64_t different = 0;
-    uint64_t open = 0;     // need not be the same
-    uint64_t foreign = 0;  // connections of which not all could be compared
-    std::string failure;   // why it could not go on; empty: it went to its end
+    uint64_t open = 0;     // replies that may differ
+    uint64_t foreign = 0;  // connections that could not be compared completely
+    std::string failure;   // why it stopped early; empty if it is complete
   };
   const Outcome& outcome() const { return outcome_; }
 
  private:
   using Kind = RecordedEvent::Kind;
 
-  // Whether clients move clocks themselves.
+  // Returns whether clients of the recording move clocks themselves.
   bool HasOwnTime() const;
-  // Whether all that was received before this event has come again, and its time.
+  // Returns whether all replies recorded before this event have arrived and the time of the event has come.
   bool IsReady(const RecordedEvent& event);
   bool IsOwed() const;
   bool FindUnreachable();
   void GiveUpWaiting();
   bool IsTime(const RecordedEvent& event);
-  // Moves the server's clock there. False: it is not there yet.
+  // Moves the server's clock to this time. Returns false until it is there.
   bool MoveClock(int64_t at_us);
   void ReachClock();
   void Perform(const RecordedEvent& event);
   void TellEnd(const ReplayPeer& peer);
   void Finish();
-  // Its last event has happened, or the recording is over: counts it and forgets it.
+  // Counts and removes a connection after its last event, or at the end of the recording.
   void Retire(uint64_t connection);
   void CompareAll();
   void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);
@@ -89,15 +89,15 @@ class Replay {
   const Options options_;
   const Time time_;
   const ReplyJudge judge_;
-  const int64_t began_ms_;  // of the Pace
-  size_t next_ = 0;         // event
+  const int64_t began_ms_;  // Pace time
+  size_t next_ = 0;         // index of the next event
   std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;
-  std::unique_ptr<ReplayPeer> clock_;  // who says TEST CLOCK; null: nobody
-  int clock_owes_ = 0;                 // replies
-  int64_t clock_ms_ = 0;               // of the server, in Unix time; 0: it has not been told
-  int64_t clock_to_ms_ = 0;            // what it was told last
-  int64_t waiting_since_ms_;           // of the Pace: since the last event
-  int64_t performed_at_us_ = 0;        // of the recording: the last event that sent something
+  std::unique_ptr<ReplayPeer> clock_;  // connection for TEST CLOCK; null if unused
+  int clock_owes_ = 0;                 // replies that clock_ still awaits
+  int64_t clock_ms_ = 0;               // Unix time of the server; 0 before its first reply
+  int64_t clock_to_ms_ = 0;            // latest requested time
+  int64_t waiting_since_ms_;           // Pace time of the last event
+  int64_t performed_at_us_ = 0;        // recorded time of the last event that sent bytes
   Outcome outcome_;
 };
 

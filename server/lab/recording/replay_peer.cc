@@ -10,7 +10,7 @@ std::optional<ReplyTree> ReplayPeer::Answers::Next() {
   return next;
 }
 
-// Its requests are found at once: later nobody knows which message came before which reply.
+// Finds the requests of the recorded replies immediately, because the order of messages and replies is lost later.
 void ReplayPeer::Expect(Bytes bytes) {
   if (asked_.IsForeign()) return;
   recorded_.Feed(bytes);

@@ -1,4 +1,4 @@
-// ReplayPeer: one connection of a recording, made again: what it was answered then, and what it is answered now.
+// ReplayPeer: repeats one connection of a recording. Holds its recorded replies and its new replies.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace respite {
 
 class ReplayPeer final : public Link::User {
  public:
-  // `on_move` is called when something has arrived; it must not destroy the peer.
+  // `on_move` is called when data has arrived; it must not destroy the peer.
   ReplayPeer(uint64_t number, std::function<void()> on_move) : number_(number), on_move_(std::move(on_move)) {}
 
   void Dial(Network& network, const Link::Target& target) { link_ = network.Dial(target, *this); }
@@ -25,37 +25,37 @@ class ReplayPeer final : public Link::User {
   void Send(Bytes bytes) { link_->Send(bytes); }
   void HangUp();
 
-  // --- What the recording has.
+  // --- Recorded events.
 
   void Ask(Bytes bytes) { asked_.Feed(bytes); }
   void Expect(Bytes bytes);
   void ExpectEnd() { expects_end_ = true; }
 
-  // --- How far it is.
+  // --- State.
 
   bool IsOpen() const { return link_ != nullptr && link_->stage() == Link::Stage::kOpen && !has_ended_; }
   bool HasEnded() const { return has_ended_; }
   bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }
-  // Nothing more of it is recorded, and it has ended.
+  // Returns true if the recording has no more events for this connection and it has ended.
   bool IsOver() const { return expects_end_ && has_ended_; }
-  // Why; empty: this side hung up.
+  // Returns why the connection ended; empty if this side closed it.
   const std::string& end_reason() const { return end_reason_; }
-  // It is not there yet, or has not got all that it got in the recording up to here.
+  // Returns true if the connection is not open yet, or has not received all replies that the recording has up to now.
   bool IsOwed() const;
-  // The parsers do not understand any further: its replies are not compared.
+  // Returns true if the parsers cannot continue, so that the replies are no longer compared.
   bool IsForeign() const { return asked_.IsForeign() || recorded_.HasFailed() || replayed_.HasFailed(); }
 
   uint64_t number() const { return number_; }
   uint64_t requests() const { return asked_.count(); }
 
-  // A reply of then and one of now. Either is nothing: at the end the other side has more.
+  // A recorded reply and a new one. One of them is nullopt if the other side has more replies at the end.
   struct Pair {
-    std::optional<AskedRequest> request;  // nothing: it is a message
+    std::optional<AskedRequest> request;  // nullopt for a message
     std::optional<ReplyTree> recorded;
     std::optional<ReplyTree> replayed;
   };
   enum class Moment : uint8_t { kUnderWay, kEnd };
-  // The next pair. Nothing: there is none; at kUnderWay the other half may still come.
+  // Returns the next pair, or nullopt if there is none. At kUnderWay the other half may still arrive.
   std::optional<Pair> Next(Moment moment);
 
   // Link::User
@@ -64,10 +64,10 @@ class ReplayPeer final : public Link::User {
   void OnEnded(const std::string& reason) override;
 
  private:
-  // Replies and messages of one of the two.
+  // The replies and messages of the recording, or those of the new server.
   class Answers {
    public:
-    // The next of those that are complete with these bytes.
+    // Next returns the next reply or message that is complete.
     void Feed(Bytes bytes) { parser_.Feed(bytes); }
     std::optional<ReplyTree> Next();
     bool HasFailed() const { return parser_.Failed(); }
@@ -87,7 +87,7 @@ class ReplayPeer final : public Link::User {
   std::unique_ptr<Link> link_;
   AskedReplies asked_;
   Answers recorded_;
-  std::deque<std::optional<AskedRequest>> askers_;  // of the recorded replies
+  std::deque<std::optional<AskedRequest>> askers_;  // requests of the recorded replies
   Answers replayed_;
   bool expects_end_ = false;
   bool was_open_ = false;

@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-enum class Order : uint8_t { kMatters, kIsNone, kIsNoneWithin };  // kIsNoneWithin: in replies within it, too
+enum class Order : uint8_t { kMatters, kIsNone, kIsNoneWithin };  // kIsNoneWithin: also in nested replies
 
 bool HasTip(const Command& command, Bytes tip) {
   const auto tips = SplitOn(command.Spec().tips, ' ');
@@ -21,7 +21,7 @@ bool SpeaksOfTheServer(const Command& command) {
 
 bool RunsScripts(const Command& command) { return command.Spec().group == CommandGroup::kScripting; }
 
-// In an order that depends on the content only, where the reply has none of its own.
+// Sorts the elements by their content if the reply has no order of its own.
 ReplyTree Sorted(ReplyTree tree, Order order) {
   const Order within = order == Order::kIsNoneWithin ? order : Order::kMatters;
   for (ReplyTree& child : tree.children) child = Sorted(std::move(child), within);

@@ -1,4 +1,4 @@
-// ReplyJudge: whether two servers gave the same reply to the same request.
+// ReplyJudge: decides whether two servers gave the same reply to a request.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ class ReplyJudge {
   enum class Verdict : uint8_t {
     kSame,
     kDiffers,
-    kOpen,  // both are of one kind, and no two servers, or runs, need to agree on more
+    kOpen,  // of one type; the contents may differ between servers or runs
   };
 
-  // `set` must outlive it. Commands whose names (`get`, `client|id`) match one of the patterns are kOpen.
+  // `set` must outlive this object. Commands whose names (`get`, `client|id`) match one of the patterns are kOpen.
   ReplyJudge(const CommandSet& set, const std::vector<std::string>& ignored);
 
-  // Elements of sets and maps may come in any order, and those of other replies where the command promises none. What
-  // depends on time, chance or the server (tips, and the groups `server` and `connection`) is kOpen, unless it is an
-  // error for one of them. So is a script's reply with the same elements in another order: scripts return hashes and
-  // sets as arrays.
+  // Ignores the order of elements of sets and maps, and of replies that have no specified order. A reply that depends
+  // on time, chance or the server (tips, and the groups `server` and `connection`) is kOpen, unless exactly one of the
+  // two is an error. A script's reply with the same elements in another order is also kOpen, because scripts return
+  // hashes and sets as arrays.
   Verdict Judge(const AskedRequest& request, const ReplyTree& recorded, const ReplyTree& replayed) const;
 
  private:

@@ -17,13 +17,13 @@ int LevelOf(const RequestEntry& entry) {
   return (entry.is_in_transaction ? 1 : 0) + (entry.place == Place::kInScript ? 1 : 0);
 }
 
-// What it ran is reported before it.
+// Returns true for EXEC and scripts, whose entries come after those of the commands that they ran.
 bool RunsOthers(const RequestEntry& entry) {
   if (entry.command == nullptr) return false;
   return entry.command->Is(kNoMandatoryKeys) || entry.command->Spec().transaction == TransactionRole::kExecutes;
 }
 
-// It has conditions that mean nothing for a key that expires.
+// Returns true if the filter has conditions that apply only to requests, not to expired keys.
 bool MeansRequests(const JournalFilter& filter) {
   const RequestFilter& request = filter.request;
   const ClientFilter& client = request.client;
@@ -49,9 +49,9 @@ class ChartMaker {
   void SetTimes();
   bool IsShown(const ExpiredKey& expired) const;
   bool IsShown(const HeldLock& lock) const;
-  // The height above the row of this entry, or of the first one behind it.
+  // Returns the height above the row of this entry, or above the next row that is shown.
   size_t Above(uint64_t seq) const;
-  // The middle of the row of this entry; what Above says if it is not shown.
+  // Returns the middle of the row of this entry, or Above(seq) if it is not shown.
   size_t Within(uint64_t seq) const;
   size_t EndOf(const HeldLock& lock) const;
   static size_t FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock);
@@ -62,9 +62,9 @@ class ChartMaker {
   Chart chart_;
   std::vector<const RequestEntry*> entries_;
   uint64_t from_seq_ = 0;
-  std::unordered_map<uint64_t, size_t> column_of_;         // by the id of the client
-  std::unordered_set<uint64_t> expired_locks_;             // the numbers of keys that are shown as locks
-  std::unordered_map<uint64_t, size_t> row_of_expired_;    // by its number
+  std::unordered_map<uint64_t, size_t> column_of_;         // by client ID
+  std::unordered_set<uint64_t> expired_locks_;             // numbers of the expired keys that are shown as locks
+  std::unordered_map<uint64_t, size_t> row_of_expired_;    // by number of the expired key
   std::vector<std::pair<uint64_t, size_t>> row_of_entry_;  // by seq, sorted
 };
 
@@ -180,7 +180,7 @@ size_t ChartMaker::EndOf(const HeldLock& lock) const {
   return lock.ender == nullptr ? Above(lock.ended.next_seq) : Within(lock.ended.next_seq);
 }
 
-// The leftmost one that is free there.
+// Returns the leftmost lane that is free at the start of the lock.
 size_t ChartMaker::FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock) {
   const auto free = std::ranges::find_if(lanes, [&lock](size_t until) { return until <= lock.from; });
   const auto lane = static_cast<size_t>(free - lanes.begin());

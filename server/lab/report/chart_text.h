@@ -8,17 +8,17 @@
 
 namespace respite {
 
-// Its name, or "id=7".
+// Returns the client's name, or "id=7".
 std::string ClientText(const RequestOwner& client);
-// Words as they would be typed, `most` bytes or a little more of them.
+// Returns the words as they would be typed, shortened to about `most` bytes.
 std::string EntryText(const RequestEntry& entry, size_t most);
-// How it ended, if that is not simply "ok": "error ERR ...", "blocked", "fault NAME", "key exists".
+// Returns the result of a request unless it is "ok": "error ERR ...", "blocked", "fault NAME", "key exists".
 std::string EndText(const RequestEntry& entry);
 // "lock:1 expired".
 std::string ExpiredText(const ExpiredKey& expired);
 // "held", "expired", "deleted by worker-2" and similar.
 std::string EndText(const HeldLock& lock);
-// "lock:1", with its database if that is not 0.
+// "lock:1", with its database unless that is 0.
 std::string KeyText(int db, Bytes key);
 // Milliseconds with three decimals: "1500.000".
 std::string MillisecondsText(int64_t us);

@@ -4,7 +4,7 @@ namespace respite {
 
 namespace {
 
-// The browser is told to load nothing from anywhere.
+// The Content-Security-Policy forbids the browser to load anything.
 constexpr Bytes kHead = R"html(<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -7,7 +7,7 @@ namespace respite {
 
 struct HtmlPage {
   Bytes head;  // up to the summary
-  Bytes tail;  // behind the data: the script
+  Bytes tail;  // after the data: the script
 };
 HtmlPage TheHtmlPage();
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxHtmlRequestBytes = 400;
 
-// How a row is drawn; the page knows these letters.
+// Returns the letter that tells the page's script how to draw the row.
 char RowLetter(const Chart::Row& row) {
   if (row.entry == nullptr) return 'x';  // a key expired
   switch (row.entry->outcome) {
@@ -37,7 +37,7 @@ class JsonList {
   JsonList& Number(int64_t number) { return Raw(std::to_string(number)); }
   JsonList& Number(size_t number) { return Raw(std::to_string(number)); }
   JsonList& Text(Bytes text) { return Raw(JsonText(text)); }
-  // The place for an element that the caller writes.
+  // Begins a new element, which the caller appends to the returned string.
   std::string& Next() {
     if (!is_first_) out_ += ',';
     is_first_ = false;

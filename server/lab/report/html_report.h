@@ -1,5 +1,5 @@
-// A chart as one file of HTML that needs nothing else: styles, a script and the data are within it, and a browser may
-// load nothing from elsewhere. The script draws the rows that are in sight, so long journals stay usable.
+// A chart as one self-contained HTML file with styles, script and data. The browser may load nothing from elsewhere.
+// The script draws only the visible rows, so long journals stay usable.
 #pragma once
 
 #include <string>

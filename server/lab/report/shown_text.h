@@ -1,5 +1,5 @@
-// Bytes of clients as text that people read in a report: UTF-8 stays as it is, everything else is escaped. The results
-// are valid UTF-8 without control characters and without characters that are invisible or change the direction.
+// Converts bytes of clients to readable text for reports. Valid UTF-8 is kept and all else is escaped. The results are
+// valid UTF-8 without control characters, invisible characters and characters that change the direction.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,20 @@
 
 namespace respite {
 
-// Other bytes are written as \xhh, or \n and similar. Cost: O(text).
+// Writes other bytes as \xhh, or as \n and similar. Cost: O(text).
 std::string PlainText(Bytes text);
-// The same, in double quotes if it would not be one word of a line.
+// Converts like PlainText, and adds double quotes if the result would not be one word of a line.
 std::string PlainWord(Bytes word);
 
-// Columns of a terminal; characters of East Asian scripts take two. Requires: valid UTF-8.
+// Returns the width in terminal columns; characters of East Asian scripts take two. Requires: valid UTF-8.
 size_t WidthOf(Bytes text);
-// Its beginning with "..." behind it, so that it takes `most` columns; the text itself if it fits. Requires: valid
-// UTF-8, most >= 3.
+// Returns the text if it fits into `most` columns, else its beginning followed by "...". Requires: valid UTF-8, most >=
+// 3.
 std::string Shortened(Bytes text, size_t most);
 
-// A text within an element or an attribute of HTML.
+// Escapes a text for an HTML element or attribute.
 std::string HtmlText(Bytes text);
-// A string of JSON with its quotes, which can stand in an element <script>. Requires: valid UTF-8.
+// Returns a quoted JSON string that is safe inside an element <script>. Requires: valid UTF-8.
 std::string JsonText(Bytes text);
 
 }  // namespace respite

@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kWidth = 120;
 constexpr size_t kTimeWidth = 12;
-constexpr size_t kLeastColumn = 24;  // narrower ones are not readable
-constexpr size_t kMostCharted = 24;  // clients that have a place in a line
+constexpr size_t kLeastColumn = 24;  // narrower columns are not readable
+constexpr size_t kMostCharted = 24;  // clients that get a column or a letter
 constexpr size_t kMaxTextRequestBytes = 200;
 
 // A, B, ... Z.
@@ -44,14 +44,14 @@ class TextWriter {
   void WriteLegend();
   void WriteRow(size_t number);
   void GoTo(size_t row);
-  // What stands at the left of a client: the locks that it holds at this row.
+  // Returns the text at the left of a client's column: the locks that it holds at this row.
   std::string Bars(size_t column) const;
-  // It waits for a key.
+  // Returns whether the client is blocked at this row.
   bool Waits(size_t column) const;
   std::string RowText(const Chart::Row& row) const;
   void AddLine(std::string line);
 
-  // What a column shows at its left, as far as the rows are written. Locks that share a lane are one bar.
+  // The lock bars at the left of a column, at the row that is being written. Locks that share a lane are one bar.
   struct Shown {
     struct Bar {
       size_t from = 0;
@@ -62,11 +62,11 @@ class TextWriter {
   };
 
   const Chart& chart_;
-  size_t lanes_ = 0;  // of the client that has most
+  size_t lanes_ = 0;  // of the client with the most lanes
   size_t column_width_;
   bool has_columns_;
   std::vector<Shown> shown_;
-  size_t middle_ = 0;  // of the row that is written
+  size_t middle_ = 0;  // height of the middle of the current row
   size_t next_lock_ = 0;
   size_t next_wait_ = 0;
   std::string out_;
@@ -102,7 +102,7 @@ void TextWriter::WriteHeads() {
   AddLine(line);
 }
 
-// More clients than there are letters are named in each line.
+// With more than kMostCharted clients there is no legend, and each line names its client.
 void TextWriter::WriteLegend() {
   if (chart_.columns.size() > kMostCharted) return;
   for (size_t i = 0; i < chart_.columns.size(); ++i)
@@ -113,7 +113,8 @@ void TextWriter::WriteLegend() {
   AddLine(line);
 }
 
-// What begins before the middle of this row, and does not end before it. Locks and waits are sorted by their begin.
+// Shows the locks and waits that begin before the middle of this row and do not end before it. Relies on their order by
+// begin.
 void TextWriter::GoTo(size_t row) {
   middle_ = 2 * row + 1;
   for (; next_lock_ < chart_.locks.size() && chart_.locks[next_lock_].from <= middle_; ++next_lock_) {
@@ -169,7 +170,7 @@ void TextWriter::WriteRow(size_t number) {
   for (size_t i = 0; i < chart_.columns.size(); ++i) {
     const bool is_here = row.column == i || (row.column == kNoColumn && i == 0);
     const size_t width = column_width_ - lanes_ - 1;
-    // The text may go on where the other clients have nothing to show.
+    // The text may extend over columns of other clients that are empty in this row.
     const bool is_last = i + 1 == chart_.columns.size();
     std::string cell = is_here    ? Shortened(text, is_last ? kWidth - WidthOf(line) - lanes_ - 1 : width - 1)
                        : Waits(i) ? ":"

@@ -1,6 +1,6 @@
-// A chart as plain text, for terminals and the output of failed tests: a line for each row, with the bars of locks to
-// the left of their clients. Few clients have columns of their own; more have a letter each, and many are named in each
-// line.
+// A chart as plain text, for terminals and the output of failed tests. Each row is a line, with the lock bars to the
+// left of their clients. A few clients have columns of their own. More clients have a letter each, and with many
+// clients each line names its client.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace respite {
 
-// Valid UTF-8; lines of 120 columns at most, with three clients or fewer. Cost: O(locks + rows · clients), with 24
-// clients at most.
+// Returns valid UTF-8. Lines have at most 120 columns if there are at most three clients. Cost: O(locks + rows ·
+// clients), with 24 clients at most.
 std::string TextReport(const Chart& chart);
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// INFO sections about activity: clients, counters, CPU time, and features that do not exist yet.
+// INFO sections about activity: clients, counters, CPU time, and unsupported features.
 #include <sys/resource.h>
 
 #include <algorithm>

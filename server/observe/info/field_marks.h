@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// A section without the lines that this dialect does not have.
+// Returns the section without the lines that this dialect does not have.
 std::string OnlyFieldsOf(const Dialect& dialect, std::string section);
 
 }  // namespace respite

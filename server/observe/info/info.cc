@@ -12,9 +12,9 @@ namespace respite {
 
 namespace {
 
-// Which names of groups ("default", "all") include a section.
+// Which group names ("default", "all") include a section.
 enum class Included : uint8_t { kByDefault, kInAll, kOnlyByName };
-// Which servers have it.
+// Which servers have the section.
 enum class Teller : uint8_t { kDataServer, kSentinel, kBoth };
 
 struct Section {
@@ -22,7 +22,7 @@ struct Section {
   Included included;
   std::string (*text)(const Services&);
   Teller teller = Teller::kDataServer;
-  VersionMark since = {};  // with one, it is shown only if such a version is emulated
+  VersionMark since = {};  // if set, shown only if such a version is emulated
 };
 
 constexpr std::array kSections = {

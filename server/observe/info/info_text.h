@@ -28,11 +28,11 @@ class InfoText {
   InfoText& Add(Bytes name, Number value) {
     return Add(name, IntegerText::FromUnsigned(value).View());
   }
-  // With two decimals, like nearly every ratio of INFO.
+  // Adds a ratio with two decimals, like nearly every ratio of INFO.
   InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }
   InfoText& AddPercent(Bytes name, double value) { return Add(name, FixedText(value, 2) + "%"); }
   InfoText& AddHuman(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }
-  // Fields of features that do not exist yet, whose value would be zero while they are unused.
+  // Adds fields of unsupported features, whose value is zero while a feature is unused.
   InfoText& AddZeros(std::initializer_list<Bytes> names) {
     for (Bytes name : names) Add(name, "0");
     return *this;

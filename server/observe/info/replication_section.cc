@@ -1,4 +1,3 @@
-// INFO replication.
 #include <algorithm>
 
 #include "base/pace.h"
@@ -27,7 +26,7 @@ Bytes DataStateName(History::Data data) {
   return "whole";
 }
 
-// What a replica tells of its link.
+// Adds the fields of a replica about its link to the primary.
 void AddLink(InfoText& text, const Services& services) {
   const PrimaryLink& link = services.replication.primary_link();
   const PrimaryLink::Figures figures = link.Survey();
@@ -56,7 +55,7 @@ void AddLink(InfoText& text, const Services& services) {
   if (!link.last_error().empty()) text.Add("master_sync_last_error", link.last_error());
   if (figures.retry_in_s >= 0) text.Add("master_sync_retry_in_seconds", figures.retry_in_s);
   if (!link.failed_command().empty()) text.Add("master_failed_command", link.failed_command());
-  // Sentinels of any version leave a replica with priority 0 alone.
+  // Sentinels of any version ignore replicas with priority 0, so a replica with incomplete data reports that.
   const bool is_whole = services.data.history.IsWhole();
   if (!is_whole) {
     text.Add("replica_data", DataStateName(services.data.history.data));

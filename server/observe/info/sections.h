@@ -1,5 +1,5 @@
 // The sections of INFO, each as text including its title. Fields and their order are those of Redis 7.2. Fields of
-// features that do not exist yet have Redis' values for an unused feature.
+// unsupported features have Redis' values for an unused feature.
 #pragma once
 
 #include <string>
