@@ -17,7 +17,7 @@ inline constexpr char kNotInt[] = "ERR value is out of range, value must between
 
 }  // namespace refusals
 
-// Redis: a number beyond 32 bits has its own error, even if no such database could exist.
+// Parses a database number. Redis: a number beyond 32 bits has its own error, even if no such database can exist.
 inline int DbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {
   const int64_t number = Args::Integer(word, refusal);
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
@@ -30,12 +30,12 @@ inline void CheckDb(const Call& call, int number) {
   if (number < 0 || number >= call.services.keyspace.Count()) throw Refusal{refusals::kDbIndex};
 }
 
-// A node of a cluster whose databases nobody has set (cluster-databases): it refuses the others as Redis does.
+// Returns true for a cluster node without the setting cluster-databases, which refuses other databases as Redis does.
 inline bool IsConfinedToOneDb(const Call& call) {
   return call.services.settings.cluster_enabled && call.services.keyspace.Count() == 1;
 }
 
-// Refuses a number without a database.
+// Parses a database number, and refuses one that does not exist.
 inline int DbIndex(const Call& call, Bytes word) {
   const int number = DbNumber(word, refusals::kNotInteger, refusals::kNotInt);
   CheckDb(call, number);

@@ -11,12 +11,12 @@ namespace respite {
 
 constexpr FreeMode FreeLaterIf(bool lazily) { return lazily ? FreeMode::kLater : FreeMode::kNow; }
 
-// The event of a key that is deleted because it gets a deadline that has passed already.
+// Returns the event of a key that is deleted because it gets a deadline in the past.
 inline KeyEvent PastDeadlineEvent(const Call& call) {
   return call.services.dialect.traits.past_deadlines_expire ? KeyEvent("expired") : KeyEvent("del");
 }
 
-// Takes the place of setting a deadline that has passed already (EXPIRE, GETEX).
+// Deletes a key that gets a deadline in the past (EXPIRE, GETEX).
 inline void DeleteAsExpired(Call& call, KeyEdit& edit) {
   const bool lazily = call.services.settings.lazyfree_lazy_expire;
   call.services.lazy_free.Free(edit.Take(), FreeLaterIf(lazily));
@@ -24,13 +24,13 @@ inline void DeleteAsExpired(Call& call, KeyEdit& edit) {
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), edit.Key());
 }
 
-// Frees a value that made way for another one (RENAME, COPY).
+// Frees a value that was replaced by another one (RENAME, COPY).
 inline void FreeReplaced(Call& call, EntryPtr replaced) {
   call.services.lazy_free.Free(std::move(replaced), FreeLaterIf(call.services.settings.lazyfree_lazy_server_del));
 }
 
 // Replaces the value of `key`; null deletes the key (SUNIONSTORE, SORT with STORE). Redis: an existing key is not
-// deleted in between, so there is no event "new".
+// deleted first, so there is no event "new".
 inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, const KeyEvent& event, uint64_t changes = 1) {
   KeyEdit edit = call.db.Open(key);
   if (built == nullptr && !edit) return;

@@ -17,7 +17,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
 }
 
 std::shared_ptr<const CommandSet> AllCommands(Where where, Emulated emulated) {
-  // Made when they are first asked for.
+  // The command sets, each made on first use.
   struct Sets {
     std::mutex making;
     std::map<std::pair<Where, Emulated>, std::shared_ptr<const CommandSet>> made;

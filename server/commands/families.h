@@ -1,4 +1,4 @@
-// The families of commands that this server has. A new family file adds its line here.
+// The command families of this server. A new family file adds its line here.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/emulated.h"
 
-// Every family once, in the order in which COMMAND lists them.
+// Each family once, in the order of COMMAND.
 // clang-format off
 #define RESPITE_COMMAND_FAMILIES(FAMILY) \
   FAMILY(StringCommands) \
@@ -64,7 +64,7 @@ namespace respite {
 RESPITE_COMMAND_FAMILIES(RESPITE_DECLARE_FAMILY)
 #undef RESPITE_DECLARE_FAMILY
 
-// All tables.
+// Returns the command tables of all families.
 std::span<const std::span<const CommandCard>> CommandFamilies();
 
 // The commands that all servers of this kind share, created by the first call. Thread-safe.

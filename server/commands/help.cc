@@ -10,13 +10,13 @@ namespace respite {
 
 namespace {
 
-// "HELP" for "ACL|HELP".
+// Returns "HELP" for "ACL|HELP".
 std::string_view SubcommandName(const CommandCard& card) {
   const std::string_view full_name = card.spec->syntax.substr(0, card.spec->syntax.find(' '));
   return full_name.substr(full_name.find('|') + 1);
 }
 
-// Whether there is a card for what the line is about, but not in this dialect.
+// Returns whether the line describes a subcommand that this dialect does not have.
 bool IsHiddenLine(const Command& container, std::string_view line) {
   const std::string_view name = line.substr(0, line.find(' '));
   const auto is_it = [&](const Command& each) { return EqualsIgnoreCase(each.name, name); };

@@ -9,8 +9,8 @@
 
 namespace respite {
 
-// Lines come in groups: the subcommand with its arguments, then its description, indented by four blanks. Those of
-// subcommands that the dialect does not have are left out.
+// Lines come in groups: the subcommand with its arguments, then its description, indented by four blanks. Omits the
+// groups of subcommands that the dialect does not have.
 void WriteHelp(Call& call, std::span<const std::string_view> lines);
 inline void WriteHelp(Call& call, std::initializer_list<std::string_view> lines) {
   WriteHelp(call, std::span(lines.begin(), lines.size()));

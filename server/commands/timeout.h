@@ -1,4 +1,4 @@
-// Parses timeouts in milliseconds (WAIT, CLIENT PAUSE) or seconds (BLPOP and its family).
+// Parses timeouts in milliseconds (WAIT, CLIENT PAUSE) or seconds (BLPOP and its variants).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
 
 }  // namespace refusals
 
-// Redis: adds timeouts to the wall clock, so those that would overflow are out of range.
+// Redis: adds timeouts to the wall clock, so timeouts that would overflow are out of range.
 inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {
   if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
   if (timeout_ms > std::numeric_limits<int64_t>::max() - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
@@ -28,8 +28,8 @@ inline int64_t TimeoutMs(const Call& call, Bytes word) {
   return CheckedTimeoutMs(call, Args::Integer(word, refusals::kTimeoutNotInteger));
 }
 
-// Seconds with a fraction, rounded up to milliseconds. 0: no timeout. Redis: a negative fraction of a millisecond
-// becomes 0.
+// Parses seconds with a fraction. Returns milliseconds, rounded up; 0 means no timeout. Redis: a negative fraction of a
+// millisecond becomes 0.
 int64_t TimeoutSeconds(const Call& call, Bytes word);
 
 }  // namespace respite

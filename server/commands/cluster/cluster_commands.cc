@@ -1,4 +1,4 @@
-// CLUSTER, ASKING, READONLY and READWRITE. A server without cluster mode refuses them, so clients that look for a
+// CLUSTER, ASKING, READONLY and READWRITE. A server without cluster mode refuses them, so that clients that probe for a
 // cluster continue without one.
 #include "server/commands/cluster/node_cards.h"
 #include "server/commands/cluster/report_cards.h"

@@ -1,4 +1,4 @@
-// What the commands of the cluster share: the cluster itself, nodes and slots among their arguments.
+// Helpers for cluster commands: access to the cluster, and parsing of nodes and slots.
 #pragma once
 
 #include "server/catalogue/refusals.h"
@@ -21,7 +21,7 @@ inline Cluster& RequireCluster(Call& call) {
   return *cluster;
 }
 
-// "ERR Unknown node 07c3…", as most subcommands say it.
+// The error of most subcommands: "ERR Unknown node 07c3…".
 inline constexpr char kUnknownNode[] = "Unknown node";
 
 inline ClusterNode& NodeNamed(Cluster& cluster, Bytes word, const char* refusal = kUnknownNode) {
@@ -31,7 +31,7 @@ inline ClusterNode& NodeNamed(Cluster& cluster, Bytes word, const char* refusal 
   return *node;
 }
 
-// Throws "ERR Invalid or out of range slot".
+// Parses a slot number. Throws "ERR Invalid or out of range slot".
 int SlotNumber(Bytes word);
 
 }  // namespace respite

@@ -1,13 +1,13 @@
-// The subcommands of DEBUG that disturb the bus of a cluster, for tests.
+// The subcommands of DEBUG that disturb the cluster bus, for tests.
 #pragma once
 
 #include "server/execution/call.h"
 
 namespace respite {
 
-// DROP-CLUSTER-PACKET-FILTER <type>: packets of this type are dropped; -1: none.
+// DROP-CLUSTER-PACKET-FILTER <type>: drops packets of this type; -1: none.
 void DropClusterPackets(Call& call);
-// CLOSE-CLUSTER-LINK-ON-PACKET-DROP <0|1>: the link of a packet that is dropped is closed.
+// CLOSE-CLUSTER-LINK-ON-PACKET-DROP <0|1>: also closes the link of a dropped packet.
 void CloseLinkOnDrop(Call& call);
 // CLUSTERLINK KILL <to|from|all> <node-id>.
 void KillClusterLink(Call& call);

@@ -1,4 +1,5 @@
-// Cards of the commands that change what this node is in its cluster, and those with which clients follow redirections.
+// Declarations of the commands that change this node's role or state in its cluster, and of those with which clients
+// follow redirections.
 #pragma once
 
 #include "server/execution/call.h"

@@ -28,7 +28,8 @@ constexpr char kEpochInCompany[] =
 constexpr char kEpochIsSet[] = "ERR Node config epoch is already non-zero";
 constexpr char kResetWithKeys[] = "ERR CLUSTER RESET can't be called with master nodes containing keys";
 
-// After one optional word. Redis: a wrong word is a syntax error, and so is not a second one.
+// Refuses more than one optional argument. Redis: a wrong argument is a syntax error, but a second one gives the usage
+// error of the subcommand.
 void ExpectEnd(Call& call) {
   if (call.args.Words().size() > 3)
     throw refusals::SubcommandSyntax(call.services.dialect, "cluster", call.args.Words()[1]);
@@ -43,7 +44,7 @@ void Asking::Run(Call& call) {
   call.reply.Ok();
 }
 
-// Valkey: also tells a replica outside of a cluster not to send reads to its primary.
+// Valkey: outside of a cluster, also makes a replica serve reads instead of redirecting them to its primary.
 void ReadOnly::Run(Call& call) {
   const bool needs_cluster = call.services.dialect.traits.readonly_needs_cluster;
   if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);

@@ -1,4 +1,4 @@
-// Cards of the commands that tell what this node knows of its cluster.
+// Declarations of the commands that report this node's view of its cluster.
 #pragma once
 
 #include "server/execution/call.h"

@@ -49,7 +49,7 @@ void AddLine(std::string& text, Bytes name, uint64_t value) {
   text.append(name).append(":").append(std::to_string(value)).append("\r\n");
 }
 
-// One line for each type that occurred, and their sum.
+// Adds one line for each message type that occurred, and their sum.
 void AddMessages(std::string& text, const Bus::Counts& counts, const std::string& direction) {
   uint64_t sum = 0;
   for (size_t type = 0; type < counts.size(); ++type) {
@@ -80,7 +80,7 @@ std::string InfoText(const Cluster& cluster) {
   return text;
 }
 
-// --- Nodes as clients of CLUSTER SLOTS and SHARDS see them.
+// --- Nodes in CLUSTER SLOTS and SHARDS.
 
 int64_t OffsetOf(const Call& call, const ClusterNode& node) {
   return node.IsMyself() ? call.services.data.history.offset : node.offset;
@@ -92,7 +92,7 @@ void WriteEndpoint(Call& call, const ClusterNode& node) {
   call.reply.Null();
 }
 
-// Endpoint, port, id, and what else leads to the node.
+// Writes the endpoint, port, ID, and the other addresses of the node.
 void WriteNode(Call& call, const ClusterNode& node) {
   const ClusterEndpointType preferred = call.services.settings.cluster_preferred_endpoint_type;
   const bool shows_ip = preferred != ClusterEndpointType::kIp;
@@ -114,7 +114,7 @@ void WriteNode(Call& call, const ClusterNode& node) {
   }
 }
 
-// A range of one owner, with those of its replicas that have data.
+// Writes a slot range of one owner, with its replicas that have data.
 void WriteOwnedRange(Call& call, const SlotRange& range, const ClusterNode& owner) {
   std::vector<const ClusterNode*> replicas;
   for (const ClusterNode* replica : owner.replicas) {

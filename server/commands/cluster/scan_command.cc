@@ -1,9 +1,9 @@
-// CLUSTERSCAN: a walk over the keys of all nodes, one slot after the other.
+// CLUSTERSCAN: scans the keys of all nodes, one slot after the other.
 //
-// A cursor is `fingerprint-{tag}-place`. The tag is one of the slot, so a client sends the cursor to the right node,
-// and an old owner redirects it, as with a key. The place is one in the index of the slot, and means something only to
-// tables with the same hash function; the fingerprint stands for that. With another one the slot begins again. `0` is a
-// cursor without a place, such as that of a slot nobody has looked at.
+// A cursor is `fingerprint-{tag}-place`. The tag is a hash tag of the slot, so a client sends the cursor to the right
+// node, and a former owner redirects it, as with a key. The place is a position in the slot's index, which is valid
+// only for tables with the same hash function. The fingerprint identifies the hash function; if it differs, the slot is
+// scanned from its beginning. `0` is the fingerprint of a cursor without a place, at the beginning of a slot.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -39,7 +39,7 @@ std::string FingerprintOf(const Database& keys) {
   return text;
 }
 
-// The beginning of a slot.
+// Returns the cursor for the beginning of a slot.
 std::string CursorText(int slot) { return "0-{" + std::string(TagOfSlot(slot)) + "}-0"; }
 
 std::string CursorText(const Database& keys, const Cursor& cursor) {
@@ -47,14 +47,14 @@ std::string CursorText(const Database& keys, const Cursor& cursor) {
          std::string(Bytes(IntegerText::FromUnsigned(cursor.place)));
 }
 
-// Throws "ERR Invalid cursor". Requires: not "0", the beginning of all.
+// Throws "ERR Invalid cursor". Requires: the cursor is not "0", which begins the whole scan.
 Cursor ParseClusterCursor(const Database& keys, Bytes word) {
   const size_t open = word.find("-{");
   const size_t close = open == Bytes::npos ? open : word.find("}-", open);
   if (close == Bytes::npos || open == 0 || close == open + 2) throw Refusal{kInvalidClusterCursor};
   const Bytes fingerprint = word.substr(0, open);
   const Bytes place = word.substr(close + 2);
-  if (fingerprint.find('{') != Bytes::npos) throw Refusal{kInvalidClusterCursor};  // another tag would decide
+  if (fingerprint.find('{') != Bytes::npos) throw Refusal{kInvalidClusterCursor};  // this hash tag would decide
   for (const char digit : place) {
     if (!IsDigit(digit)) throw Refusal{kInvalidClusterCursor};
   }
@@ -70,13 +70,13 @@ void ReplyPage(Call& call, Bytes cursor, std::span<const Entry* const> keys = {}
   for (const Entry* key : keys) call.reply.Bulk(key->Key());
 }
 
-// The part of the walk that one call does.
+// The part of the scan that one call does.
 class Walk {
  public:
   Walk(Call& call, const ScanOptions& options, Cursor cursor) : call_(call), options_(options), cursor_(cursor) {}
 
-  // Collects keys of the slot, and of those behind it while they are of the same node, until it has met as many as
-  // COUNT says. Returns the next cursor.
+  // Collects keys of the slot, and of the next slots while they belong to the same node, until COUNT keys were visited.
+  // Returns the next cursor.
   std::string Run(bool only_this_slot) {
     const ClusterView& view = RequireCluster(call_).view();
     const ClusterNode* const owner = view.Owner(cursor_.slot);

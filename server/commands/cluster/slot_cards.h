@@ -1,4 +1,4 @@
-// Cards of the commands about slots: who owns them, and the keys in them.
+// Declarations of the commands about slots: their owners, and the keys in them.
 #pragma once
 
 #include "server/execution/call.h"

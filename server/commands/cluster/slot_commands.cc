@@ -22,7 +22,7 @@ constexpr char kExportRuns[] = "ERR Slot export in progress.";
 
 enum class WantedSlots : uint8_t { kFree, kTaken };
 
-// Adds the slot to those of the request. Throws when it is not as wanted, or was there already.
+// Adds the slot to those of the request. Throws if the slot is not in the wanted state, or was added before.
 void CollectSlot(const Cluster& cluster, SlotSet& slots, int slot, WantedSlots wanted) {
   const bool is_taken = cluster.view().Owner(slot) != nullptr;
   const std::string number = std::to_string(slot);
@@ -148,7 +148,7 @@ void ClusterGetKeysInSlot::Run(Call& call) {
 }
 
 void ClusterSetSlot::Run(Call& call) {
-  // Valkey 8 sends it to its replicas, too. Here they learn of it from the bus.
+  // Valkey 8 also propagates CLUSTER SETSLOT to replicas. Here replicas learn the owner from the cluster bus.
   if (call.unit.RepeatsRecord()) return call.reply.Ok();
   Cluster& cluster = RequireCluster(call);
   if (cluster.view().me().IsReplica()) throw Refusal{kSetSlotNeedsPrimary};

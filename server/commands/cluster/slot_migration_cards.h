@@ -1,4 +1,4 @@
-// Cards of the commands that move whole slots at once.
+// Declarations of the commands that migrate whole slots.
 #pragma once
 
 #include "server/execution/call.h"

@@ -44,14 +44,14 @@ SlotRange NextRange(Args& args) {
                 std::to_string(range.last)};
 }
 
-// The first of the former ranges that shares slots with the last one.
+// Returns the error for the first of the former ranges that overlaps with the last one.
 Refusal OverlapOf(const std::vector<SlotRange>& former, const SlotRange& last) {
   const auto other = std::ranges::find_if(
       former, [&](const SlotRange& one) { return one.first <= last.last && last.first <= one.last; });
   return {"ERR Slot range " + SlotRangeText(last) + " overlaps with previous range " + SlotRangeText(*other)};
 }
 
-// Pairs of numbers, up to the first word that is none. Cost: O(slots).
+// Takes pairs of numbers up to the first argument that is not a number. Cost: O(slots).
 SlotSet NextRanges(Args& args) {
   std::vector<SlotRange> ranges;
   SlotSet slots;
@@ -67,7 +67,7 @@ SlotSet NextRanges(Args& args) {
   return slots;
 }
 
-// The node that serves all of the slots.
+// Returns the node that serves all of the slots.
 const ClusterNode& CommonOwner(const ClusterView& view, const SlotSet& slots) {
   const ClusterNode* common = nullptr;
   slots.ForEach([&](int slot) {
@@ -93,7 +93,7 @@ struct Order {
   NodeId target;
 };
 
-// SLOTSRANGE first last … NODE id.
+// Takes SLOTSRANGE first last … NODE id.
 Order NextOrder(Call& call, const ClusterView& view) {
   Args& args = call.args;
   if (!args.TakeToken("SLOTSRANGE")) throw Refusal{refusals::kSyntax};
@@ -108,7 +108,7 @@ Order NextOrder(Call& call, const ClusterView& view) {
   return {slots, target.id};
 }
 
-// --- What a source says, and streams that repeat it.
+// --- Messages of a migration source, and replication streams that repeat them.
 
 std::string NextName(Args& args) {
   if (!args.TakeToken("NAME")) throw Refusal{refusals::kSyntax};
@@ -132,13 +132,13 @@ NodeId NextSource(Args& args) {
   return *source;
 }
 
-// The source gets no replies but these.
+// Replies to the source node, which gets no other replies.
 void AnswerSource(Call& call, Bytes text) {
   call.reply.Simple(text);
   call.services.executor.KeepMessages(call.session);
 }
 
-// Streams and files say what the migration did to the keys, and no more: they cannot begin one.
+// Replication streams and append-only files contain only the key changes of a migration. They cannot start one.
 void Establish(Call& call) {
   RequireCluster(call);
   if (call.unit.RepeatsRecord() && call.session.cluster_marks.imports == nullptr) throw Refusal{kOnlySources};

@@ -47,7 +47,7 @@ uint64_t MetricValue(const Call& call, int slot, Metric metric) {
   return stats.Of(slot).bytes_out;
 }
 
-// The slots of this shard, from one to another.
+// Returns the slots of this shard in the range.
 std::vector<int> SlotsBetween(Cluster& cluster, int first, int last) {
   ClusterView& view = cluster.view();
   const ClusterNode* const mine = &view.PrimaryOf(view.me());
@@ -119,7 +119,7 @@ OrderOptions TakeOrderOptions(Call& call) {
   return options;
 }
 
-// Slots with the same value are in ascending order, whatever the order is.
+// Slots with equal values are in ascending order for both sort directions.
 void WriteOrderedStats(Call& call, Cluster& cluster) {
   const Metric metric = TakeMetric(call);
   const OrderOptions options = TakeOrderOptions(call);

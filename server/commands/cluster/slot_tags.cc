@@ -10,11 +10,11 @@ namespace respite {
 namespace {
 
 constexpr Bytes kTagDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-constexpr size_t kMaxTagLength = 3;  // all slots have such a tag
+constexpr size_t kMaxTagLength = 3;  // enough for a tag of each slot
 
 using Tags = std::array<std::string, kSlotCount>;
 
-// Counts through all texts of a length, and keeps the first of each slot.
+// Tries all texts of this length, and keeps the first one of each slot.
 void AddTags(Tags& tags, std::string prefix, size_t length) {
   if (prefix.size() == length) {
     std::string& tag = tags[static_cast<size_t>(KeySlot(prefix))];

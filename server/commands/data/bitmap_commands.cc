@@ -1,4 +1,4 @@
-// Bitmaps: strings whose bits and integer fields are read and written. The work on the bits is in datatypes/bitmap.h.
+// Bitmaps: commands that read and write bits and integer fields of strings. datatypes/bitmap.h does the work on bits.
 
 #include <algorithm>
 #include <optional>
@@ -35,7 +35,7 @@ constexpr char kFieldReadOnly[] = "ERR BITFIELD_RO only supports the GET subcomm
 
 namespace {
 
-// Bits that exist: as many as the longest string has.
+// Checks an offset against the length of the longest possible string.
 uint64_t CheckedOffset(const Call& call, int64_t offset) {
   if (offset < 0 || static_cast<uint64_t>(offset) / 8 >= call.LongestText()) throw Refusal{refusals::kBitOffset};
   return static_cast<uint64_t>(offset);
@@ -43,7 +43,7 @@ uint64_t CheckedOffset(const Call& call, int64_t offset) {
 
 Bit BitOf(int64_t value) { return value == 0 ? Bit::kClear : Bit::kSet; }
 
-// Makes the string if need be, and long enough for the bit. Returns its bytes, to be changed.
+// Creates or extends the string so that it has this bit. Returns its bytes for writing.
 std::span<char> WithRoomFor(KeyEdit& bitmap, uint64_t last_bit) {
   if (!bitmap) bitmap.Put(StringContent::Raw(""));
   return bitmap.Grow(std::max<size_t>(bitmap->TextSize(), last_bit / 8 + 1));
@@ -105,17 +105,17 @@ RangeUnit TakeRangeUnit(Args& args) {
   throw Refusal{refusals::kSyntax};
 }
 
-// A range as a client says it: either end may count from the end of the string, or lie beyond it.
+// A range as the client wrote it. Both ends may be negative (counted from the end of the string) or beyond the string.
 struct RangeWords {
   int64_t first = 0;
-  std::optional<int64_t> last = {};  // nothing: the end of the string
+  std::optional<int64_t> last = {};  // nullopt: the end of the string
   RangeUnit unit = RangeUnit::kByte;
 
-  // Whether it is empty, however long the string is.
+  // Returns whether the range is empty for strings of any length.
   bool RunsBackwards() const { return first < 0 && last && *last < 0 && first > *last; }
 };
 
-// The end, and a unit if there is one. Redis looks at the unit before it looks at the end.
+// Takes the end and the optional unit. Redis checks the unit before the end.
 RangeWords TakeEndBehindUnit(Args& args, RangeWords words) {
   const Bytes last = args.Next();
   if (!args.AtEnd()) words.unit = TakeRangeUnit(args);
@@ -123,7 +123,7 @@ RangeWords TakeEndBehindUnit(Args& args, RangeWords words) {
   return words;
 }
 
-// nullopt: it has no bits.
+// Returns nullopt if the range has no bits.
 std::optional<BitRange> BitRangeOf(const RangeWords& words, size_t text_size) {
   const auto size = static_cast<int64_t>(words.unit == RangeUnit::kBit ? text_size * 8 : text_size);
   int64_t first = words.first;
@@ -151,7 +151,7 @@ struct BitCount {
     std::optional<RangeWords> words;
     if (call.services.dialect.traits.checks_bit_ranges_first) words = TakeWords(call);
     const Entry* entry = call.db.ReadString(key);
-    if (entry == nullptr) return call.reply.Integer(0);  // Redis 7.2: whatever the other words are
+    if (entry == nullptr) return call.reply.Integer(0);  // Redis 7.2: without checking the other arguments
     if (!words) words = TakeWords(call);
     call.reply.Integer(static_cast<int64_t>(Count(*words, StringText(*entry).View())));
   }
@@ -167,7 +167,7 @@ struct BitCount {
     if (is_open) return words;
     if (traits.bitcount_reads_unit_before_end) return TakeEndBehindUnit(args, words);
     words.last = args.NextInteger();
-    if (words.RunsBackwards() && !traits.checks_bit_ranges_first) return words;  // Redis 7.2: whatever the unit is
+    if (words.RunsBackwards() && !traits.checks_bit_ranges_first) return words;  // Redis 7.2: without checking the unit
     if (!args.AtEnd()) words.unit = TakeRangeUnit(args);
     return words;
   }
@@ -193,7 +193,8 @@ struct BitPos {
     std::optional<RangeWords> words;
     if (call.services.dialect.traits.checks_bit_ranges_first) words = TakeWords(call.args);
     const Entry* entry = call.db.ReadString(key);
-    if (entry == nullptr) return call.reply.Integer(bit == 0 ? 0 : -1);  // Redis 7.2: whatever the other words are
+    if (entry == nullptr)
+      return call.reply.Integer(bit == 0 ? 0 : -1);  // Redis 7.2: without checking the other arguments
     if (!words) words = TakeWords(call.args);
     call.reply.Integer(Position(*words, StringText(*entry).View(), BitOf(bit)));
   }
@@ -209,7 +210,7 @@ struct BitPos {
     const auto range = BitRangeOf(words, text.size());
     if (!range) return -1;
     if (const auto found = FindBit(text, *range, wanted)) return static_cast<int64_t>(*found);
-    // Unless the client named an end, clear bits follow the string.
+    // Without an end given by the client, the string is followed by clear bits.
     return wanted == Bit::kSet || words.last ? -1 : static_cast<int64_t>(range->last + 1);
   }
 };
@@ -250,7 +251,7 @@ struct BitOp {
     const BitOperation operation = TakeOperation(call.args);
     const Bytes target = call.args.Next();
     CheckSources(operation, call.args[1], call.args.Left());
-    // Every key is found first: finding one that has expired frees it, and an entry must not move under a view.
+    // Finds all keys first, because finding an expired key frees it, and no entry may move while a view refers to it.
     std::vector<const Entry*> entries;
     for (Bytes key : call.args.Rest()) entries.push_back(call.db.FindStringToRead(key));
     KeyEdit edit = call.db.Open(target);
@@ -266,7 +267,7 @@ struct BitOp {
   }
 
  private:
-  // The texts of the source keys; missing ones are empty.
+  // The texts of the source keys; empty for missing keys.
   class Sources {
    public:
     explicit Sources(const std::vector<const Entry*>& entries) {
@@ -282,7 +283,7 @@ struct BitOp {
     }
 
    private:
-    std::vector<StringText> texts_;  // integers are printed here
+    std::vector<StringText> texts_;  // integers are formatted here
     std::vector<Bytes> views_;
   };
 
@@ -292,14 +293,14 @@ struct BitOp {
     target.Touched("del");
     call.effect.Replace("DEL", target.Key());
   }
-  // The bytes of the old value, if the result can be written over it.
+  // Returns the bytes of the old value if the result can overwrite them.
   static std::span<char> ReusableText(KeyEdit& target, size_t size) {
     if (!target || target->Type() != ValueType::kString || target->TextSize() != size) return {};
     return target.TryGrow(size);
   }
   static void Store(KeyEdit& target, BitOperation operation, const Sources& sources) {
     const size_t size = sources.LongestSize();
-    // A result as long as the string it replaces is written over it, which spares the kernel giving us fresh memory.
+    // Overwrites an old value of the same length, so that the kernel need not provide new memory.
     if (const std::span<char> old = ReusableText(target, size); !old.empty()) {
       CombineBits(operation, sources.Views(), old);
       target.SetDeadline(kNoDeadline);
@@ -324,7 +325,7 @@ struct FieldOperation {
   Kind kind = Kind::kGet;
   FieldOverflow overflow = FieldOverflow::kWrap;
   BitField field = {};
-  int64_t value = 0;  // to set, or to add
+  int64_t value = 0;  // value to set or to add
 };
 
 FieldOverflow TakeOverflow(Args& args) {
@@ -348,7 +349,7 @@ uint64_t TakeFieldOffset(Call& call, const BitField& field) {
   const Bytes word = call.args.Next();
   if (!word.starts_with('#')) return CheckedOffset(call, Args::Integer(word, refusals::kBitOffset));
   const auto number = static_cast<uint64_t>(Args::Integer(word.substr(1), refusals::kBitOffset));
-  // Redis: the product may run over and be small again.
+  // Redis: the product may overflow and become small again.
   return CheckedOffset(call, static_cast<int64_t>(number * static_cast<uint64_t>(field.bits)));
 }
 
@@ -431,7 +432,7 @@ void WriteBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& op
   uint64_t changes = 0;
   for (const FieldOperation& operation : operations) {
     const FieldOutcome outcome = Execute(operation, text, call.reply);
-    // Redis: in a string that grew, every write counts as a change.
+    // Redis: in a string that grew, each write counts as a change.
     if (outcome == FieldOutcome::kChanged || (grew && outcome == FieldOutcome::kSame)) ++changes;
   }
   if (changes == 0 && !grew) return;

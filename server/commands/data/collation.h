@@ -18,9 +18,9 @@ class Collation {
   Collation(const Collation&) = delete;
   Collation& operator=(const Collation&) = delete;
 
-  // Whether this system has the locale.
+  // Returns whether this system has the locale.
   bool Exists() const { return locale_ != nullptr; }
-  // Whether texts are compared by bytes, so that each text is its own key.
+  // Returns whether texts are compared by bytes, so that each text is its own key.
   bool ByBytes() const { return by_bytes_; }
   // Returns a key such that comparing keys by bytes compares the texts by collation. Requires: no NUL in the text.
   std::string KeyOf(Bytes text) const;

@@ -22,12 +22,12 @@ class DrawLimit {
  public:
   static constexpr uint64_t kMostElements = 10'000'000;
 
-  // Throws if `count` is too large. To be created before anything is written.
+  // Throws if `count` is too large. Must be constructed before any reply is written.
   DrawLimit(Call& call, uint64_t count) : call_(call), start_(call.session.out.HeldBytes()), checked_(start_) {
     if (count > kMostElements) throw Refusal{refusals::kReplyTooLong};
   }
 
-  // To be called after each element. Throws if the reply is too long; the error then replaces the whole reply.
+  // Must be called after each element. Throws if the reply is too long; the error then replaces the whole reply.
   void Check();
 
  private:
@@ -43,8 +43,8 @@ inline void DrawLimit::Check() {
   const size_t held = call_.session.out.HeldBytes();
   if (held - checked_ < kBetweenChecks) return;
   checked_ = held;
-  // The session of a script has no output limit, and must stay open for the next script. Output that is not sent has
-  // no limit either.
+  // A script's session has no output limit, and must stay open for the next script. Output that is not sent has no
+  // limit either.
   const bool is_limited = !call_.session.IsScript() && !call_.session.replies.IsSilent();
   const bool is_closed = is_limited && call_.services.limits.CheckOutput(call_.session, call_.now_ms);
   if (is_closed || held - start_ > kMostBytes) throw Refusal{refusals::kReplyTooLong};

@@ -1,4 +1,4 @@
-// Values as bytes that travel: DUMP and RESTORE.
+// DUMP and RESTORE: values in serialized form.
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,7 +89,7 @@ RestoreOptions ParseRestoreOptions(Args& args) {
   return options;
 }
 
-// Redis: an option that does not fit the policy is passed over.
+// Redis: ignores an option that does not fit the eviction policy.
 uint32_t AccessOf(Call& call, const RestoreOptions& options) {
   const KeyUsage& access = call.services.data.usage;
   if (access.IsLfu() && options.frequency)
@@ -114,14 +114,14 @@ EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
   return std::move(entry).value();
 }
 
-// kNoDeadline for a `ttl_ms` of 0. Redis: what is too late for the clock has passed already.
+// Returns the absolute deadline, or kNoDeadline for a `ttl_ms` of 0. Redis: a sum that overflows is in the past.
 int64_t RestoredDeadline(int64_t ttl_ms, Deadline deadline, int64_t now_ms) {
   if (ttl_ms == 0) return kNoDeadline;
   if (deadline == Deadline::kAbsolute) return ttl_ms;
   return static_cast<int64_t>(static_cast<uint64_t>(ttl_ms) + static_cast<uint64_t>(now_ms));
 }
 
-// A value that is expired as it comes: only what it would have replaced goes.
+// Handles a value that has already expired: only deletes the key that it would have replaced.
 void RestoreExpired(Call& call, KeyEdit& replaced) {
   if (!replaced) return;
   FreeReplaced(call, replaced.Take());
@@ -129,7 +129,7 @@ void RestoreExpired(Call& call, KeyEdit& replaced) {
   call.effect.Replace(call.services.settings.lazyfree_lazy_server_del ? Bytes("UNLINK") : Bytes("DEL"), replaced.Key());
 }
 
-// What was said, but for a time that passes.
+// Propagates the RESTORE with its options and an absolute deadline.
 void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, const RestoreOptions& options) {
   std::vector<std::string> words = {"RESTORE", std::string(key), std::to_string(deadline_ms), std::string(payload)};
   if (options.replaces) words.emplace_back("REPLACE");
@@ -148,7 +148,7 @@ void RunRestore(Call& call) {
   EntryPtr entry = ReadPayload(call, key, payload, AccessOf(call, options));
 
   const int64_t deadline_ms = RestoredDeadline(ttl_ms, options.deadline, call.now_ms);
-  KeyEdit edit = call.db.OpenUnjudged(key);  // Redis: what has expired is replaced like anything else
+  KeyEdit edit = call.db.OpenUnjudged(key);  // Redis: an expired key is replaced like any other
   if (ttl_ms != 0 && call.HasPassed(deadline_ms)) {
     RestoreExpired(call, edit);
     return call.reply.Ok();
@@ -158,7 +158,8 @@ void RunRestore(Call& call) {
   edit.Add(std::move(entry));
   edit.SetDeadline(deadline_ms);
   edit.Touched("restore");
-  // When this is repeated, what has expired here may still be there.
+  // A replica may still have a key that has expired here, so the propagated command always has REPLACE if a key was
+  // replaced.
   const bool says_all = options.replaces || !replaced;
   options.replaces = options.replaces || replaced;
   const bool moves = options.deadline == Deadline::kRelative && deadline_ms != kNoDeadline;

@@ -1,4 +1,4 @@
-// The refusal of a time that no deadline can have.
+// The error for an expire time that is out of range.
 #pragma once
 
 #include <string>

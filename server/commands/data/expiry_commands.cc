@@ -50,7 +50,7 @@ ExpireConditions ParseExpireConditions(std::span<const Bytes> words) {
   return conditions;
 }
 
-// No deadline counts as one that never comes.
+// A missing deadline counts as infinitely late.
 bool Allow(const ExpireConditions& conditions, int64_t old_ms, int64_t new_ms) {
   const bool timed = old_ms != kNoDeadline;
   if (conditions.only_without && timed) return false;
@@ -68,7 +68,7 @@ int64_t AbsoluteMs(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
   return ms;
 }
 
-// The family of EXPIRE. Redis: options are looked at before the time.
+// EXPIRE and its variants. Redis: checks options before the time.
 void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
   auto [key, time] = call.args.Take<Bytes, Bytes>();
   const ExpireConditions conditions = ParseExpireConditions(call.args.Rest());
@@ -78,7 +78,8 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
   if (call.HasPassed(deadline_ms)) {
     DeleteAsExpired(call, edit);
   } else {
-    // Not passed and yet negative: the source of an import may not remove the deadline this way (kNoDeadline).
+    // The source of an import may set a negative deadline that has not passed for it. 0 replaces it, because a negative
+    // value could be kNoDeadline.
     const int64_t kept_ms = std::max<int64_t>(deadline_ms, 0);
     edit.SetDeadline(kept_ms);
     edit.Touched("expire");
@@ -88,17 +89,17 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
 }
 
 int64_t RoundedSeconds(int64_t ms) {
-  // Redis: half a second is added without a look at overflow, so the very last deadlines read as negative.
+  // Redis: adds half a second without checking overflow, so the latest deadlines read as negative.
   return static_cast<int64_t>(static_cast<uint64_t>(ms) + 500) / 1000;
 }
 
-// The family of TTL.
+// TTL and its variants.
 void ReplyExpiry(Call& call, TimeUnit unit, TimeBase base) {
   constexpr int64_t kNoKey = -2;
   const Entry* entry = call.db.Inspect(call.args.Next());
   if (entry == nullptr) return call.reply.Integer(kNoKey);
   if (entry->Deadline() == kNoDeadline) return call.reply.Integer(kNoDeadlineReply);
-  // Under import-mode its source sees keys whose time is over.
+  // Under import-mode, the import source sees expired keys.
   const int64_t ms = std::max<int64_t>(entry->Deadline() - (base == TimeBase::kNow ? call.now_ms : 0), 0);
   call.reply.Integer(unit == TimeUnit::kSeconds ? RoundedSeconds(ms) : ms);
 }

@@ -88,7 +88,7 @@ struct HSetNx {
   }
 };
 
-// The size of a field and a number of usual length.
+// Returns the room for the field and a number of usual length.
 size_t RoomForNumber(Bytes field) { return RoomFor({&field, 1}) + 12; }
 
 struct HIncrBy {
@@ -288,8 +288,7 @@ struct HVals {
   }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Fields by chance
+// === Random fields
 
 enum class With : uint8_t { kFields, kValues };
 
@@ -307,7 +306,7 @@ void ReplyPair(Call& call, const Hash::Pair& pair, With with) {
   ReplyPair(call, pair.field.View(), pair.value.View(), with);
 }
 
-// Fields may be repeated.
+// Replies with `count` random fields, which may repeat.
 void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   constexpr uint64_t kWorthListing = 8;  // from this count on, a packed hash is scanned once
   Random& random = call.random;
@@ -381,7 +380,7 @@ struct HRandField {
 // ---------------------------------------------------------------------------------------------------------------------
 // HSCAN
 
-// The fields of one step of the scan; a packed hash is returned in one step.
+// Returns the fields of one step of the scan. A packed hash is returned in one step.
 std::vector<const HashField*> WalkFields(const Hash& hash, uint64_t& cursor, const ScanOptions& options) {
   std::vector<const HashField*> met;
   cursor = WalkTable(*hash.Table(), cursor, options.count, [&](const HashField* field) { met.push_back(field); });

@@ -31,7 +31,7 @@ constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX arguments can 
 
 namespace {
 
-// The reply for a field.
+// The reply for one field.
 constexpr int64_t kNoField = -2;
 constexpr int64_t kNotMet = 0;
 constexpr int64_t kDone = 1;
@@ -40,7 +40,7 @@ constexpr int64_t kDeleted = 2;
 // Redis: stores deadlines of fields in 46 bits.
 constexpr int64_t kLatestMs = (int64_t{1} << 46) - 1;
 
-// The error text of HSETEX only.
+// An error text that only HSETEX has.
 constexpr char kPairCountInvalid[] = "ERR invalid number of fields";
 
 std::optional<int64_t> TakeFieldCount(Args& args) {
@@ -74,15 +74,15 @@ int64_t ParseFieldDeadline(const Call& call, Bytes word, TimeUnit unit, TimeBase
   return ms;
 }
 
-// Collects the effects and replies of a command on several fields of a hash.
+// Collects the propagated commands and the replies of a command on several fields of a hash.
 class FieldChanges {
  public:
   FieldChanges(Call& call, Bytes key) : call_(call), key_(key) {}
 
   void Set(Bytes field) { set_.push_back(field); }
   void Delete(Bytes field) { deleted_.push_back(field); }
-  // Reports the changes: `event` for the fields that were set, with `command` up to FIELDS as the effect that sets
-  // them.
+  // Notifies and propagates the changes. `event` is for the fields that were set. `command` is the propagated command
+  // up to FIELDS that sets them.
   void Tell(Edit<Hash>& hash, const KeyEvent& event, std::vector<std::string> command) {
     if (!set_.empty()) {
       hash.Touched(event);
@@ -124,8 +124,7 @@ std::vector<std::string> AbsoluteExpire(Bytes key, int64_t deadline_ms) {
   return {"HPEXPIREAT", std::string(key), std::to_string(deadline_ms)};
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// HEXPIRE and its family
+// === HEXPIRE and its variants
 
 enum class TtlCondition : uint8_t { kNone, kIfWithout, kIfWith, kIfLater, kIfSooner };
 
@@ -235,8 +234,7 @@ struct HPExpireAt {
   static void Run(Call& call) { SetFieldExpiry(call, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// HTTL and its family, HPERSIST
+// === HTTL and its variants, HPERSIST
 
 void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Hash hash = call.db.Read<Hash>(call.args.Next());
@@ -330,8 +328,7 @@ struct HPersist {
   }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Values together with deadlines
+// === Values with deadlines
 
 enum class FieldExpiry : uint8_t { kNone, kKeep, kPersist, kAt };
 enum class FieldCondition : uint8_t { kAlways, kIfNone, kIfAll };

@@ -1,4 +1,4 @@
-// Helpers that commands on hashes share.
+// Helpers for hash commands.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// The bytes of fields and values in a listpack.
+// Returns the bytes that these fields and values need in a listpack.
 inline size_t RoomFor(std::span<const Bytes> words) {
   constexpr size_t kLongestInteger = 20;
   size_t room = 0;

@@ -1,5 +1,5 @@
-// HyperLogLog: estimates of how many different elements were added. The values are strings in Redis' format, which
-// datatypes/hyperloglog.h knows.
+// HyperLogLog: estimates of the number of distinct elements. The values are strings in Redis' format, which
+// datatypes/hyperloglog.h implements.
 
 #include <algorithm>
 #include <array>
@@ -42,7 +42,7 @@ Hll HllOf(const Entry& string) {
   return *hll;
 }
 
-// The bytes, to be changed.
+// Returns the bytes for writing.
 std::span<char> GrowToText(KeyEdit& hll) { return hll.Grow(hll->TextSize()); }
 
 size_t SparseMaxBytes(const Call& call) { return call.services.settings.hll_sparse_max_bytes; }
@@ -64,7 +64,7 @@ void Splice(KeyEdit& edit, const HllChange& change) {
   if (new_size < old_size) edit.Assign(StringContent::Raw({text.data(), new_size}));
 }
 
-// Requires: not kNone.
+// Requires: the change is not kNone.
 void Apply(KeyEdit& edit, const HllChange& change, HllMark mark) {
   switch (change.kind) {
     case HllChange::Kind::kSplice:
@@ -94,7 +94,7 @@ struct PfAdd {
     uint64_t changes = 0;
     if (edit) {
       HllOf(*edit);
-      // Redis: whoever adds, even in vain, leaves a raw string.
+      // Redis: PFADD leaves a raw string even if it changes nothing.
       if (edit->Form() == ValueForm::kEmbedded) GrowToText(edit);
     } else {
       edit.Put(StringContent::Raw(Hll::Empty()));
@@ -105,7 +105,7 @@ struct PfAdd {
       const Hll hll = HllOf(*edit);
       const HllChange change = hll.Add(mark, SparseMaxBytes(call));
       if (change.kind == HllChange::Kind::kNone) continue;
-      // A later element must not be the first to find the value corrupt.
+      // Checks the whole value before its first change, so that a later element cannot fail on a corrupt value.
       const bool alone = call.args.Left() == 1;
       if (changes == 0 && !alone && !hll.IsComplete()) throw Refusal{refusals::kCorruptHyperLogLog};
       Apply(edit, change, mark);
@@ -148,7 +148,7 @@ struct PfCount {
     if (const auto cached = hll.CachedCount()) return *cached;
     const auto count = hll.Count();
     if (!count) throw Refusal{refusals::kCorruptHyperLogLog};
-    // Redis: storing the count in the value is a change, which replicas repeat.
+    // Redis: storing the count in the value is a change, which is propagated to replicas.
     KeyEdit edit = call.db.OpenString(key);
     HllStoreCount(GrowToText(edit), *count);
     edit.TouchedSilently();
@@ -194,7 +194,8 @@ struct PfMerge {
   }
 
  private:
-  // The value at the target raised to `registers`. Redis: register by register, which the sparse runs depend on.
+  // Returns the value with each register raised to `registers`. Adds one register after the other, as Redis does,
+  // because the runs of the sparse encoding depend on it.
   static std::string Merged(const Entry* old, HllEncoding encoding, const HllRegisters& registers,
                             size_t sparse_max_bytes) {
     std::string text(old == nullptr ? Hll::Empty() : StringText(*old).View());
@@ -202,7 +203,7 @@ struct PfMerge {
     if (!hll.IsComplete()) throw Refusal{refusals::kCorruptHyperLogLog};
     if (encoding == HllEncoding::kDense) {
       text = *hll.Dense();
-      HllStoreRegisters(text, registers);  // which the target's own are part of
+      HllStoreRegisters(text, registers);  // includes the target's own registers
     } else {
       for (uint32_t index = 0; index < HllRegisters::kCount; ++index)
         if (registers[index] != 0) HllAdd(text, {index, registers[index]}, sparse_max_bytes);
@@ -212,8 +213,7 @@ struct PfMerge {
   }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// For developers
+// === Debugging
 
 struct PfDebug {
   static constexpr CommandSpec spec = {.syntax = "PFDEBUG subcommand key",
@@ -278,7 +278,7 @@ struct PfSelfTest {
   }
 
  private:
-  // Random values for all registers must read back.
+  // Checks that random values of all registers are read back.
   static void CheckRegisters(Random& random) {
     std::string dense = *Hll::Of(Hll::Empty())->Dense();
     std::array<uint8_t, HllRegisters::kCount> expected;
@@ -294,7 +294,7 @@ struct PfSelfTest {
     }
   }
 
-  // Both encodings must agree on how many elements there are, and be right within six times the standard error.
+  // Checks that both encodings give equal counts, within six standard errors of the true number.
   static void CheckEstimates(uint64_t seed, size_t sparse_max_bytes) {
     constexpr uint64_t kElements = 1'000'000;
     std::string dense = *Hll::Of(Hll::Empty())->Dense();

@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// From start to stop inclusive; negative numbers count from the end.
+// From start to stop, inclusive. Negative numbers count from the end.
 struct IndexRange {
   int64_t start = 0;
   int64_t stop = 0;
@@ -16,7 +16,7 @@ struct IndexRange {
     size_t first = 0;
     size_t count = 0;
   };
-  // The part of the range within `size` elements.
+  // Returns the part of the range within `size` elements.
   Part Among(size_t size) const {
     const auto length = static_cast<int64_t>(size);
     const int64_t first = std::max<int64_t>(start < 0 ? start + length : start, 0);

@@ -203,7 +203,7 @@ int CopyTarget(const Call& call, Bytes word) {
   return number;
 }
 
-// Whether the option DB is there.
+// Returns whether the option DB is given.
 bool NamesDatabase(std::span<const Bytes> words) {
   constexpr size_t kFirstOption = 3;
   return words.size() > kFirstOption && std::any_of(words.begin() + kFirstOption, words.end(),
@@ -250,8 +250,7 @@ struct Copy {
   }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Finding keys
+// === Key searches
 
 bool IsHiddenEntry(const Call& call, const Entry& entry) { return call.services.keyspace.hidden().HasKey(entry.Key()); }
 
@@ -269,14 +268,14 @@ struct Keys {
     std::vector<Bytes> keys;
     call.db.Data().ForEach([&](const Entry* entry) {
       if (!filter.Matches(entry->Key()) || IsHiddenEntry(call, *entry)) return;
-      // Redis: KEYS leaves expired keys where they are.
+      // Redis: KEYS does not delete expired keys.
       if (!entry->IsExpired(call.unit.judged_ms()) && call.db.IsAlive(*entry)) keys.push_back(entry->Key());
     });
     call.reply.BulkArray(keys);
   }
 };
 
-// The first key of a walk that is to be seen and has not expired; null if there is none.
+// Returns the first key of a scan that is visible and has not expired, or null.
 const Entry* FirstAlive(Call& call) {
   const Entry* alive = nullptr;
   uint64_t cursor = 0;
@@ -295,8 +294,8 @@ const Entry* PickKey(Call& call) {
     if (entry == nullptr) return nullptr;
     if (!IsHiddenEntry(call, *entry) && call.db.IsAlive(*entry)) return entry;
   }
-  // Nearly all keys have expired, or are hidden. A walk finds one that is not, though not at random, and purges the
-  // expired ones that it meets.
+  // Nearly all keys have expired or are hidden. A scan finds another key, although not at random, and deletes the
+  // expired keys that it meets.
   return FirstAlive(call);
 }
 

@@ -27,7 +27,7 @@ class LcsTable {
   // Redis: refuses longer strings.
   static constexpr size_t kMaxBytes = UINT32_MAX - 2;
 
-  // The size of the table, or nullopt on overflow. Requires: both strings within kMaxBytes.
+  // Returns the size of the table, or nullopt on overflow. Requires: both strings within kMaxBytes.
   static std::optional<size_t> TableBytes(Bytes a, Bytes b);
   // Fills the table; returns nullopt when out of memory. The strings must outlive it. Cost: O(|a| * |b|).
   static std::optional<LcsTable> Make(Bytes a, Bytes b);

@@ -67,7 +67,7 @@ struct BLMPop {
   }
 };
 
-// Where an element moves from and to; keys are as the client wrote them.
+// The source and target of a move; keys are as the client wrote them.
 struct Route {
   Bytes source;
   Bytes target;
@@ -75,7 +75,7 @@ struct Route {
   ListEnd to = ListEnd::kHead;
 };
 
-// False if nothing was moved.
+// Returns false if no element was moved.
 bool MoveOrWait(Call& call, const Route& route, int64_t timeout_ms) {
   Edit<List> source = call.db.Open<List>(route.source);
   if (source) return MoveElement(call, source, route.from, route.target, route.to), true;

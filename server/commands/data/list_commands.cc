@@ -157,8 +157,7 @@ struct LMPop {
   }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// From one list to another
+// === Moving between lists
 
 void MoveBetweenLists(Call& call, Bytes source_key, ListEnd from, Bytes target_key, ListEnd to) {
   Edit<List> source = call.db.Open<List>(source_key);
@@ -277,7 +276,7 @@ LPosOptions ParseLPosOptions(Args& args) {
   return options;
 }
 
-// The indexes of elements equal to `element`, in the order of the search.
+// Returns the indexes of elements equal to `element`, in search order.
 std::vector<size_t> Positions(const List& list, Bytes element, const LPosOptions& options) {
   std::vector<size_t> found;
   const size_t size = list.Size();
@@ -321,8 +320,7 @@ struct LPos {
   }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Changing inside
+// === Changing elements
 
 struct LSet {
   static constexpr CommandSpec spec = {.syntax = "LSET key index:integer element",

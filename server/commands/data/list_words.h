@@ -1,4 +1,4 @@
-// Helpers that commands on lists and blocking ones share: parsing ends, popping and moving.
+// Helpers for list commands and their blocking variants: parse ends, pop and move elements.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,13 @@ ListEnd TakeEnd(Args& args);
 
 inline KeyEvent PushEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpush") : KeyEvent("rpush"); }
 inline KeyEvent PopEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpop") : KeyEvent("rpop"); }
-// The pop command for an end, as written in effects.
+// Returns the pop command that is propagated for an end.
 inline Bytes PopCommand(ListEnd end) { return end == ListEnd::kHead ? "LPOP" : "RPOP"; }
 
-// Replies with the element at an end and removes it. Requires: it exists.
+// Replies with the element at an end and removes it. Requires: the element exists.
 void PopOne(Call& call, Edit<List>& list, ListEnd end);
-// Replies with an array of `count` elements from an end, outermost first, and removes them. Requires: they exist.
+// Replies with an array of `count` elements from an end, outermost first, and removes them. Requires: the elements
+// exist.
 void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count);
 
 // The arguments of LMPOP, and of BLMPOP after its timeout.

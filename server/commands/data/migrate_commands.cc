@@ -1,7 +1,7 @@
-// MIGRATE: keys go to another server.
+// MIGRATE: moves keys to another server.
 //
-// The caller waits while the keys are on their way, and others are served (server/migration/). Inside EXEC and scripts,
-// where nothing may come between two commands, everybody waits.
+// The caller is blocked while the keys are transferred, and other clients are served (server/migration/). Inside EXEC
+// and scripts no command of another client may run, so the whole server waits.
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +46,7 @@ struct MigrateOptions {
   int64_t timeout_ms = 0;
   bool copies = false;
   bool replaces = false;
-  std::vector<Bytes> auth;  // the words behind AUTH
+  std::vector<Bytes> auth;  // arguments after AUTH
   std::span<const Bytes> keys;
 };
 
@@ -58,7 +58,7 @@ void TakeAuth(Call& call, MigrateOptions& options, size_t words) {
   }
 }
 
-// The keys behind the word KEYS.
+// Returns the keys after the argument KEYS.
 std::span<const Bytes> TakeKeys(Call& call) {
   constexpr size_t kKeyWord = 3;
   if (!call.args[kKeyWord].empty()) throw Refusal{refusals::kMigrateKeyWithKeys};
@@ -94,7 +94,7 @@ MigrateOptions ParseMigrateOptions(Call& call) {
   return options;
 }
 
-// Redis: checks whether the keys are there before anything else happens.
+// Redis: checks which keys exist before any other step.
 std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
   std::vector<Bytes> existing;
   for (Bytes key : keys)
@@ -102,7 +102,7 @@ std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
   return existing;
 }
 
-// Takes the values as they are now.
+// Captures the current values.
 MigrateProtocol TalkAbout(Call& call, const MigrateOptions& options, const std::vector<Bytes>& keys) {
   const auto target =
       call.services.settings.cluster_enabled ? MigrateProtocol::Target::kClusterNode : MigrateProtocol::Target::kServer;
@@ -116,8 +116,7 @@ MigrateProtocol TalkAbout(Call& call, const MigrateOptions& options, const std::
   return talk;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// While everybody waits.
+// === Blocking the whole server
 
 MigrateTrouble TryTalk(MigrateProtocol& talk, MigrateLink& link, int64_t timeout_ms) {
   if (!link.Send(talk.Begin(link.selected_db), timeout_ms)) return MigrateTrouble::kWriting;
@@ -132,13 +131,13 @@ MigrateTrouble TryTalk(MigrateProtocol& talk, MigrateLink& link, int64_t timeout
   return MigrateTrouble::kNone;
 }
 
-// Redis: a server that does not answer is noticed as its first request is written.
+// Redis: a server that does not answer is reported as a write error of the first request.
 MigrateTrouble TroubleOf(ConnectTrouble trouble) {
   return trouble == ConnectTrouble::kNoAnswer ? MigrateTrouble::kWriting : MigrateTrouble::kConnecting;
 }
 
-// A second connection is tried when the first one, which may have been kept for too long, breaks before any key was
-// answered for.
+// Tries a second connection if the first one breaks before any key was acknowledged, because a cached connection may
+// have been closed by the target.
 MigrateTrouble TalkBlocking(Call& call, const MigrateOptions& options, MigrateProtocol& talk) {
   MigrateLinks& links = call.services.migrate_links;
   const Tls* tls = call.services.settings.tls_cluster ? &call.services.tls : nullptr;
@@ -175,7 +174,7 @@ const char* RefusalFor(MigrateTrouble trouble) {
   }
 }
 
-// Says why not all went well, behind the change that did happen.
+// Replies with an error and keeps the changes: the keys that have arrived stay moved.
 void ReplyFailure(Call& call, const Refusal& failure) {
   call.services.stats.CountError(failure.text);
   call.reply.Error(failure.text);
@@ -216,7 +215,7 @@ struct Migrate {
                KeysAfter("KEYS", -2, {.last = -1, .limit = 0}, kKeyRW | kKeyAccess | kKeyDelete | kKeyIncomplete)},
       .categories = kAclKeyspace | kAclDangerous,
       .tips = "nondeterministic_output",
-      .in_streams = InStreams::kNo,  // it talks to another server
+      .in_streams = InStreams::kNo,  // it contacts another server
       .serves_moving_slots = true,
       .harmless_words = 6,
       .find_keys = MigrateKeys};

@@ -1,4 +1,4 @@
-// Writes and checks payloads of DUMP and FUNCTION DUMP, as directives and DEBUG switches say.
+// Writes and checks payloads of DUMP and FUNCTION DUMP, depending on directives and DEBUG switches.
 #pragma once
 
 #include "persistence/dump_payload.h"

@@ -46,7 +46,7 @@ bool ScansKeys(ScanOf scan_of) {
   return scan_of == ScanOf::kKeys || scan_of == ScanOf::kKeysOfKnownTypes || scan_of == ScanOf::kCluster;
 }
 
-// SCAN of Redis 7.2 takes the name of a type that does not exist, and finds nothing.
+// SCAN of Redis 7.2 accepts the name of an unknown type, and finds no keys.
 void TakeScanType(Args& args, ScanOptions& options, ScanOf scan_of) {
   const Bytes name = args.Next();
   options.by_type = true;
@@ -62,7 +62,7 @@ void TakeSlot(Args& args, ScanOptions& options) {
 bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
   if (!options.Matches(entry.Key()) || call.services.keyspace.hidden().HasKey(entry.Key())) return false;
   if (!options.by_type) return call.db.IsAlive(entry);
-  // Redis: looking at the type counts as a look-up.
+  // Redis: the type check counts as an access.
   return call.db.Examine(entry.Key()) != nullptr && entry.Type() == options.type;
 }
 

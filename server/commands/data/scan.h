@@ -1,4 +1,4 @@
-// Helpers for SCAN, HSCAN, SSCAN and ZSCAN: cursor, options, and the walk over a table.
+// Helpers for SCAN, HSCAN, SSCAN and ZSCAN: cursors, options, and the scan of a table.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace respite {
 
 struct Call;
 
-// The pattern of KEYS and SCAN. A lone star also matches the empty text, unlike in Glob.
+// The pattern of KEYS and SCAN. Unlike in Glob, the pattern `*` also matches the empty text.
 class TextFilter {
  public:
   explicit TextFilter(Bytes pattern) : matches_all_(pattern == "*"), glob_(pattern) {}
@@ -28,27 +28,27 @@ class TextFilter {
 
 // Redis: parses a cursor as strtoul does: accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);
-// Of a command: later versions take no sign.
+// Parses the cursor of a command. Later versions do not accept a sign.
 uint64_t ParseCursor(const Call& call, Bytes word);
 
 struct ScanOptions {
   int64_t count = 10;
   TextFilter filter{"*"};
   bool by_type = false;
-  std::optional<ValueType> type;  // nullopt with by_type: a type that no value has
+  std::optional<ValueType> type;  // nullopt with by_type: an unknown type
   bool without_values = false;    // fields without values, members without scores
-  std::optional<int> slot;        // of CLUSTERSCAN
-  std::optional<Bytes> pattern;   // that of `filter`, as long as the request lives
+  std::optional<int> slot;        // for CLUSTERSCAN
+  std::optional<Bytes> pattern;   // pattern of `filter`; valid during the request
 
   bool Matches(Bytes text) const { return filter.Matches(text); }
 };
 
-// Each has its own option. kKeysOfKnownTypes: a type that does not exist is an error.
+// The scanned elements, which decide the accepted options. kKeysOfKnownTypes: an unknown type is an error.
 enum class ScanOf : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kScoredMembers, kCluster };
 
 ScanOptions ParseScanOptions(Args& args, ScanOf scan_of);
 
-// Those of the keys that a scan met which it returns.
+// Returns the scanned keys that pass the options.
 std::vector<const Entry*> PassingKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met);
 
 // Continues a scan at `cursor` and calls visit(slot) for each slot, until `count` slots were visited (even if visit

@@ -19,7 +19,7 @@ constexpr char kTooManyKeys[] = "ERR Number of keys can't be greater than number
 
 namespace {
 
-// Looks up all keys, so that each counts as a hit or a miss, even if an absent one decides the result.
+// Looks up all keys, so that each counts as a hit or a miss, even if a missing key decides the result.
 std::vector<Set> ReadSets(Call& call, std::span<const Bytes> keys) {
   std::vector<Set> sets;
   sets.reserve(keys.size());

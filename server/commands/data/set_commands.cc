@@ -17,10 +17,9 @@ namespace respite {
 
 namespace {
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Members come and go
+// === Adding and removing members
 
-// The space for these members inside a new entry, so that it need not grow. A large set is stored elsewhere.
+// Returns the room for these members inside a new entry, so that it need not grow. A large set is stored elsewhere.
 size_t RoomForMembers(std::span<const Bytes> members) {
   constexpr size_t kMost = 512;
   size_t room = 0;
@@ -83,7 +82,7 @@ struct SMove {
   static void Run(Call& call) {
     auto [from, to, member] = call.args.Take<Bytes, Bytes, Bytes>();
     Edit<Set> source = call.db.Open<Set>(from);
-    call.db.Find(to);  // Redis: looks for both, so an expired one goes even if the source is missing
+    call.db.Find(to);  // Redis: looks up both keys, so an expired one is deleted even if the source is missing
     if (!source) return call.reply.Integer(0);
     if (from == to) return call.reply.Integer(source->Contains(member) ? 1 : 0);
     call.db.Open<Set>(to);  // throws for another type
@@ -97,8 +96,7 @@ struct SMove {
   }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Looking
+// === Reading
 
 struct SIsMember {
   static constexpr CommandSpec spec = {.syntax = "SISMEMBER key member",
@@ -198,8 +196,7 @@ struct SScan {
   }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Chance
+// === Random members
 
 void PopOneMember(Call& call, Bytes key) {
   Edit<Set> set = call.db.Open<Set>(key);
@@ -221,7 +218,7 @@ void PopAll(Call& call, Edit<Set>& set) {
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), set.Key());
 }
 
-// The effect of a pop: SREM commands of limited length.
+// The propagated commands of a pop: SREM commands of limited length.
 class PoppedWords {
  public:
   PoppedWords(Call& call, Bytes key) : call_(call), key_(key) {}

@@ -10,7 +10,7 @@ namespace {
 
 class SetOptionsParser {
  public:
-  // With the `unit` of a journal's record it is not asked whether the value equals that of IFEQ.
+  // If `unit` repeats a record of a replication stream or file, the value is not compared with that of IFEQ.
   explicit SetOptionsParser(Args& args, const Unit* unit = nullptr)
       : args_(args), repeats_(unit && unit->RepeatsRecord()) {}
 
@@ -42,7 +42,7 @@ class SetOptionsParser {
     options_.condition = condition;
     return true;
   }
-  // Unlike NX and XX it may not be repeated. In a record it is no condition: the recorded command did succeed.
+  // Unlike NX and XX, IFEQ may not be repeated. In a record it is no condition, because the recorded command succeeded.
   bool TakeComparison() {
     if (options_.condition != SetCondition::kAlways || !args_.TakeTokenWith("IFEQ", 1)) return false;
     options_.expected = args_.Next();
@@ -54,7 +54,7 @@ class SetOptionsParser {
     options_.returns_old = true;
     return true;
   }
-  // Redis: an option may be repeated (the last time counts), but not combined with another one.
+  // Redis: an option may be repeated (the last one counts), but not combined with another one.
   bool MayBe(ExpiryOption option) const { return options_.expiry == ExpiryOption::kNone || options_.expiry == option; }
   bool TakeExpiry(Bytes token, ExpiryOption option) {
     if (!MayBe(option) || !args_.TakeToken(token)) return false;

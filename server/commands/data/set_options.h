@@ -9,12 +9,12 @@ namespace respite {
 
 enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent, kIfEqual };
 
-// What happens to the deadline. The last four come with a time.
+// The effect on the deadline. The last four have a time.
 enum class ExpiryOption : uint8_t { kNone, kKeep, kPersist, kSeconds, kMilliseconds, kUnixSeconds, kUnixMilliseconds };
 
 struct SetOptions {
   SetCondition condition = SetCondition::kAlways;
-  Bytes expected = {};       // kIfEqual: the value that the key must have
+  Bytes expected = {};       // value required by kIfEqual
   bool returns_old = false;  // GET
   ExpiryOption expiry = ExpiryOption::kNone;
   Bytes time = {};  // as the client wrote it; parsed after all other options
@@ -28,7 +28,8 @@ SetOptions ParseSetOptions(Call& call);
 // Parses [EX s|PX ms|EXAT s|PXAT ms|PERSIST].
 SetOptions ParseGetExOptions(Args& args);
 
-// The deadline of the options, or kNoDeadline without a time. Refuses times that are not positive or out of range.
+// Returns the deadline of the options, or kNoDeadline without a time. Refuses times that are not positive or out of
+// range.
 int64_t DeadlineOf(const Call& call, const SetOptions& options);
 
 }  // namespace respite

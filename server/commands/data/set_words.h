@@ -1,4 +1,4 @@
-// Helpers that commands on sets share.
+// Helpers for set commands.
 #pragma once
 
 #include <algorithm>

@@ -89,14 +89,14 @@ SortRange SortRangeOf(const SortOptions& options, size_t size) {
   return {static_cast<size_t>(first), static_cast<size_t>(count)};
 }
 
-// Whether all keys that the pattern stands for are in the slot of the key that is sorted. `GET #` stands for none;
-// Redis 7.4.0 and 7.4.1 refused it.
+// Returns whether all keys that match the pattern are in the slot of the sorted key. `GET #` reads no key; Redis 7.4.0
+// and 7.4.1 refused it.
 bool StaysInSlot(const Call& call, const SortPattern& pattern) {
   if (!call.services.dialect.traits.sort_looks_up_its_slot) return false;
   return pattern.text() == "#" || PatternSlot(pattern.text()) == KeySlot(call.args.Words()[1]);
 }
 
-// In a cluster nobody knows whether other keys are here.
+// In a cluster, keys of other slots may be on other nodes.
 void CheckSlots(const Call& call, const SortOptions& options) {
   const DialectTraits& traits = call.services.dialect.traits;
   const bool by_keys = options.by && options.by->HasStar();
@@ -135,7 +135,7 @@ class SortSource {
     return IsA(ValueType::kSet) ? db_.View<Set>(entry_).Size() : db_.View<SortedSet>(entry_).Size();
   }
 
-  // Loads the elements at these places in the value's own order; the direction does not affect a set.
+  // Loads the elements in `range` of the value's own order. The direction does not affect a set.
   TextPool Load(SortRange range, SortDirection direction) const {
     TextPool pool;
     pool.Reserve(range.count);
@@ -274,7 +274,7 @@ EntryPtr BuildList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
   Entry* entry = room.Add(
       EntryPtr(Entry::CreatePacked(key, List::kType, List::kFirstForm, List::FirstPacked(), 0, call.db.FreshAccess())));
   List list({.slot = ValueSlot(room, entry), .limits = call.db.Limits(), .now_ms = call.now_ms});
-  // Pushes one by one, so that the encoding depends on the packed size, not on the sum of lengths.
+  // Pushes each element separately, so that the encoding depends on the packed size, not on the sum of lengths.
   for (const Bytes element : elements) list.Push(ListEnd::kTail, {&element, 1});
   return room.Take(list.slot().entry());
 }
@@ -293,7 +293,7 @@ void SortKey(Call& call, MayStore may_store) {
   CheckPatterns(call, options);
   const SortSource source(call, key);
   if (!options.sorts && source.IsSet() && (options.destination || call.session.IsScript())) {
-    // Redis: the order of a set is undefined, but stored results and those of scripts must be the same on every server.
+    // Redis: the order of a set is undefined, but stored results and results in scripts must be equal on all servers.
     options.sorts = true;
     options.by_text = true;
     options.by.reset();

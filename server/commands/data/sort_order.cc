@@ -20,8 +20,8 @@ std::vector<Bytes> TextPool::Views() const {
   return views;
 }
 
-// Maps a number to a rank of the same order: the bits of positive doubles order like the numbers, those of negative
-// ones in reverse.
+// Maps a number to a rank with the same order. The bits of positive doubles order like the numbers, and the bits of
+// negative doubles in reverse.
 uint64_t SortOrder::NumberRank(double number) {
   constexpr uint64_t kSign = uint64_t{1} << 63;
   const auto bits = std::bit_cast<uint64_t>(number + 0.0);  // -0 becomes 0

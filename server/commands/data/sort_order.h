@@ -1,7 +1,7 @@
 // SortOrder: orders elements for SORT by numbers or texts, in both directions, and only as far as the result needs.
 //
-// Each element gets a rank of 64 bits that orders like its number, or like the first bytes of its text; the sort moves
-// ranks and indexes only, and compares texts if ranks are equal.
+// Each element gets a rank of 64 bits that orders like its number, or like the first bytes of its text. The sort moves
+// only ranks and indexes, and compares texts only if ranks are equal.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace respite {
 
-// Many short texts in one block of memory. Views are valid once all are added.
+// Many short texts in one block of memory. Views are valid once all texts are added.
 class TextPool {
  public:
   void Add(Bytes text) {
@@ -38,15 +38,15 @@ struct SortRange {
 
 class SortOrder {
  public:
-  // `elements` must outlive the order.
+  // `elements` must outlive this object.
   SortOrder(SortDirection direction, std::span<const Bytes> elements) : direction_(direction), elements_(elements) {}
 
-  // One of these is called for each element in turn. Equal numbers are ordered by the elements.
+  // The caller calls one of these for each element in turn. Equal numbers are ordered by the elements.
   void AddNumber(double number) { Add(NumberRank(number)); }
   // The text of an element may be absent (data() is null); absent texts come first.
   void SetTexts(std::span<const Bytes> texts);
 
-  // Returns the indexes of the elements at these places of the order. The sort is stable. Requires: the range is within
+  // Returns the indexes of the elements in this range of the order. The sort is stable. Requires: the range is within
   // the elements. Cost: O(n), and O(k * log(k)) for k elements of the same rank.
   std::vector<size_t> Select(SortRange range);
 

@@ -1,4 +1,4 @@
-// SortPattern: where SORT finds a value for an element (BY, GET).
+// SortPattern: tells SORT where to find a value for an element (BY, GET).
 //   #               the element itself (GET)
 //   before*after    the string at this key, with the element in place of the first star
 //   key*->field     the field of the hash at that key; an arrow without a field belongs to the key
@@ -19,10 +19,10 @@ class SortPattern {
 
   Bytes text() const { return text_; }
   bool HasStar() const { return kind_ == Kind::kKey; }
-  // Calls visit(Bytes value) if there is a value, and returns whether there is. The view is valid during the call.
+  // Calls visit(Bytes value) if there is a value, and returns whether there is one. The view is valid during the call.
   template <class Visit>
   bool Look(DbView& db, Bytes element, Visit&& visit);
-  // Prefetches the values of the next elements, so that their cache misses overlap. Cost: as Look.
+  // Prefetches the values of the next elements, so that their cache misses overlap. Cost: the look-up of each value.
   void FetchAhead(const DbView& db, std::span<const Bytes> elements);
 
  private:

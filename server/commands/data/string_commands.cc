@@ -56,12 +56,12 @@ struct Get {
   static void Run(Call& call) { ReplyOld(call, call.db.ReadString(call.args.Next())); }
 };
 
-// Whether there is a string at the key, and it is this one.
+// Returns whether the key has this string.
 bool HasText(KeyEdit& edit, Bytes expected) { return edit && StringText(*edit).View() == expected; }
 
 enum class Stored : uint8_t { kYes, kNo };
 
-// SET and its variants. Writes a reply only with GET: the old value, whether or not the new one is stored.
+// Implements SET and its variants. Replies only with GET: the old value, whether or not the new value is stored.
 Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   const int64_t deadline_ms = DeadlineOf(call, options);
   const bool compares = options.condition == SetCondition::kIfEqual;
@@ -83,7 +83,7 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   text.Touched("set");
   if (options.HasTime()) {
     text.AlsoTouched("expire");
-    // Redis: what says the deadline in milliseconds already is recorded as the client wrote it.
+    // Redis: a command with an absolute deadline in milliseconds is propagated unchanged.
     const bool is_final = options.expiry == ExpiryOption::kUnixMilliseconds && !compares;
     if (!is_final) call.effect.Replace("SET", key, value, "PXAT", deadline_ms);
   } else if (options.returns_old || compares) {
@@ -331,11 +331,11 @@ struct StrLen {
   }
 };
 
-// The part of `text` from `first` to `last`, both included; negative offsets count from the end.
+// Returns the part of `text` from `first` to `last`, inclusive. Negative offsets count from the end.
 Bytes PartOf(Bytes text, int64_t first, int64_t last) {
   const auto size = static_cast<int64_t>(text.size());
-  // Redis: two negative offsets in the wrong order are empty even where clamping to the beginning would make them
-  // equal.
+  // Redis: two negative offsets in the wrong order give an empty text, even if clamping to the beginning would make
+  // them equal.
   if (first < 0 && last < 0 && first > last) return {};
   if (first < 0) first = std::max<int64_t>(size + first, 0);
   if (last < 0) last = std::max<int64_t>(size + last, 0);
@@ -491,7 +491,7 @@ void ReplyMatches(Reply& reply, const LcsTable& table, const LcsOptions& options
   reply.Integer(table.Length());
 }
 
-// The text of a value, empty for an absent one. Requires: a string.
+// The text of a value; empty for an absent value. Requires: a string.
 class TextOrEmpty {
  public:
   explicit TextOrEmpty(const Entry* entry) {

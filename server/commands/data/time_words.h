@@ -1,4 +1,5 @@
-// Units and bases of times in arguments: EXPIRE and PEXPIREAT differ in both. Also their reply for no deadline.
+// Units and bases of times in arguments, such as seconds from now (EXPIRE) and Unix milliseconds (PEXPIREAT). Also the
+// reply for a missing deadline.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@ namespace respite {
 enum class TimeUnit : uint8_t { kSeconds, kMilliseconds };
 enum class TimeBase : uint8_t { kNow, kEpoch };
 
-// TTL, HTTL and their families reply this for a key or a field that has no deadline.
+// Reply of TTL, HTTL and their variants for a key or a field without a deadline.
 inline constexpr int64_t kNoDeadlineReply = -1;
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// Cards of the commands by which operators change what this Sentinel watches, and how.
+// Declarations of the commands that change which primaries this Sentinel monitors, and how.
 #pragma once
 
 #include "server/execution/call.h"

@@ -101,7 +101,7 @@ class PrimarySetter {
  public:
   PrimarySetter(Call& call, Primary& primary) : call_(call), sentinel_(SentinelOf(call)), primary_(primary) {}
 
-  // Options take effect one after the other. One that is wrong ends it; those before it stay.
+  // Sets the options one after the other. An invalid option stops this; the options before it stay set.
   void SetAll() {
     call_.args.ExpectFewNames();
     try {
@@ -209,7 +209,7 @@ void PrimarySetter::CheckScript(const std::string& path, const char* objection) 
   if (!path.empty() && !sentinel_.core().host.MayRun(path)) throw Refusal{objection};
 }
 
-// A command that is renamed to its own name is not renamed any more.
+// Removes the renaming if both names are equal.
 void PrimarySetter::RenameCommand(Bytes option) {
   const std::string from(call_.args.Next());
   const std::string to(call_.args.Next());
@@ -280,7 +280,7 @@ constexpr SentinelOption TextOption(Bytes name) {
 constexpr Bytes kUser = "sentinel-user";
 constexpr Bytes kPassword = "sentinel-pass";
 
-// In the order in which CONFIG GET shows them.
+// In the order of CONFIG GET.
 constexpr std::array kSentinelOptions = {
     SwitchOption<&SentinelOptions::resolves_hostnames>("resolve-hostnames"),
     SwitchOption<&SentinelOptions::announces_hostnames>("announce-hostnames"),
@@ -338,7 +338,7 @@ std::vector<Change> TakeChanges(Call& call) {
   return changes;
 }
 
-// All or nothing.
+// Sets all options or none.
 void SetSentinelOptions(Call& call) {
   const std::vector<Change> changes = TakeChanges(call);
   for (const Change& change : changes) change.option->set(call, change.value);

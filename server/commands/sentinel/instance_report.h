@@ -1,4 +1,5 @@
-// InstanceReport: an instance as SENTINEL MASTER, REPLICAS and SENTINELS show it: names and values in Redis' order.
+// InstanceReport: the reply of SENTINEL MASTER, REPLICAS and SENTINELS for one instance: names and values in Redis'
+// order.
 #pragma once
 
 #include <string>
@@ -30,7 +31,7 @@ class InstanceReport {
 
   void Add(Bytes name, std::string value) { fields_.emplace_back(name, std::move(value)); }
   void Add(Bytes name, int64_t value) { Add(name, std::to_string(value)); }
-  // The time since then.
+  // Adds the time that has passed since `at_ms`.
   void AddAge(Bytes name, int64_t at_ms) { Add(name, core_.NowMs() - at_ms); }
 
   const SentinelCore& core_;

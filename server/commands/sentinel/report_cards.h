@@ -1,4 +1,4 @@
-// Cards of the commands that tell what this Sentinel knows.
+// Declarations of the commands that report this Sentinel's state.
 #pragma once
 
 #include "server/execution/call.h"
@@ -138,7 +138,7 @@ struct SentinelSlaves {
   static void Run(Call& call);
 };
 
-// The names of Valkey.
+// Valkey's names of these commands.
 struct SentinelGetPrimaryAddrByName {
   static constexpr CommandSpec spec = {.syntax = "SENTINEL|GET-PRIMARY-ADDR-BY-NAME primary-name",
                                        .where = Where::kSentinels,

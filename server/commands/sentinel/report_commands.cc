@@ -26,7 +26,7 @@ void ReplyInstances(Call& call, const Instances& instances) {
   for (const auto& [name, instance] : instances) ReplyInstance(call, *instance);
 }
 
-// Those that do not want to be known are left out.
+// Omits replicas that are not announced (replica-announced no).
 void ReplyReplicas(Call& call) {
   const Primary& primary = PrimaryNamed(call, call.args.Next());
   std::vector<const WatchedReplica*> shown;
@@ -156,7 +156,7 @@ void SentinelInfoCache::Run(Call& call) {
   for (const Primary* primary : found) ReplyCacheOf(call, *primary);
 }
 
-// The vote is on disk before the answer leaves.
+// The vote is saved to disk before the reply is sent.
 void SentinelIsMasterDownByAddr::Run(Call& call) {
   auto [ip, port, epoch, candidate] = call.args.Take<Bytes, int64_t, int64_t, Bytes>();
   Sentinel& sentinel = SentinelOf(call);

@@ -1,4 +1,4 @@
-// SENTINEL, in a server that is a Sentinel.
+// The SENTINEL commands of a server that is a Sentinel.
 #include "server/commands/families.h"
 #include "server/commands/sentinel/change_cards.h"
 #include "server/commands/sentinel/report_cards.h"

@@ -1,4 +1,4 @@
-// What the SENTINEL commands share.
+// Helpers for the SENTINEL commands.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace respite {
 
 inline Sentinel& SentinelOf(const Call& call) { return *call.services.sentinel.sentinel(); }
 
-// The primary of this name.
+// Returns the primary with this name. Throws a Refusal if there is none.
 inline Primary& PrimaryNamed(const Call& call, Bytes name) {
   Primary* const primary = SentinelOf(call).state().Find(name);
   if (primary == nullptr) throw Refusal{"ERR No such master with that name"};
   return *primary;
 }
 
-// Writes the configuration file, and answers whether that succeeded.
+// Writes the configuration file, and replies whether that succeeded.
 inline void SaveAndReply(Call& call) {
   if (!SentinelOf(call).core().Save()) throw Refusal{"ERR Failed to save config file. Check server logs."};
   call.reply.Ok();

@@ -33,20 +33,20 @@ constexpr char kWhat[] = "BLOCKED, SUBSCRIBERS, CLIENTS, COMMAND, KEY, REPLICAS 
 constexpr int64_t kUsualTimeoutMs = 5000;
 constexpr int64_t kMaxAwaitMs = int64_t{24} * 3'600'000;
 
-// What is awaited, for people, and how it is seen.
+// The awaited state as readable text, and its condition.
 struct AwaitGoal {
   std::string wanted;
   Awaits::Condition look;
 };
 
-// Real time: nobody waits for a day.
+// Parses a duration of real time, which is limited to a day.
 int64_t RealMs(Bytes word) {
   const int64_t duration_ms = DurationMs(word);
   if (duration_ms <= kMaxAwaitMs) return duration_ms;
   throw Refusal{"ERR " + Shown(word) + " is too long. Write 24h at most, since this is real time"};
 }
 
-// At least so many; 0: none.
+// Is met by `wanted` or more; 0 is met only by 0.
 struct AwaitedNumber {
   uint64_t wanted;
 
@@ -65,7 +65,7 @@ AwaitGoal Counted(AwaitedNumber number, const std::string& what, std::function<u
           }};
 }
 
-// Those that AWAIT themselves are not meant.
+// Returns whether the session is blocked by another command than TEST AWAIT.
 bool IsBlockedElsewhere(const Session& session, const Command& await) {
   return !session.closing && session.blocked_client != nullptr && session.blocked_client->command != &await;
 }
@@ -149,18 +149,18 @@ AwaitGoal TakeCommand(Call& call) {
   return Counted(number, "of [" + ConditionText(before.first(taken)) + "]", [counter] { return counter->Count(); });
 }
 
-// Its type; empty: it is not there.
+// Returns the type of the key's value, or an empty text if the key is absent.
 std::string TypeOf(const Services& services, const KeyName& name) {
   const Entry* const entry = services.keyspace[name.db].Find(name.key);
   const bool is_there = entry != nullptr && !entry->IsExpired(services.current_execution.WallMs());
   return is_there ? std::string(TypeName(entry->Type())) : std::string();
 }
 
-// When the key's time will be over, if the clock goes on as the machine's does.
+// Returns when the key will expire if the server's clock runs at normal speed.
 int64_t ExpiryUs(const Services& services, const KeyName& name) {
   const Entry* const entry = services.keyspace[name.db].Find(name.key);
   if (entry == nullptr || entry->Deadline() == kNoDeadline) return Awaits::kNever;
-  constexpr int64_t kLeastMs = 5;  // the clock may stand still
+  constexpr int64_t kLeastMs = 5;  // the clock may be frozen
   const int64_t left_ms = entry->Deadline() - services.current_execution.WallMs();
   return left_ms > kMaxAwaitMs ? Awaits::kNever : services.pace.NowUs() + std::max(left_ms + 1, kLeastMs) * 1000;
 }

@@ -12,13 +12,13 @@ using MoveKind = ClockMove::Kind;
 
 constexpr char kBusyClient[] = "ERR TEST CLOCK cannot move the clock here, since the client may not wait for the reply";
 
-// A jump takes a Turn of its own, in which everything due on the way happens.
+// Checks that a jump is possible. A jump takes a turn of its own, in which everything due on the way happens.
 void RequireJump(const Call& call, const ClockControl& control, int64_t elapsed_ms) {
   if (!control.MayPass(elapsed_ms)) throw Refusal{kClockTooFar};
   if (!call.MayContinueLater()) throw Refusal{kBusyClient};
 }
 
-// The second part of a jump: the handler runs again.
+// Handles the second run of the command, after the jump.
 void Arrive(Call& call, ClockControl& control) {
   const auto arrival = control.TakeArrival(call.session.id);
   if (!arrival) return call.ContinueInNextTurn();

@@ -32,7 +32,7 @@ double RateIn(Bytes word) {
 
 struct NamedMove {
   Bytes name;
-  size_t least_words;  // behind the name
+  size_t least_words;  // number of arguments after the name
   MoveKind kind;
 };
 constexpr std::array kNamedMoves = {

@@ -1,4 +1,4 @@
-// The words of TEST CLOCK and TEST CLUSTER CLOCK, and their replies.
+// The arguments of TEST CLOCK and TEST CLUSTER CLOCK, and their replies.
 #pragma once
 
 #include "server/execution/call.h"
@@ -9,14 +9,14 @@ namespace respite {
 
 inline constexpr char kClockTooFar[] = "ERR the clock cannot go beyond the end of the year 9999";
 
-// `FREEZE [time]`, `ADVANCE duration`, `SET time`, `NEXT`, `RATE factor`, `AUTO ON|OFF`, `REAL`. Takes all that is
-// left.
+// Takes all remaining arguments: `FREEZE [time]`, `ADVANCE duration`, `SET time`, `NEXT`, `RATE factor`, `AUTO ON|OFF`,
+// `REAL`.
 ClockMove ClockMoveIn(Call& call);
 
-// The fields of TEST CLOCK; `next` last.
+// Number of fields of TEST CLOCK; `next` is the last.
 inline constexpr int kClockFields = 6;
 void ReplyClock(Reply& reply, const ClockControl& control);
-// A map, or null if nothing is due.
+// Replies with a map, or null if no event is due.
 void ReplyDue(Reply& reply, const std::optional<ClockControl::Due>& due);
 
 }  // namespace respite

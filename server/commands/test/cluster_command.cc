@@ -1,4 +1,4 @@
-// TEST CLUSTER: what happens to the nodes of a process that was started with `nodes`.
+// TEST CLUSTER: controls the nodes of a process that was started with `nodes`.
 #include <array>
 #include <optional>
 #include <set>
@@ -32,7 +32,7 @@ NodeGroup& RequireGroup(const Call& call) {
   return *call.services.lab.group;
 }
 
-// By its name, number, port or id.
+// Finds a node by its name, number, port or ID.
 size_t MemberNamed(const NodeGroup& group, Bytes word) {
   const auto members = group.List();
   const auto number = ParseInteger(word);
@@ -44,7 +44,7 @@ size_t MemberNamed(const NodeGroup& group, Bytes word) {
   throw Refusal{"ERR no node '" + std::string(refusals::ShownPart(word)) + "'. TEST CLUSTER LIST shows them"};
 }
 
-// Runs again in each Turn until the task is over.
+// Runs again in each turn until the task has ended.
 void RunTask(Call& call, const NodeGroup::Task& task) {
   NodeGroup& group = RequireGroup(call);
   const NodeGroup::Asker asker{&call.services, call.session.id};
@@ -161,7 +161,7 @@ void ShowClocks(Call& call) {
   }
 }
 
-// What has to run again later has its words again.
+// A resumed command gets its arguments again, so they are parsed in each run.
 void ControlClocks(Call& call) {
   if (call.args.AtEnd()) return ShowClocks(call);
   const ClockMove move = ClockMoveIn(call);

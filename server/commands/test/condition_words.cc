@@ -11,13 +11,13 @@ namespace {
 
 constexpr char kClientConditions[] = "CLIENT, ID, USER, ADDR, DB and LIB";
 
-// A word with a value behind it.
+// An argument with a value after it.
 struct GivenCondition {
   Bytes word;
   Bytes value;
 };
 
-// --- Of clients.
+// --- Conditions for clients.
 
 struct ClientCondition {
   Bytes name;
@@ -46,7 +46,7 @@ constexpr std::array kOfClients = {
                     }},
 };
 
-// --- Of requests.
+// --- Conditions for requests.
 
 uint32_t Category(Bytes word) {
   const uint32_t category = AclCategoryByName(word.starts_with('@') ? word.substr(1) : word);
@@ -54,7 +54,7 @@ uint32_t Category(Bytes word) {
   RefuseWord(word, "category of commands", "@write or another that ACL CAT shows");
 }
 
-// A pattern that no command fits is a slip of the pen.
+// Refuses a pattern that matches no command, because it must be a typing error.
 TextPattern CommandFilter(Bytes pattern, const CommandTable& commands) {
   RequestFilter filter;
   filter.command = TextPattern(pattern, CaseMode::kIgnore);
@@ -91,9 +91,9 @@ constexpr std::array kOfRequests = {
                      }},
 };
 
-// --- Taking them.
+// --- Parsing.
 
-// The row for the next word; null: there is none.
+// Returns the row for the next argument, or null.
 template <class Rows>
 const typename Rows::value_type* RowFor(const Args& args, const Rows& rows) {
   if (args.AtEnd()) return nullptr;

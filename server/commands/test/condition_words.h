@@ -1,4 +1,4 @@
-// The words that say which requests and clients a subcommand of TEST means: `COMMAND set KEY lock:* CLIENT worker-*`.
+// The arguments that select requests and clients for subcommands of TEST: `COMMAND set KEY lock:* CLIENT worker-*`.
 #pragma once
 
 #include "server/execution/args.h"
@@ -12,16 +12,16 @@ class CommandTable;
 inline constexpr char kNoJournal[] = "ERR there is no journal. TEST JOURNAL START begins one";
 inline constexpr char kConditions[] = "COMMAND, CATEGORY, KEY, CLIENT, ID, USER, ADDR, DB, LIB, SCRIPT and TRANSACTION";
 
-// Takes a condition and its value, and adds it to the filter. False: the next word is none, or there is none. Throws a
-// refusal for a value that does not fit.
+// Takes a condition and its value, and adds it to the filter. Returns false if the next argument is no condition, or
+// there is none. Throws a Refusal for an invalid value.
 bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);
-// The same for those of the journal: OUTCOME and SINCE, too.
+// Takes a condition of the journal, which may also be OUTCOME or SINCE.
 bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);
 
-// Throws a refusal if the journal has dropped entries that might have fitted.
+// Throws a Refusal if the journal has dropped entries that might have matched.
 void RequireWhole(const RequestJournal& journal, const JournalFilter& filter);
 
-// All words that are left are conditions for clients: CLIENT, ID, USER, ADDR, DB, LIB.
+// Takes all remaining arguments as conditions for clients: CLIENT, ID, USER, ADDR, DB, LIB.
 ClientFilter TakeClientFilter(Args& args);
 
 }  // namespace respite

@@ -92,7 +92,7 @@ constexpr std::array kFaultActions = {TestAction{"add", AddFault}, TestAction{"l
                                       TestAction{"hits", CountFaultHits}, TestAction{"del", DeleteFault},
                                       TestAction{"clear", ClearFaults}};
 
-// Not the caller, and no server.
+// Excludes the caller and the links to other servers.
 bool MayBeDropped(const Call& call, const Session& session) {
   return &session != &call.session && !session.closing && !IsOfServer(session) && session.transport != nullptr;
 }

@@ -56,7 +56,7 @@ std::array<KnownError, 10> KnownErrors() {
            {"tryagain", refusals::kTryAgain}}};
 }
 
-// MOVED and ASK: a slot, and who has it.
+// Takes the arguments of MOVED and ASK: a slot and the node that has it.
 std::string TakeRedirect(Args& args, Bytes word) {
   const int64_t slot = NumberIn(ValueOf(args, word), "slot", {0, kSlots - 1});
   const Bytes node = ValueOf(args, word);
@@ -120,7 +120,7 @@ constexpr std::array kKnownActions = {
     KnownAction{"delay", WithDuration<FaultKind::kDelay>},
     KnownAction{"delay-reply", WithDuration<FaultKind::kDelayReply>},
     KnownAction{"close", Plain<FaultKind::kClose>},
-    KnownAction{"close-after", Plain<FaultKind::kCut>},  // nothing of the reply
+    KnownAction{"close-after", Plain<FaultKind::kCut>},  // sends no byte of the reply
     KnownAction{
         "cut",
         [](Args& args, Bytes action) -> FaultOrder::Action {
@@ -177,7 +177,7 @@ void TakeOptions(Args& args, FaultOrder& order) {
       .times = times.value_or(Turns::kAlways), .after = after.value_or(0), .chance = chance.value_or(Turns::kAlways)};
 }
 
-// Connections have an address only, the disk has no clients.
+// Connections can be selected only by address, and the disk has no clients.
 void CheckFilter(const FaultOrder& order, Bytes conditions) {
   const auto* const refused = std::get_if<RefusedConnections>(&order.action);
   if (refused == nullptr && std::get_if<DiskFault>(&order.action) == nullptr) return;

@@ -1,4 +1,4 @@
-// The words of TEST FAULT ADD.
+// The arguments of TEST FAULT ADD.
 #pragma once
 
 #include "server/execution/args.h"
@@ -6,12 +6,13 @@
 
 namespace respite {
 
-// A duration that a reply may be held back. Throws a refusal.
+// Parses the delay of a reply. Throws a Refusal.
 int64_t DelayMs(Bytes word);
 
 class CommandTable;
 
-// `name [WHEN …] DO … [TIMES n] [AFTER n] [PERCENT p] [FOR duration]`. Throws a refusal that says what would be right.
+// Takes `name [WHEN …] DO … [TIMES n] [AFTER n] [PERCENT p] [FOR duration]`. Throws a Refusal that explains the correct
+// form.
 FaultOrder TakeFaultOrder(Args& args, const CommandTable& commands);
 
 }  // namespace respite

@@ -29,7 +29,7 @@ Fixture ReadFixture(Bytes format, Bytes text) {
   return std::move(fixture).value();
 }
 
-// Runs one command of a fixture as a transaction runs one of its own. Returns why it cannot be run.
+// Runs one command of a fixture as EXEC runs a queued command. Returns an error if it cannot be run.
 std::optional<std::string> RunWithin(Call& call, Session& session, const std::vector<std::string>& request) {
   const std::vector<Bytes> words(request.begin(), request.end());
   Executor& executor = call.services.executor;
@@ -62,12 +62,12 @@ std::optional<std::string> RunAll(Call& call, const Fixture& fixture) {
 
 }  // namespace
 
-// All of it or nothing: what the first commands have done is taken back if a later one fails.
+// Loads all of the fixture or nothing: if a command fails, the changes of the commands before it are undone.
 void TestLoad::Run(Call& call) {
   if (call.services.replication.role().is_replica) throw Refusal{kLoadOnReplica};
   const Bytes format = call.args.Next();
   const Fixture fixture = ReadFixture(format, call.args.Next());
-  call.effect.Replace();  // its commands are recorded, not this one
+  call.effect.Replace();  // its commands are propagated instead
   NamedSnapshots& snapshots = call.services.lab.snapshots;
   const auto before = snapshots.data().Save();
   const auto programs = snapshots.CurrentPrograms();

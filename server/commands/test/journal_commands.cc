@@ -20,7 +20,7 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kShownMost = 10;  // entries in the text of a failure
+constexpr size_t kShownMost = 10;  // entries in an error text
 
 RequestJournal& JournalOf(Call& call) { return call.services.lab.journal; }
 
@@ -138,7 +138,7 @@ constexpr std::array kJournalActions = {TestAction{"start", StartJournal}, TestA
 
 // --- TEST EXPECT
 
-// A line for each entry, on one line, since the errors of the protocol have but one.
+// Writes all entries on one line, because an error of the protocol has only one line.
 std::string Listed(const std::vector<const RequestEntry*>& entries) {
   std::string text;
   const size_t skipped = entries.size() - std::min(entries.size(), kShownMost);
@@ -154,7 +154,7 @@ std::string LastOnes(const RequestJournal& journal, uint64_t from) {
   return all.empty() ? std::string(" nothing") : Listed(all);
 }
 
-// One line, whatever bytes the words have.
+// Replies with a one-line error, whatever bytes the words have.
 void FailExpectation(Call& call, std::string text) {
   for (char& c : text) {
     if (c == '\r' || c == '\n') c = ' ';
@@ -196,7 +196,7 @@ void ExpectCount(Call& call) {
   const RequestJournal& journal = BegunJournal(call);
   std::vector<const RequestEntry*> found;
   journal.ForEach(filter, [&found](const RequestEntry& entry) { found.push_back(&entry); });
-  // More than enough is so whatever was lost.
+  // A count above the limit is certain, even if entries were dropped.
   const bool is_surely_too_much = found.size() > bounds->most;
   const bool is_surely_enough = bounds->most == UINT64_MAX && found.size() >= bounds->least;
   if (!is_surely_too_much && !is_surely_enough) RequireWhole(journal, filter);

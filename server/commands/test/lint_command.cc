@@ -28,7 +28,7 @@ LintRule RuleNamed(Bytes name) {
   return *rule;
 }
 
-// `big-value=100kb`.
+// Takes a rule with an optional value: `big-value=100kb`.
 LintRule TakeRule(Bytes word, LintLimits& limits) {
   const size_t sign = word.find('=');
   const LintRule rule = RuleNamed(word.substr(0, sign));
@@ -51,14 +51,14 @@ std::vector<LintRule> TakeRules(Call& call, LintLimits& limits) {
   return rules;
 }
 
-// Behind the last word: all of them are right, or nothing changes.
+// Called after all arguments were parsed, so that an invalid argument changes nothing.
 void SetMode(Call& call, const std::vector<LintRule>& rules, LintMode mode, const LintLimits& limits) {
   TheLint(call).limits() = limits;
   TheLint(call).SetMode(rules, mode);
   call.reply.Ok();
 }
 
-// Without names: all rules that need no value.
+// Without names, turns on all rules that need no value.
 void TurnRulesOn(Call& call) {
   LintLimits limits = TheLint(call).limits();
   std::vector<LintRule> rules = TakeRules(call, limits);

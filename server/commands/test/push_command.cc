@@ -1,4 +1,4 @@
-// TEST PUSH: push messages of RESP3, among them those with which servers announce maintenance.
+// TEST PUSH: push messages of RESP3, including those with which servers announce maintenance.
 #include <array>
 #include <optional>
 #include <string>
@@ -18,7 +18,8 @@ constexpr char kNoPush[] =
     "ERR a message is MOVING, MIGRATING, MIGRATED, FAILING_OVER or FAILED_OVER with its values, or a whole push of "
     "RESP (>1\\r\\n+hello\\r\\n)";
 
-// The parts behind the name: a number in sequence, perhaps seconds, perhaps a text.
+// The arguments after the name: a sequence number, seconds if has_seconds, and a text, which may_lack_text makes
+// optional.
 struct Announcement {
   Bytes name;
   bool has_seconds;

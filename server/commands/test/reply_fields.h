@@ -1,4 +1,4 @@
-// A map of a reply, field by field.
+// Writes a map reply, field by field.
 #pragma once
 
 #include "base/bytes.h"

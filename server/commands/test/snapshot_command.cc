@@ -56,7 +56,7 @@ void RestoreSnapshot(Call& call) {
   const Bytes name = NameOfExistingSnapshot(call);
   call.args.ExpectEnd();
   RequirePrimary(call);
-  call.effect.Replace();  // what it brings back is recorded, not this command
+  call.effect.Replace();  // the restored changes are propagated instead
   call.services.lab.snapshots.Restore(name, call.unit, &call.session);
   call.reply.Ok();
 }
@@ -130,8 +130,8 @@ void ResetClients(Call& call) {
   });
 }
 
-// In the order in which they happen: directives may be refused, so they come before anything has happened; nobody hears
-// of keys that go, nor is hurt by users that do.
+// In the order of execution. Directives may be refused, so they come first, when nothing has changed yet. Clients are
+// reset before users and data, so that they are neither notified of removed keys nor affected by removed users.
 constexpr std::array kResets = {
     TestAction{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},
     TestAction{"faults", [](Call& call) { call.services.lab.faults.Clear(); }},
@@ -151,7 +151,7 @@ constexpr std::array kResets = {
 void TestSnapshot::Run(Call& call) { RunTestAction(call, kSnapshotActions); }
 
 void TestReset::Run(Call& call) {
-  call.effect.Replace();  // its parts record what they do
+  call.effect.Replace();  // the parts propagate their changes
   uint32_t wanted = 0;
   while (!call.args.AtEnd()) {
     const Bytes word = call.args.Next();

@@ -1,4 +1,4 @@
-// The words behind TEST SNAPSHOT, TEST WORLD and TEST FAULT that say what to do.
+// The action arguments of TEST SNAPSHOT, TEST WORLD and TEST FAULT.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ struct TestAction {
   void (*run)(Call&);
 };
 
-// Runs the action that the next argument names, or refuses it.
+// Runs the action that the next argument names. Refuses an unknown name.
 void RunTestAction(Call& call, std::span<const TestAction> actions);
 
 }  // namespace respite

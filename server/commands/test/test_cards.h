@@ -1,12 +1,12 @@
-// The cards of TEST's subcommands.
+// Declarations of TEST's subcommands.
 #pragma once
 
 #include "server/execution/call.h"
 
 namespace respite {
 
-// What all of them share. Not in a transaction, nor in a script, nor while data is loaded: most of them act on the
-// server as a whole.
+// The common properties of all subcommands. They are refused in transactions, in scripts and while data is loaded,
+// because most of them act on the whole server.
 constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary, Where where = Where::kDataServers) {
   return {.syntax = syntax,
           .where = where,

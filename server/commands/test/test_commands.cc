@@ -1,4 +1,5 @@
-// TEST: what a test may do to the server that it uses. docs/test_server.md and docs/testing/ describe it for users.
+// TEST: the commands with which a test controls its server. docs/test_server.md and docs/testing/ describe them for
+// users.
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/commands/test/test_cards.h"

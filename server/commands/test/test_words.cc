@@ -38,7 +38,6 @@ std::string Shown(Bytes word) { return "'" + std::string(refusals::ShownPart(wor
   throw Refusal{"ERR " + Shown(word) + " is no " + what + ". Write " + instead};
 }
 
-// The value of a word like COMMAND or TIMES.
 Bytes ValueOf(Args& args, Bytes word) {
   if (args.AtEnd()) throw Refusal{"ERR " + ToUpper(word) + " needs a value behind it"};
   return args.Next();

@@ -1,4 +1,4 @@
-// What several subcommands of TEST read from their arguments.
+// Argument parsing that several subcommands of TEST share.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace respite {
 
-// `250`, `250ms`, `30s`, `5m`, `2h`, `7d`, in milliseconds. Throws a refusal that says so.
+// Parses `250`, `250ms`, `30s`, `5m`, `2h` or `7d`. Returns milliseconds. Throws a Refusal that lists these forms.
 int64_t DurationMs(Bytes word);
-// Unix milliseconds. Throws a refusal that says so.
+// Parses a time in Unix milliseconds. Throws a Refusal that says so.
 int64_t TimeMs(Bytes word);
-// ON or OFF.
+// Parses ON or OFF.
 bool OnOrOff(Bytes word);
 bool YesOrNo(Bytes word);
 
-// In quotes, and shortened, for the text of a refusal.
+// Quotes and shortens a word for an error text.
 std::string Shown(Bytes word);
 [[noreturn]] void RefuseWord(Bytes word, const std::string& what, const std::string& instead);
 
-// The value behind a word like COMMAND or TIMES.
+// Takes the value after an argument like COMMAND or TIMES.
 Bytes ValueOf(Args& args, Bytes word);
 
 struct Range {

@@ -53,7 +53,7 @@ void MakeWorld(Call& call, Bytes name, const Worlds::Order& order) {
   if (const auto trouble = worlds.Create(name, order)) throw Refusal{"ERR " + *trouble};
 }
 
-// 0: any.
+// Parses a port number; 0: any port.
 int PortNumber(Bytes word) {
   if (EqualsIgnoreCase(word, "auto")) return 0;
   const auto port = ParseInteger(word);
@@ -94,7 +94,7 @@ void CreateWorld(Call& call) {
   call.reply.Integer(RequireWorlds(call).PortOf(name));
 }
 
-// Moves the connection in the next Turn. If the handler runs again, that has failed.
+// Moves the connection in the next turn. If the handler runs again, the move has failed.
 void GoToWorld(Call& call, Worlds::Entry entry) {
   if (call.is_resumed) return call.reply.Error(kGone);
   if (!call.MayContinueLater() || !RequireWorlds(call).Enter(call.session, std::move(entry)))

@@ -1,4 +1,4 @@
-// Logging in as user `world.NAME` makes a connection a client of that world, so that a URL alone leads there.
+// A connection that logs in as user `world.NAME` becomes a client of that world, so that a URL alone leads there.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace respite {
 
-// False: the user is an ordinary one, or this server has no worlds for this client. Otherwise the client goes there,
-// where `request` runs first (none: the reply is OK); a world that is not there is made. Refuses a wrong password: any
-// will do while the server has none, else that of its default user.
+// Returns false if the user is an ordinary one, or this server has no worlds for this client. Otherwise moves the
+// client to the world, which is created if it does not exist. `request` runs there first; if it is empty, the reply is
+// OK. Any password is accepted if the server has none; otherwise it must match the password of the default user.
 bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request);
 
 }  // namespace respite
