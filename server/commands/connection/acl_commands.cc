@@ -1,4 +1,4 @@
-// ACL: users, their permissions, and the log of refusals.
+// ACL: users, their permissions, and the log of denied commands.
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -76,7 +76,7 @@ struct AclCat {
   }
 };
 
-// For the logs.
+// Redacts the user names in logs, if the emulated version does so.
 void RedactUsers(Call& call) {
   if (!call.services.dialect.traits.slowlog_hides_users) return;
   for (size_t word = 2; word < call.args.Count(); ++word) call.Redact(word);
@@ -187,14 +187,14 @@ struct AclGetUser {
     reply.Set(flags.size());
     for (const std::string& flag : flags) reply.Bulk(flag);
   }
-  // Patterns without the character that says what they are for.
+  // Writes patterns without the leading character that tells their kind.
   static void WritePatterns(Reply& reply, Bytes name, Bytes patterns) {
     std::vector<Bytes> each = patterns.empty() ? std::vector<Bytes>() : SplitOn(patterns, ' ');
     for (Bytes& pattern : each) pattern.remove_prefix(1);
     reply.Bulk(name);
     reply.BulkArray(each);
   }
-  // As Redis 6.2, whose flags say what is unlimited.
+  // Writes the reply of Redis 6.2, whose flags say what is unlimited.
   static void WriteWithoutSelectors(Reply& reply, const User& user) {
     const Selector& selector = user.Selectors().front();
     std::vector<std::string> flags = user.Flags();
@@ -368,14 +368,14 @@ struct AclSave {
   }
 };
 
-// Selectors and read and write permissions for keys: `(+get ~k)`, `%R~k`.
+// Refuses selectors, and read or write permissions for keys: `(+get ~k)`, `%R~k`.
 void RefuseSelectors(std::span<const std::string> rules) {
   for (const std::string& rule : rules) {
     if (rule.starts_with('(') || rule.starts_with('%')) throw refusals::BadAclRule(rule, kAclSyntaxError);
   }
 }
 
-// A rule may be compared with all that the user has.
+// Limit, since each rule may be compared with all rules of the user.
 constexpr size_t kMostRules = 10'000;
 
 struct AclSetUser {

@@ -51,7 +51,7 @@ std::string LineOf(Call& call, const Session& session) {
   return ClientText(session, call.services.clock.MonotonicMs(), running, call.services.dialect.traits) + "\n";
 }
 
-// Redis: the container reports too many arguments.
+// Redis: the error for too many arguments is that of the container.
 void ExpectAtMost(Call& call, size_t arguments) {
   if (call.args.Left() > arguments) throw refusals::SubcommandSyntax(call.services.dialect, "client", call.args[1]);
 }
@@ -64,7 +64,7 @@ struct ClientCapa {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale};
-  // Capabilities that a server does not know are no mistake: newer servers know more.
+  // Ignores unknown capabilities, because clients may also use newer servers.
   static void Run(Call& call) {
     for (Bytes capability : call.args.Rest()) {
       if (EqualsIgnoreCase(capability, "redirect")) call.session.identity.follows_redirects = true;
@@ -180,7 +180,7 @@ struct ClientInfo {
   static void Run(Call& call) { call.reply.Verbatim(LineOf(call, call.session), "txt"); }
 };
 
-// Closes matching clients and returns their number; the caller closes after its reply. Cost: O(clients).
+// Closes matching clients and returns their number. The caller itself is closed after its reply. Cost: O(clients).
 int64_t Kill(Call& call, const ClientSelection& filter) {
   int64_t killed = 0;
   filter.ForEachMatch(call.services.clients, [&](Session& session) {
@@ -259,7 +259,7 @@ struct ClientList {
   }
 
  private:
-  // TYPE with one type, or else ID with numbers.
+  // Accepts TYPE with one type, or ID with numbers.
   static void CheckOnlyFilter(std::span<const Bytes> words) {
     if (words.size() <= 2) return;
     if (!EqualsIgnoreCase(words[0], "ID")) throw Refusal{refusals::kSyntax};

@@ -34,7 +34,7 @@ namespace {
 
 using ClientPredicate = ClientSelection::Condition;
 
-// The option that is taken, and what is behind it.
+// The option that is being parsed, and the arguments after it.
 struct OptionSource {
   Call& call;
   ClientPurpose purpose;
@@ -60,8 +60,8 @@ uint64_t TakeId(OptionSource& source) {
   return static_cast<uint64_t>(*id);
 }
 
-// Redis: all words behind the ID of CLIENT LIST are IDs, or wrong; in CLIENT KILL there is one. Valkey: there may be
-// more, and then other options.
+// Redis: in CLIENT LIST all arguments after ID must be IDs; CLIENT KILL takes one. Valkey: takes several, and then
+// other options.
 std::vector<uint64_t> TakeIds(OptionSource& source) {
   const bool lists = source.purpose == ClientPurpose::kList;
   const DialectTraits& traits = source.call.services.dialect.traits;
@@ -155,7 +155,7 @@ ClientPredicate TakeDb(OptionSource& source) {
   return [db = DbIndex(source.call, source.args().Next())](const Session& session) { return session.db == db; };
 }
 
-// Without the port.
+// Returns the address without the port.
 Bytes IpOf(const Session& session) {
   const Bytes address = session.addresses.peer;
   return address.substr(0, std::min(address.rfind(':'), address.size()));
@@ -223,7 +223,7 @@ ClientPredicate TakeOptionPredicate(const SelectionOption& option, OptionSource&
   return [condition](const Session& session) { return !condition(session); };
 }
 
-void TakeOption(ClientSelection& filter, OptionSource& source) {  // NOLINT: a part of TakeClientSelection
+void TakeOption(ClientSelection& filter, OptionSource& source) {  // NOLINT: part of TakeClientSelection
   Args& args = source.args();
   const bool is_set = source.call.services.dialect.traits.client_ids_are_a_set;
   if (args.TakeTokenWith("ID", is_set ? 0 : 1)) {
@@ -248,7 +248,7 @@ bool ClientSelection::Matches(const Session& session) const {
 ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose) {
   ClientSelection filter;
   OptionSource source{call, purpose};
-  // Valkey 8.1 takes ID without IDs, but not alone.
+  // Valkey 8.1 accepts ID without IDs, but not as the only argument.
   if (call.args.Left() == 1) throw Refusal{refusals::kSyntax};
   while (!call.args.AtEnd()) TakeOption(filter, source);
   return filter;

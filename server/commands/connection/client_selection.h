@@ -1,4 +1,4 @@
-// ClientSelection: which clients CLIENT LIST shows and CLIENT KILL closes.
+// ClientSelection: selects the clients that CLIENT LIST shows and CLIENT KILL closes.
 //
 //   const ClientSelection filter = TakeClientSelection(call, ClientPurpose::kKill);
 //   filter.ForEachMatch(call.services.clients, [](Session& session) { … });
@@ -19,23 +19,23 @@ struct Call;
 struct ClientSelection {
   using Condition = std::function<bool(const Session&)>;
 
-  std::optional<std::vector<uint64_t>> ids;  // of ID
-  std::optional<bool> skips_caller;          // of SKIPME
-  std::map<Bytes, Condition> by_property;    // all must be true; under the option's name
+  std::optional<std::vector<uint64_t>> ids;  // from ID
+  std::optional<bool> skips_caller;          // from SKIPME
+  std::map<Bytes, Condition> by_property;    // by option name; all must be true
 
   bool Matches(const Session& session) const;
-  // Calls visit(session) for each client that matches and does not close: in the order of `ids`, or else in that of all
-  // IDs. Cost: O(ids × log clients), or O(clients).
+  // Calls visit(session) for each client that matches and is not closing, in the order of `ids`, or else in ascending
+  // order of IDs. Cost: O(ids × log clients), or O(clients).
   template <class Visit>
   void ForEachMatch(const Clients& clients, Visit&& visit) const;
 };
 
-// What the selected clients are for. The rules for IDs differ.
+// The command for which clients are selected. The rules for IDs differ.
 enum class ClientPurpose : uint8_t { kList, kKill };
 
 // Takes options up to the last argument. If one is repeated, the last counts. The filter holds views of the request.
 ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);
-// The clients that are connected from this address.
+// Selects the clients that are connected from this address.
 ClientSelection ClientsFrom(Bytes address);
 
 template <class Visit>

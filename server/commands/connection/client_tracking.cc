@@ -28,8 +28,8 @@ constexpr char kCachingWithoutOpt[] =
     "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
 constexpr char kCachingYes[] = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.";
 constexpr char kCachingNo[] = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.";
-// CLIENT TRACKING: one prefix of a client begins with another. `which` names the other one: "an existing" or "another
-// provided".
+// CLIENT TRACKING: the error for a prefix that begins with another one, or the reverse. `which` describes the other
+// prefix: "an existing" or "another provided".
 Refusal PrefixOverlap(Bytes prefix, Bytes which, Bytes other) {
   return {"ERR Prefix '" + std::string(prefix) + "' overlaps with " + std::string(which) + " prefix '" +
           std::string(other) + "'. Prefixes for a single client must not overlap."};
@@ -105,13 +105,13 @@ void NameOverlap(const TrackingRequest& request, const TrackingOptions* old) {
   }
 }
 
-// In sorted order, any prefix that overlaps with another is next to one that it overlaps with.
+// In sorted order, each overlapping prefix is next to one with which it overlaps.
 void RefuseNeighbours(std::span<const Bytes> sorted) {
   const auto found = std::adjacent_find(sorted.begin(), sorted.end(), Overlap);
   if (found != sorted.end()) throw refusals::PrefixOverlap(found[0], "another provided", found[1]);
 }
 
-// Cost: O(n log n) for many prefixes; then the error may name another pair than Redis does.
+// Checks many prefixes in O(n log n). Its error may then name another pair than Redis does.
 void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
   constexpr size_t kFew = 1000;
   const size_t existing = old == nullptr ? 0 : old->prefixes.size();

@@ -47,7 +47,7 @@ Refusal HelloOption(Bytes option) { return {"ERR Syntax error in HELLO option '"
 
 namespace {
 
-// Logs the session in, or refuses.
+// Logs the session in, or throws a Refusal.
 void Authenticate(Call& call, Bytes name, Bytes password) {
   const User* user = call.services.users.LogIn(name, password);
   if (user == nullptr) {
@@ -155,7 +155,7 @@ struct Hello {
   static void WriteGreeting(Call& call) {
     const Session& session = call.session;
     const bool has_role = call.services.sentinel.sentinel() == nullptr;
-    Reply reply(call.session.out, session.resp, session.reply_form);  // in the protocol version chosen just now
+    Reply reply(call.session.out, session.resp, session.reply_form);  // in the new protocol version
     const std::string& zone = call.services.settings.availability_zone;
     reply.Map(6u + has_role + !zone.empty());
     const DialectTraits traits = NamedTraits(call.services.settings);
@@ -215,7 +215,7 @@ struct Ping {
   }
 
  private:
-  // A RESP2 client with subscriptions reads the reply as a message.
+  // A RESP2 client with subscriptions expects the reply in the form of a message.
   static void AnswerAsMessage(Call& call) {
     call.reply.Array(2);
     call.reply.Bulk("pong");
@@ -265,7 +265,7 @@ struct Reset {
     session.no_evict = session.no_touch = session.import_source = false;
     call.services.slot_migrations.Forget(session);
     session.cluster_marks = {};
-    session.replies.Reset();  // the library's name stays, since the library is the same
+    session.replies.Reset();  // keeps the library's name, since the library is the same
     call.reply.Simple("RESET");
   }
 };

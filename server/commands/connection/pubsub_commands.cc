@@ -1,4 +1,4 @@
-// SUBSCRIBE, PUBLISH and their families, and PUBSUB.
+// SUBSCRIBE, PUBLISH and their variants, and PUBSUB.
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/pubsub.h"
@@ -50,7 +50,7 @@ int64_t CountedWith(const Session& session, PubSubKind kind) {
   return static_cast<int64_t>(own.Count(PubSubKind::kChannel) + own.Count(PubSubKind::kPattern));
 }
 
-// Replies with a message for one name (null: there was no subscription).
+// Replies with a message for one name. A null `name` means that there was no subscription.
 void Confirm(Call& call, Bytes word, PubSubKind kind, const Bytes* name) {
   call.reply.Push(3);
   call.reply.Bulk(word);
@@ -77,7 +77,7 @@ void SubscribeTo(Call& call, PubSubKind kind) {
   call.services.executor.KeepMessages(call.session);
 }
 
-// Leaves topics over many Turns, so that a session with many subscriptions does not delay other clients.
+// Unsubscribes over many turns, so that a session with many subscriptions does not delay other clients.
 void UnsubscribeFromAll(Call& call, PubSubKind kind) {
   constexpr size_t kPerTurn = 1000;
   const Bytes word = WordsOf(kind).unsubscribed;
@@ -124,7 +124,8 @@ constexpr uint32_t kSubscribing = kPubSub | kNoScript | kLoading | kStale;
 constexpr uint32_t kPublishing = kPubSub | kLoading | kStale | kFast | kMayReplicate;
 constexpr uint32_t kLooking = kPubSub | kLoading | kStale;
 
-// The nodes of a cluster hear of messages on its bus, replicas of other servers in their stream.
+// Propagates a message to the nodes of a cluster over the bus, and to the replicas of other servers in the replication
+// stream.
 void Spread(Call& call, PacketType type, Bytes channel, Bytes message) {
   if (Cluster* cluster = call.services.cluster.cluster()) return cluster->Publish(type, channel, message);
   call.unit.RecordForReplicas(call.db.Index(), call.args.Words());
@@ -159,7 +160,7 @@ struct Publish {
   }
 
  private:
-  // Another Sentinel introduces itself.
+  // Handles the hello message of another Sentinel.
   static void Receive(Call& call, Sentinel& sentinel, Bytes channel, Bytes message) {
     if (channel != HelloProtocol::kChannel) throw Refusal{refusals::kOnlyHello};
     sentinel.hellos().Receive(message);
@@ -179,7 +180,7 @@ struct PubSubChannels {
     WriteNames(call, PubSubKind::kChannel);
   }
 
-  // Redis: the container reports too many arguments.
+  // Redis: the error for too many arguments is that of the container.
   static void ExpectAtMostOne(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "pubsub", call.args[1]);
   }

@@ -1,7 +1,7 @@
 // Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH.
 //
-// Between MULTI and EXEC the Executor queues commands instead of running them. EXEC runs them all in its own Unit: no
-// other client's commands run between them, and the journals repeat all of their effects or none.
+// Between MULTI and EXEC, the Executor queues commands instead of running them. EXEC runs them all in its own Unit: no
+// command of another client runs between them, and replicas and the append-only file get all of their effects or none.
 #include "base/refusal.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/watched_keys.h"
@@ -71,7 +71,7 @@ struct Exec {
   }
 
  private:
-  // The rules have changed since it was queued.
+  // Handles a command that is no longer allowed, because the ACL rules have changed since it was queued.
   static void Deny(Call& call, const Command& command, std::span<const Bytes> words, AclDenial denial) {
     const std::string text = LateDenialText(denial);
     call.services.executor.RefuseWithin(call.session, &command, words, text);
@@ -84,7 +84,7 @@ struct Exec {
     call.reply.Array(transaction.Size());
     call.services.executor.SettleReply(call.session, reply_start);
     call.effect.Replace();
-    // EXEC asks this gate again, and no other.
+    // EXEC repeats only the permission check; the other gates were passed when the command was queued.
     static_assert(Applies(Gate::kPermissions, RequestPath::kQueued));
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       AclRequest request(command, words);

@@ -60,7 +60,7 @@ uint32_t FlagsOfFunction(const Services& services, const Session&, std::span<con
 
 void RunFunction(Call& call, Access access) {
   const Services& services = call.services;
-  services.monitors.ShowBegun(call.session, call.args.Words());  // before what the function does
+  services.monitors.ShowBegun(call.session, call.args.Words());  // before the commands of the function
   const ScriptFunction* function = services.function_libraries.FindFunction(call.args.Next());
   if (function == nullptr) throw Refusal{refusals::kNoFunction};
   const ScriptArguments arguments = ScriptArguments::Take(call.args, refusals::kBadKeyCount);

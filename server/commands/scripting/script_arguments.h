@@ -16,7 +16,7 @@ inline constexpr char kNegativeKeys[] = "ERR Number of keys can't be negative";
 
 }  // namespace refusals
 
-// The words after the name or text of a script: the number of keys, the keys, and other arguments.
+// The arguments after the name or text of a script: the number of keys, the keys, and other arguments.
 struct ScriptArguments {
   std::span<const Bytes> keys;
   std::span<const Bytes> args;
@@ -31,8 +31,8 @@ struct ScriptArguments {
   }
 };
 
-// CommandFlag bits of a request that runs a script with these ScriptFlag bits. Redis: flags that a script declares
-// replace those of the command.
+// Returns the CommandFlag bits of a request that runs a script with these ScriptFlag bits. Redis: flags that a script
+// declares replace those of the command.
 uint32_t FlagsForScript(uint32_t command_flags, uint32_t script_flags);
 
 }  // namespace respite

@@ -30,7 +30,7 @@ namespace {
 
 using Access = ScriptRunner::Access;
 
-// The flags that the script declares; parses its first line if it is not cached yet.
+// Returns the flags that the script declares. Parses its first line if the script is not cached yet.
 uint32_t FlagsOfText(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
   if (words.size() < 2) return flags;
   if (const Script* known = services.script_cache.FindText(words[1])) return FlagsForScript(flags, known->flags);
@@ -62,7 +62,7 @@ using FindScript = const Script& (*)(Call& call, Bytes name);
 
 void RunScript(Call& call, FindScript find, Access access) {
   const Services& services = call.services;
-  services.monitors.ShowBegun(call.session, call.args.Words());  // before what the script does
+  services.monitors.ShowBegun(call.session, call.args.Words());  // before the commands of the script
   const Bytes name = call.args.Next();
   const ScriptArguments arguments = ScriptArguments::Take(call.args);
   const Script& script = find(call, name);

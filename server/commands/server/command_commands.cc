@@ -161,7 +161,7 @@ struct CommandList {
 
 enum class KeyDetail : uint8_t { kNames, kNamesAndFlags };
 
-// The checks of COMMAND GETKEYS that precede the search for keys.
+// Does the checks of COMMAND GETKEYS that precede the search for keys.
 const CommandSpec& SpecOfRequest(const Call& call, std::span<const Bytes> request) {
   const CommandTable& table = call.services.commands;
   const Command* command = table.Find(request[0]);

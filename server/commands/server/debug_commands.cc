@@ -1,5 +1,5 @@
-// DEBUG: tools for tests. Redis checks the number of words of each subcommand itself and gives one error for an unknown
-// subcommand and a wrong number, so this family has its own table.
+// DEBUG: tools for tests. Redis checks the number of arguments in each subcommand, and gives one error for an unknown
+// subcommand and a wrong number. So this family has its own table.
 #include <sys/mman.h>
 #include <time.h>
 
@@ -71,10 +71,10 @@ constexpr char kRestartFailed[] = "ERR failed to restart the server. Check serve
 
 namespace {
 
-// Like C's atoi: leading digits, 0 without any.
+// Parses like C's atoi: leading digits, or 0 without any.
 int LeadingInteger(Bytes word) { return static_cast<int>(std::strtol(std::string(word).c_str(), nullptr, 10)); }
 
-// Takes an integer of at least zero; Redis has one error for both mistakes.
+// Takes an integer of at least zero. Redis has one error for both mistakes.
 int64_t NextPositive(Args& args) {
   int64_t value = args.NextInteger(refusals::kMustBePositive);
   if (value < 0) throw Refusal{refusals::kMustBePositive};
@@ -147,7 +147,7 @@ void SkipChecksum(Call& call) {
   call.reply.Ok();
 }
 
-// Redis stores elements of at least this size in nodes of their own. Here it has no effect; only the bounds are
+// Redis stores elements of at least this size in separate nodes. Here the value has no effect; only its bounds are
 // checked.
 void PackedThreshold(Call& call) {
   constexpr uint64_t kMost = (uint64_t{1} << 32) - (uint64_t{1} << 20);
@@ -204,7 +204,7 @@ void ShowObject(Call& call) {
   call.reply.Simple(DescribeEntry(entry, call.services.settings, call.now_ms));
 }
 
-// Redis: HELP lists these three subcommands, which show Redis' own structures. No value of ours has them.
+// Redis: HELP lists these three subcommands, which show Redis' own structures. No value of this server has them.
 void RefuseExisting(Call& call, const char* refusal) {
   if (call.db.Inspect(call.args.Next()) == nullptr) throw Refusal{refusals::kNoSuchKey};
   throw Refusal{refusal};
@@ -238,7 +238,7 @@ void DigestValue(Call& call) {
 struct PopulateOptions {
   int64_t count;
   std::string prefix = "key";
-  int64_t value_bytes = 0;  // 0: the length of its text
+  int64_t value_bytes = 0;  // 0: the length of the value's text
 };
 
 PopulateOptions TakePopulateOptions(Args& args) {
@@ -250,10 +250,10 @@ PopulateOptions TakePopulateOptions(Args& args) {
   return options;
 }
 
-// Redis: the keys are not told to replicas nor counted as changes, so they are left unreported.
+// Redis: the keys are neither propagated to replicas nor counted as changes, so they are left unreported.
 void Populate(Call& call) {
   RefuseWhileLoading(call);
-  constexpr size_t kKeyBytesMax = 127;  // Redis: cuts longer names
+  constexpr size_t kKeyBytesMax = 127;  // Redis: truncates longer names
   PopulateOptions options = TakePopulateOptions(call.args);
   for (int64_t i = 0; i < options.count; ++i) {
     std::string key = (options.prefix + ":" + std::to_string(i)).substr(0, kKeyBytesMax);
@@ -298,13 +298,13 @@ void Reload(Call& call) {
   RefuseWhileLoading(call);
   if (options.saves && services.snapshots.Running()) services.child_processes.Kill();
   if (options.saves && services.snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
-  // Keeps expired keys if there are journals, which must record their removal.
+  // Keeps expired keys if there is an append-only file or a replica, to which their removal must be propagated.
   if (services.data.journals.Listen()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<Capture> aside;
   if (options.flushes) {
     aside = Capture::Take(services.data);
   } else if (services.data.keeper != nullptr) {
-    services.data.keeper->OnReplaced();  // keys come without commands
+    services.data.keeper->OnReplaced();  // the loaded keys replace keys without commands
   }
   const LoadOutcome outcome = LoadDump(services, options.load, &call.session);
   services.clients.QueueUnblocked(call.session);
@@ -398,7 +398,7 @@ void Protocol(Call& call) {
 
 void Error(Call& call) { call.reply.Error(call.args.Next()); }
 
-// --- Others
+// --- Other subcommands
 
 void Log(Call& call) {
   call.services.log.Warning("DEBUG LOG: " + std::string(call.args.Next()));

@@ -71,7 +71,7 @@ struct MemoryPurge {
   }
 };
 
-// Collects the pairs of MEMORY STATS that the version has; without `emulate` those of Redis 7.2.
+// Collects the pairs of MEMORY STATS that the emulated version has; without `emulate` those of Redis 7.2.
 class StatsWriter {
  public:
   explicit StatsWriter(const Dialect& dialect) : version_(dialect.version.value_or(kSpokenVersion)) {}
@@ -81,7 +81,7 @@ class StatsWriter {
     if (since.IsIn(version_) && !is_gone) pairs_.emplace_back(name, static_cast<int64_t>(value));
   }
   void Ratio(Bytes name, double value) { pairs_.emplace_back(name, value); }
-  // The difference between `large` and `small`; may be negative.
+  // Adds the difference between `large` and `small`, which may be negative.
   void Excess(Bytes name, size_t large, size_t small) {
     pairs_.emplace_back(name, static_cast<int64_t>(large) - static_cast<int64_t>(small));
   }
@@ -151,7 +151,7 @@ struct MemoryStats {
     size_t table_bytes = 0;
     for (const MemoryReport::Database& database : report.databases) table_bytes += database.table_bytes;
     writer.Count("overhead.db.hashtable.lut", table_bytes, kSinceTables);
-    writer.Count("overhead.db.hashtable.rehashing", 0, kSinceTables);  // no table is ever doubled as a whole
+    writer.Count("overhead.db.hashtable.rehashing", 0, kSinceTables);  // tables never rehash as a whole
     writer.Count("overhead.total", report.overhead_bytes);
     writer.Count("db.dict.rehashing.count", 0, kSinceTables);
     writer.Count("keys.count", report.keys);
@@ -204,8 +204,8 @@ struct MemoryUsage {
     }
     return static_cast<size_t>(samples);
   }
-  // The index memory of a key at the usual load: 64 bytes hold seven slots, of which about four are used. A share of
-  // the actual table would make a key of an almost empty database look huge.
+  // Returns the index memory of a key at the usual load: 64 bytes hold seven slots, of which about four are used. A
+  // share of the actual table would make a key of an almost empty database look huge.
   static constexpr size_t kSlotBytes = 16;
   static size_t TableShare(const Entry& entry) { return entry.Deadline() == kNoDeadline ? kSlotBytes : 2 * kSlotBytes; }
 };

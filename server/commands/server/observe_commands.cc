@@ -33,7 +33,7 @@ size_t TakeRecordCount(Call& call) {
   const bool checked = call.services.dialect.traits.log_counts_are_checked;
   const int64_t count = call.args.NextInteger(checked ? refusals::kLogCount : refusals::kNotInteger);
   if (checked && count < -1) throw Refusal{refusals::kLogCount};
-  return static_cast<size_t>(count);  // all below zero means all, and becomes a large value
+  return static_cast<size_t>(count);  // a negative count means all, and becomes a large value
 }
 
 void WriteRecords(Reply& reply, const CommandLog& log, size_t most) {
@@ -269,7 +269,8 @@ struct LatencyHistogramCommand {
     call.services.commands.ForEach([&](const Command& command) { AddMeasured(call, command, measured); });
     return measured;
   }
-  // Repeated names are repeated in the reply, unknown ones skipped; a container adds its subcommands.
+  // Returns the named commands. Repeated names are repeated in the reply, and unknown ones skipped. A container adds
+  // its subcommands.
   static std::vector<const Command*> NamedMeasured(Call& call) {
     std::vector<const Command*> measured;
     for (Bytes name : call.args.Rest()) {

@@ -1,5 +1,5 @@
-// The commands of replication: REPLICAOF, SLAVEOF, ROLE and FAILOVER for operators; PSYNC, SYNC and REPLCONF for the
-// other side of a link.
+// The replication commands: REPLICAOF, SLAVEOF, ROLE and FAILOVER for operators; PSYNC, SYNC and REPLCONF for the other
+// server of a link.
 #include "base/log.h"
 #include "base/number_text.h"
 #include "server/clients/client_text.h"
@@ -48,7 +48,7 @@ int TakePort(Args& args) {
   return static_cast<int>(*number);
 }
 
-// By the name that Sentinels of every version give their connections.
+// Recognizes a Sentinel of any version by the name that it gives its connection.
 bool IsSentinel(const Session& session) {
   return session.identity.name.starts_with("sentinel-") && session.identity.name.ends_with("-cmd");
 }
@@ -61,7 +61,7 @@ void ChangeRole(Call& call) {
   if (replication.IsFailingOver()) throw Refusal{refusals::kReplicaofDuringFailover};
   if (EqualsIgnoreCase(call.args[1], "no") && EqualsIgnoreCase(call.args[2], "one")) {
     if (replication.role().is_replica) {
-      // The INFO by which it has chosen may be some seconds old.
+      // A Sentinel may choose a replica with incomplete data, because the INFO that it used may be some seconds old.
       if (!call.services.data.history.IsWhole() && IsSentinel(call.session))
         throw Refusal{refusals::kPromotionWithoutData};
       replication.Promote();
@@ -84,8 +84,8 @@ void ChangeRole(Call& call) {
         "performed.");
     return call.reply.Simple("OK Already connected to specified master");
   }
-  // After a failover a Sentinel has a replica follow another replica of the same master. A replica that still has its
-  // link may be led to another group of servers instead. A master that comes back may have parted.
+  // After a failover, a Sentinel makes a replica follow another replica of the same primary. A replica that still has
+  // its link may have been moved to another group of servers instead. A primary that returns may have diverged.
   const Role& role = replication.role();
   const bool is_sibling = role.is_replica && !role.is_linked && IsSentinel(call.session);
   replication.Follow(host, port, is_sibling ? History::Owner::kSame : History::Owner::kOther);
@@ -275,7 +275,7 @@ struct ReplConf {
     if (session.replica == nullptr) session.replica = std::make_unique<Replica>();
     return *session.replica;
   }
-  // False: nobody is answered.
+  // Returns false if REPLCONF gets no reply.
   static bool TakePair(Call& call) {
     const Bytes option = call.args.Next();
     Session& session = call.session;
@@ -310,7 +310,7 @@ struct ReplConf {
     return true;
   }
 
-  // Redis: these are all that there are; an empty list is the smallest RDB.
+  // Redis: `functions` is the only filter. An empty list selects the smallest RDB file.
   static void TakeFilter(Bytes filters, Replica& replica) {
     const auto names = SplitQuoted(filters);
     if (!names) throw Refusal{"ERR Missing rdb-filter-only values"};
@@ -320,7 +320,7 @@ struct ReplConf {
     }
   }
 
-  // Of what nobody asked for nothing is made.
+  // Ignores acknowledgements of clients that are not replicas.
   static void TakeAck(Call& call) {
     const auto offset = ParseInteger(call.args.Next());
     const auto on_disk = call.args.TakeToken("FACK") ? ParseInteger(call.args.Next()) : std::nullopt;

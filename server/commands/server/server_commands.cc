@@ -134,7 +134,7 @@ struct Lolwut {
                                        .since = "5.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kReadOnly | kFast};
-  // Redis: without VERSION and a number, draws the picture of this version, which has none.
+  // Redis: without VERSION and a number, shows the picture of this version, which has none.
   static void Run(Call& call) {
     std::string text;
     if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);
@@ -156,7 +156,7 @@ struct Lolwut {
   }
 };
 
-// The words of SHUTDOWN.
+// The arguments of SHUTDOWN.
 struct ShutdownOptions {
   uint32_t flags = kShutdownDefault;
   bool abort = false;

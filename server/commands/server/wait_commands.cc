@@ -1,4 +1,4 @@
-// WAIT and WAITAOF: until the writes of this client are with replicas, or on disks.
+// WAIT and WAITAOF: wait until the writes of this client have reached replicas, or disks.
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/commands/timeout.h"
@@ -32,7 +32,8 @@ void ReplyAckCount(Reply& reply, const Services& services, const Session& sessio
   reply.Integer(CountReplicas(services, session));
 }
 
-// What is kept beside a first base that is still being made is not safe yet.
+// Returns false while the first base file of the append-only file is being written, because the writes are not durable
+// until it is complete.
 bool IsOnDisk(const Services& services, const Session& session) {
   return services.aof.state() == AppendOnlyFile::State::kOn &&
          services.aof.writer().Synced() >= session.journaled_bytes;

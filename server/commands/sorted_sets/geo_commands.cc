@@ -15,10 +15,9 @@ namespace respite {
 
 namespace {
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Single places
+// === Single members
 
-// Four decimals. Redis: rounds the scaled number, half to even.
+// Formats four decimals. Redis: rounds the scaled number, half to even.
 std::string DistanceText(double distance) { return FixedText(std::rint(distance * 10'000) / 10'000, 4); }
 
 void ReplyPoint(Call& call, const GeoPoint& point) {
@@ -181,7 +180,7 @@ struct FoundPlace {
   size_t name_size;
 };
 
-// Places found; their names are stored one after another in one text.
+// The places that a search found. Their names are stored one after another in one text.
 class FoundPlaces {
  public:
   FoundPlaces(const SortedSet& places, const GeoQuery& query) {

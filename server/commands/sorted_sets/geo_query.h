@@ -40,11 +40,11 @@ struct GeoQuery {
 std::optional<GeoPoint> PlaceOf(const SortedSet& places, Bytes member);
 // Takes longitude and latitude. Throws if they are not numbers or out of range.
 GeoPoint TakePoint(Args& args);
-// The number of metres in `m`, `km`, `ft` or `mi`.
+// Returns the number of metres in one `m`, `km`, `ft` or `mi`.
 double MetersPerUnit(Bytes unit);
 
-// Parses the arguments after the keys. A search may be around a member of `places`. Redis: if `places` does not exist,
-// options are checked, but the member is not.
+// Parses the arguments after the keys. A search may be centred on a member of `places`. Redis: if `places` does not
+// exist, options are checked, but the member is not.
 GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form);
 
 }  // namespace respite

@@ -51,7 +51,7 @@ class AlgebraSource {
     if (const auto* set = std::get_if<Set>(&members_)) return set->Contains(member) ? std::optional(1.0) : std::nullopt;
     return std::get<SortedSet>(members_).Score(member);
   }
-  // Calls visit(Bytes member, double score).
+  // Calls visit(Bytes member, double score) for each member.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     if (const auto* set = std::get_if<Set>(&members_)) {
@@ -60,7 +60,8 @@ class AlgebraSource {
       std::get<SortedSet>(members_).ForEach(visit);
     }
   }
-  // The same, but stops when `go_on()`, which is called from time to time, returns false.
+  // Calls visit(Bytes member, double score) for each member until `go_on()` returns false. Calls `go_on()` from time to
+  // time.
   template <class Visit, class GoOn>
   void ForEachWhile(Visit&& visit, GoOn&& go_on) const {
     if (const auto* set = std::get_if<Set>(&members_)) {
@@ -95,7 +96,7 @@ struct AlgebraOptions {
   std::vector<AlgebraSource> sources;
   Aggregate aggregate = Aggregate::kSum;
   Scores scores = Scores::kNo;
-  size_t limit = 0;  // 0: none
+  size_t limit = 0;  // 0: no limit
 };
 
 Aggregate TakeAggregate(Args& args) {
@@ -113,7 +114,7 @@ void TakeWeights(Args& args, std::vector<AlgebraSource>& sources) {
   }
 }
 
-// Redis: looks the keys up before it parses the options.
+// Redis: looks up the keys before it parses the options.
 std::vector<AlgebraSource> TakeSources(Call& call) {
   const int64_t keys = call.args.NextInteger();
   if (keys < 1) throw refusals::NeedsInputKey(call.command.full_name);
@@ -160,7 +161,7 @@ void UniteScored(AlgebraOptions& options, ScoredResult& result) {
   }
 }
 
-// The score of a member of the first source in the intersection; nullopt if another source lacks it.
+// Returns the score of a member of the first source in the intersection, or nullopt if another source lacks it.
 std::optional<double> ScoreInAll(const AlgebraOptions& options, Bytes member, double first_score) {
   const std::vector<AlgebraSource>& sources = options.sources;
   double score = OrZero(sources[0].Weighted(first_score));
@@ -179,7 +180,7 @@ void IntersectScored(AlgebraOptions& options, ScoredResult& result) {
   });
 }
 
-// The number of members that all sources have, counted up to the limit.
+// Returns the number of members that all sources have, counted up to the limit.
 size_t CountInAll(AlgebraOptions& options) {
   const size_t limit = options.limit == 0 ? SIZE_MAX : options.limit;
   SortBySize(options.sources);
@@ -190,7 +191,8 @@ size_t CountInAll(AlgebraOptions& options) {
   return std::min(count, limit);
 }
 
-// Whether it is cheaper to look up each member of the first source in the others than to remove the others' members.
+// Returns whether looking up each member of the first source in the others is cheaper than removing the members of the
+// others.
 bool LooksUp(const std::vector<AlgebraSource>& sources) {
   size_t all = 0;
   for (const AlgebraSource& source : sources) all += source.Size();

@@ -25,8 +25,7 @@ constexpr char kIncrementOfMany[] = "ERR INCR option supports a single increment
 
 namespace {
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Putting in
+// === Adding
 
 struct ZAddOptions {
   AddRule rule = {};
@@ -63,7 +62,7 @@ ZAddOptions ParseZAddOptions(Args& args, AddRule::Arithmetic arithmetic) {
   return options;
 }
 
-// Parses all scores before anything changes. A single score, the common case, needs no allocation.
+// Parses all scores before the first change. A single score, the common case, needs no allocation.
 class PairScores {
  public:
   explicit PairScores(std::span<const Bytes> pairs) {
@@ -118,8 +117,7 @@ struct ZIncrBy {
   static void Run(Call& call) { AddMembers(call, AddRule::Arithmetic::kAdd); }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Looking at members
+// === Reading members
 
 struct ZCard {
   static constexpr CommandSpec spec = {.syntax = "ZCARD key",
@@ -206,8 +204,7 @@ struct ZRevRank {
   static void Run(Call& call) { ReplyRank(call, Direction::kDown); }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Taking out
+// === Removing
 
 struct ZRem {
   static constexpr CommandSpec spec = {.syntax = "ZREM key member...",
@@ -281,8 +278,7 @@ struct ZMPop {
   }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Chance, and walks
+// === Random members and ZSCAN
 
 // Calls write(member, score) for one member.
 template <class Write>
@@ -294,7 +290,7 @@ void DrawOne(Random& random, const SortedSet& set, Write&& write) {
   set.ForEach({random.Below(set.Size()), 1}, Direction::kUp, write);
 }
 
-// Calls write for `count` different members. Requires: count <= set.Size().
+// Calls write for `count` distinct members. Requires: count <= set.Size().
 template <class Write>
 void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& write) {
   constexpr size_t kFew = 3;  // fewer than 1/kFew of the members are drawn by rank, more in a scan
@@ -359,7 +355,7 @@ struct ZRandMember {
   }
 };
 
-// Redis: ZSCAN prints scores of a large set with 17 digits, those of a packed one as other commands do.
+// Redis: ZSCAN prints scores of a large set with 17 digits, and scores of a packed set like other commands.
 std::string ScanScoreText(double score, const ScoreTable* table) {
   if (table == nullptr) return DoubleText(score);
   std::array<char, 40> text;

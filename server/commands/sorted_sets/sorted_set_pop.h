@@ -1,4 +1,4 @@
-// Popping from sorted sets, for ZPOPMIN, ZMPOP and the blocking commands.
+// Pops members from sorted sets, for ZPOPMIN, ZMPOP and the blocking commands.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace respite {
 
 enum class ScoreEnd : uint8_t { kMin, kMax };
 
-// The pop command for an end, as written in effects.
+// Returns the pop command that is propagated for an end.
 inline Bytes PopCommand(ScoreEnd end) { return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX"; }
 
-// Calls write(member, score) for `count` members at one end and removes them. Requires: they exist.
+// Calls write(member, score) for `count` members at one end and removes them. Requires: the members exist.
 template <class Write>
 void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write) {
   const RankSpan span{end == ScoreEnd::kMin ? 0 : set->Size() - count, count};

@@ -20,12 +20,11 @@ constexpr char kWithScoresByLex[] = "ERR syntax error, WITHSCORES not supported 
 
 namespace {
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Ranges as options
+// === Range options
 
 enum class RangeBy : uint8_t { kRank, kScore, kLex };
 
-// How the commands of the family differ in their options.
+// The options that one command of the family accepts or implies.
 struct RangeForm {
   std::optional<RangeBy> by = std::nullopt;
   std::optional<Direction> direction = std::nullopt;
@@ -88,10 +87,10 @@ RangeOptions ParseRange(Call& call, const RangeForm& form) {
   return options;
 }
 
-// What a negative offset leaves.
+// The result of a negative offset: no members, or an offset from the end.
 enum class BelowZero : uint8_t { kNothing, kFromEnd };
 
-// Applies LIMIT to a span in the direction of the walk.
+// Applies LIMIT to a span in the direction of the scan.
 RankSpan Limited(RankSpan span, const RangeOptions& options, BelowZero below) {
   const auto count = static_cast<int64_t>(span.count);
   const bool is_from_end = options.offset < 0 && below == BelowZero::kFromEnd;
@@ -296,7 +295,7 @@ struct ZLexCount {
   }
 };
 
-// `span_of` returns which members of the set to remove.
+// `span_of` returns the span of members to remove.
 template <class SpanOf>
 void RemoveRange(Call& call, Bytes key, const KeyEvent& event, SpanOf&& span_of) {
   Edit<SortedSet> set = call.db.Open<SortedSet>(key);

@@ -21,7 +21,7 @@ constexpr char kLexRange[] = "ERR min or max not valid string range item";
 
 namespace {
 
-// Not if strtod would skip what the word begins with, or read a hexadecimal number.
+// Returns false if strtod would skip leading white space, or read a hexadecimal number.
 bool IsDecimal(Bytes word) {
   if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
   const bool is_hexadecimal = word.size() > 1 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X');

@@ -1,4 +1,4 @@
-// Helpers that commands on sorted sets share: parsing ranges, replies with scores, storing results.
+// Helpers for sorted set commands: parse ranges, write scores, store results.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);
 // Parses `[member`, `(member` (exclusive), `-` (first) and `+` (last).
 LexRange ParseLexRange(Bytes min, Bytes max);
 
-// The part of a range of ranks within `size` members.
+// Returns the part of a range of ranks within `size` members.
 inline RankSpan RanksAmong(const IndexRange& range, size_t size) {
   const auto [first, count] = range.Among(size);
   return {first, count};
 }
 
-// The same span counted from the other end, for ZREVRANGE.
+// Returns the span counted from the other end, for ZREVRANGE.
 inline RankSpan Mirrored(RankSpan span, size_t size) { return {size - span.first - span.count, span.count}; }
 
 enum class Scores : uint8_t { kNo, kYes };
@@ -52,10 +52,10 @@ class MemberWriter {
   Scores scores_;
 };
 
-// Takes WITHSCORES if it is the next word.
+// Takes WITHSCORES if it is the next argument.
 inline Scores TakeWithScores(Args& args) { return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo; }
 
-// The initial space for a new set of `count` members; 0 if it will not be packed.
+// Returns the initial space for a new set of `count` members; 0 if it will not be packed.
 inline size_t PackedRoom(size_t count, size_t bytes, const EncodingLimits& limits) {
   constexpr size_t kPerMember = 4;
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
@@ -89,7 +89,7 @@ AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, Pair
   return counts;
 }
 
-// Replaces the value of `key` by the result, or deletes the key if the result is empty, and replies with the number of
+// Replaces the value of `key` by the result, or deletes the key if the result is empty. Replies with the number of
 // members.
 void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const KeyEvent& event);
 

@@ -43,14 +43,14 @@ void WriteClaimed(Reply& reply, const StreamLog& log, const std::vector<StreamId
   }
 }
 
-// The group of a command that claims.
+// Returns the group of a claim command. Throws a Refusal if there is none.
 StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
   StreamGroup* group = stream ? stream->Log().FindGroup(name) : nullptr;
   if (group == nullptr) throw refusals::NoSuchKeyOrGroup(key, name);
   return *group;
 }
 
-// Redis: an entry that was deleted from the stream cannot be claimed; it is no longer pending.
+// Releases a pending entry that was deleted from the stream. Redis: it cannot be claimed.
 void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
   RecordPending(call, edit, id, entry);
   edit.group.Release(id);
@@ -62,14 +62,14 @@ void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const
 struct XClaimOptions {
   int64_t min_idle_ms = 0;
   std::vector<StreamId> ids;
-  std::optional<int64_t> delivered_ms;  // none: now
-  int64_t deliveries = -1;              // negative: one more, or as many as there were with JUSTID
+  std::optional<int64_t> delivered_ms;  // nullopt: now
+  int64_t deliveries = -1;              // negative: one more, or unchanged with JUSTID
   bool force = false;                   // also claims entries that are not pending
   ClaimReply reply = ClaimReply::kEntries;
   StreamId last_id;
 };
 
-// Redis: a negative time and one in the future count as now.
+// Redis: a negative time and a future time count as now.
 int64_t SaneTime(int64_t delivered_ms, int64_t now_ms) {
   return delivered_ms < 0 || delivered_ms > now_ms ? now_ms : delivered_ms;
 }
@@ -94,7 +94,7 @@ void TakeXClaimOption(Call& call, XClaimOptions& options) {
   }
 }
 
-// The IDs end at the first word that is no ID; options begin there.
+// The IDs end at the first argument that is no ID; the options begin there.
 XClaimOptions TakeXClaimOptions(Call& call) {
   Args& args = call.args;
   XClaimOptions options;
@@ -228,12 +228,12 @@ struct XAutoClaim {
 
  private:
   struct Result {
-    StreamId next;  // where the next call goes on; 0-0 at the end
+    StreamId next;  // start of the next call; 0-0 at the end
     std::vector<StreamId> claimed;
     std::vector<StreamId> released;
   };
 
-  // Redis: gives up after ten times as many entries as it may claim.
+  // Redis: visits at most ten times as many entries as it may claim.
   static Result ClaimAll(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
                          const XAutoClaimOptions& options) {
     Result result;

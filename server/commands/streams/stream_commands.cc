@@ -41,14 +41,15 @@ namespace {
 using Strategy = StreamTrim::Strategy;
 using Precision = StreamTrim::Precision;
 
-constexpr uint64_t kEntryMaxBytes = uint64_t{1} << 30;  // of all fields and values together
+constexpr uint64_t kEntryMaxBytes = uint64_t{1} << 30;  // all fields and values of an entry
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Trimming: options of XADD and XTRIM
 
 class TrimOptions {
  public:
-  // Takes an option at the cursor; false when there is none. Redis: an option that is the last word is not seen as one.
+  // Takes an option at the cursor. Returns false if there is none. Redis: an option that is the last argument is not
+  // recognized.
   bool TryTake(Args& args) {
     if (args.TakeTokenWith("MAXLEN", 1)) {
       TakeStrategy(args, Strategy::kMaxLength);
@@ -69,8 +70,8 @@ class TrimOptions {
 
   bool IsGiven() const { return trim_.strategy != Strategy::kNone; }
 
-  // Checks combinations of options, and sets the default limit: some hundred blocks. A record of Redis has the result
-  // of the trim and its LIMIT, which no longer matters.
+  // Checks combinations of options, and sets the default limit of some hundred blocks. A command from Redis'
+  // replication stream has the result of the trim, so its LIMIT no longer matters.
   enum class Need : uint8_t { kOptional, kRequired };
   StreamTrim Finish(Need need, const Call& call) {
     const bool approximate = trim_.precision == Precision::kWholeBlocks;
@@ -103,7 +104,7 @@ class TrimOptions {
   std::optional<int64_t> limit_;
 };
 
-// The trim as an effect: exact, with its result.
+// The trim as it is propagated: exact, with its result.
 struct TrimWords {
   // Requires: there is a strategy.
   TrimWords(const StreamTrim& trim, const StreamLog& log) {
@@ -154,7 +155,7 @@ struct XTrim {
 // Adding
 
 struct XAddOptions {
-  std::optional<ParsedStreamId> id;  // none: `*`
+  std::optional<ParsedStreamId> id;  // nullopt: `*`
   bool creates = true;
   StreamTrim trim;
 };
@@ -181,7 +182,7 @@ XAddOptions TakeXAddOptions(Call& call) {
   return options;
 }
 
-// The ID of the new entry.
+// Returns the ID of the new entry.
 StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_ms) {
   if (log.LastId() == StreamId::Max()) throw Refusal{refusals::kStreamExhausted};
   std::optional<StreamId> id;
@@ -196,7 +197,7 @@ StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_m
   return *id;
 }
 
-// Redis: the effect has the ID, and the exact number of entries that were left.
+// Redis: the propagated command has the ID, and the exact number of entries that were left.
 void RecordAdd(Call& call, Bytes key, const StreamTrim& trim, const StreamLog& log, const StreamId& id,
                std::span<const Bytes> words) {
   constexpr size_t kMostBefore = 6;
@@ -241,7 +242,7 @@ struct XAdd {
   }
 
  private:
-  // Never refuses for a new stream: any ID that passed the checks is above 0-0.
+  // Never refuses an ID for a new stream, because any ID that passed the checks is above 0-0.
   static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
     StreamLog& log = stream->Log();
     const StreamId id = IdToAdd(options, log, call.now_ms);
@@ -311,8 +312,7 @@ struct XRevRange {
   static void Run(Call& call) { WriteEntryRange(call, StreamLog::Order::kBackward); }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Deleting, and the metadata of a stream
+// === Deleting, and the metadata of a stream
 
 struct XDel {
   static constexpr CommandSpec spec = {.syntax = "XDEL key id...",
@@ -341,7 +341,8 @@ struct XSetIdOptions {
   StreamId max_deleted_id;  // 0-0: not given
 };
 
-// A record may be of a Redis before 7.2, which let the last ID get below the greatest deleted one. Here it is lowered.
+// Redis before 7.2 let the last ID fall below the greatest deleted ID. In a record of such a server, this lowers the
+// latter.
 XSetIdOptions TakeXSetIdOptions(Args& args, const Unit& unit) {
   XSetIdOptions options;
   options.last_id = TakeStreamId(args.Next());

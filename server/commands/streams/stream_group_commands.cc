@@ -50,7 +50,7 @@ GroupOptions TakeGroupOptions(Call& call, GroupCommand command) {
   return options;
 }
 
-// The stream of a subcommand. Refuses when there is none.
+// Opens the stream of a subcommand. Throws a Refusal if there is none.
 Edit<Stream> OpenStream(Call& call, Bytes key) {
   if (call.db.Find(key) == nullptr) throw Refusal{refusals::kStreamGroupNeedsKey};
   return call.db.Open<Stream>(key);
@@ -62,7 +62,7 @@ StreamGroup& GroupOf(Edit<Stream>& stream, Bytes name, Bytes key) {
   return *group;
 }
 
-// Redis: groups are no part of the value that WATCH looks at.
+// Redis: a change of a group does not affect WATCH.
 void GroupChanged(Edit<Stream>& stream, const KeyEvent& event) {
   stream.Count(1);
   stream.Announce(event);
@@ -124,7 +124,7 @@ struct XGroupSetId {
     StreamGroup& group = GroupOf(stream, name, key);
     constexpr size_t kMostWords = 7;
     if (call.args.Count() > kMostWords) throw refusals::SubcommandSyntax(call.services.dialect, "XGROUP", call.args[1]);
-    // Redis: `-` and `+` are IDs here.
+    // Redis: `-` and `+` are valid IDs here.
     const StreamId last_id = id_word == "$"                     ? stream->Log().LastId()
                              : id_word == "-" || id_word == "+" ? RangeStart(id_word)
                                                                 : TakeStreamId(id_word);
@@ -148,7 +148,7 @@ struct XGroupDestroy {
     Edit<Stream> stream = OpenStream(call, key);
     const bool destroyed = stream->Log().DestroyGroup(name);
     if (destroyed) GroupChanged(stream, "xgroup-destroy");
-    if (destroyed) stream.Wake();  // clients that wait for the group get an error
+    if (destroyed) stream.Wake();  // clients blocked on the group get an error
     call.reply.Integer(destroyed ? 1 : 0);
   }
 };
@@ -238,7 +238,7 @@ struct XAck {
     Edit<Stream> stream = call.db.OpenToRead<Stream>(key);
     StreamGroup* group = stream ? stream->Log().FindGroup(name) : nullptr;
     if (group == nullptr) return call.reply.Integer(0);
-    for (const Bytes word : call.args.Rest()) TakeStreamId(word);  // all are checked before one is released
+    for (const Bytes word : call.args.Rest()) TakeStreamId(word);  // checks all IDs before the first release
     uint64_t released = 0;
     for (const Bytes word : call.args.Rest()) released += group->Release(TakeStreamId(word)) ? 1 : 0;
     stream.Count(released);
@@ -254,7 +254,7 @@ struct PendingFilter {
   std::optional<Bytes> consumer;
 };
 
-// Redis: words behind the consumer are not looked at.
+// Redis: ignores arguments after the consumer.
 PendingFilter TakePendingFilter(Args& args) {
   PendingFilter filter;
   if (EqualsIgnoreCase(args.Rest()[0], "IDLE")) {
@@ -293,7 +293,7 @@ void WritePendingSummary(Reply& reply, const StreamGroup& group) {
   }
 }
 
-// The IDs that pass the filter, in order. `pending` has the entries of the group or of one consumer.
+// Returns the IDs that pass the filter, in order. `pending` has the entries of the group or of one consumer.
 template <class Pending>
 std::vector<StreamId> FilteredIds(const Pending& pending, const StreamGroup& group, const PendingFilter& filter,
                                   int64_t now_ms) {

@@ -31,7 +31,7 @@ void WriteId(Reply& reply, Bytes name, const StreamId& id) {
   reply.Bulk(name);
   reply.Bulk(StreamIdText(id));
 }
-// Writes null for an unknown value.
+// Writes the count, or null if it is unknown.
 void WriteKnown(Reply& reply, Bytes name, std::optional<int64_t> count) {
   reply.Bulk(name);
   count ? reply.Integer(*count) : reply.Null();
@@ -102,13 +102,13 @@ struct XInfoGroups {
 // ---------------------------------------------------------------------------------------------------------------------
 // XINFO STREAM
 
-// XINFO STREAM … FULL
+// The options of XINFO STREAM … FULL.
 struct Detail {
-  uint64_t count;  // of entries and pending entries; 0: all
+  uint64_t count;  // limit for entries and pending entries; 0: all
   const DialectTraits& traits;
 };
 
-// At most `count` items, all of them for 0.
+// Returns the number of items to show: at most `count`, or all of them for 0.
 template <class Item>
 uint64_t CountShown(const StreamIdMap<Item>& map, uint64_t count) {
   return count == 0 ? map.Size() : std::min<uint64_t>(map.Size(), count);

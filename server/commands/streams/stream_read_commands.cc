@@ -1,7 +1,7 @@
 // XREAD and XREADGROUP: read the entries after given IDs from several streams, alone or as a consumer of a group.
 //
-// Both walk over the streams twice: first they find those with entries (and XREADGROUP delivers them), then they write
-// the reply. Streams without entries are left out.
+// Both go through the streams twice. First they find the streams with entries (and XREADGROUP delivers them), then they
+// write the reply. Streams without entries are omitted.
 
 #include <algorithm>
 #include <optional>
@@ -72,7 +72,7 @@ struct StreamReadOptions {
   bool has_group = false;
   std::span<const Bytes> keys;
   std::span<const Bytes> ids;
-  size_t first_id_word = 0;  // where the IDs begin in the request
+  size_t first_id_word = 0;  // index of the first ID in the request
 };
 
 StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
@@ -111,7 +111,7 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
   return options;
 }
 
-// Waits for the streams. `words` is the request to run again, if not this one. Requires: BLOCK was given.
+// Blocks the client on the streams. `words` is the request to run again, if not this one. Requires: BLOCK was given.
 void Wait(Call& call, const StreamReadOptions& options, BlockCondition::Loss loss,
           std::vector<std::string> words = {}) {
   call.Wait({.keys = options.keys,
@@ -131,7 +131,7 @@ void BeginStream(Reply& reply, Bytes key) {
 // ---------------------------------------------------------------------------------------------------------------------
 // XREAD
 
-// The ID after which to read.
+// Returns the ID after which to read.
 StreamId IdToReadBehind(Bytes word, const Stream& stream, const DialectTraits& traits) {
   if (word == "$") return stream.Exists() ? stream.Log().LastId() : StreamId();
   if (word == ">") throw Refusal{refusals::kStreamNewIdWithoutGroup};
@@ -141,9 +141,9 @@ StreamId IdToReadBehind(Bytes word, const Stream& stream, const DialectTraits& t
   return stream.IsEmpty() ? StreamId() : *stream.Log().LastLiveId().Previous();
 }
 
-// The request with the IDs that `$` and `+` stood for when it came.
+// Returns the request with the IDs that `$` and `+` stood for when it arrived.
 std::vector<std::string> WithIds(const Call& call, const StreamReadOptions& options, const std::vector<StreamId>& ids) {
-  if (!options.block_ms) return {};  // it will not run again
+  if (!options.block_ms) return {};  // it does not run again
   const std::span<const Bytes> words = call.args.Words();
   std::vector<std::string> request(words.begin(), words.end());
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -194,7 +194,7 @@ struct XRead {
 // ---------------------------------------------------------------------------------------------------------------------
 // XREADGROUP
 
-// What the reader asks for: new entries, or its pending ones after an ID.
+// The entries that the client requests: new ones, or its pending ones after an ID.
 struct GroupPosition {
   bool is_new = false;
   StreamId behind;
@@ -205,12 +205,12 @@ GroupPosition PositionOf(Bytes word, const DialectTraits& traits) {
   if (word == "$") throw Refusal{refusals::kStreamLastIdInGroup};
   if (word == ">") return {.is_new = true, .behind = {}};
   const StreamId id = TakeStreamId(word);
-  // Redis: the greatest ID is how it remembers `>`.
+  // Redis: represents `>` by the greatest ID.
   return id == StreamId::Max() ? GroupPosition{.is_new = true, .behind = {}} : GroupPosition{false, id};
 }
 
-// The result of one stream: consecutive new entries, or pending ones, which may have been deleted. Entries do not move
-// in between.
+// The result for one stream: consecutive new entries, or pending ones, which may have been deleted. The entries do not
+// move before the reply is written.
 struct Delivery {
   Bytes key;
   std::optional<StreamLog::Walk> first_new;
@@ -218,7 +218,7 @@ struct Delivery {
   std::vector<StreamId> history;
 };
 
-// Delivers new entries to the consumer. Requires: there are some.
+// Delivers new entries to the consumer. Requires: there are new entries.
 Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options) {
   const StreamLog& log = edit.Log();
   const ReadCounting counting = CountingOf(call.services.dialect.traits);
@@ -239,7 +239,7 @@ Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
   return delivery;
 }
 
-// Counts another delivery of the consumer's pending entries.
+// Delivers the consumer's pending entries again, and counts that.
 Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& consumer, const StreamId& behind,
                       const StreamReadOptions& options) {
   Delivery delivery{edit.key, std::nullopt, 0, {}};
@@ -260,7 +260,7 @@ void WriteHistory(Call& call, const Delivery& delivery) {
   call.reply.Array(delivery.history.size());
   for (const StreamId& id : delivery.history) {
     if (WriteEntryOf(call.reply, stream.Log(), id)) continue;
-    call.reply.Array(2);  // it was deleted since
+    call.reply.Array(2);  // deleted since the delivery
     call.reply.Bulk(StreamIdText(id));
     call.reply.NullArray();
   }
@@ -296,7 +296,7 @@ struct XReadGroup {
       }
       positions.push_back(PositionOf(options.ids[i], call.services.dialect.traits));
     }
-    call.effect.Replace();  // the effects are those of each delivered entry
+    call.effect.Replace();  // each delivered entry is propagated separately
     std::vector<Delivery> deliveries;
     for (size_t i = 0; i < options.keys.size(); ++i) {
       if (auto delivery = Deliver(call, options, options.keys[i], positions[i])) {

@@ -1,4 +1,4 @@
-// Helpers that commands on streams share: parsing IDs, entries in replies, effects of deliveries.
+// Helpers for stream commands: parse IDs, write entries, propagate deliveries.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,13 @@ StreamId RangeEnd(Bytes word);
 
 // Writes an entry as [id, [field, value, …]].
 void WriteEntry(Reply& reply, const StreamLog::Walk& entry);
-// Writes an array of the entries of a range, at most `most` of them (0: all).
+// Writes an array of the entries of a range, at most `most` (0: all).
 void WriteEntries(Reply& reply, const StreamLog& log, const StreamId& from, const StreamId& to, uint64_t most,
                   StreamLog::Order order);
 // Writes one entry. Returns false and writes nothing if it does not exist.
 bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);
 
-// A group that a command changes, with the names for its effects.
+// A group that a command changes, with the names for its propagated commands.
 struct GroupEdit {
   Bytes key;
   Bytes name;
@@ -51,12 +51,12 @@ struct GroupEdit {
   StreamLog& Log() const { return stream->Log(); }
 };
 
-// How the emulated version counts what groups have read.
+// Returns how the emulated version counts the entries that groups have read.
 ReadCounting CountingOf(const DialectTraits& traits);
 
 // Finds or creates the consumer and marks it as seen. Creating it counts as a change.
 StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name);
-// Record as effects the state of a pending entry, and the group's last delivered ID.
+// Propagate the state of a pending entry, and the group's last delivered ID.
 void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry);
 void RecordGroupPosition(Call& call, const GroupEdit& edit);
 
