@@ -31,7 +31,7 @@ std::string ValueDigest(const Entry& entry) {
 
 bool AreEqual(const Entry& one, const Entry& other) {
   if (one.Type() != other.Type() || one.Deadline() != other.Deadline()) return false;
-  // A digest covers neither consumer groups nor deadlines of fields.
+  // A digest does not cover consumer groups and deadlines of fields.
   const bool has_digest = one.Type() != ValueType::kStream && !one.HasTimedFields() && !other.HasTimedFields();
   if (has_digest) return ValueDigest(one) == ValueDigest(other);
   return DumpPayload(one, RdbCompression::kOff) == DumpPayload(other, RdbCompression::kOff);

@@ -60,7 +60,7 @@ class KeyHistory {
  public:
   static constexpr size_t kMostBytes = size_t{8} << 20;
 
-  // What a call did to acquire a lock. kMissed: the key existed, so SET NX did nothing.
+  // The effect of a call on a lock. kMissed: the key existed, so SET NX did nothing.
   enum class Step : uint8_t { kNone, kTook, kMissed };
 
   // Records a finished call, whose journal entry is `at.next_seq`.

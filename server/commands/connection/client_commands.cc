@@ -51,7 +51,7 @@ std::string LineOf(Call& call, const Session& session) {
   return ClientText(session, call.services.clock.MonotonicMs(), running, call.services.dialect.traits) + "\n";
 }
 
-// Redis: the error for too many arguments is that of the container.
+// Redis: too many arguments give the error of the container command.
 void ExpectAtMost(Call& call, size_t arguments) {
   if (call.args.Left() > arguments) throw refusals::SubcommandSyntax(call.services.dialect, "client", call.args[1]);
 }

@@ -180,7 +180,7 @@ struct PubSubChannels {
     WriteNames(call, PubSubKind::kChannel);
   }
 
-  // Redis: the error for too many arguments is that of the container.
+  // Redis: too many arguments give the error of the container command.
   static void ExpectAtMostOne(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "pubsub", call.args[1]);
   }

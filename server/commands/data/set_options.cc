@@ -10,7 +10,7 @@ namespace {
 
 class SetOptionsParser {
  public:
-  // If `unit` repeats a record of a replication stream or file, the value is not compared with that of IFEQ.
+  // If `unit` repeats a record of a replication stream or file, the value of IFEQ is not compared.
   explicit SetOptionsParser(Args& args, const Unit* unit = nullptr)
       : args_(args), repeats_(unit && unit->RepeatsRecord()) {}
 

@@ -1,4 +1,4 @@
-// SortOrder: orders elements for SORT by numbers or texts, in both directions, and only as far as the result needs.
+// SortOrder: orders elements for SORT by numbers or texts, in both directions, and only the part that the result needs.
 //
 // Each element gets a rank of 64 bits that orders like its number, or like the first bytes of its text. The sort moves
 // only ranks and indexes, and compares texts only if ranks are equal.

@@ -250,7 +250,7 @@ PopulateOptions TakePopulateOptions(Args& args) {
   return options;
 }
 
-// Redis: the keys are neither propagated to replicas nor counted as changes, so they are left unreported.
+// Redis: does not propagate the keys to replicas, and does not count them as changes. So they are left unreported.
 void Populate(Call& call) {
   RefuseWhileLoading(call);
   constexpr size_t kKeyBytesMax = 127;  // Redis: truncates longer names

@@ -131,7 +131,7 @@ void ResetClients(Call& call) {
 }
 
 // In the order of execution. Directives may be refused, so they come first, when nothing has changed yet. Clients are
-// reset before users and data, so that they are neither notified of removed keys nor affected by removed users.
+// closed before users and data are reset, so that these changes do not affect or notify them.
 constexpr std::array kResets = {
     TestAction{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},
     TestAction{"faults", [](Call& call) { call.services.lab.faults.Clear(); }},

@@ -1,5 +1,5 @@
-// FaultRules: TEST FAULT. The rules of a server, in the order in which they were added. The first rule that matches a
-// request, connection or disk operation, and is due by its Turns, acts on it.
+// FaultRules: TEST FAULT. The rules of a server, in the order in which they were added. A request, connection or disk
+// operation meets the first rule that matches it and that acts now by its Turns (TIMES, AFTER, PERCENT).
 //
 // Each command has a list of the rules that may match it, made when the command is first used. So rules for other
 // commands cost it nothing.

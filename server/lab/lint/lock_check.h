@@ -75,7 +75,7 @@ class LockCheck final : public LintCheck {
   std::unordered_map<uint64_t, KeySet> watches_;   // by client ID
   KeySet read_by_script_;                          // keys that the running script has read
   std::optional<KeyName> taking_;                  // lock that the running request acquires
-  std::vector<KeyName> without_deadline_;          // locks of the running transaction or script
+  std::vector<KeyName> without_deadline_;          // locks that the running transaction or script acquired
 };
 
 }  // namespace respite

@@ -14,8 +14,7 @@ constexpr std::array<Bytes, 6> kSubscriptions = {"subscribe",   "psubscribe",   
 constexpr std::array<Bytes, 3> kMessages = {"message", "pmessage", "smessage"};
 constexpr std::array<Bytes, 3> kForeign = {"sync", "psync", "monitor"};
 
-constexpr std::array<Bytes, 4> kOwnTimes = {"clock", "reset", "snapshot",
-                                            "world"};  // subcommands of TEST that change time
+constexpr std::array<Bytes, 4> kOwnTimes = {"clock", "reset", "snapshot", "world"};  // TEST subcommands
 constexpr Bytes kWorldUser = "world.";
 
 template <size_t kCount>

@@ -43,7 +43,8 @@ Replay::Replay(Parts parts, Recording recording, Options options)
   if (time_ == Time::kServersClock) ReachClock();
 }
 
-// Returns true if a client of the recording moves the clock, which this replay would then disturb.
+// Returns true if a client of the recording moves the clock. It would find another time if the replay also moved the
+// clock.
 bool Replay::HasOwnTime() const {
   std::map<uint64_t, AskedReplies> clients;
   return std::ranges::any_of(recording_.events, [&](const RecordedEvent& event) {

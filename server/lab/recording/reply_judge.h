@@ -17,15 +17,15 @@ class ReplyJudge {
   enum class Verdict : uint8_t {
     kSame,
     kDiffers,
-    kOpen,  // of one type; the contents may differ between servers or runs
+    kOpen,  // need not be equal: ignored, or of one type with contents that vary
   };
 
   // `set` must outlive this object. Commands whose names (`get`, `client|id`) match one of the patterns are kOpen.
   ReplyJudge(const CommandSet& set, const std::vector<std::string>& ignored);
 
-  // Ignores the order of elements of sets and maps, and of replies that have no specified order. A reply that depends
-  // on time, chance or the server (tips, and the groups `server` and `connection`) is kOpen, unless exactly one of the
-  // two is an error. A script's reply with the same elements in another order is also kOpen, because scripts return
+  // Ignores the order of elements of sets and maps, and of replies that have no specified order. Replies that depend on
+  // time, chance or the server (tips, and the groups `server` and `connection`) are kOpen if both have one type and
+  // neither is an error. A script's reply with the same elements in another order is also kOpen, because scripts return
   // hashes and sets as arrays.
   Verdict Judge(const AskedRequest& request, const ReplyTree& recorded, const ReplyTree& replayed) const;
 

@@ -17,8 +17,7 @@ std::string PlainWord(Bytes word);
 
 // Returns the width in terminal columns; characters of East Asian scripts take two. Requires: valid UTF-8.
 size_t WidthOf(Bytes text);
-// Returns the text if it fits into `most` columns, else its beginning followed by "...". Requires: valid UTF-8, most >=
-// 3.
+// Returns the text if it fits into `most` columns, else its beginning and "...". Requires: valid UTF-8, most >= 3.
 std::string Shortened(Bytes text, size_t most);
 
 // Escapes a text for an HTML element or attribute.

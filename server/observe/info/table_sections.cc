@@ -88,7 +88,7 @@ std::string KeyspaceSection(const Services& services) {
     const Database& database = services.keyspace[index];
     const size_t keys = services.keyspace.VisibleSize(index);
     if (keys == 0) continue;
-    // Uses the format of Redis 7.4 if hashes have fields with deadlines, else that of 7.2.
+    // Uses the format of Redis 7.4 if hashes have fields with deadlines, else the format of 7.2.
     const size_t with_timed_fields = database.TimedFields().Size();
     text.Add("db" + std::to_string(index),
              "keys=" + std::to_string(keys) + ",expires=" + std::to_string(database.TimedSize()) +
