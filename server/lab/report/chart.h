@@ -32,7 +32,7 @@ struct Chart {
     const RequestEntry* entry;  // null for an expired key
     const ExpiredKey* expired;  // null for a request
     int level = 0;              // 1 within a transaction or a script, 2 within both
-    bool is_claimed = false;    // its EXEC or EVAL is the row above it
+    bool is_claimed = false;    // its EXEC or EVAL is in a row above it
   };
   struct Lock : ChartSpan {
     size_t lane = 0;
