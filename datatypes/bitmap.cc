@@ -10,7 +10,7 @@ namespace respite {
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Counting. Four sums that do not depend on each other keep the counting unit busy.
+// Counting. Four independent sums keep the processor's counting unit busy.
 
 template <class CountWord>
 [[gnu::always_inline]] inline uint64_t CountWith(Bytes bitmap, CountWord count_word) {
@@ -35,7 +35,7 @@ template <class CountWord>
 
 #if defined(__x86_64__)
 __attribute__((target("popcnt"))) uint64_t CountByInstruction(Bytes bitmap) {
-  // Uses the builtin: std::popcount would be compiled for every processor and inlined only afterwards.
+  // Uses the builtin, because std::popcount would be compiled for every processor and inlined only afterwards.
   return CountWith(
       bitmap,
       [](uint64_t word) __attribute__((always_inline)) { return static_cast<uint64_t>(__builtin_popcountll(word)); });
@@ -52,7 +52,8 @@ uint64_t CountByArithmetic(Bytes bitmap) {
 }
 #endif
 
-// Skips words whose bytes are all `same`; stops at a word that differs, or when less than a word is left before `end`.
+// Skips words that consist only of the byte in `same`. Stops at a different word, or if less than a word is left before
+// `end`.
 size_t SkipBytes(Bytes bitmap, size_t at, size_t end, uint64_t same) {
   constexpr size_t kWord = sizeof(uint64_t);
   const char* text = bitmap.data();
@@ -65,7 +66,7 @@ size_t SkipBytes(Bytes bitmap, size_t at, size_t end, uint64_t same) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Combining, 16 bytes at a time: every x86-64 and every 64-bit ARM has registers for that, and memory is slower.
+// Combining, 16 bytes at a time: all x86-64 and 64-bit ARM processors have such registers, and memory is slower anyway.
 
 typedef uint64_t Lane __attribute__((vector_size(16)));
 
@@ -89,7 +90,7 @@ Bytes PartFrom(Bytes text, size_t begin, size_t size) {
 
 constexpr size_t kPart = 4096;  // stays in the L1 cache while every source is applied to it
 
-// A part of the result, and of each source. Shorter sources are padded with clear bits.
+// Part of the result. A source shorter than the part is padded with clear bits.
 class ResultPart {
  public:
   explicit ResultPart(size_t size) : size_(size) {}
@@ -104,7 +105,7 @@ class ResultPart {
     Combine(bytes_.data(), source, [](auto a, auto b) { return a & b; });
     ClearFrom(source.size());
   }
-  // Keeps the bits of the source that were not here.
+  // Keeps the bits of the source that were not set in this part.
   void SubtractFrom(Bytes source) {
     Combine(bytes_.data(), source, [](auto a, auto b) { return b & ~a; });
     ClearFrom(source.size());
@@ -129,7 +130,7 @@ class ResultPart {
   size_t size_;
 };
 
-// The same part of each source.
+// Gives access to one part of each source, at the same offset in all of them.
 class SourceParts {
  public:
   SourceParts(std::span<const Bytes> sources, size_t at, size_t size) : sources_(sources), at_(at), size_(size) {}
@@ -146,7 +147,7 @@ class SourceParts {
   size_t size_;
 };
 
-// The bits that exactly one source has.
+// Sets the bits that exactly one source has.
 void CombineOnes(ResultPart& part, const SourceParts& sources) {  // NOLINT: the result so far
   ResultPart several(part.View().size());
   ResultPart both(part.View().size());
@@ -185,7 +186,7 @@ void CombinePart(BitOperation operation, ResultPart& part, const SourceParts& so
     case BitOperation::kAndOr:
       return part.And(sources.First());
     case BitOperation::kOne:
-      return;  // see above
+      return;  // handled at the top
   }
 }
 
@@ -244,7 +245,7 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
   const uint64_t flip = wanted == Bit::kSet ? 0 : ~uint64_t{0};
   const size_t end = range.last / 8 + 1;
   size_t at = range.first / 8;
-  // A bit set in `byte` is a match.
+  // A bit set in `byte` marks a match.
   auto byte = static_cast<uint8_t>((ByteAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
   if (byte == 0) {
     at = SkipBytes(bitmap, at + 1, end, flip);

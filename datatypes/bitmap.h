@@ -1,8 +1,8 @@
-// Bitmap: a string seen as bits. Bit 0 is the highest bit of the first byte, bit 8 the highest of the second, and so
-// on; bits after the end of the string are clear. A field is an integer of 1 to 64 bits that begins at any bit, highest
-// bit first.
+// Bitmap: a string seen as bits. Bit 0 is the highest bit of the first byte, bit 8 the highest of the second. Bits
+// after the end of the string are clear. A field is an integer of 1 to 64 bits that begins at any bit, highest bit
+// first.
 //
-// Nothing here allocates, and no function reads or writes beyond the text it is given.
+// No function here allocates, or reads or writes beyond the text passed to it.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,17 @@ Bit BitAt(Bytes bitmap, uint64_t at);
 // Requires: the bit is within the text.
 void PutBit(char* bitmap, uint64_t at, Bit bit);
 
-// The number of set bits. Cost: O(n), 8 bytes per cycle if the processor has a population count instruction.
+// Returns the number of set bits. Cost: O(n), 8 bytes per cycle if the processor has a population count instruction.
 uint64_t CountSetBits(Bytes bitmap);
 // Requires: the range is within the bitmap.
 uint64_t CountSetBits(Bytes bitmap, BitRange range);
-// The first bit in the range that equals `wanted`. Requires: the range is within the bitmap. Cost: O(n), in words.
+// Returns the first bit in the range that equals `wanted`. Requires: the range is within the bitmap. Cost: O(n), in
+// words.
 std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted);
 
-// Of the first source X and the others Y: kDiff has the bits of X that no Y has, kDiff1 those of some Y that X does not
-// have, kAndOr those of X that some Y has. kOne has the bits that exactly one source has.
+// kDiff, kDiff1 and kAndOr combine the first source X with the others Y. kDiff keeps the bits of X that no Y has,
+// kDiff1 those of any Y that X does not have, and kAndOr those of X that any Y has. kOne keeps the bits that exactly
+// one source has.
 enum class BitOperation : uint8_t { kAnd, kOr, kXor, kNot, kDiff, kDiff1, kAndOr, kOne };
 
 // Combines the sources bit by bit; shorter sources are padded with clear bits. `result` is as long as the longest
@@ -63,9 +65,10 @@ void WriteField(char* bitmap, const BitField& field, int64_t value);
 // What to store when a value does not fit its field: its lowest bits, the nearest value that fits, or nothing.
 enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
-// The value to store in the field; nullopt: store nothing, under kFail.
+// Returns the value to store in the field, or nullopt if kFail forbids to store any.
 std::optional<int64_t> FitField(const BitField& field, int64_t value, FieldOverflow overflow);
-// The same for `old_value` + `delta`. Requires: the field can hold `old_value`.
+// Returns the value to store for `old_value` + `delta`, or nullopt as FitField does. Requires: the field can hold
+// `old_value`.
 std::optional<int64_t> AddToField(const BitField& field, int64_t old_value, int64_t delta, FieldOverflow overflow);
 
 }  // namespace respite

@@ -26,7 +26,7 @@ size_t SharedPrefix(Bytes a, Bytes b) {
                              a.begin());
 }
 
-// What must be known about texts before they can be packed.
+// The properties of a chunk's texts that decide how they are packed.
 struct TextPlan {
   size_t prefix = 0;
   bool has_lengths = false;
@@ -145,7 +145,7 @@ void WriteSymbols(ChunkBlock& block, const TextPlan& plan, std::span<const Bytes
   writer.Finish();
 }
 
-// Zero bits decode to the first symbol, so what is decoded past the end stays inside the alphabet.
+// The zero bits decode to the first symbol, so decoding past the end yields only characters of the alphabet.
 void ClearRoomBehind(ChunkBlock& block) { std::memset(block.At(block.size - kRoomBehind), 0, kRoomBehind); }
 
 ChunkBlock* WriteTexts(const TextPlan& plan, std::span<const Bytes> elements) {
@@ -180,21 +180,22 @@ ChunkBlock* WriteIntegers(const IntegerPlan& plan, std::span<const Bytes> elemen
   char* to = block->At(block->body);
   for (const Bytes element : elements) {
     const uint64_t difference = static_cast<uint64_t>(*ParseInteger(element)) - static_cast<uint64_t>(plan.smallest);
-    std::memcpy(to, &difference, sizeof difference);  // overwrites the next one's place, or the room at the end
+    std::memcpy(to, &difference,
+                sizeof difference);  // overwrites the place of the next difference, or the room at the end
     to += block->unit;
   }
   return block;
 }
 
-// The characters of eight symbols, which are the lowest bits of `word`: at most 56 bits, so that they fit one word even
-// when they start inside a byte.
+// Returns the characters of eight symbols: the lowest bits of `word`. These are at most 56 bits, so they fit into one
+// word even if they start inside a byte.
 template <unsigned kBits, unsigned... kIndex>
 uint64_t EightCharacters(uint64_t word, const char* alphabet, std::integer_sequence<unsigned, kIndex...> /*all*/) {
   constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
   return ((uint64_t{static_cast<uint8_t>(alphabet[(word >> (kIndex * kBits)) & kMask])} << (8 * kIndex)) | ...);
 }
 
-// Stores eight characters at once: a text stored byte by byte would stall the next copy of it.
+// Stores eight characters with one instruction, because a text stored byte by byte would stall its next copy.
 template <unsigned kBits>
 void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* to) {
   const char* alphabet = block.At(sizeof(ChunkBlock) + block.prefix);

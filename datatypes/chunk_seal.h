@@ -1,4 +1,4 @@
-// The sealed forms of a ListChunk: how elements are packed, and how one of them is read back.
+// The sealed forms of a ListChunk: how elements are packed, and how a single element is decoded.
 //
 //   texts      header | prefix | alphabet | lengths | symbols | 8 bytes of room
 //     alphabet  the characters that occur after the prefix, in order: symbol k stands for alphabet[k]. Symbols have
@@ -24,12 +24,13 @@ namespace respite {
 // Allocates a block. Requires: size >= sizeof(ChunkBlock). Free it with std::free.
 ChunkBlock* AllocateChunkBlock(size_t size);
 
-// The smallest block for these elements, or null if packing saves nothing compared with an open block of `open_size`
-// bytes. Requires: at least one element.
+// Returns the smallest block for these elements, or null if packing saves nothing compared with an open block of
+// `open_size` bytes. Requires: at least one element.
 ChunkBlock* SealedBlock(std::span<const Bytes> elements, size_t open_size);
 
-// Decode one sealed element. `scratch` has room for 255 + 7 bytes; for texts, call UnpackPrefix on it once before.
-//   place: the first symbol of the element, or its number
+// UnpackText and UnpackInteger decode one sealed element into `scratch`, which has room for 255 + 7 bytes. Call
+// UnpackPrefix once on the same `scratch` before UnpackText.
+//   place: the first symbol of the element, or the number of an integer
 void UnpackPrefix(const ChunkBlock& block, char* scratch);
 Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* scratch);
 Bytes UnpackInteger(const ChunkBlock& block, uint32_t place, char* scratch);

@@ -9,10 +9,10 @@ namespace respite {
 
 namespace {
 
-// Redis: checks the room of a node as if an element took its length plus this many bytes.
+// Redis: estimates that an element needs its length plus this many bytes when it checks the room of a node.
 constexpr size_t kEntryEstimate = 8;
-// The inner neighbour of an end chunk is sealed only when the end chunk has reached this size: so alternating pushes
-// and pops at a chunk boundary do not pack and unpack.
+// The neighbour of an end chunk is sealed only when the end chunk has reached this size, so that alternating pushes and
+// pops at a chunk boundary do not pack and unpack repeatedly.
 constexpr size_t kSettledBytes = 1024;
 // Offsets inside a block have 32 bits.
 constexpr size_t kMaxBlockContent = size_t{1} << 31;
@@ -165,7 +165,8 @@ std::optional<ChunkedList::Place> ChunkedList::Find(Bytes element) const {
   return std::nullopt;
 }
 
-// Moves the elements before `place` into a chunk of their own; chunk `place.chunk` then has `place.index` elements.
+// Moves the elements from `place` on into a new chunk, which it returns. Chunk `place.chunk` then has `place.index`
+// elements.
 ListChunk& ChunkedList::SplitBefore(Place place) {
   ListChunk rest = row_[place.chunk].SplitOff(place.index);
   ListChunk& added = row_.Insert(place.chunk + 1);
@@ -173,9 +174,8 @@ ListChunk& ChunkedList::SplitBefore(Place place) {
   return added;
 }
 
-// Redis: a full node passes the element to the neighbour if the element is at that end and the neighbour has room;
-// without room the element gets a new node if it is at an end; otherwise the node splits. Neighbours merge only after a
-// split.
+// Redis: if the node is full and the element is at its end, the neighbour takes the element if it has room; otherwise
+// the element gets a new node. Inside a full node, the node splits. Neighbours merge only after a split.
 void ChunkedList::InsertBefore(Place place, Bytes element) {
   const auto [chunk, index] = place;
   ++size_;
@@ -198,7 +198,7 @@ void ChunkedList::InsertAfter(Place place, Bytes element) {
   MergeAround(chunk);
 }
 
-// Merges two neighbours if the limit allows it. Redis: subtracts one frame.
+// Merges two neighbours if the limit allows it. Redis: the sum of both sizes counts the listpack frame once.
 bool ChunkedList::MergeIfSmall(size_t left) {
   if (left + 1 >= row_.Size()) return false;
   ListChunk& a = row_[left];
@@ -209,7 +209,7 @@ bool ChunkedList::MergeIfSmall(size_t left) {
   return true;
 }
 
-// The order is that of Redis: the two before the centre, the two after it, then the centre with either side.
+// Redis: merges in this order: the two before the centre, the two after it, then the centre with either side.
 void ChunkedList::MergeAround(size_t centre) {
   if (centre >= 2 && MergeIfSmall(centre - 2)) --centre;
   MergeIfSmall(centre + 1);

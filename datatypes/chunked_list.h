@@ -8,8 +8,8 @@
 // sequentially. The chunks at the ends are open for pushes; a chunk is sealed into its shortest form when the list
 // grows beyond it.
 //
-// How many elements a chunk takes, when it splits and when neighbours merge follows Redis' quicklist to the byte:
-// OBJECT ENCODING calls a list "listpack" again when a single node is left, so the nodes must be the same.
+// The number of elements in a chunk, and when chunks split and merge, follow Redis' quicklist to the byte. OBJECT
+// ENCODING says "listpack" again when a single node is left, so both servers must have the same nodes.
 #pragma once
 
 #include <algorithm>
@@ -68,7 +68,7 @@ class ChunkedList final : public Object {
     uint32_t index = 0;
   };
 
-  // Iterates over the elements. Any change of the list invalidates it.
+  // Iterates over the elements. Any change of the list invalidates the cursor.
   class Cursor {
    public:
     Cursor(const ChunkedList& list, Place place);
@@ -98,7 +98,7 @@ class ChunkedList final : public Object {
 
   std::unique_ptr<Object> Clone() const override;
   size_t Size() const override { return size_; }
-  // If `samples` is not 0, extrapolates from the blocks of that many chunks.
+  // If `samples` is not 0, extrapolates from the blocks of `samples` chunks.
   size_t UsedBytes(size_t samples) const override;
 
   size_t ChunkCount() const { return row_.Size(); }
@@ -111,7 +111,7 @@ class ChunkedList final : public Object {
   // Appends a chunk unchanged, whatever its size. Requires: not empty.
   void AppendChunk(ListChunk chunk);
 
-  // For ListHint, one after the other: the chunk at this end, its block, and the place of its outermost element.
+  // For ListHint, to be called in this order: prefetch the chunk at this end, its block, and the outermost element.
   // Requires: not empty.
   void PrefetchChunk(ListEnd end) const { Prefetch(&row_[Edge(end)]); }
   void PrefetchBlock(ListEnd end) const { row_[Edge(end)].PrefetchBlock(); }
@@ -124,19 +124,20 @@ class ChunkedList final : public Object {
   Place PlaceOf(size_t index) const;
   Cursor At(size_t index) const { return {*this, PlaceOf(index)}; }
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
-  // index + count <= Size(). Cost: as PlaceOf, then O(count).
+  // index + count <= Size(). Cost: that of PlaceOf, then O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;
-  // The first element that equals `element`. Cost: O(n).
+  // Returns the first element that equals `element`. Cost: O(n).
   std::optional<Place> Find(Bytes element) const;
 
   // Cost: O(number of chunks + size of a chunk).
   void InsertBefore(Place place, Bytes element);
   void InsertAfter(Place place, Bytes element);
   void Replace(Place place, Bytes element);
-  // Requires: index + count <= Size(). Cost: as InsertBefore, plus O(count).
+  // Requires: index + count <= Size(). Cost: that of InsertBefore, plus O(count).
   void EraseRange(size_t index, size_t count);
-  // Removes at most `most` elements equal to `element`, starting at the end `from`; returns how many. Cost: O(n).
+  // Removes at most `most` elements equal to `element`, starting at the end `from`; returns the number removed. Cost:
+  // O(n).
   size_t EraseEqual(Bytes element, size_t most, ListEnd from);
 
   bool CheckInvariants() const;

@@ -1,11 +1,12 @@
 // CollisionList: the slots of a HashIndex that do not fit into its pages, ordered by hash and key.
 //
-// Pages hold any items whose hashes differ as those of a good hash function do. Items whose hashes are equal, or agree
-// in too many bits, would make pages split without end; this list stores them instead and finds them by their keys.
-// With a secret hash key no client can cause that, but memory and time must not depend on the secret alone.
+// Pages can hold any items with well distributed hashes. Items with equal hashes, or hashes that agree in too many
+// bits, would make pages split without end; this list stores them and finds them by their keys. With a secret hash key
+// no client can cause that, but memory and time must not depend on the secret alone.
 //
-// Structure: sorted chunks of at most 511 slots in a row. Cost: O(log n) comparisons of keys, and moving one chunk; at
-// every 255th insertion or so, moving a row of n / 255 pointers. Memory: 16 to 64 bytes per slot.
+// Structure: sorted chunks of at most 511 slots, and an array of pointers to them. Cost: O(log n) comparisons of keys,
+// and moving one chunk; about every 255th insertion also moves an array of n / 255 pointers. Memory: 16 to 64 bytes per
+// slot.
 #pragma once
 
 #include <algorithm>
@@ -32,16 +33,16 @@ class CollisionList {
   size_t Size() const { return size_; }
   size_t UsedBytes() const { return chunks_.capacity() * sizeof(chunks_[0]) + chunks_.size() * sizeof(Chunk); }
 
-  // The address of the slot with this key, or null.
+  // Returns the address of the slot with this key, or null.
   Slot* Find(Bytes key, uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
   }
-  // The address of the slot `wanted`, or null. The memory that `wanted` points to may be freed already; `key` is its
-  // key.
+  // Returns the address of the slot `wanted`, or null. `key` is the key of `wanted`. The item that `wanted` points to
+  // may be freed already.
   Slot* FindSame(const Slot& wanted, Bytes key, uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
   }
-  // True if the list contains the slot. Compares it without reading what it points to. Cost: O(slots of this hash).
+  // Returns true if the list contains the slot. Does not read the item behind the slot. Cost: O(slots of this hash).
   bool Has(const Slot& wanted, uint64_t hash) const {
     bool found = false;
     ForEachBetween(hash, hash, [&](const Item& item) { found = found || item.slot == wanted; });
@@ -87,7 +88,7 @@ class CollisionList {
     return true;
   }
 
-  // A random slot, uniformly chosen. Requires: not empty. Cost: a few draws.
+  // Returns a random slot, uniformly chosen. Requires: not empty. Cost: a few random numbers.
   const Slot& PickRandom(Random& random) const {
     for (;;) {
       const Chunk& chunk = *chunks_[random.Below(chunks_.size())];
@@ -107,8 +108,8 @@ class CollisionList {
     size_t index;
   };
 
-  // The first place that is not before (hash, key), where the key is known to `compare` only: `compare(slot)` is
-  // negative if the slot's key is less than it.
+  // Returns the first place that is not before (hash, key). `compare(slot)` is negative if the slot's key is less than
+  // the wanted one.
   template <class Compare>
   Place LowerBound(uint64_t hash, Compare&& compare) const {
     const auto before = [&](const Item& item) { return item.hash != hash ? item.hash < hash : compare(item.slot) < 0; };
@@ -136,7 +137,7 @@ class CollisionList {
     ++chunk.count;
   }
 
-  // Splits a full chunk in half; returns the new position of the place.
+  // Splits a full chunk in half; returns the new position of `at`.
   Place SplitAt(Place at) {
     constexpr size_t kHalf = kChunk / 2;
     auto upper = std::make_unique<Chunk>();
@@ -148,7 +149,7 @@ class CollisionList {
     return at.index <= kHalf ? at : Place{at.chunk + 1, at.index - kHalf};
   }
 
-  // Keeps chunks from staying nearly empty. Removes an empty chunk.
+  // Merges a nearly empty chunk with its neighbour, and removes an empty one.
   void JoinWithNeighbour(size_t at) {
     if (at + 1 == chunks_.size() && at != 0) --at;
     Chunk& lower = *chunks_[at];
@@ -165,7 +166,7 @@ class CollisionList {
   }
 
   size_t size_ = 0;
-  std::vector<std::unique_ptr<Chunk>> chunks_;  // none is empty
+  std::vector<std::unique_ptr<Chunk>> chunks_;  // no chunk is empty
 };
 
 }  // namespace respite

@@ -9,9 +9,9 @@ namespace respite {
 
 namespace {
 
-// The capacity of a Blob that grows from `old_size` to `size`: twice the size, for large Blobs a quarter more, so that
-// copying stays O(1) per byte appended and little memory is wasted. A large jump is taken as the final size, and so is
-// a size that does not grow.
+// Returns the capacity of a Blob that grows from `old_size` to `size`: twice the size, and for large Blobs a quarter
+// more. So copying costs O(1) per byte appended, and little memory is wasted. A Blob that does not grow, or more than
+// doubles, gets no spare room.
 size_t RoomFor(size_t old_size, size_t size) {
   constexpr size_t kDoubledUpTo = 1024 * 1024;
   if (size == old_size || size / 2 > old_size) return size;

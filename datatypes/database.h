@@ -1,8 +1,8 @@
 // Database: one numbered keyspace (SELECT n). It owns its entries, finds them by key, and indexes those with a deadline
 // and the hashes that have fields with a deadline.
 //
-// It has no clock: callers compare deadlines with the time of the Unit. An entry may move in memory whenever its value
-// or deadline slot grows; each function that can move an entry returns its new address.
+// It has no clock: callers compare deadlines with the time of the Unit (execution unit). An entry may move in memory
+// whenever its value or deadline slot grows; each function that can move an entry returns the new address.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ class Database {
   Database& operator=(Database&&) noexcept = default;
   ~Database() { Clear(); }
 
-  // Keeps an index of keys by hash slot from now on. Requires: empty.
+  // Maintains an index of keys by hash slot. Requires: the database is empty.
   void IndexSlots() { by_slot_ = std::make_unique<SlotIndex>(hash_key()); }
-  // Null: there is none.
+  // Returns null if there is no index.
   const SlotIndex* by_slot() const { return by_slot_.get(); }
 
   size_t Size() const { return entries_.Size(); }
@@ -49,26 +49,26 @@ class Database {
     return Add(key, Hash(key), std::move(content), deadline_ms, access);
   }
   Entry* Add(Bytes key, uint64_t hash, StringContent content, int64_t deadline_ms, uint32_t access);
-  // Adds an entry that was taken out of a database. Requires: its key does not exist here.
+  // Adds an entry that was taken out of a database. Requires: its key is not in this database.
   Entry* Add(EntryPtr entry);
-  // Prepares for `keys` keys, `timed` of them with a deadline. Only a hint, for an empty database.
+  // Prepares for `keys` keys, of which `timed` have a deadline. Only a hint, for an empty database.
   void Reserve(size_t keys, size_t timed) {
     entries_.Reserve(keys);
     timed_.Reserve(timed);
   }
   // Turns an entry into a string; deadline and access data stay.
   Entry* Assign(Entry* entry, StringContent content);
-  // Grows the text of a string to `size` bytes; the new bytes are zero. The text can then be modified in place
-  // (Entry::MutableText) and is no longer an integer or embedded. A text that grows repeatedly is given spare room.
+  // Extends the text of a string to `size` bytes with zero bytes. Afterwards the text can be modified in place
+  // (Entry::MutableText) and is no longer an integer or embedded. A text that grows repeatedly gets spare room.
   // Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
   Entry* Grow(Entry* entry, size_t size);
-  // Edit a packed collection and change its encoding; see the functions of the same names in Entry.
+  // Resize edits a packed collection, Hold changes its encoding; see the functions of these names in Entry.
   Entry* Resize(Entry* entry, size_t inline_size);
   Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
-  // Sets, replaces or (kNoDeadline) removes the deadline.
+  // Sets or replaces the deadline; kNoDeadline removes it.
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms);
-  // Adds a hash to the index of hashes with deadlines on fields, or removes it.
+  // Adds a hash to the index of hashes whose fields have deadlines, or removes it from the index.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
   void NoteFieldDeadlines(Entry* entry, FieldDeadlines deadlines);
 
@@ -104,13 +104,13 @@ class Database {
 
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);
-  // Updates the indexes after an entry moved; its old memory may be freed already.
+  // Updates the indexes after an entry moved; `from` may be freed already.
   Entry* Moved(const Entry* from, Entry* to);
 
   HashIndex<Entry*> entries_;
   HashIndex<Entry*> timed_;  // entries that have a deadline
   std::unique_ptr<SlotIndex> by_slot_;
-  HashIndex<Entry*> timed_fields_;  // hashes that have fields with a deadline; these entries are also marked
+  HashIndex<Entry*> timed_fields_;  // hashes with deadlines on fields; these entries are also marked
 };
 
 }  // namespace respite

@@ -12,7 +12,7 @@ namespace respite {
 
 namespace {
 
-// The number of a type in Redis. Redis: 5 is a value of a module.
+// Returns Redis' number of a type. Redis: 5 is a value of a module.
 uint32_t TypeNumber(ValueType type) {
   switch (type) {
     case ValueType::kString:

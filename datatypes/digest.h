@@ -9,7 +9,7 @@
 //                set          Add(member) for each
 //                hash         Add(pair) for each field, where pair is Mix(field), Mix(value) from zero, and
 //                             Add("!!hexpire!!") when the field has a deadline
-//                sorted set   for each member Add what Mix(member), Mix(score by ShortDoubleText) give from zero
+//                sorted set   for each member Add the result of Mix(member), Mix(score by ShortDoubleText) from zero
 //                stream       Mix(ID as ms.seq), Mix(field), Mix(value) … for each entry; groups do not count
 //              and Add("!!expire!!") if the key has any deadline
 //   key      = Mix(key name), then its value, from zero
@@ -33,7 +33,7 @@ class Digest {
   void Add(Bytes part);
   void Mix(Bytes part);
   void MixNumber(uint32_t number);
-  // The bytes so far, for use in another digest.
+  // Returns the digest's bytes so far, for use in another digest.
   Bytes RawBytes() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
   std::string Hex() const;
 

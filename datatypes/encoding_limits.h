@@ -1,5 +1,5 @@
 // EncodingLimits: the sizes up to which a collection stays packed and a stream block is filled. The directives of the
-// same names set them; OBJECT ENCODING shows on which side of the limit a value is.
+// same names set them; OBJECT ENCODING shows the effect.
 #pragma once
 
 #include <cstdint>

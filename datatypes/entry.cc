@@ -102,7 +102,7 @@ void Entry::Destroy(Entry* entry) {
 Entry* Entry::Rename(Entry* entry, Bytes key) {
   Entry* renamed = AllocateLike(*entry, key, entry->Deadline(), entry->Access());
   std::memcpy(renamed->MutableValue(), entry->Value(), entry->InlineSize());
-  std::free(entry);  // what it held has moved with the pointer
+  std::free(entry);  // a Blob or Object that it pointed to now belongs to the new entry
   return renamed;
 }
 
@@ -155,7 +155,7 @@ void Entry::WriteValue(const StringContent& content) {
       Store(MutableValue(), BlobRef(content.blob).Release());
       break;
     default:
-      // memmove: the text may be a part of this value itself (SETRANGE, GETSET).
+      // memmove, because the text may be part of this value itself (SETRANGE, GETSET).
       if (!content.bytes.empty()) std::memmove(MutableValue(), content.bytes.data(), content.bytes.size());
   }
 }
@@ -182,7 +182,7 @@ bool Entry::TryAssign(const StringContent& content) {
     size_t usable = malloc_usable_size(this);
     if (FixedBytes() + wanted > usable || FixedBytes() + wanted < usable / 2) return false;
   }
-  BlobRef old;  // released after the new value is stored, which may be the same Blob
+  BlobRef old;  // released after the new value is stored, because both may be the same Blob
   if (Form() == ValueForm::kBlob) old = BlobRef::Adopt(Load<void*>(Value()));
   if (Form() == ValueForm::kObject) delete HeldObject();
   WriteValue(content);

@@ -35,13 +35,13 @@ enum class ValueForm : uint8_t { kInt, kEmbedded, kRaw, kBlob, kListpack, kTimed
 
 inline constexpr int64_t kNoDeadline = -1;
 
-// Whether a key or field with this deadline is gone. It lives through the millisecond of its deadline: its time began
-// somewhere within a millisecond, so it would live too short otherwise.
+// Returns true if a key or field with this deadline has expired. It still exists during the millisecond of its
+// deadline: it was created somewhere within a millisecond, so it would otherwise live too short.
 constexpr bool IsOver(int64_t deadline_ms, int64_t now_ms) {
   return deadline_ms != kNoDeadline && deadline_ms < now_ms;
 }
 
-// The content of a string that is to be stored. The bytes are borrowed unless they are in `blob`.
+// The content of a string to be stored. The bytes are borrowed unless they are in `blob`.
 struct StringContent {
   static constexpr size_t kEmbeddedMax = 44;  // Redis: OBJ_ENCODING_EMBSTR_SIZE_LIMIT, visible in OBJECT ENCODING
   static constexpr size_t kInlineMax = 4096;  // longer values get their own Blob, which replies can share
@@ -58,7 +58,7 @@ struct StringContent {
     if (text.size() <= kInlineMax) return {.form = ValueForm::kRaw, .bytes = text};
     return Shared(BlobRef::Copy(text));
   }
-  // Text from a client: stored as an integer if it reads back the same.
+  // Text from a client, which is stored as an integer if it reads back the same.
   static StringContent Value(Bytes text) {
     if (text.size() <= 20) {
       if (auto integer = ParseInteger(text)) return Integer(*integer);
@@ -84,13 +84,13 @@ class Entry {
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
 
-  // Allocates an entry. If `deadline_ms` is not kNoDeadline, the entry gets a deadline slot. The caller owns the entry
-  // and must free it with Destroy.
+  // Allocates an entry, with a deadline slot unless `deadline_ms` is kNoDeadline. The caller owns the entry and must
+  // free it with Destroy.
   static Entry* Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access);
-  // A packed collection, with `room` spare bytes.
+  // Creates a packed collection with `room` spare bytes.
   static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t room, uint32_t access);
   static Entry* CreateObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access);
-  // A deep copy under another key; a Blob is shared. Cost: O(n) for collections.
+  // Returns a deep copy under another key; a Blob is shared. Cost: O(n) for collections.
   static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
   static void Destroy(Entry* entry);
 
@@ -98,7 +98,7 @@ class Entry {
   //   Rename: changes the key; value, deadline and access data stay.
   //   AddDeadlineSlot: adds room for a deadline (none is set yet).
   //   Resize: truncates the inline value, or extends it with uninitialised bytes.
-  //   Hold: stores another collection of the same type. The old one must be released already, or inline.
+  //   Hold: stores another collection of the same type. The old one must be inline or released already.
   static Entry* Rename(Entry* entry, Bytes key);
   static Entry* AddDeadlineSlot(Entry* entry);
   static Entry* Resize(Entry* entry, size_t inline_size);
@@ -115,13 +115,14 @@ class Entry {
   // Requires: HasDeadlineSlot().
   void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }
 
-  // 24 bits for the eviction policy: seconds of last access, or LFU minutes and counter.
+  // 24 bits for the eviction policy: seconds of the last access, or LFU minutes and counter.
   uint32_t Access() const { return bits_ & kAccessMask; }
   void SetAccess(uint32_t access) {
-    if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // keeps the line clean
+    if (Access() != access)
+      bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // does not dirty the cache line without need
   }
 
-  // True if some fields of this hash have deadlines of their own. Set by Database, which indexes such entries.
+  // Returns true if some fields of this hash have deadlines of their own. Set by Database, which indexes such entries.
   bool HasTimedFields() const { return (bits_ & kTimedFieldsBit) != 0; }
   void MarkTimedFields() { bits_ |= kTimedFieldsBit; }
   void UnmarkTimedFields() { bits_ &= ~kTimedFieldsBit; }
@@ -142,26 +143,26 @@ class Entry {
   Bytes Packed() const { return InlineText(); }
   char* MutablePacked() { return MutableValue(); }
   Object* HeldObject() const { return Load<Object*>(Value()); }
-  // Releases the object; the caller must give the entry another value at once.
+  // Releases the object; the caller must immediately give the entry another value.
   std::unique_ptr<Object> ReleaseObject();
 
-  // The length of the text without producing it. Cost: O(1), for integers O(digits).
+  // Returns the length of the text without producing the text. Cost: O(1), for integers O(digits).
   size_t TextSize() const;
 
-  // Turns the value into this string in place, if the entry has room and would waste at most half of it. Returns false
-  // otherwise: the caller creates a new entry. Never changes key, deadline and access data.
+  // Stores this string in place, if the entry has room and would waste at most half of it. Otherwise returns false, and
+  // the caller must create a new entry. Never changes key, deadline or access data.
   bool TryAssign(const StringContent& content);
 
-  // Grows the text to `size` bytes in place; the new bytes are zero and the form is no longer embedded. Returns false
-  // if there is no room or if the Blob is shared. Requires: `size` is not below the current size. Cost: O(new bytes).
+  // Extends the text in place to `size` bytes with zero bytes; the form is no longer embedded. Returns false if there
+  // is no room or if the Blob is shared. Requires: `size` is not below the current size. Cost: O(new bytes).
   bool TryGrow(size_t size);
-  // The text, for modification in place. Requires: TryGrow was called just before.
+  // Returns the text, for modification in place. Requires: TryGrow was called just before.
   char* MutableText();
 
-  // The bytes that the allocator uses for this entry and everything it owns; for a collection estimated from `samples`
-  // of its elements (0: from all).
+  // Returns the number of bytes that the allocator uses for this entry and everything it owns. For a collection, the
+  // number is estimated from `samples` elements, or from all if `samples` is 0.
   size_t UsedBytes(size_t samples = 5) const;
-  // The number of elements of an object, otherwise 1: the cost of freeing the value.
+  // Returns the cost of freeing the value: the number of elements of an object, otherwise 1.
   size_t FreeEffort() const { return Form() == ValueForm::kObject ? HeldObject()->Size() : 1; }
 
  private:
@@ -202,7 +203,7 @@ class Entry {
   WideSizes Wide() const { return Load<WideSizes>(Memory() + sizeof(Entry)); }
   size_t KeySize() const { return IsWide() ? Wide().key : sizes_ & kWideKey; }
   size_t InlineSize() const { return IsWide() ? Wide().inlined : sizes_ >> kInlineShift; }
-  // Requires: they fit (NeedsWide) into an entry of this width.
+  // Requires: the sizes fit into an entry of this width (NeedsWide).
   void SetSizes(size_t key_size, size_t inline_size);
   void SetInlineSize(size_t inline_size) { SetSizes(KeySize(), inline_size); }
 
@@ -213,10 +214,10 @@ class Entry {
   char* MutableValue() { return Memory() + FixedBytes(); }
   // Allocates an entry whose value is not written yet, with `room` spare bytes.
   static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t room = 0);
-  // The same with the kind and the marks of `entry`; without its value.
+  // Allocates an entry with the type, form and marks of `entry`; the value is not written yet.
   static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
   static Entry* Widen(Entry* entry);
-  // Where the value begins.
+  // Returns the offset at which the value begins.
   size_t FixedBytes() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }
   void SetKind(ValueType type, ValueForm form) {
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
@@ -230,8 +231,8 @@ class Entry {
 };
 static_assert(sizeof(Entry) == 8);
 
-// The text of a string entry. An integer is printed into a small internal buffer; anything else is a view of the entry,
-// which must not move while the view is used.
+// The text of a string entry. An integer is printed into a small internal buffer; any other text is a view of the
+// entry, which must not move while the view is used.
 class StringText {
  public:
   explicit StringText(const Entry& entry) {

@@ -43,7 +43,7 @@ uint64_t Gather(uint64_t bits) {
   return (bits | bits >> 16) & 0x00000000ffffffff;
 }
 
-// One rectangle of the grid with 2^step parts in each direction.
+// One rectangle of the grid that divides each direction into 2^step parts.
 struct Cell {
   uint64_t column = 0;  // index of the longitude
   uint64_t row = 0;     // index of the latitude
@@ -53,7 +53,7 @@ struct Cell {
   uint64_t Number() const { return Spread(row) | Spread(column) << 1; }
   bool operator==(const Cell&) const = default;
 
-  // The cell `east` columns to the east and `north` rows to the north. The grid wraps around at its edges.
+  // Returns the cell `east` columns to the east and `north` rows to the north. The grid wraps around at its edges.
   Cell Moved(int east, int north) const {
     const uint64_t mask = (uint64_t{1} << step) - 1;
     return {(column + static_cast<uint64_t>(east)) & mask, (row + static_cast<uint64_t>(north)) & mask, step};
@@ -88,7 +88,7 @@ double MeridianMeters(double latitude, double other) {
 }
 
 // The bounding rectangle of a shape. Parallels get shorter away from the equator, so the edge nearer to the pole
-// decides.
+// determines the width.
 struct Bounds {
   Interval longitudes;
   Interval latitudes;
@@ -105,7 +105,7 @@ Bounds BoundsOf(const GeoShape& shape) {
   return {{center.longitude - aside, center.longitude + aside}, {center.latitude - up, center.latitude + up}};
 }
 
-// The finest step at which nine cells should cover a circle of this radius.
+// Returns the finest step at which nine cells should cover a circle of this radius.
 int StepFor(double radius_m, double latitude) {
   if (radius_m == 0) return kFinestStep;
   int step = -1;
@@ -129,7 +129,7 @@ struct Offset {
 constexpr std::array<Offset, 9> kNeighbours = {
     {{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}}};
 
-// True if the shape ends within `cell` on the side that `direction` crosses.
+// Returns true if the neighbour in this direction is not needed, because the shape ends within `cell` on that side.
 bool IsNeedless(const Offset& direction, const Cell& cell, const Bounds& bounds) {
   const Interval longitudes = cell.Longitudes();
   const Interval latitudes = cell.Latitudes();
@@ -139,8 +139,8 @@ bool IsNeedless(const Offset& direction, const Cell& cell, const Bounds& bounds)
          (direction.east > 0 && longitudes.max > bounds.longitudes.max);
 }
 
-// Redis: geo commands accept any sorted set, and a score that is not a cell is converted as x86 converts a double to an
-// unsigned integer.
+// Redis: geo commands accept any sorted set. A score that is not the number of a cell is converted as x86 converts a
+// double to an unsigned integer.
 uint64_t NumberOfScore(double score) {
   constexpr double kTwoTo63 = 9223372036854775808.0;
   if (score >= kTwoTo63) return score < 2 * kTwoTo63 ? static_cast<uint64_t>(score) : 0;
@@ -202,7 +202,7 @@ std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape) {
   if (step > 1 && !NeighboursCover(center, bounds)) center = CellOf(shape.center, --step);
 
   std::vector<ScoreSpan> spans;
-  std::optional<Cell> last;  // the previous neighbour; Redis: does not compare with the centre
+  std::optional<Cell> last;  // the previous neighbour; Redis: does not compare neighbours with the centre
   for (const Offset& direction : kNeighbours) {
     const bool in_center = direction.east == 0 && direction.north == 0;
     const Cell cell = in_center ? center : center.Moved(direction.east, direction.north);

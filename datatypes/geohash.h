@@ -1,4 +1,4 @@
-// Geohash: maps places on earth to numbers that keep neighbours close together, and finds the places around a point.
+// Geohash: maps places on earth to numbers such that neighbours get close numbers, and finds the places around a point.
 //
 // Longitude and latitude are each divided into 2^step equal parts; a Cell is one rectangle of that grid. The number of
 // a cell interleaves the bits of both parts, latitude in the even ones. At step 26 it has 52 bits, which a double holds
@@ -30,14 +30,15 @@ struct GeoPoint {
   }
 };
 
-// Metres along the great circle of a sphere.
+// Returns the distance along the great circle of a sphere.
 double DistanceMeters(const GeoPoint& a, const GeoPoint& b);
 
-// The score of a place: the number of its cell at step 26. Requires: point.IsOnMap().
+// Returns the score of a place: the number of its cell at step 26. Requires: point.IsOnMap().
 uint64_t GeoScore(const GeoPoint& point);
-// The centre of the cell with this score.
+// Returns the centre of the cell with this score.
 GeoPoint PointOfScore(double score);
-// The 11 characters of the common text form. Redis: the last is always 0, because 52 bits fill only ten characters.
+// Returns the 11 characters of the common text form. Redis: the last is always 0, because 52 bits fill only ten
+// characters.
 std::string GeohashText(const GeoPoint& point);
 
 // The area of a search: a circle, or a box whose sides follow meridians and parallels.
@@ -51,7 +52,7 @@ struct GeoShape {
   double height = 0;
   double meters_per_unit = 1;
 
-  // The distance from the centre in metres, or nullopt if the point is outside.
+  // Returns the distance from the centre in metres, or nullopt if the point is outside.
   std::optional<double> DistanceInside(const GeoPoint& point) const;
 };
 
@@ -61,8 +62,8 @@ struct ScoreSpan {
   uint64_t end;
 };
 
-// The spans of scores that together cover the shape, in the order in which Redis searches them: the cell of the centre,
-// then up to eight neighbours.
+// Returns spans of scores that together cover the shape. They have the order in which Redis searches them: first the
+// cell of the centre, then up to eight neighbours.
 std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);
 
 }  // namespace respite

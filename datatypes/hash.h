@@ -4,7 +4,7 @@
 //   kTimedListpack   field, value, deadline, field, …              listpackex: the next deadline first, 0 (none) last
 //   kObject          HashTable (hash_table.h)                      hashtable
 //
-// A hash becomes timed with its first deadline and stays so. It becomes a table when it has more fields than
+// A hash becomes timed with its first deadline and stays timed. It becomes a table if it has more fields than
 // hash-max-listpack-entries or a text longer than hash-max-listpack-value; it never converts back.
 //
 // Readers see an expired field as absent. Edits require that RemoveExpired was called first. The hash keeps the
@@ -30,10 +30,10 @@ class Hash : public Collection {
   static Bytes FirstPacked() { return Listpack::Empty(); }
 
   explicit Hash(const CollectionPlace& place) : Collection(place) {}
-  // Reads an entry as of a time when none of its fields was expired.
+  // Reads an entry as if none of its fields were expired.
   static Hash Complete(const Entry& entry);
 
-  // True if there are no fields, not even expired ones. Cost: O(1).
+  // Returns true if there are no fields, not even expired ones. Cost: O(1).
   bool IsEmpty() const;
   // Cost: O(1 + expired fields).
   size_t Size() const;
@@ -41,17 +41,17 @@ class Hash : public Collection {
   // The text is a view of the hash.
   std::optional<PackedText> Get(Bytes field) const;
   bool Has(Bytes field) const { return Get(field).has_value(); }
-  // kNoDeadline if the field has none; nullopt if there is no such field.
+  // Returns kNoDeadline if the field has none, or nullopt if there is no such field.
   std::optional<int64_t> DeadlineOf(Bytes field) const;
 
-  // Calls visit(Bytes field, Bytes value) for each; the texts are valid during the call. Cost: O(n).
+  // Calls visit(Bytes field, Bytes value) for each field; the texts are valid during the call. Cost: O(n).
   template <class Visit>
   void ForEach(Visit&& visit) const;
 
   // Identifies one field of this hash until the next edit.
   struct Place {
     size_t offset = 0;
-    const HashField* field = nullptr;  // of a table
+    const HashField* field = nullptr;  // for a table only
   };
   struct Pair {
     PackedText field;
@@ -60,15 +60,16 @@ class Hash : public Collection {
   Pair At(const Place& place) const;
   // Cost: O(n).
   std::vector<Place> Places() const;
-  // A random field, uniformly chosen. Requires: Size() > 0. Cost: O(1) for tables without expired fields.
+  // Returns a random field, uniformly chosen. Requires: Size() > 0. Cost: O(1) for tables without expired fields.
   Place PickRandom(Random& random) const;
 
-  // The table, null for a packed hash: for scans with a cursor. Its fields may be expired: see IsAlive.
+  // Returns the table, for scans with a cursor, or null for a packed hash. Fields of the table may be expired: see
+  // IsAlive.
   const HashTable* Table() const;
   bool IsAlive(const HashField& field) const { return !IsOver(Table()->DeadlineOf(field)); }
 
   // Converts the hash to a table if it could not stay packed with these fields and values, so that a large command does
-  // not convert halfway. As in Redis, the check also counts words that would only replace others.
+  // not convert it halfway. Redis: the check also counts arguments that only replace existing fields.
   void PrepareFor(std::span<const Bytes> words);
   enum class Outcome : uint8_t { kAdded, kReplaced };
   enum class OldDeadline : uint8_t { kDrop, kKeep };
@@ -76,16 +77,16 @@ class Hash : public Collection {
   Outcome Set(Bytes field, Bytes value, OldDeadline old_deadline = OldDeadline::kDrop);
   // Returns false if there is no such field.
   bool Remove(Bytes field);
-  // Sets, replaces or (kNoDeadline) removes it. Returns false if there is no such field. Cost: O(log n), O(n) when
-  // packed.
+  // Sets or replaces the deadline; kNoDeadline removes it. Returns false if there is no such field. Cost: O(log n),
+  // O(n) when packed.
   bool SetDeadline(Bytes field, int64_t deadline_ms);
 
-  // kNoDeadline if no field has one. Cost: O(1).
+  // Returns kNoDeadline if no field has a deadline. Cost: O(1).
   int64_t NextDeadline() const;
   bool HasExpired() const { return IsOver(NextDeadline()); }
-  // The number of expired fields. Requires: the hash exists. Cost: O(expired fields), O(n) when packed.
+  // Returns the number of expired fields. Requires: the hash exists. Cost: O(expired fields), O(n) when packed.
   size_t CountExpired() const;
-  // True if there are fields and all of them are expired.
+  // Returns true if there are fields and all of them are expired.
   bool AllExpired() const;
   // Removes at most `limit` expired fields, the earliest deadlines first, and returns their names.
   std::vector<std::string> RemoveExpired(size_t limit);
@@ -99,7 +100,7 @@ class Hash : public Collection {
   bool IsTimed() const { return slot_.Form() == ValueForm::kTimedListpack; }
   HashTable& AsTable() const { return slot_.As<HashTable>(); }
   Listpack AsListpack() const { return Listpack(slot_.View()); }
-  // Elements per packed field.
+  // Returns the number of listpack elements per field.
   size_t Stride() const { return IsTimed() ? 3 : 2; }
 
   // The packed field that begins at `at`.
@@ -110,7 +111,7 @@ class Hash : public Collection {
     int64_t deadline_ms;
   };
   Row RowAt(size_t at) const;
-  // Where a packed field begins, expired or not; or Listpack::kNowhere.
+  // Returns the offset at which a packed field begins, even if it is expired, or Listpack::kNowhere.
   size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
   size_t CountExpiredRows() const;
   // Inserts a row at the position of its deadline.

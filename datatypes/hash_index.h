@@ -1,5 +1,5 @@
 // HashIndex: the hash table of the keyspace and of every large collection. It holds slots of 8 bytes: pointers to items
-// that carry their own key, or handles that hold a short key themselves. It does not own what they point to.
+// that contain their key, or handles that hold a short key themselves. It does not own the items.
 //
 // Structure (extendible hashing):
 //
@@ -10,26 +10,25 @@
 //   Bucket = 7 one-byte tags | spill | 7 slots
 //
 // The low half of the hash determines the home bucket of an item. If the home is full, the item goes to one of the next
-// kMaxProbe buckets, and each bucket it passed counts it in `spill`, so that a search stops at the first bucket that no
-// item passed. If none of them has room, the page splits in two by one more bit of the hash. This is the largest step
-// the table ever takes (a few hundred items), however many millions it holds; there is no rehash of the whole table.
-// Two sibling pages that are nearly empty merge. A table of one page begins with one bucket (128 bytes with the header)
-// and grows over 3, 7 and 21 buckets to 63.
+// kMaxProbe buckets, and each bucket it passed counts it in `spill`. So a search stops at the first bucket that no item
+// passed. If none of them has room, the page splits in two by one more bit of the hash. This is the largest step the
+// table ever takes (a few hundred items), however many millions it holds; there is no rehash of the whole table. Two
+// sibling pages that are nearly empty merge. A table of one page begins with one bucket (128 bytes with the header) and
+// grows to 3, 7, 21 and finally 63 buckets.
 //
-// Beside a pointer, a slot has 16 bits of what the page knows of its hash (slot.h): the home bucket, and the ten bits
-// of the hash that decide about the next splits. So nine splits in ten, merges and scans read the table only, and none
-// of the items, each of which would be a cache miss.
+// Next to a pointer, a slot stores 16 bits of the item's hash (slot.h): the home bucket, and the ten bits that decide
+// about the next splits. So merges, scans and nine splits in ten read only the table and not the items, each of which
+// would be a cache miss.
 //
 // Collisions: with a good hash and a secret key, pages fill evenly, and the directory has at most a few entries per
-// page. Items whose hashes agree in so many bits that a split would not separate them are stored in a CollisionList
-// beside the pages. So for any hashes an item costs at most 64 bytes of table, and a lookup costs one page and O(log
-// n). One step of a scan returns all items of one hash.
+// page. Items whose hashes agree in so many bits that a split would not separate them are stored in a CollisionList. So
+// with any hashes, an item costs at most 64 bytes of table, and a lookup costs one page and O(log n). One step of a
+// scan returns all items of one hash.
 //
-// datatypes/slot.h defines what a Slot is. `Hasher` gives the hash of a key; the default is the keyed one, others are
-// for tests.
+// datatypes/slot.h defines a Slot. `Hasher` computes the hash of a key. The default is keyed; others are for tests.
 //
-// Scanning: a cursor names a place in hash order (prefix, home bucket). Splits, merges and growth keep items at or
-// after their place, so a scan from 0 to 0 returns every item that was present all the time at least once.
+// Scanning: a cursor names a place in hash order (prefix, home bucket). Splits, merges and growth never move an item to
+// an earlier place. So a scan from 0 to 0 returns every item at least once that was present during the whole scan.
 #pragma once
 
 #include <array>
@@ -88,16 +87,16 @@ class HashIndex {
   const HashKey& hash_key() const { return hasher_.key; }
   uint64_t Hash(Bytes key) const { return hasher_(key); }
   size_t Size() const { return size_; }
-  // Memory of pages, directory and collisions, without the items.
+  // Returns the memory of pages, directory and collisions, without the items.
   size_t UsedBytes() const {
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
     return pages_ * PageBytes(buckets_) + directory_.capacity() * sizeof(Page*) + collisions;
   }
-  // The number of slots, used or free.
+  // Returns the number of slots, used or free.
   size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_) * kSlots; }
   size_t Pages() const { return pages_; }
 
-  // The slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
+  // Returns the slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
   Slot Find(Bytes key, uint64_t hash) const {
     const Cell* cell = FindInPage(key, hash);
     if (cell != nullptr) return cell->Get();
@@ -110,7 +109,7 @@ class HashIndex {
     const Page* page = directory_[Prefix(hash)];
     if (page != nullptr) Prefetch(&page->buckets[HomeOf(hash)]);
   }
-  // The same for a key that may be inserted, which also changes the header of the page.
+  // Prefetches the bucket of a key that may be inserted, and the header of the page, which an insertion changes.
   void PrefetchPlace(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
     if (page == nullptr) return;
@@ -149,8 +148,8 @@ class HashIndex {
     for (Page*& page : directory_) page = NewPage(kBuckets, depth_);
   }
 
-  // Replaces the slot of the same key after the item moved in memory. Returns false and changes nothing if `old` is not
-  // in the table under `hash`.
+  // Replaces the slot of an item that has moved in memory. Returns false and changes nothing if `old` is not in the
+  // table under `hash`.
   bool Replace(Slot old, Slot slot, uint64_t hash) {
     Cell* const cell = SearchPage(hash, [&](const Slot& found) { return found == old; });
     if (cell != nullptr) {
@@ -163,13 +162,14 @@ class HashIndex {
     return true;
   }
 
-  // True if this very slot is in the table under `hash`. Only compares it: what it points to may be freed. Cost: O(1).
+  // Returns true if this very slot is in the table under `hash`. The item may be freed already, because only slots are
+  // compared. Cost: O(1).
   bool Has(Slot slot, uint64_t hash) const {
     if (SearchPage(hash, [&](const Slot& found) { return found == slot; }) != nullptr) return true;
     return MayCollide(hash) && collisions_->Has(slot, hash);
   }
 
-  // Removes the slot with this key and returns it, or Slot{}. Cost: O(1); sometimes merges two pages.
+  // Removes the slot with this key and returns it, or returns Slot{}. Cost: O(1); sometimes merges two pages.
   Slot Remove(Bytes key, uint64_t hash) {
     const Cell* const cell = FindInPage(key, hash);
     if (cell == nullptr) return RemoveCollision(key, hash);
@@ -185,8 +185,8 @@ class HashIndex {
     return slot;
   }
 
-  // Calls `visit(slot)` for each slot of the place that `cursor` names (0: the first) and returns the next cursor, 0 at
-  // the end. `visit` must not change the table. Cost: O(items of one bucket).
+  // Calls `visit(slot)` for each slot of the place that `cursor` names. Cursor 0 names the first place. Returns the
+  // next cursor, 0 at the end. `visit` must not change the table. Cost: O(items of one bucket).
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const;
 
@@ -205,12 +205,12 @@ class HashIndex {
     });
   }
 
-  // As ForEach, until `visit(slot)` returns false. Prefetches the memory of the items. Returns true if all slots were
-  // visited.
+  // Calls `visit(slot)` for each slot until it returns false, and prefetches the memory of the items. Returns true if
+  // all slots were visited. `visit` must not change the table.
   template <class Visit>
   bool ForEachWhile(Visit&& visit) const;
 
-  // A random slot, uniformly chosen, or Slot{} when empty. Cost: O(1) expected.
+  // Returns a random slot, uniformly chosen, or Slot{} if the table is empty. Cost: O(1) expected.
   Slot PickRandom(Random& random) const;
 
   // Calls `visit(slot)` for each slot of a random bucket, which may be empty, and prefetches their memory. Each slot
@@ -218,7 +218,7 @@ class HashIndex {
   template <class Visit>
   void VisitRandomBucket(Random& random, Visit&& visit) const;
 
-  // Removes every item (the caller frees them). Cost: O(pages).
+  // Removes every item without freeing it. Cost: O(pages).
   void Clear() {
     FreePages();
     directory_.assign(1, nullptr);
@@ -230,7 +230,7 @@ class HashIndex {
     depth_ = 0;
     buckets_ = 1;
   }
-  // The number of slots stored beside the pages; 0 with any good hash.
+  // Returns the number of slots in the CollisionList; 0 with any good hash.
   size_t Collisions() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }
 
   // For tests: checks that a search finds every item and that the counters agree. Returns false at the first violation.
@@ -238,15 +238,15 @@ class HashIndex {
 
  private:
   static constexpr int kSlots = 7;
-  static constexpr int kBuckets = 63;        // of a page, unless it is the only one
-  static constexpr int kMaxProbe = 8;        // buckets an insertion tries after the home before it splits the page
-  static constexpr int kMergeBelow = 96;     // a page with fewer items tries to merge with its sibling
-  static constexpr int kMergedAtMost = 192;  // they merge if both together hold at most this many
+  static constexpr int kBuckets = 63;     // of a page, unless it is the only one
+  static constexpr int kMaxProbe = 8;     // buckets that an insertion tries after the home, before it splits the page
+  static constexpr int kMergeBelow = 96;  // a page with fewer items tries to merge with its sibling
+  static constexpr int kMergedAtMost = 192;  // merges if both pages together hold at most this many
   static constexpr int kMaxDepth = 28;
   static constexpr size_t kReservedPerPage = 400;
-  static constexpr uint32_t kSplitFrom = 220;         // a page with fewer items may place them at any distance
-  static constexpr size_t kDirectoryPerPage = 16;     // entries; one or two are enough for pages that fill evenly
-  static constexpr uint8_t kManySpilled = UINT8_MAX;  // saturated, or a collision: stays until the page is rebuilt
+  static constexpr uint32_t kSplitFrom = 220;      // a page with fewer items may place them at any distance from home
+  static constexpr size_t kDirectoryPerPage = 16;  // entries; one or two are enough for pages that fill evenly
+  static constexpr uint8_t kManySpilled = UINT8_MAX;  // saturated, or a collision; remains until the page is rebuilt
 
   using Cell = SlotCell<Slot>;
 
@@ -255,14 +255,14 @@ class HashIndex {
     uint8_t spill;         // slots whose home is this bucket or an earlier one and that are stored after it
     Cell cells[kSlots];
 
-    // Bit i set: tags[i] == tag.
+    // Returns a bit set: bit i is set if tags[i] == tag.
     uint32_t Match(uint8_t tag) const {
       constexpr uint64_t kLow = 0x0101010101010101ull;
       constexpr uint64_t kHigh = 0x8080808080808080ull;
       uint64_t word;
       std::memcpy(&word, tags, sizeof word);
       uint64_t x = (word & 0x00ffffffffffffffull) ^ (kLow * tag);
-      // Exact per-byte zero test: no borrow crosses bytes.
+      // Exact zero test of each byte, since no borrow crosses bytes.
       uint64_t zero = ~(((x & ~kHigh) + ~kHigh) | x) & kHigh;
       zero &= 0x0080808080808080ull;
       // Collects the seven marks in the low bits.
@@ -304,13 +304,13 @@ class HashIndex {
   int Next(int bucket) const { return bucket + 1 == buckets_ ? 0 : bucket + 1; }
   size_t Prefix(uint64_t hash) const { return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_)); }
 
-  // What a page knows of a slot's hash.
+  // The bits of a slot's hash that the page stores.
   struct Trace {
     uint8_t tag;
     int home;
-    uint32_t hint;  // kept in the cell: the home, and the bits of the hash for splits
+    uint32_t hint;  // stored in the cell: the home, and the bits of the hash for splits
   };
-  // The hint has the bits of the hash that decide about splits of pages of depth 0 to 9, or 10 to 19, or …
+  // The hint has the bits of the hash that decide about splits of pages of depth 0 to 9, or 10 to 19, and so on.
   static constexpr int kHomeBits = 6;
   static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;
   static constexpr int HintEra(int depth) { return depth / kSplitBits; }
@@ -326,7 +326,7 @@ class HashIndex {
     if constexpr (Cell::kHasHint) return HomeIn(cell.Hint());
     return HomeOf(Hash(SlotKey(cell.Get())));
   }
-  // The half of a page of this depth, low (0) or high (1), to which a hash, or a hint, belongs.
+  // Returns the half of a page of this depth to which a hash or a hint belongs: low (0) or high (1).
   static size_t HalfOf(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }
   static size_t HalfIn(uint32_t hint, int depth) {
     return (hint >> (kHomeBits + kSplitBits - 1 - depth % kSplitBits)) & 1;
@@ -352,8 +352,8 @@ class HashIndex {
     return nullptr;
   }
 
-  // True if an item of this hash may be among the collisions. Reads only the home bucket, which the failed search has
-  // read already.
+  // Returns true if an item of this hash may be among the collisions. Reads only the home bucket, which the preceding
+  // search has already read.
   bool MayCollide(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
     return page != nullptr && page->buckets[HomeOf(hash)].spill == kManySpilled && collisions_ != nullptr;
@@ -373,14 +373,14 @@ class HashIndex {
     --size_;
     return slot;
   }
-  // After a page was rebuilt: marks its buckets again whose items are among the collisions.
+  // Marks again the buckets of a rebuilt page that have items among the collisions.
   void MarkCollisions(Page& page, size_t prefix) const {
     if (collisions_ == nullptr) return;
     const auto [first, last] = HashesOf(page, prefix);
     collisions_->ForEachBetween(first, last,
                                 [&](const auto& item) { page.buckets[HomeOf(item.hash)].spill = kManySpilled; });
   }
-  // The first and the last hash of the page at `prefix` of the directory.
+  // Returns the first and the last hash of the page at `prefix` of the directory.
   std::pair<uint64_t, uint64_t> HashesOf(const Page& page, size_t prefix) const {
     if (page.depth == 0) return {0, UINT64_MAX};
     const uint64_t rest = UINT64_MAX >> page.depth;
@@ -390,18 +390,18 @@ class HashIndex {
 
   bool TryInsert(const Slot& slot, uint64_t hash) {
     Page*& page = directory_[Prefix(hash)];
-    if (page == nullptr) {  // only the first page of an empty table is created here
+    if (page == nullptr) {  // happens only for the first page of an empty table
       page = NewPage(buckets_, 0);
       ++pages_;
       ++deepest_pages_;
     }
     const Trace trace = TraceOf(hash, page->depth);
     if (PutInPage(*page, slot, trace, kMaxProbe)) return true;
-    // Hashes that agree in the bits of the bucket number must not cost a page for every few items.
+    // Otherwise, hashes that agree in the bits of the bucket number would need a page for every few items.
     return buckets_ == kBuckets && page->used < kSplitFrom && PutInPage(*page, slot, trace, kBuckets - 1);
   }
 
-  // Returns false if neither the home nor the `reach` buckets after it have room.
+  // Stores the slot in the home or one of the `reach` buckets after it. Returns false if none has room.
   bool PutInPage(Page& page, const Slot& slot, const Trace& trace, int reach) const {
     int at = trace.home;
     for (int probe = 0; probe <= reach && probe < buckets_; ++probe, at = Next(at)) {
@@ -431,7 +431,7 @@ class HashIndex {
     --page.used;
   }
 
-  // Returns false if a split would cost memory and separate nothing.
+  // Grows or splits a page. Returns false if a split would cost memory and separate no items.
   bool MakeRoom(uint64_t hash) {
     if (buckets_ < kBuckets) {
       Resize(LargerBuckets(buckets_));
@@ -447,7 +447,7 @@ class HashIndex {
     return true;
   }
 
-  // Gives the only page another number of buckets. Requires: its items fit.
+  // Changes the number of buckets of the only page. Requires: its items fit.
   void Resize(int buckets);
   // Requires: the page's depth is less than the directory's.
   void Split(size_t prefix);
@@ -460,8 +460,8 @@ class HashIndex {
     }
   }
 
-  // Moves every slot of `from` to one of two pages of equal depth: its low or its high half, which may be the same
-  // page. Where the hints do not suffice, prefetches the keys in small groups, since each of them is a cache miss.
+  // Moves every slot of `from` to its low or high half: two pages of equal depth, which may be the same page. If the
+  // hints do not suffice, prefetches the keys in small groups, since each key is a cache miss.
   void Distribute(const Page& from, int buckets, const std::array<Page*, 2>& halves);
   void MoveByHint(const Bucket& bucket, int i, int depth, const std::array<Page*, 2>& halves) const;
   void MoveByHash(const Cell& cell, int depth, const std::array<Page*, 2>& halves) const;
@@ -474,7 +474,7 @@ class HashIndex {
     deepest_pages_ = 0;
   }
 
-  // Requires: no page uses the last bit.
+  // Requires: no page uses the last bit of the prefix.
   void HalveDirectory() {
     std::vector<Page*> narrower(directory_.size() / 2);
     for (size_t i = 0; i < narrower.size(); ++i) narrower[i] = directory_[2 * i];
@@ -484,8 +484,8 @@ class HashIndex {
     ForEachPage([&](const Page& page) { deepest_pages_ += page.depth == depth_ ? 1 : 0; });
   }
 
-  // A random bucket, uniformly chosen. Requires: there is a page. Cost: a few draws; O(√directory) if a client has
-  // emptied a large table except for a few keys with neighbouring hashes.
+  // Returns a random bucket, uniformly chosen. Requires: there is a page. Cost: a few random numbers; O(√directory) if
+  // a client has emptied a large table except for a few keys with neighbouring hashes.
   const Bucket& RandomBucket(Random& random) const {
     return RandomPage(random).buckets[random.Below(static_cast<uint64_t>(buckets_))];
   }
@@ -498,13 +498,13 @@ class HashIndex {
       if ((at & (Span(*directory_[at]) - 1)) == 0) return *directory_[at];
     }
   }
-  // Where page `number`, in the order of hashes, begins in the directory. Cost: O(number).
+  // Returns the index in the directory of page `number` in the order of hashes. Cost: O(number).
   size_t PlaceOfPage(uint64_t number) const {
     size_t at = 0;
     for (; number != 0; --number) at += Span(*directory_[at]);
     return at;
   }
-  // The number of directory entries of this page.
+  // Returns the number of directory entries of this page.
   size_t Span(const Page& page) const { return size_t{1} << (depth_ - page.depth); }
 
   template <class Visit>
@@ -538,7 +538,7 @@ class HashIndex {
       if (bucket.spill == 0) return;
     }
   }
-  // The same for the collisions of the page at `prefix`.
+  // Calls visit for the collisions of the page at `prefix` whose home is bucket `home`.
   template <class Visit>
   void VisitCollisions(const Page& page, size_t prefix, int home, Visit&& visit) const {
     if (collisions_ == nullptr || page.buckets[home].spill != kManySpilled) return;
@@ -547,13 +547,13 @@ class HashIndex {
       if (HomeOf(item.hash) == home) visit(item.slot);
     });
   }
-  // Random choice: true with the probability that an item drawn from the collisions and `others` more is a collision.
+  // Returns true with the probability that an item drawn from the collisions and `others` more items is a collision.
   bool DrawsCollision(Random& random, size_t others) const {
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }
 
-  // A cursor is prefix (kPrefixBits) | page depth (5 bits) | bucket (6 bits): under 2^53, which JavaScript can
-  // represent. A bucket of a small page is named like the bucket of a full page that begins at the same hash.
+  // A cursor is prefix (kPrefixBits) | page depth (5 bits) | bucket (6 bits). It is below 2^53, which JavaScript can
+  // represent. A bucket of a small page gets the number of the full page's bucket that begins at the same hash.
   static constexpr int kPrefixBits = 40;
   struct Place {
     uint64_t prefix;  // top kPrefixBits of the hashes where the page begins

@@ -1,4 +1,4 @@
-// What HashIndex (hash_index.h) does inside: its walks and its checks.
+// The longer functions of HashIndex (hash_index.h).
 #pragma once
 
 namespace respite {
@@ -43,8 +43,8 @@ void HashIndex<Slot, Hasher>::Distribute(const Page& from, int buckets, const st
   }
 }
 
-// In a new order a slot may end up farther than kMaxProbe from home. The page has room for it: one page becomes one or
-// two of at least its size, or two become one that holds both.
+// Moving slots in another order may place one farther than kMaxProbe from home. The new pages have room for every slot:
+// one page becomes one or two of at least its size, or two pages become one that holds both.
 template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::MoveByHint(const Bucket& bucket, int i, int depth,
                                          const std::array<Page*, 2>& halves) const {
@@ -78,7 +78,7 @@ void HashIndex<Slot, Hasher>::MaybeMerge(size_t prefix) {
   DeletePage(page);
   DeletePage(sibling);
   --pages_;
-  // Shrinks with a margin: otherwise the next split would double the directory again.
+  // Shrinks with a margin, because otherwise the next split would double the directory again.
   while (depth_ > 0 && deepest_pages_ == 0 && pages_ * 4 <= directory_.size()) HalveDirectory();
 }
 
@@ -92,16 +92,16 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   int depth = page->depth;
   uint64_t width = 1ull << (kPrefixBits - depth);
   uint64_t begin = place.prefix & ~(width - 1);
-  // The page has merged since then. Its other half, after the old page, has not been visited, unless the old page was
-  // the second half itself.
+  // The page has merged since the cursor was issued. The other half of the merged page has not been visited if it comes
+  // after the old page.
   uint64_t old_end = place.prefix + (1ull << (kPrefixBits - place.depth));
   if (depth < place.depth && old_end != begin + width) place.bucket = 0;
   int bucket = place.bucket * buckets_ / kBuckets;
   VisitHome(*page, bucket, visit);
   VisitCollisions(*page, at, bucket, visit);
   if (bucket + 1 < buckets_) {
-    // If the page has split, keeps its own, smaller end; if it has merged, starts from the beginning of the merged
-    // page.
+    // If the page has split, continues at the end of its own, smaller half. If it has merged, starts from the beginning
+    // of the merged page.
     return Encode({depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBuckets / buckets_)});
   }
   uint64_t next = begin + width;

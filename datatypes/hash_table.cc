@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-// The size class for `size` bytes: multiples of 16, then four steps between powers of two.
+// Returns the size class for `size` bytes. Classes are multiples of 16, then four steps between powers of two.
 size_t ClassOf(size_t size) {
   if (size <= 8) return 8;
   if (size <= 128) return (size + 15) & ~size_t{15};
@@ -209,7 +209,7 @@ void HashTable::RemoveAt(size_t place) {
 
 template <class Visit>
 void HashTable::VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const {
-  // Heap order: everything below a future deadline is later still.
+  // In heap order, every deadline below a future deadline is even later.
   if (place >= heap_->size() || !IsOver((*heap_)[place].deadline_ms, now_ms)) return;
   visit((*heap_)[place]);
   VisitExpired(2 * place + 1, now_ms, visit);

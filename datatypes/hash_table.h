@@ -1,14 +1,14 @@
-// HashTable: a hash too large to stay packed: an index of fields, each ONE allocation with its name and value.
+// HashTable: a hash too large to stay packed. It is an index of fields, each ONE allocation with its name and value.
 //
 //   field   | name size × 2 + timed | value size | [place among the deadlines 4] | name … | value … |
-//   sizes   groups of 7 bits, least significant first; the high bit says that another follows
+//   sizes   groups of 7 bits, least significant first; the high bit means that another group follows
 //
 // A name of 14 bytes with a value of 12 takes 28 bytes, for which the allocator uses its size class of 32. Blocks are
-// always as large as a size class, so a value is replaced in place as long as the class stays the same.
+// always as large as a size class, so a new value of the same class is stored in place.
 //
 // Deadlines are kept in a min-heap; a field stores its index in the heap and the heap points to the field. So the next
-// deadline is known at once, and removing expired fields touches only those. A field without a deadline costs nothing
-// extra.
+// deadline is known immediately, and removing expired fields touches no others. A field without a deadline costs
+// nothing extra.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class HashField {
   HashField() = default;
 
   static const uint8_t* RawBytes(const HashField* field) { return reinterpret_cast<const uint8_t*>(field); }
-  // Offsets of the parts.
+  // Offsets of the parts of a field.
   struct Layout {
     explicit Layout(const HashField* field) {
       const uint8_t* at = RawBytes(field);
@@ -86,7 +86,7 @@ class HashTable final : public Object {
   size_t Size() const override { return index_.Size(); }
   size_t UsedBytes(size_t samples) const override;
 
-  // Null if there is no such field. The pointer is valid until the field is set or removed. Cost: O(1).
+  // Returns null if there is no such field. The pointer is valid until the field is set or removed. Cost: O(1).
   const HashField* Find(Bytes name) const { return index_.Find(name, index_.Hash(name)); }
 
   enum class Outcome : uint8_t { kAdded, kReplaced };
@@ -96,22 +96,22 @@ class HashTable final : public Object {
   bool Remove(Bytes name);
 
   int64_t DeadlineOf(const HashField& field) const;
-  // Sets, replaces or (kNoDeadline) removes it. Returns false if there is no such field. Cost: O(log n).
+  // Sets or replaces the deadline; kNoDeadline removes it. Returns false if there is no such field. Cost: O(log n).
   bool SetDeadline(Bytes name, int64_t deadline_ms);
 
   size_t TimedCount() const { return heap_ ? heap_->size() : 0; }
-  // kNoDeadline if no field has one.
+  // Returns kNoDeadline if no field has a deadline.
   int64_t NextDeadline() const { return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms; }
-  // The number of expired fields. Cost: O(that number).
+  // Returns the number of expired fields. Cost: O(expired fields).
   size_t CountExpired(int64_t now_ms) const;
-  // Cost: usually O(1), O(n) if almost all are expired.
+  // Cost: usually O(1), O(n) if almost all fields are expired.
   bool AllExpired(int64_t now_ms) const;
-  // Some expired field, or null.
+  // Returns any expired field, or null.
   const HashField* FirstExpired(int64_t now_ms) const {
     return TimedCount() != 0 && IsOver(heap_->front().deadline_ms, now_ms) ? heap_->front().field : nullptr;
   }
 
-  // As in HashIndex; `visit(const HashField*)`.
+  // Scans as HashIndex::Scan does; calls `visit(const HashField*)`.
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const {
     return index_.Scan(cursor, [&](const HashField* field) { visit(field); });
@@ -135,9 +135,9 @@ class HashTable final : public Object {
     HashField* field;
   };
 
-  // Puts `field` in the place of `old` and frees `old`.
+  // Stores `field` instead of `old` and frees `old`.
   void Exchange(HashField* old, HashField* field, uint64_t hash);
-  // The same field in a block with or without a place for a deadline.
+  // Replaces a field by a copy that has room for a deadline (kTimed) or has none (kPlain); returns the copy.
   HashField* Remade(HashField* field, HashField::Kind kind, uint64_t hash);
   void SetAt(size_t place, Timed timed) {
     timed.field->SetPlace(static_cast<uint32_t>(place));

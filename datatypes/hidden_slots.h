@@ -1,6 +1,6 @@
-// HiddenSlots: hash slots that another node of the cluster is sending here. Their keys are in the databases, but nobody
-// may see them before this node owns the slots: KEYS, SCAN, RANDOMKEY and DBSIZE pass them by, and they neither expire
-// nor are they evicted.
+// HiddenSlots: hash slots that this node is importing from another node of the cluster. Their keys are in the
+// databases, but are invisible until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip them, and they are
+// neither expired nor evicted.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace respite {
 
 class HiddenSlots {
  public:
-  // Each set has the name of the migration that brings it. No slot is in two of them.
+  // Each set has the name of the migration that imports it. No slot is in two sets.
   using Sets = std::map<std::string, SlotSet, std::less<>>;
 
-  // Without those slots of the set that are hidden already, as a damaged file may want it. Does nothing if a set has
-  // this name.
+  // Hides the slots except those that another set hides already, which only a damaged file would cause. Does nothing if
+  // a set has this name.
   void Hide(std::string name, SlotSet slots) {
     for (const auto& [other, hidden] : sets_) hidden.ForEach([&](int slot) { slots.Remove(slot); });
     sets_.emplace(std::move(name), slots);
@@ -31,7 +31,7 @@ class HiddenSlots {
 
   bool Empty() const { return sets_.empty(); }
   const Sets& All() const { return sets_; }
-  // Cost for both: O(sets); there are hardly more than one.
+  // Cost of both functions: O(sets); there is rarely more than one set.
   bool Has(int slot) const {
     return std::any_of(sets_.begin(), sets_.end(), [slot](const auto& one) { return one.second.Has(slot); });
   }

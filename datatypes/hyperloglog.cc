@@ -34,9 +34,9 @@ uint64_t LoadLittle(const char* from) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The estimate: O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284,
-// algorithm 6. It needs to know only how many registers have each rank. Redis: uses the same, in this order of
-// operations, which the last bit of the result depends on.
+// The estimate: O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, algorithm
+// 6. It needs only the number of registers of each rank. Redis: uses the same algorithm. The last bit of the result
+// depends on the order of operations.
 
 // The number of registers of each rank. Six bits hold up to 63; ranks above kMaxRank occur only in corrupt values and
 // are ignored.
@@ -82,8 +82,8 @@ uint64_t Estimate(const Histogram& histogram) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Dense registers: six bytes hold eight. They are read as the upper six of the eight bytes that end with them; what
-// lies before the first is the header.
+// Dense registers. Six bytes hold eight registers. They are read as the upper six of eight bytes; before the first
+// registers those two extra bytes belong to the header.
 
 constexpr size_t kGroup = 8;
 constexpr size_t kGroupBytes = 6;
@@ -143,8 +143,8 @@ void ForEachRun(Bytes runs, Visit visit) {
   }
 }
 
-// Calls visit(size_t index, uint8_t rank) for the registers that are not 0. Returns false if the runs do not add up.
-// Redis: ignores what follows the last register if it begins with a VAL.
+// Calls visit(size_t index, uint8_t rank) for the registers that are not 0. Returns false if the runs do not cover
+// exactly all registers. Redis: ignores bytes after the last register if they begin with a VAL.
 template <class Visit>
 bool ForEachSparse(Bytes runs, Visit visit) {
   size_t index = 0;
@@ -170,21 +170,21 @@ std::optional<Histogram> SparseHistogram(Bytes runs) {
   return registers == HllRegisters::kCount ? std::optional(histogram) : std::nullopt;
 }
 
-// The run that contains a register.
+// The position of the run that contains a register.
 struct Place {
   size_t at = 0;
   size_t before = 0;   // where the previous run begins; equal to `at` for the first
   uint32_t first = 0;  // its first register
 };
 
-// Eight bytes of runs, decoded together: the one-byte runs up to the first XZERO, and that XZERO.
+// Eight bytes of runs, decoded together: the one-byte runs up to the first XZERO, and the XZERO itself.
 struct Stretch {
   size_t bytes = 0;  // before the XZERO
   uint32_t xzeros = 0;
   uint32_t registers = 0;
 };
 
-// Without branches, because the mixture of runs is unpredictable. `from` has ten bytes.
+// Has no branches, because the mixture of runs is unpredictable. Requires: ten bytes at `from`.
 Stretch StretchAt(const char* from) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t bytes = LoadLittle(from);
@@ -201,14 +201,14 @@ Stretch StretchAt(const char* from) {
   return {count, has_xzero, registers + has_xzero * length};
 }
 
-// nullopt if the runs end before the register.
+// Returns nullopt if the runs end before the register.
 std::optional<Place> Locate(Bytes runs, uint32_t index) {
   constexpr size_t kStretch = 10;
   Place place;
   while (place.at + kStretch <= runs.size()) {
     const Stretch stretch = StretchAt(runs.data() + place.at);
     if (index < place.first + stretch.registers) break;
-    const size_t last = place.at + stretch.bytes - 1 + stretch.xzeros;  // where its last run begins
+    const size_t last = place.at + stretch.bytes - 1 + stretch.xzeros;  // where the last run of the stretch begins
     place = {last + 1 + stretch.xzeros, last, place.first + stretch.registers};
   }
   while (place.at < runs.size()) {
@@ -238,8 +238,8 @@ class RunText {
     for (char byte : bytes) bytes_[size_++] = byte;
   }
 
-  // Joins neighbours of one rank, within five steps. This limit is necessary: the resulting bytes must equal those of
-  // Redis.
+  // Joins neighbouring runs of one rank, in at most five steps: the resulting bytes must equal those of Redis, which
+  // has this limit.
   void JoinValues() {
     constexpr int kSteps = 5;
     size_t at = 0;
@@ -269,7 +269,7 @@ class RunText {
   size_t size_ = 0;
 };
 
-// `run` with one register raised: up to three runs.
+// Returns `run` with one register raised, as up to three runs.
 RunText Split(const Run& run, uint32_t first, HllMark mark) {
   const uint32_t before = mark.index - first;
   const uint32_t behind = run.length - before - 1;

@@ -1,4 +1,4 @@
-// HyperLogLog: estimates how many different elements were seen, in 12 KB at most, with a standard error of 0.81 %.
+// HyperLogLog: estimates the number of different elements seen, in 12 KB at most, with a standard error of 0.81 %.
 //
 // An element is hashed (MurmurHash64A). 14 bits of the hash choose one of 16384 registers; the register keeps the
 // maximum of the number of leading zeros of the other bits, plus one. The value is an ordinary string in Redis' format,
@@ -10,14 +10,14 @@
 //   count      little-endian; the last count that was computed, stale when the highest bit is set
 //   dense      16384 registers of 6 bits, the first in the lowest bits of the first byte
 //   sparse     runs: 00llllll           l+1 registers are 0                     (ZERO)
-//                    01llllll llllllll  the same for up to 16384, high bits first (XZERO)
+//                    01llllll llllllll  l+1 registers are 0, l has 14 bits, high bits first (XZERO)
 //                    1vvvvvll           l+1 registers are v+1                   (VAL)
 //
 // A new value is sparse: one XZERO. It becomes dense for good when a register exceeds 32 or when it would grow beyond
 // hll-sparse-max-bytes. Two servers that saw the same elements in the same order hold the same bytes.
 //
-// Clients can write any bytes to a string. Every function here accepts any bytes and never reads or writes beyond
-// them; functions that need all registers report when the runs do not add up.
+// Clients can write any bytes to a string. Every function here accepts any bytes, and never reads or writes beyond
+// them. Functions that need all registers report runs that do not add up to 16384.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ uint64_t MurmurHash(Bytes text, uint64_t seed);
 
 enum class HllEncoding : uint8_t { kDense, kSparse };
 
-// The contribution of one element, or of a register of another value: register `index` is at least `rank`.
+// The contribution of one element, or of another value's register: register `index` is at least `rank`.
 struct HllMark {
   uint32_t index = 0;
   uint8_t rank = 0;
@@ -50,7 +50,7 @@ class HllRegisters {
   static constexpr size_t kCount = 16384;
 
   uint8_t operator[](size_t index) const { return ranks_[index]; }
-  // Returns false if the value is corrupt. Some of its registers may have been merged by then.
+  // Merges a value. Returns false if it is corrupt; some of its registers may have been merged already.
   [[nodiscard]] bool Merge(const Hll& hll);
   uint64_t Count() const;
 
@@ -83,24 +83,24 @@ class Hll {
   static constexpr size_t kHeaderSize = 16;
   static constexpr size_t kDenseSize = kHeaderSize + HllRegisters::kCount * 6 / 8;
 
-  // nullopt: not a HyperLogLog, judged by the header and, if dense, by the size.
+  // Returns nullopt if the text is not a HyperLogLog. Checks the header and, for a dense value, the size.
   static std::optional<Hll> Of(Bytes text);
-  // The text of an empty value.
+  // Returns the text of an empty value.
   static Bytes Empty();
 
   HllEncoding Encoding() const { return static_cast<HllEncoding>(text_[4]); }
-  // nullopt if stale.
+  // Returns nullopt if the count is stale.
   std::optional<uint64_t> CachedCount() const;
-  // nullopt if corrupt. Cost: O(registers), or O(runs).
+  // Returns nullopt if the value is corrupt. Cost: O(registers), or O(runs).
   std::optional<uint64_t> Count() const;
-  // False if the runs of a sparse value do not cover exactly 16384 registers: then Add may find it corrupt.
+  // Returns false if the runs of a sparse value do not cover exactly 16384 registers. Then Add may return kCorrupt.
   bool IsComplete() const;
 
   // Cost: O(1) for a dense value; O(runs) for a sparse one, eight at a time.
   HllChange Add(HllMark mark, size_t sparse_max_bytes) const;
-  // The text in dense encoding, including header and count; nullopt if corrupt.
+  // Returns the text in dense encoding, including header and count, or nullopt if it is corrupt.
   std::optional<std::string> Dense() const;
-  // The runs in letters: `Z:16384`, `z:3 v:2,1`. Requires: sparse.
+  // Returns a readable form of the runs: `Z:16384`, `z:3 v:2,1`. Requires: sparse.
   std::string DescribeRuns() const;
 
   // Requires: dense.
@@ -117,12 +117,12 @@ class Hll {
   Bytes text_;
 };
 
-// Changes to a text that Hll::Of accepts.
+// Change a text that Hll::Of accepts.
 void HllSetRegister(std::span<char> text, HllMark mark);                      // requires: dense
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // requires: dense
 void HllStoreCount(std::span<char> text, uint64_t count);
 void HllMarkCountStale(std::span<char> text);
-// Adds a mark, with any change of encoding that it needs. Requires: the value is complete.
+// Adds a mark, and changes the encoding if necessary. Requires: the value is complete.
 void HllAdd(std::string& text, HllMark mark, size_t sparse_max_bytes);
 
 }  // namespace respite

@@ -43,7 +43,8 @@ void StoreHeader(PackedStore& store, size_t width, size_t count) {
 
 char* PlaceOf(PackedStore& store, size_t width, size_t index) { return store.Data() + Intset::kHeader + index * width; }
 
-// Makes every value `width` bytes wide and adds one that needs this width, so it is below or above all others.
+// Makes every value `width` bytes wide and adds a value that needs this width, which is therefore below or above all
+// others.
 void Widen(PackedStore& store, size_t width, int64_t value) {
   const size_t count = Intset(store.View()).Count();
   const size_t old_width = Intset(store.View()).Width();
@@ -106,7 +107,7 @@ bool AddToIntset(PackedStore& store, int64_t value) {
     return true;
   }
   const size_t count = intset.Count();
-  const bool last = count == 0 || intset.At(count - 1) < value;  // values often come in order
+  const bool last = count == 0 || intset.At(count - 1) < value;  // values are often added in order
   const size_t at = last ? count : intset.LowerBound(value);
   if (!last && intset.At(at) == value) return false;
   StoreValue(store.Splice(Intset::kHeader + at * width, 0, width), width, value);

@@ -3,7 +3,7 @@
 //
 //   intset = width (4 bytes: 2, 4 or 8) | count (4) | value …      all little endian, values ascending, no two equal
 //
-// The width is that of the widest value ever added; a wider value widens all others, and the width never shrinks.
+// The width is that of the widest value ever added. A wider value widens all others, and the width never shrinks.
 //
 // Example: {1, 300}:  02 00 00 00 | 02 00 00 00 | 01 00 | 2c 01
 #pragma once
@@ -16,11 +16,11 @@
 
 namespace respite {
 
-// Reads an intset. The bytes are borrowed, must be well formed, and must not change while it is used.
+// Reads an intset. The bytes are borrowed, must be well formed, and must not change while the Intset is used.
 class Intset {
  public:
   static constexpr size_t kHeader = 8;
-  // An empty intset.
+  // Returns an empty intset.
   static Bytes Empty() { return {"\x02\0\0\0\0\0\0\0", kHeader}; }
 
   explicit Intset(Bytes bytes) : bytes_(bytes) {}
@@ -29,13 +29,13 @@ class Intset {
   size_t Width() const;
   // Requires: index < Count().
   int64_t At(size_t index) const;
-  // The index of the first value that is not below `value`; Count() if there is none. Cost: O(log n).
+  // Returns the index of the first value that is not below `value`; Count() if there is none. Cost: O(log n).
   size_t LowerBound(int64_t value) const;
   bool Contains(int64_t value) const;
 
-  // The smallest width that holds the value: 2, 4 or 8 bytes.
+  // Returns the smallest width that can store the value: 2, 4 or 8 bytes.
   static size_t WidthOf(int64_t value);
-  // True if `bytes` is an intset whose size matches its header, with values in order. Cost: O(n).
+  // Returns true if `bytes` is an intset whose size matches its header, with values in order. Cost: O(n).
   static bool IsWellFormed(Bytes bytes);
 
  private:

@@ -12,7 +12,7 @@ namespace respite {
 
 class Keyspace {
  public:
-  // kBySlot: each database has an index of its keys by hash slot, as nodes of a cluster need it.
+  // kBySlot: each database indexes its keys by hash slot, as cluster nodes need it.
   enum class Index : uint8_t { kNone, kBySlot };
   Keyspace(int databases, const HashKey& hash_key, Index index = Index::kNone) : hash_key_(hash_key), index_(index) {
     databases_.reserve(static_cast<size_t>(databases));
@@ -24,16 +24,16 @@ class Keyspace {
   Database& operator[](int index) { return databases_[static_cast<size_t>(index)]; }
   const Database& operator[](int index) const { return databases_[static_cast<size_t>(index)]; }
 
-  // Slots of databases by slot whose keys nobody may see.
+  // Slots that are being imported; their keys are invisible to clients.
   HiddenSlots& hidden() { return hidden_; }
   const HiddenSlots& hidden() const { return hidden_; }
-  // Cost: O(1); O(hidden slots) while there are some.
+  // Returns the number of keys outside hidden slots. Cost: O(1); O(hidden slots) while there are any.
   size_t VisibleSize(int index) const;
-  // No database has keys. Cost: O(databases).
+  // Returns true if no database has keys. Cost: O(databases).
   bool IsEmpty() const {
     return std::all_of(databases_.begin(), databases_.end(), [](const Database& one) { return one.Size() == 0; });
   }
-  // The keys of a slot in all databases. Requires: kBySlot. Cost: O(databases).
+  // Returns the number of keys of a slot in all databases. Requires: kBySlot. Cost: O(databases).
   size_t CountIn(int slot) const {
     size_t count = 0;
     for (const Database& one : databases_) count += one.by_slot()->Count(slot);

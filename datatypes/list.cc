@@ -16,7 +16,7 @@ bool List::IsEmpty() const {
   return IsPacked() ? Packed().IsEmpty() : Chunks().Size() == 0;
 }
 
-// Redis: adds only the lengths of the texts, not the overhead of the listpack.
+// Redis: adds up only the lengths of the texts, without the overhead of the listpack.
 void List::PrepareFor(std::span<const Bytes> elements) {
   if (!IsPacked()) return;
   size_t bytes = slot_.Size();
@@ -76,7 +76,7 @@ void List::Pop(ListEnd end) {
   PackIfSmall();
 }
 
-// The encoding is checked after the element was pushed again: a rotation does not change it.
+// Checks the encoding only after pushing the element again, so that a rotation does not change it.
 void List::Rotate(ListEnd from, ListEnd to) {
   const std::string element(ListCursor(*this, from == ListEnd::kHead ? 0 : Size() - 1).Element());
   const Bytes view = element;
@@ -85,7 +85,7 @@ void List::Rotate(ListEnd from, ListEnd to) {
   PackIfSmall();
 }
 
-// Redis: makes room, and so may change the encoding, before it searches for the pivot.
+// Redis: makes room, which may change the encoding, before it searches for the pivot.
 bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
   PrepareFor({&element, 1});
   if (IsPacked()) {
@@ -101,7 +101,7 @@ bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
   return true;
 }
 
-// Redis: here too, makes room before it checks the index.
+// Redis: makes room, which may change the encoding, before it checks the index.
 bool List::Replace(size_t index, Bytes element) {
   PrepareFor({&element, 1});
   if (index >= Size()) return false;

@@ -1,4 +1,4 @@
-// List: a list of texts. Small ones are a listpack inside the entry ("listpack"), larger ones a ChunkedList
+// List: a list of texts. A small list is a listpack inside the entry ("listpack"), a larger one is a ChunkedList
 // ("quicklist").
 //
 // A list changes its encoding where Redis does:
@@ -38,25 +38,26 @@ class List : public Collection {
 
   // All methods below require: Exists().
 
-  // Pushes one after the other, so that the last is outermost. Cost: O(1) each in chunks, O(bytes) at the head of a
-  // listpack.
+  // Pushes the elements one after the other, so that the last becomes the outermost. Cost: O(1) each in chunks,
+  // O(bytes) at the head of a listpack.
   void Push(ListEnd end, std::span<const Bytes> elements);
   // Requires: not empty.
   void Pop(ListEnd end);
   // Removes the element at one end and pushes it at the other or the same end. Requires: not empty.
   void Rotate(ListEnd from, ListEnd to);
 
-  // Inserts `element` beside the first element equal to `pivot`. Returns false if there is none. Cost: O(n).
+  // Inserts `element` before or after the first element equal to `pivot`. Returns false if there is none. Cost: O(n).
   bool Insert(Bytes pivot, ListSide side, Bytes element);
   // Returns false if there is no such index.
   bool Replace(size_t index, Bytes element);
   // Requires: index + count <= Size().
   void EraseRange(size_t index, size_t count);
-  // Removes at most `most` elements equal to `element`, starting at the end `from`; returns how many. Cost: O(n).
+  // Removes at most `most` elements equal to `element`, starting at the end `from`; returns the number removed. Cost:
+  // O(n).
   size_t EraseEqual(Bytes element, size_t most, ListEnd from);
 
-  // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: there are
-  // so many; no list is needed for none. Cost: as ListCursor to get there, then O(count).
+  // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: index +
+  // count <= Size(); the list need not exist if `count` is 0. Cost: that of ListCursor to reach `index`, then O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;
 
@@ -75,13 +76,14 @@ class List : public Collection {
   size_t ErasePackedEqual(const EncodedElement& element, size_t most, ListEnd from);
 };
 
-// Iterates over a list. Any change of the list invalidates it.
+// Iterates over a list. Any change of the list invalidates the cursor.
 class ListCursor {
  public:
-  // Invalid from the start if there is no such index. Cost: O(elements passed) in a listpack, else as ChunkedList.
+  // The new cursor is invalid if there is no such index. Cost: O(elements passed) in a listpack, else that of
+  // ChunkedList::At.
   ListCursor(const List& list, size_t index);
 
-  // False after it has moved past either end of the list.
+  // Returns false after the cursor has moved past either end of the list.
   bool IsValid() const { return chunked_ ? chunked_->IsValid() : at_ != Listpack::kNowhere; }
   // The view is valid until the cursor moves. Requires: IsValid().
   Bytes Element() { return chunked_ ? chunked_->Element() : PackedElementText(); }

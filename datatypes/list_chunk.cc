@@ -27,7 +27,7 @@ uint32_t MarkBytes(uint8_t length_byte) {
   return length_byte == kMark16 ? sizeof(uint16_t) : sizeof(uint32_t);
 }
 
-// Bytes in the text area of an open block.
+// Returns the size of an element in the text area of an open block.
 uint32_t StoredSize(Bytes element) {
   return static_cast<uint32_t>(element.size()) + 2 * MarkBytes(LengthByte(element.size()));
 }
@@ -43,7 +43,7 @@ uint32_t ReadMark(const char* from, uint8_t length_byte) {
   return size;
 }
 
-// All supported machines are little endian, so a uint16 mark is the beginning of a uint32.
+// A uint16 mark is written as a uint32, of which it is the beginning: all supported machines are little endian.
 void WriteElement(char* to, Bytes element) {
   const uint32_t mark_bytes = MarkBytes(LengthByte(element.size()));
   const auto size = static_cast<uint32_t>(element.size());
@@ -52,8 +52,8 @@ void WriteElement(char* to, Bytes element) {
   std::memcpy(to + mark_bytes + element.size(), &size, mark_bytes);
 }
 
-// How much spare room to add to `used` bytes. A block larger than ordinary chunks holds one large element, and no other
-// will join it.
+// Returns the spare room to add to `used` bytes. A block larger than ordinary chunks gets none: it holds one large
+// element, and no other will join it.
 uint32_t GrowthOf(uint32_t used) {
   constexpr uint32_t kLeast = 64;
   constexpr uint32_t kOrdinary = 65536;
@@ -74,7 +74,7 @@ uint32_t SumOfBytes(const char* from, uint32_t count) {
   return static_cast<uint32_t>(sum);
 }
 
-// The bytes that Redis' listpack needs for an element.
+// Returns the number of bytes that Redis' listpack needs for an element.
 uint32_t EntryBytes(Bytes element) { return static_cast<uint32_t>(Listpack::SizeFor(element)); }
 
 }  // namespace
@@ -104,9 +104,9 @@ bool ListChunk::HasRoom(Side side, uint32_t text_bytes) const {
   return block.lengths + count_ < block.body && block.size - block.end >= text_bytes;
 }
 
-// Distributes the room. If there is plenty, but at the other end, both ends share it, so that alternating pushes do not
-// shift the chunk each time. Otherwise the block grows by half, all of it at this end. The length table gets one byte
-// for each text of average size that fits.
+// Distributes the spare room. If there is plenty at the other end, both ends share it, so that alternating pushes do
+// not shift the chunk each time. Otherwise the block grows by half, all of it at this end. The length table gets one
+// byte for each text of average size that fits.
 ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
   const uint32_t used = count_ + TextBytes() + text_bytes + 1;
   const uint32_t spare = block_->size - kHead > used ? block_->size - kHead - used : 0;
@@ -165,7 +165,7 @@ void ListChunk::Open() {
   *this = std::move(opened);
 }
 
-// The texts of a sealed chunk are found by its form; its lines follow the header.
+// Does nothing for a sealed chunk, because the form in its header determines where the texts are.
 void ListChunk::PrefetchFront() const {
   if (block_ == nullptr || block_->form != ChunkForm::kOpen) return;
   Prefetch(block_->At(block_->lengths) - 1);
@@ -377,7 +377,7 @@ uint32_t ChunkCursor::PlaceFromEnd(uint32_t index) const {
 }
 
 void ChunkCursor::Previous() {
-  --index_;  // wraps around at the first element, and so becomes invalid
+  --index_;  // wraps around at the first element and so becomes invalid
   if (IsValid()) place_ -= StepBack(index_, place_);
 }
 

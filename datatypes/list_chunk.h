@@ -11,19 +11,19 @@
 //                255    uint32 length, text, uint32 length
 //
 // Sealed: the form of a chunk after the list has grown beyond it. The block has its exact size and is written in the
-// shorter of two ways (chunk_seal.h):
+// shorter of these ways (chunk_seal.h):
 //
-//   texts     the common prefix of all elements is stored once; the rest as symbols of as few bits as the number of
-//             different characters needs; lengths of the rest only when they differ
+//   texts     the common prefix of all elements, stored once; the rest as symbols, with as few bits as the number
+//             of different characters needs; the lengths of the rest if they differ
 //   integers  when every element is the canonical text of a 64-bit integer: differences from the smallest, of 0 to 8
 //             bytes each
 //
 // Elements can be popped off a sealed chunk in place; any other change opens it first (O(size of the chunk)).
 //
 // A chunk tracks how many bytes Redis' listpack would need for its elements, because Redis' rules for full nodes use
-// that number.
+// this number.
 //
-// Views of elements passed to a modifying method must not point into the chunk itself.
+// Elements passed to a modifying method must not be views of the chunk itself.
 #pragma once
 
 #include <algorithm>
@@ -44,15 +44,15 @@ struct ChunkBlock {
   uint32_t size;     // of the block, including this header
   uint32_t lengths;  // where the first length byte is (open, texts)
   uint32_t body;     // where the text area begins, or the packed symbols or differences
-  uint32_t begin;    // open: where the first text begins; texts: its first symbol; integers: its number
-  uint32_t end;      // after the last one, in the same unit
+  uint32_t begin;    // first text (open: its offset; texts: its first symbol; integers: its number)
+  uint32_t end;      // after the last text, in the unit of `begin`
   ChunkForm form;
   uint8_t unit;      // texts: bits of a symbol; integers: bytes of a difference
   uint8_t width;     // texts without lengths: symbols of each element
   uint8_t prefix;    // texts: length of the common prefix
   bool has_lengths;  // texts: false when all are equally long
   bool has_marks;    // open: some length byte may be 254 or 255
-  bool is_exact;     // open: Seal() found nothing shorter, and nothing was added since then
+  bool is_exact;     // open: Seal() found no shorter form, and no element was added since then
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }
@@ -60,7 +60,7 @@ struct ChunkBlock {
   uint8_t Length(uint32_t index) const { return static_cast<uint8_t>(*At(lengths + index)); }
 };
 
-// Bytes of a listpack without any element.
+// Size of a listpack without any element.
 inline constexpr size_t kListpackFrame = 7;
 
 class ListChunk {
@@ -78,15 +78,15 @@ class ListChunk {
   }
   ~ListChunk();
 
-  // A copy with the same form. Cost: one memcpy.
+  // Returns a copy with the same form. Cost: one memcpy.
   ListChunk Clone() const;
 
   uint32_t Count() const { return count_; }
   bool IsEmpty() const { return count_ == 0; }
   bool IsSealed() const { return block_ != nullptr && block_->form != ChunkForm::kOpen; }
-  // The size of the elements as a Redis listpack.
+  // Returns the size of a Redis listpack of the elements.
   size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }
-  // Memory of the block.
+  // Returns the size of the block.
   size_t UsedBytes() const { return block_ == nullptr ? 0 : block_->size; }
 
   // Cost: O(length of the element), amortised.
@@ -102,7 +102,7 @@ class ListChunk {
   // Requires: index + count <= Count().
   void Erase(uint32_t index, uint32_t count);
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
-  // index + count <= Count(). Cost: as ChunkCursor.
+  // index + count <= Count(). Cost: that of ChunkCursor, then O(count).
   template <class Visit>
   void VisitRange(uint32_t index, uint32_t count, Visit visit) const;
   // Moves the elements from `index` on into a new chunk.
@@ -112,7 +112,7 @@ class ListChunk {
   // Shrinks the block to its exact size and its shortest form. Cost: O(size of the chunk), about 10 ns per element.
   void Seal();
 
-  // For hints: what follows PrefetchBlock reads what it has asked for.
+  // Hints. PrefetchFront reads the memory that PrefetchBlock fetches, so call it later.
   void PrefetchBlock() const { Prefetch(block_); }
   void PrefetchFront() const;
   void PrefetchBack() const;
@@ -146,7 +146,7 @@ class ListChunk {
   uint32_t entry_bytes_ = 0;
 };
 
-// A place in a chunk. Any change of the chunk invalidates it and the elements it returned.
+// A position in a chunk. Any change of the chunk invalidates the cursor and the elements it returned.
 class ChunkCursor {
  public:
   ChunkCursor() = default;
@@ -154,13 +154,13 @@ class ChunkCursor {
   ChunkCursor(const ListChunk& chunk, uint32_t index) { Seek(chunk, index); }
   void Seek(const ListChunk& chunk, uint32_t index);
 
-  // Decoded elements; 255 bytes and what is written after them.
+  // Room for a decoded element: 255 bytes, and the bytes that the decoder writes after them.
   using Scratch = std::array<char, 264>;
 
-  // False after the cursor has moved past either end of the chunk.
+  // Returns false after the cursor has moved past either end of the chunk.
   bool IsValid() const { return index_ < count_; }
   uint32_t Index() const { return index_; }
-  // The current element; the view is valid until the cursor moves. Requires: IsValid().
+  // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
   Bytes Element() {
     if (block_->form == ChunkForm::kOpen) {
       const uint8_t length = block_->Length(index_);
@@ -168,7 +168,8 @@ class ChunkCursor {
     }
     return SlowElement(scratch_);
   }
-  // The same; what is decoded goes to `scratch`, which has the prefix already. Requires: a sealed chunk of texts.
+  // Returns the current element, decoded into `scratch`, which must contain the prefix already (CopyPrefix). Requires:
+  // a sealed chunk of texts.
   Bytes DecodeInto(Scratch& scratch) const { return SlowElement(scratch); }
   void CopyPrefix(Scratch& scratch) const;
   void Next() {
@@ -181,7 +182,7 @@ class ChunkCursor {
   friend class ListChunk;
   static constexpr uint8_t kMark16 = 254;
 
-  // The distance from this element to the next, in the unit of `place_`.
+  // Returns the distance from this element to the next, in the unit of `place_`.
   uint32_t Step() const {
     if (block_->form == ChunkForm::kOpen) {
       const uint8_t length = block_->Length(index_);
@@ -213,7 +214,7 @@ void ListChunk::VisitRange(uint32_t index, uint32_t count, Visit visit) const {
     for (; count > 0; --count, cursor.Next()) visit(cursor.Element());
     return;
   }
-  // In batches: a processor waits if it shall load what it has just stored in other pieces.
+  // Decodes in batches, because a processor stalls when it loads bytes that it has just stored with different widths.
   constexpr uint32_t kBatch = 8;
   std::array<ChunkCursor::Scratch, kBatch> scratches;
   std::array<Bytes, kBatch> texts;

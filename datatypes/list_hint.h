@@ -1,5 +1,5 @@
-// ListHint: lets the cache misses at the ends of several big lists overlap, as MemberHint does for other collections.
-// Do each step for all lists before the next step.
+// ListHint: lets the cache misses at the ends of several big lists overlap. Construct a hint for each list, then call
+// FetchChunk for all lists, then FetchBlock for all, then FetchElement for all.
 #pragma once
 
 #include "base/prefetch.h"
@@ -10,7 +10,7 @@ namespace respite {
 
 class ListHint {
  public:
-  // Hints that an element will be read, added or removed at this end of the list in `entry` next. Does nothing for
+  // Hints that an element at this end of the list in `entry` will be read, added or removed next. Does nothing for
   // other values.
   ListHint(const Entry& entry, ListEnd end) : end_(end) {
     if (entry.Form() != ValueForm::kObject || entry.Type() != ValueType::kList) return;

@@ -38,14 +38,14 @@ size_t WriteTail(char* to, size_t content, size_t bytes) {
 
 size_t StoredCount(Bytes bytes) { return LoadLittle<size_t>(bytes.data() + 4, 2); }
 
-// Updates the header after `added` elements were inserted and `removed` were deleted.
+// Updates the header after `added` elements were inserted and `removed` elements were deleted.
 void WriteHeader(PackedStore& store, size_t added, size_t removed) {
   char* header = store.Data();
   StoreLittle(header, store.Size(), 4);
   size_t count = StoredCount(store.View());
   if (count == kCountUnknown) {
     if (removed == 0) return;
-    count = Listpack(store.View()).Count();  // perhaps few enough to be stored again
+    count = Listpack(store.View()).Count();  // the new count may be small enough to be stored again
   } else {
     count = count + added - removed;
   }

@@ -2,8 +2,8 @@
 // written to a dump or an RDB file unchanged.
 //
 //   listpack = total size (4 bytes, little endian) | count (2, little endian; 65535: not known) | element … | 0xff
-//   element  = encoding with data | size of these, in groups of 7 bits, most significant first, so that it can be read
-//              backward: every byte but the leftmost has its high bit set
+//   element  = encoding with data | size of these, in groups of 7 bits, most significant first; every byte except
+//              the leftmost has its high bit set, so that it can be read backward
 //
 //   0xxxxxxx                    integer 0 … 127
 //   10xxxxxx  text              up to 63 bytes
@@ -13,7 +13,7 @@
 //   11110001 … 11110100         integer of 16, 24, 32, 64 bits, signed, little endian
 //
 // A text is stored as an integer if it reads back the same (ParseInteger), and always in the smallest encoding. So
-// equal elements have equal bytes, and Find compares bytes. A listpack from outside must be re-encoded.
+// equal elements have equal bytes, and Find compares bytes. A listpack from another server must be re-encoded.
 //
 // Example: the pair "f", 1000:  0d 00 00 00 | 02 00 | 81 66 02 | c3 e8 02 | ff
 //
@@ -53,18 +53,18 @@ class PackedText {
   std::optional<IntegerText> digits_;
 };
 
-// An element to be stored: the head to write before the text (all of it for an integer), and the size to write after
-// it. Borrows the text.
+// An element to be stored. The head is written before the text, and contains all of an integer; the tail, which is the
+// size, is written after the text. Borrows the text.
 class EncodedElement {
  public:
   explicit EncodedElement(Bytes text);
   explicit EncodedElement(int64_t integer);
 
-  // Bytes including the trailing size.
+  // Returns the size including the tail.
   size_t Size() const { return head_size_ + text_.size() + tail_size_; }
   // Requires: Size() bytes of room. Returns the end.
   char* Write(char* to) const;
-  // True if the element at `at` has the same content. Requires: at is the beginning of an element.
+  // Returns true if the element at `at` has this content. Requires: an element begins at `at`.
   bool Matches(const char* at) const {
     return at[0] == head_[0] && std::memcmp(at, head_.data(), head_size_) == 0 &&
            std::memcmp(at + head_size_, text_.data(), text_.size()) == 0;
@@ -81,30 +81,30 @@ class EncodedElement {
   Bytes text_ = "";  // never null, because memcmp requires it
 };
 
-// Reads a listpack. The bytes are borrowed, must be well formed, and must not change while it is used.
+// Reads a listpack. The bytes are borrowed, must be well formed, and must not change while the Listpack is used.
 class Listpack {
  public:
   static constexpr size_t kHeader = 6;
   static constexpr size_t kNowhere = SIZE_MAX;
-  // Redis: no hash, set or sorted set is a longer listpack, whatever the limits say.
+  // Redis: no hash, set or sorted set has a larger listpack, whatever the directives allow.
   static constexpr size_t kMaxBytes = size_t{1} << 30;
-  // An empty listpack.
+  // Returns an empty listpack.
   static Bytes Empty() { return {"\x07\0\0\0\0\0\xff", 7}; }
 
   explicit Listpack(Bytes bytes) : bytes_(bytes) {}
 
-  // Cost: O(1), O(n) from 65535 elements on.
+  // Cost: O(1); O(n) from 65535 elements on, which the header cannot count.
   size_t Count() const;
   bool IsEmpty() const { return bytes_.size() == kHeader + 1; }
   size_t Begin() const { return kHeader; }
-  // Where an appended element would begin.
+  // Returns the offset at which an appended element would begin.
   size_t End() const { return bytes_.size() - 1; }
   size_t Next(size_t at) const { return at + ElementSize(bytes_.data() + at); }
   // Requires: at > Begin().
   size_t Previous(size_t at) const;
   size_t Last() const { return Previous(End()); }
   PackedElement At(size_t at) const;
-  // The element at `at`, which moves to the next one.
+  // Returns the element at `at`, and moves `at` to the next one.
   PackedElement Take(size_t& at) const {
     const char* const element = bytes_.data() + at;
     const auto head = static_cast<uint8_t>(*element);
@@ -122,21 +122,22 @@ class Listpack {
     return long_one;
   }
   PackedText TextAt(size_t at) const { return PackedText(At(at)); }
-  // The offset of the index-th element, End() if there are fewer. Starts from the nearer end. Cost: O(index).
+  // Returns the offset of the index-th element, or End() if there are fewer. Starts from the nearer end. Cost:
+  // O(index).
   size_t Seek(size_t index) const;
-  // The first element equal to `wanted` among the element at `from` and each `stride`-th after it, or kNowhere.
+  // Examines the element at `from` and each `stride`-th after it. Returns the first that equals `wanted`, or kNowhere.
   size_t Find(const EncodedElement& wanted, size_t from, size_t stride = 1) const;
   size_t Find(Bytes wanted, size_t from, size_t stride = 1) const { return Find(EncodedElement(wanted), from, stride); }
 
-  // Bytes of the element that begins here, including the trailing size.
+  // Returns the size of the element that begins at `at`, including the tail.
   static size_t ElementSize(const char* at) {
     size_t content = ContentSize(at);
     return content + TailSize(content);
   }
-  // Bytes of an element with this text.
+  // Returns the size of an element with this text.
   static size_t SizeFor(Bytes text) { return EncodedElement(text).Size(); }
-  // True if `bytes` is a listpack that can be read from both ends, with exactly the size that its header says. Cost:
-  // O(n).
+  // Returns true if `bytes` is a listpack that can be read from both ends, with exactly the size that its header says.
+  // Cost: O(n).
   static bool IsWellFormed(Bytes bytes);
 
  private:
@@ -160,7 +161,7 @@ inline void AppendElement(PackedStore& store, const EncodedElement& element) {
   InsertElement(store, store.Size() - 1, element);
 }
 void ReplaceElement(PackedStore& store, size_t at, const EncodedElement& element);
-// Removes `count` elements from `at` on. Afterwards `at` is the offset of the element that followed them.
+// Removes `count` elements from `at` on. Afterwards `at` is the offset of the next element.
 void RemoveElements(PackedStore& store, size_t at, size_t count);
 
 }  // namespace respite

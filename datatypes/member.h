@@ -1,9 +1,9 @@
 // Member: a text in 8 bytes, as a slot of a HashIndex.
 //
 //   short, up to 7 bytes   | size * 2 + 1 | text …             |    in the handle itself
-//   long                    pointer (even) to | size, 7 bits an byte, least significant first | text … |
+//   long                    pointer (even) to | size, 7 bits per byte, least significant first | text … |
 //
-// A set of a million small integers needs only the table. The handle owns nothing: the owner of the table frees each
+// A set of a million small integers needs only the table. The handle owns no memory: the owner of the table frees each
 // member with Destroy. Two handles are equal if they are the same member, or equal short texts.
 #pragma once
 
@@ -24,10 +24,10 @@ class Member {
  public:
   static constexpr size_t kShortMax = 7;
 
-  // No member.
+  // Means no member.
   Member() = default;
 
-  // Allocates for a long text.
+  // Allocates memory for a long text.
   static Member Create(Bytes text) {
     Member member;
     if (text.size() > kShortMax) {
@@ -45,7 +45,7 @@ class Member {
   explicit operator bool() const { return word_ != 0; }
   bool operator==(const Member& other) const { return word_ == other.word_; }
   bool IsShort() const { return (word_ & 1) != 0; }
-  // A view of the handle itself or of the block. Requires: not Member{}.
+  // Returns a view of the handle itself or of the block. Requires: not Member{}.
   Bytes Text() const {
     if (IsShort()) return {reinterpret_cast<const char*>(&word_) + 1, static_cast<size_t>((word_ & 255) >> 1)};
     const char* at = Block();
@@ -56,11 +56,11 @@ class Member {
       if (byte < 128) return {at, size};
     }
   }
-  // The memory beyond the handle that reading the text touches, or null.
+  // Returns the memory outside the handle that is read for the text, or null.
   const void* Memory() const { return IsShort() ? nullptr : Block(); }
-  // The bytes that the allocator uses beyond the handle.
+  // Returns the number of bytes that the allocator uses outside the handle.
   size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }
-  // Equal for equal handles.
+  // Returns a number that is equal for equal handles.
   uint64_t Identity() const { return word_; }
 
  private:

@@ -1,5 +1,5 @@
-// MemberHint: lets the cache misses of several lookups in large collections overlap. First prefetch the bucket of every
-// member, then the items in it, then do the lookups.
+// MemberHint: lets the cache misses of several lookups in large collections overlap. First construct a hint for every
+// member, then call FetchMember for all, then do the lookups.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ std::unique_ptr<Object> MemberTable::Clone() const {
 
 size_t MemberTable::UsedBytes(size_t samples) const {
   size_t seen = 0;
-  size_t beyond = 0;  // without the handles
+  size_t beyond = 0;  // bytes outside the handles
   if (samples == 0) samples = Size();
   ForEachWhile([&](const Member& member) {
     beyond += member.UsedBytes();

@@ -1,9 +1,9 @@
-// MemberTable: a large set of texts: a HashIndex of Members, which it owns.
+// MemberTable: a large set of texts. It is a HashIndex of Members, and owns them.
 //
 // A text of up to 7 bytes costs only its slot (11 to 16 bytes including the free slots of a table).
 //
-// Bulk lookups: Hash each text, PrefetchBucket all of them, PrefetchItem all of them, then Contains: the cache misses
-// overlap.
+// For bulk lookups with overlapping cache misses: Hash each text, call PrefetchBucket for all of them, then
+// PrefetchItem for all of them, then Contains.
 #pragma once
 
 #include <memory>
@@ -36,21 +36,21 @@ class MemberTable final : public Object {
   bool Contains(Bytes text, uint64_t hash) const { return static_cast<bool>(index_.Find(text, hash)); }
   // Returns false if the text is already there.
   bool Add(Bytes text);
-  // Adds a member that was taken out of a table. Requires: its text is not there.
+  // Adds a member that was taken out of another table. Requires: its text is not in this table.
   void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }
   // Returns false if the text is not there. `text` may be a view of the member itself.
   bool Remove(Bytes text);
   // Removes the member and gives it to the caller. Returns Member{} if it is not there.
   Member Take(Bytes text) { return index_.Remove(text, Hash(text)); }
 
-  // A random member, uniformly chosen. Requires: Size() > 0. Cost: O(1) expected.
+  // Returns a random member, uniformly chosen. Requires: Size() > 0. Cost: O(1) expected.
   Member PickRandom(Random& random) const { return index_.PickRandom(random); }
-  // `count` different random members; each choice is equally likely. Requires: count <= Size(). Cost: O(count), or O(n)
-  // if that is a third of all or more.
+  // Returns `count` different random members; each choice is equally likely. Requires: count <= Size(). Cost: O(count),
+  // or O(n) if `count` is at least a third of the members.
   std::vector<Member> Sample(size_t count, Random& random) const;
 
-  // Calls visit(const Member&) for each, in unspecified order; ForEachWhile stops when it returns false. Views of a
-  // short member are views of the table. `visit` must not change it.
+  // Calls visit(const Member&) for each member, in unspecified order; ForEachWhile stops when it returns false. `visit`
+  // must not change the table. The view of a short member's text points into the table.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     index_.ForEachWhile([&](const Member& member) {

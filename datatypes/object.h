@@ -1,7 +1,7 @@
 // Object: a value too large or too complex to live inside its entry: a table, a tree, a chain of chunks.
 //
-// The entry owns it and frees it, possibly on another thread. The type of the entry determines the kind of object: each
-// type has exactly one.
+// The entry owns the object and frees it, possibly on another thread. Each type has exactly one kind of object, so the
+// type of the entry determines the kind.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,12 @@ class Object {
   Object& operator=(const Object&) = delete;
   virtual ~Object() = default;
 
-  // A deep copy. Cost: O(n).
+  // Returns a deep copy. Cost: O(n).
   virtual std::unique_ptr<Object> Clone() const = 0;
-  // The number of elements (fields, members): the cost of freeing the object.
+  // Returns the number of elements (fields, members), which is the cost of freeing the object.
   virtual size_t Size() const = 0;
-  // The bytes that the allocator uses for it, estimated from `samples` of its elements; 0: from all. Cost: O(samples).
+  // Returns the number of bytes that the allocator uses for the object. Estimates from `samples` elements, or measures
+  // all if `samples` is 0. Cost: O(samples).
   virtual size_t UsedBytes(size_t samples) const = 0;
 };
 

@@ -1,5 +1,5 @@
-// PackedStore: a run of bytes that packed collections (listpack, intset) edit in place. In the keyspace it is the value
-// of an entry (ValueSlot); StringStore stands alone, for building values and for tests.
+// PackedStore: a run of bytes that packed collections (listpack, intset) edit in place. In the keyspace, it is the
+// value of an entry (ValueSlot). StringStore stands alone, for building values and for tests.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ class PackedStore {
   char* Data() { return data_; }
   size_t Size() const { return size_; }
 
-  // Replaces `removed` bytes at `offset` by `inserted` uninitialised bytes; returns their address. All bytes may move.
-  // Cost: O(bytes after `offset`), sometimes a reallocation.
+  // Replaces `removed` bytes at `offset` by `inserted` uninitialised bytes, and returns the address of the new bytes.
+  // All bytes may move. Cost: O(bytes after `offset`), sometimes a reallocation.
   virtual char* Splice(size_t offset, size_t removed, size_t inserted) = 0;
 
  protected:

@@ -20,14 +20,14 @@ struct ScoreRange {
   bool EndsAtOrAbove(double score) const { return excludes_max ? score < max : score <= max; }
 };
 
-// One end of a LexRange: a member, or beyond all members.
+// One end of a LexRange: a member, or a place before (kLowest) or after (kHighest) all members.
 struct LexEnd {
   enum class Kind : uint8_t { kLowest, kIncluded, kExcluded, kHighest };
   Kind kind = Kind::kLowest;
   Bytes member = {};
 };
 
-// Compares the bytes of the member; useful if all scores are equal.
+// A range that compares the bytes of the member; useful if all scores are equal.
 struct LexRange {
   LexEnd min = {LexEnd::Kind::kLowest};
   LexEnd max = {LexEnd::Kind::kHighest};
@@ -46,7 +46,7 @@ struct LexRange {
   }
 };
 
-// `count` members from rank `first` on, ranks counting from the lowest score.
+// `count` members from rank `first` on. Rank 0 has the lowest score.
 struct RankSpan {
   size_t first = 0;
   size_t count = 0;

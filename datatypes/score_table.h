@@ -1,5 +1,5 @@
-// ScoreTable: a big sorted set: an index of its members (HashIndex) and their order (ScoreTree) over the same records,
-// which it owns. OBJECT ENCODING calls it skiplist.
+// ScoreTable: a big sorted set. It owns records, an index of them by member (HashIndex), and their order (ScoreTree).
+// OBJECT ENCODING says skiplist.
 //
 // A 17-byte member takes a record of 32 bytes, 13 bytes of the index, and 24 of the tree.
 #pragma once
@@ -21,10 +21,10 @@ using MemberIndex = HashIndex<ScoredMember*>;
 class ScoreTable final : public Object {
  public:
   explicit ScoreTable(const HashKey& hash_key) : members_(hash_key) {}
-  // Takes over sorted records, and an index that contains exactly these. Cost: O(n).
+  // Takes over sorted records, and an index that contains exactly these records. Cost: O(n).
   ScoreTable(MemberIndex members, std::span<const ScoreTree::Item> sorted)
       : members_(std::move(members)), tree_(ScoreTree::FromSorted(sorted)) {}
-  // The same, but builds the index.
+  // Takes over sorted records and builds the index. Cost: O(n).
   ScoreTable(const HashKey& hash_key, std::span<const ScoreTree::Item> sorted);
   ~ScoreTable() override;
 
@@ -43,7 +43,7 @@ class ScoreTable final : public Object {
   ScoredMember* Find(Bytes member) const { return Find(member, Hash(member)); }
   // Requires: no such member. Cost: O(log n), one allocation.
   void Add(Bytes member, uint64_t hash, double score);
-  // Cost: O(log n), less if the order stays the same.
+  // Cost: O(log n), less if the order does not change.
   void ChangeScore(ScoredMember* member, double score) { tree_.ChangeScore(member, score); }
   // Returns false if there is no such member. Cost: O(log n).
   bool Remove(Bytes member);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kLine = 64;
 
-// The number of scores below `score`. Branch-free, because the path through a node cannot be predicted.
+// Returns the number of scores below `score`. Branch-free, because the path through a node cannot be predicted.
 uint32_t CountBelow(const double* scores, uint32_t count, double score) {
   const double* base = scores;
   while (count > 1) {
@@ -31,7 +31,7 @@ uint32_t CountNotAbove(const double* scores, uint32_t count, double score) {
   return static_cast<uint32_t>(base - scores) + (count == 1 && *base <= score ? 1 : 0);
 }
 
-// The number of members below `member`, or not above it.
+// Returns the number of members below `member`, or (kAfter) of those not above it.
 uint32_t CountMembers(ScoredMember* const* members, uint32_t count, Bytes member, ScoreTree::Side side) {
   uint32_t low = 0;
   while (count > 0) {
@@ -47,7 +47,7 @@ uint32_t CountMembers(ScoredMember* const* members, uint32_t count, Bytes member
   return low;
 }
 
-// Prefetches the cache lines of a node that a search reads, all at once.
+// Prefetches together all cache lines of a node that a search reads.
 void PrefetchScores(const void* node, size_t from, size_t bytes) {
   const char* start = static_cast<const char*>(node);
   Prefetch(start);
@@ -113,7 +113,7 @@ void ScoreTree::Splice(Node& to, uint32_t at, Node& from, uint32_t first, uint32
   CloseGap(from, first, count);
 }
 
-// --- Looking
+// --- Searching
 
 template <class Bound>
 ScoreTree::Place ScoreTree::Find(const Bound& bound) const {
@@ -162,7 +162,8 @@ ScoreTree::Path ScoreTree::PathTo(const Bound& bound) const {
   return path;
 }
 
-// The separator of a leaf is its first item, so only the place after an item is certain to be on the item's own leaf.
+// Searches the place after the item. The first item of a leaf is also its separator, so the place before it may be on
+// another leaf.
 ScoreTree::Path ScoreTree::PathToItem(const ScoredMember* member) const {
   Path path = PathTo(ItemBound{member->Score(), member->Member(), Side::kAfter});
   --path.index;
@@ -207,7 +208,7 @@ ScoreTree::Cursor ScoreTree::At(size_t rank) const {
   return {path.leaf, path.index};
 }
 
-// The item is there, so the search reads record pointers on its leaf only if other items have the same score.
+// The item is in the tree, so the search reads record pointers on its leaf only if other items have the same score.
 size_t ScoreTree::RankOf(const ScoredMember* member) const {
   const ItemBound behind{member->Score(), member->Member(), Side::kAfter};
   const void* node = root_;
@@ -230,7 +231,7 @@ size_t ScoreTree::RankOf(const LexBound& bound) const { return Rank(bound); }
 
 size_t ScoreTree::UsedBytes() const { return leaves_ * sizeof(Leaf) + inners_ * sizeof(Inner); }
 
-// --- Putting in
+// --- Inserting
 
 void ScoreTree::Insert(ScoredMember* member) {
   const Item item{member->Score(), member};
@@ -262,7 +263,7 @@ void ScoreTree::FirstChanged(Path& path, uint32_t level, Item first) {
   }
 }
 
-// Inserts `item` at `path` into a full leaf; counts and separators include it already.
+// Inserts `item` at `path` into a full leaf; counts and separators already include it.
 void ScoreTree::SplitLeaf(Path& path, Item item) {
   Leaf* left = path.leaf;
   Where where = Where::kInside;
@@ -286,7 +287,7 @@ void ScoreTree::SplitLeaf(Path& path, Item item) {
   InsertChild(path, height_, right, right->At(0), right->count, where);
 }
 
-// Adds `child` after the node of `level`, from which it was split together with `items` items.
+// Adds `child` after the node of `level`. The child was split from this node, with `items` items.
 void ScoreTree::InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where) {
   if (level == 0) return GrowRoot(child, first, items);
   const Built built{child, first, items};
@@ -354,7 +355,7 @@ void ScoreTree::ChangeScore(ScoredMember* member, double score) {
   Insert(member);
 }
 
-// --- Taking out
+// --- Removing
 
 void ScoreTree::Remove(const ScoredMember* member) {
   Path path = PathToItem(member);
@@ -405,7 +406,7 @@ void ScoreTree::ShrinkRoot() {
   }
 }
 
-// The node of `level` is sparse: merges it with a sibling, or moves some entries from a sibling that has many.
+// Repairs a sparse node of `level`: merges it with a sibling, or moves some entries from a sibling that has many.
 template <class Node>
 void ScoreTree::Mend(Path& path, uint32_t level) {
   if (level == 0) return;
@@ -495,7 +496,7 @@ ScoreTree ScoreTree::FromSorted(std::span<const Item> items) {
   return tree;
 }
 
-// Builds inner nodes over the nodes of one level, evenly filled.
+// Builds evenly filled inner nodes over the nodes of one level.
 std::vector<ScoreTree::Built> ScoreTree::BuildLevel(const std::vector<Built>& below) {
   std::vector<Built> level;
   const size_t nodes = (below.size() + kBulkChildren - 1) / kBulkChildren;

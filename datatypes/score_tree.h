@@ -1,18 +1,17 @@
-// ScoreTree: the order of a big sorted set: an order-statistic B+-tree over ScoredMember records, which it does not
-// own.
+// ScoreTree: the order of a big sorted set. It is an order-statistic B+-tree over ScoredMember records, which it does
+// not own.
 //
 //   order    (score, bytes of the member); -0 and 0 are the same score
 //   Leaf     1 KB: links to both neighbours, up to 62 scores, then as many record pointers
-//   Inner    2 KB: for each of up to 72 children its number of items, and its first item as separator
+//   Inner    2 KB: up to 72 children, and for each its number of items and its first item as separator
 //
-// Scores are in arrays of their own, so a search reads a few cache lines of a node and dereferences members only among
+// Scores are in separate arrays. So a search reads a few cache lines of a node, and dereferences members only among
 // equal scores. A set of a million members has three levels of inner nodes and one of leaves.
 //
 // Invariants
 //   1. Every leaf is at the same depth; leaves are linked in order.
-//   2. An inner node's separator i is the first item below child i, its count i the number of items below child i.
 //   3. Nodes are at least a quarter full, except the root and the nodes at either edge of the tree. A full node that
-//      grows at the edge is left full (items that come in order fill the leaves); others are split in half.
+//      must grow at the edge stays full, so that ordered items fill the leaves; other full nodes are split in half.
 #pragma once
 
 #include <cstddef>
@@ -38,21 +37,21 @@ class ScoreTree {
     ScoredMember* member;
   };
 
-  // Places between items: a bound is the place before the first item that is not below it.
+  // Names the place before or after all items that equal a bound.
   enum class Side : uint8_t { kBefore, kAfter };
-  // Before or after all items of one score.
+  // The place before or after all items of one score.
   struct ScoreBound {
     double score;
     Side side;
   };
-  // Before or after one member; compares members only. Requires: all items have the same score (else the result is
-  // unspecified).
+  // The place before or after one member. Only members are compared, so all items must have the same score; otherwise
+  // the result is unspecified.
   struct LexBound {
     Bytes member;
     Side side;
   };
 
-  // Points to an item, or to none (AtEnd) past either end. Any change of the tree invalidates it.
+  // Points to an item, or past either end (AtEnd). Any change of the tree invalidates the cursor.
   class Cursor {
    public:
     Cursor() = default;
@@ -85,27 +84,27 @@ class ScoreTree {
   ScoreTree& operator=(ScoreTree&&) = delete;
   ~ScoreTree() { Clear(); }
 
-  // Builds a tree from sorted items. Leaves get a little room to grow. Cost: O(n).
+  // Builds a tree from sorted items. Leaves get a little spare room. Cost: O(n).
   static ScoreTree FromSorted(std::span<const Item> items);
 
   size_t Size() const { return size_; }
-  // Memory of the nodes, without the records.
+  // Returns the memory of the nodes, without the records.
   size_t UsedBytes() const;
 
-  // Inserts a record. Requires: its (score, member) is not there. Cost: O(log n); sometimes splits a node.
+  // Inserts a record. Requires: its (score, member) is not in the tree. Cost: O(log n); sometimes splits a node.
   void Insert(ScoredMember* member);
-  // Removes a record. Requires: it is there, with the score it was inserted with. Cost: O(log n).
+  // Removes a record. Requires: it is in the tree, with the score it was inserted with. Cost: O(log n).
   void Remove(const ScoredMember* member);
-  // Changes the score of a record; touches one leaf only if the order stays the same. Requires: it is there.
+  // Changes the score of a record; touches only one leaf if the order does not change. Requires: it is in the tree.
   void ChangeScore(ScoredMember* member, double score);
-  // Removes `count` items from rank `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free it.
+  // Removes `count` items from rank `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free the record.
   // Requires: first + count <= Size(). Cost: O(count + count / leaf * log n).
   template <class Visit>
   void RemoveRange(size_t first, size_t count, Visit&& visit);
   // Removes all items. Cost: O(nodes).
   void Clear();
 
-  // The number of items before it. Requires: it is there. Cost: O(log n).
+  // Returns the number of items before the record. Requires: it is in the tree. Cost: O(log n).
   size_t RankOf(const ScoredMember* member) const;
   size_t RankOf(const ScoreBound& bound) const;
   size_t RankOf(const LexBound& bound) const;
@@ -113,9 +112,9 @@ class ScoreTree {
   // Cost: O(1).
   Cursor First() const { return {first_, 0}; }
   Cursor Last() const;
-  // The item with `rank` items before it; AtEnd if there is none. Cost: O(log n).
+  // Returns the item with `rank` items before it, or AtEnd if there is none. Cost: O(log n).
   Cursor At(size_t rank) const;
-  // The first item after the bound, and the last one before it. Cost: O(log n).
+  // Behind returns the first item after the bound, Before the last one before it. Cost: O(log n).
   Cursor Behind(const ScoreBound& bound) const;
   Cursor Behind(const LexBound& bound) const;
   Cursor InFrontOf(const ScoreBound& bound) const;
@@ -132,7 +131,7 @@ class ScoreTree {
   static constexpr uint32_t kPrefetched = 6;  // items ahead of a walking cursor
   static constexpr uint32_t kMaxHeight = 12;
 
-  // Both kinds of node consist of parallel arrays; a search reads the first ones. ForEachArray lists them all.
+  // Both kinds of node consist of parallel arrays; a search reads the first of them. ForEachArray lists all arrays.
   struct alignas(64) Leaf {
     static constexpr uint32_t kCapacity = kLeafItems;
     Leaf* previous = nullptr;
@@ -183,7 +182,7 @@ class ScoreTree {
     Bytes member;
     Side side;
   };
-  // A node that is to be added to a parent.
+  // A node that must be added to a parent.
   struct Built {
     void* node;
     Item first;
@@ -197,7 +196,7 @@ class ScoreTree {
   struct Path {
     Step steps[kMaxHeight];
     Leaf* leaf;
-    uint32_t index;  // number of items of the leaf that are before the bound
+    uint32_t index;  // number of items on the leaf that are before the bound
   };
   struct Place {
     const Leaf* leaf;

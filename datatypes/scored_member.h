@@ -1,7 +1,7 @@
 // ScoredMember: one member of a big sorted set, in ONE allocation.
 //
 //   offset 0   double score
-//          8   size of the member: 7 bits an byte, low bits first, the high bit says that more follow
+//          8   size of the member: 7 bits per byte, low bits first; the high bit means that more follow
 //          …   the bytes of the member
 //
 // A 17-byte member takes 26 bytes, for which jemalloc uses its size class of 32. The record never moves: the member
@@ -46,7 +46,7 @@ class ScoredMember {
       return {from, first};
     return LongMember(from, first);
   }
-  // Bytes requested from the allocator.
+  // Returns the number of bytes requested from the allocator.
   size_t Size() const {
     const size_t size = Member().size();
     return sizeof(ScoredMember) + SizeBytes(size) + size;

@@ -37,7 +37,7 @@ void ScoredResult::Combine(Bytes member, double score, Aggregate aggregate) {
 bool ScoredResult::Remove(Bytes member) {
   ScoredMember* record = members_.Remove(member, members_.Hash(member));
   if (record == nullptr) return false;
-  // Marks the record; Sorted() removes it from the list.
+  // Marks the record as removed, so that Sorted() removes it from the list.
   record->SetScore(std::nan(""));
   return true;
 }

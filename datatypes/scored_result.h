@@ -1,5 +1,5 @@
-// ScoredResult: collects members with scores for a reply or a new sorted set, as ZUNIONSTORE, ZRANGESTORE or
-// GEOSEARCHSTORE compute them. Members are added in any order and sorted once; then the set is built in one pass.
+// ScoredResult: collects members with scores for a reply, or for a new sorted set of ZUNIONSTORE, ZRANGESTORE or
+// GEOSEARCHSTORE. Members are added in any order and sorted once; then the set is built in one pass.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ class ScoredResult {
   ~ScoredResult();
 
   size_t Size() const { return items_.size(); }
-  // Requires: the member was not added before; all members are added with Append, or all with Combine.
+  // Requires: the member was not added before. All members must be added with Append, or all with Combine.
   void Append(Bytes member, double score);
-  // Adds a member, or combines the score with the one it has.
+  // Adds a member, or combines the score with the score that the member already has.
   void Combine(Bytes member, double score, Aggregate aggregate);
-  // Only after Combine. Returns false if there is no such member.
+  // Requires: members were added with Combine. Returns false if there is no such member.
   bool Remove(Bytes member);
 
   // Redis: the sum of infinities of both signs is 0.
   static double Aggregated(double one, double other, Aggregate aggregate);
 
-  // In the order of a sorted set. Cost: O(n log n).
+  // Returns the members in the order of a sorted set. Cost: O(n log n).
   std::span<const ScoreTree::Item> Sorted();
   // Builds a sorted set in the encoding that the limits require; the result is empty afterwards. Cost: O(n log n).
   EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access);

@@ -11,12 +11,12 @@ namespace {
 // Redis: limits an intset to this size, even if the directive allows more.
 constexpr uint64_t kIntsetMax = uint64_t{1} << 30;
 
-// The maximum size of an integer in a listpack.
+// The maximum size of an integer's listpack element.
 constexpr size_t kLongestInteger = 11;
 
 size_t DigitsOf(int64_t value) { return IntegerText(value).View().size(); }
 
-// The value of a member that is an integer.
+// Returns the value of a member that is an integer, otherwise nullopt.
 std::optional<int64_t> IntegerOf(const PackedElement& member) {
   return member.is_integer ? std::optional(member.integer) : ParseInteger(member.text);
 }
@@ -60,7 +60,7 @@ bool Set::Contains(const PackedElement& member) const {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Chance
+// Random members
 
 PackedElement Set::PackedAt(size_t index) const {
   if (slot_.Form() == ValueForm::kListpack) return Packed().At(Packed().Seek(index));

@@ -1,12 +1,12 @@
-// Set: different texts without order, at one key.
+// Set: different texts without order.
 //
 //   form        while                                                        order of iteration
 //   kIntset     all are integers, up to set-max-intset-entries               ascending
 //   kListpack   up to set-max-listpack-entries, none over …-listpack-value   order of insertion
-//   kObject     else: a MemberTable                                          unspecified
+//   kObject     otherwise: a MemberTable                                     unspecified
 //
-// Sets convert only to larger forms; a removal never changes the form (except Pop of almost all members, as in Redis).
-// A set without a key reads as empty. Views of members are valid until the set changes.
+// Sets convert only to larger forms. A removal never changes the form, except Pop of almost all members, as in Redis. A
+// set without an entry reads as empty. Views of members are valid until the set changes.
 #pragma once
 
 #include <cstddef>
@@ -36,13 +36,13 @@ class Set : public Collection {
   // Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
   bool Contains(Bytes member) const;
   bool Contains(const PackedElement& member) const;
-  // Hints that these are looked up next, so that their cache misses overlap. For up to about 16 texts.
+  // Hints that these members will be looked up next, so that their cache misses overlap. For up to about 16 members.
   void FetchAhead(std::span<const Bytes> members) const;
-  // The table of a large set, null for a packed or absent one.
+  // Returns the table of a large set, or null for a packed or absent one.
   const MemberTable* Table() const;
 
-  // Calls visit(const PackedElement&) for each member; ForEachWhile stops when it returns false, and returns whether
-  // all were visited.
+  // Calls visit(const PackedElement&) for each member. ForEachWhile stops when it returns false, and returns true if
+  // all members were visited.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     ForEachWhile([&](const PackedElement& member) {
@@ -53,7 +53,7 @@ class Set : public Collection {
   template <class Visit>
   bool ForEachWhile(Visit&& visit) const;
 
-  // Calls visit(const PackedElement&) for random members:
+  // Call visit(const PackedElement&) for random members:
   //   PickRandom          one, uniformly chosen. Requires: !IsEmpty(). Cost: O(1), O(n) in a listpack.
   //   Sample              `count` different ones, in the order of iteration when packed. Requires: count <= Size().
   //                       Cost: O(count) in a table, O(n) when packed.
@@ -67,22 +67,22 @@ class Set : public Collection {
 
   // Edits. All require: Exists().
 
-  // Prepares for `count` members, one of which is `first`: an empty set takes the form that Redis would create; another
-  // set leaves a form that is not meant for so many.
+  // Prepares for adding `count` members, of which `first` is one. An empty set takes the form that Redis would create.
+  // A packed set becomes a table if `count` exceeds the limit of its form.
   void Expect(Bytes first, size_t count);
-  // Takes this packed form. Requires: the set is empty.
+  // Changes an empty set to this packed form. Requires: the set is empty.
   void BeginAs(ValueForm form);
-  // Returns false if it is already there. Requires: `member` is not a view of this set.
+  // Returns false if the member exists already. Requires: `member` is not a view of this set.
   bool Add(Bytes member);
   bool Add(const PackedElement& member);
-  // Returns false if it is not there.
+  // Returns false if there is no such member.
   bool Remove(Bytes member);
   bool Remove(const PackedElement& member);
   // Removes `count` random members, and calls visit(const PackedElement&) for each of them first. Requires: count <=
-  // Size(). Cost: as Sample.
+  // Size(). Cost: that of Sample.
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
-  // Converts to kIntset if the limit allows so many members. Requires: all are integers.
+  // Converts to kIntset if the number of members is within the limit. Requires: all members are integers.
   void TryBecomeIntset();
 
   // For tests.
@@ -101,17 +101,17 @@ class Set : public Collection {
   // Converts an intset to a listpack before `text` is added, if the limits allow a listpack.
   bool TryBecomeListpack(Bytes text);
 
-  // Requires a packed form.
+  // Requires: a packed form.
   PackedElement PackedAt(size_t index) const;
   std::vector<PackedElement> All() const;
-  // `indexes` are in ascending order.
+  // Chooses random indexes below `of`, in ascending order.
   static std::vector<size_t> ChooseIndexes(size_t count, size_t of, Random& random);
   template <class Visit>
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;
   void KeepAllBut(const std::vector<size_t>& indexes);
 
-  // Takes out the members that will stay when nearly all others are removed; Redis creates a new set of them. Requires:
-  // a table.
+  // Takes `count` random members out of the table, to keep them when all others are removed; Redis creates a new set of
+  // them. Requires: a table.
   std::vector<Member> TakeKept(size_t count, Random& random);
   void ReplaceBy(const std::vector<Member>& members);
 };
@@ -175,7 +175,8 @@ void Set::VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const 
 
 template <class Visit>
 void Set::Pop(size_t count, Random& random, Visit&& visit) {
-  constexpr size_t kManyTimes = 5;  // Redis: if this many times more is removed than stays, the rest becomes a new set
+  constexpr size_t kManyTimes =
+      5;  // Redis: if more than this many times the remaining members are removed, the rest becomes a new set
   if (slot_.Form() != ValueForm::kObject) {
     const std::vector<size_t> indexes = ChooseIndexes(count, Size(), random);
     VisitIndexes(indexes, visit);

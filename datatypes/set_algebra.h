@@ -1,6 +1,6 @@
 // Intersection, union and difference of sets.
 //
-// Results are visited member by member, or built in a SetResult, which goes through the same forms as in Redis, so that
+// Results are visited member by member, or built in a SetResult. A SetResult changes its form when Redis does, so that
 // order and encoding are the same.
 #pragma once
 
@@ -17,13 +17,13 @@ namespace respite {
 // A set with its own key, not yet in any database.
 class SetResult {
  public:
-  // `hash_key` is that of the database where it will be stored; `limits` must outlive the result.
+  // `hash_key` is that of the database where the set will be stored; `limits` must outlive the result.
   SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access);
   SetResult(const SetResult&) = delete;
   SetResult& operator=(const SetResult&) = delete;
 
   Set& set() { return set_; }
-  // The entry with the whole set; the result must not be used afterwards.
+  // Returns the entry with the whole set; the result must not be used afterwards.
   EntryPtr Release() { return room_.Take(set_.slot().entry()); }
 
  private:
@@ -31,8 +31,8 @@ class SetResult {
   Set set_;
 };
 
-// Selects the candidates that all of some sets contain, or that none contains. Works on groups of candidates, so that
-// the cache misses of a group overlap.
+// Selects the candidates that all given sets contain, or that none contains. Works on groups of candidates, so that the
+// cache misses of a group overlap.
 class MemberFilter {
  public:
   static constexpr size_t kGroup = 16;
@@ -41,8 +41,8 @@ class MemberFilter {
   // `sets` must outlive the filter.
   MemberFilter(std::span<const Set* const> sets, Keep keep) : sets_(sets), keep_(keep) { group_.reserve(kGroup); }
 
-  // Calls visit(const PackedElement&) for the `candidates` that pass, until it returns false. Cost: O(n) lookups in
-  // each set.
+  // Calls visit(const PackedElement&) for the `candidates` that pass, until `visit` returns false. Cost: O(n) lookups
+  // in each set.
   template <class Visit>
   void Apply(const Set& candidates, Visit&& visit) {
     const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
@@ -77,18 +77,19 @@ class MemberFilter {
   std::vector<Candidate> group_;
 };
 
-// Adds the members of all sets.
+// Adds the members of all sets to `result`.
 void Unite(std::span<const Set> sets, Set& result);
-// Adds the members of the first set that are in none of the others. Either looks up each member in the others, or
+// Adds the members of the first set that are in no other set to `result`. Looks up each member in the other sets, or
 // removes the members of all others from a copy, whichever is less work.
 void Subtract(std::span<const Set> sets, Set& result);
-// Calls visit(const PackedElement&) for the members that all sets have, until it returns false: in the order of the
-// smallest set. Requires: at least one set.
+// Calls visit(const PackedElement&) for the members that all sets have, in the order of the smallest set, until `visit`
+// returns false. Requires: at least one set.
 template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);
-// The set with the fewest members, the first of equals: the one that Intersect iterates over. Null if a set is empty.
+// Returns the set with the fewest members, over which Intersect iterates; of equal sets the first. Returns null if a
+// set is empty.
 const Set* SmallestOf(std::span<const Set> sets);
-// The others, without those that are the same set, ordered by size.
+// Returns the other sets, ordered by size, without those that are the same set as `smallest`.
 std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);
 
 template <class Visit>

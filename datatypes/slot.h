@@ -1,7 +1,7 @@
-// Slots of a HashIndex: 8 bytes each, trivially copyable. Slot{} means none. Two functions describe a slot: SlotKey
-// returns the text under which it is found, and SlotMemory the memory that a lookup will read (null: only the slot).
-// The ones here are for pointers to items with `Bytes Key() const`; handles that hold short texts define their own
-// (member.h).
+// Slots of a HashIndex: 8 bytes each, trivially copyable. Slot{} means no slot. Two functions describe a slot. SlotKey
+// returns the text under which it is found. SlotMemory returns the memory that a lookup will read, or null if that is
+// only the slot. The functions below are for pointers to items with `Bytes Key() const`; handles that hold short texts
+// define their own (member.h).
 #pragma once
 
 #include <cassert>
@@ -20,8 +20,8 @@ const void* SlotMemory(Item* const& item) {
   return item;
 }
 
-// A slot as the table stores it: also in 8 bytes. Beside a pointer there is room for a hint, since processors use 48
-// bits of an address (Linux hands out longer ones only to who asks for them); handles leave none.
+// A slot as the table stores it, also in 8 bytes. A pointer leaves 16 bits for a hint, since processors use 48 bits of
+// an address, and Linux returns longer addresses only on request. Handles leave no room for a hint.
 template <class Slot>
 class SlotCell {
  public:
@@ -31,7 +31,7 @@ class SlotCell {
   const Slot& Get() const { return slot_; }
   uint32_t Hint() const { return 0; }
   void Set(const Slot& slot, uint32_t /*hint*/) { slot_ = slot; }
-  // Keeps the hint.
+  // Replaces the slot and keeps the hint.
   void Replace(const Slot& slot) { slot_ = slot; }
 
  private:

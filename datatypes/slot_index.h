@@ -1,6 +1,6 @@
-// SlotIndex: the keys of a database by hash slot, for a node of a cluster. Databases of other servers have none.
+// SlotIndex: the keys of a database by hash slot, for a cluster node. Databases of other servers have no such index.
 //
-// Cost: from the first key on a pointer for each of the 16384 slots, and a table for each that has keys.
+// Cost: a pointer for each of the 16384 slots once there is a key, and a table for each slot that has keys.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class SlotIndex {
     if (slot == nullptr) slot = std::make_unique<Keys>(hash_key_);
     slot->Insert(entry, hash);
   }
-  // Requires for both: it is there.
+  // Both require: the key is in the index.
   void Remove(Bytes key, uint64_t hash) {
     auto& slot = slots_[Place(key)];
     slot->Remove(key, hash);
@@ -40,13 +40,13 @@ class SlotIndex {
     const Keys* const keys = KeysOf(slot);
     return keys == nullptr ? 0 : keys->Size();
   }
-  // Calls `visit(const Entry*)` for each key, until it returns false.
+  // Calls `visit(const Entry*)` for each key of the slot, until it returns false.
   template <class Visit>
   void ForEachWhile(int slot, Visit&& visit) const {
     const Keys* const keys = KeysOf(slot);
     if (keys != nullptr) keys->ForEachWhile(visit);
   }
-  // At most `limit` keys, in no order. Cost: O(keys returned).
+  // Returns at most `limit` keys, in no order. Cost: O(keys returned).
   std::vector<std::string> Some(int slot, size_t limit) const {
     std::vector<std::string> some;
     const Keys* const keys = KeysOf(slot);
@@ -60,7 +60,7 @@ class SlotIndex {
     return some;
   }
 
-  // Null: none.
+  // Null if the slot has no keys.
   using Keys = HashIndex<Entry*>;
   const Keys* KeysOf(int slot) const { return slots_.empty() ? nullptr : slots_[static_cast<size_t>(slot)].get(); }
 

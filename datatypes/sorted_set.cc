@@ -16,7 +16,7 @@ bool IsBelow(double score, Bytes member, double other_score, Bytes other) {
   return score < other_score || (score == other_score && member < other);
 }
 
-// Applies the rule to an existing member's score; kChanged means that the score must be stored.
+// Applies the rule to an existing member's score. kChanged means that the score must be stored.
 AddResult Judge(double old, double score, const AddRule& rule) {
   using Comparison = AddRule::Comparison;
   if (rule.condition == AddRule::Condition::kIfAbsent) return {Outcome::kRuledOut};
@@ -162,7 +162,7 @@ AddResult SortedSet::AddToTable(Bytes member, double score, const AddRule& rule)
 void SortedSet::AddPacked(Bytes member, double score) {
   const Listpack packed = this->packed();
   size_t at = packed.End();
-  // Most sets grow at the end; otherwise the search starts from the beginning.
+  // Tests the end first, where most sets grow; otherwise the search starts from the beginning.
   if (!packed.IsEmpty()) {
     const size_t last = packed.Previous(packed.Last());
     if (IsBelow(score, member, ScoreAt(packed, packed.Next(last)), packed.TextAt(last).View())) {
@@ -175,7 +175,7 @@ void SortedSet::AddPacked(Bytes member, double score) {
   InsertElements(slot_, at, pair);
 }
 
-// True if the member at `at` keeps its rank with another score.
+// Returns true if the member at `at` keeps its rank when it gets `score`.
 bool SortedSet::StaysInPlace(size_t at, Bytes member, double score) const {
   const Listpack packed = this->packed();
   const size_t next = packed.Next(packed.Next(at));

@@ -3,8 +3,8 @@
 // Two encodings (OBJECT ENCODING says listpack and skiplist):
 //   kListpack   member, score, member, score … in order; an integral score is an integer element
 //   kObject     a ScoreTable
-// A set is packed while it holds at most zset-max-listpack-entries members of at most zset-max-listpack-value bytes.
-// It never converts back by itself. Redis: a packed -0 becomes 0.
+// A set is packed while it has at most zset-max-listpack-entries members of at most zset-max-listpack-value bytes. A
+// skiplist never becomes a listpack again. Redis: a packed -0 becomes 0.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace respite {
 
-// What ZADD does with existing and missing members.
+// The conditions of ZADD for existing and missing members.
 struct AddRule {
   enum class Condition : uint8_t { kAlways, kIfAbsent, kIfPresent };
   enum class Comparison : uint8_t { kAny, kGreater, kLess };  // required of the new score, compared with the old one
@@ -33,7 +33,7 @@ struct AddRule {
 struct AddResult {
   enum class Outcome : uint8_t { kRuledOut, kNotANumber, kAdded, kChanged, kSame };
   Outcome outcome;
-  double score = 0;  // the current score, unless ruled out or not a number
+  double score = 0;  // the current score, unless the rule prevented the change or the new score is not a number
 };
 
 class SortedSet : public Collection {
@@ -70,14 +70,14 @@ class SortedSet : public Collection {
 
   // Requires: Exists(), as for all changes. Cost: O(log n), O(n) packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
-  // Announces that `members` members will be added at once: a set that they would make too large is converted first.
+  // Announces that `members` members will be added: converts the set first if they would make it too large.
   void Expect(size_t members);
   // Returns false if there is no such member.
   bool Remove(Bytes member);
   // Cost: O(count + log n).
   void Remove(RankSpan span);
 
-  // The table, null while packed: for ZSCAN and for random members.
+  // Returns the table, for ZSCAN and random members, or null while the set is packed.
   const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }
 
   bool CheckInvariants() const;
@@ -137,7 +137,7 @@ void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit
   }
 }
 
-// The text of a packed score, borrowed by the element.
+// The text of a packed score, which the element borrows.
 class PackedScore {
  public:
   explicit PackedScore(double score);

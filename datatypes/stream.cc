@@ -9,8 +9,8 @@ namespace {
 
 using Key = std::array<char, 16>;
 
-// The number of radix tree nodes for these keys, which are in order and agree in their first `depth` bytes: one for a
-// stretch without a fork, one for each fork, one for each key.
+// Returns the number of radix tree nodes for these keys, which are sorted and agree in their first `depth` bytes. There
+// is one node for each stretch without a fork, one for each fork, and one for each key.
 uint64_t NodesBelow(std::span<const Key> keys, size_t depth) {
   if (keys.size() == 1) return depth == Key().size() ? 1 : 2;
   size_t fork = depth;
@@ -90,7 +90,8 @@ void StreamLog::BeginBlock(const StreamId& id, StreamBlock* block) {
   blocks_.Insert(id, block);
 }
 
-// After XSETID went back, deleted entries above `id` may be at the end; drops blocks that consist only of such entries.
+// Returns true if every stored entry is below `id`. Drops blocks at the end that consist only of deleted entries and
+// are not below `id`, which exist after XSETID has lowered the last ID.
 bool StreamLog::IsTailBelow(const StreamId& id) {
   while (!blocks_.IsEmpty()) {
     StreamBlock* block = blocks_.Last().Get();
@@ -250,7 +251,8 @@ bool StreamLog::DestroyGroup(Bytes name) {
   return true;
 }
 
-// True if XDEL removed an entry at or after `id`, among the entries that are left; in Valkey 8.1, anywhere.
+// Returns true if XDEL removed an entry at or after `id` that is not before the first live entry; Valkey 8.1 also
+// counts earlier ones.
 bool StreamLog::HasDeletionsFrom(const StreamId& id, ReadCounting counting) const {
   if (length_ == 0 || max_deleted_id_.IsZero() || id > max_deleted_id_) return false;
   return counting == ReadCounting::kValkey81 || first_id_ <= max_deleted_id_;
@@ -268,7 +270,7 @@ int64_t StreamLog::EstimateRead(const StreamId& id, ReadCounting counting) const
   return StreamGroup::kUnknownCount;
 }
 
-// Whether the group's count needs only be increased when it reads its next entry.
+// Returns true if the group's count must only be increased by one when the group reads its next entry.
 bool StreamLog::IsReadCountSure(const StreamGroup& group, const StreamId& next, ReadCounting counting) const {
   if (group.entries_read == StreamGroup::kUnknownCount) return false;
   if (counting != ReadCounting::kRedis70 && group.last_id < first_id_) return false;
@@ -300,7 +302,7 @@ std::optional<int64_t> StreamLog::LagOf(const StreamGroup& group, ReadCounting c
   return added - read;
 }
 
-// ---- reading files
+// ---- loading files
 
 bool StreamLog::LoadBlock(const StreamId& id, std::span<const Bytes> names) {
   DropEmptyTail();
@@ -330,7 +332,7 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> words, Stre
   return true;
 }
 
-// LoadEntry drops deleted entries that are out of order, perhaps all entries of a block.
+// LoadEntry drops deleted entries that are out of order, which may leave a block without entries.
 void StreamLog::DropEmptyTail() {
   if (blocks_.IsEmpty()) return;
   StreamBlock* block = blocks_.Last().Get();
@@ -343,7 +345,7 @@ void StreamLog::FinishLoading() {
   FindLast();
 }
 
-// ---- the rest
+// ---- other functions
 
 uint64_t StreamLog::RadixTreeNodes() const {
   std::vector<std::array<char, 16>> keys;

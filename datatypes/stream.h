@@ -1,4 +1,5 @@
-// Stream: a log of entries, each a row of fields and values under an ID that only grows, and the groups that read it.
+// Stream: a log of entries, and the groups that read it. An entry is a row of fields and values with an ID; IDs only
+// grow.
 //
 //   call.db.Read<Stream>(key)        const Stream    ┐                          ┌ StreamIdMap of StreamBlock  entries
 //   call.db.Open<Stream>(key)        Edit<Stream>    ├─► Stream::Log(): StreamLog┤
@@ -9,8 +10,8 @@
 //   if (auto id = log.AutoId(now_ms)) log.Add(*id, words, stream->Limits());
 //   stream.Touched("xadd");
 //
-// A stream is an Object at any size (OBJECT ENCODING says "stream"). Unlike other collections it stays when it is
-// empty, because it has IDs and groups to remember.
+// A stream is an Object at any size (OBJECT ENCODING says "stream"). Unlike other collections, an empty stream is not
+// removed, because it still has IDs and groups.
 //
 // Blocks hold entries as stream_block.h describes, end where Redis' nodes end, and are found by their first ID. Entries
 // are visited in place:
@@ -40,24 +41,24 @@
 
 namespace respite {
 
-// What XTRIM and XADD remove from the old end.
+// Describes which of the oldest entries XTRIM and XADD remove.
 struct StreamTrim {
   enum class Strategy : uint8_t { kNone, kMaxLength, kMinId };
   enum class Precision : uint8_t { kExact, kWholeBlocks };
 
   Strategy strategy = Strategy::kNone;
   Precision precision = Precision::kExact;
-  uint64_t max_length = 0;  // kMaxLength: this many stay
+  uint64_t max_length = 0;  // kMaxLength: number of entries that remain
   StreamId min_id;          // kMinId: entries below are removed
-  uint64_t limit = 0;       // stops before a block that would exceed this number; 0: no limit
+  uint64_t limit = 0;       // most entries removed; stops before a block that would exceed it; 0: no limit
 };
 
-// What a version knows of the number of entries that a group has read, after deletions.
+// How versions differ in counting the entries that a group has read, after deletions.
 enum class ReadCounting : uint8_t {
-  kRedis70,   // also Redis 7.2 up to 7.2.6, 7.4.0 and 7.4.1, and Valkey 7.2 and 8.0
-  kRedis72,   // since 7.2.9 and 7.4.4: a group that is before the first entry has not read any that is left; a count is
-              // sure only if nothing was deleted after what the group has read
-  kValkey81,  // deletions before the first entry count, too
+  kRedis70,  // also Redis 7.2 up to 7.2.6, 7.4.0 and 7.4.1, and Valkey 7.2 and 8.0
+  kRedis72,  // since 7.2.9 and 7.4.4: a group before the first entry has read none of the remaining entries; a count is
+             // sure only if no entry after the group's last ID was deleted
+  kValkey81,  // also considers deletions before the first entry
 };
 
 class StreamLog final : public Object {
@@ -67,7 +68,8 @@ class StreamLog final : public Object {
   enum class Order : uint8_t { kForward, kBackward };
 
   // Iterates over the live entries with from <= ID <= to, forward or backward. Any change of the entries invalidates
-  // it; groups may change. Cost: O(log n) and up to a block to begin; backward it notes places a block at a time.
+  // the walk; groups may change. Cost: O(log n) and up to a block to begin. A backward walk notes the entries of one
+  // block at a time.
   class Walk {
    public:
     Walk(const StreamLog& log, const StreamId& from, const StreamId& to, Order order = Order::kForward);
@@ -75,7 +77,7 @@ class StreamLog final : public Object {
     // All of these require: IsValid().
     const StreamId& Id() const { return entry_.id; }
     uint64_t FieldCount() const { return entry_.field_count; }
-    // Calls visit(Bytes field, Bytes value) for each; the texts are valid during the call.
+    // Calls visit(Bytes field, Bytes value) for each pair; the texts are valid during the call.
     template <class Visit>
     void ForEachPair(Visit&& visit) const {
       block_.Get()->ForEachPair(entry_, visit);
@@ -93,7 +95,7 @@ class StreamLog final : public Object {
 
     Blocks::Cursor block_;
     std::optional<StreamBlock::Cursor> at_;      // forward
-    std::vector<StreamBlock::EntryView> noted_;  // backward: the entries of this block that are left
+    std::vector<StreamBlock::EntryView> noted_;  // backward: the entries of this block that are not visited yet
     StreamBlock::EntryView entry_{};
     StreamId from_;
     StreamId to_;
@@ -109,27 +111,28 @@ class StreamLog final : public Object {
   size_t Size() const override;
   size_t UsedBytes(size_t samples) const override;
 
-  // Live entries. Cost: O(1).
+  // Returns the number of live entries. Cost: O(1).
   uint64_t Length() const { return length_; }
-  // The last ID issued, even if its entry is deleted.
+  // Returns the last ID issued, even if its entry is deleted.
   const StreamId& LastId() const { return last_id_; }
-  // The first live entry; 0-0 if there is none. Cost: O(1).
+  // Returns the ID of the first live entry, or 0-0 if there is none. Cost: O(1).
   const StreamId& FirstId() const { return first_id_; }
-  // The last live entry; 0-0 if there is none. Cost: O(1).
+  // Returns the ID of the last live entry, or 0-0 if there is none. Cost: O(1).
   const StreamId& LastLiveId() const { return last_live_id_; }
-  // The first stored entry, deleted or not; Max() if there is none. Redis: MINID is rewritten to this.
+  // Returns the ID of the first stored entry, deleted or not, or Max() if there is none. Redis: MINID is rewritten to
+  // this.
   StreamId FirstStoredId() const;
-  // The greatest ID that XDEL removed; trimming does not count.
+  // Returns the greatest ID that XDEL removed; trimming does not count.
   const StreamId& MaxDeletedId() const { return max_deleted_id_; }
-  // How many entries were ever added. No group has read more.
+  // Returns the number of entries that were ever added. No group has read more.
   uint64_t EntriesAdded() const { return entries_added_; }
   const Blocks& blocks() const { return blocks_; }
-  // Redis: the number of nodes its radix tree would have, which XINFO STREAM shows. Cost: O(blocks).
+  // Returns the number of nodes of Redis' radix tree, which XINFO STREAM shows. Cost: O(blocks).
   uint64_t RadixTreeNodes() const;
 
-  // The ID for `*`; nullopt when there is none left. Redis: it never goes back when the clock does.
+  // Returns the ID for `*`, or nullopt if no ID is left. Redis: the ID grows even if the clock was set back.
   std::optional<StreamId> AutoId(uint64_t now_ms) const;
-  // The ID for `ms-*`; nullopt when all IDs of this ms are used up. It may be below LastId().
+  // Returns the ID for `ms-*`, or nullopt if all IDs of this ms are used. The ID may be below LastId().
   std::optional<StreamId> AutoSequence(uint64_t ms) const;
   // Adds an entry of fields and values. Requires: id > LastId(); `words` are not views of this stream. Cost: amortised
   // O(bytes of the entry).
@@ -137,37 +140,39 @@ class StreamLog final : public Object {
   // Removes an entry. Returns false if there is none. Cost: O(log n + block).
   bool Delete(const StreamId& id);
   bool Contains(const StreamId& id) const;
-  // The number of live entries with from <= ID <= to, at most `most`. Cost: O(blocks + two blocks).
+  // Returns the number of live entries with from <= ID <= to, at most `most`. Cost: O(blocks + two blocks).
   uint64_t CountRange(const StreamId& from, const StreamId& to, uint64_t most) const;
-  // Returns how many were removed. Cost: O(removed).
+  // Returns the number of entries removed. Cost: O(removed).
   uint64_t Trim(const StreamTrim& trim);
 
   // For XSETID, and for loading files.
   void SetLastId(const StreamId& id) { last_id_ = id; }
-  // Lowers the count of groups that have read more: Redis refuses a file with such a group. Cost: O(groups).
+  // Also lowers the count of groups that have read more, because Redis refuses a file with such a group. Cost:
+  // O(groups).
   void SetEntriesAdded(uint64_t count);
   void SetMaxDeletedId(const StreamId& id) { max_deleted_id_ = id; }
 
   const Groups& groups() const { return groups_; }
-  // Null if there is none.
+  // Return null if there is no such group.
   StreamGroup* FindGroup(Bytes name);
   const StreamGroup* FindGroup(Bytes name) const { return const_cast<StreamLog*>(this)->FindGroup(name); }
-  // Null if the name already exists. `entries_read` is lowered to EntriesAdded().
+  // Returns null if the name already exists. Lowers `entries_read` to EntriesAdded().
   StreamGroup* CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read);
-  // Moves the group to `last_id`; `entries_read` is lowered to EntriesAdded().
+  // Moves the group to `last_id`. Lowers `entries_read` to EntriesAdded().
   void SetGroup(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const;
-  // Also drops its pending entries. Returns false if there is no such group. Cost: O(pending / 62).
+  // Also drops the group's pending entries. Returns false if there is no such group. Cost: O(pending / 62).
   bool DestroyGroup(Bytes name);
   // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
   // last ID.
   void NoteRead(StreamGroup& group, const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
-  // How many of the entries ever added are at or below `id`, or kUnknownCount: this is known at either end only.
+  // Returns how many of the entries ever added are at or below `id`, or kUnknownCount. The number is known only at
+  // either end.
   int64_t EstimateRead(const StreamId& id, ReadCounting counting = ReadCounting::kRedis72) const;
-  // How many entries the group has not read yet; nullopt if deletions made it impossible to know.
+  // Returns the number of entries that the group has not read yet, or nullopt if deletions made it unknown.
   std::optional<int64_t> LagOf(const StreamGroup& group, ReadCounting counting = ReadCounting::kRedis72) const;
 
-  // Loading files: restores blocks as they were, with deleted entries among the live ones; FinishLoading then finds the
-  // first and the last. They return false if a live ID is not above the one before; then the stream is unusable.
+  // Load files: restore blocks with their deleted entries; FinishLoading then finds the first and the last live entry.
+  // They return false if a live ID is not above the previous one; then the stream is unusable.
   bool LoadBlock(const StreamId& id, std::span<const Bytes> names);
   bool LoadEntry(const StreamId& id, std::span<const Bytes> words, StreamBlock::EntryState state);
   void FinishLoading();
@@ -176,7 +181,7 @@ class StreamLog final : public Object {
   bool CheckInvariants() const;
 
  private:
-  // The place of a live entry, or block.AtEnd().
+  // The position of a live entry, or block.AtEnd().
   struct Place {
     Blocks::Cursor block;
     StreamBlock::EntryView entry;

@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kListpackMaxBytes = uint64_t{1} << 30;  // Redis: STREAM_LISTPACK_MAX_SIZE
 constexpr size_t kFirstAllocation = 128;
 constexpr size_t kVarintMax = 10;
-constexpr size_t kElementOverhead = 1 + kVarintMax;  // overhead of an element beyond its text, at most
+constexpr size_t kElementOverhead = 1 + kVarintMax;  // maximum overhead of an element beyond its text
 
 constexpr uint8_t kDeletedFlag = 1;
 constexpr uint8_t kOwnNamesFlag = 2;
@@ -30,7 +30,7 @@ constexpr uint8_t kSmallHead = 0x90;
 constexpr int64_t kSmallMax = 0xff - kSmallHead;
 constexpr size_t kShortTextMax = 127;
 
-// Bytes of an element in a listpack.
+// Returns the size of an element in a listpack.
 uint64_t ListpackSize(size_t content) {
   const uint64_t tail = content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   return content + tail;
@@ -47,7 +47,7 @@ uint64_t ListpackIntegerSize(int64_t value) {
 
 uint64_t ListpackTextSize(size_t size) { return ListpackSize(size + (size < 64 ? 1 : size < 4096 ? 2 : 5)); }
 
-// The number of bytes of a signed integer, little endian.
+// Returns the number of bytes of a signed integer in little endian.
 size_t IntegerBytes(int64_t value) {
   const uint64_t magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   return magnitude == 0 ? 1 : (static_cast<size_t>(64 - __builtin_clzll(magnitude)) + 8) / 8;
@@ -72,7 +72,7 @@ std::optional<int64_t> AsInteger(Bytes text) {
 
 }  // namespace
 
-// Writes at the end of a block that has room, and computes the size of the listpack.
+// Writes at the end of a block that has room, and adds up the size of the listpack with this content.
 class StreamBlock::Writer {
  public:
   explicit Writer(char* to) : to_(to) {}

@@ -3,7 +3,7 @@
 //   block    = header | master | entry …
 //   master   = count | element …                      the field names of the entry that began the block
 //   entry    = size of what follows | flags | id | fields
-//   flags    = 1 byte: bit 0 deleted, bit 1 has names of its own, bits 2 and 3 the form of the id
+//   flags    = 1 byte: bit 0: deleted; bit 1: has its own field names; bits 2 and 3: the form of the id
 //   id       = (0) nothing: the same milliseconds, the next sequence number
 //              (1) ms delta: later milliseconds, sequence number 0
 //              (2) seq delta: the same milliseconds
@@ -11,15 +11,15 @@
 //   fields   = element … (values only, the names are the master's), or count | element … (field, value, field, …)
 //   element  = 00…7f text of 0 to 127 bytes | 80…87 integer of 1 to 8 bytes, little endian | 88 size | text
 //              | 90…ff integer 0 to 111
-//   counts, sizes and deltas are varints: 7 bits an byte, low first; the high bit says that more follow
+//   counts, sizes and deltas are varints: 7 bits per byte, low first; the high bit means that more follow
 //
-// The deltas of the first entry refer to the ID under which the stream keeps the block: the ID of that first entry.
+// The deltas of the first entry refer to the ID under which the stream stores the block, which is the ID of that entry.
 // Example: 5-0 with "f" = "x", then 5-1 with "f" = "40":  01 01 66 | 04 08 00 01 78 | 02 00 b8
 //
-// A deleted entry stays in place, marked, as in Redis. A block tracks the size of the listpack in which Redis stores
-// the same entries, so that it is full where Redis' node is; trimming makes this visible.
+// A deleted entry remains in place and is marked, as in Redis. A block tracks the size of Redis' listpack with the same
+// entries, so that it is full when Redis' node is full; trimming makes this visible.
 //
-// A block grows by doubling while it is the last of the stream and is cut to its size when the next one begins.
+// The last block of a stream grows by doubling, and is cut to its size when the next block begins.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +63,7 @@ class StreamBlock {
     const char* elements;
   };
 
-  // Iterates over all entries, including deleted ones. Any change of the block invalidates it.
+  // Iterates over all entries, including deleted ones. Any change of the block invalidates the cursor.
   class Cursor {
    public:
     Cursor(const StreamBlock& block, const StreamId& block_id);
@@ -85,10 +85,10 @@ class StreamBlock {
     EntryView entry_;
   };
 
-  // An empty block that begins at `id`. `words` are fields and values of the first entry, which is appended later; its
-  // field names become the master's. The caller owns the block and must free it with Destroy.
+  // Creates an empty block that begins at `id`. `words` are fields and values of the first entry, which is appended
+  // later; its field names become the master's. The caller owns the block and must free it with Destroy.
   static StreamBlock* Create(const StreamId& id, std::span<const Bytes> words);
-  // The same, given only the names.
+  // Creates an empty block that begins at `id` and whose master has these field names.
   static StreamBlock* CreateWithNames(const StreamId& id, std::span<const Bytes> names);
   static StreamBlock* Clone(const StreamBlock& block);
   static void Destroy(StreamBlock* block);
@@ -97,23 +97,23 @@ class StreamBlock {
   // above LastId(), or not below `block_id` for the first entry. Cost: O(bytes of the entry), amortised.
   static StreamBlock* Append(StreamBlock* block, const StreamId& block_id, const StreamId& id,
                              std::span<const Bytes> words, EntryState state);
-  // Shrinks the block to its size.
+  // Shrinks the block to its used size.
   static StreamBlock* Seal(StreamBlock* block);
-  // Requires: the entry is one of this block, and live.
+  // Requires: the entry is in this block, and live.
   void MarkDeleted(const EntryView& entry);
 
   uint32_t LiveCount() const { return live_; }
   uint32_t DeletedCount() const { return deleted_; }
-  // The ID of the last entry, deleted or not.
+  // Returns the ID of the last entry, deleted or not.
   const StreamId& LastId() const { return last_id_; }
-  // The size of the listpack with the same content. Cost: O(1).
+  // Returns the size of the listpack with the same content. Cost: O(1).
   uint64_t ListpackBytes() const;
-  // False if an entry with these fields and values must begin another block.
+  // Returns false if an entry with these fields and values must begin another block.
   bool HasRoomFor(std::span<const Bytes> words, const Limits& limits) const;
   size_t UsedBytes() const;
 
-  // Calls visit(Bytes name) for each field name of the master, visit(Bytes field, Bytes value) for each pair of an
-  // entry. The texts are valid during the call.
+  // ForEachName calls visit(Bytes name) for each field name of the master, ForEachPair calls visit(Bytes field, Bytes
+  // value) for each pair of an entry. The texts are valid during the call.
   template <class Visit>
   void ForEachName(Visit&& visit) const;
   template <class Visit>
@@ -157,7 +157,7 @@ class StreamBlock {
   static Element ReadLongElement(const char* at);
 
   uint32_t room_ = 0;  // bytes after the header
-  uint32_t size_ = 0;  // how many of these are in use
+  uint32_t size_ = 0;  // bytes in use after the header
   uint32_t master_size_ = 0;
   uint32_t live_ = 0;
   uint32_t deleted_ = 0;

@@ -1,10 +1,10 @@
-// StreamGroup: a consumer group of a stream: how far it has read, and which entries were delivered to whom and are not
-// yet acknowledged (pending).
+// StreamGroup: a consumer group of a stream. It stores how far the group has read, and which entries were delivered to
+// a consumer and not acknowledged yet (pending).
 //
-//   group.pending     ID -> PendingEntry{consumer, when, how often}     in order of IDs
+//   group.pending     ID -> PendingEntry{consumer, time, deliveries}    in order of IDs
 //   consumer.pending  ID                                                the same IDs, each with one consumer
 //
-// A pending entry may already be deleted from the stream. Consumers keep their address while they exist.
+// A pending entry may already be deleted from the stream. A consumer keeps its address while it exists.
 #pragma once
 
 #include <algorithm>
@@ -31,10 +31,10 @@ struct StreamConsumer {
 };
 
 struct PendingEntry {
-  // 0 if the clock was set back since then. Requires: now_ms >= 0.
+  // Returns 0 if the clock was set back since the delivery. Requires: now_ms >= 0.
   int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }
 
-  // The same entry with one more delivery.
+  // Returns the entry with one more delivery.
   PendingEntry DeliveredAgain() const {
     return {consumer, delivered_ms, std::min<uint64_t>(deliveries + 1, std::numeric_limits<int64_t>::max())};
   }
@@ -55,24 +55,25 @@ class StreamGroup {
   StreamGroup& operator=(const StreamGroup&) = delete;
 
   StreamId last_id;      // of the last entry delivered
-  int64_t entries_read;  // how many of the entries ever added are at or below last_id, or kUnknownCount
+  int64_t entries_read;  // number of entries ever added with IDs up to last_id, or kUnknownCount
 
   const Consumers& consumers() const { return consumers_; }
-  // Null if there is none.
+  // Return null if there is no such consumer.
   StreamConsumer* FindConsumer(Bytes name);
   const StreamConsumer* FindConsumer(Bytes name) const { return const_cast<StreamGroup*>(this)->FindConsumer(name); }
-  // Requires: the name does not exist.
+  // Requires: no consumer has this name.
   StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);
-  // Also drops its pending entries. Cost: O(pending * log n).
+  // Also drops the consumer's pending entries. Cost: O(pending * log n).
   void DeleteConsumer(StreamConsumer& consumer);
 
   const Pending& pending() const { return pending_; }
   const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }
-  // Makes the entry pending for this consumer, even if another one had it. Cost: O(log n), O(1) after the last.
+  // Makes the entry pending for this consumer, even if it is pending for another one. Cost: O(log n); O(1) after the
+  // last.
   void Assign(const StreamId& id, const PendingEntry& entry);
   // Counts another delivery of a pending entry to its consumer. Requires: it is pending.
   void DeliverAgain(const StreamId& id, int64_t now_ms);
-  // Acknowledges an entry: it is no longer pending. Returns false if it was not pending. Cost: O(log n).
+  // Acknowledges an entry, so that it is no longer pending. Returns false if it was not pending. Cost: O(log n).
   bool Release(const StreamId& id);
 
   size_t UsedBytes() const;

@@ -22,7 +22,7 @@ uint64_t LoadBig(const char* from) {
   return value;
 }
 
-// Redis: a part that is not in canonical form is parsed once more with strtoull; so -5 is refused and -05 wraps around.
+// Redis: a part that is not in canonical form is parsed again with strtoull. So -5 is refused and -05 wraps around.
 std::optional<uint64_t> ParsePart(Bytes text) {
   if (const auto plain = ParseUnsigned(text)) return plain;
   if (text.empty() || ParseInteger(text)) return std::nullopt;

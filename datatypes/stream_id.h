@@ -19,15 +19,15 @@ struct StreamId {
   static constexpr StreamId Min() { return {0, 0}; }
   static constexpr StreamId Max() { return {UINT64_MAX, UINT64_MAX}; }
 
-  // NOLINTNEXTLINE(modernize-use-nullptr): the check stumbles over what the compiler makes of it
+  // NOLINTNEXTLINE(modernize-use-nullptr): the check misreads the code that the compiler generates for this line
   friend constexpr auto operator<=>(const StreamId&, const StreamId&) = default;
   constexpr bool IsZero() const { return ms == 0 && seq == 0; }
 
-  // The neighbours; nullopt after Max() and before Min().
+  // Next returns nullopt for Max(), Previous for Min().
   std::optional<StreamId> Next() const;
   std::optional<StreamId> Previous() const;
 
-  // 16 bytes, big endian, ms first: they sort as the IDs do.
+  // Returns 16 bytes, big endian, ms first, which sort as the IDs do.
   std::array<char, 16> RawBytes() const;
   // Requires: 16 bytes.
   static StreamId FromBytes(Bytes bytes);
@@ -59,8 +59,8 @@ struct ParsedStreamId {
   StreamId WithMissing(uint64_t seq) const { return sequence == Sequence::kMissing ? StreamId{id.ms, seq} : id; }
 };
 
-// The commands handle "-", "+", "$" and ">" themselves, and decide whether they accept kAutomatic. Redis: numbers may
-// have leading zeros, blanks before them and a plus sign.
+// The commands handle "-", "+", "$" and ">" themselves, and decide if they accept kAutomatic. Redis: numbers may have
+// leading zeros, blanks before them and a plus sign.
 std::optional<ParsedStreamId> ParseStreamId(Bytes text);
 
 }  // namespace respite

@@ -1,11 +1,11 @@
-// StreamIdMap: an ordered map from StreamId to a small value: a B+-tree. A stream uses it for its blocks by their first
-// ID, for the pending entries of a group, and for those of a consumer.
+// StreamIdMap: an ordered map from StreamId to a small value, as a B+-tree. A stream uses it for its blocks by their
+// first ID, and for the pending entries of groups and consumers.
 //
 //   Leaf    up to 62 items (id, value) in a row, linked to both neighbours; begins with room for 4 and doubles
-//   Inner   up to 63 children with a lower bound of what is below each
+//   Inner   up to 63 children, with a lower bound for the IDs below each
 //
-// IDs mostly arrive in order and leave in order: a full leaf at the right edge stays full, and an empty leaf is
-// removed. A sparse leaf merges with the next one below the same node.
+// IDs are mostly added and removed in order. A full leaf at the right edge stays full, and an empty leaf is removed. A
+// sparse leaf merges with the next one below the same node.
 //
 // Invariants
 //   1. Every leaf is at the same depth; leaves are linked in order; none is empty except a single leaf.
@@ -47,7 +47,7 @@ class StreamIdMap {
     [[no_unique_address]] Value value;
   };
 
-  // Points to an item, or to none (AtEnd) past either end. Any change of the map invalidates it.
+  // Points to an item, or past either end (AtEnd). Any change of the map invalidates the cursor.
   class Cursor {
    public:
     Cursor() = default;
@@ -85,13 +85,13 @@ class StreamIdMap {
   // Cost: O(leaves).
   size_t UsedBytes() const;
 
-  // Cost: O(log n) for all of these; O(1) at either end.
+  // Cost of these functions: O(log n); O(1) at either end.
   Value* Find(const StreamId& id) { return const_cast<Value*>(const_cast<const StreamIdMap*>(this)->Find(id)); }
   const Value* Find(const StreamId& id) const {
     const Cursor at = AtOrAfter(id);
     return !at.AtEnd() && at.Id() == id ? &at.Get() : nullptr;
   }
-  // Returns false and changes nothing if the ID is already there.
+  // Returns false and changes nothing if the ID exists already.
   bool Insert(const StreamId& id, const Value& value);
   // Returns false if there is no such ID.
   bool Erase(const StreamId& id);
@@ -99,7 +99,7 @@ class StreamIdMap {
 
   Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }
   Cursor Last() const { return IsEmpty() ? Cursor() : Cursor(last_, last_->count - 1); }
-  // The first item not below `id`, and the last one not above it.
+  // AtOrAfter returns the first item not below `id`, AtOrBefore the last item not above it.
   Cursor AtOrAfter(const StreamId& id) const;
   Cursor AtOrBefore(const StreamId& id) const;
   // Mutable access to the value at a cursor of this map.
@@ -110,7 +110,7 @@ class StreamIdMap {
 
  private:
   static constexpr uint32_t kFirstRoom = 4;
-  static constexpr uint32_t kLeafMax = 62;  // with items of 16, 24 and 40 bytes just below a size class
+  static constexpr uint32_t kLeafMax = 62;  // items of 16, 24 and 40 bytes just fit a size class
   static constexpr uint32_t kInnerMax = 63;
   static constexpr uint32_t kSparse = kLeafMax / 4;
   static constexpr int kMaxHeight = 16;

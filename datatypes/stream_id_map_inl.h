@@ -79,7 +79,7 @@ bool StreamIdMap<Value>::Erase(const StreamId& id) {
   return true;
 }
 
-// Replaces the leaf at the end of the path, which is freed already, by another one.
+// Replaces the leaf at the end of the path, which is freed already, by `leaf`.
 template <class Value>
 void StreamIdMap<Value>::Replace(Path& path, Leaf* leaf) {
   path.leaf = leaf;
@@ -91,7 +91,7 @@ void StreamIdMap<Value>::Replace(Path& path, Leaf* leaf) {
   SetNeighbours(leaf);
 }
 
-// Makes the neighbours of a leaf, or the ends of the row, point to it.
+// Makes the neighbours of a leaf, or the first and last pointers of the map, point to it.
 template <class Value>
 void StreamIdMap<Value>::SetNeighbours(Leaf* leaf) {
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf;
@@ -106,7 +106,7 @@ void StreamIdMap<Value>::GrowLeaf(Path& path) {
   Replace(path, grown);
 }
 
-// Makes room for `id`, and updates the path to the leaf that has it.
+// Makes room for `id` in a full leaf, and updates the path to the leaf that will contain it.
 template <class Value>
 void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {
   Leaf* left = path.leaf;
@@ -125,8 +125,8 @@ void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {
   if (!(id < bound)) path.leaf = right;
 }
 
-// Inserts a new child after the one that the path took at this level; a full node is split in two. Invalidates the path
-// for inner nodes.
+// Inserts a new child after the one that the path took at this level; splits a full node in two. Afterwards the path is
+// invalid for inner nodes.
 template <class Value>
 void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, void* child) {
   if (level < 0) {
@@ -151,7 +151,7 @@ void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, 
   PutChild(path, level - 1, right->bounds[0], right);
 }
 
-// Removes the child that the path took at this level; a node without children is removed, too.
+// Removes the child that the path took at this level; also removes the node if it has no children left.
 template <class Value>
 void StreamIdMap<Value>::DropChild(Path& path, int level) {
   Inner* node = path.nodes[level];

@@ -1,8 +1,8 @@
-// ValueSlot: the place of one collection in a database. The types (Hash, List, Set, SortedSet) read and edit through
-// it.
+// ValueSlot: the place of one collection in a database. Hash, List, Set and SortedSet read and edit the collection
+// through it.
 //
-// Small collections are packed inside the entry, so the entry moves when they grow; the slot follows it. Without an
-// entry it represents an empty collection that must not be edited.
+// Small collections are packed inside the entry, which moves when they grow; the slot tracks its address. A slot
+// without an entry represents an empty collection that must not be edited.
 #pragma once
 
 #include <memory>
@@ -24,9 +24,9 @@ class ValueSlot final : public PackedStore {
   bool Exists() const { return entry_ != nullptr; }
   Entry* entry() const { return entry_; }
   Database& database() const { return *database_; }
-  // Requires: Exists(), as for everything below.
+  // Requires: Exists(). This also holds for all functions below.
   ValueForm Form() const { return entry_->Form(); }
-  // The object; the type of the entry determines its class `Table`. Requires: Form() == kObject.
+  // Returns the object. The type of the entry determines its class `Table`. Requires: Form() == kObject.
   template <class Table>
   Table& As() const {
     return *static_cast<Table*>(entry_->HeldObject());
@@ -57,7 +57,7 @@ class Collection {
   // If true, the key stays when the collection becomes empty.
   static constexpr bool kStaysWhenEmpty = false;
 
-  // False if there is no such key; it reads as an empty collection.
+  // Returns false if there is no such key; it reads as an empty collection.
   bool Exists() const { return slot_.Exists(); }
   const ValueSlot& slot() const { return slot_; }
 

@@ -110,7 +110,7 @@ class FunctionLibraries {
   // Restores the result of Take; drops libraries that were loaded since then.
   void PutBack(Contents contents) { contents_ = std::move(contents); }
 
-  // Null if there is none. Cost: O(1).
+  // Returns null if there is none. Cost: O(1).
   const ScriptFunction* FindFunction(Bytes name) const { return contents_.loaded.FindFunction(name); }
   // Ordered by name. Persistence writes the code of each.
   const ByName& All() const { return contents_.loaded.libraries; }

@@ -29,7 +29,7 @@ class ThreadObserver {
   virtual void BeforeResume(lua_State* lua) = 0;
   // From now on this thread runs: a coroutine that was resumed, or the one that resumed it.
   virtual void OnSwitch(lua_State* thread) noexcept = 0;
-  // True if the script has been ended: code that catches an error must raise it again, whatever it is.
+  // Returns true if the script has been ended: code that catches an error must raise it again, whatever it is.
   virtual bool MustEnd(lua_State* lua) noexcept = 0;
 };
 

@@ -99,7 +99,7 @@ int Unpack(lua_State* lua) {
   return static_cast<int>(count);
 }
 
-// True if the calling function was called because of an error in a hook.
+// Returns true if the calling function was called because of an error in a hook.
 bool IsHookCalling(lua_State* lua) {
   lua_Debug self;
   if (lua_getstack(lua, 0, &self) == 0 || lua_getinfo(lua, "n", &self) == 0) return false;

@@ -24,7 +24,7 @@ inline Bytes CheckBytes(lua_State* lua, int argument) {
 // The number of elements of a sequence, without metamethods.
 inline int RawSize(lua_State* lua, int index) { return static_cast<int>(lua_rawlen(lua, index)); }
 
-// Null if there is no observer.
+// Returns null if there is no observer.
 ThreadObserver* ObserverOf(lua_State* lua);
 // For functions that catch errors: raises the error on top again if the script has been ended.
 void PassOnEnd(lua_State* lua);

@@ -36,7 +36,7 @@ class ReplyPusher {
  public:
   ReplyPusher(lua_State* lua, Bytes reply) : lua_(lua), work_(lua), reader_(reply) {}
 
-  // True if the reply contained less than it announced.
+  // Returns true if the reply contained less than it announced.
   bool Failed() const { return reader_.Failed(); }
 
   void PushOne() {

@@ -42,7 +42,7 @@ class ScriptCache {
   // The engine is created with the first script. `host` must outlive the cache.
   ScriptCache(ScriptHost& host, const HashKey& hash_key) : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // Null if there is none. Cost: one hash of the text, much cheaper than its SHA-1; O(1) by SHA.
+  // Returns null if there is none. Cost: one hash of the text, much cheaper than its SHA-1; O(1) by SHA.
   const Script* FindText(Bytes body);
   const Script* FindSha(Bytes sha);  // case-insensitive
   // Compiles a script, or returns the existing one. The error is the text for the client, without "ERR".

@@ -22,7 +22,7 @@ enum ScriptFlag : uint32_t {
   kScriptUndeclared = 1u << 5,
 };
 
-// nullopt if there is no such flag.
+// Returns nullopt if there is no such flag.
 std::optional<ScriptFlag> ScriptFlagOf(Bytes name);
 // In the order in which FUNCTION LIST shows them.
 std::vector<std::string_view> ScriptFlagNames(uint32_t flags);

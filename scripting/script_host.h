@@ -46,7 +46,7 @@ class ScriptHost {
   virtual void SetResp(RespVersion version) noexcept = 0;
   virtual RespVersion Resp() const noexcept = 0;
   virtual void SetReplication(uint8_t targets) noexcept = 0;
-  // True if the client may run this command; nullopt if there is no such command.
+  // Returns true if the client may run this command; nullopt if there is no such command.
   virtual std::optional<bool> MayRun(std::span<const Bytes> words) noexcept = 0;
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;
   // Called periodically while a script runs. True ends the script, even if it has written data.

@@ -39,7 +39,7 @@ class ScriptWatch {
     running_.store(thread, std::memory_order_relaxed);
     if (!IsTicking()) Hook(thread);
   }
-  // True if a tick came since the last check of a long script, and always if no timer ticks. Cost: two loads.
+  // Returns true if a tick came since the last check of a long script, and always if no timer ticks. Cost: two loads.
   bool IsLookDue() const { return is_look_due_.load(std::memory_order_relaxed) || !IsTicking(); }
   // Call this in the hook: the next call is `instructions` later.
   void Looked(lua_State* lua);

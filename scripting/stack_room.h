@@ -10,7 +10,7 @@ namespace respite {
 // recurse. Cost: the first call on a thread asks the system.
 uintptr_t StackFloor();
 
-// False if recursion must stop. Cost: a nanosecond.
+// Returns false if recursion must stop. Cost: a nanosecond.
 inline bool HasStackRoom() { return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor(); }
 
 }  // namespace respite
