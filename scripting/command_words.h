@@ -1,4 +1,4 @@
-// CommandWords: the words of one command that a script runs, reused so that a call allocates nothing.
+// CommandWords: the arguments of one command that a script runs. They are reused, so that a call allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ namespace respite {
 
 class CommandWords {
  public:
-  // Forgets the previous words; at most `count` follow.
+  // Removes the previous arguments. At most `count` new ones may follow.
   void Start(size_t count);
-  // The text must stay valid while the words are used.
+  // Adds an argument. Its text must stay valid while the arguments are used.
   void Add(Bytes text) { words_[count_++] = text; }
-  // Adds a number: an integer in full, others in the shortest form that reads back to the same value.
+  // Adds a number: an integer with all digits, any other in the shortest form that reads back to the same value.
   void Add(double number);
   std::span<const Bytes> All() const { return {words_.data(), count_}; }
 
  private:
-  std::vector<Bytes> words_;  // at least as many as the largest `count` so far
+  std::vector<Bytes> words_;  // never shrinks below the largest `count`
   size_t count_ = 0;
   std::vector<std::string> numbers_;  // texts of numbers; not resized between Start and All
   size_t used_numbers_ = 0;

@@ -31,7 +31,8 @@ void CopyField(lua_State* lua, int from, const char* name) {
   lua_setfield(lua, -2, name);
 }
 
-// Redis: errors name the position in the script, not the library function that raised them.
+// Sets the position of an error. Redis: errors name the position in the script, not the library function that raised
+// them.
 void SetPlace(lua_State* lua) {
   lua_Debug where;
   if (lua_getstack(lua, 1, &where) == 0) return;
@@ -56,7 +57,7 @@ int DescribeError(lua_State* lua) {
   } else {
     lua_createtable(lua, 0, 4);
     lua_pushliteral(lua, "ERR ");
-    lua_pushstring(lua, luaL_tolstring(lua, 1, nullptr));  // Redis: up to the first zero
+    lua_pushstring(lua, luaL_tolstring(lua, 1, nullptr));  // Redis: the text ends at its first zero
     lua_remove(lua, -2);
     lua_concat(lua, 2);
     lua_setfield(lua, -2, "err");
@@ -83,7 +84,7 @@ int Clock(lua_State* lua) {
   return 1;
 }
 
-// All there is of `os`.
+// Opens the part of `os` that scripts may use: os.clock.
 int OpenClock(lua_State* lua) {
   lua_createtable(lua, 0, 1);
   lua_pushcfunction(lua, Clock);
@@ -91,7 +92,8 @@ int OpenClock(lua_State* lua) {
   return 1;
 }
 
-// The text of a field of the table on top, of a longer one not much more than `most`; nullopt if it is not a text.
+// Returns the text of a field of the table on top, cut if it is much longer than `most`. Returns nullopt if the field
+// is not a text.
 std::optional<std::string> FieldText(lua_State* lua, const char* name, size_t most = SIZE_MAX - 1) {
   std::optional<std::string> text;
   lua_pushstring(lua, name);
@@ -107,10 +109,10 @@ bool IsFieldTrue(lua_State* lua, const char* name) {
   return is_true;
 }
 
-// The failure that a table with `err` represents.
+// Returns the failure that a table with `err` represents, or nullopt for another value.
 std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   if (!lua_istable(lua, -1)) return std::nullopt;
-  // Several copies of it are made, outside of Lua's memory.
+  // Limits the text, because several copies of it are made outside of Lua's memory.
   constexpr size_t kLongest = ScriptEngine::kMemoryLimit / 8;
   std::optional<std::string> text = FieldText(lua, "err", kLongest);
   if (!text) return std::nullopt;
@@ -119,7 +121,7 @@ std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   return ScriptFailure{std::move(*text), IsFieldTrue(lua, "ignore_error_stats_update")};
 }
 
-// More than the keys and arguments need as values of Lua.
+// Returns an upper estimate of the memory that keys and arguments need as Lua values.
 size_t RoomFor(const ScriptEngine::Invocation& invocation) {
   constexpr size_t kPerText = 128;
   constexpr size_t kTables = 1024;
@@ -155,7 +157,7 @@ ScriptEngine::~ScriptEngine() { lua_close(lua_); }
 
 void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes) {
   auto* self = static_cast<ScriptEngine*>(engine);
-  if (block == nullptr) old_bytes = 0;  // here Lua passes the object type instead
+  if (block == nullptr) old_bytes = 0;  // for a new block, Lua passes the object type instead of the old size
   if (new_bytes == 0) {
     if (block != nullptr) FreeOfSize(block, old_bytes);
     self->used_bytes_ -= old_bytes;
@@ -167,7 +169,7 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t
   if (moved != nullptr) {
     self->used_bytes_ = used_bytes;
   } else if (!self->limited_) {
-    EndOutOfMemory(new_bytes);  // no Lua error would be caught here
+    EndOutOfMemory(new_bytes);  // a Lua error would not be caught here
   }
   return moved;
 }
@@ -177,7 +179,7 @@ void ScriptEngine::OnCount(lua_State* lua, lua_Debug*) {
   if (self.phase_ != Phase::kIdle) self.Look(lua);
 }
 
-// Coroutines may be so short that the instruction count never reaches the hook.
+// Checks the time here, because short coroutines may prevent the instruction count from ever reaching the hook.
 void ScriptEngine::BeforeResume(lua_State* lua) {
   if (phase_ != Phase::kIdle && watch_.IsLookDue()) Look(lua);
 }
@@ -189,8 +191,8 @@ void ScriptEngine::Look(lua_State* lua) {
   RaiseError(lua, stop_reason_);
 }
 
-// After the script has been ended, the hook runs at every line, so that code that runs during error handling (handlers,
-// __close) ends, too.
+// After a script has been ended, runs the hook at every line. So code that runs during error handling (handlers,
+// __close) also ends.
 bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
   if (stop_reason_ == nullptr) return false;
   lua_sethook(lua, OnCount, LUA_MASKLINE | LUA_MASKCOUNT, 1);
@@ -248,7 +250,7 @@ Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* c
     function = Keep();
   };
   if (Protect(compile) == LUA_OK) return function;
-  // What ends a script is a table.
+  // If the compiler was ended, the error on top is a table, not a text.
   std::string error(stop_reason_ != nullptr ? Bytes(stop_reason_) : TextAt(lua_, -1));
   lua_pop(lua_, 1);
   return Failure(std::move(error));
@@ -291,11 +293,11 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
   return Run(invocation, prepare, reply);
 }
 
-// `prepare` pushes the error handler, the function and its arguments.
+// Runs a script or function. `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
-  // Where no memory error is to be expected, none is guarded against: so little is missing only if the system has no
-  // memory at all. More is refused with an error, as long as the system has some for others.
+  // Small invocations are not protected against memory errors, because so little memory is missing only if the system
+  // has none at all. Larger ones are refused with an error, as long as the system has memory for other clients.
   constexpr size_t kLittle = 64 * 1024;
   const size_t room = RoomFor(invocation);
   int status = LUA_OK;
@@ -304,7 +306,7 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   } else {
     status = Protect(prepare);
   }
-  // Also while the reply is written, since that may take as long as the script likes.
+  // The phase includes writing the reply, since a script can make that arbitrarily long.
   const Watched watched(*this, Phase::kRun);
   if (status == LUA_OK) status = ProtectedRun(lua_gettop(lua_) - 2, 1);
   return Finish(status, invocation.name, reply);
@@ -321,7 +323,7 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
   return failure;
 }
 
-// The handler and the function are below the arguments on the stack.
+// Calls the function with memory limited. The handler and the function are below the arguments on the stack.
 int ScriptEngine::ProtectedRun(int arguments, int results) {
   limited_ = true;
   const int status = lua_pcall(lua_, arguments, results, -2 - arguments);
@@ -329,8 +331,8 @@ int ScriptEngine::ProtectedRun(int arguments, int results) {
   return status;
 }
 
-// If the reply is too much, or the script is ended while it is written, part of it is already there; the caller rolls
-// it back.
+// Writes the reply, or returns the failure. If the reply is too large, or the script is ended while the reply is
+// written, the reply is incomplete; the caller removes the part already written.
 std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply& reply) {
   if (status == LUA_ERRMEM) lua_gc(lua_, LUA_GCCOLLECT);
   std::optional<ScriptFailure> failure;
@@ -350,7 +352,7 @@ std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply&
   return failure;
 }
 
-// The error is on top.
+// Describes the error on top of the stack.
 ScriptFailure ScriptEngine::DescribeFailure(Bytes name) {
   std::optional<ScriptFailure> failure;
   auto describe = [&] { failure = TakeFailure(name); };
@@ -358,7 +360,7 @@ ScriptFailure ScriptEngine::DescribeFailure(Bytes name) {
   return *failure;
 }
 
-// The error on top is not a table if there was no memory to describe it.
+// Describes the error without allocating in Lua. The error on top is not a table if there was no memory to describe it.
 ScriptFailure ScriptEngine::BriefFailure(Bytes name) {
   const Bytes text = lua_type(lua_, -1) == LUA_TSTRING ? TextAt(lua_, -1) : "execution failure";
   return {"ERR Error running script " + std::string(name) + ", " + std::string(text.substr(0, 100))};
@@ -382,8 +384,8 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // One step regardless of Lua's own schedule: Lua does not maintain it while the collector is stopped, and counts
-  // freed memory, such as the buffer for a long source, as work done.
+  // Runs one step regardless of Lua's own schedule, which is not maintained while the collector is stopped. It would
+  // also count freed memory, such as the buffer for a long source, as work done.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collect_from_ = 2 * used_bytes_ + kCollectLeast;
 }

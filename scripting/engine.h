@@ -1,8 +1,9 @@
-// ScriptEngine: one Lua state that runs the scripts of clients. Scripts share nothing except compiled code, no script
-// can change what another sees, and none can use up all memory.
+// ScriptEngine: one Lua state that runs the scripts of clients. Scripts share nothing except compiled code. No script
+// can change data that another script sees, or use up all memory.
 //
-// Garbage: the collector is stopped while scripts run, because most leave only a few hundred bytes; CollectGarbage
-// continues between Turns, in small steps. A script that uses a lot of memory restarts the collector (RelieveMemory).
+// Garbage: the collector is stopped while scripts run, because most leave only a few hundred bytes. CollectGarbage
+// continues between Turns (iterations of the event loop), in small steps. A script that uses a lot of memory restarts
+// the collector (RelieveMemory).
 #pragma once
 
 #include <cstddef>
@@ -22,15 +23,15 @@
 
 namespace respite {
 
-// Why a script ended without a reply.
+// The reason why a script ended without a reply.
 struct ScriptFailure {
-  std::string text;         // as for Reply::Error
+  std::string text;         // in the form for Reply::Error
   bool is_counted = false;  // the error of a command, which was already added to the statistics
 };
 
 class ScriptEngine final : private ThreadObserver {
  public:
-  // A script that needs more memory ends with an error, and so does one whose reply needs more.
+  // A script ends with an error if it, or its reply, needs more memory.
   static constexpr size_t kMemoryLimit = size_t{1} << 30;
 
   // A reference to a function in the Lua registry.
@@ -44,12 +45,12 @@ class ScriptEngine final : private ThreadObserver {
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
 
-  // What may end the compiler: ScriptHost::ShallStop, as it may end a script, or the deadline of SetLoadDeadline.
+  // Selects the limit that may end the compiler: ScriptHost::ShallStop, or the deadline of SetLoadDeadline.
   enum class CompileLimit : uint8_t { kHost, kLoadDeadline };
-  // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is Lua's text, or says what ended the
-  // compiler. Requires: no script runs in this engine.
+  // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is Lua's text, or names the limit that
+  // ended the compiler. Requires: no script runs in this engine.
   Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);
-  // Keeps the function on top of Lua's stack. May raise a Lua error.
+  // Stores the function on top of Lua's stack, and pops it. May raise a Lua error.
   Function Keep();
   void Release(Function function);
 
@@ -60,15 +61,15 @@ class ScriptEngine final : private ThreadObserver {
     std::span<const Bytes> keys;
     std::span<const Bytes> args;
   };
-  // EVAL: keys and arguments are the globals KEYS and ARGV. Writes the reply unless the script fails.
+  // EVAL: sets the globals KEYS and ARGV and runs the script. Writes the reply unless the script fails.
   std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);
-  // FCALL: keys and arguments are passed to the function. Writes the reply unless it fails.
+  // FCALL: calls the function with keys and arguments. Writes the reply unless the function fails.
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);
-  // Until when libraries may be compiled and run: `timeout_ms` from now.
+  // Sets the deadline for compiling and running libraries to `timeout_ms` from now.
   void SetLoadDeadline(int64_t timeout_ms) { load_until_ms_ = host_.MonotonicMs() + timeout_ms; }
   // FUNCTION LOAD: runs the text of a library, without a reply, until the load deadline.
   std::optional<ScriptFailure> RunLibrary(Function function);
-  // True while a script or function runs, but not while a library is loaded.
+  // Returns true while a script or function runs, but not while a library is loaded.
   bool Running() const { return phase_ == Phase::kRun; }
 
   // Runs a step of the collector if there is enough garbage. Cost: some microseconds at most.
@@ -81,7 +82,7 @@ class ScriptEngine final : private ThreadObserver {
   }
   size_t UsedBytes() const { return used_bytes_; }
 
-  // For functions that Lua calls.
+  // Returns the engine of a state, for functions that Lua calls.
   static ScriptEngine& Of(lua_State* lua) { return **static_cast<ScriptEngine**>(lua_getextraspace(lua)); }
   ScriptHost& host() { return host_; }
   CommandWords& words() { return words_; }
@@ -89,7 +90,7 @@ class ScriptEngine final : private ThreadObserver {
 
  private:
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
-  // While it exists, the engine is in a phase that can be ended.
+  // While a Watched exists, the engine is in a phase that can be ended.
   class Watched;
 
   static constexpr size_t kRelieveFrom = size_t{64} << 20;
@@ -97,15 +98,15 @@ class ScriptEngine final : private ThreadObserver {
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);
   static void OnCount(lua_State* lua, lua_Debug*);
-  // The periodic check of a running script: raises an error if the script must end.
+  // Checks a running script periodically: raises an error if the script must end.
   void Look(lua_State* lua);
   void BeforeResume(lua_State* lua) override;
   void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }
   bool MustEnd(lua_State* lua) noexcept override;
-  // The error that must end the running script; null if it may continue.
+  // Returns the error that must end the running script, or null if the script may continue.
   const char* StopReason();
-  // Calls `work` where Lua errors are caught and memory is limited; moves its result to the top of our stack. Returns
-  // the result of lua_pcall. With `argument`, `work` finds a copy of our top value on its stack.
+  // Calls `work` with Lua errors caught and memory limited. Moves its result to the top of this engine's stack, and
+  // returns the result of lua_pcall. kTop gives `work` a copy of the value on top of the engine's stack.
   enum class Argument : uint8_t { kNone, kTop };
   template <typename Work>
   int Protect(Work& work, Argument argument = Argument::kNone);
@@ -124,7 +125,7 @@ class ScriptEngine final : private ThreadObserver {
   CommandWords words_;
   size_t used_bytes_ = 0;
   size_t collect_from_ = kCollectLeast;
-  bool limited_ = false;  // memory is limited; only where Lua catches the error
+  bool limited_ = false;  // memory is limited; set only while Lua catches the error
   Phase phase_ = Phase::kIdle;
   const char* stop_reason_ = nullptr;  // set when the running script has been ended
   int64_t load_until_ms_ = 0;          // monotonic; see SetLoadDeadline

@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-// Their addresses are registry keys: for the globals of code that is being loaded, and for the library it belongs to.
+// The addresses are registry keys: for the globals of library code during loading, and for the library being loaded.
 const char kLoadGlobals = 0;
 const char kLoadedLibrary = 0;
 
@@ -37,7 +37,7 @@ struct Registration {
   uint32_t flags = 0;
 };
 
-// Redis: a number is accepted as a text.
+// Returns a text argument, or raises the error `refusal`. Redis: accepts a number as a text.
 std::string TextArgument(lua_State* lua, int index, Bytes refusal) {
   if (lua_isstring(lua, index) == 0) RaiseError(lua, refusal);
   return std::string(TextAt(lua, index));
@@ -61,7 +61,7 @@ uint32_t ReadFlags(lua_State* lua) {
 constexpr int kTable = 1;
 constexpr int kCallback = 2;
 
-// Reads one named argument, whose value is on top. A callback is moved to its place.
+// Reads one named argument, whose value is on top. Moves a callback to its place on the stack.
 void ReadArgument(lua_State* lua, Bytes name, Registration& registration) {
   if (EqualsIgnoreCase(name, "function_name")) {
     registration.name =
@@ -97,7 +97,7 @@ Registration ReadNamed(lua_State* lua) {
     if (lua_isstring(lua, -2) == 0) {
       RaiseError(lua, "named argument key given to " + InApi(lua, "register_function is not a string"));
     }
-    // A number is not a name, and lua_next needs the key unconverted.
+    // A number is not a name. It must not be converted to text either, because lua_next needs the key unchanged.
     ReadArgument(lua, lua_type(lua, -2) == LUA_TSTRING ? TextAt(lua, -2) : Bytes(), registration);
   }
   if (!registration.name) RaiseError(lua, InApi(lua, "register_function must get a function name argument"));
@@ -150,8 +150,8 @@ void CopyApiField(lua_State* lua, int from, const char* name) {
 void OpenFunctionApi(lua_State* lua) {
   lua_getglobal(lua, "redis");
   const int api = lua_gettop(lua);
-  lua_newtable(lua);  // the globals while code is being loaded
-  lua_newtable(lua);  // their `redis`
+  lua_newtable(lua);  // the globals of code that is being loaded
+  lua_newtable(lua);  // the table `redis` in these globals
   for (const char* name : {"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING", "REDIS_VERSION",
                            "REDIS_VERSION_NUM", "SERVER_NAME", "VALKEY_VERSION", "VALKEY_VERSION_NUM"}) {
     CopyApiField(lua, api, name);

@@ -1,5 +1,5 @@
 // The globals of a library of functions while it is loaded: only a table `redis` with register_function, log and a few
-// constants. When its functions run, they see the globals of scripts, without register_function.
+// constants. When its functions run later, they see the globals of scripts, without register_function.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace respite {
 
-// The `Extend` of a ScriptEngine.
+// Adds these globals; the `Extend` argument of a ScriptEngine.
 void OpenFunctionApi(lua_State* lua);
 
 // Runs the code of a library, which adds its functions to `library`, until the engine's load deadline. Requires: an

@@ -10,14 +10,14 @@ namespace respite {
 
 struct FunctionHeader {
   std::string name;
-  size_t size;  // of the line without its end: the code begins there, so that line numbers stay correct
+  size_t size;  // of the line without its end; the code begins there, so that line numbers stay correct
 };
-// The error is the text for the client, without "ERR".
+// Reads the header line. The error is the text for the client, without "ERR".
 Result<FunctionHeader> ReadFunctionHeader(Bytes code);
 
 inline constexpr char kBadFunctionName[] =
     "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
-// True for a valid name of a library or function.
+// Returns true if this is a valid name of a library or function.
 bool IsFunctionName(Bytes name);
 
 }  // namespace respite

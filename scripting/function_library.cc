@@ -21,7 +21,7 @@ std::string FunctionExists(Bytes name) { return "Function " + std::string(name) 
 
 }  // namespace
 
-// FCALL looks names up; most of them need no allocation for that.
+// A buffer on the stack avoids an allocation for most names that FCALL looks up.
 size_t NameHash::operator()(std::string_view name) const {
   std::array<char, 64> lower;
   if (name.size() > lower.size()) return HashBytes(ToLower(name), key);
@@ -134,7 +134,7 @@ Result<Done> FunctionLibraries::Join(Collection added, RestorePolicy policy) {
   }
   for (const auto& [name, function] : added.functions) {
     const ScriptFunction* other = loaded.FindFunction(name);
-    // The library of the existing function may be one that is about to be replaced.
+    // The existing function may belong to a library that is about to be replaced.
     if (!error && other != nullptr && added.Find(other->library->name) == nullptr) error = FunctionExists(name);
   }
   if (error) {

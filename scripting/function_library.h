@@ -1,5 +1,5 @@
-// FunctionLibraries: the functions of FCALL. Each library is one text that registers its functions when it is loaded. A
-// library is loaded as a whole or not at all.
+// FunctionLibraries: the functions of FCALL. Each library is one text, which registers its functions when it is loaded.
+// A library is loaded completely or not at all.
 //
 //   #!lua name=mylib
 //   redis.register_function('hello', function(keys, args) return 'hello ' .. args[1] end)
@@ -58,12 +58,12 @@ class FunctionLibraries {
  public:
   // The time limit for loading a library that a client sends. Redis: LOAD_TIMEOUT_MS.
   static constexpr int64_t kLoadTimeoutMs = 500;
-  // For a library that a server has accepted already, so that a file or a primary brings it. Longer, because the
-  // machine may be slower now or may have paused the process.
+  // The time limit for a library from a file or a primary, which a server has already accepted. It is longer, because
+  // the machine may be slower now or may have paused the process.
   static constexpr int64_t kAcceptedTimeoutMs = 10 * kLoadTimeoutMs;
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
-  // Libraries, and the index of their functions.
+  // A set of libraries, and the index of their functions.
   struct Collection {
     explicit Collection(const HashKey& key) : functions(0, NameHash{key}) {}
 
@@ -84,23 +84,23 @@ class FunctionLibraries {
   };
   enum class OnExisting : uint8_t { kRefuse, kReplace };
   enum class RestorePolicy : uint8_t { kAppend, kReplace, kFlush };
-  // The time limit is for each library, or for all that are restored together. What these libraries have loaded before
-  // needs none: it sees neither the time nor anything else of the server while it is loaded, so it ends again.
+  // Selects if the time limit is for each library, or for all libraries of one restore. Libraries that this server has
+  // already loaded need none: during loading they see neither the time nor other server data, so they end again.
   enum class TimeLimit : uint8_t { kEach, kTogether, kNone };
 
   // `host` must outlive the libraries.
   FunctionLibraries(ScriptHost& host, const HashKey& hash_key)
       : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // An empty one, whose contents can be put into this.
+  // Returns an empty object with the same settings; its contents can be moved into this object.
   FunctionLibraries EmptyTwin() const { return FunctionLibraries(host_, hash_key_); }
 
   // Adds a library. If it fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size of
   // the code), plus running the code.
   Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, int64_t timeout_ms = kLoadTimeoutMs);
-  // The time that Load has taken so far, in all.
+  // Returns the total time that Load has taken so far.
   int64_t LoadedForMs() const { return loaded_for_ms_; }
-  // Adds several, all or none. No other client is served meanwhile, so what a client sends has one limit together.
+  // Adds all libraries or none. No other client is served meanwhile, so libraries from a client share one time limit.
   Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
                        int64_t timeout_ms = kLoadTimeoutMs);
   // Returns false if there is no library of this name.
@@ -110,9 +110,9 @@ class FunctionLibraries {
   // Restores the result of Take; drops libraries that were loaded since then.
   void PutBack(Contents contents) { contents_ = std::move(contents); }
 
-  // Returns null if there is none. Cost: O(1).
+  // Returns null if there is no such function. Cost: O(1).
   const ScriptFunction* FindFunction(Bytes name) const { return contents_.loaded.FindFunction(name); }
-  // Ordered by name. Persistence writes the code of each.
+  // Returns the libraries ordered by name. Persistence writes the code of each.
   const ByName& All() const { return contents_.loaded.libraries; }
   const Collection& Loaded() const { return contents_.loaded; }
   size_t FunctionCount() const { return contents_.loaded.functions.size(); }
@@ -121,7 +121,7 @@ class FunctionLibraries {
   void CollectGarbage() {
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
-  // Memory of the Lua state, and of the texts and their index.
+  // EngineBytes is the memory of the Lua state, UsedBytes that of the texts and their index.
   size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }
   size_t UsedBytes() const { return contents_.loaded.used_bytes; }
 

@@ -1,5 +1,5 @@
-// The settings of one cjson table (cjson itself, or a result of cjson.new). They are stored in a userdata that the
-// functions of the table share. Redis: changes by one script stay in effect for later scripts.
+// The settings of one cjson table (cjson itself, or a result of cjson.new), stored in a userdata that all functions of
+// the table share. Redis: changes by one script stay in effect for later scripts.
 #pragma once
 
 #include "scripting/lua_api.h"
@@ -12,8 +12,8 @@ enum class SparseArrays { kRefuse, kAsObjects };
 struct JsonConfig {
   static constexpr int kMaxPrecision = 14;
 
-  // An array is sparse if its greatest index is more than `sparse_ratio` times its number of values, and greater than
-  // `sparse_safe`. 0: no array is sparse.
+  // An array is sparse if its greatest index is greater than `sparse_safe`, and more than `sparse_ratio` times its
+  // number of values. If `sparse_ratio` is 0, no array is sparse.
   SparseArrays sparse_arrays = SparseArrays::kRefuse;
   int sparse_ratio = 2;
   int sparse_safe = 10;
@@ -27,13 +27,12 @@ struct JsonConfig {
   bool encode_keep_buffer = true;
 };
 
-// Pushes the JSON text of the value on top of the stack. Raises an error for values that JSON cannot express and for
-// nesting that is too deep, including cycles.
+// Pushes the JSON text of the value on top of the stack. Raises an error for values that JSON cannot express, and for
+// too deep nesting, including cycles.
 void EncodeJson(lua_State* lua, const JsonConfig& config);
 
-// Pushes the value of the JSON text at an index. An error names the position in the text.
-//
-// The text ends at its first byte 0. Cost: O(n).
+// Pushes the value of the JSON text at `index`. An error names the position in the text. The text ends at its first
+// zero byte. Cost: O(n).
 void DecodeJson(lua_State* lua, const JsonConfig& config, int index);
 
 }  // namespace respite

@@ -1,6 +1,6 @@
 // Decodes JSON to Lua values. See json.h.
 //
-// Lua terminates a text with an byte 0, so the decoder can always look at the next byte without a bounds check.
+// Lua terminates a text with a zero byte, so the decoder can always read the next byte without a bounds check.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -28,7 +28,7 @@ enum class Token : uint8_t {
   kComma,
   kEnd,
   kBlank,
-  kWord,  // one of several, to be distinguished later
+  kWord,  // a number, true, false or null; ReadWord decides which
   kError
 };
 
@@ -53,7 +53,7 @@ constexpr std::array<Token, 256> kTokens = [] {
   return tokens;
 }();
 
-// The meaning of the letter after a backslash; 0 if it has none. 'u' is handled separately.
+// Returns the meaning of the letter after a backslash, or 0 if it has none. 'u' is handled separately.
 constexpr std::array<char, 256> kEscaped = [] {
   std::array<char, 256> escaped{};
   escaped['"'] = '"';
@@ -67,7 +67,7 @@ constexpr std::array<char, 256> kEscaped = [] {
   return escaped;
 }();
 
-// The value of four hexadecimal digits; -1 if they are invalid. Stops at the first invalid digit.
+// Returns the value of four hexadecimal digits, or -1 if they are invalid. Stops at the first invalid digit.
 int HexNumber(const char* digits) {
   int number = 0;
   for (int i = 0; i < 4; ++i) {
@@ -95,9 +95,9 @@ class Decoder {
   }
 
  private:
-  // --- tokens ---
+  // --- Tokens ---
 
-  // Reads the next token. For a text or number, text_ or number_ holds the value.
+  // Reads the next token. For a text or number, stores the value in text_ or number_.
   Token NextToken() {
     Token token = kTokens[static_cast<uint8_t>(*next_)];
     while (token == Token::kBlank) token = kTokens[static_cast<uint8_t>(*++next_)];
@@ -147,7 +147,8 @@ class Decoder {
     return Token::kBoolean;
   }
 
-  // True for numbers that strtod() accepts and JSON does not: a plus, hexadecimal, leading zeros, infinity, NaN.
+  // Returns true for numbers that strtod() accepts and JSON does not: a plus, hexadecimal, leading zeros, infinity,
+  // NaN.
   bool IsInvalidNumber() const {
     if (*next_ == '+') return true;
     const char* digits = *next_ == '-' ? next_ + 1 : next_;
@@ -177,7 +178,7 @@ class Decoder {
     return Token::kNumber;
   }
 
-  // Handles all forms of numbers, and overflow.
+  // Reads a number of any form, including one that overflows.
   Token ReadOddNumber() {
     char* end = nullptr;
     number_ = std::strtod(next_, &end);
@@ -186,7 +187,7 @@ class Decoder {
     return Token::kNumber;
   }
 
-  // --- texts ---
+  // --- Texts ---
 
   static bool IsPlain(char c) { return c != '"' && c != '\\' && c != '\0'; }
 
@@ -234,7 +235,7 @@ class Decoder {
       next_ += kSize;
       return nullptr;
     }
-    // A surrogate must be the first of a pair.
+    // A first surrogate must be in the lower range and be followed by a second one.
     if (first >= 0xdc00 || next_[kSize] != '\\' || next_[kSize + 1] != 'u') return kError;
     const int second = HexNumber(next_ + kSize + 2);
     if (second < 0xdc00 || second > 0xdfff) return kError;
@@ -260,7 +261,7 @@ class Decoder {
     unescaped_.Append(last(0));
   }
 
-  // --- values ---
+  // --- Values ---
 
   void PushValue(Token token) {
     switch (token) {
@@ -283,8 +284,8 @@ class Decoder {
 
   void PushText() { PushBytes(lua_, text_); }
 
-  // Siblings are often alike, so a table is created with the size of the previous one: growing costs more than filling.
-  // The maximum is small, so that a text cannot request much more memory than it would get anyway.
+  // Creates a table with the size of the previous one, because siblings are often alike and growing costs more than
+  // filling. The maximum is small, so that a short text cannot request much more memory than its values need.
   static constexpr int kMostExpected = 16;
 
   void PushObject() {

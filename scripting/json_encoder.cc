@@ -108,9 +108,10 @@ class Encoder {
     }
   }
 
-  // The greatest index of a table that is an array, 0 for others.
+  // Returns the greatest index of a table that is an array, or 0 for other tables.
   //
-  // Redis: keeps the greatest index in an int, so a larger index becomes the smallest int; any later index is greater.
+  // Redis: stores the greatest index in an int. So a larger index becomes the smallest int, and any later index is
+  // greater.
   int64_t ArraySize() {
     int64_t greatest = 0;
     int64_t entries = 0;
@@ -162,7 +163,7 @@ class Encoder {
     out_.Append('}');
   }
 
-  // The key below the top of the stack.
+  // Appends the key, which is below the top of the stack.
   void AppendKey() {
     switch (lua_type(lua_, -2)) {
       case LUA_TSTRING:

@@ -1,7 +1,7 @@
 // bit: operations on the 32 bits of numbers, compatible with LuaBitOp 1.0, which Redis contains.
 //
-// We do not use the distribution's LuaBitOp 1.0.2, because its tohex writes beyond its buffer when asked for 2^31
-// digits (CVE-2024-31449).
+// The distribution's LuaBitOp 1.0.2 is not used, because its tohex writes beyond its buffer if 2^31 digits are
+// requested (CVE-2024-31449).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,10 +15,10 @@
 namespace respite {
 namespace {
 
-// The low 32 bits of an argument, rounded to an integer (halves to even).
+// Returns the low 32 bits of an argument, rounded to an integer (halves to even).
 //
-// Redis: adds 2^52 + 2^51, so that the integer is in the low bits of the double's fraction. Beyond 2^51 the sum is
-// rounded and its low bits are meaningless, but deterministic.
+// Redis: adds 2^52 + 2^51, which moves the integer into the low bits of the double's fraction. Beyond 2^51, the sum is
+// rounded; its low bits are meaningless, but deterministic.
 uint32_t BitsArgument(lua_State* lua, int index) {
   constexpr double kIntegersInLowBits = 6755399441055744.0;
   return static_cast<uint32_t>(std::bit_cast<uint64_t>(luaL_checknumber(lua, index) + kIntegersInLowBits));
@@ -36,7 +36,7 @@ int Not(lua_State* lua) { return PushBits(lua, ~BitsArgument(lua, 1)); }
 template <typename Operation>
 int Combine(lua_State* lua) {
   uint32_t bits = BitsArgument(lua, 1);
-  // Starts from the last argument; this decides which argument an error names.
+  // The order from the last argument to the first determines which argument an error names.
   for (int i = lua_gettop(lua); i > 1; --i) bits = Operation()(bits, BitsArgument(lua, i));
   return PushBits(lua, bits);
 }

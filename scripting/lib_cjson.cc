@@ -1,9 +1,9 @@
 // cjson: the table of functions that scripts find in Redis, with its settings.
 //
-// The code behind it is our own (json_encoder.cc, json_decoder.cc), because the distribution's lua-cjson 2.1.0 is not
-// safe for untrusted scripts: it counts in int, so that a string of 400 MB makes it write beyond its buffer
-// (CVE-2022-24834); it ends the process when a document grows beyond 2 GB, for example for a table with 250 references
-// to one string of 10 MB; its buffers are not subject to the memory limit of scripts; and they leak when Lua runs out
+// Respite has its own implementation (json_encoder.cc, json_decoder.cc), because the distribution's lua-cjson 2.1.0 is
+// not safe for untrusted scripts. It counts in int, so a string of 400 MB makes it write beyond its buffer
+// (CVE-2022-24834). It ends the process when a document grows beyond 2 GB, for example for a table with 250 references
+// to one string of 10 MB. Its buffers are not subject to the memory limit of scripts, and they leak when Lua runs out
 // of memory.
 #include <array>
 #include <limits>
@@ -15,7 +15,7 @@
 namespace respite {
 namespace {
 
-// The first upvalue of each function is the settings, which keeps them alive.
+// The first upvalue of each function is the settings, which keeps the settings alive.
 JsonConfig& Config(lua_State* lua) { return *static_cast<JsonConfig*>(lua_touserdata(lua, lua_upvalueindex(1))); }
 
 int Encode(lua_State* lua) {
@@ -30,9 +30,9 @@ int Decode(lua_State* lua) {
   return 1;
 }
 
-// --- settings: an argument sets the value; each function returns the current value ---
+// --- Settings: an argument sets the value; each function returns the current value ---
 
-// Refuses more than `count` arguments; missing ones become nil.
+// Refuses more than `count` arguments; sets missing ones to nil.
 void TakeArguments(lua_State* lua, int count) {
   luaL_argcheck(lua, lua_gettop(lua) <= count, count + 1, "found too many arguments");
   lua_settop(lua, count);

@@ -1,8 +1,8 @@
 // MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md) between texts and values: pack, unpack,
 // unpack_one, unpack_limit.
 //
-// We do not use msgpack-c: its unpacker builds a tree of its own first, nests 32 levels, and does not tell where a
-// value ends, which unpack_one and unpack_limit return. The library that Redis contains determines what is written:
+// msgpack-c is not used: its unpacker first builds a tree, allows only 32 levels, and does not report the end of a
+// value, which unpack_one and unpack_limit return. The writer follows the library that Redis contains:
 //
 //   number   the shortest integer if it has no fraction and fits into 64 bits, else float 32 if it is exact, else
 //            float 64
@@ -10,10 +10,10 @@
 //   table    array if its keys are exactly 1…n, else map, in the order of next(); an empty table is an array
 //   others   nil; also a table inside 16 tables, which ends cycles
 //
-// and what is read: everything except bin, ext and the byte c1, which are bad data. A uint 64 of 2^63 and more reads
+// The reader accepts everything except bin, ext and the byte c1, which are bad data. A uint 64 of 2^63 or more is read
 // as the negative number with the same bits.
 //
-// The stack slots bound the nesting of what is read (RequireSlots): 4000 arrays, or 8000 maps as keys. An announced
+// The number of stack slots limits the nesting of input (RequireSlots): 4000 arrays, or 8000 maps as keys. An announced
 // length reserves memory for a few elements only, so a false length costs nothing.
 #include <algorithm>
 #include <array>
@@ -56,7 +56,7 @@ enum Tag : uint8_t {
   kNegativeFix = 0xe0,
 };
 
-// Reads a big-endian number, as in all of MessagePack.
+// Stores a number in big-endian form, which MessagePack always uses.
 template <typename Unsigned>
 void StoreNumber(char* to, Unsigned number) {
   for (size_t i = sizeof(number); i-- > 0; number = static_cast<Unsigned>(number >> 7 >> 1)) {
@@ -326,7 +326,7 @@ class MessageUnpacker {
     }
   }
 
-  // How many elements to reserve before they are read.
+  // Returns the number of elements to reserve before reading them.
   size_t Expected(size_t size) const {
     constexpr size_t kMost = 16;
     return std::min({size, rest_.size(), kMost});
@@ -344,7 +344,7 @@ class MessageUnpacker {
     if (rest_.size() < size) luaL_error(lua_, "Missing bytes in input.");
   }
 
-  // Redis: each open array holds one slot more than we need; it counts towards the maximum depth.
+  // Redis: each open array needs one more stack slot than here; the slot counts towards the maximum depth.
   void ReserveInside(size_t count, const char* why) { RequireSlots(lua_, open_arrays_ + count, why); }
 
   lua_State* lua_;
@@ -365,14 +365,14 @@ int PackMessages(lua_State* lua) {
   return 1;
 }
 
-// The first argument, which must be a text.
+// Returns the first argument, which must be a text.
 Bytes Input(lua_State* lua) {
   size_t size = 0;
   const char* text = luaL_checklstring(lua, 1, &size);
   return {text, size};
 }
 
-// Pushes at most `limit` values and returns how many.
+// Pushes at most `limit` values and returns their number.
 int PushValues(MessageUnpacker& unpacker, int64_t limit) {
   int count = 0;
   for (; !unpacker.AtEnd() && count < limit; ++count) unpacker.PushNext();
@@ -384,14 +384,14 @@ int UnpackMessages(lua_State* lua) {
   return PushValues(unpacker, std::numeric_limits<int>::max());
 }
 
-// Returns the offset after the values (-1 at the end), then the values.
+// Pushes the offset after the values (-1 at the end), then the values.
 int UnpackFrom(lua_State* lua, int64_t limit, int64_t offset) {
-  // Redis: without limit and offset returns all values, without the offset.
+  // Redis: without limit and offset, returns all values but no offset.
   if (limit == 0 && offset == 0) return UnpackMessages(lua);
   const Bytes input = Input(lua);
   const auto size = static_cast<int>(input.size());
   if (offset < 0 || limit < 0) {
-    // Redis: prints the size of the input in place of the limit.
+    // Redis: prints the size of the input instead of the limit.
     return luaL_error(lua, "Invalid request to unpack with offset of %d and limit of %d.", static_cast<int>(offset),
                       size);
   }
@@ -435,7 +435,7 @@ int OpenCmsgpack(lua_State* lua) {
                                                            {nullptr, nullptr}}};
   lua_createtable(lua, 0, 8);
   luaL_setfuncs(lua, kCmsgpackFunctions.data(), 0);
-  // The same texts as in Redis, because some scripts read them.
+  // The texts of Redis, because some scripts read them.
   SetModuleText(lua, "_NAME", "cmsgpack");
   SetModuleText(lua, "_VERSION", "lua-cmsgpack 0.4.0");
   SetModuleText(lua, "_COPYRIGHT", "Copyright (C) 2012, Salvatore Sanfilippo");

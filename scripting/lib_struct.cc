@@ -7,13 +7,13 @@
 //          | 'b' 'h' 'l' 'i'[n] | 'B' 'H' 'L' 'I'[n] 'T'   signed and unsigned integers of 1, 2, 8, n (4) bytes;
 //                                                          T has 8
 //          | 'f' | 'd'                                     float, double
-//          | 'c' [n] | 's'                                 n bytes (1); text up to an byte 0
+//           | 'c' [n] | 's'                                 n bytes (1); text up to a zero byte
 //
-// 'c0' packs a whole text, and unpacks as many bytes as the preceding number says, which it replaces. Numbers are
+// 'c0' packs a whole text. When unpacking, 'c0' replaces the preceding number by a text of as many bytes. Numbers are
 // native (little) endian unless the format says otherwise, and unaligned.
 //
-// Sizes in a format are checked against the data before the data is accessed; sums of positions may wrap around, but
-// each position is compared with the size of the data. Integers wider than 8 bytes keep their low 8.
+// Sizes in a format are checked against the data before the data is accessed. Sums of positions may wrap around, but
+// each position is compared with the size of the data. Integers wider than 8 bytes keep only their low 8 bytes.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -70,7 +70,7 @@ Kind KindOf(char option) {
   }
 }
 
-// Iterates over a format. The format is the first argument of the function and stays on its stack, so the view is
+// Iterates over a format, which is the first argument of the function. It stays on the stack, so the view remains
 // valid.
 class Format {
  public:
@@ -79,7 +79,7 @@ class Format {
   bool AtEnd() const { return rest_.empty(); }
   std::endian Order() const { return order_; }
 
-  // The next item, for a position in the structure.
+  // Returns the next item, for a position in the structure.
   Item Next(size_t position) {
     work_.Step();
     const char option = rest_.front();
@@ -162,7 +162,7 @@ class Format {
     return static_cast<size_t>(alignment);
   }
 
-  // Redis: the mask is correct only for powers of 2; other sizes (i3) get its result.
+  // Redis: uses a mask that is correct only for powers of 2; other sizes (i3) get the mask's result.
   size_t Alignment(size_t position, size_t size) const {
     if (size == 0) return 0;
     const size_t unit = std::min(size, max_alignment_);
@@ -186,7 +186,7 @@ std::array<char, sizeof(Number)> InOrder(Number number, std::endian order) {
 class Packer {
  public:
   explicit Packer(lua_State* lua) : lua_(lua), format_(lua), out_(lua) {
-    // Redis: a missing argument reads as nil, not as "no value".
+    // Redis: the error for a missing argument says "got nil", not "got no value".
     lua_pushnil(lua);
   }
 
@@ -201,7 +201,7 @@ class Packer {
   }
 
  private:
-  // Returns by how much the position advances.
+  // Packs an item. Returns the number of bytes by which the position advances.
   size_t Append(const Item& item) {
     switch (item.kind) {
       case Kind::kSigned:
@@ -290,7 +290,7 @@ class Unpacker {
     luaL_argcheck(lua_, size <= data_.size() && position_ <= data_.size() - size, 2, "data string too short");
   }
 
-  // Returns by how much the position advances.
+  // Unpacks an item. Returns the number of bytes by which the position advances.
   size_t Read(const Item& item) {
     switch (item.kind) {
       case Kind::kSigned:

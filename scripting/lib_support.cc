@@ -59,8 +59,8 @@ bool PrintedNumber::PrintInteger(double number, int precision) {
   return true;
 }
 
-// Handles numbers between 0.0001 and 10^14 whose shortest decimal has at most `precision` digits. These digits are the
-// result: the next number with so few digits is farther away than the next double.
+// Prints numbers between 0.0001 and 10^14 whose shortest decimal has at most `precision` digits. These digits are the
+// result, because any other number with at most `precision` digits is farther away than the next double.
 bool PrintedNumber::PrintShort(double number, int precision) {
   const double magnitude = std::fabs(number);
   if (!(magnitude >= 1e-4 && magnitude < 1e14)) return false;
@@ -109,7 +109,7 @@ void LuaBuffer::Grow(size_t count) {
   void* context = nullptr;
   const lua_Alloc allocate = lua_getallocf(lua_, &context);
   void* old = data_ == inline_ ? nullptr : data_;
-  // For a new block Lua's allocators expect the kind of object as the old size; 0 is no kind.
+  // For a new block, Lua's allocators expect the kind of object as the old size; 0 means no kind.
   const auto resized = [&] { return allocate(context, old, old == nullptr ? 0 : capacity_, wanted); };
   void* grown = wanted == 0 ? nullptr : resized();
   if (grown == nullptr && wanted != 0) {

@@ -14,15 +14,16 @@ namespace respite {
 // Converts a number as x86-64 does: towards zero, and to the smallest integer if it does not fit into 64 bits. Redis:
 // leaves these conversions to the compiler, so scripts see the behaviour of this processor.
 int64_t TruncatedInteger(double value);
-// The same for unsigned integers: negative values become their two's complement, 2^64 and more become 0.
+// Converts a number as x86-64 does for unsigned integers: negative values become their two's complement, 2^64 and more
+// become 0.
 uint64_t TruncatedUnsigned(double value);
 
-// An argument that is a number or a numeric text, without its fraction. Raises Lua's error for others.
+// Returns an argument that is a number or a numeric text, without its fraction. Raises Lua's error for other values.
 int64_t IntegerArgument(lua_State* lua, int index);
 int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);
 
-// For long C++ work: runs the hook of the script, if it has one by now, as between two instructions, so that the script
-// can be ended there. May raise that error.
+// Runs the hook of the script, if it is set, as Lua does between two instructions. Long C++ functions call this, so
+// that the script can be ended there. May raise the error that ends the script.
 inline void Listen(lua_State* lua) {
   lua_Hook hook = lua_gethook(lua);
   if (hook == nullptr) return;
@@ -30,9 +31,9 @@ inline void Listen(lua_State* lua) {
   hook(lua, &nothing);
 }
 
-// Calls Listen periodically in a loop, and soon after ScriptWatch wants a look: a single step may take long, such as
-// one of lua_next in a table with millions of empty slots. Cost of a step: an increment, and a call for every
-// sixteenth.
+// Calls Listen periodically in a loop, and soon after ScriptWatch requests a check: a single step may take long, such
+// as lua_next in a table with millions of empty slots. Cost of a step: an increment, and for every sixteenth step a
+// call.
 class WorkCount {
  public:
   explicit WorkCount(lua_State* lua) : lua_(lua) {}
@@ -40,7 +41,7 @@ class WorkCount {
   void Step() {
     if (++steps_ % kStepsPerCheck == 0 && (steps_ % kStepsPerLook == 0 || IsLookWanted())) Listen(lua_);
   }
-  // Many steps, such as the bytes of a text.
+  // Counts many steps, such as the bytes of a text.
   void Steps(size_t count) {
     steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerLook));
     if (steps_ < kStepsPerLook) return;
@@ -52,7 +53,7 @@ class WorkCount {
   static constexpr uint32_t kStepsPerLook = 16384;  // some hundred microseconds
   static constexpr uint32_t kStepsPerCheck = 16;
 
-  // ScriptWatch sets this count.
+  // ScriptWatch sets the hook count to 1 to request a check.
   bool IsLookWanted() const { return lua_gethookcount(lua_) == 1; }
 
   lua_State* lua_;
@@ -62,7 +63,7 @@ class WorkCount {
 // Makes room for `count` more values on the stack. Returns false beyond the 8000 slots that Lua 5.1 gives a C function,
 // and when the native stack is nearly used up. This bounds the nesting depth in the libraries.
 bool ReserveSlots(lua_State* lua, size_t count);
-// The same, but raises an error: "stack overflow (<why>)".
+// Makes room as ReserveSlots does, but raises an error instead of returning false: "stack overflow (<why>)".
 void RequireSlots(lua_State* lua, size_t count, const char* why);
 
 // A number as printf's "%.<precision>g" writes it: 5, 0.1, 1e+15, -0, inf, -nan. Lua 5.1 uses a precision of 14.
@@ -85,8 +86,8 @@ class PrintedNumber {
   size_t size_ = 0;
 };
 
-// A growing text. It allocates with the allocator of the Lua state, so the memory limit of scripts applies to it;
-// beyond the limit it raises Lua's error "not enough memory".
+// A growing text. It uses the allocator of the Lua state, so the memory limit of scripts applies. Beyond the limit it
+// raises Lua's error "not enough memory".
 //
 // Cost: amortised O(1) per byte; no allocation up to kInlineSize bytes.
 class LuaBuffer {
@@ -103,7 +104,7 @@ class LuaBuffer {
   void Append(Bytes text);
   void AppendZeros(size_t count);
 
-  // Room for `count` bytes after the text; Commit() appends the bytes that were written there.
+  // Returns room for `count` bytes after the text; Commit() appends the bytes that were written there.
   char* Reserve(size_t count) {
     if (capacity_ - size_ < count) Grow(count);
     return data_ + size_;

@@ -1,5 +1,5 @@
-// The libraries that scripts find as globals, besides Lua's own. Each function opens one: it leaves the library's table
-// on the stack and returns 1, as lua_CFunction requires. All are safe for untrusted scripts.
+// The libraries that scripts find as globals, in addition to Lua's own. Each function opens one library: it pushes the
+// library's table and returns 1, as lua_CFunction requires. All are safe for untrusted scripts.
 #pragma once
 
 #include "scripting/lua_api.h"

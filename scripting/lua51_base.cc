@@ -1,4 +1,4 @@
-// The global functions of 5.1. Those whose meaning has not changed are taken from 5.4.
+// The global functions of 5.1. Functions with an unchanged meaning are taken from 5.4.
 #include <cstdlib>
 
 #include "scripting/lib_support.h"
@@ -8,7 +8,7 @@
 namespace respite::lua51 {
 namespace {
 
-// Requires a string as the message, and puts the position before it.
+// assert: requires a string as the message, and puts the position before it.
 int Assert(lua_State* lua) {
   luaL_checkany(lua, 1);
   if (lua_toboolean(lua, 1)) return lua_gettop(lua);
@@ -106,8 +106,8 @@ bool IsHookCalling(lua_State* lua) {
   return Bytes(self.namewhat) == "hook";
 }
 
-// Upvalue 1 is the handler of the script. An error that ends the script does not reach the handler: hooks are off until
-// an error raised by a hook is caught, so nothing could stop a long-running handler.
+// Calls the handler of the script, which is upvalue 1, except for an error that ends the script. Hooks are off until an
+// error raised by a hook is caught, so nothing could stop a long-running handler.
 int HandleError(lua_State* lua) {
   lua_settop(lua, 1);
   ThreadObserver* const observer = ObserverOf(lua);
@@ -130,7 +130,7 @@ int Xpcall(lua_State* lua) {
   return lua_gettop(lua);
 }
 
-// Accepts text only, no bytecode. Pushes the function, or nil and the message.
+// Loads text, but no bytecode. Pushes the function, or nil and the message.
 int LoadText(lua_State* lua, Bytes text, const char* chunk_name) {
   if (LoadSource(lua, text, chunk_name) == LUA_OK) return 1;
   PassOnEnd(lua);
@@ -144,7 +144,7 @@ int Loadstring(lua_State* lua) {
   return LoadText(lua, text, luaL_optstring(lua, 2, text.data()));
 }
 
-// Concatenates everything that the reader at index 1 returns.
+// Concatenates all texts that the reader at index 1 returns.
 int ReadAll(lua_State* lua) {
   lua_newtable(lua);
   WorkCount work(lua);
@@ -185,7 +185,7 @@ int Load(lua_State* lua) {
   return LoadText(lua, CheckBytes(lua, 3), chunk_name);
 }
 
-// The collector's parameters would affect other scripts, so the argument is checked but has no effect.
+// Checks the argument and ignores it, because the collector's parameters would affect other scripts.
 int CollectGarbage(lua_State* lua) {
   static const char* const kOptions[] = {"collect", "stop",     "restart",    "count",
                                          "step",    "setpause", "setstepmul", nullptr};
@@ -215,8 +215,8 @@ int GcInfo(lua_State* lua) {
   return 1;
 }
 
-// As lua_setmetatable for the value below the metatable on top, but prevents __gc: Lua looks for it only at this
-// moment.
+// Sets the metatable on top for the value below it, and pops the metatable. Prevents __gc from taking effect, by hiding
+// it while Lua looks for it.
 void SetWithoutFinalizer(lua_State* lua) {
   const int metatable = lua_gettop(lua);
   lua_pushliteral(lua, "__gc");
@@ -231,7 +231,7 @@ void SetWithoutFinalizer(lua_State* lua) {
   lua_pop(lua, 1);
 }
 
-// Upvalue 1: the set of the metatables of proxies.
+// newproxy. Upvalue 1 is the set of the metatables of proxies.
 int NewProxy(lua_State* lua) {
   lua_settop(lua, 1);
   lua_newuserdatauv(lua, 0, 0);
@@ -255,7 +255,8 @@ int NewProxy(lua_State* lua) {
   return 1;
 }
 
-// The entries are weak, so that the proxies' metatables can be collected. Weak keys alone would not do: see Metamethod.
+// Pushes an empty set of proxies' metatables. Its entries are weak, so that the metatables can be collected. Weak keys
+// alone would not suffice: see Metamethod.
 void PushProxySet(lua_State* lua) {
   lua_newtable(lua);
   lua_createtable(lua, 0, 1);

@@ -1,4 +1,4 @@
-// The names of chunks in errors: `=name` and `@file` give the name, any other text its first line in quotes. 5.1
+// The names of chunks in errors. `=name` and `@file` give the name, any other text its first line in quotes. 5.1
 // truncates long names differently than 5.4, and less in errors of the compiler.
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 namespace respite::lua51 {
 namespace {
 
-// Its address is the registry key of the observer.
+// The address is the registry key of the observer.
 const char kObserverKey = 0;
 
 const void* ObserverKey() { return &kObserverKey; }

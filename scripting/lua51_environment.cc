@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kEnvironmentName = "_ENV";
 
-// 0 if the function on top has no such upvalue.
+// Returns the index of the upvalue `_ENV` of the function on top, or 0 if it has none.
 int EnvironmentUpvalue(lua_State* lua) {
   for (int upvalue = 1;; upvalue++) {
     const char* name = lua_getupvalue(lua, -1, upvalue);
@@ -30,7 +30,7 @@ void PushFunction(lua_State* lua, int level) {
   if (lua_isnil(lua, -1)) luaL_error(lua, "no function environment for tail call at level %d", level);
 }
 
-// Makes the table at index 2 the environment of the function on top, and of no other function.
+// Makes the table at index 2 the environment of the function on top, without changing any other function.
 void SetUpvalue(lua_State* lua, int upvalue) {
   if (luaL_loadbufferx(lua, "", 0, "=setfenv", "t") != LUA_OK) lua_error(lua);  // out of memory
   lua_pushvalue(lua, 2);

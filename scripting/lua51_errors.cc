@@ -1,6 +1,6 @@
 // Lua's own error messages in the wording of 5.1. Two functions inside Lua build every message of the interpreter and
-// the compiler from a format and arguments; the linker replaces them by ours (see lua51_internals.h), which replace the
-// formats that 5.1 words differently.
+// the compiler from a format and arguments. The linker replaces these functions (see lua51_internals.h), and the
+// replacements change the formats that 5.1 words differently.
 #include <algorithm>
 #include <cstdarg>
 #include <optional>
@@ -44,7 +44,7 @@ struct Variable {
   std::string name;
 };
 
-// 5.4 appends the name of a variable as ` (local 'x')`. Kinds of variables that 5.1 does not name stay unnamed.
+// Parses the name of a variable, which 5.4 appends as ` (local 'x')`. Returns nullopt for kinds that 5.1 does not name.
 std::optional<Variable> ParseVariable(Bytes info) {
   const size_t quote = info.find(" '");
   if (!info.starts_with(" (") || quote == Bytes::npos || !info.ends_with("')")) return std::nullopt;
@@ -71,7 +71,7 @@ const char* PushForError(lua_State* lua, va_list arguments) {
               what.data());
 }
 
-// The compiler's name of a token, always in quotes.
+// Returns the compiler's name of a token, always in quotes.
 std::string QuotedToken(Bytes token) {
   if (token.starts_with("'<\\") && token.ends_with(">'")) {
     return "'char(" + std::string(token.substr(3, token.size() - 5)) + ")'";
@@ -79,8 +79,8 @@ std::string QuotedToken(Bytes token) {
   return token.starts_with('\'') ? std::string(token) : "'" + std::string(token) + "'";
 }
 
-// 5.1 shows a string up to the escape sequence that is too large; 5.4 includes the sequence. A zero in the string ends
-// the token; then the sequence is not part of it.
+// Cuts a string token before the escape sequence that is too large, as 5.1 does; 5.4 includes the sequence. If the
+// string contains a zero, the token ends there and does not include the sequence.
 void CutEscape(std::string& token) {
   const size_t escape = token.rfind('\\');
   if (escape == std::string::npos || !IsDigit(token[escape + 1])) return;

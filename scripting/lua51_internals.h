@@ -1,8 +1,8 @@
-// Internals of Lua 5.4 that we depend on: the layout of a value, and internal functions. They are the same in 5.4.4 and
-// 5.4.7; the build checks them for the installed Lua (cmake/Lua.cmake).
+// Internals of Lua 5.4 that this directory depends on: the layout of a value, and internal functions. They are the same
+// in 5.4.4 and 5.4.7; the build checks them for the installed Lua (cmake/Lua.cmake).
 //
-// The linker redirects calls between Lua's object files to our functions (cmake/Lua.cmake has the list of `--wrap`
-// options): where a part of Lua calls `f`, it reaches `__wrap_f`; Lua's own function is `__real_f`.
+// The linker redirects calls between Lua's object files to functions of this directory (cmake/Lua.cmake lists the
+// `--wrap` options). If Lua calls `f` in another object file, it reaches `__wrap_f`; Lua's own function is `__real_f`.
 #pragma once
 
 #include <cstdarg>
@@ -39,7 +39,7 @@ inline constexpr uint8_t kIntegerTag = LUA_TNUMBER;
 inline constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
 // The tag of strings of up to 40 bytes.
 inline constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
-// Where the text of a string object begins. It ends with a NUL.
+// The offset of the text in a string object. The text ends with a NUL.
 inline constexpr size_t kStringTextOffset = 24;
 
 // The header of every garbage-collected object.

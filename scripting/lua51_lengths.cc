@@ -1,14 +1,13 @@
-// The operator #: its result is a double in 5.1. In 5.4 it is an integer, whose products wrap around and whose
-// remainder by 0 is an error. So the compiler adds an instruction after each #: a division by 1, which always gives a
-// double.
+// The operator #. Its result is a double in 5.1. In 5.4 it is an integer: products of it wrap around, and a remainder
+// by 0 is an error. So the compiler adds an instruction after each #: a division by 1, which always gives a double.
 //
 // The 1 is an integer, while all numerals of scripts are doubles (lua51_numbers.cc). This distinguishes the division
-// from those of the script, so that a non-numeric result of a proxy's __len stays unchanged.
+// from a script's own divisions, so that a non-numeric result of a proxy's __len stays unchanged.
 #include "scripting/lua51_internals.h"
 
 namespace respite::lua51 {
 
-// The compiler's description of an expression: here, a constant. The real one is at least as large.
+// The compiler's description of an expression, here a constant. Lua's own struct is at least as large.
 struct Expression {
   int kind;
   union {

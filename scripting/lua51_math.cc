@@ -32,7 +32,7 @@ double Radians(double degrees) { return degrees * (kPi / 180.0); }
 double Lesser(double best, double number) { return number < best ? number : best; }
 double Greater(double best, double number) { return number > best ? number : best; }
 
-// The best of all arguments.
+// Returns the best of all arguments, in the sense of kBetter.
 template <Function2 kBetter>
 int Extreme(lua_State* lua) {
   const int count = lua_gettop(lua);
@@ -63,13 +63,13 @@ int Modf(lua_State* lua) {
   return 2;
 }
 
-// The 48-bit generator of drand48; Redis uses its upper 31 bits. Redis: it starts with the seed of C, and continues
-// from script to script.
+// The 48-bit generator of drand48, of which Redis uses the upper 31 bits. Redis: the generator starts with the seed of
+// C, and its state is kept from script to script.
 class Generator {
  public:
   void Seed(int32_t seed) { state_ = (uint64_t{static_cast<uint32_t>(seed)} << 16 | 0x330E) & kMask; }
 
-  // A number in [0, 1).
+  // Returns a number in [0, 1).
   double Next() {
     constexpr uint64_t kRange = INT32_MAX;
     state_ = (state_ * 0x5DEECE66D + 0xB) & kMask;

@@ -1,5 +1,5 @@
-// Disables metamethods that 5.1 does not have for tables: the operator # ignores __len, and __gc has no effect, so that
-// no script can leave code behind that the collector runs. A table with weak keys is no ephemeron table.
+// Disables metamethods that 5.1 does not have for tables. The operator # ignores __len. __gc has no effect, so that no
+// script can make the collector run its code later. A table with weak keys is not an ephemeron table.
 #include <cstring>
 
 #include "scripting/lua51_internals.h"
@@ -18,9 +18,9 @@ void RealCheckFinalizer(lua_State* lua, const ObjectHeader* object,
 
 namespace {
 
-// Tables with weak keys and strong values are ephemeron tables since 5.2. The collector needs quadratic time for a
-// chain of entries whose values refer to the next key, and nothing can interrupt it. In 5.1 the values alone kept such
-// a chain. Here the keys are strong, too.
+// Returns true if this __mode makes only keys weak. It is ignored, so that the keys are strong. Since 5.2, tables with
+// weak keys and strong values are ephemeron tables. The collector needs quadratic time for a chain of entries whose
+// values refer to the next key, and nothing can interrupt it. In 5.1, the values alone kept such a chain alive.
 bool HasWeakKeysOnly(const Value& mode) {
   if (mode.tag != kShortStringTag) return false;
   const char* const text = static_cast<const char*>(mode.object) + kStringTextOffset;

@@ -22,7 +22,7 @@ struct ReadNumber {
   const char* end;
 };
 
-// Up to 15 digits fit a double exactly; anything else is left to strtod.
+// Reads an integer of up to 15 digits, which fits a double exactly. strtod reads all other numbers.
 ReadNumber ReadSimple(const char* text) {
   lua_Integer number = 0;
   const char* end = text;
@@ -32,7 +32,7 @@ ReadNumber ReadSimple(const char* text) {
 
 bool IsDone(const char* text, const char* end) { return end != text && end - text <= kMaxSimpleDigits && *end == '\0'; }
 
-// Redis: accepts what C's strtod accepts, so "inf", "nan" and hexadecimal fractions are numbers, too.
+// Redis: accepts all numbers of C's strtod, so "inf", "nan" and hexadecimal fractions are also numbers.
 ReadNumber ReadAny(const char* text) {
   char* end = nullptr;
   const lua_Number number = std::strtod(text, &end);
@@ -107,7 +107,8 @@ lua_Integer ToInteger(lua_State* lua, int index, int* is_number) {
   return TruncatedInteger(lua_tonumberx(lua, index, is_number));
 }
 
-// A table stores integral keys as integers, and finds the previous key only in that form.
+// Converts the key to an integer first, because a table stores integral keys as integers and finds the previous key
+// only in that form.
 int TableNext(lua_State* lua, void* table, Value* key) {
   const bool fits = key->tag == kFloatTag && key->number >= -kTwoTo63 && key->number < kTwoTo63;
   if (fits && std::trunc(key->number) == key->number) {
@@ -119,8 +120,8 @@ int TableNext(lua_State* lua, void* table, Value* key) {
   return found;
 }
 
-// Arithmetic converts texts to numbers first, and only then looks for metamethods. Every remainder is computed here
-// (lua51_remainder.cc).
+// Computes arithmetic with texts: first converts them to numbers, and only then looks for metamethods. Also computes
+// every remainder (lua51_remainder.cc).
 void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, int event) {
   if (event == kRemainderEvent && a->tag == kFloatTag && b->tag == kFloatTag) {
     return SetNumber(result, Remainder(a->number, b->number));
@@ -138,7 +139,7 @@ void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, in
 }
 
 void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
-  // The division after a # (lua51_lengths.cc): __len did not return a number.
+  // This is the division after a # (lua51_lengths.cc), and __len did not return a number.
   if (event == kDivisionEvent && b->tag == kIntegerTag) {
     *result = *a;
     return;
@@ -146,7 +147,7 @@ void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_fli
   return is_flipped ? TryBinary(lua, b, a, result, event) : TryBinary(lua, a, b, result, event);
 }
 
-// The error names the first operand that is not a number; a numeric text counts as a number.
+// Names the first operand that is not a number; a numeric text counts as a number.
 void OperandError(lua_State* lua, const Value* a, const Value* b, const char* message) {
   RealOperandError(lua, NumberOf(*a).is_number ? b : a, b, message);
 }

@@ -1,6 +1,6 @@
-// The order in which `pairs` and `next` visit a table: Lua 5.4 seeds the hash of texts with the time and addresses, so
-// that no two processes have the same order. 5.1 has no seed. Without a seed the hash of texts of up to 31 bytes is
-// the same as in 5.1, and so is the order of most tables.
+// The order in which `pairs` and `next` visit a table. Lua 5.4 seeds the hash of texts with the time and addresses, so
+// no two processes have the same order. 5.1 has no seed. Without a seed, the hash of texts of up to 31 bytes is the
+// same as in 5.1, and so is the order of most tables.
 #include "scripting/lua51_internals.h"
 
 namespace respite::lua51 {
@@ -9,7 +9,7 @@ extern "C" {
 [[gnu::used]] unsigned MakeSeed(const char* text, size_t size, unsigned seed) asm("__wrap__Z9luaS_hashPKcmj");
 }
 
-// Calls that need the hash of a text stay within the object file. The only call from another one creates the seed.
+// Returns no seed. Only the call that creates the seed crosses object files; calls that hash a text are not redirected.
 unsigned MakeSeed(const char*, size_t, unsigned) { return 0; }
 
 }  // namespace respite::lua51

@@ -38,7 +38,7 @@ bool IsOfClass(unsigned char c, char name) {
   }
 }
 
-// The character after an escape is a class, a complement class in upper case, or a literal character.
+// Matches the character after an escape: a class, its complement (upper case), or a literal character.
 bool MatchesEscaped(unsigned char c, char name) {
   const bool is_class = std::strchr("acdlpsuwxz", LowerChar(name)) != nullptr && name != '\0';
   if (!is_class) return c == static_cast<unsigned char>(name);
@@ -160,7 +160,8 @@ const char* PatternMatcher::MatchBalanced(const char* at, const char* item) {
   return nullptr;
 }
 
-// A frontier: the previous character is outside the set, and the current one is inside; both ends count as zeros.
+// Matches a frontier: the previous character is outside the set, and the current one is inside. Both ends of the
+// subject count as zeros.
 const char* PatternMatcher::MatchFrontier(const char* at, const char* item) {
   if (At(item) != '[') luaL_error(lua_, "missing '[' after '%%f' in pattern");
   const char* set_end = ItemEnd(item);
@@ -208,7 +209,7 @@ const char* PatternMatcher::ItemEnd(const char* item) {
   return item + 2;
 }
 
-// A bracket directly after the opening one (or its ^) belongs to the set.
+// Returns the end of a set. A closing bracket directly after the opening one (or its ^) belongs to the set.
 const char* PatternMatcher::SetEnd(const char* set) {
   const char* place = set + 1;
   if (At(place) == '^') place++;
@@ -221,7 +222,7 @@ const char* PatternMatcher::SetEnd(const char* set) {
 }
 
 bool PatternMatcher::MatchesOne(const char* at, const char* item, const char* item_end) {
-  Spend(static_cast<size_t>(item_end - item));  // to find its end, and to compare
+  Spend(static_cast<size_t>(item_end - item));  // the cost of finding the item's end, and of comparing
   if (at >= subject_.data() + subject_.size()) return false;
   const auto c = static_cast<unsigned char>(*at);
   switch (*item) {

@@ -1,4 +1,4 @@
-// Lua's patterns with the rules of 5.1: a zero ends a pattern, %g is the letter g, and an empty match may directly
+// Lua's patterns with the rules of 5.1. A zero ends a pattern, %g is the letter g, and an empty match may directly
 // follow another match.
 #pragma once
 
@@ -10,21 +10,21 @@
 
 namespace respite::lua51 {
 
-// Matches one pattern at positions of one subject; both must outlive it. A malformed pattern raises a Lua error. Cost
-// of a match: with n quantifiers, up to O(size^n). A long match calls the hook of the script periodically, so that the
-// script can be ended.
+// Matches one pattern at positions of one subject. The matcher borrows both. A malformed pattern raises a Lua error. A
+// long match calls the hook of the script periodically, so that the script can be ended. Cost of a match: with n
+// quantifiers, up to O(size^n).
 class PatternMatcher {
  public:
   PatternMatcher(lua_State* lua, Bytes subject, Bytes pattern);
 
-  // The end of the match that starts at `start`, or null. Sets the captures.
+  // Returns the end of the match that starts at `start`, or null. Sets the captures.
   const char* MatchAt(const char* start);
 
-  // Pushes capture `index` (from 0); without captures, the first is the whole match.
+  // Pushes capture `index` (from 0). In a pattern without captures, capture 0 is the whole match.
   void PushCapture(int index, const char* start, const char* end);
   // Pushes all captures and returns their number.
   int PushCaptures(const char* start, const char* end);
-  // The same, but pushes nothing for a pattern without captures.
+  // Pushes all captures and returns their number; pushes nothing for a pattern without captures.
   int PushOwnCaptures();
 
  private:

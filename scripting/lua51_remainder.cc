@@ -1,9 +1,10 @@
-// The operator %: 5.1 computes with the rounded quotient, so that 1 % 0.1 is 0 and 5 % (1/0) is NaN. The interpreter of
-// 5.4 may have its own version inlined, which we cannot replace.
+// The operator %. 5.1 computes it with the rounded quotient, so that 1 % 0.1 is 0 and 5 % (1/0) is NaN. The interpreter
+// of 5.4 may contain an inlined version of its own, which the linker cannot replace.
 //
-// So no function keeps an instruction for %. The compiler emits after each one an instruction that calls the metamethod
-// and is skipped if both operands are numbers. Once a function is compiled, we replace the first by an instruction
-// without effect, so the second is always reached. It calls TryBinary (lua51_numbers.cc).
+// So compiled functions contain no instruction for %. After each such instruction, the compiler emits another one that
+// calls the metamethod, and that is skipped if both operands are numbers. When a function has been compiled, the first
+// instruction is replaced by one without effect, so the second is always reached. It calls TryBinary
+// (lua51_numbers.cc).
 #include <cmath>
 #include <span>
 
@@ -13,8 +14,8 @@ namespace respite::lua51 {
 
 namespace {
 
-// Opcodes in Lua's list, and the fields of an instruction: the lowest bits are the opcode, above them is the register
-// of the result; in a move the source register is in the highest bits but 8.
+// Opcodes in Lua's list, and the fields of an instruction. The lowest 7 bits are the opcode, followed by the result
+// register. In a move, the source register begins at bit 16.
 constexpr uint32_t kMove = 0;
 constexpr uint32_t kRemainderOfConstant = 25;
 constexpr uint32_t kRemainder = 37;
@@ -41,14 +42,15 @@ bool IsRemainder(uint32_t instruction) {
   return which == kRemainder || which == kRemainderOfConstant;
 }
 
-// The move keeps the result register, because Lua reads it when it describes an error and when a metamethod yields.
+// Returns a move of the result register to itself. Lua reads this register when it describes an error and when a
+// metamethod yields.
 uint32_t WithoutEffect(uint32_t instruction) {
   const uint32_t result = instruction >> kResultShift & kResultMask;
   return kMove | result << kResultShift | result << kSourceShift;
 }
 
-// As std::floor, without a call if the result fits an integer. Zeros keep their sign, because a remainder of 0 shows
-// it.
+// Rounds as std::floor does, but without a call if the result fits an integer. Zeros keep their sign, which is visible
+// in a remainder of 0.
 double RoundedDown(double number) {
   constexpr double kFits = 4503599627370496.0;
   if (!(std::fabs(number) < kFits) || number == 0) return std::floor(number);
@@ -74,7 +76,7 @@ void Finish(FunctionState* function) {
   }
 }
 
-// Used when the compiler knows both operands.
+// Computes the remainder when the compiler knows both operands.
 double ConstantRemainder(lua_State*, double a, double b) { return Remainder(a, b); }
 
 }  // namespace respite::lua51

@@ -1,6 +1,6 @@
-// Adapts source text of 5.1 for the compiler of 5.4. Two things differ: an escape sequence that 5.1 does not know is
-// just the character (so `\.`, but also `\x`), and a function with `...` that does not use it finds its arguments in
-// the table `arg`.
+// Adapts source text of 5.1 for the compiler of 5.4. Two things differ. In 5.1, an unknown escape sequence means just
+// the character, such as `\.` and even `\x`. A function with `...` that does not use `...` finds its arguments in the
+// table `arg`.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -16,7 +16,7 @@ constexpr char kBinaryMark = '\x1b';
 
 constexpr bool IsNameChar(char c) { return IsDigit(c) || c == '_' || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z'); }
 
-// What a character can begin.
+// The tokens that a character can begin.
 enum class Start : uint8_t { kNothing, kText, kComment, kLongText, kWord, kDots, kPair };
 
 constexpr std::array<Start, 256> kStarts = [] {
@@ -37,14 +37,14 @@ Start StartOf(char c) { return kStarts[static_cast<uint8_t>(c)]; }
 // Reads a chunk token by token. Does not check the text: the compiler reports errors.
 class Adapter {
  public:
-  // `text` and `whole` are empty, and keep what Adapt returns.
+  // `text` and `whole` must be empty. They store the result of Adapt.
   Adapter(lua_State* lua, Bytes source, LuaBuffer& text, LuaBuffer& whole)
       : lua_(lua), source_(source), text_(text), whole_(whole), bodies_(lua) {
     // 5.4 detects bytecode only at the start of the text.
     if (source.starts_with(kBinaryMark)) Insert(" ");
   }
 
-  // Returns what the compiler shall read: the source itself if nothing had to change, else the text.
+  // Returns the text for the compiler: the source itself if no change was necessary, else a copy in `text` or `whole`.
   Bytes Adapt() {
     while (place_ < source_.size() && blocks_.size() < kMostBlocks) ReadToken();
     place_ = source_.size();
@@ -55,13 +55,13 @@ class Adapter {
 
  private:
   static constexpr Bytes kArgTable = " local arg={n=select('#',...),...};";
-  // The compiler refuses 200 levels, so it never reads what comes after so many.
+  // The compiler refuses 200 nested levels, so it never reads text beyond this number of blocks.
   static constexpr size_t kMostBlocks = 1000;
   static constexpr size_t kBytesPerLook = size_t{1} << 20;
 
   // A block that an `end` will close.
   struct Block {
-    bool has_arg_table = false;  // a function with `...` that has not been used so far
+    bool has_arg_table = false;  // a function with `...`, which the part read so far has not used
     bool uses_arg = false;
     size_t body = 0;  // where it starts in the adapted text
   };
@@ -69,7 +69,7 @@ class Adapter {
   char At(size_t ahead) const { return place_ + ahead < source_.size() ? source_[place_ + ahead] : '\0'; }
   size_t AdaptedSize() const { return text_.View().size() + (place_ - copied_); }
 
-  // The source up to here stays as it is.
+  // Skips `count` characters, which remain unchanged.
   void Keep(size_t count) {
     place_ += std::min(count, source_.size() - place_);
     if (place_ - looked_ < kBytesPerLook) return;
@@ -79,7 +79,7 @@ class Adapter {
 
   void CopyUnchanged() {
     const Bytes unchanged = source_.substr(copied_, place_ - copied_);
-    if (!is_changed_) text_.Reserve(source_.size());  // otherwise it would double, and take twice the memory
+    if (!is_changed_) text_.Reserve(source_.size());  // otherwise the buffer would double, and take twice the memory
     is_changed_ = true;
     text_.Append(unchanged);
     copied_ = place_;
@@ -128,7 +128,7 @@ class Adapter {
     Keep(3);
   }
 
-  // The size of an opening long bracket here, or 0.
+  // Returns the size of an opening long bracket at the current place, or 0.
   size_t LongBracket() const {
     size_t size = 1;
     while (At(size) == '=') size++;
@@ -149,7 +149,7 @@ class Adapter {
     while (place_ < source_.size() && At(0) != '\n' && At(0) != '\r') Keep(PartUntil("\r\n"));
   }
 
-  // How many characters are not of these, but no more than between two looks. At least one.
+  // Returns the number of characters before the first of `ends`, but at least 1 and at most kBytesPerLook.
   size_t PartUntil(Bytes ends) const {
     const Bytes part = source_.substr(place_, kBytesPerLook);
     return std::max<size_t>(std::min(part.find_first_of(ends), part.size()), 1);
@@ -198,7 +198,7 @@ class Adapter {
     if (word == "arg") NoteArg();
   }
 
-  // All enclosing functions use it. If one is marked, those around it are marked already.
+  // Marks all enclosing functions as using `arg`. If a function is marked, those around it are already marked.
   void NoteArg() {
     for (auto block = blocks_.rbegin(); block != blocks_.rend() && !block->uses_arg; ++block) block->uses_arg = true;
   }
@@ -227,13 +227,14 @@ class Adapter {
     blocks_.pop_back();
   }
 
-  // The function whose body starts here needs its `arg`. There may be many of them, so Lua's memory keeps them.
+  // Notes that the function with this body needs a table `arg`. Stored in Lua's memory, because there may be many
+  // functions.
   void NoteBody(size_t body) { bodies_.Append(Bytes(reinterpret_cast<const char*>(&body), sizeof body)); }
 
   Bytes WithArgTables() {
     auto* const end = reinterpret_cast<size_t*>(bodies_.Reserve(0));
     size_t* const begin = end - bodies_.View().size() / sizeof(size_t);
-    std::sort(begin, end);  // inner functions end first
+    std::sort(begin, end);  // inner functions end first, so they are noted before outer ones
     whole_.Reserve(text_.View().size() + static_cast<size_t>(end - begin) * kArgTable.size());
     size_t copied = 0;
     for (const size_t* body = begin; body != end; ++body) {
@@ -248,20 +249,20 @@ class Adapter {
   lua_State* lua_;
   Bytes source_;
   size_t place_ = 0;
-  size_t copied_ = 0;  // of the source, into text_ or left out
-  size_t looked_ = 0;  // where the script last could be ended
+  size_t copied_ = 0;  // size of the source's part that was copied into text_ or omitted
+  size_t looked_ = 0;  // the place where the script could last be ended
   bool is_changed_ = false;
   LuaBuffer& text_;   // empty until something changes
-  LuaBuffer& whole_;  // text_ with the tables `arg`
+  LuaBuffer& whole_;  // text_ with the `arg` tables
   std::vector<Block> blocks_;
   std::vector<size_t> functions_;  // the indexes of blocks that are functions
-  LuaBuffer bodies_;               // places in the adapted text where a function needs its `arg`: each a size_t
+  LuaBuffer bodies_;               // offsets in the adapted text of functions that need `arg`, each a size_t
   bool has_parentheses_ = true;    // false if the rest of the source has no `)`
 };
 
 // Returns the text in parts, so that a script can be ended while a long text is compiled.
 const char* ReadPart(lua_State* lua, void* rest, size_t* size) {
-  // Small, because the compiler needs time for each `or` in proportion to those before it in the expression.
+  // Parts are small, because the time for each `or` grows with the number of those before it in the expression.
   constexpr size_t kPartSize = 1024;
   Bytes& text = *static_cast<Bytes*>(rest);
   const Bytes part = text.substr(0, kPartSize);

@@ -9,7 +9,7 @@
 namespace respite::lua51 {
 namespace {
 
-// A position counts from 1, or from the end if it is negative; before the start it becomes 0.
+// Converts a position, which counts from 1, or from the end if it is negative. A position before the start becomes 0.
 lua_Integer Position(lua_Integer position, size_t size) {
   if (position >= 0) return position;
   return std::max<lua_Integer>(position + static_cast<lua_Integer>(size) + 1, 0);
@@ -44,7 +44,7 @@ int Char(lua_State* lua) {
   return 1;
 }
 
-// Refused: scripts must not see bytecode.
+// Refuses string.dump, because scripts must not see bytecode.
 int Dump(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TFUNCTION);
   return luaL_error(lua, "unable to dump given function");
@@ -186,7 +186,8 @@ struct Found {
   const char* end;
 };
 
-// Redis: a % before anything but a digit stands for that character, even for the zero after the end.
+// Appends a replacement. Redis: a % before anything except a digit stands for that character, even for the zero after
+// the end.
 void AddTemplate(lua_State* lua, luaL_Buffer& result, PatternMatcher& matcher, Found found) {
   const Bytes text = CheckBytes(lua, 3);
   WorkCount work(lua);

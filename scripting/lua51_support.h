@@ -8,7 +8,7 @@
 
 namespace respite::lua51 {
 
-// The argument as a C int; a value that does not fit loses its upper bits, as in 5.1.
+// Returns an argument as a C int; a value that does not fit loses its upper bits, as in 5.1.
 inline int CheckInt(lua_State* lua, int argument) { return static_cast<int>(luaL_checkinteger(lua, argument)); }
 
 inline int OptionalInt(lua_State* lua, int argument, int otherwise) {
@@ -21,7 +21,7 @@ inline Bytes CheckBytes(lua_State* lua, int argument) {
   return {text, size};
 }
 
-// The number of elements of a sequence, without metamethods.
+// Returns the number of elements of a sequence, without metamethods.
 inline int RawSize(lua_State* lua, int index) { return static_cast<int>(lua_rawlen(lua, index)); }
 
 // Returns null if there is no observer.
@@ -36,7 +36,7 @@ int SetEnvironment(lua_State* lua);
 // string.format.
 int Format(lua_State* lua);
 
-// Each adds the functions of one library: base to the table of globals, the others as a global table.
+// Each function adds one library: OpenBase to the table of globals, the others as a global table.
 void OpenBase(lua_State* lua);
 void OpenCoroutine(lua_State* lua);
 void OpenString(lua_State* lua);

@@ -1,4 +1,4 @@
-// table as in 5.1: without metamethods, and with positions beyond the end.
+// The library table as in 5.1: without metamethods, and with positions beyond the end.
 #include <algorithm>
 #include <utility>
 
@@ -39,8 +39,8 @@ int Concat(lua_State* lua) {
   return 1;
 }
 
-// Calls the function at index 2 with the key and value on top. Returns true if it returned something, which then
-// replaces the value on top.
+// Calls the function at index 2 with the key and value on top. Returns true if the function returned a value, which
+// then replaces the value on top.
 bool Visit(lua_State* lua) {
   lua_pushvalue(lua, 2);
   lua_pushvalue(lua, -3);
@@ -112,7 +112,7 @@ int Insert(lua_State* lua) {
   const int end = CheckSize(lua, 1) + 1;
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
-  // Read-only tables are empty proxies for others: this is the only function that could change them.
+  // Read-only tables are empty proxies for real tables, and only this function could change them.
   if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
   WorkCount work(lua);
@@ -173,7 +173,7 @@ class Sorter {
     lua_rawseti(lua_, 1, upper);
   }
 
-  // Texts may be long, and have much in common.
+  // Returns the number of steps to compare two texts, which may share a long prefix.
   size_t WorkOfTexts(int left, int right) const {
     constexpr size_t kBytesPerStep = 64;
     return std::min(lua_rawlen(lua_, left), lua_rawlen(lua_, right)) / kBytesPerStep;
@@ -214,7 +214,8 @@ class Sorter {
     SetBoth(a, b);
   }
 
-  // The next index upward whose element is not less than the pivot below it on the stack; leaves the element there.
+  // Returns the next index upward whose element is not less than the pivot, which is below the element on the stack.
+  // Leaves the element on the stack.
   int FindUp(int index, int high) {
     for (Get(++index); IsLess(-1, -2); Get(++index)) {
       if (index > high) luaL_error(lua_, "invalid order function for sorting");
@@ -223,7 +224,8 @@ class Sorter {
     return index;
   }
 
-  // The next index downward whose element is not greater than the pivot, two below it on the stack.
+  // Returns the next index downward whose element is not greater than the pivot, which is two below the element on the
+  // stack.
   int FindDown(int index, int low) {
     for (Get(--index); IsLess(-3, -1); Get(--index)) {
       if (index < low) luaL_error(lua_, "invalid order function for sorting");
@@ -232,7 +234,8 @@ class Sorter {
     return index;
   }
 
-  // Elements before the result are not greater than it, elements after it not less.
+  // Divides the elements. Elements before the returned index are not greater than its element, elements after it not
+  // less.
   int Partition(int low, int middle, int high) {
     Get(middle);
     lua_pushvalue(lua_, -1);

@@ -1,5 +1,5 @@
 // The C API of Lua 5.4, in the variant of the library that is compiled as C++: lua_error throws, so destructors run.
-// Our exceptions must not enter Lua's frames, because Lua would treat them as its own errors.
+// Respite's own exceptions must not enter Lua's frames, because Lua would treat them as Lua errors.
 //
 // The linkage names vary: some distributions export C names, others C++ names, because they compile Lua as C++
 // (cmake/Lua.cmake detects this).

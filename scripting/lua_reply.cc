@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-// Redis: the C stack of its Lua limits the nesting of a reply; deeper nesting gives this error.
+// Redis: Lua's C stack limits the nesting of a reply; deeper nesting gives this error.
 constexpr size_t kDeepest = 7995;
 constexpr char kCutShort[] = "ERR the reply of the command has less than it says";
 constexpr char kTooDeep[] = "ERR reached lua stack limit";
@@ -31,12 +31,12 @@ void WrapTop(lua_State* lua, const char* name) {
   lua_setfield(lua, -2, name);
 }
 
-// A function that Lua calls has room for a few values; nested values request more.
+// Pushes a reply as Lua values. A function that Lua calls has room for a few values; nested values request more.
 class ReplyPusher {
  public:
   ReplyPusher(lua_State* lua, Bytes reply) : lua_(lua), work_(lua), reader_(reply) {}
 
-  // Returns true if the reply contained less than it announced.
+  // Returns true if the reply contained fewer elements than it announced.
   bool Failed() const { return reader_.Failed(); }
 
   void PushOne() {
@@ -123,7 +123,7 @@ class ReplyPusher {
     WrapTop(lua_, "set");
   }
 
-  // Redis: scripts do not see attributes.
+  // Skips attributes and pushes the value after them. Redis: scripts do not see attributes.
   void PushBehindAttributes(int64_t pairs) {
     for (int64_t i = 0; i < 2 * pairs; ++i) {
       PushOne();
@@ -132,7 +132,7 @@ class ReplyPusher {
     PushOne();
   }
 
-  // A table cannot have the key nil.
+  // Sets a pair, except that a table cannot have the key nil.
   void SetPair() {
     if (lua_isnil(lua_, -2)) return lua_pop(lua_, 2);
     lua_rawset(lua_, -3);
@@ -170,12 +170,12 @@ class ReplyWriter {
  private:
   static constexpr size_t kBytesPerLook = size_t{64} << 10;
 
-  // A table whose elements are being written. For a map or set, lua_next delivers them with the key on top.
+  // A table whose elements are being written. For a map or set, lua_next pushes them with the key on top.
   struct Open {
     enum class Kind : uint8_t { kArray, kMap, kMapValue, kSet };
     Kind kind;
-    int base;           // stack index below everything that belongs to it
-    lua_Integer count;  // of an array, whose table is on top
+    int base;           // stack index below everything that belongs to this table
+    lua_Integer count;  // number of elements of an array, whose table is on top
     lua_Integer written = 0;
   };
 
@@ -184,18 +184,18 @@ class ReplyWriter {
     if (reply_.Size() - looked_at_ < kBytesPerLook) return;
     looked_at_ = reply_.Size();
     RequireRoom(0);
-    Listen(lua_);  // the copying of long texts is not counted in steps
+    Listen(lua_);  // copying long texts is not counted in steps
     is_unwanted_ = host_.IsReplyUnwanted();
   }
 
-  // The reply is memory of the script.
+  // Limits the reply like the memory of the script.
   void RequireRoom(size_t more) {
     if (reply_.Size() - start_ + more <= ScriptEngine::kMemoryLimit) return;
     lua_pushliteral(lua_, "not enough memory");
     lua_error(lua_);
   }
 
-  // Writes the top value and pops it. If it has elements, opens it instead.
+  // Writes the top value and pops it. A value with elements is opened instead.
   void WriteTop() {
     // Slots for the iteration and for lookups.
     if (open_.size() >= kDeepest || lua_checkstack(lua_, 10) == 0) {
@@ -250,7 +250,7 @@ class ReplyWriter {
     }
   }
 
-  // Redis: true and false are booleans only for scripts that chose RESP3.
+  // Redis: true and false are written as booleans only for scripts that chose RESP3.
   void WriteBool(bool value) {
     if (host_.Resp() == RespVersion::kResp3) return reply_.Bool(value);
     value ? reply_.Integer(1) : reply_.Null();
@@ -262,7 +262,7 @@ class ReplyWriter {
     reply_.Error(text);
   }
 
-  // Pushes table[name] of the table on top. Returns false and pushes nothing unless it has this type.
+  // Pushes table[name] of the table on top. Returns false and pushes nothing if the field does not have this type.
   bool Has(const char* name, int type) {
     lua_pushstring(lua_, name);
     if (lua_rawget(lua_, -2) == type) return true;
@@ -282,17 +282,17 @@ class ReplyWriter {
       RequireRoom(TextAt(lua_, -1).size());
       reply_.BigNumber(OneLine(TextAt(lua_, -1)));
     } else if (Has("verbatim_string", LUA_TTABLE)) {
-      if (!WriteVerbatim()) return WriteContents();  // it has popped the table
+      if (!WriteVerbatim()) return WriteContents();  // WriteVerbatim has popped the inner table
     } else {
       return WriteContents();
     }
     lua_pop(lua_, 2);
   }
 
-  // Returns false and pops the table with the texts if it has none.
+  // Writes a verbatim string. If the table on top lacks a text, pops the table and returns false.
   bool WriteVerbatim() {
     if (Has("format", LUA_TSTRING)) {
-      lua_insert(lua_, -2);  // below the table
+      lua_insert(lua_, -2);  // moves it below the table
       if (Has("string", LUA_TSTRING)) {
         WriteVerbatimText(TextAt(lua_, -1), TextAt(lua_, -3));
         lua_pop(lua_, 2);
@@ -304,7 +304,7 @@ class ReplyWriter {
     return false;
   }
 
-  // Redis: a format always has three letters, whatever the script says.
+  // Redis: a format always has three letters, even if the script gives another number.
   void WriteVerbatimText(Bytes text, Bytes format) {
     RequireRoom(text.size());
     std::string three(format.substr(0, 3));
@@ -339,7 +339,7 @@ class ReplyWriter {
     return pairs;
   }
 
-  // The number of elements up to the first nil.
+  // Returns the number of elements before the first nil.
   lua_Integer CountElements() {
     lua_Integer count = 0;
     for (; lua_rawgeti(lua_, -1, count + 1) != LUA_TNIL; lua_pop(lua_, 1)) {
@@ -355,7 +355,7 @@ class ReplyWriter {
   ScriptHost& host_;
   WorkCount work_;
   const size_t start_;  // where the reply begins in its buffer
-  size_t looked_at_;    // the size of the buffer
+  size_t looked_at_;    // size of the buffer at the last check
   bool is_unwanted_ = false;
   std::vector<Open> open_;
 };
@@ -368,7 +368,7 @@ void PushErrorTable(lua_State* lua, Bytes text) {
 }
 
 bool PushReply(lua_State* lua, Bytes reply) {
-  if (reply.empty()) {  // CLIENT REPLY, if DEBUG lets a script call it
+  if (reply.empty()) {  // CLIENT REPLY leaves no reply, if DEBUG lets a script call it
     lua_pushboolean(lua, 0);
     return false;
   }

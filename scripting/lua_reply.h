@@ -19,18 +19,19 @@
 
 namespace respite {
 
-// Pushes a reply (see BinaryReplyReader) as one value. Returns true if it is an error: a table with `err`, marked as
-// counted.
+// Pushes a reply (see BinaryReplyReader) as one value. Returns true if it is an error, which is a table with `err` that
+// is marked as already counted.
 bool PushReply(lua_State* lua, Bytes reply);
 
 // Pushes {err=text}. The text already contains its error code.
 void PushErrorTable(lua_State* lua, Bytes text);
 
 // Writes the value on top of the stack as a reply and pops it. A value nested deeper than Redis' stack allows is
-// replaced by an error. `host` is told of errors within the reply. A small value can contain a reply without end, since
-// a table may stand at many places; so the hook of the script is called meanwhile, and may end it. Raises an error if
-// Lua has no memory left, and if the reply takes more than the limit of a script. Stops early, with a part of the
-// reply, if the host says that it is unwanted.
+// replaced by an error. Reports errors within the reply to `host`.
+//
+// A small value can contain an endless reply, since a table may occur many times; so the hook of the script is called
+// meanwhile, and may end the script. Raises an error if Lua has no memory left, or if the reply exceeds the memory
+// limit of a script. Stops early, with an incomplete reply, if the host says that the reply is unwanted.
 void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);
 
 // Redis: errors and statuses are C strings.

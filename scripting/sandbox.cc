@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// Its address marks the metatables of read-only tables.
+// The address marks the metatables of read-only tables.
 const char kRealKey = 0;
 
 void* RealKey() { return const_cast<char*>(&kRealKey); }
@@ -47,7 +47,7 @@ int Next(lua_State* lua) {
   return 1;
 }
 
-// Its upvalue is Next.
+// pairs; the upvalue is Next.
 int Pairs(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   lua_pushvalue(lua, lua_upvalueindex(1));
@@ -88,7 +88,8 @@ void ReplaceFunctions(lua_State* lua) {
   lua_setfield(lua, -2, "pairs");
 }
 
-// MakeReadOnly for a table with several names: they stay one table. `known`, a table, has those made before.
+// Makes the table on top read-only. A table with several names gets a single proxy. `known` is a table with the proxies
+// made so far.
 void MakeReadOnlyOnce(lua_State* lua, int known) {
   lua_pushvalue(lua, -1);
   if (lua_rawget(lua, known) == LUA_TNIL) {
@@ -117,7 +118,7 @@ void ProtectStrings(lua_State* lua) {
   lua_pop(lua, 1);
 }
 
-// Redis: scripts can read the metatable of the globals. Requires: a read-only table on top.
+// Lets scripts read the metatable of the globals, as in Redis. Requires: a read-only table on top.
 void ShowMetatable(lua_State* lua) {
   lua_getmetatable(lua, -1);
   lua_createtable(lua, 0, 1);

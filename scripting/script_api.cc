@@ -26,7 +26,7 @@ int PushError(lua_State* lua, Bytes text) {
   return 1;
 }
 
-// Redis: functions that need a server work only while a script runs.
+// Returns the host. Redis: functions that need a server work only while a script runs.
 ScriptHost& HostFor(lua_State* lua, const char* function) {
   ScriptEngine& engine = EngineOf(lua);
   if (!engine.Running()) {
@@ -35,7 +35,8 @@ ScriptHost& HostFor(lua_State* lua, const char* function) {
   return engine.host();
 }
 
-// Stores the arguments in the engine's words. Returns false and pushes an error table if one cannot be a word.
+// Stores the arguments in the engine's CommandWords. Returns false and pushes an error table if a value has the wrong
+// type.
 bool TakeWords(lua_State* lua) {
   const int count = lua_gettop(lua);
   if (count == 0)
@@ -57,7 +58,7 @@ bool TakeWords(lua_State* lua) {
   return true;
 }
 
-// Runs a command and pushes its reply. Returns false if it is an error.
+// Runs a command and pushes its reply. Returns false if the reply is an error.
 bool RunCommand(lua_State* lua, const char* function) {
   ScriptHost& host = HostFor(lua, function);
   EngineOf(lua).RelieveMemory();
@@ -144,13 +145,13 @@ int SetRepl(lua_State* lua) {
   return 0;
 }
 
-// Scripts have long been replicated by their effects, so there is no choice to make.
+// Returns true and changes nothing, because scripts are always replicated by the commands that they run.
 int ReplicateCommands(lua_State* lua) {
   lua_pushboolean(lua, 1);
   return 1;
 }
 
-// There is no debugger, so breakpoints have no effect.
+// Has no effect, because there is no debugger.
 int Breakpoint(lua_State* lua) {
   lua_pushboolean(lua, 0);
   return 1;
@@ -167,7 +168,7 @@ int AclCheckCmd(lua_State* lua) {
   return 1;
 }
 
-// Redis: a script that catches the error of a command gets its text.
+// pcall. Redis: a script that catches the error of a command gets the text of the error.
 int CatchErrors(lua_State* lua) {
   luaL_checkany(lua, 1);
   lua_pushboolean(lua, 1);
@@ -219,7 +220,7 @@ void SetApiText(lua_State* lua, const char* name, std::string_view value) {
   lua_setfield(lua, -2, name);
 }
 
-// Sets the fields about the version in the table on top, and its second name.
+// Sets the version fields of the table on top, and the table's second name.
 void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
   if (dialect.knows_redis_version) {
     lua_pushcfunction(lua, AclCheckCmd);

@@ -1,4 +1,4 @@
-// The table `redis` (alias `server`) through which scripts talk to the server.
+// The table `redis` (alias `server`), with which scripts call the server.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace respite {
 // error table. Requires: an EngineLink in the state's extra space.
 void OpenScriptApi(lua_State* lua);
 
-// "redis.log", or "server.log" where that is what the table is called.
+// Returns a name such as "redis.log", or "server.log" if the dialect names the table `server`.
 std::string InApi(lua_State* lua, Bytes words);
 
 // Raises the error {err="ERR " .. text}.

@@ -35,14 +35,15 @@ class ScriptCache {
     std::unique_ptr<ScriptEngine> engine;
     std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;
     std::unordered_map<std::string_view, const Script*, Hash> by_text;
-    const Script* last = nullptr;  // the last one found: most requests repeat it
+    const Script* last = nullptr;  // the script found last, because most requests repeat it
     size_t used_bytes = 0;
   };
 
   // The engine is created with the first script. `host` must outlive the cache.
   ScriptCache(ScriptHost& host, const HashKey& hash_key) : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // Returns null if there is none. Cost: one hash of the text, much cheaper than its SHA-1; O(1) by SHA.
+  // Return null if there is no such script. Cost: FindText computes one hash of the text, much cheaper than its SHA-1;
+  // FindSha is O(1).
   const Script* FindText(Bytes body);
   const Script* FindSha(Bytes sha);  // case-insensitive
   // Compiles a script, or returns the existing one. The error is the text for the client, without "ERR".
@@ -50,7 +51,7 @@ class ScriptCache {
   // Removes all scripts and their Lua state; another thread may free them.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }
 
-  // Calls visit(const Script&) for each, in no order.
+  // Calls visit(const Script&) for each script, in no order.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     for (const auto& [sha, script] : contents_.by_sha) visit(*script);
@@ -60,7 +61,7 @@ class ScriptCache {
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
   size_t Size() const { return contents_.by_sha.size(); }
-  // Memory of the Lua state, and of the texts and their index.
+  // EngineBytes is the memory of the Lua state, UsedBytes that of the texts and their index.
   size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }
   size_t UsedBytes() const { return contents_.used_bytes; }
 

@@ -18,16 +18,17 @@ enum ScriptFlag : uint32_t {
   kScriptAllowStale = 1u << 2,
   kScriptNoCluster = 1u << 3,
   kScriptAllowCrossSlotKeys = 1u << 4,
-  // A script without a header: the flags of its commands are checked one by one.
+  // A script without a header; the flags of its commands are checked one by one.
   kScriptUndeclared = 1u << 5,
 };
 
 // Returns nullopt if there is no such flag.
 std::optional<ScriptFlag> ScriptFlagOf(Bytes name);
-// In the order in which FUNCTION LIST shows them.
+// Returns the names in the order in which FUNCTION LIST shows them.
 std::vector<std::string_view> ScriptFlagNames(uint32_t flags);
 
-// The words of a line that begins with "#!", split as in a configuration file; nullopt if it has no end or no words.
+// The parts of a line that begins with "#!", split as in a configuration file. ReadShebang returns nullopt if the line
+// has no end or no words.
 struct Shebang {
   std::string engine;                // "#!lua"
   std::vector<std::string> options;  // "name=mylib"
@@ -35,13 +36,14 @@ struct Shebang {
 };
 std::optional<Shebang> ReadShebang(Bytes body);
 
-// What EVAL needs from the header: flags, and where the code begins (at the end of the line, so that line numbers stay
-// correct).
+// The flags in the header of an EVAL script, and the place where the code begins. That is the end of the line, so that
+// line numbers stay correct.
 struct ScriptHeader {
   uint32_t flags = kScriptUndeclared;
   size_t size = 0;
 };
-// The error is the text for the client, without "ERR". `knows_engines`: it speaks of engines that might be there.
+// Reads the header. The error is the text for the client, without "ERR". With `knows_engines`, the error mentions
+// missing scripting engines.
 Result<ScriptHeader> ReadScriptHeader(Bytes body, bool knows_engines = false);
 
 }  // namespace respite

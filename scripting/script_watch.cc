@@ -14,12 +14,12 @@ namespace {
 constexpr long kTickNs = 10'000'000;
 // The maximum number of ticks without a call of the hook.
 constexpr int kMostPatience = 64;
-// The timer stops after so many ticks without a script.
+// The timer stops after this number of ticks without a script.
 constexpr int kTicksToRest = 20;
 
 int TickSignal() { return SIGRTMIN; }
 
-// ThreadSanitizer delays signals until our code is called, which an endless script never does.
+// ThreadSanitizer delays signals until C++ code is called, which an endless script never does.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kSignalsWait = true;
 #elif defined(__has_feature)
@@ -32,8 +32,8 @@ constexpr bool kSignalsWait = false;
 
 thread_local constinit ScriptWatch::ThreadState ScriptWatch::thread_{};
 
-// The timer of a thread: its signal reaches the thread that created it, so each thread has its own. It ends with its
-// thread, because the system may give the thread's number to another one.
+// The timer of a thread. Its signal reaches the thread that created it, so each thread has its own timer. The timer
+// ends with its thread, because the system may give the thread's number to another thread.
 class ScriptWatch::Timer {
  public:
   Timer() = default;
@@ -47,7 +47,7 @@ class ScriptWatch::Timer {
  private:
   static void OnSignal(int, siginfo_t* info, void*);
   void Create();
-  // In the handler: stops the ticks if no script has run for a while.
+  // Called in the signal handler. Stops the ticks if no script has run for a while.
   void RestIfIdle();
 
   timer_t timer_{};
@@ -104,8 +104,8 @@ void ScriptWatch::Timer::RestIfIdle() {
   thread_.is_ticking.store(false, std::memory_order_relaxed);
 }
 
-// The handler may run between any two of these steps. It stops the timer only if has_begun was not set, and so always
-// before the check below.
+// The handler may run between any two of these steps. It stops the timer only if has_begun was not set, so it can only
+// do so before the check of IsTicking below.
 void ScriptWatch::Begin(lua_State* lua) {
   runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   outer_ = thread_.in_force.load(std::memory_order_relaxed);
@@ -115,7 +115,7 @@ void ScriptWatch::Begin(lua_State* lua) {
   is_look_due_.store(false, std::memory_order_relaxed);
   if (IsTicking()) return;
   Timer::OfThisThread().Start();
-  if (!IsTicking()) Hook(lua);  // without a timer every script has the hook from the start
+  if (!IsTicking()) Hook(lua);  // without a timer, every script has the hook from the start
 }
 
 void ScriptWatch::End() {

@@ -1,19 +1,18 @@
 // ScriptWatch: calls a hook periodically in long scripts. Short scripts run without a hook, because a hook costs Lua a
 // call for each instruction.
 //
-// A system timer ticks on each thread that runs scripts, while it runs them. If the same script runs at two successive
-// ticks, the signal handler sets the hook. Lua allows exactly this if the handler runs on the same thread: lua_sethook
-// may be called while the state is doing anything. It stores the hook, its mask and its count, sets a flag in the
-// frames of Lua functions, which the interpreter reads at its next jump, and allocates nothing; lua_gethook and
-// lua_gethookcount read one word. The rest of the handler consists of atomic loads and stores, and of timer_settime
-// when the thread has run no script for a while. A frame that is being created or left at that moment may miss the
-// flag; then the next tick comes 10 ms later.
+// A system timer ticks on each thread while the thread runs scripts. If the same script runs at two successive ticks,
+// the signal handler sets the hook. Lua allows this if the handler runs on the same thread: lua_sethook may be called
+// at any time. It stores the hook, its mask and its count, and sets a flag in the frames of Lua functions, which the
+// interpreter reads at its next jump. It allocates nothing; lua_gethook and lua_gethookcount read one word. The rest of
+// the handler consists of atomic loads and stores, and of timer_settime when the thread has run no script for a while.
+// A frame that is being created or left at that moment may miss the flag; then the next tick, 10 ms later, sets it.
 //
-// The hook runs after a number of instructions, and immediately if it did not run since the last tick, because a single
-// instruction can be a long call. Each time this takes twice as many ticks, up to half a second, because setting a hook
-// visits all open calls: with 200 000 of them that takes longer than a tick. A script that switches coroutines so often
-// that the instruction count never reaches the hook is checked at each switch (IsLookDue); every tick without a check
-// makes one due.
+// The hook runs after a number of instructions. It runs immediately if it did not run since the last tick, because a
+// single instruction can be a long call. Each time, the wait for this doubles, up to half a second, because setting a
+// hook visits all open calls: with 200 000 of them, that takes longer than a tick. A script that switches coroutines so
+// often that the instruction count never reaches the hook is checked at each switch (IsLookDue); every tick without a
+// check makes one due.
 #pragma once
 
 #include <atomic>
@@ -25,7 +24,7 @@ namespace respite {
 
 class ScriptWatch {
  public:
-  // In a long script, `hook` is called periodically; it must call Looked.
+  // `hook` is called periodically in a long script. It must call Looked.
   ScriptWatch(lua_Hook hook, int instructions) : hook_(hook), instructions_(instructions) {}
   ScriptWatch(const ScriptWatch&) = delete;
   ScriptWatch& operator=(const ScriptWatch&) = delete;
@@ -34,24 +33,24 @@ class ScriptWatch {
   // stores; the first script of a thread after a rest costs two system calls.
   void Begin(lua_State* lua);
   void End();
-  // From now on another thread of the same state runs.
+  // Tells the watch that another thread of the same state runs now.
   void Switch(lua_State* thread) {
     running_.store(thread, std::memory_order_relaxed);
     if (!IsTicking()) Hook(thread);
   }
-  // Returns true if a tick came since the last check of a long script, and always if no timer ticks. Cost: two loads.
+  // Returns true if a tick came since the last check of a long script, or if no timer ticks. Cost: two loads.
   bool IsLookDue() const { return is_look_due_.load(std::memory_order_relaxed) || !IsTicking(); }
-  // Call this in the hook: the next call is `instructions` later.
+  // Must be called in the hook: the next call is `instructions` later.
   void Looked(lua_State* lua);
 
  private:
   class Timer;
 
-  // What the signal handler knows: it runs on the thread that the timer belongs to, and has no other way to find the
-  // watch. While a long script lets other clients be served, another server of this thread may run a script, too:
-  // watches nest. Trivial, so that the handler may use it until the thread ends.
+  // The state of a thread for the signal handler, which runs on the timer's thread and has no other way to find the
+  // watch. While a long script lets other clients be served, another server of this thread may also run a script, so
+  // watches nest. The struct is trivial, so that the handler may use it until the thread ends.
   struct ThreadState {
-    std::atomic<ScriptWatch*> in_force;  // of the script that runs on this thread
+    std::atomic<ScriptWatch*> in_force;  // the watch of the script that runs on this thread
     std::atomic<bool> has_begun;         // a script began since the last tick
     std::atomic<bool> is_ticking;
   };
@@ -63,14 +62,14 @@ class ScriptWatch {
 
   lua_Hook hook_;
   int instructions_;
-  ScriptWatch* outer_ = nullptr;  // in force when this one began
+  ScriptWatch* outer_ = nullptr;  // the watch in force when this one began
   std::atomic<lua_State*> running_{nullptr};
   std::atomic<uint64_t> runs_{0};
   std::atomic<bool> has_looked_{false};  // since the last tick
   std::atomic<bool> is_look_due_{false};
   uint64_t seen_runs_ = 0;  // at the last tick
-  int quiet_ticks_ = 0;     // in a row, without a look
-  int patience_ = 1;        // how many of them until the hook runs immediately
+  int quiet_ticks_ = 0;     // consecutive ticks without a check
+  int patience_ = 1;        // number of quiet ticks until the hook runs immediately
 };
 
 }  // namespace respite

@@ -9,9 +9,9 @@ namespace respite {
 
 namespace {
 
-// Reserved for the functions of Lua and the server that such recursion calls at its deepest point.
+// Reserved for the deepest functions of Lua and the server that such recursion calls.
 constexpr size_t kReserve = size_t{192} << 10;
-// The assumed stack size if the system does not tell.
+// The assumed stack size if the system does not report it.
 constexpr size_t kSupposed = size_t{256} << 10;
 
 uintptr_t FindFloor() {
@@ -24,7 +24,7 @@ uintptr_t FindFloor() {
     if (pthread_attr_getstack(&attributes, &start, &size) == 0) lowest = reinterpret_cast<uintptr_t>(start);
     pthread_attr_destroy(&attributes);
   }
-  // A small stack is split in half.
+  // Half of a small stack is reserved.
   return lowest + std::min(kReserve, (here - lowest) / 2);
 }
 

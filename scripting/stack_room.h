@@ -1,13 +1,13 @@
-// How much of the native stack is left, for recursion whose depth a script controls. A thread has the size that its
-// creator chose, the main thread the size that `ulimit -s` set at the start.
+// Measures the native stack that is left, for recursion whose depth a script controls. The creator of a thread chooses
+// its stack size; for the main thread, `ulimit -s` does at the start.
 #pragma once
 
 #include <cstdint>
 
 namespace respite {
 
-// The lowest address to which recursion may grow this thread's stack; the rest is kept for functions that do not
-// recurse. Cost: the first call on a thread asks the system.
+// Returns the lowest address to which recursion may grow this thread's stack. The rest is reserved for functions that
+// do not recurse. Cost: the first call on a thread asks the system.
 uintptr_t StackFloor();
 
 // Returns false if recursion must stop. Cost: a nanosecond.
