@@ -162,7 +162,7 @@ void CombineOnes(ResultPart& part, const SourceParts& sources) {  // NOLINT: the
   part.AndNot(several.View());
 }
 
-void CombinePart(BitOperation operation, ResultPart& part, const SourceParts& sources) {  // NOLINT: the same
+void CombinePart(BitOperation operation, ResultPart& part, const SourceParts& sources) {  // NOLINT: the result so far
   if (operation == BitOperation::kOne) return CombineOnes(part, sources);
   if (operation >= BitOperation::kDiff) {
     part.Clear();

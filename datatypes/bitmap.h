@@ -62,7 +62,7 @@ int64_t ReadField(Bytes bitmap, const BitField& field);
 // Stores the lowest bits of `value`. Requires: the field is within the text.
 void WriteField(char* bitmap, const BitField& field, int64_t value);
 
-// What to store when a value does not fit its field: its lowest bits, the nearest value that fits, or nothing.
+// Selects the stored value if a value does not fit its field: its lowest bits, the nearest value that fits, or none.
 enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
 // Returns the value to store in the field, or nullopt if kFail forbids to store any.

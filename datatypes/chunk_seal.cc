@@ -180,8 +180,7 @@ ChunkBlock* WriteIntegers(const IntegerPlan& plan, std::span<const Bytes> elemen
   char* to = block->At(block->body);
   for (const Bytes element : elements) {
     const uint64_t difference = static_cast<uint64_t>(*ParseInteger(element)) - static_cast<uint64_t>(plan.smallest);
-    std::memcpy(to, &difference,
-                sizeof difference);  // overwrites the place of the next difference, or the room at the end
+    std::memcpy(to, &difference, sizeof difference);  // also writes to the next place, or to the room at the end
     to += block->unit;
   }
   return block;

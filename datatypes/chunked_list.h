@@ -124,7 +124,7 @@ class ChunkedList final : public Object {
   Place PlaceOf(size_t index) const;
   Cursor At(size_t index) const { return {*this, PlaceOf(index)}; }
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
-  // index + count <= Size(). Cost: that of PlaceOf, then O(count).
+  // index + count <= Size(). Cost: PlaceOf, then O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;
   // Returns the first element that equals `element`. Cost: O(n).
@@ -134,7 +134,7 @@ class ChunkedList final : public Object {
   void InsertBefore(Place place, Bytes element);
   void InsertAfter(Place place, Bytes element);
   void Replace(Place place, Bytes element);
-  // Requires: index + count <= Size(). Cost: that of InsertBefore, plus O(count).
+  // Requires: index + count <= Size(). Cost: InsertBefore, plus O(count).
   void EraseRange(size_t index, size_t count);
   // Removes at most `most` elements equal to `element`, starting at the end `from`; returns the number removed. Cost:
   // O(n).

@@ -42,7 +42,8 @@ class CollisionList {
   Slot* FindSame(const Slot& wanted, Bytes key, uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
   }
-  // Returns true if the list contains the slot. Does not read the item behind the slot. Cost: O(slots of this hash).
+  // Returns true if the list contains the slot. Does not read the item that the slot points to. Cost: O(slots of this
+  // hash).
   bool Has(const Slot& wanted, uint64_t hash) const {
     bool found = false;
     ForEachBetween(hash, hash, [&](const Item& item) { found = found || item.slot == wanted; });

@@ -1,4 +1,4 @@
-// The digest of a dataset, equal to that of Redis' DEBUG DIGEST and DIGEST-VALUE for the same data.
+// The digest of a dataset, equal to the result of Redis' DEBUG DIGEST and DIGEST-VALUE for the same data.
 //
 //   Add(x)   d := d ^ SHA1(x)            for parts without order: members of a set, keys of a database
 //   Mix(x)   d := SHA1(d ^ SHA1(x))      for parts in order: elements of a list, a field and its value

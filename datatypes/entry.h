@@ -118,8 +118,7 @@ class Entry {
   // 24 bits for the eviction policy: seconds of the last access, or LFU minutes and counter.
   uint32_t Access() const { return bits_ & kAccessMask; }
   void SetAccess(uint32_t access) {
-    if (Access() != access)
-      bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // does not dirty the cache line without need
+    if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // avoids a needless write
   }
 
   // Returns true if some fields of this hash have deadlines of their own. Set by Database, which indexes such entries.

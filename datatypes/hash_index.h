@@ -574,7 +574,7 @@ class HashIndex {
   [[no_unique_address]] Hasher hasher_;
   size_t size_ = 0;
   size_t pages_ = 0;
-  size_t deepest_pages_ = 0;  // pages whose depth is that of the directory
+  size_t deepest_pages_ = 0;  // pages with the same depth as the directory
   int depth_ = 0;
   int buckets_ = 1;  // of each page; kBuckets as soon as there are two
   std::vector<Page*> directory_;

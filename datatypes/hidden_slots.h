@@ -1,6 +1,6 @@
 // HiddenSlots: hash slots that this node is importing from another node of the cluster. Their keys are in the
 // databases, but are invisible until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip them, and they are
-// neither expired nor evicted.
+// not expired or evicted.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 //
 //   intset = width (4 bytes: 2, 4 or 8) | count (4) | value …      all little endian, values ascending, no two equal
 //
-// The width is that of the widest value ever added. A wider value widens all others, and the width never shrinks.
+// The width fits the widest value ever added. A wider value widens all others, and the width never shrinks.
 //
 // Example: {1, 300}:  02 00 00 00 | 02 00 00 00 | 01 00 | 2c 01
 #pragma once

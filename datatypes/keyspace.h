@@ -41,7 +41,7 @@ class Keyspace {
   }
 
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
-  // Empties one database and returns its content to the caller, who decides where it is freed. Cost: O(1).
+  // Empties one database and returns its content to the caller, which must free it. Cost: O(1).
   Database Detach(int index) {
     Database content = MakeDatabase();
     std::swap(content, (*this)[index]);

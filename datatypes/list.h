@@ -57,7 +57,7 @@ class List : public Collection {
   size_t EraseEqual(Bytes element, size_t most, ListEnd from);
 
   // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: index +
-  // count <= Size(); the list need not exist if `count` is 0. Cost: that of ListCursor to reach `index`, then O(count).
+  // count <= Size(); the list need not exist if `count` is 0. Cost: ListCursor to reach `index`, then O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;
 
@@ -79,7 +79,7 @@ class List : public Collection {
 // Iterates over a list. Any change of the list invalidates the cursor.
 class ListCursor {
  public:
-  // The new cursor is invalid if there is no such index. Cost: O(elements passed) in a listpack, else that of
+  // The new cursor is invalid if there is no such index. Cost: O(elements passed) in a listpack, else
   // ChunkedList::At.
   ListCursor(const List& list, size_t index);
 

@@ -52,8 +52,8 @@ void WriteElement(char* to, Bytes element) {
   std::memcpy(to + mark_bytes + element.size(), &size, mark_bytes);
 }
 
-// Returns the spare room to add to `used` bytes. A block larger than ordinary chunks gets none: it holds one large
-// element, and no other will join it.
+// Returns the spare room to add to `used` bytes. A block larger than ordinary chunks gets only a little: it holds one
+// large element, and no other will join it.
 uint32_t GrowthOf(uint32_t used) {
   constexpr uint32_t kLeast = 64;
   constexpr uint32_t kOrdinary = 65536;
@@ -165,7 +165,7 @@ void ListChunk::Open() {
   *this = std::move(opened);
 }
 
-// Does nothing for a sealed chunk, because the form in its header determines where the texts are.
+// Does nothing for a sealed chunk: its data directly follows the header, which PrefetchBlock fetches.
 void ListChunk::PrefetchFront() const {
   if (block_ == nullptr || block_->form != ChunkForm::kOpen) return;
   Prefetch(block_->At(block_->lengths) - 1);

@@ -39,7 +39,7 @@ namespace respite {
 
 enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };
 
-// The header of a chunk's block; what follows depends on the form.
+// The header of a chunk's block; the data after it depends on the form.
 struct ChunkBlock {
   uint32_t size;     // of the block, including this header
   uint32_t lengths;  // where the first length byte is (open, texts)
@@ -102,7 +102,7 @@ class ListChunk {
   // Requires: index + count <= Count().
   void Erase(uint32_t index, uint32_t count);
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
-  // index + count <= Count(). Cost: that of ChunkCursor, then O(count).
+  // index + count <= Count(). Cost: ChunkCursor, then O(count).
   template <class Visit>
   void VisitRange(uint32_t index, uint32_t count, Visit visit) const;
   // Moves the elements from `index` on into a new chunk.

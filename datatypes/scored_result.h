@@ -17,7 +17,7 @@ class ScoredResult {
  public:
   enum class Aggregate : uint8_t { kSum, kMin, kMax };
 
-  // `hash_key` is that of the database where the set will be stored.
+  // `hash_key` must be the key of the database where the set will be stored.
   explicit ScoredResult(const HashKey& hash_key) : members_(hash_key) {}
   ScoredResult(const ScoredResult&) = delete;
   ScoredResult& operator=(const ScoredResult&) = delete;

@@ -79,7 +79,7 @@ class Set : public Collection {
   bool Remove(Bytes member);
   bool Remove(const PackedElement& member);
   // Removes `count` random members, and calls visit(const PackedElement&) for each of them first. Requires: count <=
-  // Size(). Cost: that of Sample.
+  // Size(). Cost: Sample.
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
   // Converts to kIntset if the number of members is within the limit. Requires: all members are integers.
@@ -175,8 +175,7 @@ void Set::VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const 
 
 template <class Visit>
 void Set::Pop(size_t count, Random& random, Visit&& visit) {
-  constexpr size_t kManyTimes =
-      5;  // Redis: if more than this many times the remaining members are removed, the rest becomes a new set
+  constexpr size_t kManyTimes = 5;  // Redis: builds a new set if removed / remaining members is at least this
   if (slot_.Form() != ValueForm::kObject) {
     const std::vector<size_t> indexes = ChooseIndexes(count, Size(), random);
     VisitIndexes(indexes, visit);

@@ -17,7 +17,7 @@ namespace respite {
 // A set with its own key, not yet in any database.
 class SetResult {
  public:
-  // `hash_key` is that of the database where the set will be stored; `limits` must outlive the result.
+  // `hash_key` must be the key of the database where the set will be stored; `limits` must outlive the result.
   SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access);
   SetResult(const SetResult&) = delete;
   SetResult& operator=(const SetResult&) = delete;

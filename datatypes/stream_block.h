@@ -2,7 +2,7 @@
 //
 //   block    = header | master | entry …
 //   master   = count | element …                      the field names of the entry that began the block
-//   entry    = size of what follows | flags | id | fields
+//   entry    = size of the rest | flags | id | fields
 //   flags    = 1 byte: bit 0: deleted; bit 1: has its own field names; bits 2 and 3: the form of the id
 //   id       = (0) nothing: the same milliseconds, the next sequence number
 //              (1) ms delta: later milliseconds, sequence number 0

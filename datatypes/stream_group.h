@@ -81,7 +81,7 @@ class StreamGroup {
 
  private:
   friend class StreamLog;
-  // Makes the content equal to that of `other`.
+  // Replaces the content by a copy of the content of `other`.
   void CopyFrom(const StreamGroup& other);
 
   Pending pending_;

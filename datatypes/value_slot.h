@@ -44,7 +44,7 @@ class ValueSlot final : public PackedStore {
   Entry* entry_ = nullptr;
 };
 
-// What every collection is constructed from.
+// The constructor arguments of every collection.
 struct CollectionPlace {
   ValueSlot slot;
   const EncodingLimits& limits;
@@ -54,10 +54,10 @@ struct CollectionPlace {
 // The common base of the collection types.
 class Collection {
  public:
-  // If true, the key stays when the collection becomes empty.
+  // True if the key remains when the collection becomes empty.
   static constexpr bool kStaysWhenEmpty = false;
 
-  // Returns false if there is no such key; it reads as an empty collection.
+  // Returns false if there is no such key. A missing key reads as an empty collection.
   bool Exists() const { return slot_.Exists(); }
   const ValueSlot& slot() const { return slot_; }
 

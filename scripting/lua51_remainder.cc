@@ -1,10 +1,9 @@
 // The operator %. 5.1 computes it with the rounded quotient, so that 1 % 0.1 is 0 and 5 % (1/0) is NaN. The interpreter
 // of 5.4 may contain an inlined version of its own, which the linker cannot replace.
 //
-// So compiled functions contain no instruction for %. After each such instruction, the compiler emits another one that
-// calls the metamethod, and that is skipped if both operands are numbers. When a function has been compiled, the first
-// instruction is replaced by one without effect, so the second is always reached. It calls TryBinary
-// (lua51_numbers.cc).
+// So no compiled function keeps an instruction for %. After each one, the compiler emits a second instruction, which
+// calls the metamethod and is skipped if both operands are numbers. When a function has been compiled, the first is
+// replaced by an instruction without effect, so the second is always reached. It calls TryBinary (lua51_numbers.cc).
 #include <cmath>
 #include <span>
 

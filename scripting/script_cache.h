@@ -61,7 +61,7 @@ class ScriptCache {
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
   size_t Size() const { return contents_.by_sha.size(); }
-  // EngineBytes is the memory of the Lua state, UsedBytes that of the texts and their index.
+  // EngineBytes is the memory of the Lua state, UsedBytes the memory of the texts and their index.
   size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }
   size_t UsedBytes() const { return contents_.used_bytes; }
 
