@@ -35,8 +35,8 @@ uint64_t LoadLittle(const char* from) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The estimate: O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, algorithm
-// 6. It needs only the number of registers of each rank. Redis: uses the same algorithm. The last bit of the result
-// depends on the order of operations.
+// 6. It needs only the number of registers of each rank. Redis: uses the same algorithm and order of
+// operations, on which the last bit of the result depends.
 
 // The number of registers of each rank. Six bits hold up to 63; ranks above kMaxRank occur only in corrupt values and
 // are ignored.

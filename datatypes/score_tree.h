@@ -10,6 +10,7 @@
 //
 // Invariants
 //   1. Every leaf is at the same depth; leaves are linked in order.
+//   2. An inner node's separator i is the first item below child i, its count i the number of items below child i.
 //   3. Nodes are at least a quarter full, except the root and the nodes at either edge of the tree. A full node that
 //      must grow at the edge stays full, so that ordered items fill the leaves; other full nodes are split in half.
 #pragma once

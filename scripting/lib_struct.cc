@@ -7,7 +7,7 @@
 //          | 'b' 'h' 'l' 'i'[n] | 'B' 'H' 'L' 'I'[n] 'T'   signed and unsigned integers of 1, 2, 8, n (4) bytes;
 //                                                          T has 8
 //          | 'f' | 'd'                                     float, double
-//           | 'c' [n] | 's'                                 n bytes (1); text up to a zero byte
+//          | 'c' [n] | 's'                                 n bytes (1); text up to a zero byte
 //
 // 'c0' packs a whole text. When unpacking, 'c0' replaces the preceding number by a text of as many bytes. Numbers are
 // native (little) endian unless the format says otherwise, and unaligned.
