@@ -55,7 +55,7 @@ struct StreamTrim {
 
 // How versions differ in counting the entries that a group has read, after deletions.
 enum class ReadCounting : uint8_t {
-  kRedis70,  // also Redis 7.2 up to 7.2.6, 7.4.0 and 7.4.1, and Valkey 7.2 and 8.0
+  kRedis70,  // also Redis 7.2 up to 7.2.8, 7.4 up to 7.4.3, and Valkey 7.2 and 8.0
   kRedis72,  // since 7.2.9 and 7.4.4: a group before the first entry has read none of the remaining entries; a count is
              // sure only if no entry after the group's last ID was deleted
   kValkey81,  // also considers deletions before the first entry
