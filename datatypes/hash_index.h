@@ -21,7 +21,7 @@
 // would be a cache miss.
 //
 // Collisions: with a good hash and a secret key, pages fill evenly, and the directory has at most a few entries per
-// page. Items whose hashes agree in so many bits that a split would not separate them are stored in a CollisionList. So
+// page. Items with hashes that agree in too many bits for a split to separate them are stored in a CollisionList. So
 // with any hashes, an item costs at most 64 bytes of table, and a lookup costs one page and O(log n). One step of a
 // scan returns all items of one hash.
 //

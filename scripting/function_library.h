@@ -85,7 +85,7 @@ class FunctionLibraries {
   enum class OnExisting : uint8_t { kRefuse, kReplace };
   enum class RestorePolicy : uint8_t { kAppend, kReplace, kFlush };
   // Selects if the time limit is for each library, or for all libraries of one restore. Libraries that this server has
-  // already loaded need none: during loading they see neither the time nor other server data, so they end again.
+  // already loaded need none: during loading they cannot see the time or other server data, so they end again.
   enum class TimeLimit : uint8_t { kEach, kTogether, kNone };
 
   // `host` must outlive the libraries.
