@@ -18,9 +18,9 @@ class Shuffle final : public ReplyEditor {
   Shuffle(const Shuffle&) = delete;
   Shuffle& operator=(const Shuffle&) = delete;
 
-  bool IsOn() const { return port_.editor == this; }
-  void TurnOn() { port_.editor = this; }
-  void TurnOff() { port_.editor = nullptr; }
+  bool IsOn() const { return port_ && &*port_ == this; }
+  void TurnOn() { port_.Attach(this); }
+  void TurnOff() { port_.Detach(); }
   // Equal seeds and requests give equal orders.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
