@@ -7,7 +7,8 @@ namespace respite {
 
 namespace {
 
-// More connections of unknown senders than a large cluster makes when it forms, and how long one may be unknown.
+// Limits for accepted links of unknown senders: their number, more than a large cluster makes when it forms, and their
+// age.
 constexpr size_t kMostStrangers = 1000;
 constexpr int64_t kStrangerMs = 15'000;
 
@@ -139,7 +140,7 @@ void Bus::OnClosed(BusLink& link, const std::string& reason) {
   strangers_.erase(self);
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
-  // Who cannot even be reached is failing as if it did not answer.
+  // A node that cannot even be dialed counts as failing, as if it had not answered a PING.
   if (node.link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
   if (node.link == self) node.link = nullptr;
   if (node.inbound == self) node.inbound = nullptr;

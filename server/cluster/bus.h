@@ -1,5 +1,5 @@
-// Bus: the connections of this node to the others, and the packets that travel on them. Each node dials all others, so
-// between two of them there are two connections; a PONG goes back on the one that brought the PING.
+// Bus: this node's connections to the other nodes, and the packets on them. Each node dials all others, so a pair of
+// nodes has two connections. A PONG is sent on the connection that brought the PING.
 #pragma once
 
 #include <array>
@@ -16,16 +16,17 @@
 
 namespace respite {
 
-// The port of the bus of a server with these settings, which listens for clients. Fails with the reason, for the log.
+// Returns the bus port of a server with these settings. Fails with the reason, for the log. Requires: the server
+// listens for clients.
 Result<int, std::string> BusPortOf(const Settings& settings);
 
 class Bus final : public BusLink::Owner, public Network::Acceptor {
  public:
-  // What is to be done about packets and new connections.
+  // Handles packets and new connections.
   class User {
    public:
     virtual ~User() = default;
-    // We have reached the node of the link.
+    // Called when a link that this node dialed is open.
     virtual void OnReached(BusLink& link) = 0;
     virtual void OnPacket(BusLink& link, const BusPacket& packet) = 0;
   };
@@ -35,46 +36,46 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   Bus(const Bus&) = delete;
   Bus& operator=(const Bus&) = delete;
 
-  // Takes connections of others. Returns why that failed, for the log.
+  // Starts to accept connections of other nodes. Returns the reason if that failed, for the log.
   std::optional<std::string> Listen();
-  // Where it listens, whatever the port for clients is by now.
+  // The port on which the bus listens. It stays the same when the port for clients changes.
   int Port() const { return port_; }
 
-  // Dials the node, unless it has a link.
+  // Dials the node, unless it has a link already.
   void Reach(ClusterNode& node);
-  // Drops the link that was dialed, the one that was accepted, or both.
+  // Drop closes the dialed link, DropInbound the accepted link, and DropAll both.
   void Drop(ClusterNode& node);
   void DropInbound(ClusterNode& node);
   void DropAll(ClusterNode& node);
-  // The accepted link is of this node; it replaces the one before.
+  // Binds an accepted link to its node; it replaces the node's former accepted link.
   void Claim(BusLink& link, ClusterNode& node);
-  // Drops links whose other side takes too little (cluster-link-sendbuf-limit; strangers have a limit of their own).
+  // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit.
   void KeepLimits();
 
   // --- Packets.
 
-  // A header that says what this node is.
+  // Returns a header that describes this node.
   PacketHeader Header(PacketType type) const;
   void Send(BusLink& link, const BusPacket& packet);
-  // Does nothing when there is no link.
+  // Does nothing if the node has no link.
   void Send(ClusterNode& node, const BusPacket& packet);
-  // What was sent so far leaves.
+  // Sends the queued bytes of all links.
   void Flush();
-  // Nothing leaves any more, not even what was sent before.
+  // From now on nothing is sent, not even bytes that are queued already.
   void Mute() { is_mute_ = true; }
-  // To all nodes that we reach; those that only shook hands are none.
+  // Sends to all nodes with a link, except nodes in handshake.
   void Broadcast(const BusPacket& packet);
-  // To those of them that `wanted` names.
+  // Sends only to the nodes for which `wanted` returns true.
   void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);
 
   using Counts = std::array<uint64_t, kPacketTypes>;
   const Counts& sent() const { return sent_; }
   const Counts& received() const { return received_; }
   uint64_t links_over_limit() const { return links_over_limit_; }
-  // All links that lead somewhere.
+  // Visits all links of known nodes.
   void ForEachLink(const std::function<void(const BusLink&)>& visit) const;
 
-  // Packets of this type are dropped, and with them the link if somebody wants that (DEBUG); -1: none.
+  // DEBUG: drops received packets of this type (-1: none), and closes their link if `closes` is set.
   struct Filter {
     int type = -1;
     bool closes = false;
@@ -93,21 +94,21 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
  private:
   void SendBytes(BusLink& link, PacketType type, Bytes bytes);
   void KeepLimitOfStrangers();
-  // What this node, or its primary, owns. Cost: O(1) while nothing has changed.
+  // Returns the slots of this node, or of its primary. Cost: O(1) while nothing has changed.
   const SlotSet& MySlots() const;
 
   const ClusterCore& core_;
   User& user_;
   std::unique_ptr<Network::Listening> listening_;
   int port_ = 0;
-  std::set<std::shared_ptr<BusLink>> strangers_;  // accepted, from nobody whom we know
+  std::set<std::shared_ptr<BusLink>> strangers_;  // accepted links of unknown senders
   std::vector<std::shared_ptr<BusLink>> to_flush_;
   bool is_mute_ = false;
   Counts sent_{};
   Counts received_{};
   uint64_t links_over_limit_ = 0;
   mutable SlotSet my_slots_;
-  mutable uint64_t my_slots_version_ = UINT64_MAX;  // of the view
+  mutable uint64_t my_slots_version_ = UINT64_MAX;  // version of the view for which my_slots_ is valid
 };
 
 }  // namespace respite

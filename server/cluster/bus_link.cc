@@ -17,7 +17,7 @@ void BusLink::Flush() {
   if (unsent_.capacity() > kMostKept) unsent_.shrink_to_fit();
 }
 
-// Packets that came whole are read where they lie.
+// Whole packets are read in place, without a copy.
 void BusLink::OnReceived(Bytes bytes) {
   const auto self = shared_from_this();
   owner_.OnData(*this);

@@ -1,4 +1,4 @@
-// BusLink: one connection of the cluster bus: packets instead of bytes.
+// BusLink: one connection of the cluster bus; it splits the received bytes into packets.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
    public:
     virtual ~Owner() = default;
     virtual void OnOpened(BusLink& link) = 0;
-    // Some bytes have come; before OnPacket.
+    // Called when bytes have arrived, before OnPacket.
     virtual void OnData(BusLink& link) = 0;
-    // The bytes of a whole packet. It may close the link.
+    // `bytes` is one whole packet. OnPacket may close the link.
     virtual void OnPacket(BusLink& link, Bytes bytes) = 0;
-    // From now on something waits for Flush.
+    // Called when the link begins to have bytes that wait for Flush.
     virtual void OnUnsent(BusLink& link) = 0;
-    // The connection is over. The owner drops the link.
+    // The connection has ended. The owner drops the link.
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;
   };
-  // The longest packet, and the most unsent bytes, of somebody whom we do not know: they are allowed a greeting.
+  // Maximum size of a packet, and of the unsent bytes, on a link of an unknown node: enough for a greeting.
   static constexpr size_t kMostOfStranger = size_t{1} << 20;
-  enum class Direction : uint8_t { kTo, kFrom };  // we dialed it, or the other side did
+  enum class Direction : uint8_t { kTo, kFrom };  // dialed by this node, or accepted
 
   BusLink(Owner& owner, Direction direction, ClusterNode* link_node, int64_t now_ms)
       : node(link_node), born_ms(now_ms), owner_(owner), direction_(direction) {}
@@ -40,7 +40,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     link_->SetUser(*this);
     is_open_ = true;
   }
-  // Nothing is called after it.
+  // No callback is called after it.
   void Close() {
     link_.reset();
     is_open_ = false;
@@ -48,7 +48,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   }
   bool IsOpen() const { return is_open_; }
   Direction direction() const { return direction_; }
-  // The packet leaves with the next Flush. Requires: open.
+  // Queues the packet until the next Flush. Requires: open.
   void Send(Bytes packet) {
     if (unsent_.empty()) owner_.OnUnsent(*this);
     unsent_.append(packet);
@@ -56,7 +56,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   void Flush();
   size_t UnsentBytes() const { return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0; }
   size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }
-  // Without the port. Requires: open.
+  // Return the IP address without the port. Require: open.
   std::string PeerIp() const { return IpOf(link_->PeerAddress()); }
   std::string LocalIp() const { return IpOf(link_->LocalAddress()); }
 
@@ -68,20 +68,20 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   void OnReceived(Bytes bytes) override;
   void OnEnded(const std::string& reason) override;
 
-  ClusterNode* node;  // at the other end; null while unknown
+  ClusterNode* node;  // the node at the other end; null while unknown
   const int64_t born_ms;
 
  private:
-  // "127.0.0.1:7000" and "[::1]:7000" without port and brackets.
+  // Removes the port and brackets of "127.0.0.1:7000" or "[::1]:7000".
   static std::string IpOf(const std::string& address);
-  // How many bytes are done with.
+  // Handles the whole packets at the beginning of `bytes`. Returns how many bytes they have.
   size_t TakePackets(Bytes bytes);
 
   Owner& owner_;
   const Direction direction_;
   std::unique_ptr<Link> link_;
   bool is_open_ = false;
-  std::string received_;  // the beginning of a packet
+  std::string received_;  // the beginning of an incomplete packet
   std::string unsent_;    // whole packets
 };
 

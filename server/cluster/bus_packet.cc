@@ -32,7 +32,7 @@ class Writer {
       out_.push_back(static_cast<char>(value >> shift));
     }
   }
-  // Padded with zeros, and cut so that at least one follows.
+  // Pads the text with zeros, or cuts it so that at least one zero follows.
   void PutText(Bytes text, size_t bytes) {
     text = text.substr(0, bytes - 1);
     out_.append(text);
@@ -50,7 +50,7 @@ class Reader {
   explicit Reader(Bytes bytes) : bytes_(bytes) {}
 
   size_t Left() const { return bytes_.size(); }
-  // Requires for all: so many bytes are left.
+  // All methods require that enough bytes are left.
   Bytes Take(size_t bytes) {
     const Bytes taken = bytes_.substr(0, bytes);
     bytes_.remove_prefix(bytes);
@@ -62,7 +62,7 @@ class Reader {
     for (const char c : Take(sizeof value)) value = static_cast<Number>((value << 8) | static_cast<uint8_t>(c));
     return value;
   }
-  // Up to the first zero.
+  // Reads a field of `bytes` bytes, and returns its text up to the first zero.
   std::string GetText(size_t bytes) {
     const Bytes text = Take(bytes);
     return std::string(text.substr(0, text.find('\0')));
@@ -84,7 +84,7 @@ void PutExtension(std::string& out, ExtensionType type, Bytes content) {
   writer.PutZeros(Aligned(content.size()) - content.size());
 }
 
-// A text, with the zero that ends it.
+// Writes the text with a terminating zero.
 void PutTextExtension(std::string& out, ExtensionType type, const std::string& text) {
   PutExtension(out, type, Bytes(text.c_str(), text.size() + 1));
 }
@@ -161,7 +161,7 @@ GossipEntry GetGossip(Reader& reader) {
   return entry;
 }
 
-// The reason why the content does not fit its type; nothing if it does, or if the type is unknown.
+// Stores an extension. Returns the reason if the content does not fit the type. Ignores unknown types.
 std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t type, Bytes content) {
   const auto ends = [](Bytes text) { return text.find('\0') != Bytes::npos; };
   Reader reader(content);
@@ -182,7 +182,7 @@ std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t ty
       if (content.size() < NodeId::kLength) return "shard id too short";
       extensions.shard = reader.GetId();
       return std::nullopt;
-    // Redis 8 has something else of these numbers, so what is no address is no error.
+    // Redis 8 uses these numbers for other extensions, so content that is not an address is no error.
     case ExtensionType::kClientIpv4:
       extensions.client_ipv4 = reader.GetText(content.size());
       return std::nullopt;
@@ -253,7 +253,7 @@ Frame GetHeader(Reader& reader, PacketHeader& header) {
   return frame;
 }
 
-// The failure of one step becomes that of the whole.
+// Stores the body in the packet, or returns the reason why it could not be read.
 template <class Body>
 std::optional<std::string> Keep(BusPacket& packet, Result<Body, std::string> body) {
   if (!body.ok()) return std::move(body).error();
@@ -311,7 +311,7 @@ std::string BusPacket::Encode() const {
   const auto* ping = std::get_if<PingBody>(&body);
   const uint16_t extensions = ping == nullptr ? uint16_t{0} : CountOf(ping->extensions);
   out.append(kSignature);
-  writer.Put(uint32_t{0});  // the length, below
+  writer.Put(uint32_t{0});  // the length; filled in below
   writer.Put(kVersion);
   writer.Put(header.port);
   writer.Put(static_cast<uint16_t>(header.type));

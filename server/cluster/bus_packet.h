@@ -4,7 +4,8 @@
 //          32 offset · 40 sender · 80 slots · 2128 primary · 2168 address · 2214 extensions · 2246 other port
 //        2248 bus port · 2250 flags · 2252 state · 2253 message flags · 2256 body
 //
-// Numbers are big-endian. What a peer sends is checked against the length of the packet before anything is read.
+// Numbers are big-endian. Lengths that a peer sends are checked against the size of the packet before anything is
+// read.
 #pragma once
 
 #include <array>
@@ -35,32 +36,32 @@ enum class PacketType : uint16_t {
   kPublishShard,
 };
 inline constexpr size_t kPacketTypes = 11;
-// "ping", as CLUSTER INFO names it.
+// Returns the name in CLUSTER INFO, for example "ping".
 Bytes NameOf(PacketType type);
 
-// What a node is, as the bus says it.
+// State of a node, as encoded on the bus.
 enum NodeFlag : uint16_t {
   kNodePrimary = 1,
   kNodeReplica = 2,
-  kNodeSuspect = 4,  // PFAIL: we do not reach it
-  kNodeFailed = 8,   // FAIL: a majority does not reach it
+  kNodeSuspect = 4,  // PFAIL: this node does not reach it
+  kNodeFailed = 8,   // FAIL: a majority of the primaries does not reach it
   kNodeMyself = 16,
-  kNodeHandshake = 32,  // nothing was heard of it yet, so its id is one we drew
+  kNodeHandshake = 32,  // it has not answered yet, so its id is a random placeholder
   kNodeNoAddress = 64,
-  kNodeMeet = 128,  // is to be greeted with MEET
+  kNodeMeet = 128,  // the first packet to it must be a MEET
   kNodeMigrateTo = 256,
   kNodeNoFailover = 512,
 };
 
 struct PacketHeader {
   // Bits of `message_flags`.
-  static constexpr uint8_t kPaused = 1;      // this primary has paused for a manual failover
-  static constexpr uint8_t kForcesVote = 2;  // vote though the primary is not failing
+  static constexpr uint8_t kPaused = 1;      // the sender is a primary that has paused writes for a manual failover
+  static constexpr uint8_t kForcesVote = 2;  // vote although the primary is not failing
   static constexpr uint8_t kHasExtensions = 4;
 
   PacketType type = PacketType::kPing;
   uint16_t port = 0;
-  uint16_t other_port = 0;  // TLS if `port` is TCP, and the other way round; 0: none
+  uint16_t other_port = 0;  // TLS port if `port` is TCP, and the reverse; 0: none
   uint16_t bus_port = 0;
   uint16_t flags = 0;  // NodeFlag bits
   uint64_t current_epoch = 0;
@@ -68,8 +69,8 @@ struct PacketHeader {
   uint64_t offset = 0;
   NodeId sender;
   SlotSet slots;
-  NodeId primary;  // null: the sender is one
-  std::string ip;  // empty: the one that the connection has
+  NodeId primary;  // null if the sender is a primary
+  std::string ip;  // empty: use the address of the connection
   bool is_cluster_ok = false;
   uint8_t message_flags = 0;
 };
@@ -85,7 +86,7 @@ struct GossipEntry {
   uint16_t other_port = 0;
 };
 
-// What PING, PONG and MEET carry behind the gossip, from version 7.0 on.
+// Extensions of PING, PONG and MEET, after the gossip entries; since Redis 7.0.
 struct PingExtensions {
   struct Forgotten {
     NodeId id;
@@ -94,7 +95,7 @@ struct PingExtensions {
   std::optional<std::string> hostname;
   std::optional<std::string> human_name;
   std::optional<NodeId> shard;
-  std::optional<std::string> client_ipv4;  // these two from Valkey 8.0 on
+  std::optional<std::string> client_ipv4;  // client_ipv4 and client_ipv6: since Valkey 8.0
   std::optional<std::string> client_ipv6;
   std::vector<Forgotten> forgotten;
 };
@@ -118,22 +119,23 @@ struct UpdateBody {
 struct EmptyBody {};
 
 struct BusPacket {
-  static constexpr size_t kPreambleBytes = 8;  // enough to know the length
+  static constexpr size_t kPreambleBytes = 8;  // enough to read the length
   static constexpr size_t kHeaderBytes = 2256;
   static constexpr size_t kGossipBytes = 104;
-  // Packets larger than any that a node sends: nobody has a gigabyte of messages.
+  // Longest accepted packet; no node sends a gigabyte of messages.
   static constexpr uint32_t kLongest = uint32_t{1} << 30;
-  // No cluster counts so far. A larger epoch would leave no room for elections.
+  // Largest accepted epoch; no cluster reaches it by counting. A larger one would leave no room for elections.
   static constexpr uint64_t kMostEpoch = uint64_t{1} << 62;
 
   PacketHeader header;
   std::variant<EmptyBody, PingBody, FailBody, PublishBody, UpdateBody> body;
 
   std::string Encode() const;
-  // Fails with the reason, for the log. Requires: the packet as long as it says. Unknown extensions are skipped; the
-  // body of kModule is not read.
+  // Fails with the reason, for the log; also if `bytes` is not as long as its header says. Skips unknown extensions
+  // and the body of kModule.
   static Result<BusPacket, std::string> Decode(Bytes bytes);
-  // The length of the packet that begins here. Nothing if this is no packet. Requires: kPreambleBytes.
+  // Returns the length of the packet that begins here; nothing if the signature or length is invalid. Requires:
+  // kPreambleBytes.
   static std::optional<uint32_t> LengthOf(Bytes preamble);
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kTicksPerRandomPing = 10;
 constexpr int kRandomPingCandidates = 5;
-constexpr int64_t kTellPrimaryMs = 1000;  // at most so often
+constexpr int64_t kTellPrimaryMs = 1000;  // minimum time between two announcements
 
 }  // namespace
 
@@ -95,10 +95,10 @@ void Cluster::ReadSettings() {
   take(me.client_ipv4, settings.cluster_announce_client_ipv4);
   take(me.client_ipv6, settings.cluster_announce_client_ipv6);
   SetNoFailover();
-  view_->WantCheck();  // cluster-require-full-coverage
+  view_->WantCheck();  // depends on cluster-require-full-coverage
 }
 
-// Tells other replicas by the flag nofailover that this replica does not compete, so that they do not count its rank.
+// Sets the flag nofailover if this replica does not compete, so that other replicas do not count it in their rank.
 void Cluster::SetNoFailover() {
   ClusterNode& me = view_->me();
   const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();
@@ -114,7 +114,7 @@ void Cluster::SetNoFailover() {
 void Cluster::Tick() {
   ++ticks_;
   SetNoFailover();
-  SetMyAddress();  // CONFIG SET port
+  SetMyAddress();  // CONFIG SET port may have changed it
   gossip_.EndLateHandshakes();
   failures_.BeginRound();
   ReachAll();
@@ -145,7 +145,7 @@ bool Cluster::HasReachedAll() const {
   });
 }
 
-// Of a few, the one that was heard of the longest time ago.
+// Pings the node with the oldest PONG among a few random ones.
 void Cluster::PingSomebody() {
   ClusterNode* oldest = nullptr;
   for (int i = 0; i < kRandomPingCandidates; ++i) {
@@ -158,8 +158,8 @@ void Cluster::PingSomebody() {
   if (oldest != nullptr) gossip_.Ping(*oldest);
 }
 
-// Redis: others learn it from the next PING or PONG between them and this node, up to half a node timeout later. Until
-// then they take the former primary of a healed partition for a primary.
+// Redis: others learn of a new primary from the next PING or PONG between them and this node, up to half a node
+// timeout later. Until then they take the former primary of a healed partition for a primary.
 void Cluster::TellNewPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   const NodeId now = primary == nullptr ? NodeId() : primary->id;
@@ -213,7 +213,7 @@ void Cluster::SaveNow() {
   }
 }
 
-// What could not be saved would be forgotten, so nobody may hear of it. The server ends.
+// If saving fails, sends nothing more, because a restart would forget what others were told. The server ends.
 void Cluster::Save(ClusterHost::Durably durably) {
   if (!core_.host.Save(*view_, durably)) bus_.Mute();
 }
@@ -225,7 +225,7 @@ void Cluster::OnReached(BusLink& link) {
   ClusterNode& node = *link.node;
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
-  // A PING on a former connection was not answered, and the node has waited since then.
+  // A PING on a former connection was not answered. Its waiting time continues to count.
   if (waits_since_ms != 0) node.ping_sent_ms = waits_since_ms;
   node.Clear(kNodeMeet);
 }
@@ -300,7 +300,7 @@ void Cluster::OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet
   gossip_.Receive(*sender, packet);
 }
 
-// Others know this node by the address at which they reached it.
+// Learns this node's IP from the local address of a link that another node dialed.
 void Cluster::LearnMyIp(const BusLink& link) {
   if (!core_.settings.cluster_announce_ip.empty()) return;
   const std::string ip = link.LocalIp();
@@ -327,7 +327,7 @@ ClusterNode* Cluster::OnAnswer(BusLink& link, ClusterNode* sender, const PacketH
   ClusterNode& node = *link.node;
   if (node.Is(kNodeHandshake)) return EndHandshake(node, sender, link, header);
   if (node.id == header.sender) return sender;
-  // Somebody else lives there now.
+  // Another node uses this address now.
   core_.log.Debug("PONG contains mismatching sender ID about node " + node.id.String());
   node.Set(kNodeNoAddress);
   node.address = {};
@@ -345,7 +345,7 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
     gossip_.Remove(node);
     return nullptr;
   }
-  // It may have the id of another handshake: of its own, or one that it has read somewhere.
+  // Refuses an id that is the placeholder of a handshake here; the peer may have read it somewhere.
   if (!header.sender.IsSound() || view_->Find(header.sender) != nullptr) return nullptr;
   view_->Rename(node, header.sender);
   core_.log.Debug("Handshake with node " + node.id.String() + " completed.");
@@ -363,7 +363,7 @@ void Cluster::NotePong(ClusterNode& node) {
 }
 
 void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header) {
-  if (node.link.get() == &link) return;  // that is where we found it
+  if (node.link.get() == &link) return;  // this address is known already: the link was dialed to it
   NodeAddress address = AddressOf(link, header);
   if (address == node.address || address.bus_port == 0) return;
   core_.log.Notice("Address updated for node " + node.LogName() + ", now " + address.ip + ":" +
@@ -399,8 +399,9 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->WantCheck();
 }
 
-// It was promoted, and then started from a nodes.conf of the time before. Nobody owns its slots now, and we have its
-// data. A packet that was late says the same, so it has to be said for a while.
+// The primary was promoted, and then restarted with an older nodes.conf, so it follows this node again. Nobody serves
+// its slots now, and this node has its data. A late packet can also say this, so it must be repeated for a node
+// timeout.
 void Cluster::OnCircle() {
   const int64_t now_ms = clock_.NowMs();
   if (circle_since_ms_ == 0) circle_since_ms_ = now_ms;
@@ -452,7 +453,7 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   view_->WantSave();
   view_->WantCheck();
   if (is_imported) {
-    // The former owner claims the slot until it hears of a larger epoch.
+    // The former owner claims the slot until it learns of a larger epoch.
     if (claims_.BumpEpoch()) core_.log.Notice("configEpoch updated after importing slot " + std::to_string(slot));
     view_->SetImporting(slot, nullptr);
     return gossip_.BroadcastPong(Gossip::To::kAll);
@@ -462,7 +463,7 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   role_.Follow(owner);
 }
 
-// The former owner claims the slots until it hears of a larger epoch.
+// Takes a larger epoch, because the former owner claims the slots until it learns of one.
 uint64_t Cluster::TakeSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, &view_->me()); });
   claims_.BumpEpoch();

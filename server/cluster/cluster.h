@@ -1,13 +1,13 @@
-// Cluster: this server as a node of a Redis Cluster: it keeps in touch with the others (Gossip), notices who is down
-// (FailureDetector), agrees on who owns which slot (SlotClaims), and lets replicas take the place of primaries that
-// failed (Election) or are asked to step back (ManualFailover). What it believes is the ClusterView.
+// Cluster: this server as a node of a Redis Cluster. It stays in touch with the other nodes (Gossip), and detects
+// failed nodes (FailureDetector). It agrees on the owners of slots (SlotClaims), and lets replicas replace primaries
+// that failed (Election) or that an operator replaces (ManualFailover). ClusterView holds this node's knowledge.
 //
 //   Network ─► BusLink ─► Bus ─► Cluster::OnPacket ─► Gossip, FailureDetector, SlotClaims, Election, ManualFailover
 //                          ▲                                         │
 //                          └──────────────── packets ◄───────────────┴──► ClusterView ─► commands, nodes.conf
 //
-// It does no I/O of its own: time comes from a Pace, connections from a Network, data and clients are behind a
-// ClusterHost. So a test runs a thousand of them in one thread without waiting.
+// It does no I/O of its own: time comes from a Pace, connections from a Network, data and clients from a ClusterHost.
+// So a test can run a thousand nodes in one thread without waiting.
 #pragma once
 
 #include <cstdint>
@@ -36,39 +36,41 @@ class Cluster final : public Bus::User {
   struct Parts {
     const Settings& settings;
     const Pace& pace;
-    int64_t wall_ms;  // now
+    int64_t wall_ms;  // wall clock at the start
     Logger& log;
     uint64_t random_seed;
     const LateBound<Network>& network;
     ClusterHost& host;
   };
-  // `file_text` is what nodes.conf has; empty: a new node. Fails with the reason.
+  // `file_text` is the content of nodes.conf; empty for a new node. Fails with the reason.
   static Result<std::unique_ptr<Cluster>, std::string> Make(const Parts& parts, Bytes file_text);
   Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random random);
 
-  // The view of the file is known to be that of all nodes: requests are served from the start on.
+  // Declares that nodes.conf is known to agree with all nodes, so requests are served from the start.
   void Trust() { health_.Trust(); }
-  // Listens, and takes up the role that the file names. Returns why that failed.
+  // Listens, and takes the role that nodes.conf names. Returns the reason if that failed.
   std::optional<std::string> Start();
-  // Dials all nodes that are not linked, as the next tick would.
+  // Dials all nodes without a link, as the next tick would.
   void ReachAll();
   // Whether the links to all nodes with an address are open.
   bool HasReachedAll() const;
-  // Ten times a second.
+  // Called ten times a second.
   void Tick();
-  // Saves what has changed, then sends the packets of the Turn, and tells the host.
+  // Called at the end of each turn: saves changes, then sends the queued packets, and tells the host of a new
+  // topology.
   void EndTurn();
-  // The first two, in the middle of a Turn that takes long.
+  // Saves and sends like EndTurn, in the middle of a long turn.
   void SaveAndSend();
-  // Directives that announce something have changed.
+  // Called after a change of directives that this node announces.
   void ReadSettings();
 
-  // --- What operators ask for (CLUSTER …). False or null: it is not possible; the caller has checked why.
+  // --- Commands of operators (CLUSTER …). The caller has checked that they are possible. Meet returns false for an
+  // invalid address, and BumpEpoch if nothing changes.
 
   bool Meet(const NodeAddress& address) { return gossip_.Greet(address); }
   void Forget(ClusterNode& node);
   bool HasForgotten(const NodeId& id) { return gossip_.IsForgotten(id); }
-  // Requires: a primary that is not this node.
+  // Requires: a primary other than this node.
   void Replicate(ClusterNode& primary);
   void AddSlots(const SlotSet& slots);
   void DeleteSlots(const SlotSet& slots);
@@ -76,10 +78,10 @@ class Cluster final : public Bus::User {
   void GiveSlot(int slot, ClusterNode& owner);
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
   void FailOver(FailoverMode mode);
-  // The slots, which are another node's, are ours from now on: their keys are here. Returns the epoch of the claim.
+  // Claims these slots of another node, because their keys are here now. Returns the epoch of the claim.
   uint64_t TakeSlots(const SlotSet& slots);
-  // A node has told us that it has taken these slots of ours with this epoch, before the bus did. If we have forgotten
-  // the node, nobody owns them for now.
+  // Called when a node itself, before the bus does, tells that it has taken these slots of this node with this epoch.
+  // If this node has forgotten that node, the slots have no owner for now, and their keys are deleted here.
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);
@@ -87,7 +89,7 @@ class Cluster final : public Bus::User {
   void SetEpoch(uint64_t epoch);
   int CountFailureReports(ClusterNode& node) { return failures_.CountReports(node); }
   void SaveNow();
-  // PUBLISH to all nodes, SPUBLISH to those of the shard.
+  // Sends PUBLISH to all nodes, and SPUBLISH to the nodes of this shard.
   void Publish(PacketType type, Bytes channel, Bytes message);
 
   ClusterView& view() { return *view_; }
@@ -109,20 +111,21 @@ class Cluster final : public Bus::User {
   void OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet);
   void LearnMyIp(const BusLink& link);
   void AddStranger(const BusLink& link, const PacketHeader& header);
-  // A PONG, or the first answer, of the node that we dialed. Null: nothing more is made of the packet.
+  // Handles a PONG, or the first answer, of a node that this node dialed. Returns null if the rest of the packet must
+  // be ignored.
   ClusterNode* OnAnswer(BusLink& link, ClusterNode* sender, const PacketHeader& header);
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void NotePong(ClusterNode& node);
   void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);
-  // Our primary says that it follows us.
+  // Called when this node's primary says that it follows this node.
   void OnCircle();
-  // Our primary follows somebody itself: so do we.
+  // If this node's primary has become a replica, follows the primary of that one.
   void LeaveChain();
   NodeAddress AddressOf(const BusLink& link, const PacketHeader& header) const;
   void OnOther(ClusterNode& sender, const BusPacket& packet);
   void PingSomebody();
-  // This node follows another primary than before: all hear of it now, not with the next PING.
+  // Tells all nodes immediately that this node follows another primary, instead of with the next PING.
   void TellNewPrimary();
   void CheckNode(ClusterNode& node);
   void SetMyAddress();
@@ -142,9 +145,9 @@ class Cluster final : public Bus::User {
   ReplicaMigration migration_;
   ClusterHealth health_;
   int64_t ticks_ = 0;
-  int64_t circle_since_ms_ = 0;  // 0: none
-  uint64_t told_version_ = 0;    // of the view, to the host
-  NodeId told_primary_;          // whom others know that this node follows; null: nobody
+  int64_t circle_since_ms_ = 0;  // when the primary began to say that it follows this node; 0: it does not
+  uint64_t told_version_ = 0;    // version of the view that the host was told of
+  NodeId told_primary_;          // the primary of this node that others were told of; null: none
   int64_t told_at_ms_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// ClusterCore: what the parts of this room share.
+// ClusterCore: references that all parts of this folder share.
 #pragma once
 
 #include "base/late_bound.h"

@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-// A primary that starts may have lost its slots meanwhile, and hears of that first.
+// A primary that starts waits this long, because it may have lost its slots while it was down.
 constexpr int64_t kFirstSilenceMs = 2000;
 constexpr int64_t kLeastRejoinMs = 500;
 constexpr int64_t kMostRejoinMs = 5000;

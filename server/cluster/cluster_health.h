@@ -12,9 +12,9 @@ class ClusterHealth {
  public:
   explicit ClusterHealth(ClusterCore& core) : core_(core), born_ms_(core.NowMs()) {}
 
-  // To be called when something has changed, and with each tick while requests are not served. Cost: O(nodes + slots).
+  // Called after changes, and with each tick while requests are not served. Cost: O(nodes + slots).
   void Check();
-  // The view is known to be that of all nodes, so a primary that starts need not wait for news.
+  // nodes.conf is known to agree with all nodes, so a primary that starts need not wait for their packets.
   void Trust() { is_trusted_ = true; }
 
  private:

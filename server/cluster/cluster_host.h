@@ -1,4 +1,4 @@
-// ClusterHost: what the cluster asks of the server around it: its data, its role, its clients. ServerClusterHost
+// ClusterHost: the interface from the cluster to the server around it: data, role and clients. ServerClusterHost
 // implements it; the simulation in tests has an implementation without data.
 #pragma once
 
@@ -18,11 +18,12 @@ class ClusterHost {
 
   // --- Replication.
 
-  // The end of the history here.
+  // The replication offset of this node.
   virtual int64_t Offset() const = 0;
-  // Whether this replica hears the stream of its primary: only then Offset() is comparable with the primary's.
+  // Whether this replica receives the stream of its primary. Only then can Offset() be compared with the primary's
+  // offset.
   virtual bool IsLinked() const = 0;
-  // How old the data of this replica is: the time since its primary was heard.
+  // Age of this replica's data: the time since it last heard from its primary.
   virtual int64_t DataAgeMs() const = 0;
   // Whether the data of this replica is a state of its primary's history. If not, it must not be elected.
   virtual bool HasWholeData() const = 0;
@@ -35,15 +36,15 @@ class ClusterHost {
   virtual bool HasKeys() const = 0;
   virtual void DeleteKeysIn(int slot) = 0;
   virtual void DeleteAllKeys() = 0;
-  // Holds writes back until they are released.
+  // Pauses writes of clients until ResumeWrites.
   virtual void PauseWrites() = 0;
   virtual void ResumeWrites() = 0;
   virtual void Deliver(PacketType type, const PublishBody& message) = 0;
-  // Who owns slots, or whether the cluster serves requests, may have changed.
+  // Called when the owners of slots, or whether the cluster serves requests, may have changed.
   virtual void OnTopologyChanged() = 0;
 
-  // Replaces nodes.conf. A crash of the machine leaves the former file or this one; kSynced: this one; kWritten: this
-  // one a second later. False: it failed, and the server ends.
+  // Replaces nodes.conf. After a crash of the machine the former or the new file exists: with kSynced it is the new
+  // one, and with kWritten it is the new one after a second. Returns false if that failed; the server ends then.
   enum class Durably : uint8_t { kWritten, kSynced };
   virtual bool Save(const ClusterView& view, Durably durably) = 0;
 };

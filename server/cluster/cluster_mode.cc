@@ -83,7 +83,8 @@ std::optional<std::string> ClusterMode::Start() {
   return std::nullopt;
 }
 
-// Keys that were loaded, in slots of nobody, make the slots ours. Those of others came here while their slot moved.
+// Claims the slots of loaded keys if they have no owner. Keys in slots of other nodes came while their slot was
+// moving.
 void ClusterMode::ClaimKeys() {
   ClusterView& view = cluster_->view();
   if (view.me().IsReplica()) return;
@@ -104,8 +105,8 @@ void ClusterMode::ClaimKeys() {
   cluster_->AddSlots(claimed);
 }
 
-// A replica that is known to be one before its data is loaded believes the expired keys of its file, and may go on with
-// the history of the file.
+// A replica keeps the expired keys of its file while it loads, and may continue with the history of the file. So its
+// role must be known before the data is loaded.
 void ClusterMode::PrepareToFollow() {
   const ClusterNode* primary = cluster_->view().me().primary;
   if (primary == nullptr || !primary->HasAddress()) return;
@@ -140,7 +141,7 @@ void ClusterMode::EndTurn() {
   slot_stats_->ForgetOthers(cluster_->view());
 }
 
-// The request runs again, and is refused as if it came now.
+// Runs the requests again, which redirects them like new requests.
 void ClusterMode::SendOnWaiting() {
   const Services& services = parts_.services;
   std::vector<Session*> leaving;

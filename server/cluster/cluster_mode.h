@@ -1,4 +1,4 @@
-// ClusterMode: `cluster-enabled yes`: makes this server a node of a cluster. Without the directive it does nothing, and
+// ClusterMode: makes this server a node of a cluster if `cluster-enabled yes` is set. Otherwise it does nothing, and
 // costs nothing.
 #pragma once
 
@@ -37,23 +37,24 @@ class ClusterMode {
   ClusterMode(const ClusterMode&) = delete;
   ClusterMode& operator=(const ClusterMode&) = delete;
 
-  // Reads nodes.conf, which nobody else may use from now on. Empty: there is none. Fails with the reason. Requires:
-  // cluster-enabled.
+  // Reads and locks nodes.conf, so that no other process can use it. Returns an empty text for a new file. Fails with
+  // the reason. Requires: cluster-enabled.
   Result<std::string, std::string> ReadFile();
-  // What the node believes at its start. kAgreed: and all other nodes as well.
+  // How far the view at the start is trusted. kAgreed: it is known to agree with all other nodes.
   enum class Belief : uint8_t { kOwn, kAgreed };
-  // Takes this text as that of nodes.conf. From here on requests are routed. Returns why that failed. Requires:
-  // ReadFile has succeeded; listens for clients.
+  // Takes `text` as the content of nodes.conf, and routes requests from here on. Returns the reason if that failed.
+  // Requires: ReadFile has succeeded; the server listens for clients.
   std::optional<std::string> OpenWith(const std::string& text, Belief belief);
-  // Both, with the text of the file, in cluster mode; else nothing.
+  // In cluster mode: calls ReadFile, and OpenWith with its text. Otherwise does nothing.
   std::optional<std::string> Open();
-  // Takes up the role of the file, and connects to the others, when the data was loaded. Returns why that failed.
+  // Takes the role that nodes.conf names, and connects to the other nodes. Returns the reason if that failed.
+  // Requires: the data was loaded.
   std::optional<std::string> Start();
 
-  // The server ends: leaves the bus, before the event loop goes, and nodes.conf to others.
+  // Called when the server ends: leaves the bus before the event loop is destroyed, and unlocks nodes.conf.
   void Close();
 
-  // Dials the others at once, not at the next tick.
+  // Dials the other nodes immediately, without waiting for the next tick.
   void ReachAll();
 
   // Null without cluster mode.
@@ -62,21 +63,21 @@ class ClusterMode {
   const ClusterRouter& router() const { return *router_; }
   SlotStats* slot_stats() { return slot_stats_.get(); }
 
-  // For the timer and the ends of Turns.
+  // Called by the timer, and at the end of each turn.
   void Tick();
   void EndTurn();
-  // In the middle of a Turn that takes long.
+  // Called in the middle of a long turn.
   void EndTurnDuringLongTask();
-  // A directive cluster-* has changed.
+  // Called after a change of a directive cluster-*.
   void ReadSettings();
 
  private:
   void PrepareToFollow();
   void ClaimKeys();
-  // Clients that wait for keys of slots that another node has now are sent there.
+  // Redirects blocked clients that wait for keys in slots of other nodes.
   void SendOnWaiting();
-  // Ends subscriptions to shard channels whose slot another node has now, also one of the same shard: the client must
-  // subscribe again, as in Redis. Tells the clients.
+  // Ends subscriptions to shard channels in slots that another node owns now, even a node of this shard, and tells the
+  // clients. Redis: the clients must subscribe again.
   void DropLostChannels();
 
   const Parts parts_;
@@ -84,7 +85,7 @@ class ClusterMode {
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<ClusterRouter> router_;
   std::unique_ptr<SlotStats> slot_stats_;
-  std::string file_text_;  // as ReadFile found it
+  std::string file_text_;  // the content that ReadFile found
   bool is_started_ = false;
   int64_t ticked_at_ms_ = 0;
 };

@@ -1,4 +1,4 @@
-// ClusterNode: what this node knows of a node of its cluster, itself included. All times are of the BusClock.
+// ClusterNode: a node of the cluster, this node included, as this node knows it. All times are those of the BusClock.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace respite {
 
 class BusLink;
 
-// The bus of a node is so far above its port for clients, if nothing else is said.
+// Default distance of a node's bus port from its port for clients.
 inline constexpr int kBusPortDistance = 10000;
 
-// Where a node is reached. Ports are 0 where there is none.
+// Addresses of a node. A port is 0 if there is none.
 struct NodeAddress {
   std::string ip;
   uint16_t tcp_port = 0;
@@ -25,7 +25,7 @@ struct NodeAddress {
   bool operator==(const NodeAddress&) const = default;
 };
 
-// Of the address from which a client came.
+// Family of the address from which a client connects.
 enum class IpFamily : uint8_t { kIpv4, kIpv6 };
 
 struct ClusterNode {
@@ -36,31 +36,31 @@ struct ClusterNode {
 
   NodeId id;
   NodeId shard;
-  bool is_shard_known = false;  // else `shard` is random until the node has told it
+  bool is_shard_known = false;  // false: `shard` is random until the node has told it
   uint16_t flags = 0;           // NodeFlag bits
   NodeAddress address;
   std::string hostname;
-  std::string client_ipv4;  // where clients of IPv4 reach it, if not at `address`
+  std::string client_ipv4;  // the address for IPv4 clients, if not `address`
   std::string client_ipv6;
   std::string human_name;
   uint64_t config_epoch = 0;
-  ClusterNode* primary = nullptr;      // of a replica, if we know it; ClusterView keeps both directions
-  std::vector<ClusterNode*> replicas;  // in no order
-  int slot_count = 0;                  // of ClusterView
+  ClusterNode* primary = nullptr;      // of a replica, if known; ClusterView keeps both directions
+  std::vector<ClusterNode*> replicas;  // unordered
+  int slot_count = 0;                  // maintained by ClusterView
 
   int64_t born_ms = 0;
-  int64_t ping_sent_ms = 0;  // 0: no answer is due
+  int64_t ping_sent_ms = 0;  // 0: no PONG is awaited
   int64_t pong_received_ms = 0;
   int64_t data_received_ms = 0;
   int64_t failed_at_ms = 0;
-  int64_t voted_at_ms = 0;     // when we last voted for a replica of this primary
-  int64_t orphaned_at_ms = 0;  // since when this primary has no working replica; 0: it has
-  int64_t offset = 0;          // of the history, as it last said
+  int64_t voted_at_ms = 0;     // when this node last voted for a replica of this primary
+  int64_t orphaned_at_ms = 0;  // since when this primary has no working replica; 0: it has one
+  int64_t offset = 0;          // replication offset that the node last told
   int64_t offset_at_ms = 0;
-  uint64_t gossiped_in = 0;  // the number of the PING that last told of it
+  uint64_t gossiped_in = 0;  // number of the last packet whose gossip described the node
   std::vector<FailureReport> reports;
 
-  // Of the Bus. The first was dialed, the second accepted from this node.
+  // Maintained by Bus: `link` was dialed by this node, `inbound` was accepted from that node.
   std::shared_ptr<BusLink> link;
   std::shared_ptr<BusLink> inbound;
 

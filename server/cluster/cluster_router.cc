@@ -17,7 +17,7 @@ constexpr char kCrossSlot[] = "CROSSSLOT Keys in request don't hash to the same 
 constexpr char kDownForWrites[] = "CLUSTERDOWN The cluster is down and only accepts read commands";
 constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 
-// Its commands are believed as they are.
+// Commands of a source are applied like those of a primary, without the usual checks.
 constexpr char kScriptOfSource[] = "ERR A node that sends slots may not run scripts";
 constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
 constexpr char kDownForWritesInScript[] =
@@ -32,8 +32,8 @@ bool IsAsking(const SlotRouter::Request& request) {
   return request.command.Is(kAsking) || request.session.cluster_marks.asking != ClientClusterState::Asking::kNo;
 }
 
-// ASKING counts for the next request with all that it runs (a script), or for the transaction that it begins: until the
-// first request that is in no transaction any more. A request that waited and runs again is still the same.
+// ASKING applies to the next request with everything that it runs (a script), or to the transaction that the request
+// begins: until the first request outside of it. A blocked request that runs again counts as one request.
 void AdvanceAsking(Session& session) {
   using Asking = ClientClusterState::Asking;
   Asking& asking = session.cluster_marks.asking;
@@ -65,7 +65,7 @@ void ClusterRouter::AddKey(Wish& wish, Bytes key) const {
   if (moves && !wish.has_no_keys) ++(Exists(wish.db, key) ? wish.existing : wish.missing);
 }
 
-// Queued commands may select the database of those behind them.
+// Returns the database after the command: a queued SELECT changes the database of the commands after it.
 int ClusterRouter::DbAfter(int db, const Command& command, std::span<const Bytes> words) const {
   if (!command.Spec().selects_database || words.size() < 2) return db;
   const auto number = ParseInteger(words[1]);
@@ -77,7 +77,7 @@ void ClusterRouter::Add(Wish& wish, const Command& command, std::span<const Byte
   wish.db = DbAfter(wish.db, command, words);
   if (spec.joins_databases != nullptr && spec.joins_databases(words)) wish.joins_dbs = true;
   if (spec.keys.count == 0 && spec.find_keys == nullptr) return;
-  // The channels of sharded pub/sub have slots, too, and so have cursors of CLUSTERSCAN.
+  // Channels of sharded pub/sub and cursors of CLUSTERSCAN also have slots.
   for (const KeySpec& one : spec.keys.View()) {
     if ((one.flags & kKeyNotKey) == 0) continue;
     wish.is_channel = command.Is(kPubSub);
@@ -146,7 +146,7 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
   return is_mine ? Way{Verdict::kHere, nullptr, wish.slot} : Way{Verdict::kMoved, owner, wish.slot};
 }
 
-// The way of most requests: one key, in a slot that is here and stays here.
+// The fast path of most requests: one key, in a slot that this node owns and that does not move.
 inline bool ClusterRouter::IsPlainlyHere(const Request& request) const {
   const uint32_t index = request.command.only_key_index;
   if (index == 0 || index >= request.words.size()) return false;

@@ -1,4 +1,5 @@
-// ClusterRouter: sends clients to the node that serves their keys: MOVED, ASK, and the reasons why nobody does.
+// ClusterRouter: checks whether this node serves the keys of a request. If not, refuses the request with MOVED, ASK,
+// or the reason why no node serves them.
 #pragma once
 
 #include <string>
@@ -29,31 +30,32 @@ class ClusterRouter final : public SlotRouter {
   // Whether this node serves the request.
   bool IsHere(const Request& request) const;
 
-  // As clients are told of a node: by address or name, as cluster-preferred-endpoint-type says. Nothing: they know it.
+  // Returns the address or name by which clients are told of a node (cluster-preferred-endpoint-type). Returns nothing
+  // for unknown-endpoint: clients then use the address that they know.
   std::optional<std::string> EndpointFor(const Session& session, const ClusterNode& node) const;
   static const std::string& IpFor(const Session& session, const ClusterNode& node);
   static int PortFor(const Session& session, const ClusterNode& node);
 
  private:
-  // What a request wants.
+  // The slot and keys that a request needs.
   struct Wish {
     int db = 0;
     int slot = -1;  // -1: no keys
     Bytes first_key = {};
-    bool has_many = false;             // several keys
-    bool has_no_keys = false;          // something else that has a slot
-    bool is_channel = false;           // of sharded pub/sub
-    bool crosses = false;              // they are in several slots
+    bool has_many = false;             // several different keys
+    bool has_no_keys = false;          // its arguments with a slot are no keys
+    bool is_channel = false;           // a channel of sharded pub/sub
+    bool crosses = false;              // the keys are in several slots
     bool joins_dbs = false;            // a key moves between databases
-    const SlotSet* imports = nullptr;  // of the session
-    bool strays = false;               // some are in none of these
-    int missing = 0;                   // keys that are not here; counted while the slot moves
+    const SlotSet* imports = nullptr;  // slots that the session imports; null: none
+    bool strays = false;               // some keys are not in `imports`
+    int missing = 0;                   // absent keys; counted only while the slot moves
     int existing = 0;
   };
   enum class Verdict : uint8_t { kHere, kCross, kTryAgain, kAsk, kMoved, kDown, kDownForWrites, kUnserved };
   struct Way {
     Verdict verdict = Verdict::kHere;
-    const ClusterNode* node = nullptr;  // of kAsk and kMoved
+    const ClusterNode* node = nullptr;  // target of kAsk and kMoved
     int slot = -1;
   };
 
@@ -64,7 +66,7 @@ class ClusterRouter final : public SlotRouter {
   bool Exists(int db, Bytes key) const;
   int DbAfter(int db, const Command& command, std::span<const Bytes> words) const;
   Verdict WhileDown(const Request& request, const Wish& wish) const;
-  // The slot is on its way to another node, or here. Nothing: as if it were not.
+  // Decides for a slot that is migrating or importing. Returns nothing if the slot is treated like others.
   std::optional<Way> WhileMoving(const Request& request, const Wish& wish) const;
   Refusal RefusalOf(const Request& request, const Way& way) const;
 

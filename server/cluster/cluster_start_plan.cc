@@ -33,7 +33,7 @@ std::vector<Name> DrawNames(const NodeLayout& layout, Random& random) {
   return names;
 }
 
-// Each primary has an epoch of its own, as after an election, so that no two claims are equal.
+// Each primary gets its own epoch, as after an election, so that no two claims are equal.
 std::unique_ptr<ClusterView> NewView(const NodeLayout& layout, const Members& members, const std::vector<Name>& names,
                                      size_t mine) {
   auto view = std::make_unique<ClusterView>(names[mine].id, names[mine].shard);
@@ -56,7 +56,7 @@ std::unique_ptr<ClusterView> NewView(const NodeLayout& layout, const Members& me
   return view;
 }
 
-// --- One that was there before.
+// --- An existing cluster.
 
 Result<Views, std::string> ReadAll(const Members& members, PortChoice port, Random& random) {
   Views views;

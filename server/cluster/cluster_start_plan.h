@@ -1,7 +1,8 @@
-// ClusterStartPlan: all nodes of a cluster start at the same time, in one process. So they need not find each other: a
-// new cluster gets its slots, roles and epochs here, and one that was there before learns the present addresses of all.
+// ClusterStartPlan: the nodes.conf of all nodes of a cluster that start together in one process, so that they need not
+// find each other. A new cluster gets its slots, roles and epochs here. In an existing cluster all nodes get the
+// present addresses.
 //
-// It only makes texts of nodes.conf, one for each node, out of those that the nodes have.
+// It only makes the texts of nodes.conf, one per node, from the nodes' existing texts.
 #pragma once
 
 #include <string>
@@ -18,14 +19,14 @@ namespace respite {
 struct ClusterStartPlan {
   struct Member {
     NodeAddress address;
-    std::string text;  // of its nodes.conf; empty: there is none
+    std::string text;  // content of its nodes.conf; empty if there is none
   };
 
   std::vector<std::string> texts;
-  bool is_new = false;     // nobody had a file
-  bool is_agreed = false;  // the texts say the same, and the cluster has no other nodes
+  bool is_new = false;     // no node had a file
+  bool is_agreed = false;  // the texts agree, and the cluster has no other nodes
 
-  // `members` are the nodes of the layout. Fails with the reason: files that are missing or do not belong together.
+  // `members` are the nodes of the layout. Fails with the reason if files are missing or do not belong together.
   static Result<ClusterStartPlan, std::string> Plan(const NodeLayout& layout, const std::vector<Member>& members,
                                                     PortChoice port, Random& random);
 };

@@ -92,7 +92,7 @@ void ClusterView::Assign(int slot, ClusterNode* owner) {
     lost_.Add(slot);
   }
   if (owner != nullptr) {
-    // A primary that enters a cluster with replicas wants some, too.
+    // A primary that gets its first slots in a cluster with replicas wants a replica.
     if (owner->slot_count == 0 && HasReplicas()) owner->Set(kNodeMigrateTo);
     ++owner->slot_count;
   }

@@ -1,5 +1,5 @@
-// ClusterView: what this node believes of its cluster: the nodes, who owns which slot, the epochs. It only keeps what
-// belongs together consistent; what to believe is decided by those who change it.
+// ClusterView: this node's knowledge of its cluster: the nodes, the owners of slots, the epochs. It only keeps related
+// fields consistent; its callers decide what is true.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace respite {
 
 class ClusterView {
  public:
-  // A cluster of one: a primary without slots.
+  // Makes a cluster of one node: a primary without slots.
   explicit ClusterView(const NodeId& my_id, const NodeId& my_shard);
   ClusterView(const ClusterView&) = delete;
   ClusterView& operator=(const ClusterView&) = delete;
@@ -28,35 +28,36 @@ class ClusterView {
 
   ClusterNode* Find(const NodeId& id);
   const ClusterNode* Find(const NodeId& id) const { return const_cast<ClusterView*>(this)->Find(id); }
-  // Requires: nobody has this id.
+  // Requires: no node has this id.
   ClusterNode& Add(const NodeId& id, uint16_t flags);
-  // Its slots have no owner afterwards, its replicas no primary. Requires: not myself. Cost: O(nodes + slots).
+  // Removes the node: its slots have no owner then, and its replicas no primary. Requires: not this node. Cost:
+  // O(nodes + slots).
   void Remove(ClusterNode& node);
-  // Requires: nobody has the new id.
+  // Requires: no node has the new id.
   void Rename(ClusterNode& node, const NodeId& id);
-  // By id.
+  // Sorted by id.
   const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const { return nodes_; }
-  // In no order, for drawing one.
+  // Unordered, for a random choice.
   const std::vector<ClusterNode*>& All() const { return all_; }
   void BecomePrimary(ClusterNode& node);
   void BecomeReplica(ClusterNode& node, ClusterNode* primary);
-  // The primary of the shard: the node itself, or its primary if we know it.
+  // Returns the primary of the shard: the node itself, or its primary if that is known.
   ClusterNode& PrimaryOf(ClusterNode& node) { return node.primary == nullptr ? node : *node.primary; }
-  // Nodes that are there but for those that only shook hands.
+  // Number of nodes, including this node and nodes in handshake.
   size_t KnownNodes() const { return nodes_.size(); }
 
   // --- Slots.
 
   ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }
-  // Null: nobody.
+  // `owner` is null for no owner.
   void Assign(int slot, ClusterNode* owner);
-  // The slots that an owner has lost since the last call.
+  // Returns the slots that any owner has lost since the last call.
   SlotSet TakeLostSlots() { return std::exchange(lost_, {}); }
   SlotSet SlotsOf(const ClusterNode& node) const;
   // Cost: O(slots of the set); at most O(slots / 64) when the counts differ.
   bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;
   void DropSlotsOf(ClusterNode& node);
-  // Slots that are on their way to another node, or from there. Null: none.
+  // Slots that migrate to another node, or that are imported from one. A null node removes the entry.
   using Moves = std::map<int, ClusterNode*>;
   const Moves& migrating() const { return migrating_; }
   const Moves& importing() const { return importing_; }
@@ -69,32 +70,32 @@ class ClusterView {
     migrating_.clear();
     importing_.clear();
   }
-  // Its owner has stopped to claim the slot, so anybody may.
+  // Slots that their owner no longer claims, so any node may claim them.
   SlotSet disclaimed;
 
   // --- Epochs.
 
   uint64_t current_epoch = 0;
   uint64_t last_vote_epoch = 0;
-  // The largest that anybody has shown.
+  // The largest epoch that any node has shown.
   uint64_t LargestEpoch() const;
 
-  // --- What it adds up to.
+  // --- Derived state.
 
-  bool is_ok = false;      // requests are served
-  bool is_paused = false;  // writes are held back for a manual failover
-  // Primaries with slots.
+  bool is_ok = false;      // this node serves requests
+  bool is_paused = false;  // writes are paused for a manual failover
+  // Number of primaries with slots.
   int Size() const;
   int Majority() const { return Size() / 2 + 1; }
 
-  // --- What has changed since somebody looked.
+  // --- Changes since the last Take… call.
 
-  enum class Save : uint8_t { kNo, kLater, kNow };  // kNow: before anybody is told of it
+  enum class Save : uint8_t { kNo, kLater, kNow };  // kNow: before any node is told of the change
   void WantSave(Save how = Save::kLater) { save_ = std::max(save_, how); }
   Save TakeSave() { return std::exchange(save_, Save::kNo); }
   void WantCheck() { wants_check_ = true; }
   bool TakeCheck() { return std::exchange(wants_check_, false); }
-  // Of anything that clients are told of slots and nodes.
+  // Counts the changes of everything that clients can learn about slots and nodes.
   uint64_t version() const { return version_; }
   void Changed() { ++version_; }
 

@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kFixedDelayMs = 500;  // for the news of the failure to arrive everywhere
+constexpr int64_t kFixedDelayMs = 500;  // time for the report of the failure to reach all nodes
 constexpr uint64_t kRandomDelayMs = 500;
 constexpr int64_t kDelayPerRankMs = 1000;
 constexpr int64_t kLeastLimitMs = 2000;
@@ -20,14 +20,14 @@ bool Election::IsWanted() const {
   const ClusterNode& me = parts_.core.view.me();
   if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
   if (parts_.manual.CanStart()) return true;
-  // Also while a manual failover waits for a primary that has failed meanwhile.
+  // This includes the case that the primary fails while a manual failover waits for it.
   return me.primary->Is(kNodeFailed) && !parts_.core.settings.cluster_replica_no_failover;
 }
 
 bool Election::IsDataTooOld() const {
   const Settings& settings = parts_.core.settings;
   if (settings.cluster_replica_validity_factor == 0 || parts_.manual.CanStart()) return false;
-  // The time that it took to notice does not count.
+  // The time until the failure was noticed does not count.
   const int64_t age_ms = std::max<int64_t>(parts_.core.host.DataAgeMs() - parts_.core.TimeoutMs(), 0);
   return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
                       parts_.core.TimeoutMs() * settings.cluster_replica_validity_factor;
@@ -68,11 +68,11 @@ void Election::Schedule() {
   }
   parts_.core.log.Notice("Start of election delayed for " + std::to_string(at_ms_ - now_ms) + " milliseconds (rank #" +
                          std::to_string(rank_) + ", offset " + std::to_string(parts_.core.host.Offset()) + ").");
-  parts_.gossip.BroadcastPong(Gossip::To::kSiblings);  // so that they know our offset
+  parts_.gossip.BroadcastPong(Gossip::To::kSiblings);  // so that they know this node's offset
   if (is_manual) Continue();
 }
 
-// Others may have told a larger offset meanwhile.
+// Adds delay if other replicas have told larger offsets since the last check.
 void Election::ApplyRank() {
   const int rank = Rank();
   if (rank <= rank_) return;
@@ -128,7 +128,7 @@ void Election::TakeOver() {
   at_ms_ = 0;
   has_asked_ = false;
   parts_.manual.Reset();
-  parts_.gossip.BroadcastPong(Gossip::To::kAll);  // others need not wait for the next PING
+  parts_.gossip.BroadcastPong(Gossip::To::kAll);  // other nodes need not wait for the next PING
 }
 
 void Election::Explain(Obstacle obstacle) {
@@ -173,8 +173,8 @@ std::string Election::Objection(const ClusterNode& candidate, const PacketHeader
   const bool is_forced = (header.message_flags & PacketHeader::kForcesVote) != 0;
   if (!candidate.primary->Is(kNodeFailed) && !is_forced) return "its master is up";
   const int64_t since_ms = parts_.core.NowMs() - candidate.primary->voted_at_ms;
-  // As in Valkey 8.1: the limit is there against two elections after one failure. It would let a manual failover
-  // shortly after another one fail, with its primary paused until it gives up.
+  // As in Valkey 8.1, a forced vote has no limit. The limit prevents two elections after one failure. It would also
+  // make a manual failover shortly after another one fail, and its primary would stay paused until the timeout.
   if (!is_forced && since_ms < parts_.core.TimeoutMs() * 2) {
     return "can't vote for any replica of " + candidate.primary->id.String() + " within " +
            std::to_string(parts_.core.TimeoutMs() * 2 - since_ms) + " milliseconds";

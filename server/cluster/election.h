@@ -1,7 +1,7 @@
-// Election: a replica of a failed primary asks the other primaries for their votes, and takes the place of its primary
-// with those of a majority. Each primary votes once per epoch.
+// Election: a replica of a failed primary requests the votes of the other primaries, and replaces its primary after
+// votes of a majority. Each primary votes once per epoch.
 //
-//   the primary fails ─► a delay: half a second, up to as much by chance, and a second for each replica with more data
+//   the primary fails ─► a delay: 0.5 s, a random part of 0.5 s, and 1 s for each replica with more data
 //                     ─► FAILOVER_AUTH_REQUEST with a new epoch ─► votes of a majority ─► promotion
 //                     ─► too late: again after four node timeouts
 #pragma once
@@ -27,18 +27,18 @@ class Election {
     Gossip& gossip;
     MyRole& role;
     ManualFailover& manual;
-    std::function<void()> save;  // what the view wants to be saved is on disk when it returns
+    std::function<void()> save;  // on return, all changes that the view wants saved are on disk
   };
   explicit Election(const Parts& parts) : parts_(parts) {}
 
-  // For the timer, and the ends of Turns in which something happened. Cost: some compares on a primary.
+  // Called by the timer, and at the ends of turns with events. Cost: some comparisons on a primary.
   void Continue();
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);
-  // Takes the place of the primary, whoever agrees. Warns if the data here is not whole.
+  // Replaces the primary without votes. Warns if the data here is not whole.
   void TakeOver();
   void Cancel() { at_ms_ = 0; }
 
-  // Another replica asks for our vote.
+  // Handles the request of another replica for this node's vote.
   void ReceiveRequest(ClusterNode& candidate, const PacketHeader& header);
 
  private:
@@ -47,18 +47,18 @@ class Election {
   bool IsWanted() const;
   bool IsDataTooOld() const;
   void Schedule();
-  // Replicas of the same primary that have more of its history.
+  // Number of replicas of the same primary with a larger offset.
   int Rank() const;
   void ApplyRank();
   void Ask();
   void Win();
   void Explain(Obstacle obstacle);
   int64_t LimitMs() const;
-  // Why the candidate gets no vote; empty: it does.
+  // Returns why the candidate gets no vote; empty if it gets one.
   std::string Objection(const ClusterNode& candidate, const PacketHeader& header) const;
 
   const Parts parts_;
-  int64_t at_ms_ = 0;  // when to ask, or when we did; 0: no election yet
+  int64_t at_ms_ = 0;  // when to request votes, or when that was done; 0: no election yet
   bool has_asked_ = false;
   std::set<NodeId> voters_;
   int rank_ = 0;

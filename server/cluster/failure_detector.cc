@@ -6,8 +6,8 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kReportTimeouts = 2;    // a report is valid for so many node timeouts
-constexpr int64_t kTakeBackTimeouts = 2;  // a primary that comes back and still has its slots waits so long
+constexpr int64_t kReportTimeouts = 2;    // validity of a report, in node timeouts
+constexpr int64_t kTakeBackTimeouts = 2;  // a FAIL primary that still has its slots stays FAIL this long
 
 }  // namespace
 
@@ -38,7 +38,7 @@ int FailureDetector::CountReports(ClusterNode& node) {
 void FailureDetector::CheckSilence(ClusterNode& node) {
   if (node.Is(kNodeSuspect)) ++suspects_;
   if (node.ping_sent_ms == 0) return;
-  // Data counts as an answer: a PONG may be behind many messages.
+  // Any data counts as an answer, because the PONG may be queued after many messages.
   const int64_t now_ms = parts_.core.NowMs();
   const int64_t silent_ms = std::min(now_ms - node.ping_sent_ms, now_ms - node.data_received_ms);
   if (silent_ms <= parts_.core.TimeoutMs() || node.IsFailing()) return;
@@ -47,7 +47,7 @@ void FailureDetector::CheckSilence(ClusterNode& node) {
   parts_.core.log.Debug("*** NODE " + node.id.String() + " possibly failing");
   parts_.core.view.WantCheck();
   parts_.core.view.Changed();
-  FailIfMajority(node);  // the only primary is its own majority
+  FailIfMajority(node);  // a single primary is its own majority
 }
 
 void FailureDetector::FailIfMajority(ClusterNode& node) {
@@ -56,7 +56,7 @@ void FailureDetector::FailIfMajority(ClusterNode& node) {
   if (CountReports(node) + own < parts_.core.view.Majority()) return;
   parts_.core.log.Notice("Marking node " + node.LogName() + " as failing (quorum reached).");
   MarkFailed(node);
-  // Who hears this need not wait for reports; so one partition agrees at once.
+  // Receivers need not wait for reports, so all nodes of one partition agree immediately.
   BusPacket packet;
   packet.header = parts_.bus.Header(PacketType::kFail);
   packet.body = FailBody{node.id};
@@ -88,8 +88,8 @@ void FailureDetector::Answered(ClusterNode& node) {
     return;
   }
   if (!node.Is(kNodeFailed)) return;
-  // Nobody takes the place of a replica or a primary without slots. One with slots gets them back when nobody was
-  // elected for long.
+  // No node replaces a replica or a primary without slots. A primary with slots gets them back if no replica was
+  // elected for a long time.
   const bool is_plain = node.IsReplica() || node.slot_count == 0;
   const bool was_long = parts_.core.NowMs() - node.failed_at_ms > parts_.core.TimeoutMs() * kTakeBackTimeouts;
   if (is_plain || was_long) TakeBack(node);

@@ -1,5 +1,5 @@
-// FailureDetector: which nodes are down. A node that does not answer for a node timeout is a suspect (PFAIL). When a
-// majority of the primaries reported it as one within two node timeouts, it has failed (FAIL), and everybody is told.
+// FailureDetector: decides which nodes are down. A node that does not answer for a node timeout is PFAIL. When a
+// majority of the primaries has reported that within two node timeouts, the node is FAIL, and all nodes are told.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ class FailureDetector {
   };
   explicit FailureDetector(const Parts& parts) : parts_(parts) {}
 
-  // A primary says that the node fails for it, or that it does not.
+  // Records that a primary reports the node as failing, or that it no longer does.
   void Report(ClusterNode& node, const ClusterNode& reporter);
   void Withdraw(ClusterNode& node, const ClusterNode& reporter);
-  // Of primaries, that are not too old.
+  // Counts the reports, after removing those that are too old.
   int CountReports(ClusterNode& node);
 
-  // The node has not answered for too long. For the timer.
+  // Marks the node as PFAIL if it has not answered for too long. Called by the timer.
   void CheckSilence(ClusterNode& node);
-  // The node has answered.
+  // Called when the node has answered; clears PFAIL, and FAIL where possible.
   void Answered(ClusterNode& node);
-  // FAIL: a majority decided.
+  // Handles a FAIL packet: a majority has decided that the node failed.
   void RecordFailureReport(const NodeId& id, const ClusterNode& reporter);
   int suspects() const { return suspects_; }
   void BeginRound() { suspects_ = 0; }
@@ -38,7 +38,7 @@ class FailureDetector {
   void TakeBack(ClusterNode& node);
 
   const Parts parts_;
-  int suspects_ = 0;  // in this round of the timer
+  int suspects_ = 0;  // PFAIL nodes in this round of the timer
 };
 
 }  // namespace respite

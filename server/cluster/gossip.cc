@@ -12,18 +12,18 @@ namespace respite {
 
 namespace {
 
-// A packet tells of one node in ten, so that a failure is known to a majority within one node timeout: each node
-// exchanges at least four packets with each other in that time.
+// A packet describes one node in ten. Each pair of nodes exchanges at least four packets per node timeout, so a
+// majority learns of a failure within that time.
 constexpr size_t kShareOfNodes = 10;
 constexpr size_t kLeastEntries = 3;
 constexpr int64_t kLeastHandshakeMs = 1000;
 constexpr int64_t kClockDriftMs = 500;
-constexpr int kMostHandshakes = 1000;  // that others may cause
-// What this node learns from others. An operator may have it meet and forget more.
+constexpr int kMostHandshakes = 1000;  // maximum that other nodes may cause
+// Limits for what this node learns from other nodes. An operator's commands may exceed them.
 constexpr size_t kMostNodes = 10'000;
 constexpr size_t kMostForgotten = 1000;
 
-// In its usual form, as comparisons need it. Nothing if it is no address.
+// Returns the canonical form of an address, for comparisons; nothing if the text is no address.
 std::optional<std::string> NormalIp(const std::string& ip) {
   std::array<unsigned char, sizeof(in6_addr)> parsed{};
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -96,7 +96,7 @@ std::vector<const ClusterNode*> Gossip::Choose(const ClusterNode* receiver) {
     node.gossiped_in = composed_;
     chosen.push_back(&node);
   }
-  // Suspects besides: the others wait for a majority.
+  // Adds all PFAIL nodes, because other nodes wait for a majority.
   for (const ClusterNode* node : all) {
     const bool is_told = node != receiver && (node->flags & (kNodeHandshake | kNodeNoAddress)) == 0;
     if (node->Is(kNodeSuspect) && is_told) chosen.push_back(node);
@@ -200,14 +200,14 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
       parts_.failures.Withdraw(node, sender);
     }
   }
-  // Somebody else heard of it later than we did, so it need not be asked.
+  // Another node had a later PONG than this node, so a PING is not needed yet.
   if (!fails && !node.IsFailing() && node.ping_sent_ms == 0 && node.reports.empty()) {
     const int64_t pong_ms = int64_t{entry.pong_received_s} * 1000;
     if (pong_ms <= parts_.core.NowMs() + kClockDriftMs && pong_ms > node.pong_received_ms) {
       node.pong_received_ms = pong_ms;
     }
   }
-  // Others reach it at an address that we do not know.
+  // Other nodes reach it at an address that this node does not know.
   const NodeAddress address = AddressOf(entry);
   const bool has_address = (entry.flags & kNodeNoAddress) == 0 && address.bus_port != 0 && NormalIp(address.ip);
   const bool has_moved = address.ip != node.address.ip || address.bus_port != node.address.bus_port ||
@@ -219,7 +219,7 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
   parts_.core.view.Changed();
 }
 
-// The sender is in the cluster, and says that this node is. Its role is learned from itself.
+// Adds a node that a member of the cluster describes. Its primary and slots are learned from its own packets.
 void Gossip::Learn(const GossipEntry& entry) {
   if (parts_.core.view.KnownNodes() >= kMostNodes) return;
   const bool is_replica = (entry.flags & kNodeReplica) != 0;
@@ -243,14 +243,14 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   take(sender.human_name, extensions.human_name, IsAnnouncedName);
   take(sender.client_ipv4, extensions.client_ipv4, IsIpv4);
   take(sender.client_ipv6, extensions.client_ipv6, IsIpv6);
-  // Who says nothing of its shard has that of its primary.
+  // A node that does not announce a shard belongs to the shard of its primary.
   const NodeId shard = extensions.shard.value_or(sender.primary != nullptr ? sender.primary->shard : sender.shard);
   const bool was_known = sender.is_shard_known;
   if (shard.IsSound()) sender.is_shard_known = true;
   if (shard.IsSound() && sender.shard != shard) {
     sender.shard = shard;
-    // This node may have followed the primary before it knew its shard. A primary that leaves for another shard does
-    // not take along this node, whose data is of the old one.
+    // This node may have followed the primary before it knew the shard. If a primary moves to another shard later,
+    // this node does not move with it, because its data belongs to the old shard.
     if (view.me().primary == &sender && !was_known) view.me().shard = shard;
     view.Changed();
     view.WantSave();

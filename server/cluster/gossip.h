@@ -1,6 +1,6 @@
-// Gossip: how nodes get to know each other, and stay in touch. Each PING and PONG tells of some other nodes; a MEET
-// makes the receiver trust the sender. Nodes that were forgotten are not learned again for a minute
-// (cluster-blacklist-ttl).
+// Gossip: lets nodes learn of each other and stay in touch. Each PING and PONG describes some other nodes; a MEET
+// makes the receiver trust the sender. Forgotten nodes are not learned again for cluster-blacklist-ttl (a minute by
+// default).
 #pragma once
 
 #include <cstdint>
@@ -24,25 +24,26 @@ class Gossip {
   };
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
-  // CLUSTER MEET: greets whoever is there. False: this is no address, or somebody is being greeted there already.
+  // CLUSTER MEET: starts a handshake with the node at this address, unless one is under way. Returns false if the
+  // address is invalid.
   bool Greet(const NodeAddress& address);
-  // Somebody unknown greets: greets back at this address, within limits.
+  // Starts a handshake with an unknown node that has sent a MEET, within limits.
   void GreetBack(const NodeAddress& address);
-  // A node nobody has heard of yet. Null: such a handshake is under way.
+  // Adds a node whose id is not known yet. Returns null if a handshake with this address is under way.
   ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);
-  // Gives up handshakes that take too long. For the timer.
+  // Gives up handshakes that take too long. Called by the timer.
   void EndLateHandshakes();
 
-  // A PING, PONG or MEET that tells of some nodes.
+  // Makes a PING, PONG or MEET that describes some nodes.
   BusPacket Compose(PacketType type, const ClusterNode* receiver);
   void Ping(ClusterNode& node, PacketType type = PacketType::kPing);
-  // To replicas of the same primary, which rank themselves by the offset; or to all.
+  // kSiblings: the replicas of the same primary, which rank themselves by the offset.
   enum class To : uint8_t { kAll, kSiblings };
   void BroadcastPong(To whom);
-  // A PONG to all that tells of this node only. Cost: one packet is made, and sent to each node.
+  // Sends a PONG that describes only this node to all nodes. Cost: one packet is made, and sent to each node.
   void TellOfMyself();
 
-  // What a PING told. `sender` is known. `link` is where it came from.
+  // Applies the content of a PING, PONG or MEET. Requires: `sender` is known.
   void Receive(ClusterNode& sender, const BusPacket& packet);
   void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);
 
@@ -54,7 +55,7 @@ class Gossip {
   void Remove(ClusterNode& node);
 
  private:
-  // Those worth telling the receiver about.
+  // Chooses the nodes that a packet to the receiver describes.
   std::vector<const ClusterNode*> Choose(const ClusterNode* receiver);
   GossipEntry EntryOf(const ClusterNode& node) const;
   PingExtensions MyExtensions();
@@ -65,7 +66,7 @@ class Gossip {
 
   const Parts parts_;
   uint64_t composed_ = 0;
-  std::map<NodeId, int64_t> forgotten_;  // until when
+  std::map<NodeId, int64_t> forgotten_;  // the time until which each id is ignored
 };
 
 }  // namespace respite

@@ -37,7 +37,7 @@ void ManualFailover::Continue() {
     return Reset();
   }
   if (can_start_ || primary_offset_ == -1) return;
-  // Without a link the same number may be the end of another history: both begin at 0 after a restart.
+  // Without a link an equal offset may belong to another history: both begin at 0 after a restart.
   if (!parts_.core.host.IsLinked() || parts_.core.host.Offset() != primary_offset_) return;
   can_start_ = true;
   parts_.core.log.Notice("All master replication stream processed, manual failover can start.");

@@ -1,9 +1,9 @@
 // ManualFailover: CLUSTER FAILOVER, sent to a replica, makes it the primary without losing a write:
 //
-//   replica  MFSTART ─────────────►  primary   holds writes back, and says its offset with the flag "paused"
-//   replica  has all up to there: asks for votes (Election), which the flag "force" gets though the primary works
+//   replica  MFSTART ─────────────►  primary   pauses writes, and tells its offset with the flag "paused"
+//   replica  has all data up to there: requests votes (Election) with the flag "force", though the primary works
 //
-// It is over after cluster-manual-failover-timeout, whatever has become of it.
+// It ends after cluster-manual-failover-timeout in any case.
 #pragma once
 
 #include <cstdint>
@@ -23,29 +23,29 @@ class ManualFailover {
   };
   explicit ManualFailover(const Parts& parts) : parts_(parts) {}
 
-  // On a replica. kAsk: waits for the primary to hold writes back; kForce: it may be down.
+  // Starts on a replica. kAsk: waits for the primary to pause writes. kForce: does not wait, because it may be down.
   enum class Mode : uint8_t { kAsk, kForce };
   void Start(Mode mode);
-  // MFSTART of one of our replicas.
+  // Handles MFSTART from a replica of this node.
   void ReceiveRequest(ClusterNode& replica);
-  // The header of any packet of our primary.
+  // Reads the header of any packet of this node's primary.
   void ReceivePrimaryOffset(const PacketHeader& header);
   void Reset();
-  // For the timer and the ends of Turns.
+  // Called by the timer, and at the ends of turns.
   void Continue();
 
   bool IsUnderWay() const { return until_ms_ != 0; }
-  // The replica has everything, or need not.
+  // The replica has all data of the primary, or need not have it.
   bool CanStart() const { return IsUnderWay() && can_start_; }
-  // This primary waits for that replica, which should hear of the offset soon.
+  // This primary waits for that replica, which should learn the offset soon.
   bool IsFor(const ClusterNode& replica) const { return IsUnderWay() && replica.id == replica_; }
 
  private:
   const Parts parts_;
-  int64_t until_ms_ = 0;  // 0: none
+  int64_t until_ms_ = 0;  // 0: none is under way
   bool can_start_ = false;
-  int64_t primary_offset_ = -1;  // of a replica: where its primary has stopped; -1: not known yet
-  NodeId replica_;               // of a primary: for whom
+  int64_t primary_offset_ = -1;  // on a replica: the offset at which its primary paused; -1: not known yet
+  NodeId replica_;               // on a primary: the replica that requested the failover
 };
 
 }  // namespace respite

@@ -5,7 +5,7 @@ namespace respite {
 void MyRole::Follow(ClusterNode& primary) {
   ClusterView& view = core_.view;
   ClusterNode& me = view.me();
-  // A primary that loses its slots may have parted from the one that takes them, and another shard has other keys.
+  // A primary that loses its slots may have diverged from the node that takes them, and another shard has other keys.
   const bool is_sibling = me.IsReplica() && me.shard == primary.shard;
   if (me.IsPrimary()) {
     view.StopMoves();

@@ -1,4 +1,4 @@
-// MyRole: this node becomes the replica of another, or a primary.
+// MyRole: changes the role of this node to primary, or to replica of another node.
 #pragma once
 
 #include <functional>
@@ -12,13 +12,13 @@ class MyRole {
  public:
   explicit MyRole(const ClusterCore& core) : core_(core) {}
 
-  // What else ends with a change of role.
+  // Sets the handler that is called after each change of role.
   void OnChange(std::function<void()> handler) { on_change_ = std::move(handler); }
 
-  // Has no slots from now on. Requires: a primary other than this node.
+  // Makes this node a replica without slots. Requires: a primary other than this node.
   void Follow(ClusterNode& primary);
   void Promote();
-  // The primary has moved: connects to its new address.
+  // Connects to the primary again, for example after a change of its address.
   void FollowAgain() { Connect(History::Owner::kSame); }
 
  private:

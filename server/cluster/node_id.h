@@ -1,4 +1,4 @@
-// NodeId: the name of a node in its cluster, or of a shard: 40 lower-case hexadecimal digits that somebody drew.
+// NodeId: the id of a node in its cluster, or of a shard: 40 random lower-case hexadecimal digits.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,15 @@ class NodeId {
  public:
   static constexpr size_t kLength = 40;
 
-  // Names nobody.
+  // Makes the null id, which names no node.
   NodeId() = default;
-  // The bytes of the bus: digits, or only zeros for nobody. Requires: kLength bytes.
+  // Reads an id of the bus: digits, or only zeros for the null id. Requires: kLength bytes.
   static NodeId FromBytes(Bytes bytes) {
     NodeId id;
     std::copy_n(bytes.begin(), kLength, id.bytes_.begin());
     return id;
   }
-  // Nothing unless the text is an id.
+  // Returns nothing if the text is not an id.
   static std::optional<NodeId> Parse(Bytes text) {
     if (text.size() != kLength) return std::nullopt;
     const bool is_id = std::ranges::all_of(text, [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
@@ -38,11 +38,11 @@ class NodeId {
   }
 
   bool IsNull() const { return bytes_[0] == '\0'; }
-  // Whether it is made of digits; what comes from the bus may not be.
+  // Whether the id consists of digits; an id from the bus may not.
   bool IsSound() const { return Parse(Text()).has_value(); }
   Bytes Text() const { return {bytes_.data(), kLength}; }
   std::string String() const { return std::string(Text()); }
-  // NOLINTNEXTLINE(modernize-use-nullptr): the check stumbles over what the compiler makes of it
+  // NOLINTNEXTLINE(modernize-use-nullptr): false positive in the code that the compiler generates
   auto operator<=>(const NodeId&) const = default;
 
  private:

@@ -89,7 +89,7 @@ std::string LineOf(const ClusterView& view, const ClusterNode& node, NodesFormat
 
 // --- Reading.
 
-// A line, as far as it stands alone: other lines may come later.
+// A parsed line. References to other nodes are not resolved, because their lines may come later.
 struct Line {
   NodeId id;
   Bytes address;
@@ -165,7 +165,7 @@ bool TakeAux(ClusterNode& node, Bytes aux) {
   };
   if (name == "client-ipv4") return take_ip(node.client_ipv4, IsIpv4(value));
   if (name == "client-ipv6") return take_ip(node.client_ipv6, IsIpv6(value));
-  if (name != "tcp-port" && name != "tls-port") return true;  // a later version knows it
+  if (name != "tcp-port" && name != "tls-port") return true;  // fields of later versions are ignored
   const auto port = ParsePort(value);
   if (port) (name == "tcp-port" ? node.address.tcp_port : node.address.tls_port) = *port;
   return port.has_value();
@@ -185,7 +185,7 @@ bool TakeAddress(ClusterNode& node, Bytes text, PortChoice choice) {
   const auto port = ParsePort(ports.substr(0, at));
   if (!port) return false;
   (choice == PortChoice::kTls ? node.address.tls_port : node.address.tcp_port) = *port;
-  // Files of before version 4 do not have it.
+  // Files from before Redis 4 do not have it.
   const auto bus =
       at == Bytes::npos ? static_cast<uint16_t>(*port + kBusPortDistance) : ParsePort(ports.substr(at + 1));
   if (bus) node.address.bus_port = *bus;
@@ -198,7 +198,7 @@ std::optional<int> ParseSlot(Bytes text) {
   return static_cast<int>(*slot);
 }
 
-// A node that the file only refers to is known by its id.
+// Returns the node; adds it without an address if the file has only referred to it so far.
 ClusterNode& FindOrAdd(ClusterView& view, const NodeId& id, Random& random) {
   if (ClusterNode* node = view.Find(id)) return *node;
   ClusterNode& node = view.Add(id, kNodeNoAddress);
@@ -320,7 +320,7 @@ Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, Por
     }
     if (node == nullptr) node = &view->Add(line.id, line.flags);
     node->flags = line.flags;
-    // Whether this node fails is not for itself to say, and it needs no greeting.
+    // This node does not decide whether it has failed itself, and it needs no greeting.
     if (node->IsMyself()) {
       for (NodeFlag flag : {kNodeSuspect, kNodeFailed, kNodeHandshake, kNodeMeet, kNodeNoAddress}) node->Clear(flag);
     }

@@ -3,7 +3,7 @@
 //   <id> <ip>:<port>@<bus port>[,<hostname>[,<name>=<value>]…] <flags> <primary or -> <ping> <pong> <epoch> <link>
 //   <slots> vars currentEpoch <n> lastVoteEpoch <n>
 //
-// Slots are `5`, `0-5460`, `[7->-<id>]` while slot 7 goes to that node, `[7-<-<id>]` while it comes from there.
+// Slots are `5`, `0-5460`, `[7->-<id>]` while slot 7 migrates to that node, `[7-<-<id>]` while it is imported from it.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,14 @@
 
 namespace respite {
 
-// "myself,master,fail?" as nodes.conf has them.
+// Returns the flags as in nodes.conf, for example "myself,master,fail?".
 std::string FlagsText(const ClusterNode& node);
-// "0-5460 5462": what the node owns.
+// Returns the slots of the node, for example "0-5460 5462".
 std::string SlotsText(const ClusterView& view, const ClusterNode& node);
 
-// Which port stands in front: that of TLS, if the bus or the client that asks uses it.
+// The port that comes first: the TLS port if the bus, or the client that asks, uses TLS.
 enum class PortChoice : uint8_t { kTcp, kTls };
-// kClient: without what only other nodes need to know.
+// kClient omits fields that only nodes need.
 enum class NodeForm : uint8_t { kFile, kClient };
 struct NodesFormat {
   PortChoice port = PortChoice::kTcp;
@@ -31,12 +31,12 @@ struct NodesFormat {
   IpFamily family = IpFamily::kIpv4;  // of the client that asks
 };
 std::string NodeLine(const ClusterView& view, const ClusterNode& node, NodesFormat format);
-// Without nodes that have one of these flags. Cost: O(nodes + slots).
+// Omits nodes that have one of these flags. Cost: O(nodes + slots).
 std::string NodesText(const ClusterView& view, NodesFormat format, uint16_t without_flags);
-// The whole file.
+// Returns the content of nodes.conf.
 std::string NodesFileText(const ClusterView& view, PortChoice port);
 
-// Reads the text of a file. Ids that it does not have are drawn. Fails with the reason.
+// Parses the content of nodes.conf. Draws the shard ids that it lacks. Fails with the reason.
 Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, PortChoice port, Random& random);
 
 }  // namespace respite

@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kOrphanedMs = 5000;  // its replica may come back
+constexpr int64_t kOrphanedMs = 5000;  // its replica may return in this time
 
 }  // namespace
 
@@ -15,7 +15,7 @@ bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
          node.WorkingReplicas() == 0;
 }
 
-// All replicas come to the same conclusion: the smallest id of those that are spare goes.
+// All replicas come to the same conclusion: the spare replica with the smallest id moves.
 bool ReplicaMigration::IsMyTurn(int most) const {
   const ClusterView& view = parts_.core.view;
   const ClusterNode* candidate = nullptr;

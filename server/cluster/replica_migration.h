@@ -1,5 +1,5 @@
-// ReplicaMigration: a primary that has lost all its replicas gets one of a primary that has more of them than the
-// others (cluster-migration-barrier).
+// ReplicaMigration: a primary that has lost all its replicas gets a replica of a primary that has the most of them
+// (cluster-migration-barrier).
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class ReplicaMigration {
   };
   explicit ReplicaMigration(const Parts& parts) : parts_(parts) {}
 
-  // For the timer. Cost: O(nodes).
+  // Called by the timer. Cost: O(nodes).
   void Continue();
 
  private:
   static bool IsOrphaned(const ClusterNode& node);
-  // This node is the one that should go. `most`: the largest number of replicas of a primary.
+  // Whether this replica is the one that must move. `most`: the largest number of working replicas of any primary.
   bool IsMyTurn(int most) const;
 
   const Parts parts_;

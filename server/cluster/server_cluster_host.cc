@@ -58,9 +58,9 @@ Result<std::string, std::string> ServerClusterHost::OpenFile() {
   return std::move(text).value();
 }
 
-// The lock goes with the file that is replaced, so the new one is locked before it takes its place. Its text is on disk
-// by then: if the machine crashes, there is the file of before or this one, never an empty one, with which the node
-// would be another.
+// The lock belongs to the file that is replaced, so the new file is locked before the rename. Its content is synced
+// before that. After a crash of the machine there is the former or the new file, never an empty one, with which the
+// node would get another id.
 IoError ServerClusterHost::Write(const std::string& text, Durably durably) {
   const std::string path = Path();
   const std::string temporary = path + ".tmp";
@@ -114,7 +114,7 @@ bool ServerClusterHost::IsLinked() const { return services_.replication.role().i
 
 bool ServerClusterHost::HasWholeData() const { return services_.data.history.IsWhole(); }
 
-// CLUSTER REPLICATE of the same primary has a resting link made again.
+// Does nothing for the same primary, except that CLUSTER REPLICATE makes a resting link connect again.
 void ServerClusterHost::Follow(const std::string& ip, int port, History::Owner owner) {
   WhenNobodyLoads([this, ip, port, owner] {
     const auto& now = services_.settings.replicaof;
@@ -132,8 +132,8 @@ void ServerClusterHost::Promote() {
   WhenNobodyLoads([this] { services_.replication.Promote(); });
 }
 
-// The bus is served while a snapshot of the primary is loaded, or while a script takes long. What they work with must
-// not change under them.
+// Runs the task, but only after the turn if a snapshot of the primary is loading or a script takes long. The bus is
+// served meanwhile, and the data that they work with must not change.
 void ServerClusterHost::WhenNobodyLoads(std::function<void()> task) {
   if (!services_.phase.IsMidTurn() || !services_.host) return task();
   services_.host->Post(std::move(task));
@@ -149,7 +149,7 @@ void ServerClusterHost::DeleteKeysIn(int slot) {
   WhenNobodyLoads([this, slot] { GiveUpKeysIn(slot); });
 }
 
-// The slot may have come back meanwhile.
+// The slot may have returned before this runs.
 void ServerClusterHost::GiveUpKeysIn(int slot) {
   const ClusterView& view = services_.cluster.cluster()->view();
   if (view.Owner(slot) == &view.me() || view.ImportingFrom(slot) != nullptr) return;
@@ -171,7 +171,8 @@ void ServerClusterHost::DeleteAllKeys() {
   WhenNobodyLoads([this] {
     services_.data.keyspace.hidden().Clear();
     Capture taken = Capture::Take(services_.data);
-    if (services_.data.functions != nullptr) services_.data.functions->Exchange(taken.TakeFunctions());  // they stay
+    if (services_.data.functions != nullptr)
+      services_.data.functions->Exchange(taken.TakeFunctions());  // functions are kept
     services_.lazy_free.Free(std::move(taken), FreeMode::kLater);
   });
 }

@@ -1,4 +1,4 @@
-// ServerClusterHost: the server around the cluster: its replication, data, clients and files.
+// ServerClusterHost: connects the cluster to the server: its replication, data, clients and files.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,8 @@ class ServerClusterHost final : public ClusterHost {
  public:
   explicit ServerClusterHost(const Services& services) : services_(services) {}
 
-  // Reads nodes.conf, which nobody else may use from now on; empty if there is none. Fails with the reason.
+  // Reads and locks nodes.conf, so that no other process can use it. Creates it empty if it is absent. Fails with the
+  // reason.
   Result<std::string, std::string> OpenFile();
 
   // ClusterHost
@@ -37,9 +38,9 @@ class ServerClusterHost final : public ClusterHost {
   void OnTopologyChanged() override { has_new_topology_ = true; }
   bool Save(const ClusterView& view, Durably durably) override;
 
-  // For the timer: what Save has written is on disk after a second.
+  // Called by the timer: a second after Save, makes sure that the new file is on disk.
   void FinishSave();
-  // Somebody should look after clients that wait for keys of slots that have moved.
+  // Whether the topology has changed since the last call, so that blocked clients may wait for keys of moved slots.
   bool TakeNewTopology() { return std::exchange(has_new_topology_, false); }
 
  private:
@@ -49,13 +50,13 @@ class ServerClusterHost final : public ClusterHost {
   std::string Path() const;
   IoError Write(const std::string& text, Durably durably);
   IoError SyncName();
-  // False: there is one.
+  // Ends the server if there is an error. Returns false then.
   bool EndServerIf(IoError error);
 
   const Services& services_;
   std::unique_ptr<File> lock_;
   bool has_new_topology_ = false;
-  bool is_name_unsynced_ = false;  // the directory does not have the new nodes.conf for sure
+  bool is_name_unsynced_ = false;  // the rename of nodes.conf may not be on disk yet
   int64_t renamed_at_ms_ = 0;
 };
 

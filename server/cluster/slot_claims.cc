@@ -20,7 +20,8 @@ bool SlotClaims::Loses(int slot, const ClusterNode& claimant, uint64_t epoch) co
   const ClusterView& view = parts_.core.view;
   const ClusterNode* owner = view.Owner(slot);
   if (owner == &claimant) return false;
-  // An operator moves it here, and says when that is over. Only a replica of the source may take the source's place.
+  // An operator imports the slot, and says when that has ended. Only a replica of the source may take the source's
+  // place.
   const ClusterNode* source = view.ImportingFrom(slot);
   if (source != nullptr && source->shard != claimant.shard) return false;
   return owner == nullptr || view.disclaimed.Has(slot) || owner->config_epoch < epoch;
@@ -55,7 +56,7 @@ void SlotClaims::Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& clai
     view.WantCheck();
   });
   NoteDisclaimed(claimant, claimed);
-  // Who loses its last slot joins the winner, as its replica: this is how a failed primary comes back.
+  // A node that loses its last slot becomes a replica of the winner. A failed primary returns in this way.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());
@@ -92,7 +93,7 @@ void SlotClaims::ApplyUpdate(const UpdateBody& update) {
   Take(*node, update.config_epoch, update.slots);
 }
 
-// Two primaries drew the same epoch: the one with the smaller id takes another.
+// Two primaries have the same epoch: the one with the smaller id takes a new epoch.
 void SlotClaims::ResolveCollision(const ClusterNode& sender) {
   ClusterView& view = parts_.core.view;
   if (sender.id <= view.me().id) return;

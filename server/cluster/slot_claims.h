@@ -1,5 +1,5 @@
-// SlotClaims: who owns which slot when nodes disagree. Each primary claims its slots with its config epoch, and the
-// claim with the larger epoch wins. A node that claims what it has lost is told so (UPDATE).
+// SlotClaims: decides who owns a slot when nodes disagree. Each primary claims its slots with its config epoch, and
+// the claim with the larger epoch wins. A node that claims lost slots is told so (UPDATE).
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ class SlotClaims {
   };
   explicit SlotClaims(const Parts& parts) : parts_(parts) {}
 
-  // A PING of a node: what it, or its primary, claims.
+  // Applies a packet's header: the claims of the sender, or of its primary.
   void ApplyHeader(ClusterNode& sender, const PacketHeader& header);
-  // Somebody says that we claim what others have.
+  // Applies an UPDATE, which a node sends when this node claims slots that others own.
   void ApplyUpdate(const UpdateBody& update);
 
-  // A primary takes an epoch larger than all others, without asking anybody. False: it has the largest already.
+  // Takes an epoch larger than all others, without an election. Returns false if this node has the largest already.
   bool BumpEpoch();
 
  private:

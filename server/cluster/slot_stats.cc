@@ -75,8 +75,8 @@ void SlotStats::NoteQueued(const FinishedCall& call) {
   ++queued_.count;
 }
 
-// The commands of a transaction and of a script come first, and the EXEC or EVAL last, with the time and the reply of
-// all of them.
+// Commands of a transaction or script are reported first. EXEC or EVAL is reported last, with the time and the reply
+// of all of them.
 void SlotStats::OnCall(const FinishedCall& call) {
   Note(parts_.router.SlotOf(call.command, call.words).value_or(kNoSlot));
   if (call.depth != 0) {
@@ -95,7 +95,7 @@ void SlotStats::OnCall(const FinishedCall& call) {
       call.reply_bytes + queued.count * kQueued.size() + streamed * parts_.services.replication.replicas().All().size();
 }
 
-// What the node does by itself, such as removing expired keys, is no call of a client.
+// Changes that the node makes by itself, such as removing expired keys, belong to no call of a client.
 void SlotStats::Append(const UnitEffects& effects) {
   if (parts_.current_execution.command == nullptr) return;
   for (size_t i = 0; i < effects.Count(); ++i) {

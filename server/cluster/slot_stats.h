@@ -1,8 +1,8 @@
-// SlotStats: what each hash slot costs this node: time, and bytes from and to clients (CLUSTER SLOT-STATS).
+// SlotStats: counts the cost of each hash slot: time, and bytes from and to clients (CLUSTER SLOT-STATS).
 //
-// It observes calls and the stream to replicas while cluster-slot-stats-enabled says so, and costs nothing otherwise.
-// A call counts for the slot of its keys: a transaction or a script with all that it ran, and for none if those were of
-// several slots.
+// It observes calls and the replication stream only while cluster-slot-stats-enabled is on, and costs nothing
+// otherwise. A call counts for the slot of its keys. A transaction or script counts with all commands that it ran, or
+// for no slot if their keys are in several.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ class SlotStats final : public CallObserver, public Journal {
   explicit SlotStats(const Parts& parts);
   ~SlotStats() override;
 
-  // cluster-slot-stats-enabled has changed. What was counted before stays.
+  // Applies a change of cluster-slot-stats-enabled. Earlier counts stay.
   void AdoptSetting();
   void Reset() { figures_.clear(); }
-  // Slots of other shards start again from 0 when they come back. Cost: O(slots), if anything was counted.
+  // Resets slots of other shards, so that they start from 0 when they return. Cost: O(slots), if anything was counted.
   void ForgetOthers(ClusterView& view);
   Figures Of(int slot) const { return figures_.empty() ? Figures{} : figures_[static_cast<size_t>(slot)]; }
 
@@ -66,10 +66,11 @@ class SlotStats final : public CallObserver, public Journal {
   const Parts parts_;
   bool is_on_ = false;
   std::vector<Figures> figures_;  // empty: nothing was counted
-  // Of the call of a client that is under way.
+  // For the client's call that is under way: its slot, the queued commands of its transaction, and the bytes that it
+  // adds to the stream of each replica.
   int slot_ = kNoSlot;
-  Queued queued_;                // of its transaction
-  uint64_t streamed_bytes_ = 0;  // to each replica
+  Queued queued_;
+  uint64_t streamed_bytes_ = 0;
 };
 
 }  // namespace respite

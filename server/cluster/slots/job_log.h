@@ -1,4 +1,4 @@
-// JobLog: the migrations of slots that this node takes or took part in, for CLUSTER GETSLOTMIGRATIONS.
+// JobLog: the slot migrations in which this node takes or took part, for CLUSTER GETSLOTMIGRATIONS.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class JobLog {
   }
   // The latest first.
   const Jobs& All() const { return jobs_; }
-  // Forgets the oldest of those that are over, until `most` of these are left.
+  // Removes the oldest ended jobs, until at most `most` ended jobs are left.
   void Trim(size_t most);
 
  private:

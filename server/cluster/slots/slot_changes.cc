@@ -20,7 +20,9 @@ const Command* Find(const CommandTable& commands, std::span<const Bytes> words) 
   return commands.FindSub(*command, words[1]);
 }
 
-// Takes "*<number>\r\n" or "$<number>\r\n" off the front. Requires: our own text.
+// Removes "*<number>\\r\
+// " or "$<number>\\r\
+// " from the front. Requires: text that this server wrote.
 size_t TakeNumber(Bytes& text) {
   const size_t end = text.find('\r');
   const auto number = ParseInteger(text.substr(1, end - 1));
@@ -41,7 +43,7 @@ std::span<const Bytes> SlotChanges::Words::Of(Bytes request) {
   return words_;
 }
 
-// Functions belong to a node: a command about them is no change of keys.
+// Functions belong to a node, so commands about them change no keys.
 bool SlotChanges::ChangesEverything(const CommandTable& commands, std::span<const Bytes> words) {
   const Command* const command = Find(commands, words);
   if (command == nullptr || !command->Is(kWrite) || command->Spec().group == CommandGroup::kScripting) return false;

@@ -1,5 +1,5 @@
-// SlotChanges: a journal of the changes to the keys of some slots, as requests for the node that takes these slots
-// over.
+// SlotChanges: a journal that collects the changes to keys of some slots, as requests for the node that takes the
+// slots over.
 #pragma once
 
 #include <optional>
@@ -16,20 +16,20 @@ class CommandTable;
 
 class SlotChanges final : public Journal {
  public:
-  // The slots and the table must outlive it.
+  // The slots and the table must outlive this object.
   SlotChanges(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
 
   void Append(const UnitEffects& effects) override;
-  // What was not taken.
+  // Bytes that were not taken yet.
   size_t BufferedBytes() const override { return text_.size(); }
   bool Empty() const { return text_.empty(); }
   std::string Take() { return std::exchange(text_, {}); }
-  // All keys were changed at once (FLUSHALL), which is no change of slots.
+  // Whether all keys were changed together (FLUSHALL). Such a change cannot be sent as a change of slots.
   bool HasChangedEverything() const { return has_changed_everything_; }
 
-  // Whether the request of a journal changes keys without naming any.
+  // Whether a request of a journal changes keys without naming any.
   static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> words);
-  // The words of the request of a journal, valid until the next call.
+  // Splits a request of a journal into its arguments, which are valid until the next call.
   class Words {
    public:
     std::span<const Bytes> Of(Bytes request);
@@ -44,10 +44,10 @@ class SlotChanges final : public Journal {
   const SlotSet& slots_;
   const CommandTable& commands_;
   std::string text_;
-  int selected_db_ = -1;  // by text_ and what was taken of it
+  int selected_db_ = -1;  // at the end of text_, including text that was taken
   bool has_changed_everything_ = false;
   Words words_;
-  Effects wanted_;  // kept for its memory
+  Effects wanted_;  // kept to reuse its memory
 };
 
 }  // namespace respite

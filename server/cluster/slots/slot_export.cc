@@ -32,14 +32,15 @@ constexpr int64_t kAckEveryMs = 1000;
 constexpr int64_t kLongestPauseMs = 5000;
 constexpr size_t kMarkLength = 40;
 
-// The last that a child writes whose work is done. No key can pretend it: the mark is drawn for each snapshot.
+// The last request of a child that has finished its work. No key can imitate it, because each snapshot has a random
+// mark.
 std::string SnapshotEof(Bytes mark) {
   std::string text;
   AppendRequest(text, {"CLUSTER", "SYNCSLOTS", "SNAPSHOT-EOF", mark});
   return text;
 }
 
-// What another server says, for the log: some printable characters.
+// Returns the beginning of another server's line for the log, with only printable characters.
 std::string Shown(Bytes line) {
   constexpr size_t kMost = 200;
   std::string text(line.substr(line.starts_with('-') ? 1 : 0, kMost));
@@ -158,7 +159,7 @@ void SlotExport::OnReceived(Bytes bytes) {
 
 void SlotExport::OnEnded(const std::string& reason) {
   link_.reset();
-  if (job_->state == State::kGranted) return;  // the bus tells who owns the slots
+  if (job_->state == State::kGranted) return;  // the bus will tell who owns the slots
   Fail("the connection to the target ended" + (reason.empty() ? "" : ": " + reason));
 }
 
@@ -194,7 +195,7 @@ void SlotExport::Heard(Request request, Bytes line) {
   }
 }
 
-// "OK <epoch>": from here on clients are sent to the target.
+// "OK <epoch>": from now on clients are redirected to the target.
 void SlotExport::TakeIn(Bytes line) {
   const auto epoch = ParseUnsigned(line.substr(std::min(line.size(), line.find(' ') + 1)));
   if (!epoch) return Fail("the target does not say how it has taken the slots");
@@ -262,9 +263,9 @@ void SlotExport::SendChanges() {
   link_->Send(text);
 }
 
-// When the target answers an ACK, it has applied what was sent before it. So writes are held back no longer than it
-// takes to send and apply what came during one such round. Under a load that is too high for that, a little more is
-// accepted in each round.
+// An answered ACK shows that the target has applied everything before it. So writes are paused no longer than it takes
+// to send and apply the changes of one round. Each round accepts twice as many bytes of changes, in case the load is
+// high.
 void SlotExport::CatchUp() {
   if (!asked_.empty()) return;
   constexpr size_t kLittle = 64 * 1024;
@@ -284,7 +285,7 @@ void SlotExport::AskForAck() {
 }
 
 void SlotExport::PauseWrites() {
-  if (parts_.services.pause.IsOn()) return;  // somebody else decides about writes at the moment
+  if (parts_.services.pause.IsOn()) return;  // another pause is active; tries again in the next turn
   parts_.services.pause.PauseWrites(Pause::kSlotMigration);
   holds_writes_ = true;
   Enter(State::kPaused);
@@ -335,7 +336,7 @@ void SlotExport::Fork() {
       [this](bool is_whole) { PipeEnded(is_whole); });
 }
 
-// In the child.
+// Runs in the child.
 bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
   const Keyspace& keyspace = parts_.services.keyspace;
   PipeOutput out(reporter.Output());

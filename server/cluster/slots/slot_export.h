@@ -1,20 +1,19 @@
-// SlotExport: sends slots to the node that is to own them: their keys, then the changes since, and then the right to
-// own them.
+// SlotExport: sends slots to their new owner: the keys, then the changes since the snapshot, and then the ownership.
 //
 //   kConnecting ─► kEstablishing ─► kWaitingToSnapshot ─► kSnapshotting ─► kStreaming ─► kWaitingToPause ─► kPaused ─►
 //   kGranted ─► kSuccess
 //
-//   CLUSTER SYNCSLOTS ESTABLISH …    the target hides the slots, and takes what follows
+//   CLUSTER SYNCSLOTS ESTABLISH …    the target hides the slots, and accepts the requests below
 //   commands of the keys             a child writes them: the slots as they were at its fork
 //   CLUSTER SYNCSLOTS SNAPSHOT-EOF mark
 //   commands of the changes          collected by SlotChanges since the fork
-//   CLUSTER SYNCSLOTS ACK            answered when everything before it was applied
-//   CLUSTER SYNCSLOTS PAUSED         writes are held back now: there are no more changes
+//   CLUSTER SYNCSLOTS ACK            answered after everything before it was applied
+//   CLUSTER SYNCSLOTS PAUSED         writes are paused now: there are no more changes
 //   CLUSTER SYNCSLOTS TAKEOVER       the target owns the slots from now on
 //
-// The target answers these requests of CLUSTER SYNCSLOTS, and nothing else. Until TAKEOVER is sent every trouble ends
-// in kFailed, and the slots stay. If the answer to TAKEOVER does not come, the bus may tell who owns them; writes are
-// held back meanwhile, for longer than the target may take to take over.
+// The target answers only these requests of CLUSTER SYNCSLOTS. Until TAKEOVER is sent, every error ends in kFailed,
+// and the slots stay here. If the answer to TAKEOVER does not arrive, the bus may tell who owns the slots. Writes stay
+// paused meanwhile, longer than the target may take for the takeover.
 #pragma once
 
 #include <cstdint>
@@ -48,15 +47,15 @@ class SlotExport final : public Link::User {
   SlotExport& operator=(const SlotExport&) = delete;
 
   void Start();
-  // At the end of a Turn, when all its changes are in the journals.
+  // Called at the end of a turn, when the changes of the turn are in the journals.
   void Continue();
-  // Ten times a second: what takes too long.
+  // Called ten times a second; checks the timeouts.
   void CheckTime();
   void Cancel();
   void Fail(const std::string& message) { End(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
   bool IsOver() const { return job_->IsOver(); }
-  // What has to be sent.
+  // Bytes that wait to be sent.
   size_t BufferedBytes() const;
 
   // Link::User
@@ -84,28 +83,28 @@ class SlotExport final : public Link::User {
   void CatchUp();
   void AskForAck();
   void PauseWrites();
-  // Who owns the slots, by what this node believes.
+  // Owner of the slots in this node's view.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };
   Owner FindOwner() const;
-  // False: it has ended, because the slots are not ours any more.
+  // Ends the export if this node does not own the slots any more, or has forgotten the target. Returns false then.
   bool StillOwns();
   void TakeIn(Bytes line);
 
   const Parts parts_;
   const std::shared_ptr<SlotJob> job_;
   std::unique_ptr<Link> link_;
-  std::string line_;  // the beginning of an answer
+  std::string line_;  // the beginning of an incomplete answer
   std::deque<Request> asked_;
   std::optional<SnapshotPipe> pipe_;
-  std::optional<SlotChanges> changes_;  // from the fork on
+  std::optional<SlotChanges> changes_;  // since the fork
   bool holds_writes_ = false;
-  uint64_t seen_version_ = UINT64_MAX;  // of the view
-  size_t sent_since_ack_ = 0;           // changes behind the last ACK that was asked for
-  int rounds_ = 0;                      // of catching up
-  int64_t progress_ms_ = 0;             // of the Pace: when something was heard, or sent
-  int64_t entered_ms_ = 0;              // the state
+  uint64_t seen_version_ = UINT64_MAX;  // version of the view at the last StillOwns
+  size_t sent_since_ack_ = 0;           // bytes of changes since the last ACK was requested
+  int rounds_ = 0;                      // rounds of catching up
+  int64_t progress_ms_ = 0;             // Pace time of the last answer, or of the last bytes sent
+  int64_t entered_ms_ = 0;              // Pace time at which the state was entered
   int64_t asked_ack_ms_ = 0;
-  size_t unsent_ = 0;  // at the last look
+  size_t unsent_ = 0;  // unsent bytes at the last check
 };
 
 }  // namespace respite

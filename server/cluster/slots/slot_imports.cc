@@ -26,9 +26,9 @@ namespace {
 using State = SlotJob::State;
 
 constexpr size_t kKeysPerTurn = 1000;
-// A takeover must come so soon behind the end of the changes. The source holds writes back for longer.
+// Maximum time between the end of the changes and the takeover. The source pauses writes for longer.
 constexpr int64_t kTakeOverMs = 4000;
-constexpr int64_t kNodeTimeouts = 2;  // until others have said who owns which slot
+constexpr int64_t kNodeTimeouts = 2;  // time for other nodes to tell who owns which slot
 
 constexpr char kOnlyPrimaries[] = "ERR Slot migration can only be used on primary nodes";
 constexpr char kOneAtATime[] = "ERR This client sends slots already";
@@ -146,7 +146,7 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.keyspace.hidden().Re
 
 // --- Trouble.
 
-// The source could not know it in time: the command is lost, so the slots are not what they are at the source.
+// A command has failed. The source did not know of it in time, so the slots here differ from those of the source.
 void SlotImports::NoteTrouble(Session& session, Bytes error) {
   if (session.cluster_marks.imports == nullptr) return;
   Import& import = Of(session);
@@ -184,7 +184,7 @@ void SlotImports::CheckTime() {
   }
 }
 
-// A node that has become a replica leaves the keys to its primary, which knows of the migration.
+// If this node has become a replica, it leaves the keys to its primary, which knows of the migration.
 void SlotImports::End(Import& import, State state, const std::string& message) {
   const Services& services = parts_.services;
   const std::shared_ptr<SlotJob> job = import.job;
@@ -244,7 +244,7 @@ void SlotImports::CleanUp() {
     if (view.Owner(slot) != &view.me()) foreign.Add(slot);
   });
   if (DeleteSome(foreign)) Finish(name);
-  if (services.host) services.host->Post([] {});  // the rest in the next Turn
+  if (services.host) services.host->Post([] {});  // the next turn continues
 }
 
 bool SlotImports::IsTold(const std::string& name) {
@@ -254,8 +254,8 @@ bool SlotImports::IsTold(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.settings.cluster_node_timeout;
 }
 
-// The source has given them up, so it had been told that they were taken over; or it has lost them by other means, and
-// what is here is better than nothing.
+// Claims hidden slots without an owner. The source gave them up because it was told of the takeover. If it lost them
+// by other means, the keys here are better than nothing.
 void SlotImports::ClaimUnowned(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;
@@ -268,7 +268,7 @@ void SlotImports::ClaimUnowned(const SlotSet& slots) {
   cluster().TakeSlots(unowned);
 }
 
-// True: there are no more.
+// Deletes up to kKeysPerTurn keys. Returns true if there are no more.
 bool SlotImports::DeleteSome(const SlotSet& slots) {
   Dataset& data = parts_.services.data;
   Unit unit(data, parts_.services.clock.WallMs(), ExpiryRule::kBelieve);

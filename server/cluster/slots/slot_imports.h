@@ -1,14 +1,14 @@
-// SlotImports: takes slots that other nodes send (SlotExport has the conversation).
+// SlotImports: receives slots that other nodes send (SlotExport describes the conversation).
 //
-// The commands of the keys run as those of any client, so the append-only file and replicas get them, too. The slots
-// are hidden until this node owns them (HiddenSlots). Files and replicas hear of that as well:
+// The commands of the keys run like those of any client, so the append-only file and replicas also get them. The slots
+// are hidden until this node owns them (HiddenSlots). Files and replicas are also told that:
 //
 //   CLUSTER SYNCSLOTS HIDE NAME name …    from here on the slots are hidden
-//   CLUSTER SYNCSLOTS REVEAL NAME name    not any more: the keys are to be seen, or were deleted
+//   CLUSTER SYNCSLOTS REVEAL NAME name    from here on the keys are visible, or they were deleted
 //
-// A session is bound to its import by ClientClusterState. When it ends before the slots are ours, their keys are
-// deleted, some in each Turn. The same becomes of hidden slots that no session brings: those of a file that was loaded,
-// and those of a replica that was promoted. Slots that this node owns by then are only shown: it was interrupted behind
+// ClientClusterState binds a session to its import. If the session ends before this node owns the slots, their keys
+// are deleted, some in each turn. Hidden slots without a session are also deleted: those of a loaded file, and those
+// of a promoted replica. Slots that this node owns by then are only revealed, because the server was interrupted after
 // the takeover.
 #pragma once
 
@@ -49,7 +49,7 @@ class SlotImports final : public CallObserver, public Journal {
 
   bool Empty() const { return imports_.empty(); }
 
-  // --- CLUSTER SYNCSLOTS, of a source. Each throws a Refusal.
+  // --- CLUSTER SYNCSLOTS requests of a source. Each throws a Refusal.
 
   struct Offer {
     NodeId source;
@@ -59,23 +59,23 @@ class SlotImports final : public CallObserver, public Journal {
   // From now on the session may change keys of these slots, and of no others.
   void Establish(Session& session, const Offer& offer);
   void EndSnapshot(Session& session);
-  // Nothing went wrong so far.
+  // Throws if anything has failed so far.
   void Acknowledge(Session& session);
-  // The same, and no change is to follow: the source holds writes back for a while.
+  // Throws if anything has failed so far. The source sends no more changes, because it has paused writes for a while.
   void EndChanges(Session& session);
-  // The slots are ours. Returns the epoch of the claim.
+  // Makes this node the owner of the slots. Returns the epoch of the claim.
   uint64_t TakeOver(Session& session);
 
-  // --- The same of the stream of our primary, or of a file.
+  // --- Hidden slots in the stream of the primary, or in a file.
 
   void Hide(const std::string& name, const SlotSet& slots);
   void Reveal(Bytes name);
 
-  // At the end of a Turn.
+  // Called at the end of a turn.
   void EndTurn();
-  // Ten times a second: sources that are silent.
+  // Called ten times a second; finds sources that are silent.
   void CheckTime();
-  // A session closes.
+  // Called when a session closes.
   void Forget(Session& session);
 
   // CallObserver, Journal
@@ -87,9 +87,9 @@ class SlotImports final : public CallObserver, public Journal {
   struct Import {
     std::shared_ptr<SlotJob> job;
     Session* session;
-    std::string trouble = {};  // empty: none yet
-    int64_t heard_ms = 0;      // of the Pace
-    int64_t complete_ms = -1;  // when the source said that it has sent everything; -1: not yet
+    std::string trouble = {};  // the first error; empty: none yet
+    int64_t heard_ms = 0;      // Pace time at which the source was last heard
+    int64_t complete_ms = -1;  // Pace time at which the source had sent everything; -1: not yet
   };
 
   Cluster& cluster() const;
@@ -100,20 +100,21 @@ class SlotImports final : public CallObserver, public Journal {
   void NoteTrouble(Session& session, Bytes error);
   void End(Import& import, SlotJob::State state, const std::string& message);
   void EndTroubled();
-  // Deletes some keys of hidden slots that nobody brings any more.
+  // Deletes some keys of hidden slots that no session sends any more.
   void CleanUp();
-  // Of those that this process did not see failing: whether the others had the time to say who owns the slots.
+  // Whether the other nodes have had the time to tell who owns these slots. Always true for imports that failed in
+  // this process.
   bool IsTold(const std::string& name);
   void ClaimUnowned(const SlotSet& slots);
   bool DeleteSome(const SlotSet& slots);
-  // Shows the slots, here and in files and replicas.
+  // Reveals the slots, here and in files and replicas.
   void Finish(const std::string& name);
   bool IsBrought(Bytes name) const;
 
   const Parts parts_;
   std::list<Import> imports_;
-  std::set<std::string, std::less<>> failed_;            // names of hidden sets, to be deleted
-  std::map<std::string, int64_t, std::less<>> orphans_;  // names of others that nobody brings, since when
+  std::set<std::string, std::less<>> failed_;            // names of hidden sets to delete
+  std::map<std::string, int64_t, std::less<>> orphans_;  // other hidden sets without a session, and since when
   SlotChanges::Words words_;
 };
 

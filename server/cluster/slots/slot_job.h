@@ -12,7 +12,7 @@ namespace respite {
 struct SlotJob {
   enum class Operation : uint8_t { kExport, kImport };
   enum class State : uint8_t {
-    // Of an export.
+    // States of an export.
     kQueued,
     kConnecting,
     kEstablishing,
@@ -22,11 +22,11 @@ struct SlotJob {
     kWaitingToPause,
     kPaused,
     kGranted,
-    // Of an import.
+    // States of an import.
     kReceivingSnapshot,
     kFollowing,
     kOnPrimary,
-    // Of both.
+    // States of both.
     kSuccess,
     kFailed,
     kCancelled,

@@ -1,5 +1,5 @@
-// SlotMigrations: whole slots on their way to another node (CLUSTER MIGRATESLOTS), or from there. Clients see a slot at
-// its old owner until one moment, and at the new one from then on.
+// SlotMigrations: the migrations of whole slots to other nodes (CLUSTER MIGRATESLOTS), and from them. Clients see a
+// slot at its old owner until one moment, and at the new owner from then on.
 #pragma once
 
 #include <cstdint>
@@ -27,27 +27,27 @@ class SlotMigrations {
     uint64_t random_seed;
   };
   explicit SlotMigrations(const Parts& parts);
-  // The server ends: closes its links, before the cluster and the event loop go.
+  // Called when the server ends: closes the links before the cluster and the event loop are destroyed.
   void Close();
 
-  // Begins to send slots of ours, or waits for those that are sent already. Requires: a cluster.
+  // Sends slots of this node, after the exports that are queued already. Requires: a cluster.
   void Export(const SlotSet& slots, const NodeId& target);
-  // A slot of the set that is being sent, or waits for it.
+  // Returns a slot of the set that is being exported, or is queued for that.
   std::optional<int> FindExported(const SlotSet& slots) const;
   bool IsExporting() const { return !exports_.empty(); }
   bool IsImporting() const { return !imports_.Empty(); }
-  // False: there are none.
+  // Returns false if there are none.
   bool CancelExports();
 
   SlotImports& imports() { return imports_; }
-  // Those of this node, and what its primary receives; the latest first.
+  // Returns first what the primary of this replica receives, then the jobs of this node, the latest first.
   std::vector<SlotJob> Jobs() const;
 
-  // At the end of a Turn, when all its changes are in the journals.
+  // Called at the end of a turn, when the changes of the turn are in the journals.
   void EndTurn();
-  // For the timer.
+  // Called by the timer.
   void Tick();
-  // A session closes.
+  // Called when a session closes.
   void Forget(Session& session) { imports_.Forget(session); }
 
  private:
@@ -55,7 +55,7 @@ class SlotMigrations {
   Random random_;
   JobLog log_;
   SlotImports imports_;
-  std::list<SlotExport> exports_;  // one after the other
+  std::list<SlotExport> exports_;  // exported one after the other
   int64_t ticked_at_ms_ = 0;
   bool is_closed_ = false;
 };
