@@ -4,8 +4,8 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kHelloPeriods = 3;    // a subscription without messages for so long has died
-constexpr int64_t kOpinionPeriods = 5;  // an opinion is forgotten then
+constexpr int64_t kHelloPeriods = 3;    // a subscription without messages for this many periods is dead
+constexpr int64_t kOpinionPeriods = 5;  // an answer is forgotten after this many periods
 constexpr int64_t kRoleInfoPeriods = 2;
 
 }  // namespace
@@ -27,7 +27,7 @@ void DownWatch::CheckAlone(Instance& instance) {
   }
 }
 
-// A connection that does not work any more, though nobody has ended it, is made anew.
+// Closes connections that do not work any more although no side has closed them. They are then made again.
 void DownWatch::CloseHangingLinks(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();
@@ -54,8 +54,7 @@ bool DownWatch::IsSilent(const Instance& instance) const {
   return silent_ms > instance.primary.down_after_ms;
 }
 
-// It says that it is a replica, for longer than a failover could explain; or it has restarted, perhaps without its
-// data.
+// It reports the role of a replica for longer than a failover takes; or it has restarted, perhaps without its data.
 bool DownWatch::IsUnfit(const Primary& primary) const {
   const int64_t patience_ms = primary.down_after_ms + core_.periods().info * kRoleInfoPeriods;
   if (primary.reported_role == ReportedRole::kReplica && core_.NowMs() - primary.role_since_ms > patience_ms)
@@ -93,7 +92,7 @@ void DownWatch::AskOthers(Primary& primary, Pace pace) {
 
 void DownWatch::Ask(Primary& primary, PeerSentinel& sentinel) {
   const bool wants_vote = primary.failover_state != FailoverState::kNone;
-  // A vote counts for the epoch of the failover, which may not be the current one any more.
+  // A vote counts for the epoch of the failover, which may be older than the current epoch.
   const uint64_t epoch = wants_vote ? primary.failover_epoch : core_.state.current_epoch;
   sentinel.link->commands->Send(
       sentinel,

@@ -1,4 +1,5 @@
-// DownWatch: whether an instance is down as this Sentinel sees it, and whether enough Sentinels say that of a primary.
+// DownWatch: decides whether an instance is down for this Sentinel, and whether enough Sentinels agree about a
+// primary.
 #pragma once
 
 #include <functional>
@@ -13,21 +14,21 @@ class DownWatch {
  public:
   DownWatch(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
-  // For the timer.
+  // Called by the timer. CheckAlone decides for this Sentinel (sdown), CheckTogether for all Sentinels (odown).
   void CheckAlone(Instance& instance);
   void CheckTogether(Primary& primary);
 
-  // Asks the other Sentinels what they think of a primary that is down here; and for their votes, if a failover has
-  // begun. kNow: even if they were asked just now.
+  // Asks the other Sentinels about a primary that is down here. During a failover this also requests their votes.
+  // kNow: even if they were asked a moment ago.
   enum class Pace : uint8_t { kWhenDue, kNow };
   void AskOthers(Primary& primary, Pace pace);
-  // Runs `handler` when an answer has come.
+  // Sets the handler that runs after each answer.
   void OnOpinion(std::function<void(Primary&)> handler) { on_opinion_ = std::move(handler); }
 
  private:
   void CloseHangingLinks(Instance& instance);
   bool IsSilent(const Instance& instance) const;
-  // What else makes a primary count as down.
+  // Whether a primary counts as down although it answers.
   bool IsUnfit(const Primary& primary) const;
   void Ask(Primary& primary, PeerSentinel& sentinel);
   void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);

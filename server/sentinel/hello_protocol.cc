@@ -13,7 +13,7 @@ constexpr size_t kFields = 8;
 int PortOf(Bytes text) { return static_cast<int>(std::strtol(std::string(text).c_str(), nullptr, 10)); }
 uint64_t EpochOf(Bytes text) { return std::strtoull(std::string(text).c_str(), nullptr, 10); }
 
-// The id goes into the file as it is.
+// The id is written to the configuration file unchanged.
 bool IsId(Bytes text) {
   constexpr size_t kLength = 40;
   return text.size() == kLength &&
@@ -29,7 +29,7 @@ void HelloProtocol::ReceiveMessage(Instance& instance, const ReplyTree& reply) {
   Receive(reply.children[2].text);
 }
 
-// It may make this Sentinel forget whoever has sent it.
+// May remove the sender of the message from the list.
 void HelloProtocol::Receive(Bytes message) {
   const std::vector<Bytes> fields = SplitOn(message, ',');
   if (fields.size() != kFields) return;
@@ -118,7 +118,7 @@ std::string HelloProtocol::OwnIp(const Instance& instance) const {
 void HelloProtocol::Send(Instance& instance) {
   if (instance.link->IsDisconnected()) return;
   const std::string ip = OwnIp(instance);
-  if (ip.empty()) return;  // it is still connecting
+  if (ip.empty()) return;  // the connection is not established yet
   const SentinelState& state = core_.state;
   const Primary& primary = instance.primary;
   const SentinelAddress& address = CurrentAddress(primary);

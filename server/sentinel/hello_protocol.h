@@ -1,9 +1,9 @@
-// HelloProtocol: the messages by which Sentinels of the same primary find each other, and agree on where it is:
+// HelloProtocol: messages by which the Sentinels of a primary find each other, and agree on its address:
 //
 //   <ip>,<port>,<id>,<current epoch>,<primary>,<its ip>,<its port>,<its config epoch>
 //
-// A Sentinel publishes one on the channel __sentinel__:hello of each server, and at the other Sentinels. The address
-// with the highest config epoch counts.
+// A Sentinel publishes it on the channel __sentinel__:hello of each server, and at the other Sentinels. The address
+// with the highest config epoch wins.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ class HelloProtocol {
   HelloProtocol(const SentinelCore& core, SentinelEvents& events, InstanceList& list)
       : core_(core), events_(events), list_(list) {}
 
-  // Of a subscription of `instance`: a message, or something else.
+  // Handles a message, or another reply, of the subscription at `instance`.
   void ReceiveMessage(Instance& instance, const ReplyTree& reply);
-  // Requires: what comes in is a hello message, or is ignored.
+  // Handles a hello message; ignores other text.
   void Receive(Bytes message);
   void Send(Instance& instance);
-  // Everybody hears of the primary with the next tick.
+  // Makes a hello message due with the next tick, at all instances of the primary.
   void Hurry(Primary& primary) const;
 
  private:
@@ -41,11 +41,11 @@ class HelloProtocol {
     uint64_t config_epoch;
   };
 
-  // Null: there is none, and none can be made.
-  // Whether it can be believed: what it names goes into the file.
+  // Whether the message can be believed. The names in it are written to the configuration file.
   bool IsSound(const Hello& hello) const;
+  // Finds or adds the sender. Returns null if it cannot be added.
   PeerSentinel* SenderOf(Primary& primary, const Hello& hello);
-  // Those who had the id or the address before are forgotten. True: the Sentinel has moved.
+  // Forgets the Sentinels that had the id or the address before. Returns true if the Sentinel has moved.
   bool MakeRoom(Primary& primary, const Hello& hello);
   void ApplyEpoch(Primary& primary, uint64_t epoch);
   void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);

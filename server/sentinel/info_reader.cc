@@ -13,17 +13,18 @@ constexpr size_t kRunIdLength = 40;
 // INFO of a primary with a thousand replicas has about 100 KB.
 constexpr size_t kMostInfoBytes = size_t{1} << 20;
 constexpr size_t kLongestHost = 255;
-// A primary whose INFO is older than so many periods is not known well enough to send others to it.
+// No replicas are sent to a primary with an INFO older than this many periods.
 constexpr int64_t kFreshInfoPeriods = 2;
-// How long a replica must have been a primary before it is sent back: all Sentinels have heard of a failover by then.
+// Publish periods for which a replica must have been a primary before it is demoted. All Sentinels know of a failover
+// by then.
 constexpr int64_t kRolePublishPeriods = 4;
 
 int64_t NumberOf(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
 
-// "slave0" and so on.
+// Whether the field is "slave0", "slave1" and so on.
 bool NamesReplica(Bytes field) { return field.size() > 5 && field.starts_with("slave") && IsDigit(field[5]); }
 
-// The value behind "ip=" in "ip=127.0.0.1,port=6380,state=online".
+// Returns the value after `name`, for example after "ip=" in "ip=127.0.0.1,port=6380,state=online".
 Bytes PartOf(Bytes line, Bytes name) {
   for (const Bytes part : SplitOn(line, ',')) {
     if (part.starts_with(name)) return part.substr(name.size());
@@ -133,7 +134,7 @@ void InfoReader::NoteRole(ServerInstance& server, ReportedRole role) {
                std::string(" new reported role is ") + (role == ReportedRole::kPrimary ? "master" : "slave"));
 }
 
-// --- Replicas that should be somewhere else.
+// --- Replicas with a wrong role or primary.
 
 void InfoReader::Judge(WatchedReplica& replica) {
   if (replica.reported_role == ReportedRole::kPrimary) return JudgePrimaryRole(replica);
@@ -151,7 +152,7 @@ bool InfoReader::WasUpFor(const WatchedReplica& replica, int64_t ms) const {
   return replica.down_since_ms == 0 || core_.NowMs() - replica.down_since_ms > ms;
 }
 
-// A former primary that has come back. If it is the one that was promoted, the failover goes on.
+// Continues the failover if the replica was promoted. Otherwise it is a former primary that has returned.
 void InfoReader::JudgePrimaryRole(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   if (replica.is_promoted && primary.is_failing_over && primary.failover_state == FailoverState::kWaitPromotion) {

@@ -1,5 +1,5 @@
-// InfoReader: reads what a server says in INFO: who it is, its role, its replicas, its primary; and brings those into
-// line that do not follow whom they should.
+// InfoReader: reads the INFO reply of a server: run id, role, replicas, primary. It also reconfigures replicas that
+// have a wrong role or follow a wrong primary.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ class InfoReader {
       : core_(core), events_(events), list_(list), orders_(orders), failover_(failover) {}
 
   void Receive(ServerInstance& server, const ReplyTree& reply);
-  // Runs `handler` when a server has answered.
+  // Sets the handler that runs after each INFO reply.
   void OnInfo(std::function<void(Primary&)> handler) { on_info_ = std::move(handler); }
 
  private:
@@ -35,13 +35,13 @@ class InfoReader {
   void ReadField(ServerInstance& server, const Field& field);
   void ReadRunId(ServerInstance& server, Bytes id);
   void ReadReplica(Primary& primary, Bytes line);
-  // What only a replica says.
+  // Reads the fields that only replicas report.
   void ReadOfReplica(ServerInstance& server, const Field& field);
   static void ReadOfWatched(WatchedReplica& replica, const Field& field);
   void NoteRole(ServerInstance& server, ReportedRole role);
 
   void Judge(WatchedReplica& replica);
-  // A replica says that it is a primary, or that it follows somebody else.
+  // Handle a replica that reports to be a primary, or to follow a wrong primary.
   void JudgePrimaryRole(WatchedReplica& replica);
   void JudgeItsPrimary(WatchedReplica& replica);
   void FollowReconfiguration(WatchedReplica& replica);
@@ -54,7 +54,7 @@ class InfoReader {
   ReplicaofSender& orders_;
   PrimaryFailover& failover_;
   std::function<void(Primary&)> on_info_;
-  size_t replicas_read_ = 0;  // lines of this INFO
+  size_t replicas_read_ = 0;  // replicas listed in this INFO
 };
 
 }  // namespace respite

@@ -1,7 +1,7 @@
-// Instance: somebody whom the Sentinel keeps in touch with: a primary that it watches, a replica of one, or another
+// Instance: a server or Sentinel that this Sentinel has a link to: a watched primary, a replica of one, or another
 // Sentinel that watches one.
 //
-// Times are of the Pace, in milliseconds; kLongAgo: never.
+// Times are milliseconds of the Pace; kLongAgo means never.
 #pragma once
 
 #include <cstdint>
@@ -33,30 +33,30 @@ struct Instance {
   const InstanceKind kind;
   const std::string name;
   SentinelAddress address;
-  Primary& primary;  // the one that it belongs to; a primary: itself
+  Primary& primary;  // the primary to which it belongs; a primary refers to itself
   std::string run_id;
   std::shared_ptr<InstanceLink> link;
   int64_t last_publish_ms;
-  bool is_down = false;  // as this Sentinel sees it: "subjectively"
+  bool is_down = false;  // for this Sentinel: "subjectively"
   int64_t down_since_ms = 0;
   bool has_killed_script = false;
 };
 
 enum class ReportedRole : uint8_t { kNone, kPrimary, kReplica };
 
-// One that answers INFO.
+// An instance that answers INFO.
 struct ServerInstance : Instance {
   ServerInstance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
                  int64_t now_ms);
 
-  std::optional<std::string> info;  // as it was read last
-  int64_t info_ms = kLongAgo;       // when
+  std::optional<std::string> info;  // the last reply
+  int64_t info_ms = kLongAgo;       // when it was read
   bool info_is_awaited = false;
-  bool info_is_urgent = false;  // something depends on what it says now
+  bool info_is_urgent = false;  // a decision waits for it
   int64_t info_asked_ms = kLongAgo;
   ReportedRole reported_role;
   int64_t role_since_ms;
-  // What a replica tells about its primary.
+  // What a replica reports about its primary.
   std::string reported_host;
   int reported_port = 0;
   int64_t reported_since_ms;
@@ -64,7 +64,7 @@ struct ServerInstance : Instance {
   int64_t primary_link_down_ms = 0;
 };
 
-// Where a replica is on its way to the new primary.
+// Progress of a replica towards the new primary.
 enum class Reconfiguration : uint8_t { kNone, kSent, kInProgress, kDone };
 
 struct WatchedReplica final : ServerInstance {
@@ -89,8 +89,8 @@ struct PeerSentinel final : Instance {
 
   int64_t last_hello_ms;
   bool says_primary_is_down = false;
-  int64_t last_opinion_ms;  // when it said so, or the opposite
-  std::string voted_for;    // empty: nobody
+  int64_t last_opinion_ms;  // when it last answered that question
+  std::string voted_for;    // empty: no vote
   uint64_t voted_in_epoch = 0;
 };
 
@@ -126,31 +126,31 @@ struct Primary final : ServerInstance {
   std::string user;
   std::map<std::string, std::string, CaseInsensitiveLess> renamed_commands;
 
-  // --- Who belongs to it.
+  // --- Members.
 
   std::map<std::string, std::unique_ptr<WatchedReplica>> replicas;
   std::map<std::string, std::unique_ptr<PeerSentinel>> sentinels;
 
   // --- State.
 
-  bool is_agreed_down = false;  // enough Sentinels think so: "objectively"
+  bool is_agreed_down = false;  // enough Sentinels agree: "objectively"
   int64_t agreed_down_since_ms = 0;
   bool has_rebooted = false;
   int64_t rebooted_ms = 0;
   uint64_t config_epoch = 0;
-  std::string leader;         // whom this Sentinel has voted for
-  uint64_t leader_epoch = 0;  // and when
+  std::string leader;         // the candidate for which this Sentinel has voted
+  uint64_t leader_epoch = 0;  // epoch of that vote
   bool is_failing_over = false;
   bool is_failover_forced = false;
   uint64_t failover_epoch = 0;
   FailoverState failover_state = FailoverState::kNone;
   int64_t failover_state_ms = 0;
   int64_t failover_start_ms = kLongAgo;
-  int64_t failover_delay_logged = kLongAgo;  // the failover_start_ms for which it was
+  int64_t failover_delay_logged = kLongAgo;  // the failover_start_ms for which the delay was logged
   WatchedReplica* promoted = nullptr;
 };
 
-// The command's name at this instance, which may have renamed it.
+// Returns the command's name at this instance, which may have been changed by rename-command.
 Bytes CommandOf(const Instance& instance, const char* command);
 
 }  // namespace respite

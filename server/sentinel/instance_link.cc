@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-// "127.0.0.1:50000", "[::1]:50000"
+// Removes the port and brackets of "127.0.0.1:50000" or "[::1]:50000".
 std::string WithoutPort(const std::string& address) {
   std::string ip = address.substr(0, address.rfind(':'));
   if (ip.starts_with('[') && ip.ends_with(']')) ip = ip.substr(1, ip.size() - 2);
@@ -59,7 +59,7 @@ void InstanceConnection::OnConnected() {
   link_->Send(std::exchange(unsent_, {}));
 }
 
-// A handler may close the wire and drop its last owner.
+// A handler may close the connection, and release its last owner.
 void InstanceConnection::OnReceived(Bytes bytes) {
   const auto self = shared_from_this();
   parser_.Feed(bytes);
@@ -68,7 +68,7 @@ void InstanceConnection::OnReceived(Bytes bytes) {
     if (!reply) break;
     Receive(*reply);
   }
-  constexpr size_t kLongestReply = size_t{16} << 20;  // no server says so much of itself
+  constexpr size_t kLongestReply = size_t{16} << 20;  // no server has an INFO of this size
   if (parser_.Failed() || parser_.PendingBytes() > kLongestReply) Close();
 }
 

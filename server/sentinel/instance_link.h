@@ -1,9 +1,9 @@
-// InstanceLink: the connections to one instance: one for commands, and one that listens to the channel of hello
-// messages. A link to another Sentinel has only the first, and is shared by all primaries that both watch.
+// InstanceLink: the connections to one instance: one for commands, and one that is subscribed to hello messages. A
+// link to another Sentinel has only the first one, and is shared by all primaries that both Sentinels watch.
 //
 //   InstanceLink ─► InstanceConnection ─► Link
 //
-// Commands may be sent at once, also while the connection is being made: they wait in the wire.
+// Commands can be sent while the connection is being made; they are queued until then.
 #pragma once
 
 #include <cstdint>
@@ -22,23 +22,23 @@ namespace respite {
 
 struct Instance;
 
-// One connection: requests go out, replies come back in the same order.
+// One connection. Replies arrive in the order of the requests.
 class InstanceConnection final : public Link::User, public std::enable_shared_from_this<InstanceConnection> {
  public:
   using OnReply = std::function<void(const ReplyTree&)>;
 
   void Dial(const LateBound<Network>& network, const Link::Target& target);
-  // `owner` is told with `on_reply` unless it is forgotten before.
+  // Calls `on_reply` with the reply, unless `owner` is forgotten before.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
-  // Replies that nobody has asked for go there: messages of channels.
+  // Sets the handler of replies without a request: messages of channels.
   void OnMessage(OnReply handler) { on_message_ = std::move(handler); }
-  // No reply reaches it any more.
+  // Drops the reply handlers of this owner.
   void Forget(const Instance& owner);
   void Close();
 
   bool HasEnded() const { return has_ended_; }
   size_t Pending() const { return pending_.size(); }
-  // Of this end of the connection, without port; empty: it is not connected.
+  // Return the address of one end without the port; empty if there is no connection.
   std::string LocalIp() const;
   std::string PeerIp() const;
 
@@ -49,7 +49,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
 
  private:
   struct Request {
-    const Instance* owner;  // null: it was forgotten
+    const Instance* owner;  // null: forgotten
     OnReply on_reply;
   };
 
@@ -58,7 +58,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   std::unique_ptr<Link> link_;
   bool is_connected_ = false;
   bool has_ended_ = false;
-  std::string unsent_;  // until it is connected
+  std::string unsent_;  // requests that wait for the connection
   ReplyTreeParser parser_;
   std::deque<Request> pending_;
   OnReply on_message_;
@@ -74,14 +74,14 @@ struct InstanceLink {
 
   bool HasCommands() const { return commands != nullptr && !commands->HasEnded(); }
   bool HasHello() const { return hello != nullptr && !hello->HasEnded(); }
-  // A wire is missing. While one is being made it counts as there.
+  // Whether a connection is missing. One that is being made is not missing.
   bool IsDisconnected() const { return !HasCommands() || (wires == Wires::kCommandsAndHello && !HasHello()); }
   size_t Pending() const { return (HasCommands() ? commands->Pending() : 0) + (HasHello() ? hello->Pending() : 0); }
   void Close();
   void CloseCommands();
   void CloseHello();
   void Forget(const Instance& owner);
-  // As if it was new.
+  // Returns to the state of a new link.
   void Restart(int64_t now_ms);
 
   const Wires wires;
@@ -90,10 +90,10 @@ struct InstanceLink {
   int64_t commands_since_ms = 0;
   int64_t hello_since_ms = 0;
   int64_t hello_heard_ms = 0;
-  int64_t ping_waits_since_ms;  // the first PING without an answer; 0: none
+  int64_t ping_waits_since_ms;  // when the oldest PING without an answer was sent; 0: none
   int64_t last_ping_ms = 0;
-  int64_t last_available_ms;  // the last answer to a PING that counts as good
-  int64_t last_pong_ms;       // the last answer of any kind
+  int64_t last_available_ms;  // last good answer to a PING
+  int64_t last_pong_ms;       // last answer of any kind to a PING
   int64_t last_dial_ms = 0;   // 0: never
 };
 

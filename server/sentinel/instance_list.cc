@@ -45,7 +45,7 @@ InstanceList::Added<WatchedReplica> InstanceList::AddReportedReplica(Primary& pr
                                                                      int port) {
   auto address = core_.AddressOf(host, port, SentinelCore::Accept::kReported);
   if (!address.ok()) return Failure(InstanceTrouble(address.error()));
-  // During a failover each replica has its part.
+  // During a failover no replica is removed, because each takes part in it.
   const bool has_room = primary.replicas.size() < kMostReplicas ||
                         (!primary.is_failing_over && MakeRoomIn(primary.replicas, kMostReplicas));
   if (!has_room) return Failure(InstanceTrouble::kTooMany);
@@ -81,7 +81,7 @@ bool InstanceList::MakeRoomIn(Instances& instances, size_t most) const {
 
 bool InstanceList::MakeRoomForSentinel(Primary& primary) { return MakeRoomIn(primary.sentinels, kMostPeers); }
 
-// One that is known with another primary, too, needs no second connection.
+// Shares the connection to a Sentinel that another primary knows already.
 void InstanceList::ShareLink(PeerSentinel& sentinel) {
   for (const auto& [name, primary] : core_.state.primaries) {
     if (primary.get() == &sentinel.primary) continue;
@@ -144,7 +144,7 @@ void InstanceList::Reset(Primary& primary, Sentinels sentinels) {
   primary.info_is_awaited = false;
 }
 
-// The former primary comes back as a replica one day. The configuration that names the new one is on disk before
+// The former primary is kept as a replica, because it may return. The new primary is in the configuration file before
 // anything else happens.
 bool InstanceList::ChangeAddress(Primary& primary, const std::string& host, int port) {
   auto address = core_.AddressOf(host, port, SentinelCore::Accept::kResolved);

@@ -1,4 +1,4 @@
-// InstanceList: who is watched: primaries, their replicas, and the other Sentinels. It adds, finds, and forgets them.
+// InstanceList: adds, finds and removes watched primaries, their replicas, and other Sentinels.
 #pragma once
 
 #include <string>
@@ -16,35 +16,36 @@ class InstanceList {
   using Added = Result<Type*, InstanceTrouble>;
   Added<Primary> AddPrimary(const std::string& name, const std::string& host, int port, int quorum);
   Added<WatchedReplica> AddReplica(Primary& primary, const std::string& host, int port);
-  // Adds a replica that another server has named. At kMostReplicas it replaces the one that has been down longest; if
-  // none is down, it adds nothing.
+  // Adds a replica that another server has reported. At kMostReplicas it replaces the one that has been down longest;
+  // if none is down, it adds nothing.
   Added<WatchedReplica> AddReportedReplica(Primary& primary, const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
-  // Makes room for another Sentinel, as AddReportedReplica does for a replica. Returns false if
-  // all of them answer.
+  // Makes room for another Sentinel, at kMostPeers by removing the one that has been down longest. Returns false if
+  // none is down.
   bool MakeRoomForSentinel(Primary& primary);
 
-  // Each returns null if there is no such instance. Cost: O(n); FindReplicaAt needs O(log n) if the replica has this
+  // Each returns null if there is no such instance. Cost: O(n); FindReplicaAt takes O(log n) if the replica has this
   // name.
   Primary* FindPrimaryAt(const std::string& host, int port) const;
   static WatchedReplica* FindReplicaAt(const Primary& primary, const std::string& host, int port);
   static PeerSentinel* FindSentinelAt(const Primary& primary, const std::string& host, int port);
 
-  // Another Sentinel has moved: all primaries that know it learn its address.
+  // Gives the new address of a Sentinel to all primaries that know it.
   void MoveSentinel(const PeerSentinel& moved);
-  // Another Sentinel is another one now.
+  // Removes a Sentinel from all primaries, because its address belongs to another one now.
   void ForgetSentinel(const std::string& id);
 
   enum class Sentinels : uint8_t { kForget, kKeep };
-  // Forgets all that was learned about a primary.
+  // Forgets everything that was learned about a primary.
   void Reset(Primary& primary, Sentinels sentinels);
-  // The primary is elsewhere from now on; the former one becomes a replica. False: the name has no address.
+  // Sets a new address of the primary; the former primary becomes a replica. Returns false if the name does not
+  // resolve.
   bool ChangeAddress(Primary& primary, const std::string& host, int port);
   void Remove(Primary& primary) { core_.state.primaries.erase(std::string(primary.name)); }
 
-  // Logs in anew.
+  // Close the links; the new ones log in again.
   void DropServerLinks(Primary& primary);
   void DropSentinelLinks();
 

@@ -10,9 +10,9 @@ namespace {
 constexpr size_t kMostPending = 100;
 constexpr size_t kIdInName = 8;
 constexpr int64_t kHurriedInfoMs = 1000;
-// How often a replica is asked whether it has become a primary.
+// Period of INFO to a replica that was told to become a primary.
 constexpr int64_t kPromotionInfoMs = 100;
-// INFO that stays without an answer is asked for again.
+// INFO without an answer is sent again after this time.
 constexpr int64_t kInfoAgainMs = 1000;
 
 }  // namespace
@@ -24,7 +24,7 @@ void InstanceProtocol::Continue(Instance& instance) {
 
 // --- Links.
 
-// A server that is back is reached before it counts as down, however short that time is.
+// Retries so often that a server that has returned is reached before it counts as down, however short that time is.
 void InstanceProtocol::Reconnect(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();
@@ -36,7 +36,7 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   if (instance.IsServer() && !link.HasHello()) DialHello(instance);
 }
 
-// A name may have another address by now.
+// Dials by name if names are resolved, because a name may have another address by now.
 Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
   const SentinelAddress& address = instance.address;
   const bool by_name = core_.state.options.resolves_hostnames || address.ip.empty();
@@ -70,7 +70,7 @@ void InstanceProtocol::DialHello(Instance& instance) {
   link.hello->OnMessage([this, &instance](const ReplyTree& reply) { hellos_.ReceiveMessage(instance, reply); });
 }
 
-// Without a subscription the connection is of no use; the next one may find another password.
+// Without a subscription the connection is useless; the next one may use another password.
 void InstanceProtocol::ReceiveSubscribed(Instance& instance, const ReplyTree& reply) {
   instance.link->hello_heard_ms = core_.NowMs();
   if (reply.IsError()) instance.link->CloseHello();
@@ -96,7 +96,7 @@ void InstanceProtocol::SetName(const Instance& instance, InstanceConnection& wir
   wire.Send(instance, {CommandOf(instance, "CLIENT"), "SETNAME", name}, {});
 }
 
-// --- What is due.
+// --- Due messages.
 
 void InstanceProtocol::SendDue(Instance& instance) {
   InstanceLink& link = *instance.link;
@@ -138,8 +138,8 @@ void InstanceProtocol::SendPing(Instance& instance) {
                       [this, &instance](const ReplyTree& reply) { ReceivePong(instance, reply); });
 }
 
-// A server that loads its data, or has lost its primary, is alive. One that runs a script for too long is not; the
-// script is killed then.
+// A server that loads its data, or has lost its primary, is alive. A server that runs a script for too long is not,
+// and the script is killed.
 void InstanceProtocol::ReceivePong(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;
   const bool is_pong = reply.text.starts_with("PONG");

@@ -1,4 +1,4 @@
-// InstanceProtocol: keeps the links to instances open, and sends what is due: PING, INFO, hello messages.
+// InstanceProtocol: keeps the links to instances open, and sends PING, INFO and hello messages when they are due.
 #pragma once
 
 #include "server/sentinel/hello_protocol.h"
@@ -12,7 +12,7 @@ class InstanceProtocol {
   InstanceProtocol(const SentinelCore& core, HelloProtocol& hellos, InfoReader& reader)
       : core_(core), hellos_(hellos), reader_(reader) {}
 
-  // For the timer.
+  // Called by the timer.
   void Continue(Instance& instance);
 
  private:

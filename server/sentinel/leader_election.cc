@@ -8,7 +8,7 @@ namespace {
 
 using Votes = std::map<std::string, int>;
 
-// Who has most; empty: nobody has any.
+// Returns the candidate with the most votes; empty if there are none.
 std::string MostOf(const Votes& votes) {
   std::string winner;
   int most = 0;
@@ -31,12 +31,12 @@ LeaderElection::Vote LeaderElection::VoteFor(Primary& primary, uint64_t epoch, c
     primary.leader = candidate;
     primary.leader_epoch = state.current_epoch;
   }
-  // A vote that is not on disk is not told: after a crash it would be given again.
+  // A vote that is not on disk is not told, because this Sentinel could vote again after a crash.
   if (is_new || votes || !is_saved_) is_saved_ = core_.Save();
   if (is_new) events_.SayOf(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
   if (votes) {
     events_.SayOf(LogLevel::kWarning, "+vote-for-leader", primary, candidate + " " + std::to_string(epoch));
-    // The other one has time to finish before this Sentinel tries.
+    // Gives the other Sentinel time to finish before this one tries.
     if (!EqualsIgnoreCase(candidate, state.id)) primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
   }
   return is_saved_ ? Vote{primary.leader, primary.leader_epoch} : Vote{.leader = {}, .epoch = 0};

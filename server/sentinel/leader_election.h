@@ -1,5 +1,5 @@
-// LeaderElection: which Sentinel carries out a failover. Each votes once in an epoch, and the vote is on disk before it
-// is told; so no two leaders of one epoch have a majority.
+// LeaderElection: decides which Sentinel carries out a failover. Each votes once in an epoch, and the vote is on disk
+// before it is told. So no two leaders of one epoch have a majority.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ class LeaderElection {
   LeaderElection(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
   struct Vote {
-    std::string leader;  // empty: nobody was voted for yet
-    uint64_t epoch;      // in which that was
+    std::string leader;  // empty: no vote yet
+    uint64_t epoch;      // epoch of the vote
   };
-  // `candidate` asks for our vote in `epoch`. It is the answer: our vote, which may be an older one for somebody else;
-  // or none, if it could not be saved.
+  // Votes for `candidate`, unless this Sentinel has voted in this or a later epoch. Returns the last vote, which may
+  // be an older one for another Sentinel. Returns no vote if it could not be saved.
   Vote VoteFor(Primary& primary, uint64_t epoch, const std::string& candidate);
-  // Who has the votes of a majority of all Sentinels, and of as many as the quorum says; empty: nobody. This Sentinel
-  // votes, if it has not.
+  // Returns the Sentinel with the votes of a majority of all Sentinels, and of at least the quorum; empty if there is
+  // none. This Sentinel votes first, if it has not voted.
   std::string LeaderOf(Primary& primary, uint64_t epoch);
 
  private:

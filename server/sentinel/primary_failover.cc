@@ -7,13 +7,13 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kBetweenFailovers = 2;  // failover timeouts
-constexpr int64_t kFreshPings = 5;        // a replica must have answered within so many periods of PING
+constexpr int64_t kBetweenFailovers = 2;  // in failover timeouts
+constexpr int64_t kFreshPings = 5;        // maximum age of a replica's last answer, in periods of PING
 constexpr int64_t kFreshInfos = 3;
-constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not say how much data they have
-constexpr int64_t kMostUnlinked = 10;      // down-after periods that a replica may have been without its primary
+constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not tell how much data they have
+constexpr int64_t kMostUnlinked = 10;      // maximum time of a replica without its primary, in down-after periods
 
-// The better one comes first.
+// Whether `one` is the better candidate.
 bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
   if (one.priority != other.priority) return one.priority < other.priority;
   if (one.offset != other.offset) return one.offset > other.offset;
@@ -173,7 +173,8 @@ void PrimaryFailover::Abort(Primary& primary) const {
   primary.promoted = nullptr;
 }
 
-// The new address has the epoch of the failover, so it wins over what others know. It is on disk before anybody hears.
+// The new address has the epoch of the failover, so it wins over other addresses. It is on disk before others are
+// told.
 void PrimaryFailover::OnPromoted(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   primary.config_epoch = primary.failover_epoch;
@@ -203,7 +204,7 @@ void PrimaryFailover::ReconfigureReplicas(Primary& primary) {
   EndIfDone(primary);
 }
 
-// One that does not report back is left alone; it is looked after when the failover is over.
+// A replica that does not report back is skipped; InfoReader corrects it after the failover.
 void PrimaryFailover::Reconfigure(WatchedReplica& replica) {
   if (replica.is_promoted) return;
   if (replica.reconfiguration == Reconfiguration::kSent &&

@@ -3,7 +3,7 @@
 //   wait_start ─► select_slave ─► send_slaveof_noone ─► wait_promotion ─► reconf_slaves ─► update_config
 //   (election)     (the best)                            (it says so)      (the others)     (+switch-master)
 //
-// From wait_promotion's end on the new primary is the primary, for clients and other Sentinels.
+// From the end of wait_promotion on, clients and other Sentinels are told of the new primary.
 #pragma once
 
 #include "server/sentinel/down_watch.h"
@@ -29,16 +29,16 @@ class PrimaryFailover {
   };
   explicit PrimaryFailover(const Parts& parts) : parts_(parts), core_(parts.core) {}
 
-  // For the timer: begins a failover if the primary is down and it is time.
+  // Called by the timer: starts a failover if the primary is down, unless the last one was a short time ago.
   void StartIfNeeded(Primary& primary);
   void Continue(Primary& primary);
-  // For an operator, whatever other Sentinels think. Requires: none is under way, and there is a replica to promote.
+  // Starts a failover for an operator, without votes. Requires: none is under way, and there is a replica to promote.
   void Force(Primary& primary);
-  // The replica that was promoted says that it is a primary.
+  // Called when the promoted replica reports to be a primary.
   void OnPromoted(WatchedReplica& replica);
-  // The replica to promote; null: none is good enough.
+  // Returns the replica to promote; null if none is suitable.
   WatchedReplica* Select(const Primary& primary) const;
-  // The last step; replicas and links of the primary are new then.
+  // Performs the last step, which replaces the replicas and links of the primary.
   void SwitchToPromoted(Primary& primary);
 
  private:
@@ -46,7 +46,7 @@ class PrimaryFailover {
   void LogDelay(Primary& primary) const;
   void Enter(Primary& primary, FailoverState state) const;
   void WaitForElection(Primary& primary);
-  // All replicas that can be asked have said how much data they have since the failover began.
+  // Whether all reachable replicas have told how much data they have since the failover began.
   bool KnowsReplicas(const Primary& primary) const;
   void Promote(Primary& primary);
   void SendReplicaofNoOne(Primary& primary);

@@ -1,4 +1,4 @@
-// ProgramStarter: starts programs of the operator besides the server, and tells how they end. The process implements
+// ProgramStarter: starts programs of the operator next to the server, and reports their end. The process implements
 // it.
 #pragma once
 
@@ -15,9 +15,9 @@ namespace respite {
 class ProgramStarter {
  public:
   virtual ~ProgramStarter() = default;
-  // `words` begins with the path. The number of the new process; fails with errno.
+  // `words` begins with the path. Returns the process id; fails with errno.
   virtual Result<int64_t, int> Start(const std::vector<std::string>& words) = 0;
-  // A program that has ended since the last call.
+  // Returns a program that has ended since the last call.
   virtual std::optional<ProgramEnd> TakeEnded() = 0;
   virtual void Kill(int64_t process) = 0;
 };

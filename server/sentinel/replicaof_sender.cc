@@ -8,8 +8,8 @@ void ReplicaofSender::Follow(ServerInstance& server, const SentinelAddress& prim
 
 void ReplicaofSender::FollowNoOne(ServerInstance& server) const { Order(server, "NO", "ONE"); }
 
-// In one transaction: the new role is in the server's file, and its clients connect anew, so that none of them takes it
-// for what it was.
+// Sends one transaction: it also saves the new role in the server's file, and disconnects its clients, so that none of
+// them relies on the former role.
 void ReplicaofSender::Order(ServerInstance& server, const std::string& host, const std::string& port) {
   if (!server.link->HasCommands()) return;
   const auto send = [&server](std::initializer_list<Bytes> words) { server.link->commands->Send(server, words, {}); };

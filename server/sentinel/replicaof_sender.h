@@ -1,4 +1,4 @@
-// ReplicaofSender: tells a server to follow another one, or nobody.
+// ReplicaofSender: tells a server to follow another server, or none.
 #pragma once
 
 #include <string>

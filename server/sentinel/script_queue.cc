@@ -17,7 +17,7 @@ constexpr int kCannotForkCode = 99;
 
 }  // namespace
 
-// A queue that is full loses the oldest program that has not started.
+// A full queue drops the oldest program that has not started.
 void ScriptQueue::Add(std::vector<std::string> words) {
   jobs_.push_back({.words = std::move(words)});
   if (jobs_.size() <= kMostJobs) return;

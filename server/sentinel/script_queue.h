@@ -1,5 +1,5 @@
-// ScriptQueue: programs of the operator that hear of events, and of new primaries. They run besides the server, some at
-// a time. One that ends with code 1, or by a signal, runs again later, each time after twice as long.
+// ScriptQueue: runs programs of the operator that are told of events and new primaries, some at a time, next to the
+// server. A program that ends with code 1 or by a signal runs again later; the delay doubles each time.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class ScriptQueue {
   explicit ScriptQueue(const SentinelCore& core) : core_(core) {}
 
   void Add(std::vector<std::string> words);
-  // For the timer.
+  // Called by the timer.
   void Continue(SentinelEvents& events);
 
   const std::list<Job>& jobs() const { return jobs_; }

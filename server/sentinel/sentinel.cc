@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kFastestTickMs = 50;
 constexpr int64_t kSlowestTickMs = 100;
-constexpr int64_t kSoonMs = 1000;  // the least time between saves that SaveSoon has asked for
+constexpr int64_t kSoonMs = 1000;  // minimum time between saves by SaveSoon
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void Sentinel::Start() {
     core_.Save();
   }
   core_.log.Notice("Sentinel ID is " + state_.id);
-  core_.log.Notice("Sentinel runid is " + state_.id);  // Redis' words before 3.2, for which some launchers wait
+  core_.log.Notice("Sentinel runid is " + state_.id);  // Redis' text before 3.2, for which some launchers wait
   for (const auto& [name, primary] : state_.primaries) {
     events_.Tell(LogLevel::kWarning, "+monitor", *primary, " quorum " + std::to_string(primary->quorum));
   }
@@ -82,8 +82,8 @@ bool Sentinel::HasHeardAll() const {
   });
 }
 
-// A Sentinel that did not run for a while, or not fast enough, must not take its own silence for that of others. It
-// only listens until it has been well for some time.
+// A Sentinel that did not run for a while, or not fast enough, must not take its own delay for silence of others. In
+// tilt mode it only listens, until it has run normally for some time.
 void Sentinel::CheckTilt() {
   const int64_t now_ms = core_.NowMs();
   const int64_t elapsed_ms = now_ms - std::exchange(ticked_at_ms_, now_ms);
@@ -114,7 +114,7 @@ void Sentinel::HandlePrimary(Primary& primary) {
   for (const auto& [id, sentinel] : primary.sentinels) Handle(*sentinel);
 }
 
-// Steps that need to wait for nobody follow each other at once.
+// Steps that need not wait follow each other immediately.
 void Sentinel::Advance(Primary& primary) {
   downs_.CheckTogether(primary);
   failover_.StartIfNeeded(primary);

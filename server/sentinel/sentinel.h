@@ -1,13 +1,13 @@
 // Sentinel: watches primaries and their replicas together with other Sentinels. It finds them (HelloProtocol,
-// InfoReader), notices who is down (DownWatch), agrees with the others on who acts (LeaderElection), and replaces a
-// primary by one of its replicas (PrimaryFailover). Clients ask it where the primary is.
+// InfoReader), detects which are down (DownWatch), and elects the Sentinel that acts (LeaderElection). It replaces a
+// primary by one of its replicas (PrimaryFailover). Clients ask it for the primary's address.
 //
 //   Network ─► InstanceConnection ─► InstanceProtocol ─► InfoReader, HelloProtocol, DownWatch ─┐
 //                                   ▲                                            ▼
 //                                   └────── commands ◄─── PrimaryFailover ◄─ SentinelState ─► clients, file
 //
-// It does no I/O of its own: time comes from a Pace, connections from a Network; clients, file and programs are behind
-// a SentinelHost. So a test runs many of them in one thread without waiting.
+// It does no I/O of its own: time comes from a Pace, connections from a Network; clients, file and programs from a
+// SentinelHost. So a test can run many Sentinels in one thread without waiting.
 #pragma once
 
 #include <optional>
@@ -43,16 +43,16 @@ class Sentinel {
   Sentinel(const Sentinel&) = delete;
   Sentinel& operator=(const Sentinel&) = delete;
 
-  // Takes the `sentinel` lines of the configuration file.
+  // Reads the `sentinel` lines of the configuration file. Returns the first that is wrong.
   std::optional<LineObjection> Read(const std::vector<ConfigLine>& lines);
-  // Chooses an id, if the file has none.
+  // Chooses an id if the file has none.
   void Start();
-  // Ten to twenty times a second.
+  // Called ten to twenty times a second.
   void Tick();
-  // When the next tick is due: not the same for all Sentinels, so that they do not all act at the same moment.
+  // Returns a random time until the next tick, so that the Sentinels do not all act at the same moment.
   int64_t RandomTickMs();
 
-  // Whether all servers that it knows have told about themselves, and all other Sentinels have answered.
+  // Whether all known servers have sent INFO, and all known instances have answered.
   bool HasHeardAll() const;
 
   const SentinelCore& core() const { return core_; }

@@ -17,7 +17,7 @@ bool IsAddress(const std::string& text) {
   return inet_pton(AF_INET, text.c_str(), &unused) == 1 || inet_pton(AF_INET6, text.c_str(), &unused) == 1;
 }
 
-// What others announce goes into the file, where a blank or a quote would be the end of a word.
+// Names that others announce are written to the file, where a blank or a quote would end the word.
 bool IsSoundName(const std::string& name) {
   constexpr size_t kLongest = 255;
   return !name.empty() && name.size() <= kLongest && std::ranges::all_of(name, [](char c) {
@@ -59,7 +59,7 @@ Result<SentinelAddress, InstanceTrouble> SentinelCore::AddressOf(const std::stri
   return SentinelAddress{name, {}, port};
 }
 
-// Looks up names only if their text does not tell.
+// Resolves the name only if the texts do not decide.
 bool SentinelCore::IsHostOf(const SentinelAddress& address, const std::string& name) const {
   if (address.IsAt(name, address.port)) return true;
   if (IsAddress(name)) return false;

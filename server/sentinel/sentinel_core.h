@@ -1,4 +1,4 @@
-// SentinelCore: what the parts of this room share.
+// SentinelCore: references that all parts of this folder share.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace respite {
 
-// Larger epochs leave no room for further elections: nobody has counted so far.
+// Largest accepted epoch; no Sentinel reaches it by counting. A larger one would leave no room for elections.
 inline constexpr uint64_t kMostSentinelEpoch = uint64_t{1} << 62;
 
-// Why there can be no such instance.
+// Why an instance cannot be added.
 enum class InstanceTrouble : uint8_t { kPort, kName, kDuplicate, kTooMany };
 
 struct SentinelCore {
@@ -31,23 +31,23 @@ struct SentinelCore {
 
   int64_t NowMs() const { return pace.NowMs(); }
   const SentinelPeriods& periods() const { return state.periods; }
-  // So that not all Sentinels do the same at the same moment: up to a second.
+  // A random delay of up to a second, so that Sentinels do not act at the same moment.
   int64_t RandomDelayMs() const;
 
-  // The address as clients and other Sentinels hear it.
+  // The host that clients and other Sentinels are told.
   const std::string& Announced(const SentinelAddress& address) const;
-  // "127.0.0.1 6379"
+  // Returns for example "127.0.0.1 6379".
   std::string AnnouncedWords(const SentinelAddress& address) const;
-  // kUnresolved: a name that has no address now is accepted, if names are looked up at all. kReported: so is one for
-  // whose look-up there is no time in this tick, because others have named too many.
+  // kUnresolved: also accepts a name that does not resolve now, if names are resolved at all. kReported: also accepts
+  // a name without a look-up, if others have reported too many names in this tick.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
   Result<SentinelAddress, InstanceTrouble> AddressOf(const std::string& name, int port, Accept accept) const;
-  // Whether this name or address is that of `address`.
+  // Whether the name or address belongs to `address`.
   bool IsHostOf(const SentinelAddress& address, const std::string& name) const;
 
-  // Writes the state to the configuration file; a failure is logged.
+  // Writes the state to the configuration file. Logs a failure, and returns false then.
   bool Save() const;
-  // The same with the next tick, but once a second at most, for what this Sentinel would hear again after a crash.
+  // Saves with the next tick, at most once a second. For changes that this Sentinel would learn again after a crash.
   void SaveSoon() const { state.wants_save = true; }
 };
 

@@ -1,5 +1,5 @@
-// SentinelEvents: tells operators and clients what happens: in the log, on a channel that has the name of the event,
-// and to the notification script.
+// SentinelEvents: reports events to operators and clients: in the log, on a channel with the name of the event, and to
+// the notification script.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ class SentinelEvents {
  public:
   SentinelEvents(const SentinelCore& core, ScriptQueue& scripts) : core_(core), scripts_(scripts) {}
 
-  // "master mymaster 127.0.0.1 6379", "slave … @ mymaster 127.0.0.1 6379", and then `more`.
+  // Reports "master mymaster 127.0.0.1 6379" or "slave … @ mymaster 127.0.0.1 6379", followed by `more`.
   void Tell(LogLevel level, const char* event, const Instance& instance, const std::string& more = {});
-  // Only the text; the script is that of the primary.
+  // Reports only the text, also to the notification script of the primary.
   void SayOf(LogLevel level, const char* event, const Primary& primary, const std::string& text);
-  // The same, for nobody's script.
+  // Reports only the text, and runs no script.
   void Say(LogLevel level, const char* event, const std::string& text);
 
-  // The client-reconfig-script hears where the primary has gone.
+  // Runs client-reconfig-script with the former and the new address of the primary.
   enum class Part : uint8_t { kLeader, kObserver };
   void TellClientsOf(const Primary& primary, Part part, const SentinelAddress& from, const SentinelAddress& to);
 

@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-// All of them are on one machine: who does not answer within a second is down.
+// All members are on one machine, so a server that does not answer within a second is down.
 constexpr char kDownAfterMs[] = "1000";
 constexpr char kFailoverTimeoutMs[] = "10000";
 

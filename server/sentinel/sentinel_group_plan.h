@@ -1,5 +1,5 @@
-// SentinelGroupPlan: Sentinels that start at the same time as the servers that they watch. What each of them would find
-// out within seconds, the replicas and the other Sentinels, is in its configuration file from the start.
+// SentinelGroupPlan: the configuration of Sentinels that start together with the servers that they watch. It lists the
+// replicas and the other Sentinels, which each of them would find within seconds.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct SentinelGroupPlan {
     std::string host;
     int port;
   };
-  // A primary under the name that clients ask for.
+  // A primary, and the name by which clients ask for it.
   struct Service {
     std::string name;
     Place primary;
@@ -26,11 +26,11 @@ struct SentinelGroupPlan {
 
   std::vector<Service> services;
   std::vector<Member> members;
-  std::string user;       // for the servers; empty: the default one
-  std::string password;   // for the servers; empty: none is needed
-  std::string announced;  // where all of them are, as clients see it; empty: at their places
+  std::string user;       // for the servers; empty: the default user
+  std::string password;   // for the servers; empty: none
+  std::string announced;  // host of all members as clients see it; empty: their own hosts
 
-  // The `sentinel` lines of this one of the members. A majority of them has to agree that a primary is down.
+  // Returns the `sentinel` lines of this member. The quorum is a majority of the members.
   std::string LinesOf(size_t member) const;
 };
 

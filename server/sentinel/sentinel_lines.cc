@@ -57,7 +57,7 @@ class LineWriter {
   void AddText(Bytes subject, const std::string& value) {
     if (!value.empty()) Add(subject, WordText(value));
   }
-  // A value that is the default is written only in place of a line that is there.
+  // A default value is written only in place of an existing line.
   void AddSwitch(Bytes subject, Bytes value, Bytes as_default) {
     Add(subject, std::string(value));
     if (value == as_default) lines_.back().line.presence = LinePresence::kIfMentioned;
@@ -101,8 +101,8 @@ void LineWriter::AddSettings(const Primary& primary) {
   AddNumberOf("master-reboot-down-after-period", primary, primary.reboot_down_after_ms, 0);
 }
 
-// While replicas are sent to the new primary, `monitor` names that one already; the former one takes its place among
-// the replicas.
+// While replicas are sent to the new primary, `monitor` already names it. The former primary takes its place among the
+// replicas.
 void LineWriter::AddKnown(const Primary& primary) {
   const SentinelAddress& current = CurrentAddress(primary);
   for (const auto& [name, replica] : primary.replicas) {
@@ -116,7 +116,7 @@ void LineWriter::AddKnown(const Primary& primary) {
 
 // --- Reading.
 
-// Redis: what is no number counts as far as it is one.
+// Redis: reads the number at the beginning of the text, and ignores the rest.
 int64_t NumberOf(const std::string& text) { return std::strtoll(text.c_str(), nullptr, 10); }
 uint64_t EpochOf(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 
@@ -160,7 +160,7 @@ SentinelLinesReader::Rank SentinelLinesReader::RankOf(const std::string& subject
   return std::ranges::find(kGlobalSubjects, subject) != kGlobalSubjects.end() ? Rank::kGlobal : Rank::kPrimary;
 }
 
-// Whether names are looked up is known before any primary, and a primary before what is said of it.
+// Reads the lines in an order: `monitor` needs to know whether names are resolved, and other lines need their primary.
 std::optional<LineObjection> SentinelLinesReader::Read(const std::vector<ConfigLine>& lines) {
   for (const Rank rank : {Rank::kGlobal, Rank::kMonitor, Rank::kPrimary}) {
     for (const ConfigLine& line : lines) {
@@ -222,7 +222,7 @@ SentinelLinesReader::Objection SentinelLinesReader::ReadMonitor(const Words& wor
 
 std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadOfPrimary(const std::string& subject,
                                                                                  const Words& words) {
-  if (subject == "known-sentinel" && words.size() == 4) return Objection();  // without an id, of very old versions
+  if (subject == "known-sentinel" && words.size() == 4) return Objection();  // without an id, from very old versions
   if (words.size() < 3 || std::ranges::find(kPrimarySubjects, subject) == kPrimarySubjects.end()) return std::nullopt;
   Primary* const primary = core_.state.Find(words[1]);
   if (primary == nullptr) return Objection("No such master with specified name.");

@@ -1,5 +1,5 @@
-// What a Sentinel knows, as `sentinel` lines of its configuration file, in Redis' format: a file can go from one to the
-// other and back.
+// Converts the state of a Sentinel to `sentinel` lines of its configuration file, in Redis' format, so that Redis can
+// also read the file.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace respite {
 
 std::vector<SentinelLine> LinesOf(const SentinelCore& core);
 
-// What is wrong with a line.
+// An error in a line.
 struct LineObjection {
   const ConfigLine* line;
   std::string reason;
@@ -25,7 +25,7 @@ class SentinelLinesReader {
  public:
   SentinelLinesReader(const SentinelCore& core, InstanceList& list) : core_(core), list_(list) {}
 
-  // Takes all lines, in any order. Stops at the first that is wrong.
+  // Reads all lines, in any order. Returns the first that is wrong.
   std::optional<LineObjection> Read(const std::vector<ConfigLine>& lines);
 
  private:
@@ -35,7 +35,7 @@ class SentinelLinesReader {
 
   static Rank RankOf(const std::string& subject);
   Objection ReadLine(const Words& words);
-  // Lines of one kind each; `words` begins with the subject. nullopt as a whole: there is no such line.
+  // Each reads lines of one kind; `words` begins with the subject. The outer optional is empty if no such line exists.
   std::optional<Objection> ReadGlobal(const std::string& subject, const Words& words);
   Objection ReadMonitor(const Words& words);
   std::optional<Objection> ReadOfPrimary(const std::string& subject, const Words& words);
@@ -47,7 +47,7 @@ class SentinelLinesReader {
   InstanceList& list_;
 };
 
-// "Duplicate master name." and so on.
+// Returns for example "Duplicate master name."
 std::string TextOf(InstanceTrouble trouble, InstanceKind kind);
 
 }  // namespace respite

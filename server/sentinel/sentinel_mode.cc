@@ -16,7 +16,7 @@ namespace respite {
 
 namespace {
 
-// For a trial of the lines before the server is made: knows names and programs, and nothing else.
+// A host for a check of the lines before the server is made. It only resolves names and finds programs.
 class TrialHost final : public SentinelHost {
  public:
   void Publish(Bytes, Bytes) override {}
@@ -82,7 +82,8 @@ void SentinelMode::Start(ProgramStarter& programs) {
                                                          .network = parts_.network,
                                                          .host = *host_});
   if (const auto objection = sentinel_->Read(services.config.lines().sentinel)) {
-    services.log.Warning(objection->reason + " in: " + objection->line->text);  // a name has gone since the trial
+    services.log.Warning(objection->reason +
+                         " in: " + objection->line->text);  // a name has stopped resolving since the check
   }
   sentinel_->Start();
   next_tick_ms_ = services.clock.MonotonicMs() + sentinel_->RandomTickMs();

@@ -1,4 +1,4 @@
-// SentinelMode: makes this server a Sentinel, if it was started as one. Else it does nothing, and costs nothing.
+// SentinelMode: makes this server a Sentinel if it was started as one. Otherwise it does nothing, and costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ class SentinelMode final : public Timers::Source {
   SentinelMode(const SentinelMode&) = delete;
   SentinelMode& operator=(const SentinelMode&) = delete;
 
-  // Begins to watch. Requires: the server was started as a Sentinel, its file is sound (CheckSentinelFile), it listens.
+  // Starts to watch. Requires: the server was started as a Sentinel, CheckSentinelFile found no error, it listens.
   void Start(ProgramStarter& programs);
-  // Looks at once, instead of at the next tick. Harmless before Start.
+  // Runs a tick immediately. Does nothing before Start.
   void ReachAll();
-  // The server ends: leaves its links, before the event loop goes.
+  // Called when the server ends: closes the links before the event loop is destroyed.
   void Close();
 
-  // Null: this server is none.
+  // Null if this server is not a Sentinel.
   Sentinel* sentinel() const { return sentinel_.get(); }
 
   // Timers::Source
@@ -51,7 +51,7 @@ class SentinelMode final : public Timers::Source {
   int64_t next_tick_ms_ = Timers::kNever;
 };
 
-// Why a Sentinel cannot start with this configuration: a line is wrong, or the file cannot be written.
+// Return why a Sentinel cannot start with this configuration: a line is wrong, or the file cannot be written.
 class Config;
 std::optional<StartupError> CheckSentinelLines(const Config& config);
 std::optional<StartupError> CheckSentinelFile(const Config& config);

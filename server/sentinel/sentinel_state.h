@@ -1,5 +1,5 @@
-// SentinelState: everything that a Sentinel knows. Its parts share it (SentinelCore); what must survive a restart is
-// written to the configuration file (sentinel_lines.h).
+// SentinelState: everything that a Sentinel knows, shared by its parts (SentinelCore). The state that must survive a
+// restart is written to the configuration file (sentinel_lines.h).
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace respite {
 
-// What SENTINEL CONFIG SET changes, and the directives without the name of a primary.
+// Options of SENTINEL CONFIG SET, and of directives without the name of a primary.
 struct SentinelOptions {
-  std::string announce_ip;  // empty: that of the connection
+  std::string announce_ip;  // empty: the local address of the connection
   int announce_port = 0;    // 0: the port of this server
   bool denies_script_changes = true;
   bool resolves_hostnames = false;
   bool announces_hostnames = false;
-  std::string user;      // with which to log in at other Sentinels
-  std::string password;  // empty: that of this server
+  std::string user;      // to log in at other Sentinels
+  std::string password;  // empty: the password of this server
 };
 
 // In milliseconds; SENTINEL DEBUG changes them.
@@ -39,7 +39,7 @@ struct SentinelPeriods {
   int64_t script_retry_delay = 30'000;
 };
 
-// What SENTINEL SIMULATE-FAILURE has asked for.
+// Crashes that SENTINEL SIMULATE-FAILURE has requested.
 struct SimulatedFailures {
   bool after_election = false;
   bool after_promotion = false;
@@ -47,8 +47,7 @@ struct SimulatedFailures {
 
 inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits
 
-// Of what other servers and Sentinels say of one primary, this Sentinel believes so much. The configuration file may
-// name more.
+// Maximum numbers per primary that this Sentinel learns from others. The configuration file may name more.
 inline constexpr size_t kMostReplicas = 1000;
 inline constexpr size_t kMostPeers = 128;  // other Sentinels
 
@@ -64,17 +63,17 @@ struct SentinelState {
   bool is_in_tilt = false;
   int64_t tilt_since_ms = 0;
   bool wants_save = false;           // see SentinelCore::SaveSoon
-  int64_t saved_soon_ms = kLongAgo;  // when that was done last
+  int64_t saved_soon_ms = kLongAgo;  // time of the last save by SaveSoon
   int look_ups_left = kLookUpsPerTick;
 
-  // Null: there is none.
+  // Returns null if there is none.
   Primary* Find(Bytes name) const {
     const auto found = primaries.find(std::string(name));
     return found == primaries.end() ? nullptr : found->second.get();
   }
 };
 
-// Where clients find the primary: while replicas are sent to a new primary, that one is it.
+// Returns the address that clients are told: after the promotion in a failover, the address of the new primary.
 inline const SentinelAddress& CurrentAddress(const Primary& primary) {
   const bool has_moved = primary.is_failing_over && primary.promoted != nullptr &&
                          primary.failover_state >= FailoverState::kReconfigureReplicas;

@@ -1,4 +1,4 @@
-// ServerSentinelHost: the server around a Sentinel: its clients, its configuration file, its programs.
+// ServerSentinelHost: connects a Sentinel to the server: its clients, configuration file and programs.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace respite {
 class ProgramStarter;
 struct Services;
 
-// The address of a name, if it is known within a second.
+// Resolves a name; nothing if that fails, or takes more than a second.
 std::optional<std::string> LookUpName(NameResolver& resolver, const std::string& name);
 
 class ServerSentinelHost final : public SentinelHost {
