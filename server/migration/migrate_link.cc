@@ -21,7 +21,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Waits until one of these is ready; false on timeout.
+// Waits until the socket is ready. Returns false on timeout.
 bool WaitFor(int descriptor, SocketPoller::Interest wanted, SteadyClock::time_point until) {
   const auto events = static_cast<short>((wanted.read ? POLLIN : 0) | (wanted.write ? POLLOUT : 0));
   while (true) {
@@ -124,7 +124,7 @@ bool MigrateLink::Send(Bytes request, int64_t timeout_ms) {
 }
 
 std::optional<std::string> MigrateLink::ReadLine(int64_t timeout_ms) {
-  constexpr size_t kLongestLine = 64 * 1024;  // longer lines do not come from a Redis server
+  constexpr size_t kLongestLine = 64 * 1024;  // a Redis server sends no longer lines
   const auto until = After(timeout_ms);
   timed_out_ = false;
   while (true) {

@@ -1,8 +1,8 @@
-// Connections to the servers that MIGRATE sends keys to.
+// Connections for the blocking form of MIGRATE, inside EXEC and scripts. Otherwise see Migrations.
 //
-// MIGRATE is one atomic command, so its caller blocks on the socket, as in Redis. Each wait ends after the command's
-// timeout; the name look-up and the attempts to connect share one timeout. Idle connections are kept for the next
-// MIGRATE to the same server, and closed after a while.
+// This MIGRATE is one atomic command, so its caller blocks on the socket, as in Redis. Each wait ends after the
+// command's timeout; the name look-up and the attempts to connect share one timeout. Idle connections are kept for the
+// next MIGRATE to the same server, and closed after a while.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Tls;
 // closed it.
 class MigrateLink {
  public:
-  // No TLS if `tls` is null.
+  // Uses no TLS if `tls` is null.
   static Result<std::unique_ptr<MigrateLink>, ConnectTrouble> Connect(NameResolver& names, const std::string& host,
                                                                       const std::string& port, const Tls* tls,
                                                                       int64_t timeout_ms);
@@ -36,14 +36,14 @@ class MigrateLink {
   MigrateLink& operator=(const MigrateLink&) = delete;
   ~MigrateLink();
 
-  // False if not everything was written. The timeout applies to each 64 KB.
+  // Returns false if not everything was written. The timeout applies to each 64 KB.
   bool Send(Bytes request, int64_t timeout_ms);
   // Returns a line without its end, or nullopt.
   std::optional<std::string> ReadLine(int64_t timeout_ms);
   // Whether a timeout made the last Send or ReadLine fail.
   bool TimedOut() const { return timed_out_; }
 
-  // The database selected on the other side; -1 when unknown.
+  // The database selected on the other side; -1 if unknown.
   int64_t selected_db = 0;
   int64_t used_at_ms = 0;
 
@@ -57,7 +57,7 @@ class MigrateLink {
   std::string received_;
 };
 
-// The connections that are kept.
+// The kept connections.
 class MigrateLinks {
  public:
   static constexpr size_t kMax = 64;

@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// An error is never empty.
+// An error text is never empty.
 std::string Quotable(Bytes error) { return error.empty() ? "(no text)" : std::string(error); }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::string MigrateProtocol::Begin(int64_t selected_db) {
   return opening;
 }
 
-// Redis: takes everything for consent that is no error, so a key sent to an HTTP server is lost.
+// Redis: takes every answer that is not an error for success, so a key sent to an HTTP server is lost.
 void MigrateProtocol::TakeAnswer(Bytes line) {
   const bool is_accepted = line.starts_with('+');
   const std::string error = is_accepted ? "" : line.starts_with('-') ? Quotable(line.substr(1)) : Quotable(line);

@@ -1,10 +1,10 @@
-// MigrateProtocol: what MIGRATE says to the other server, and what that answers.
+// MigrateProtocol: the requests that MIGRATE sends to the other server, and their answers.
 //
-//   AUTH …, SELECT db          as far as the connection needs them
-//   RESTORE key ttl payload …  one for each key; to a node of a cluster, which may still import the slot of the key,
-//                              RESTORE-ASKING
+//   AUTH …, SELECT db          if the connection needs them
+//   RESTORE key ttl payload …  one for each key; RESTORE-ASKING to a node of a cluster, which may still be importing
+//                              the slot of the key
 //
-// Everything is sent at once; there is a line of answer for each request.
+// All requests are sent together; each is answered by one line.
 #pragma once
 
 #include <cstdint>
@@ -21,30 +21,30 @@ class MigrateProtocol {
   enum class Target : uint8_t { kServer, kClusterNode };
   enum class Existing : uint8_t { kRefused, kReplaced };
 
-  // `auth`: the words behind AUTH, if any. `db`: where the keys go.
+  // `auth`: the arguments of AUTH, if any. `db`: the database for the keys on the other server.
   MigrateProtocol(std::vector<std::string> auth, int64_t db, Target target)
       : auth_(std::move(auth)), db_(db), restore_(target == Target::kServer ? "RESTORE" : "RESTORE-ASKING") {}
 
-  // A `ttl_ms` of 0: none.
+  // `ttl_ms` is 0 for a key without a TTL.
   void AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing);
   const std::vector<std::string>& Keys() const { return keys_; }
 
-  // Begins on a connection on which this database is selected, and forgets earlier answers. Returns what to send
-  // before Restores().
+  // Starts on a connection with this selected database, and forgets earlier answers. Returns the requests that must be
+  // sent before Restores().
   std::string Begin(int64_t selected_db);
   Bytes Restores() const { return restores_; }
-  // Takes the next answer, without the end of its line. Requires: !IsOver().
+  // Handles the next answer, without the end of its line. Requires: !IsOver().
   void TakeAnswer(Bytes line);
-  // Every answer is there.
+  // Whether all answers have arrived.
   bool IsOver() const { return answered_.size() == keys_.size(); }
 
-  // How many of the keys were answered for.
+  // Number of keys with an answer.
   size_t Acknowledged() const { return answered_.size(); }
-  // Whether the other server has this key now.
+  // Whether the other server has stored this key.
   bool HasAccepted(size_t key) const { return key < answered_.size() && answered_[key] == Answer::kAccepted; }
-  // Its first error, without the '-'; empty: none.
+  // The first error of the other server, without the '-'; empty: none.
   const std::string& Error() const { return error_; }
-  // The database that is selected now.
+  // The database that is selected on the connection now.
   int64_t SelectedDb() const { return IsOver() && error_.empty() ? db_ : kUnknownDb; }
 
  private:
@@ -55,13 +55,13 @@ class MigrateProtocol {
   const Bytes restore_;  // the command
   std::vector<std::string> keys_;
   std::string restores_;
-  size_t preliminary_ = 0;     // answers to come before the first RESTORE's
-  std::string earlier_error_;  // of AUTH or SELECT; it counts against each key
+  size_t preliminary_ = 0;     // answers that come before the first answer to a RESTORE
+  std::string earlier_error_;  // of AUTH or SELECT; counts as the error of each key
   std::vector<Answer> answered_;
   std::string error_;
 };
 
-// How far a transfer came that did not end well.
+// The step in which a transfer failed.
 enum class MigrateTrouble : uint8_t { kNone, kConnecting, kWriting, kReading };
 
 }  // namespace respite

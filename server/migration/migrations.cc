@@ -17,7 +17,7 @@
 
 namespace respite {
 
-// A link to a server, kept for the next transfer when one has ended well.
+// A link to a server. It is kept for the next transfer if the last one ended well.
 class Migrations::Channel final : public Link::User {
  public:
   Channel(Migrations& owner, std::string name) : owner_(owner), name_(std::move(name)) {}
@@ -49,17 +49,17 @@ class Migrations::Channel final : public Link::User {
 struct Migrations::Migration {
   enum class Stage : uint8_t { kConnecting, kTalking, kDone };
 
-  uint64_t caller;  // a session; 0: it has called again
+  uint64_t caller;  // id of a session; 0: it has called MIGRATE again
   const Command* command;
   int db;
   bool began_as_replica;
   Order order;
-  std::vector<std::optional<MigratingKeys::Place>> places = {};  // of the keys; nothing: named before
+  std::vector<std::optional<MigratingKeys::Place>> places = {};  // of the keys; empty for a repeated key
   Stage stage = Stage::kConnecting;
   Channel* channel = nullptr;
   bool is_second_attempt = false;
-  int64_t progress_ms = 0;  // when something was sent or received last
-  size_t unsent = 0;        // at the last look
+  int64_t progress_ms = 0;  // when something was last sent or received
+  size_t unsent = 0;        // unsent bytes at the last check
   int64_t due_ms = Timers::kNever;
   MigrateTrouble trouble = MigrateTrouble::kNone;
 };
@@ -99,7 +99,7 @@ Migrations::~Migrations() = default;
 
 int64_t Migrations::NowMs() const { return parts_.services.clock.MonotonicMs(); }
 
-// --- The way of a transfer.
+// --- Course of a transfer.
 
 void Migrations::Start(const Session& session, const Command& command, Order order) {
   for (const auto& other : migrations_)
@@ -168,7 +168,7 @@ void Migrations::RestartTimer(Migration& migration) const {
   LookLater(migration);
 }
 
-// A link does not say when it has sent something.
+// The unsent bytes are checked regularly, because a link does not report when it has sent something.
 void Migrations::LookLater(Migration& migration) const {
   constexpr int64_t kLookMs = 20;
   migration.due_ms = migration.progress_ms + std::min(migration.order.timeout_ms, INT64_MAX / 2);
@@ -183,8 +183,8 @@ void Migrations::OnAnswered(Channel& channel) {
   EndTalk(migration);
 }
 
-// A link that was kept may have been closed by the other server: so a second one is tried, unless keys were answered
-// for.
+// The other server may have closed a kept link. So a second attempt uses a new link, unless keys were answered
+// already.
 void Migrations::OnLost(Channel& channel) {
   Migration* const migration = channel.migration;
   if (migration == nullptr) return Drop(channel);
@@ -192,7 +192,7 @@ void Migrations::OnLost(Channel& channel) {
   const bool sent_all = channel.link().UnsentBytes() == 0;
   Drop(channel);
   migration->channel = nullptr;
-  // Redis: a server that does not answer is noticed when the first request is written.
+  // Redis: notices a server that does not answer when the first request is written.
   if (reached == Link::Stage::kConnecting) return Fail(*migration, MigrateTrouble::kWriting);
   if (reached != Link::Stage::kOpen) return Fail(*migration, MigrateTrouble::kConnecting);
   const bool tries_again = !migration->is_second_attempt && migration->order.talk.Acknowledged() == 0;
@@ -268,7 +268,7 @@ void Migrations::EndTurn() {
     migrations_.erase(at);
     --done_;
     Finish(*ended);
-    next = migrations_.begin();  // what has run may have begun another one
+    next = migrations_.begin();  // the request that ran may have started another one
   }
   ResumePaused();
 }
@@ -285,7 +285,7 @@ void Migrations::Finish(Migration& migration) {
 MigrateOutcome Migrations::OutcomeOf(Migration& migration) {
   const MigrateProtocol& talk = migration.order.talk;
   MigrateOutcome outcome{.trouble = migration.trouble, .error = talk.Error()};
-  // A server that has become a replica meanwhile changes nothing by itself.
+  // If the role of this server has changed meanwhile, no keys are deleted here.
   const bool moves = !migration.order.copies && migration.began_as_replica == parts_.role.is_replica;
   for (size_t i = 0; i < migration.places.size(); ++i) {
     if (!migration.places[i]) continue;

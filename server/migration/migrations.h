@@ -1,15 +1,14 @@
 // Migrations: transfers of MIGRATE, each over a Link, while other clients are served.
 //
-//   MIGRATE ─► Start ─► kConnecting ─► kTalking ─► kDone ─► end of the Turn: the request runs again, and finds
-//   TakeOutcome
-//                           │              └─ the link breaks before an answer: once more, over a new link
-//                           └─ a link that was kept: at once
+//   MIGRATE ─► Start ─► kConnecting ─► kTalking ─► kDone ─► end of the turn: the request runs again (TakeOutcome)
+//                           │              └─ the link breaks before an answer: one more attempt, over a new link
+//                           └─ skipped if a kept link is used
 //
-// The values are taken when the command is called; MigratingKeys keeps them as they are until the end. If the caller is
-// gone by then, the keys that have arrived are deleted nevertheless. During a pause of writes the end waits.
+// The values are serialised when the command is called. MigratingKeys pauses requests for the keys until the end. If
+// the caller has gone by then, the keys that have arrived are deleted nevertheless. During a pause of writes the end
+// waits.
 //
-// Inside EXEC and scripts MIGRATE is one atomic step with the other commands, and uses the blocking MigrateLink
-// instead.
+// Inside EXEC and scripts MIGRATE is one atomic step with the other commands, and uses the blocking MigrateLink.
 #pragma once
 
 #include <cstdint>
@@ -34,15 +33,15 @@ struct Role;
 struct Services;
 struct Session;
 
-// What became of a transfer.
+// The result of a transfer.
 struct MigrateOutcome {
   MigrateTrouble trouble = MigrateTrouble::kNone;
-  std::string error = {};                 // of the other server
+  std::string error = {};                 // error of the other server
   std::vector<std::string> arrived = {};  // keys to delete here
-  bool keeps_changed = false;             // some arrived, but were changed here meanwhile
+  bool keeps_changed = false;             // some arrived, but were changed here meanwhile and are kept
 };
 
-// Deletes keys that another server has now.
+// Deletes keys that the other server has stored.
 void DeleteArrived(const Services& services, DbView& db, Effect& effect, const std::vector<std::string>& keys);
 
 class Migrations final : public Timers::Source {
@@ -67,24 +66,25 @@ class Migrations final : public Timers::Source {
   explicit Migrations(const Parts& parts);
   ~Migrations() override;
 
-  // Whether there is a network; else MIGRATE has to block.
+  // Whether there is a network. Without one, MIGRATE must block.
   bool CanStart() const { return static_cast<bool>(parts_.network); }
-  // Requires: CanStart(), none of the keys is moving, and the session waits with this command from now on.
+  // Starts a transfer. Requires: CanStart(), none of the keys is being migrated, and this command blocks the session
+  // from now on.
   void Start(const Session& session, const Command& command, Order order);
-  // What the session waited for, if its request runs again for that.
+  // Returns the result for which the session was blocked, while its request runs again.
   std::optional<MigrateOutcome> TakeOutcome(const Session& session);
 
-  // Finishes what has ended in this Turn.
+  // Finishes the transfers that have ended.
   void EndTurn();
-  // Timeouts.
+  // Timers::Source: timeouts.
   int64_t NextDueMs() const override;
   void RunDue(int64_t now_ms) override;
   std::string WhatIsDue() const override { return "MIGRATE times out"; }
   // Closes links that were idle for kIdleMs.
   void CloseIdle(int64_t now_ms);
-  // Closes all that are idle.
+  // Closes all idle links.
   void DropIdle();
-  // Links, idle or not.
+  // Number of links, idle or not.
   size_t CountLinks() const { return channels_.size(); }
 
  private:

@@ -32,20 +32,20 @@ class ByteStream {
 
   // Nothing can be received or sent before the handshake has ended.
   bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }
-  // The next step; kMoved when the handshake has ended. Cost: up to a few milliseconds of CPU.
+  // Performs the next step; kMoved when the handshake has ended. Cost: up to a few milliseconds of CPU.
   Transfer Handshake();
 
   // Cost of a plain stream: one system call.
   Transfer Receive(std::span<char> target);
-  // Sends as much from the front as one call takes, about `wanted` bytes of it, and never more than `allowed`; the
-  // caller consumes it. After kLater the next call must begin with the same bytes, and allow as many.
+  // Sends bytes from the front with one call: about `wanted` bytes, and never more than `allowed`. The caller consumes
+  // them. After kLater the next call must begin with the same bytes, and allow as many.
   struct Portion {
     size_t wanted;
     size_t allowed;
   };
   Transfer Send(const ReplyBuffer& output, Portion portion);
   Transfer Send(Bytes bytes);
-  // There are bytes to receive, even if the socket never becomes readable again.
+  // Whether there are bytes to receive, even if the socket never becomes readable again.
   bool HasReceived() const { return tls_ != nullptr && TlsHasReceived(); }
 
   // Which readiness of the socket to wait for in order to receive (`read`) or send (`write`), and which of the two a
@@ -57,10 +57,10 @@ class ByteStream {
     return tls_ == nullptr ? ready : TlsAllows(ready);
   }
 
-  // Hears what is received and sent from now on, until the stream is closed.
+  // Reports to the tap what is received and sent from now on, until the stream is closed.
   void SetTap(std::unique_ptr<StreamTap> tap);
 
-  // Why the last attempt failed.
+  // Returns why the last attempt failed.
   std::string ErrorText() const;
   // Sends TLS' close_notify, if any, and closes the socket.
   void Close();
@@ -79,9 +79,9 @@ class ByteStream {
   void TellSent(const ReplyBuffer& output, Transfer sent);
 
   Descriptor socket_;
-  int error_ = 0;                   // errno of a plain one
+  int error_ = 0;                   // errno of a plain stream
   std::unique_ptr<TlsStream> tls_;  // null: plain
-  std::unique_ptr<StreamTap> tap_;  // null: nobody
+  std::unique_ptr<StreamTap> tap_;  // null: none
 };
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// DelayQueue: bytes of a link that move on later than they came, in the same order: a network that is slow on purpose.
+// DelayQueue: delays the bytes of a link, and keeps their order. It simulates a slow network.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ class DelayQueue {
   // When the next bytes are due. Requires: it is not empty.
   int64_t NextDueMs() const { return waiting_.front().due_ms; }
 
-  // What came before is due first, also if that had a longer delay.
+  // Earlier bytes are due first, even if they had a longer delay.
   void Add(Bytes bytes, int64_t due_ms) {
     if (!Empty()) due_ms = std::max(due_ms, waiting_.back().due_ms);
     waiting_.push_back({due_ms, std::string(bytes)});
     bytes_ += bytes.size();
   }
-  // Nothing is due later than this.
+  // Makes all bytes due at this time at the latest.
   void Hasten(int64_t latest_ms) {
     for (Piece& piece : waiting_) piece.due_ms = std::min(piece.due_ms, latest_ms);
   }

@@ -16,13 +16,13 @@ namespace respite {
 namespace {
 
 constexpr size_t kScratchBytes = 64 * 1024;
-// Handlers in one Turn. A Turn must end even when new events keep coming; this many are what one wait can report.
+// Maximum handlers per turn. A turn must end even when new events keep coming; one wait can report this many.
 constexpr int kHandlersPerTurn = 128;
-// While sockets keep the loop busy: between two looks at everything else.
+// Interval between checks of everything else, while sockets keep the loop busy.
 constexpr int64_t kHandlersEveryUs = 200;
 constexpr int64_t kHandshakesUs = 1000;
 constexpr int64_t kClosingsUs = 250;
-// Of those that wait to be closed, one in so many at least: a busy server gets behind by no more than that.
+// Closes at least 1/32 of the waiting sockets per turn, so that a busy server does not fall further behind.
 constexpr size_t kClosingsShare = 32;
 
 }  // namespace
@@ -45,7 +45,7 @@ asio::io_context& EventLoop::Context() { return asio_->context; }
 
 int EventLoop::Run() {
   running_ = true;
-  EndTurn(0);  // what was posted before the loop ran
+  EndTurn(0);  // tasks that were posted before the loop ran
   auto work = asio::make_work_guard(asio_->context);
   while (!stopped_) {
     const int64_t started_us = HandleEvents();
@@ -55,8 +55,8 @@ int EventLoop::Run() {
   return exit_code_;
 }
 
-// Under load the sockets are asked directly, and Asio, which needs several system calls to say the same, has its turn
-// at intervals. A loop with little to do waits in Asio at once.
+// Under load the sockets are polled directly. Asio, which needs several system calls for this, runs at intervals. A
+// loop with little to do waits in Asio immediately.
 int64_t EventLoop::HandleEvents() {
   if (is_busy_) {
     const int64_t started_us = pace_.NowUs();
@@ -90,12 +90,13 @@ void EventLoop::Stop(int exit_code) {
   if (!std::exchange(stopped_, true) && withdraw_) withdraw_();
 }
 
-// Asio would run it in this Turn, since a Turn polls: whoever posts again and again would hold back all replies.
+// Does not post to Asio, which would run the task in this turn. A task that posts itself again and again would then
+// delay all replies.
 void EventLoop::Post(Participant* participant, std::function<void()> task) {
   posted_.push_back({participant, std::move(task)});
 }
 
-// An io_context may be posted to by any thread.
+// Any thread may post to an io_context.
 void EventLoop::PostFromOutside(std::function<void()> task) {
   asio::post(asio_->context, [this, run = std::move(task)]() mutable { Post(nullptr, std::move(run)); });
 }
@@ -123,9 +124,9 @@ void EventLoop::Leave(Participant& participant) {
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
-// The Turn that is under way keeps what it has read: this one gets another scratch buffer. What was posted waits, for
-// this Turn or the next, since it may free a client that the Turn is with, or change data that a script is with; before
-// the first Turn (the data set is being loaded) there is none.
+// The interrupted turn keeps the data in its scratch buffer, so this call uses another. Posted tasks wait for the end
+// of the turn, because they may free a client or change data that the turn uses. Before the first turn (the data set
+// is loading) they run.
 bool EventLoop::ServeDuringLongTask() {
   if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
@@ -135,7 +136,7 @@ bool EventLoop::ServeDuringLongTask() {
   for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
   }
   ServeLines();
-  // By index: the list may grow meanwhile.
+  // By index, because the list may grow meanwhile.
   for (size_t i = 0; i < active_.size(); ++i)
     if (active_[i] != nullptr) active_[i]->EndTurnDuringLongTask();
   if (!running_) StartTasks();
@@ -147,11 +148,11 @@ bool EventLoop::ServeDuringLongTask() {
 void EventLoop::ServeLines() {
   if (!handshakes_.Empty()) handshakes_.ServeShare();
   if (!closings_.Empty()) closings_.ServeShare(1 + closings_.Size() / kClosingsShare);
-  if (!handshakes_.Empty() || !closings_.Empty()) Post(nullptr, [] {});  // the next Turn comes at once
+  if (!handshakes_.Empty() || !closings_.Empty()) Post(nullptr, [] {});  // starts the next turn immediately
 }
 
-// A participant that has not been ended yet stays in the list, since one before it may serve others besides. One that
-// something happens to from now on has another Turn.
+// A participant stays in the list until its turn is ended, because an earlier one may serve clients meanwhile. A
+// participant with events from now on gets another turn.
 void EventLoop::EndTurn(int64_t turn_us) {
   const size_t count = active_.size();
   for (size_t i = 0; i < count; ++i) {
@@ -164,8 +165,8 @@ void EventLoop::EndTurn(int64_t turn_us) {
   StartTasks();
 }
 
-// Outside of all handlers: what a handler posts, asio counts only when the handler returns. Were that run besides it
-// again and again, asio would believe that nothing is left to wait for, and stop for ever.
+// Must run outside of all handlers, because Asio counts tasks that a handler posts only when the handler returns. If
+// nested calls ran those again and again, Asio would believe that no work is left, and stop forever.
 void EventLoop::StartTasks() {
   for (; put_off_ > 0; --put_off_) asio::post(asio_->context, [this] { RunNextTask(); });
   for (Task& task : posted_) {

@@ -1,5 +1,5 @@
-// EventLoop: a thread's one loop, on an Asio io_context. A Turn is: wait for events, handle those that are ready, end
-// the Turn for each participant to whom something happened (journal, then replies).
+// EventLoop: the event loop of a thread, on an Asio io_context. One iteration is called a turn: it waits for events,
+// handles those that are ready, and ends the turn of each participant that had events (journal, then replies).
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,18 @@ namespace respite {
 
 class EventLoop {
  public:
-  // Who lives on the loop: each server is one.
+  // A user of the loop; each server is one.
   class Participant {
    public:
     virtual ~Participant() = default;
-    // Something happened to it in this Turn, which is over; the Turn took so long.
+    // Called after a turn in which this participant had events. `turn_us`: how long the turn took.
     virtual void EndTurn(int64_t turn_us) = 0;
-    // The same in the middle of a Turn, when clients are served besides.
+    // Called in the middle of a long turn, when other clients are served.
     virtual void EndTurnDuringLongTask() = 0;
 
    private:
     friend class EventLoop;
-    bool is_active_ = false;  // stands in EventLoop::active_
+    bool is_active_ = false;  // is listed in EventLoop::active_
   };
 
   explicit EventLoop(const Pace& pace);
@@ -42,27 +42,27 @@ class EventLoop {
   int Run();
   void Stop(int exit_code);
 
-  // Something happens to this participant: its Turn is to be ended. Cost: a compare, mostly.
+  // Records that the participant has events, so its turn must be ended. Cost: usually one comparison.
   void Enter(Participant& participant) {
     if (participant.is_active_) return;
     participant.is_active_ = true;
     active_.push_back(&participant);
   }
-  // Runs `task` for the participant (null: for nobody) as soon as the loop is free again, in another Turn.
+  // Runs `task` for the participant (null: for none) in a later turn, as soon as the loop is free.
   void Post(Participant* participant, std::function<void()> task);
-  // The same for nobody, from any thread. The task never runs if the loop has stopped.
+  // Runs `task` for no participant. May be called by any thread. The task never runs if the loop has stopped.
   void PostFromOutside(std::function<void()> task);
-  // Runs `task` for nobody, once, in so many ms.
+  // Runs `task` once after the delay, for no participant.
   void After(int64_t delay_ms, std::function<void()> task);
-  // The participant goes: what was posted for it runs now, and what that posts.
+  // Removes the participant. Tasks that were posted for it run now, and also the tasks that they post for it.
   void Leave(Participant& participant);
-  // Serves clients in the middle of the Turn, since somebody takes so long. False: the loop shall stop.
+  // Serves other clients in the middle of a turn that takes long. Returns false if the loop must stop.
   bool ServeDuringLongTask();
 
-  // Calls `handler` once, from within the first Stop: before any connection closes because of it.
+  // Calls `handler` once, inside the first Stop, before any connection closes because of it.
   void OnStop(std::function<void()> handler) { withdraw_ = std::move(handler); }
 
-  // Calls `handler` once, in a Turn, when this descriptor (not ours to close) has something to read.
+  // Calls `handler` once, in a turn, when the descriptor is readable. The caller keeps the descriptor.
   void OnReadable(int descriptor, std::function<void()> handler);
 
   asio::io_context& Context();
@@ -70,9 +70,10 @@ class EventLoop {
   SocketPoller& poller() { return poller_; }
   // Steps of TLS handshakes.
   WorkQueue& handshakes() { return handshakes_; }
-  // Sockets to be closed. Their sessions are gone already.
+  // Sockets that must be closed. Their sessions do not exist any more.
   WorkQueue& closings() { return closings_; }
-  // Where a connection reads when nothing of its input is pending. One for all: it is empty between two handlers.
+  // Buffer for reading from a connection without pending input. All connections share it, because it is empty between
+  // two handlers.
   std::span<char> Scratch() { return scratch_; }
 
  private:
@@ -82,14 +83,14 @@ class EventLoop {
     std::function<void()> run;
   };
 
-  // Handles what is ready; waits for something first if nothing is likely to be. Returns when the Turn's handling
-  // began.
+  // Handles the ready events; waits for an event first if none is likely to be ready. Returns the time at which the
+  // handling began.
   int64_t HandleEvents();
-  // Runs handlers of Asio that are ready: timers, new connections, tasks. False if there was none.
+  // Runs ready handlers of Asio: timers, new connections, tasks. Returns false if there was none.
   bool RunHandlers(int most);
   void ServeLines();
   void EndTurn(int64_t turn_us);
-  // Tasks that were posted are due from now on.
+  // Makes the posted tasks due.
   void StartTasks();
   void RunNextTask();
 
@@ -98,13 +99,13 @@ class EventLoop {
   SocketPoller poller_;
   WorkQueue handshakes_;
   WorkQueue closings_;
-  std::vector<Participant*> active_;  // their Turn is to be ended; null: it was, or the participant left
+  std::vector<Participant*> active_;  // participants with events; null: its turn was ended, or it left
   std::vector<Task> posted_;          // for the next Turn; may own connections, so they go before asio_
-  std::deque<Task> due_;              // one call of RunNextTask is under way for each
-  bool is_busy_ = false;              // sockets are likely to be ready again, since the last Turn served some
-  int64_t handlers_ran_us_ = 0;       // when Asio last had its turn
-  int besides_ = 0;                   // calls of ServeDuringLongTask that are under way
-  size_t put_off_ = 0;                // calls of RunNextTask that came meanwhile; they come again behind the Turn
+  std::deque<Task> due_;              // one call of RunNextTask is queued for each
+  bool is_busy_ = false;              // sockets are likely to be ready again, because the last turn served some
+  int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran
+  int besides_ = 0;                   // nested calls of ServeDuringLongTask
+  size_t put_off_ = 0;                // calls of RunNextTask during those; repeated after the turn
   std::vector<char> scratch_;
   std::vector<std::vector<char>> spare_scratches_;  // for ServeDuringLongTask
   std::function<void()> withdraw_;

@@ -1,6 +1,5 @@
-// Link: one connection to another server, which keeps nobody waiting: looking up the name, connecting, the handshake of
-// TLS, receiving and sending all happen in Turns of the event loop. Most are dialed; the bus of a cluster accepts some,
-// too.
+// Link: one connection to another server. It never blocks: the name look-up, connecting, the TLS handshake, receiving
+// and sending happen in turns of the event loop. Most links are dialed; the bus of a cluster also accepts some.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +16,14 @@ namespace respite {
 
 class Link {
  public:
-  // Who uses the link. It may destroy the link in each of these calls.
+  // Uses the link. It may destroy the link in each of these calls.
   class User {
    public:
     virtual ~User() = default;
     virtual void OnConnected() = 0;
-    // Some bytes, which are valid during the call.
+    // The bytes are valid during the call.
     virtual void OnReceived(Bytes bytes) = 0;
-    // There is no connection, or not any more. `reason` is for the log. Nothing is called after it.
+    // The connection could not be made, or has ended. `reason` is for the log. No other call follows.
     virtual void OnEnded(const std::string& reason) = 0;
   };
   enum class Reading : uint8_t { kOn, kOff };
@@ -33,46 +32,47 @@ class Link {
   struct Target {
     std::string host;
     int port = 0;
-    std::string source = {};  // own address to connect from; empty: the system chooses
+    std::string source = {};  // local address to connect from; empty: the system chooses
     bool encrypts = false;
   };
 
   // Closes the connection, if there is one.
   virtual ~Link() = default;
-  // Somebody else hears of the link from now on.
+  // Replaces the user of the link.
   virtual void SetUser(User& user) = 0;
-  // Requires: connected. What does not fit into the socket waits here.
+  // Requires: connected. Bytes that do not fit into the socket are queued.
   virtual void Send(Bytes bytes) = 0;
-  // kOff: the other side has to wait.
+  // kOff: reads no more, so the other side has to wait.
   virtual void SetReading(Reading reading) = 0;
-  // What waits here until the socket takes it.
+  // Bytes that are queued until the socket takes them.
   virtual size_t UnsentBytes() const = 0;
-  // "127.0.0.1:50000". Requires: connected.
+  // Return for example "127.0.0.1:50000". Require: connected.
   virtual std::string LocalAddress() const = 0;
   virtual std::string PeerAddress() const = 0;
   virtual int FileDescriptor() const = 0;
-  // How far it has come, also when it has ended.
+  // The stage that the link has reached, also after it has ended.
   virtual Stage stage() const = 0;
 };
 
-// What a server asks of the network beyond its clients: the event loop in production, a network in memory in tests.
+// The connections of a server, except those of its clients: the event loop in production, a network in memory in
+// tests.
 class Network {
  public:
-  // Ends the watch when it is destroyed.
+  // Ends the watch when destroyed.
   class Watch {
    public:
     virtual ~Watch() = default;
     virtual void SetReading(Link::Reading reading) = 0;
   };
 
-  // Who takes connections that others have dialed. It may end the Listening.
+  // Takes connections that other servers have dialed. It may destroy the Listening.
   class Acceptor {
    public:
     virtual ~Acceptor() = default;
-    // The link is connected; the acceptor names its user before it returns, or drops it.
+    // The link is connected. The acceptor sets its user before it returns, or drops the link.
     virtual void OnAccepted(std::unique_ptr<Link> link) = 0;
   };
-  // Ends when it is destroyed; links that were accepted stay.
+  // Stops to listen when destroyed; accepted links stay.
   class Listening {
    public:
     virtual ~Listening() = default;
@@ -84,12 +84,24 @@ class Network {
   };
 
   virtual ~Network() = default;
-  // Begins to connect. Nothing is called before this returns.
+  // Starts to connect. No callback is called before this returns.
   virtual std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) = 0;
   // Fails with the reason, for the log.
   virtual Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) = 0;
-  // Calls `handler` whenever this descriptor (not ours to close) has something to read, or its end.
+  // Calls `handler` whenever the descriptor is readable, or at its end. The caller keeps the descriptor.
   virtual std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) = 0;
+};
+
+// LateBound<Network>: gives the parts of a server access to its network, which is made after them.
+class LateBound<Network> {
+ public:
+  void Attach(Network* network) { network_ = network; }
+  explicit operator bool() const { return network_ != nullptr; }
+  Network* operator->() const { return network_; }
+  Network& operator*() const { return *network_; }
+
+ private:
+  Network* network_ = nullptr;
 };
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// LinkConditions: how the network treats a link on purpose.
+// LinkConditions: the network conditions that a link simulates.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 namespace respite {
 
 struct LinkConditions {
-  bool is_cut = false;           // it carries nothing, in both directions, and stays open, as if packets were lost
-  int64_t send_delay_ms = 0;     // what we send leaves so much later, in real time
-  int64_t receive_delay_ms = 0;  // so does what the other side sends
+  bool is_cut = false;           // transfers nothing in both directions and stays open, as if packets were lost
+  int64_t send_delay_ms = 0;     // delay of sent bytes, in real time
+  int64_t receive_delay_ms = 0;  // delay of received bytes, in real time
 };
 
 }  // namespace respite

@@ -18,12 +18,12 @@ namespace respite {
 
 namespace {
 
-// Reads of one socket in a row. More wait for the next event, so that others are served in between.
+// Reads of one socket in a row. The rest waits for the next event, so that other sockets are served in between.
 constexpr size_t kReceivesPerEvent = 4;
-// Of a link that is slow on purpose.
+// Limit of delayed received bytes.
 constexpr size_t kMostDelayedBytes = size_t{16} << 20;
 
-// Binds the socket to one of our own addresses. False: it is not ours.
+// Binds the socket to a local address. Returns false if that fails.
 bool BindTo(int descriptor, int family, const std::string& source) {
   addrinfo hints{};
   hints.ai_family = family;
@@ -44,7 +44,7 @@ struct LinkConnection::Dialing {
   asio::ip::tcp::resolver resolver;
   std::vector<asio::ip::tcp::endpoint> addresses;
   size_t next_address = 0;
-  std::string trouble;  // of the last address that was tried
+  std::string trouble;  // of the last attempt
 };
 
 LinkConnection::LinkConnection(const Parts& parts, Link::Target target, Link::User& user)
@@ -52,7 +52,7 @@ LinkConnection::LinkConnection(const Parts& parts, Link::Target target, Link::Us
 
 LinkConnection::~LinkConnection() = default;
 
-// Looking up names takes a thread, and one after the other; what is an address already needs none.
+// Names are looked up by a thread, one after the other; numeric addresses need none.
 void LinkConnection::Start() {
   dialing_ = std::make_unique<Dialing>(parts_.loop.Context());
   asio::error_code is_name;
@@ -90,7 +90,7 @@ void LinkConnection::Stop() {
   stream_->Close();
 }
 
-// What has been received already, or waits in the socket, comes when the link is whole again.
+// Bytes that were received already, or wait in the socket, are delivered when the link is no longer cut.
 void LinkConnection::SetConditions(const LinkConditions& weather) {
   const bool was_cut = std::exchange(weather_, weather).is_cut;
   if (user_ != nullptr) Hasten(to_send_, weather.send_delay_ms, &LinkConnection::SendDue);
@@ -172,7 +172,7 @@ void LinkConnection::Open() {
   stage_ = Stage::kOpen;
   Watch();
   if (user_ != nullptr) user_->OnConnected();
-  // With the end of the handshake the first bytes may have come, and the socket does not tell of them again.
+  // The first bytes may have arrived with the end of the handshake; the socket does not report them again.
   if (user_ != nullptr && reads_ && stream_->HasReceived()) ReceiveLater();
 }
 
@@ -188,8 +188,8 @@ void LinkConnection::OnReady(SocketPoller::Interest ready) {
 }
 
 void LinkConnection::Receive() {
-  // The scratch buffer is the loop's: whoever gets the bytes may receive others' meanwhile (ServeDuringLongTask), with
-  // another scratch buffer.
+  // All connections share the scratch buffer. A user that serves other connections meanwhile (ServeDuringLongTask)
+  // does so with another buffer.
   for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !weather_.is_cut && !HoldsMuch(); ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();
     const Transfer got = stream_->Receive(scratch);
@@ -228,7 +228,7 @@ void LinkConnection::Send(Bytes bytes) {
 void LinkConnection::Await(Delayed& delayed, void (LinkConnection::*serve)()) {
   if (delayed.line.Empty() || std::exchange(delayed.is_awaited, true)) return;
   const int64_t wait_ms = std::max<int64_t>(delayed.line.NextDueMs() - parts_.loop.pace().NowMs(), 0);
-  // A link that ends does not wait for it.
+  // The timer does not keep an ended link alive.
   parts_.loop.After(wait_ms, [weak = weak_from_this(), &delayed, serve] {
     const auto self = weak.lock();
     if (self == nullptr) return;
@@ -242,7 +242,7 @@ void LinkConnection::Await(Delayed& delayed, void (LinkConnection::*serve)()) {
 void LinkConnection::Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)()) {
   if (delayed.line.Empty()) return;
   delayed.line.Hasten(parts_.loop.pace().NowMs() + delay_ms);
-  delayed.is_awaited = false;  // the wait that there is may be too long, and does no harm
+  delayed.is_awaited = false;  // the existing timer may be too late, and does no harm
   Await(delayed, serve);
 }
 
@@ -273,7 +273,8 @@ void LinkConnection::SendNow(Bytes bytes) {
   }
   unsent_.append(bytes);
   if (!was_idle || weather_.is_cut) return;
-  // At once, since a Turn may last long. What goes wrong is told later: the caller does not expect the end of the link.
+  // Sends immediately, because a turn may last long. Errors are reported later, because the caller does not expect the
+  // link to end here.
   const Transfer sent = stream_->Send(unsent_);
   if (sent.state == Transfer::State::kMoved) sent_ += sent.bytes;
   if (HasUnsent()) Later([](LinkConnection& wire) { wire.SendMore(); });
@@ -298,7 +299,7 @@ void LinkConnection::SetReading(Link::Reading reading) {
   if (reads_ && user_ != nullptr && stream_->HasReceived()) ReceiveLater();
 }
 
-// What the socket is watched for follows from the stage, and from what there is to send.
+// Registers the events that the stage and the unsent bytes need.
 void LinkConnection::Watch() {
   if (weather_.is_cut) return Unwatch();
   SocketPoller::Interest wanted;
@@ -328,7 +329,7 @@ void LinkConnection::EndByPeer(const std::string& reason) {
 
 void LinkConnection::End(const std::string& reason) {
   Link::User* const user = user_;
-  const std::string text = reason;  // NOLINT: it may live in what is closed
+  const std::string text = reason;  // NOLINT: the original may be destroyed by Stop
   Stop();
   if (user != nullptr) user->OnEnded(text);
 }

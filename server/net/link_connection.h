@@ -1,4 +1,4 @@
-// LinkConnection: the connection behind a link, dialed or accepted, over TCP with or without TLS, on an event loop.
+// LinkConnection: the TCP connection of a link, dialed or accepted, with or without TLS, on an event loop.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace respite {
 
 class Tls;
 
-// It lives until the last of its callbacks has returned.
+// Lives until the last of its callbacks has returned.
 class LinkConnection final : public SocketPoller::Watcher, public std::enable_shared_from_this<LinkConnection> {
  public:
   struct Parts {
@@ -34,7 +34,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   LinkConnection& operator=(const LinkConnection&) = delete;
 
   void Start();
-  // The other side has dialed. OnConnected follows, at once or when TLS is there.
+  // Starts with an accepted socket. OnConnected follows immediately, or after the TLS handshake.
   void StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption);
   void Stop();
   void SetUser(Link::User& user) { user_ = &user; }
@@ -56,16 +56,16 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
  private:
   using Stage = Link::Stage;
 
-  // Looking up the name, and trying the addresses.
+  // The name look-up, and the attempts to connect.
   struct Dialing;
 
-  // One direction of a slow network.
+  // One direction of a delayed link.
   struct Delayed {
     DelayQueue line;
     bool is_awaited = false;
   };
 
-  // Something is done in a later Turn, unless the link is gone by then.
+  // Runs the action in a later turn, unless the link is gone by then.
   template <class Action>
   void Later(Action action) {
     parts_.loop.Post(&parts_.participant, [self = shared_from_this(), action] {
@@ -80,29 +80,29 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void OnReady(SocketPoller::Interest ready);
   void Receive();
   void ReceiveLater();
-  // Whether the socket has yet to take bytes that are due.
+  // Whether bytes that are due wait for the socket.
   bool HasUnsent() const { return unsent_.size() != sent_; }
   void SendNow(Bytes bytes);
   void SendMore();
   void Deliver(Bytes bytes);
-  // When the next bytes are due.
+  // Calls `serve` when the next bytes are due.
   void Await(Delayed& delayed, void (LinkConnection::*serve)());
-  // What is on its way has no longer delay than what comes now.
+  // Reduces the remaining delay of queued bytes to at most `delay_ms`.
   void Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)());
-  // So much is on its way that the other side has to wait.
+  // Whether so many received bytes are delayed that reading must stop.
   bool HoldsMuch() const;
   void SendDue();
   void DeliverDue();
   void Watch();
   void Unwatch();
-  // Behind what was received and is still on its way.
+  // Ends the link, after received bytes that are still delayed.
   void EndByPeer(const std::string& reason);
   void End(const std::string& reason);
 
   const Parts parts_;
   const Link::Target target_;
   Link::User* user_;                  // null: the link is gone
-  std::unique_ptr<Dialing> dialing_;  // null: it is connected, or was accepted
+  std::unique_ptr<Dialing> dialing_;  // null: connected, or accepted
   Stage stage_ = Stage::kResolving;
   std::unique_ptr<ByteStream> stream_;
   SocketPoller::Interest registered_;
@@ -110,8 +110,8 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   LinkConditions weather_;
   Delayed to_send_;
   Delayed to_deliver_;
-  std::optional<std::string> end_;  // of the other side, behind to_deliver_
-  bool dials_late_ = false;         // it was cut before it dialed
+  std::optional<std::string> end_;  // end of the connection by the other side, reported after to_deliver_
+  bool dials_late_ = false;         // was cut before it dialed
   bool receive_posted_ = false;
   std::string unsent_;
   size_t sent_ = 0;  // of unsent_

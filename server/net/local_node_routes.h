@@ -1,5 +1,5 @@
-// LocalNodeRoutes: how the nodes of a process reach each other when they announce themselves at a host of outside,
-// which nobody in here may be able to reach.
+// LocalNodeRoutes: how the nodes of a process reach each other when they announce an outside host, which may not be
+// reachable from inside.
 #pragma once
 
 #include <map>
@@ -12,16 +12,16 @@ namespace respite {
 
 class LocalNodeRoutes {
  public:
-  // Looks the host up, which takes the time that it takes; a name that is not known here has no addresses.
+  // Resolves the host, which may block. A name that does not resolve has no addresses.
   explicit LocalNodeRoutes(const std::string& announced);
 
-  // A node listens at this address.
+  // Adds the address at which a node listens.
   void Add(int port, const std::string& address) { addresses_[port] = address; }
-  // Where to dial for this target: elsewhere only if it is one of the nodes.
+  // Returns the target to dial. It differs from `target` only if that is one of the nodes.
   Link::Target Follow(Link::Target target) const;
 
  private:
-  std::vector<std::string> hosts_;        // the announced one, and its addresses
+  std::vector<std::string> hosts_;        // the announced host, and its addresses
   std::map<int, std::string> addresses_;  // by port
 };
 

@@ -43,7 +43,7 @@ class LoopLink final : public Link {
   std::shared_ptr<LinkConnection> wire_;
 };
 
-// The sockets at which others dial one port.
+// The listening sockets of one port.
 class LoopListening final : public Network::Listening {
  public:
   struct Parts {
@@ -54,7 +54,7 @@ class LoopListening final : public Network::Listening {
   };
   explicit LoopListening(const Parts& parts) : parts_(parts), spare_(OpenSpare()) {}
 
-  // Returns why that failed.
+  // Returns the reason if that failed.
   std::optional<std::string> Open(const Network::ListenAt& place);
 
  private:
@@ -80,7 +80,7 @@ class LoopListening final : public Network::Listening {
     const Descriptor socket_;
   };
 
-  // A connection whose TLS is not there yet.
+  // A connection without a completed TLS handshake.
   class Guest final : public Link::User {
    public:
     explicit Guest(LoopListening& owner) : owner_(owner) {}
@@ -111,7 +111,7 @@ class LoopListening final : public Network::Listening {
   const Parts parts_;
   std::vector<std::unique_ptr<Door>> doors_;
   std::vector<std::unique_ptr<Guest>> guests_;
-  Descriptor spare_;  // given up to turn somebody away when there are no more descriptors
+  Descriptor spare_;  // closed to refuse a connection when there are no more descriptors
 };
 
 std::optional<std::string> LoopListening::Open(const Network::ListenAt& place) {
@@ -139,7 +139,7 @@ void LoopListening::AcceptFrom(int listener) {
     if (accepted.Get() >= 0) {
       Welcome(std::move(accepted));
     } else if (errno == EMFILE || errno == ENFILE) {
-      // Else the socket would stay readable, and wake us again and again.
+      // Otherwise the socket would stay readable, and wake the loop again and again.
       spare_ = Descriptor();
       { const Descriptor turned_away(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)); }
       spare_ = OpenSpare();
@@ -183,7 +183,7 @@ class PipeWatch final : public Network::Watch, public SocketPoller::Watcher {
   }
   void OnReadable() override {
     loop_.Enter(resident_);
-    const auto handler = handler_;  // it may end the watch
+    const auto handler = handler_;  // the handler may end the watch
     handler();
   }
   void OnWritable() override {}

@@ -20,7 +20,7 @@ struct Settings;
 
 class LoopNetwork final : public Network {
  public:
-  // `hosted` is the server to whom something happens when something happens to a link. All must outlive the links.
+  // `hosted` is the server that gets the events of the links. All arguments must outlive the links.
   LoopNetwork(EventLoop& loop, EventLoop::Participant& hosted, const Settings& settings, const Tls& tls)
       : loop_(loop), resident_(hosted), settings_(settings), tls_(tls) {}
 
@@ -28,10 +28,11 @@ class LoopNetwork final : public Network {
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) override;
   std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;
 
-  // Of links that are dialed, or will be. Replaces the rule of before. Null: all are as usual. Cost: O(links).
+  // Sets the conditions of dialed links, present and future; replaces the former rule. Null: no conditions. Cost:
+  // O(links).
   using WeatherAt = std::function<LinkConditions(const Link::Target&)>;
   void SetConditions(WeatherAt weather_at);
-  // Links that are dialed from now on go where these routes lead.
+  // Links that are dialed from now on use these routes.
   void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }
 
  private:
@@ -41,7 +42,7 @@ class LoopNetwork final : public Network {
   const Tls& tls_;
   WeatherAt weather_at_;
   std::optional<LocalNodeRoutes> routes_;
-  std::vector<std::weak_ptr<LinkConnection>> dialed_;  // some have ended
+  std::vector<std::weak_ptr<LinkConnection>> dialed_;  // some may have ended
 };
 
 }  // namespace respite

@@ -29,14 +29,14 @@ class NameResolver {
   using Addresses = std::vector<HostAddress>;
   using LookUp = std::function<Addresses(const std::string& host, const std::string& port)>;
   using TimePoint = std::chrono::steady_clock::time_point;
-  // The most look-ups that may run at once, abandoned ones included.
+  // Maximum look-ups that run at the same time, abandoned ones included.
   static constexpr size_t kMost = 8;
 
   NameResolver() : NameResolver(LookUpBySystem) {}
   // For tests: `look_up` runs on other threads and may outlive the resolver.
   explicit NameResolver(LookUp look_up) : look_up_(std::move(look_up)) {}
 
-  // Blocks at most until `until`. kTimeout: no result by then, or too many look-ups are running.
+  // Blocks until `until` at most. kTimeout: no result by then, or too many look-ups are running.
   Result<Addresses, ResolveTrouble> Resolve(const std::string& host, const std::string& port, TimePoint until);
 
  private:

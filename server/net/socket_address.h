@@ -1,4 +1,4 @@
-// Opens and names sockets with POSIX calls, because Asio hides what we need: v6only, errno, the bound port.
+// Opens and names sockets with POSIX calls, because Asio hides v6only, errno and the bound port.
 #pragma once
 
 #include <sys/socket.h>
@@ -25,10 +25,10 @@ struct OpenError {
 // Returns a listening, non-blocking socket. `host` is an address of either family; "*" means every IPv4 address, "::*"
 // every IPv6 address.
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);
-// Nobody arrives at a listening socket any more, also not at the copy that a new child has until it closes it.
+// Ends all listening at this socket, also at the copy that a new child has until it closes it.
 void StopListening(int descriptor);
-// Returns a socket that is bound, but does not listen. While it is open no other process gets the port, and ListenTcp
-// in this one does. Port 0: the system chooses a free one.
+// Returns a socket that is bound, but does not listen. While it is open, no other process gets the port, but ListenTcp
+// in this process does. Port 0: the system chooses a free one.
 Result<Descriptor, OpenError> ReserveTcp(const std::string& host, int port);
 // Replaces a stale socket file. `mode` 0 leaves the permissions to umask.
 Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);

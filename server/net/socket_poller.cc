@@ -57,7 +57,7 @@ void SocketPoller::Await() {
   });
 }
 
-// Other sockets become ready during a round. Serving more of them in one Turn lowers the Turn's cost for each.
+// Other sockets become ready during a round. Serving more of them in one turn lowers the turn's cost for each.
 int SocketPoller::Serve() {
   Share share;
   for (int rounds = 0; rounds < kRoundsPerTurn && share.served < kServedPerTurn; ++rounds) {

@@ -1,8 +1,8 @@
-// SocketPoller: waits for readiness of all client sockets at once.
+// SocketPoller: waits for readiness of all client sockets together.
 //
 // Asio arms a wait with one system call per socket and read. Here a socket is registered once (level-triggered epoll).
-// While sockets keep being ready, each Turn asks for them with one call. Only when none is, Asio waits for the epoll
-// descriptor, among other things. With pipelines of 16 requests this saves several percent of the CPU time of a
+// While sockets keep being ready, each turn polls them with one call. Only when none is ready, Asio waits for the
+// epoll descriptor, among other things. With pipelines of 16 requests this saves several percent of the CPU time of a
 // request.
 #pragma once
 
@@ -26,7 +26,7 @@ class SocketPoller {
     virtual ~Watcher() = default;
     virtual void OnReadable() = 0;
     virtual void OnWritable() = 0;
-    // Whether the next call is likely to take long. Long calls get a limited share of a Turn.
+    // Whether the next call is likely to take long. Long calls get a limited share of a turn.
     virtual bool TakesLong() const = 0;
   };
   struct Interest {
@@ -40,23 +40,23 @@ class SocketPoller {
   ~SocketPoller();
 
   // Changes the events that `watcher` receives. With an empty interest it does not receive hang-ups either. Errors and
-  // hang-ups count as both readable and writable. False when the system refuses more sockets
+  // hang-ups count as both readable and writable. Returns false if the system refuses more sockets
   // (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
   bool Change(int descriptor, Watcher& watcher, Interest from, Interest to);
 
-  // Serves the sockets that are ready now, without waiting; also from within the round in progress. Returns how many
+  // Serves the sockets that are ready now, without waiting. May be called within a round in progress. Returns how many
   // were served.
   int Serve();
 
-  // Lets Asio wait for sockets, too: its next handler may be the one that serves them. Cost: one system call, if Asio
-  // does not wait already.
+  // Lets Asio also wait for sockets; its next handler may serve them. Cost: one system call, unless Asio waits
+  // already.
   void Await();
 
-  // How many sockets a handler of Asio has served since TakeServed. If any, the Turn should end, since the next round
-  // could follow at once.
+  // Number of sockets that handlers of Asio have served since TakeServed. If there are any, the turn should end,
+  // because the next round could follow immediately.
   int Served() const { return served_; }
   int TakeServed() { return std::exchange(served_, 0); }
-  // When that handler began.
+  // When the last such handler began.
   int64_t ServedFromUs() const { return served_from_us_; }
 
  private:
@@ -65,17 +65,17 @@ class SocketPoller {
   static constexpr int kEventsPerRound = 128;
   static constexpr int kRoundsPerTurn = 8;
   static constexpr int kServedPerTurn = 128;
-  // The share of a Turn for hang-ups and long calls. The rest wait, so that thousands of them do not delay other
-  // sockets; epoll reports in order of arrival, and reports them again.
+  // Maximum time per turn for hang-ups and long calls. The rest wait, so that thousands of them do not delay other
+  // sockets. epoll reports in order of arrival, and reports them again.
   static constexpr int64_t kLongOnesUs = 250;
 
-  // What a Turn has used so far.
+  // The part of its share that a turn has used.
   struct Share {
     int served = 0;
     int64_t long_ones_us = 0;
   };
 
-  // Calls the watchers of ready sockets. False when this Turn need not poll again.
+  // Calls the watchers of ready sockets. Returns false if this turn need not poll again.
   bool ServeRound(Share& share);
   static void Tell(const Round& round, size_t place);
 

@@ -1,4 +1,4 @@
-// StreamTap: hears what goes over one connection, as it was before TLS and after it.
+// StreamTap: gets a copy of the unencrypted bytes of one connection.
 #pragma once
 
 #include "base/bytes.h"
@@ -7,11 +7,11 @@ namespace respite {
 
 class StreamTap {
  public:
-  // The connection ends.
+  // Called when the connection ends.
   virtual ~StreamTap() = default;
   virtual void OnReceived(Bytes bytes) = 0;
   virtual void OnSent(Bytes bytes) = 0;
-  // The peer sends no more.
+  // The peer sends no more bytes.
   virtual void OnPeerEnded() = 0;
 };
 

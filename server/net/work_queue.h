@@ -1,7 +1,7 @@
-// WorkQueue: a queue of expensive steps, of which each Turn of the event loop runs a limited share.
+// WorkQueue: a queue of expensive steps, of which each turn of the event loop runs a limited share.
 //
-// A step of a TLS handshake costs as much as a thousand requests, closing a connection as much as several. The limit
-// keeps other clients served when thousands of clients connect or disconnect at once.
+// A step of a TLS handshake costs as much as a thousand requests, and closing a connection as much as several. The
+// limit keeps other clients served when thousands of clients connect or disconnect together.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace respite {
 
 class WorkQueue {
  public:
-  // Each Turn may spend `share_us` on steps.
+  // Each turn may spend `share_us` on steps.
   WorkQueue(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
 
   void Enter(std::function<void()> step) { steps_.push_back(std::move(step)); }

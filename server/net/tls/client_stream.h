@@ -1,4 +1,4 @@
-// ClientStream: the connection of the client tool, plain or with TLS. It waits for what it sends and receives.
+// ClientStream: the connection of the client tool, plain or with TLS. Sending and receiving block.
 #pragma once
 
 #include <sys/types.h>
@@ -13,24 +13,24 @@
 
 namespace respite {
 
-// The options of redis-cli of these names. Empty: none.
+// The TLS options of redis-cli with these names. Empty: not set.
 struct ClientTls {
   std::string cacert;
   std::string cert;
   std::string key;
   std::string sni;
-  bool is_insecure = false;  // any server will do
+  bool is_insecure = false;  // accepts any server certificate
 };
 
 class ClientStream {
  public:
   explicit ClientStream(Descriptor socket) : socket_(std::move(socket)) {}
 
-  // Speaks TLS from now on. Returns why that is not possible.
+  // Starts TLS. Returns the reason if that failed.
   std::optional<std::string> Encrypt(const ClientTls& tls);
 
   bool Send(Bytes bytes);
-  // How many bytes came; 0 or less: the connection has ended.
+  // Returns the number of received bytes; 0 or less if the connection has ended.
   ssize_t Receive(std::span<char> room);
   // Whether the other side has closed the connection and nothing is left to receive.
   bool HasEnded() const;

@@ -18,9 +18,9 @@ namespace {
 
 constexpr long kDay_s = 24L * 60 * 60;
 constexpr long kValid_s = 3650 * kDay_s;
-constexpr int kVersion3 = 2;  // as X.509 counts
+constexpr int kVersion3 = 2;  // X.509 counts versions from 0
 constexpr size_t kSerialBytes = 8;
-constexpr mode_t kKeyMode = 0644;  // as openssl makes them in containers: other users' tests read them
+constexpr mode_t kKeyMode = 0644;  // tests of other users must read the keys
 
 struct Deleter {
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
@@ -70,7 +70,7 @@ bool AddExtensions(X509* certificate, std::span<const Extension> extensions) {
   return true;
 }
 
-// A certificate that `issuer` has signed; without one it signs itself.
+// Makes a certificate that `issuer` signs; without an issuer it signs itself.
 std::optional<Identity> Issue(const std::string& name, std::span<const Extension> extensions, const Identity* issuer) {
   Identity made{Key(EVP_EC_gen("P-256")), Certificate(X509_new())};
   X509* const certificate = made.certificate.get();
@@ -109,7 +109,7 @@ std::optional<std::string> MakeCertificates(const std::string& folder, std::span
   };
   bool is_done = put("redis", "localhost", kOfServer) && put("client", "client", kOfClient);
   for (const std::string& name : client_names) is_done = is_done && put(name, name, kOfClient);
-  // The last one, since it says that the others are there.
+  // The authority is written last, because ca.crt shows that the other files exist.
   return is_done && Write(*authority, folder + "/ca") ? std::nullopt : std::optional(failed());
 }
 

@@ -1,4 +1,4 @@
-// Owners of OpenSSL's objects, and its error text. No other header of ours names OpenSSL's types.
+// Owners of OpenSSL's objects, and OpenSSL's error text. No other header of this project names OpenSSL's types.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,8 @@ struct OpenSslDeleter {
 using SslContextHandle = std::unique_ptr<ssl_ctx_st, OpenSslDeleter>;
 using SslHandle = std::unique_ptr<ssl_st, OpenSslDeleter>;
 
-// Returns the first error of this thread's queue, and empties it: "error:0A00010B:SSL routines::wrong version number".
+// Returns the first error of this thread's queue, and empties the queue. Example: "error:0A00010B:SSL routines::wrong
+// version number".
 std::string TakeOpenSslError();
 
 }  // namespace respite

@@ -19,15 +19,15 @@ class Tls {
     return settings.tls_port != 0 || settings.tls_cluster || settings.tls_replication;
   }
 
-  // Reads keys and certificates again, for new connections. Returns why that failed; then nothing has changed.
+  // Reads keys and certificates again, for new connections. Returns the reason if that failed; nothing changes then.
   std::optional<std::string> Configure(const Settings& settings);
   bool Configured() const { return server_ != nullptr; }
   // Drops the keys; existing connections keep theirs.
   void Drop();
 
-  // The server's end of a connected, non-blocking socket. Null when out of memory. Requires: Configured.
+  // Returns the server's end of a connected, non-blocking socket; null if memory is exhausted. Requires: Configured.
   std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;
-  // The client's end.
+  // Returns the client's end of a connected, non-blocking socket; null if memory is exhausted. Requires: Configured.
   std::unique_ptr<TlsStream> Connect(int descriptor) const;
 
  private:

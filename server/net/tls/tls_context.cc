@@ -27,7 +27,7 @@ struct KeyPair {
 
 const char* OrNull(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
-// The options that disable the protocols not in `list`; nullopt if a word of it is no protocol.
+// Returns the options that disable the protocols not in `list`; nullopt if a word is not a protocol.
 std::optional<uint64_t> ProtocolsTurnedOff(const std::string& list) {
   if (list.empty()) return SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
   uint64_t off = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1 | SSL_OP_NO_TLSv1_2 | SSL_OP_NO_TLSv1_3;
@@ -47,7 +47,7 @@ std::optional<uint64_t> ProtocolsTurnedOff(const std::string& list) {
   return off;
 }
 
-// Without this callback OpenSSL would ask at the terminal.
+// Without this callback OpenSSL would ask for the password at the terminal.
 int GivePassword(char* target, int room, int /*writing*/, void* password) {
   const Bytes text = *static_cast<const std::string*>(password);
   if (text.empty() || text.size() > static_cast<size_t>(room)) return -1;
@@ -132,7 +132,7 @@ Result<SslContextHandle, std::string> MakeContext(const Settings& settings, cons
   SslContextHandle context(SSL_CTX_new(TLS_method()));
   if (context == nullptr) return Failure(TakeOpenSslError());
   SSL_CTX_set_options(context.get(), *protocols_off | SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-  // A reply that could not be sent at once may have grown and moved before the next attempt. Idle connections release
+  // A reply that was not sent completely may have grown and moved before the next attempt. Idle connections release
   // their buffers (35 KB).
   SSL_CTX_set_mode(context.get(),
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);

@@ -1,7 +1,7 @@
 // OpenSSL contexts made from the directives tls-*: certificate, key, trusted CAs, protocols, ciphers, sessions.
 //
-// Files are read only when a context is made: a changed certificate takes effect with the next CONFIG SET. A connection
-// keeps the context that it began with.
+// Files are read only when a context is made, so a changed certificate takes effect with the next CONFIG SET. A
+// connection keeps the context with which it began.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace respite {
 
-// For connections from clients. The error is a log line that names the faulty directive.
+// Makes a context for connections from clients. The error is a log line that names the faulty directive.
 Result<SslContextHandle, std::string> MakeTlsServerContext(const Settings& settings);
 
-// For connections to other servers. Presents the client certificate, or the server's if there is none.
+// Makes a context for connections to other servers, with the client certificate, or the server's if there is none.
 Result<SslContextHandle, std::string> MakeTlsClientContext(const Settings& settings);
 
 }  // namespace respite

@@ -16,7 +16,8 @@ namespace respite {
 namespace {
 
 constexpr size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
-// The most bytes that one call takes from the socket. More than the caller asked for, since records have overhead.
+// Maximum bytes that one call takes from the socket. It exceeds the size of the caller's buffer, because records have
+// overhead.
 constexpr size_t kBytesPerCall = size_t{128} * 1024;
 constexpr size_t kPiecesPerRecord = 256;
 
@@ -134,13 +135,13 @@ Transfer TlsStream::Handshake() {
   in_handshake_ = false;
   receiving_ = Waits::kForInput;
   has_received_ = SSL_has_pending(connection_.get()) != 0;
-  // After the handshake, a peer that closes the socket without close_notify only stops sending: requests carry their
-  // length, so truncation does no harm, and a peer that closed one direction still receives replies.
+  // After the handshake, a peer that closes the socket without close_notify only stops sending. Truncation does no
+  // harm, because requests carry their length, and a peer that closed one direction still receives replies.
   SSL_set_options(connection_.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
   return {Transfer::State::kMoved};
 }
 
-// Reads until no whole record is left, since the socket reports no event for bytes already read.
+// Reads until no whole record is left, because the socket reports no event for bytes that were read already.
 Transfer TlsStream::Receive(std::span<char> target) {
   if (broken_) return {Transfer::State::kFailed};
   ERR_clear_error();

@@ -1,7 +1,8 @@
 // TlsStream: one end of a TLS connection on a non-blocking socket.
 //
-// It uses a BIO of ours, because OpenSSL's cannot do three things: tell whether the socket had no more data, limit how
-// much one call reads (so a peer that sends only key updates cannot hold the server), and keep errno of a failed call.
+// It uses its own BIO, because OpenSSL's cannot do three things: tell whether the socket had no more data, limit the
+// bytes that one call reads (so a peer that sends only key updates cannot block the server), and keep errno of a
+// failed call.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +20,17 @@ namespace respite {
 
 class TlsStream {
  public:
-  // `connection` knows which end it is. The caller keeps the descriptor, which must stay open as long as this.
+  // `connection` has its role already. The caller owns the descriptor, which must stay open as long as this object.
   TlsStream(SslHandle connection, int descriptor);
   ~TlsStream();
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
-  // See ByteStream for all of these.
+  // See ByteStream for these methods.
   bool InHandshake() const { return in_handshake_; }
   Transfer Handshake();
   Transfer Receive(std::span<char> target);
-  // At most so many bytes from the front.
+  // Sends at most `most` bytes from the front.
   Transfer Send(const ReplyBuffer& output, size_t most);
   Transfer Send(Bytes bytes);
   bool HasReceived() const { return has_received_; }
@@ -43,7 +44,7 @@ class TlsStream {
  private:
   enum class Waits : uint8_t { kForInput, kForRoom };
 
-  // For a call that moved nothing; records what it waits for.
+  // Returns the result of a call that moved nothing, and records what it waits for.
   Transfer Outcome(int result, Waits& waits);
 
   std::unique_ptr<LinkConnection> wire_;
