@@ -7,8 +7,7 @@ namespace respite {
 
 namespace {
 
-// Limits for accepted links of unknown senders: their number, more than a large cluster makes when it forms, and their
-// age.
+// Limits for accepted links of unknown senders: number (more than a large cluster makes when it forms) and age.
 constexpr size_t kMostStrangers = 1000;
 constexpr int64_t kStrangerMs = 15'000;
 

@@ -16,8 +16,7 @@
 
 namespace respite {
 
-// Returns the bus port of a server with these settings. Fails with the reason, for the log. Requires: the server
-// listens for clients.
+// Returns the bus port of a server that listens for clients. Fails with the reason, for the log.
 Result<int, std::string> BusPortOf(const Settings& settings);
 
 class Bus final : public BusLink::Owner, public Network::Acceptor {

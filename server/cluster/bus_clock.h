@@ -1,5 +1,5 @@
-// BusClock: the time of the cluster bus in milliseconds since 1970; it never goes back. The bus tells times to other
-// nodes, so its origin is the wall clock at the start. The time since then is measured by the Pace.
+// BusClock: the time of the cluster bus in milliseconds since 1970; it never goes back. Packets contain times, so its
+// origin is the wall clock at the start. The time since then is measured by the Pace.
 #pragma once
 
 #include <cstdint>

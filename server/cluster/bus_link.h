@@ -56,7 +56,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   void Flush();
   size_t UnsentBytes() const { return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0; }
   size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }
-  // Return the IP address without the port. Require: open.
+  // Each returns the IP address without the port. Requires: open.
   std::string PeerIp() const { return IpOf(link_->PeerAddress()); }
   std::string LocalIp() const { return IpOf(link_->LocalAddress()); }
 

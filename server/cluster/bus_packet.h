@@ -4,8 +4,7 @@
 //          32 offset · 40 sender · 80 slots · 2128 primary · 2168 address · 2214 extensions · 2246 other port
 //        2248 bus port · 2250 flags · 2252 state · 2253 message flags · 2256 body
 //
-// Numbers are big-endian. Lengths that a peer sends are checked against the size of the packet before anything is
-// read.
+// Numbers are big-endian. Lengths from a peer are checked against the size of the packet before anything is read.
 #pragma once
 
 #include <array>
@@ -131,11 +130,9 @@ struct BusPacket {
   std::variant<EmptyBody, PingBody, FailBody, PublishBody, UpdateBody> body;
 
   std::string Encode() const;
-  // Fails with the reason, for the log; also if `bytes` is not as long as its header says. Skips unknown extensions
-  // and the body of kModule.
+  // Checks the length. Fails with the reason, for the log. Skips unknown extensions and the body of kModule.
   static Result<BusPacket, std::string> Decode(Bytes bytes);
-  // Returns the length of the packet that begins here; nothing if the signature or length is invalid. Requires:
-  // kPreambleBytes.
+  // Returns the packet's length; nothing if the signature or length is invalid. Requires: kPreambleBytes bytes.
   static std::optional<uint32_t> LengthOf(Bytes preamble);
 };
 

@@ -98,7 +98,7 @@ void Cluster::ReadSettings() {
   view_->WantCheck();  // depends on cluster-require-full-coverage
 }
 
-// Sets the flag nofailover if this replica does not compete, so that other replicas do not count it in their rank.
+// Sets or clears the flag nofailover: other replicas do not count this replica in their rank if it does not compete.
 void Cluster::SetNoFailover() {
   ClusterNode& me = view_->me();
   const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();
@@ -399,9 +399,8 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->WantCheck();
 }
 
-// The primary was promoted, and then restarted with an older nodes.conf, so it follows this node again. Nobody serves
-// its slots now, and this node has its data. A late packet can also say this, so it must be repeated for a node
-// timeout.
+// The primary was promoted, and then restarted with an older nodes.conf. Its slots are not served now, and this node
+// has its data. A late packet can say the same, so it must be repeated for a node timeout.
 void Cluster::OnCircle() {
   const int64_t now_ms = clock_.NowMs();
   if (circle_since_ms_ == 0) circle_since_ms_ = now_ms;

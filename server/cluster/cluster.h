@@ -56,8 +56,7 @@ class Cluster final : public Bus::User {
   bool HasReachedAll() const;
   // Called ten times a second.
   void Tick();
-  // Called at the end of each turn: saves changes, then sends the queued packets, and tells the host of a new
-  // topology.
+  // Called at the end of each turn: saves changes, sends the queued packets, and tells the host of a new topology.
   void EndTurn();
   // Saves and sends like EndTurn, in the middle of a long turn.
   void SaveAndSend();
@@ -111,8 +110,7 @@ class Cluster final : public Bus::User {
   void OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet);
   void LearnMyIp(const BusLink& link);
   void AddStranger(const BusLink& link, const PacketHeader& header);
-  // Handles a PONG, or the first answer, of a node that this node dialed. Returns null if the rest of the packet must
-  // be ignored.
+  // Handles a PONG, or the first answer, of a dialed node. Returns null if the rest of the packet must be ignored.
   ClusterNode* OnAnswer(BusLink& link, ClusterNode* sender, const PacketHeader& header);
   ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void NotePong(ClusterNode& node);
@@ -146,8 +144,8 @@ class Cluster final : public Bus::User {
   ClusterHealth health_;
   int64_t ticks_ = 0;
   int64_t circle_since_ms_ = 0;  // when the primary began to say that it follows this node; 0: it does not
-  uint64_t told_version_ = 0;    // version of the view that the host was told of
-  NodeId told_primary_;          // the primary of this node that others were told of; null: none
+  uint64_t told_version_ = 0;    // version of the view, last told to the host
+  NodeId told_primary_;          // this node's primary, last told to other nodes; null: none
   int64_t told_at_ms_ = 0;
 };
 

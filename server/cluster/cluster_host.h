@@ -20,8 +20,7 @@ class ClusterHost {
 
   // The replication offset of this node.
   virtual int64_t Offset() const = 0;
-  // Whether this replica receives the stream of its primary. Only then can Offset() be compared with the primary's
-  // offset.
+  // Whether this replica receives its primary's stream. Only then can Offset() be compared with the primary's offset.
   virtual bool IsLinked() const = 0;
   // Age of this replica's data: the time since it last heard from its primary.
   virtual int64_t DataAgeMs() const = 0;

@@ -83,8 +83,7 @@ std::optional<std::string> ClusterMode::Start() {
   return std::nullopt;
 }
 
-// Claims the slots of loaded keys if they have no owner. Keys in slots of other nodes came while their slot was
-// moving.
+// Claims the slots of loaded keys if they have no owner. Keys in slots of other nodes came while their slot moved.
 void ClusterMode::ClaimKeys() {
   ClusterView& view = cluster_->view();
   if (view.me().IsReplica()) return;

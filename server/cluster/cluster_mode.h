@@ -37,8 +37,8 @@ class ClusterMode {
   ClusterMode(const ClusterMode&) = delete;
   ClusterMode& operator=(const ClusterMode&) = delete;
 
-  // Reads and locks nodes.conf, so that no other process can use it. Returns an empty text for a new file. Fails with
-  // the reason. Requires: cluster-enabled.
+  // Reads and locks nodes.conf; returns an empty text for a new file. Fails with the reason. Requires:
+  // cluster-enabled.
   Result<std::string, std::string> ReadFile();
   // How far the view at the start is trusted. kAgreed: it is known to agree with all other nodes.
   enum class Belief : uint8_t { kOwn, kAgreed };
@@ -66,7 +66,6 @@ class ClusterMode {
   // Called by the timer, and at the end of each turn.
   void Tick();
   void EndTurn();
-  // Called in the middle of a long turn.
   void EndTurnDuringLongTask();
   // Called after a change of a directive cluster-*.
   void ReadSettings();

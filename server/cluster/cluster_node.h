@@ -36,7 +36,7 @@ struct ClusterNode {
 
   NodeId id;
   NodeId shard;
-  bool is_shard_known = false;  // false: `shard` is random until the node has told it
+  bool is_shard_known = false;  // false: `shard` is random until the node announces it
   uint16_t flags = 0;           // NodeFlag bits
   NodeAddress address;
   std::string hostname;
@@ -55,7 +55,7 @@ struct ClusterNode {
   int64_t failed_at_ms = 0;
   int64_t voted_at_ms = 0;     // when this node last voted for a replica of this primary
   int64_t orphaned_at_ms = 0;  // since when this primary has no working replica; 0: it has one
-  int64_t offset = 0;          // replication offset that the node last told
+  int64_t offset = 0;          // replication offset that the node last reported
   int64_t offset_at_ms = 0;
   uint64_t gossiped_in = 0;  // number of the last packet whose gossip described the node
   std::vector<FailureReport> reports;
@@ -76,7 +76,6 @@ struct ClusterNode {
     const std::string& announced = family == IpFamily::kIpv6 ? client_ipv6 : client_ipv4;
     return announced.empty() ? address.ip : announced;
   }
-  // For the log.
   std::string LogName() const { return id.String() + " (" + human_name + ")"; }
   int WorkingReplicas() const {
     int count = 0;

@@ -27,7 +27,6 @@ class ClusterRouter final : public SlotRouter {
   std::optional<int> CheckInScript(const Request& request) const override;
   std::optional<int> SlotOf(const Command& command, std::span<const Bytes> words) const override;
 
-  // Whether this node serves the request.
   bool IsHere(const Request& request) const;
 
   // Returns the address or name by which clients are told of a node (cluster-preferred-endpoint-type). Returns nothing

@@ -72,7 +72,7 @@ void Election::Schedule() {
   if (is_manual) Continue();
 }
 
-// Adds delay if other replicas have told larger offsets since the last check.
+// Adds delay if other replicas have reported larger offsets since the last check.
 void Election::ApplyRank() {
   const int rank = Rank();
   if (rank <= rank_) return;

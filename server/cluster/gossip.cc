@@ -77,7 +77,7 @@ void Gossip::EndLateHandshakes() {
   }
 }
 
-// --- Telling.
+// --- Sending.
 
 std::vector<const ClusterNode*> Gossip::Choose(const ClusterNode* receiver) {
   const ClusterView& view = parts_.core.view;
@@ -166,7 +166,7 @@ void Gossip::TellOfMyself() {
   parts_.bus.Broadcast(packet);
 }
 
-// --- Hearing.
+// --- Receiving.
 
 NodeAddress Gossip::AddressOf(const GossipEntry& entry) const {
   const bool is_tls_first = parts_.core.settings.tls_cluster;

@@ -1,6 +1,5 @@
 // Gossip: lets nodes learn of each other and stay in touch. Each PING and PONG describes some other nodes; a MEET
-// makes the receiver trust the sender. Forgotten nodes are not learned again for cluster-blacklist-ttl (a minute by
-// default).
+// makes the receiver trust the sender. Forgotten nodes are not learned again for cluster-blacklist-ttl.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +23,7 @@ class Gossip {
   };
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
-  // CLUSTER MEET: starts a handshake with the node at this address, unless one is under way. Returns false if the
-  // address is invalid.
+  // CLUSTER MEET: starts a handshake, unless one is under way. Returns false if the address is invalid.
   bool Greet(const NodeAddress& address);
   // Starts a handshake with an unknown node that has sent a MEET, within limits.
   void GreetBack(const NodeAddress& address);

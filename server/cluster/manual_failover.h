@@ -1,7 +1,7 @@
 // ManualFailover: CLUSTER FAILOVER, sent to a replica, makes it the primary without losing a write:
 //
-//   replica  MFSTART ─────────────►  primary   pauses writes, and tells its offset with the flag "paused"
-//   replica  has all data up to there: requests votes (Election) with the flag "force", though the primary works
+//   replica  MFSTART ─────────────►  primary   pauses writes, and reports its offset with the flag "paused"
+//   replica  has this data, and requests votes (Election) with the flag "force", although the primary works
 //
 // It ends after cluster-manual-failover-timeout in any case.
 #pragma once
@@ -35,9 +35,9 @@ class ManualFailover {
   void Continue();
 
   bool IsUnderWay() const { return until_ms_ != 0; }
-  // The replica has all data of the primary, or need not have it.
+  // Whether the replica has all data of the primary, or need not have it.
   bool CanStart() const { return IsUnderWay() && can_start_; }
-  // This primary waits for that replica, which should learn the offset soon.
+  // Whether this primary waits for that replica, which should learn the offset soon.
   bool IsFor(const ClusterNode& replica) const { return IsUnderWay() && replica.id == replica_; }
 
  private:

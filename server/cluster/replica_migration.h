@@ -1,4 +1,4 @@
-// ReplicaMigration: a primary that has lost all its replicas gets a replica of a primary that has the most of them
+// ReplicaMigration: a primary that has lost all its replicas gets one from the primary with the most replicas
 // (cluster-migration-barrier).
 #pragma once
 

@@ -171,8 +171,8 @@ void ServerClusterHost::DeleteAllKeys() {
   WhenNobodyLoads([this] {
     services_.data.keyspace.hidden().Clear();
     Capture taken = Capture::Take(services_.data);
-    if (services_.data.functions != nullptr)
-      services_.data.functions->Exchange(taken.TakeFunctions());  // functions are kept
+    // Functions are kept.
+    if (services_.data.functions != nullptr) services_.data.functions->Exchange(taken.TakeFunctions());
     services_.lazy_free.Free(std::move(taken), FreeMode::kLater);
   });
 }

@@ -17,8 +17,7 @@ class ServerClusterHost final : public ClusterHost {
  public:
   explicit ServerClusterHost(const Services& services) : services_(services) {}
 
-  // Reads and locks nodes.conf, so that no other process can use it. Creates it empty if it is absent. Fails with the
-  // reason.
+  // Reads and locks nodes.conf; creates it empty if it is absent. Fails with the reason.
   Result<std::string, std::string> OpenFile();
 
   // ClusterHost

@@ -20,7 +20,7 @@ bool SlotClaims::Loses(int slot, const ClusterNode& claimant, uint64_t epoch) co
   const ClusterView& view = parts_.core.view;
   const ClusterNode* owner = view.Owner(slot);
   if (owner == &claimant) return false;
-  // An operator imports the slot, and says when that has ended. Only a replica of the source may take the source's
+  // An operator imports the slot, and ends that with SETSLOT. Only a replica of the source may take the source's
   // place.
   const ClusterNode* source = view.ImportingFrom(slot);
   if (source != nullptr && source->shard != claimant.shard) return false;

@@ -57,7 +57,6 @@ class MigrateLink {
   std::string received_;
 };
 
-// The kept connections.
 class MigrateLinks {
  public:
   static constexpr size_t kMax = 64;

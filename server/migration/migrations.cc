@@ -74,7 +74,7 @@ bool Migrations::Channel::TakeLine() {
 }
 
 void Migrations::Channel::OnReceived(Bytes bytes) {
-  if (migration == nullptr) return owner_.OnLost(*this);  // nobody asked
+  if (migration == nullptr) return owner_.OnLost(*this);  // an answer without a request
   received_.append(bytes);
   while (!migration->order.talk.IsOver() && TakeLine()) owner_.RestartTimer(*migration);
   if (migration->order.talk.IsOver() ? !received_.empty() : received_.size() > kLongestLine) {
@@ -183,8 +183,7 @@ void Migrations::OnAnswered(Channel& channel) {
   EndTalk(migration);
 }
 
-// The other server may have closed a kept link. So a second attempt uses a new link, unless keys were answered
-// already.
+// The other server may have closed a kept link, so a second attempt uses a new link, unless keys were answered.
 void Migrations::OnLost(Channel& channel) {
   Migration* const migration = channel.migration;
   if (migration == nullptr) return Drop(channel);

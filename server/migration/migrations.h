@@ -82,7 +82,6 @@ class Migrations final : public Timers::Source {
   std::string WhatIsDue() const override { return "MIGRATE times out"; }
   // Closes links that were idle for kIdleMs.
   void CloseIdle(int64_t now_ms);
-  // Closes all idle links.
   void DropIdle();
   // Number of links, idle or not.
   size_t CountLinks() const { return channels_.size(); }

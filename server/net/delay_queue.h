@@ -28,7 +28,7 @@ class DelayQueue {
   void Hasten(int64_t latest_ms) {
     for (Piece& piece : waiting_) piece.due_ms = std::min(piece.due_ms, latest_ms);
   }
-  // Removes all bytes that are due.
+  // Removes and returns the bytes that are due.
   std::string TakeDue(int64_t now_ms);
 
  private:

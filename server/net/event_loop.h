@@ -72,8 +72,7 @@ class EventLoop {
   WorkQueue& handshakes() { return handshakes_; }
   // Sockets that must be closed. Their sessions do not exist any more.
   WorkQueue& closings() { return closings_; }
-  // Buffer for reading from a connection without pending input. All connections share it, because it is empty between
-  // two handlers.
+  // Buffer for reads of a connection without pending input. All share it, because it is empty between two handlers.
   std::span<char> Scratch() { return scratch_; }
 
  private:
@@ -83,8 +82,7 @@ class EventLoop {
     std::function<void()> run;
   };
 
-  // Handles the ready events; waits for an event first if none is likely to be ready. Returns the time at which the
-  // handling began.
+  // Handles the ready events; waits for one first if none is likely. Returns the time at which the handling began.
   int64_t HandleEvents();
   // Runs ready handlers of Asio: timers, new connections, tasks. Returns false if there was none.
   bool RunHandlers(int most);
@@ -99,8 +97,8 @@ class EventLoop {
   SocketPoller poller_;
   WorkQueue handshakes_;
   WorkQueue closings_;
-  std::vector<Participant*> active_;  // participants with events; null: its turn was ended, or it left
-  std::vector<Task> posted_;          // for the next Turn; may own connections, so they go before asio_
+  std::vector<Participant*> active_;  // participants with events; null: the turn was ended, or the participant left
+  std::vector<Task> posted_;          // for the next turn; may own connections, so they go before asio_
   std::deque<Task> due_;              // one call of RunNextTask is queued for each
   bool is_busy_ = false;              // sockets are likely to be ready again, because the last turn served some
   int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran

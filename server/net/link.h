@@ -46,7 +46,7 @@ class Link {
   virtual void SetReading(Reading reading) = 0;
   // Bytes that are queued until the socket takes them.
   virtual size_t UnsentBytes() const = 0;
-  // Return for example "127.0.0.1:50000". Require: connected.
+  // Each returns for example "127.0.0.1:50000". Requires: connected.
   virtual std::string LocalAddress() const = 0;
   virtual std::string PeerAddress() const = 0;
   virtual int FileDescriptor() const = 0;
@@ -54,8 +54,7 @@ class Link {
   virtual Stage stage() const = 0;
 };
 
-// The connections of a server, except those of its clients: the event loop in production, a network in memory in
-// tests.
+// The connections of a server, except those of clients: the event loop in production, in memory in tests.
 class Network {
  public:
   // Ends the watch when destroyed.
@@ -72,7 +71,7 @@ class Network {
     // The link is connected. The acceptor sets its user before it returns, or drops the link.
     virtual void OnAccepted(std::unique_ptr<Link> link) = 0;
   };
-  // Stops to listen when destroyed; accepted links stay.
+  // Stops listening when destroyed; accepted links stay.
   class Listening {
    public:
     virtual ~Listening() = default;

@@ -273,8 +273,7 @@ void LinkConnection::SendNow(Bytes bytes) {
   }
   unsent_.append(bytes);
   if (!was_idle || weather_.is_cut) return;
-  // Sends immediately, because a turn may last long. Errors are reported later, because the caller does not expect the
-  // link to end here.
+  // Sends immediately, because a turn may last long. Errors are reported later; the caller expects no end here.
   const Transfer sent = stream_->Send(unsent_);
   if (sent.state == Transfer::State::kMoved) sent_ += sent.bytes;
   if (HasUnsent()) Later([](LinkConnection& wire) { wire.SendMore(); });

@@ -89,7 +89,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void Await(Delayed& delayed, void (LinkConnection::*serve)());
   // Reduces the remaining delay of queued bytes to at most `delay_ms`.
   void Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)());
-  // Whether so many received bytes are delayed that reading must stop.
+  // Whether reading must stop because of the size of the delayed received bytes.
   bool HoldsMuch() const;
   void SendDue();
   void DeliverDue();

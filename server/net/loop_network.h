@@ -28,8 +28,7 @@ class LoopNetwork final : public Network {
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) override;
   std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;
 
-  // Sets the conditions of dialed links, present and future; replaces the former rule. Null: no conditions. Cost:
-  // O(links).
+  // Sets the conditions of dialed links, present and future. Null: no conditions. Cost: O(links).
   using WeatherAt = std::function<LinkConditions(const Link::Target&)>;
   void SetConditions(WeatherAt weather_at);
   // Links that are dialed from now on use these routes.

@@ -48,8 +48,7 @@ class SocketPoller {
   // were served.
   int Serve();
 
-  // Lets Asio also wait for sockets; its next handler may serve them. Cost: one system call, unless Asio waits
-  // already.
+  // Lets Asio also wait for sockets, which its next handler may serve. Cost: one system call, unless Asio waits.
   void Await();
 
   // Number of sockets that handlers of Asio have served since TakeServed. If there are any, the turn should end,

@@ -7,7 +7,7 @@ namespace respite {
 
 class StreamTap {
  public:
-  // Called when the connection ends.
+  // Destroyed when the connection ends.
   virtual ~StreamTap() = default;
   virtual void OnReceived(Bytes bytes) = 0;
   virtual void OnSent(Bytes bytes) = 0;

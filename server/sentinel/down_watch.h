@@ -1,5 +1,4 @@
-// DownWatch: decides whether an instance is down for this Sentinel, and whether enough Sentinels agree about a
-// primary.
+// DownWatch: decides whether an instance is down for this Sentinel, and whether enough Sentinels agree.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,9 @@
-// HelloProtocol: messages by which the Sentinels of a primary find each other, and agree on its address:
+// HelloProtocol: messages by which the Sentinels of a primary find each other, and agree on the primary's address:
 //
 //   <ip>,<port>,<id>,<current epoch>,<primary>,<its ip>,<its port>,<its config epoch>
 //
-// A Sentinel publishes it on the channel __sentinel__:hello of each server, and at the other Sentinels. The address
-// with the highest config epoch wins.
+// A Sentinel publishes the message on the channel __sentinel__:hello of each server, and at the other Sentinels. The
+// address with the highest config epoch wins.
 #pragma once
 
 #include <cstdint>

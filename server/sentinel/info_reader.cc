@@ -15,8 +15,7 @@ constexpr size_t kMostInfoBytes = size_t{1} << 20;
 constexpr size_t kLongestHost = 255;
 // No replicas are sent to a primary with an INFO older than this many periods.
 constexpr int64_t kFreshInfoPeriods = 2;
-// Publish periods for which a replica must have been a primary before it is demoted. All Sentinels know of a failover
-// by then.
+// Publish periods as a primary after which a replica is demoted. All Sentinels know of a failover by then.
 constexpr int64_t kRolePublishPeriods = 4;
 
 int64_t NumberOf(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }

@@ -41,7 +41,7 @@ class InfoReader {
   void NoteRole(ServerInstance& server, ReportedRole role);
 
   void Judge(WatchedReplica& replica);
-  // Handle a replica that reports to be a primary, or to follow a wrong primary.
+  // Each handles a replica that reports a wrong role or a wrong primary.
   void JudgePrimaryRole(WatchedReplica& replica);
   void JudgeItsPrimary(WatchedReplica& replica);
   void FollowReconfiguration(WatchedReplica& replica);

@@ -56,7 +56,7 @@ struct ServerInstance : Instance {
   int64_t info_asked_ms = kLongAgo;
   ReportedRole reported_role;
   int64_t role_since_ms;
-  // What a replica reports about its primary.
+  // Reported by a replica about its primary.
   std::string reported_host;
   int reported_port = 0;
   int64_t reported_since_ms;
@@ -89,7 +89,7 @@ struct PeerSentinel final : Instance {
 
   int64_t last_hello_ms;
   bool says_primary_is_down = false;
-  int64_t last_opinion_ms;  // when it last answered that question
+  int64_t last_opinion_ms;  // when it last answered
   std::string voted_for;    // empty: no vote
   uint64_t voted_in_epoch = 0;
 };

@@ -38,7 +38,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
 
   bool HasEnded() const { return has_ended_; }
   size_t Pending() const { return pending_.size(); }
-  // Return the address of one end without the port; empty if there is no connection.
+  // Each returns the address of one end without the port; empty if there is no connection.
   std::string LocalIp() const;
   std::string PeerIp() const;
 

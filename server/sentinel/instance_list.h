@@ -22,8 +22,7 @@ class InstanceList {
   Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
-  // Makes room for another Sentinel, at kMostPeers by removing the one that has been down longest. Returns false if
-  // none is down.
+  // Makes room for another Sentinel by removing the longest-down one. Returns false if it is full and none is down.
   bool MakeRoomForSentinel(Primary& primary);
 
   // Each returns null if there is no such instance. Cost: O(n); FindReplicaAt takes O(log n) if the replica has this
@@ -40,12 +39,11 @@ class InstanceList {
   enum class Sentinels : uint8_t { kForget, kKeep };
   // Forgets everything that was learned about a primary.
   void Reset(Primary& primary, Sentinels sentinels);
-  // Sets a new address of the primary; the former primary becomes a replica. Returns false if the name does not
-  // resolve.
+  // Sets a new address; the former primary becomes a replica. Returns false if the name does not resolve.
   bool ChangeAddress(Primary& primary, const std::string& host, int port);
   void Remove(Primary& primary) { core_.state.primaries.erase(std::string(primary.name)); }
 
-  // Close the links; the new ones log in again.
+  // Each closes links; the new ones log in again.
   void DropServerLinks(Primary& primary);
   void DropSentinelLinks();
 

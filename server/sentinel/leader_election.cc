@@ -31,7 +31,7 @@ LeaderElection::Vote LeaderElection::VoteFor(Primary& primary, uint64_t epoch, c
     primary.leader = candidate;
     primary.leader_epoch = state.current_epoch;
   }
-  // A vote that is not on disk is not told, because this Sentinel could vote again after a crash.
+  // A vote that is not on disk is not sent, because this Sentinel could vote again after a crash.
   if (is_new || votes || !is_saved_) is_saved_ = core_.Save();
   if (is_new) events_.SayOf(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
   if (votes) {

@@ -1,5 +1,5 @@
 // LeaderElection: decides which Sentinel carries out a failover. Each votes once in an epoch, and the vote is on disk
-// before it is told. So no two leaders of one epoch have a majority.
+// before it is sent. So no two leaders of one epoch have a majority.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kBetweenFailovers = 2;  // in failover timeouts
 constexpr int64_t kFreshPings = 5;        // maximum age of a replica's last answer, in periods of PING
 constexpr int64_t kFreshInfos = 3;
-constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not tell how much data they have
+constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not report how much data they have
 constexpr int64_t kMostUnlinked = 10;      // maximum time of a replica without its primary, in down-after periods
 
 // Whether `one` is the better candidate.
@@ -21,7 +21,7 @@ bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
   return ToLower(one.run_id) < ToLower(other.run_id);
 }
 
-// "Sat Nov 21 02:17:41 2026"
+// Returns for example "Sat Nov 21 02:17:41 2026".
 std::string TimeText(int64_t wall_ms) {
   const time_t seconds = wall_ms / 1000;
   tm parts{};
@@ -33,7 +33,7 @@ std::string TimeText(int64_t wall_ms) {
 
 }  // namespace
 
-// --- Begin.
+// --- Start.
 
 void PrimaryFailover::StartIfNeeded(Primary& primary) {
   if (!primary.is_agreed_down || primary.is_failing_over) return;
@@ -173,8 +173,7 @@ void PrimaryFailover::Abort(Primary& primary) const {
   primary.promoted = nullptr;
 }
 
-// The new address has the epoch of the failover, so it wins over other addresses. It is on disk before others are
-// told.
+// The new address has the epoch of the failover, so it wins. It is on disk before others are told.
 void PrimaryFailover::OnPromoted(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   primary.config_epoch = primary.failover_epoch;

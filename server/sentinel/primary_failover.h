@@ -1,7 +1,7 @@
 // PrimaryFailover: replaces a primary by one of its replicas, step by step:
 //
 //   wait_start ─► select_slave ─► send_slaveof_noone ─► wait_promotion ─► reconf_slaves ─► update_config
-//   (election)     (the best)                            (it says so)      (the others)     (+switch-master)
+//   (election)     (the best)                            (by INFO)         (the others)     (+switch-master)
 //
 // From the end of wait_promotion on, clients and other Sentinels are told of the new primary.
 #pragma once
@@ -46,7 +46,7 @@ class PrimaryFailover {
   void LogDelay(Primary& primary) const;
   void Enter(Primary& primary, FailoverState state) const;
   void WaitForElection(Primary& primary);
-  // Whether all reachable replicas have told how much data they have since the failover began.
+  // Whether all reachable replicas have reported how much data they have since the failover began.
   bool KnowsReplicas(const Primary& primary) const;
   void Promote(Primary& primary);
   void SendReplicaofNoOne(Primary& primary);

@@ -1,5 +1,4 @@
-// ProgramStarter: starts programs of the operator next to the server, and reports their end. The process implements
-// it.
+// ProgramStarter: starts programs of the operator next to the server. The process implements it.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,6 @@
 
 namespace respite {
 
-// A program that has ended.
 struct ProgramEnd {
   int64_t process = 0;
   int exit_code = 0;

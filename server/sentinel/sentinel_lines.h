@@ -1,5 +1,4 @@
-// Converts the state of a Sentinel to `sentinel` lines of its configuration file, in Redis' format, so that Redis can
-// also read the file.
+// Converts a Sentinel's state to `sentinel` lines of its configuration file, in Redis' format, and back.
 #pragma once
 
 #include <optional>

@@ -82,8 +82,7 @@ void SentinelMode::Start(ProgramStarter& programs) {
                                                          .network = parts_.network,
                                                          .host = *host_});
   if (const auto objection = sentinel_->Read(services.config.lines().sentinel)) {
-    services.log.Warning(objection->reason +
-                         " in: " + objection->line->text);  // a name has stopped resolving since the check
+    services.log.Warning(objection->reason + " in: " + objection->line->text);  // a name does not resolve now
   }
   sentinel_->Start();
   next_tick_ms_ = services.clock.MonotonicMs() + sentinel_->RandomTickMs();

@@ -29,7 +29,7 @@ class SentinelMode final : public Timers::Source {
   SentinelMode(const SentinelMode&) = delete;
   SentinelMode& operator=(const SentinelMode&) = delete;
 
-  // Starts to watch. Requires: the server was started as a Sentinel, CheckSentinelFile found no error, it listens.
+  // Starts to watch. Requires: started as a Sentinel, CheckSentinelFile found no error, and the server listens.
   void Start(ProgramStarter& programs);
   // Runs a tick immediately. Does nothing before Start.
   void ReachAll();
@@ -51,7 +51,7 @@ class SentinelMode final : public Timers::Source {
   int64_t next_tick_ms_ = Timers::kNever;
 };
 
-// Return why a Sentinel cannot start with this configuration: a line is wrong, or the file cannot be written.
+// Each returns why a Sentinel cannot start with this configuration: a wrong line, or a file that is not writable.
 class Config;
 std::optional<StartupError> CheckSentinelLines(const Config& config);
 std::optional<StartupError> CheckSentinelFile(const Config& config);

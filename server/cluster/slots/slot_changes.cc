@@ -20,9 +20,7 @@ const Command* Find(const CommandTable& commands, std::span<const Bytes> words) 
   return commands.FindSub(*command, words[1]);
 }
 
-// Removes "*<number>\\r\
-// " or "$<number>\\r\
-// " from the front. Requires: text that this server wrote.
+// Removes "*<number>\r\n" or "$<number>\r\n" from the front. Requires: text that this server wrote.
 size_t TakeNumber(Bytes& text) {
   const size_t end = text.find('\r');
   const auto number = ParseInteger(text.substr(1, end - 1));

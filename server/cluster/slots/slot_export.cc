@@ -32,8 +32,7 @@ constexpr int64_t kAckEveryMs = 1000;
 constexpr int64_t kLongestPauseMs = 5000;
 constexpr size_t kMarkLength = 40;
 
-// The last request of a child that has finished its work. No key can imitate it, because each snapshot has a random
-// mark.
+// The last request of a child that has finished. No key can imitate it, because each snapshot has a random mark.
 std::string SnapshotEof(Bytes mark) {
   std::string text;
   AppendRequest(text, {"CLUSTER", "SYNCSLOTS", "SNAPSHOT-EOF", mark});
@@ -204,7 +203,7 @@ void SlotExport::TakeIn(Bytes line) {
   End(State::kSuccess, "");
 }
 
-// --- Each Turn.
+// --- Each turn.
 
 void SlotExport::Continue() {
   if (IsOver() || job_->state == State::kQueued || parts_.services.phase.IsMidTurn()) return;
@@ -263,9 +262,8 @@ void SlotExport::SendChanges() {
   link_->Send(text);
 }
 
-// An answered ACK shows that the target has applied everything before it. So writes are paused no longer than it takes
-// to send and apply the changes of one round. Each round accepts twice as many bytes of changes, in case the load is
-// high.
+// An answered ACK shows that the target has applied everything before it. So writes are paused only for the time to
+// send and apply the changes of one round. Each round accepts twice as many bytes, in case the load is high.
 void SlotExport::CatchUp() {
   if (!asked_.empty()) return;
   constexpr size_t kLittle = 64 * 1024;

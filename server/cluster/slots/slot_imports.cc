@@ -54,7 +54,7 @@ Cluster& SlotImports::cluster() const { return *parts_.services.cluster.cluster(
 
 int64_t SlotImports::NowS() const { return parts_.services.clock.WallMs() / 1000; }
 
-// --- What the source says.
+// --- Requests of the source.
 
 void SlotImports::CheckOffer(const Session& session, const Offer& offer) const {
   const ClusterView& view = cluster().view();
@@ -135,7 +135,7 @@ uint64_t SlotImports::TakeOver(Session& session) {
   return epoch;
 }
 
-// --- What the primary or a file says.
+// --- Requests of the primary or of a file.
 
 void SlotImports::Hide(const std::string& name, const SlotSet& slots) {
   Keyspace& keyspace = parts_.services.data.keyspace;
@@ -144,7 +144,7 @@ void SlotImports::Hide(const std::string& name, const SlotSet& slots) {
 
 void SlotImports::Reveal(Bytes name) { parts_.services.data.keyspace.hidden().Reveal(name); }
 
-// --- Trouble.
+// --- Errors.
 
 // A command has failed. The source did not know of it in time, so the slots here differ from those of the source.
 void SlotImports::NoteTrouble(Session& session, Bytes error) {
@@ -204,7 +204,7 @@ void SlotImports::End(Import& import, State state, const std::string& message) {
   services.log.Warning("Slot migration " + job->name + " failed: " + message);
 }
 
-// --- Each Turn.
+// --- Each turn.
 
 void SlotImports::EndTurn() {
   if (!imports_.empty()) EndTroubled();

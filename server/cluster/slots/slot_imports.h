@@ -102,8 +102,7 @@ class SlotImports final : public CallObserver, public Journal {
   void EndTroubled();
   // Deletes some keys of hidden slots that no session sends any more.
   void CleanUp();
-  // Whether the other nodes have had the time to tell who owns these slots. Always true for imports that failed in
-  // this process.
+  // Whether other nodes have had time to tell who owns these slots. True for imports that failed in this process.
   bool IsTold(const std::string& name);
   void ClaimUnowned(const SlotSet& slots);
   bool DeleteSome(const SlotSet& slots);

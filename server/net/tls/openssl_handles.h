@@ -17,8 +17,7 @@ struct OpenSslDeleter {
 using SslContextHandle = std::unique_ptr<ssl_ctx_st, OpenSslDeleter>;
 using SslHandle = std::unique_ptr<ssl_st, OpenSslDeleter>;
 
-// Returns the first error of this thread's queue, and empties the queue. Example: "error:0A00010B:SSL routines::wrong
-// version number".
+// Returns this thread's first error, for example "error:0A00010B:SSL routines::wrong version number", and clears all.
 std::string TakeOpenSslError();
 
 }  // namespace respite

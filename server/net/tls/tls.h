@@ -22,7 +22,7 @@ class Tls {
   // Reads keys and certificates again, for new connections. Returns the reason if that failed; nothing changes then.
   std::optional<std::string> Configure(const Settings& settings);
   bool Configured() const { return server_ != nullptr; }
-  // Drops the keys; existing connections keep theirs.
+  // Drops the keys; existing connections keep the former ones.
   void Drop();
 
   // Returns the server's end of a connected, non-blocking socket; null if memory is exhausted. Requires: Configured.

@@ -16,8 +16,7 @@ namespace respite {
 namespace {
 
 constexpr size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
-// Maximum bytes that one call takes from the socket. It exceeds the size of the caller's buffer, because records have
-// overhead.
+// Maximum bytes that one call takes from the socket; more than was requested, because records have overhead.
 constexpr size_t kBytesPerCall = size_t{128} * 1024;
 constexpr size_t kPiecesPerRecord = 256;
 
