@@ -31,10 +31,10 @@ class Election {
   };
   explicit Election(const Parts& parts) : parts_(parts) {}
 
-  // Called by the timer, and at the ends of turns with events. Cost: some comparisons on a primary.
+  // Called by the timer, and after each vote. Cost: some comparisons on a primary.
   void Continue();
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);
-  // Replaces the primary without votes. Warns if the data here is not whole.
+  // Replaces the primary without checking for votes. Warns if the data here is not whole.
   void TakeOver();
   void Cancel() { at_ms_ = 0; }
 

@@ -7,7 +7,7 @@ namespace respite {
 namespace {
 
 constexpr int64_t kReportTimeouts = 2;    // validity of a report, in node timeouts
-constexpr int64_t kTakeBackTimeouts = 2;  // a FAIL primary that still has its slots stays FAIL this long
+constexpr int64_t kTakeBackTimeouts = 2;  // in node timeouts: how long a reachable primary with slots stays FAIL
 
 }  // namespace
 

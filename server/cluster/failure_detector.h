@@ -20,7 +20,7 @@ class FailureDetector {
   // Records that a primary reports the node as failing, or that it no longer does.
   void Report(ClusterNode& node, const ClusterNode& reporter);
   void Withdraw(ClusterNode& node, const ClusterNode& reporter);
-  // Counts the reports, after removing those that are too old.
+  // Counts the reports of primaries, after removing those that are too old.
   int CountReports(ClusterNode& node);
 
   // Marks the node as PFAIL if it has not answered for too long. Called by the timer.

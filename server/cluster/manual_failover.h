@@ -31,7 +31,7 @@ class ManualFailover {
   // Reads the header of any packet of this node's primary.
   void ReceivePrimaryOffset(const PacketHeader& header);
   void Reset();
-  // Called by the timer, and at the ends of turns.
+  // Called by the timer.
   void Continue();
 
   bool IsUnderWay() const { return until_ms_ != 0; }

@@ -160,7 +160,7 @@ SentinelLinesReader::Rank SentinelLinesReader::RankOf(const std::string& subject
   return std::ranges::find(kGlobalSubjects, subject) != kGlobalSubjects.end() ? Rank::kGlobal : Rank::kPrimary;
 }
 
-// Sorts the lines: `monitor` needs to know whether names are resolved, and other lines need their primary.
+// Reads the lines in three passes: `monitor` needs to know whether names are resolved, other lines their primary.
 std::optional<LineObjection> SentinelLinesReader::Read(const std::vector<ConfigLine>& lines) {
   for (const Rank rank : {Rank::kGlobal, Rank::kMonitor, Rank::kPrimary}) {
     for (const ConfigLine& line : lines) {
