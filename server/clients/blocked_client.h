@@ -1,4 +1,4 @@
-// BlockedClient: a blocked session, with the request that will run again.
+// BlockedClient: a blocked session and the request that will run again.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ struct Services;
 struct Command;
 struct Session;
 
-// What a command that blocks waits for; see Call::Wait.
+// What ends the wait of a blocking command; see Call::Wait.
 struct BlockCondition {
-  // Writes the reply when the timeout ends, or at once if the client may not block.
+  // Writes the reply when the timeout ends, or immediately if the client may not block.
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
-  // Whether the request also runs again when a key was deleted or has another type.
+  // Whether the request also runs again when a key was deleted or changed its type.
   enum class Loss : uint8_t { kIgnored, kTold };
 
-  std::span<const Bytes> keys = {};   // any of them; empty: only the timeout ends the wait
+  std::span<const Bytes> keys = {};   // any of them ends the wait; empty: only the timeout does
   ValueType type = ValueType::kList;  // keys of another type do not end the wait
-  int64_t timeout_ms = 0;             // 0: for ever
+  int64_t timeout_ms = 0;             // 0: no timeout
   Loss loss = Loss::kIgnored;
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };
-  bool for_disk = false;                // runs again when more of the append-only file is on the disk
+  bool for_disk = false;                // runs again when more of the append-only file is on disk
   bool can_be_unblocked = true;         // by CLIENT UNBLOCK
-  std::vector<std::string> words = {};  // the words to run again, if they differ from the request's
+  std::vector<std::string> words = {};  // the arguments to run again, if they differ from the request
 };
 
 struct BlockedClient {
@@ -48,7 +48,7 @@ struct BlockedClient {
   std::vector<KeyQueues<BlockedClient*>::Place> places;
   std::vector<KeyQueues<BlockedClient*>::Place> loss_places;
 
-  // The memory of places in lines, which the BlockedClient itself does not own.
+  // Memory of the entries in the key queues, which the BlockedClient itself does not own.
   size_t HeldPlaceBytes() const {
     constexpr size_t kNodeBytes = 4 * sizeof(void*);
     return (places.capacity() + loss_places.capacity()) * (sizeof(KeyQueues<BlockedClient*>::Place) + kNodeBytes);

@@ -67,7 +67,7 @@ void BlockedClients::EndAll(UnblockReason end) {
 void BlockedClients::ServeDisk() {
   if (for_disk_.empty()) return;
   parts_.runner.StartRun();
-  // Copies ids, since a request that runs again may close other sessions of the set.
+  // Copies the ids, because a request that runs again may close other sessions of the set.
   for (const uint64_t id : std::vector<uint64_t>(for_disk_.begin(), for_disk_.end())) {
     if (for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
   }
@@ -114,8 +114,8 @@ void BlockedClients::Serve(const KeyName& name) {
   Line* line = lines_.Find(name.db, name.key);
   if (line == nullptr) return;
   line->marked = false;
-  size_t left = line->members.size();  // sessions that block again are appended, and not visited again
-  // A request may close any session of this line. The walker, a member of the line itself, remains.
+  size_t left = line->members.size();  // sessions that block again are appended and not visited again
+  // A request may close any session of this queue. The walker is a member of the queue itself, so it stays valid.
   const auto walker = lines_.Add(name.db, name.key, nullptr);
   lines_.MoveToHead(walker);
   for (BlockedClient** next = lines_.StepOverNext(walker); next != nullptr && left > 0;

@@ -1,10 +1,12 @@
 // BlockedClients: sessions with a blocking command, which waits for keys (BLPOP, XREAD BLOCK …) or only for a timeout
 // (WAIT).
 //
-// A command that finds nothing calls Call::Wait, which keeps its request here. When one of its keys changes, the
-// request runs again directly after the command that changed it: sessions at one key in order of arrival, keys in the
-// order of their changes. A request that finds nothing again keeps its deadline and moves to the end of the line.
-// Waiting costs nothing until then.
+// A command that finds no data calls Call::Wait, which stores its request here. When one of its keys changes, the
+// request
+// runs again directly after the command that changed the key. The clients of one key run in order of arrival, the keys
+// in
+// the order of their changes. A request that finds no data again keeps its deadline and moves to the end of the queue.
+// Blocked clients cost nothing until then.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +28,7 @@ class Keyspace;
 struct CurrentExecution;
 
 // Why a wait ended without running the request again.
-// kRoleChanged: the server is a replica now; the connection ends after the error.
+// kRoleChanged: the server has become a replica; the connection closes after the error.
 enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };
 
 // Runs the requests of blocked sessions again. Implemented by the Executor.
@@ -37,14 +39,14 @@ class RequestRunner {
   virtual void StartRun() = 0;
   enum class Outcome : uint8_t {
     kDone,
-    kPaused,      // in Session::held until CLIENT PAUSE ends
-    kUnfinished,  // in Session::held; continues in the next Turn (Call::ContinueInNextTurn)
+    kPaused,      // in Session::paused_request until CLIENT PAUSE ends
+    kUnfinished,  // in Session::paused_request; continues in the next Turn (Call::ContinueInNextTurn)
     kBlocked,     // blocked again
   };
   // Runs a blocked request again.
   virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words,
                            Progress::Stage stage) = 0;
-  // Replies to a request whose wait ended without running it again.
+  // Writes the reply to a request whose wait ended without running it again.
   virtual void ReplyUnblocked(const BlockedClient& waiter, UnblockReason end) = 0;
 };
 
@@ -63,29 +65,29 @@ class BlockedClients final : public Timers::Source {
   void Block(Session& session, const Command& command, std::span<const Bytes> words, const BlockCondition& awaited);
   // Removes a session that is closing.
   void Forget(Session& session) { Take(session); }
-  // Ends the wait of a session with a reply: null for a timeout, an error for CLIENT UNBLOCK … ERROR.
+  // Ends the wait of a session with a reply: null after a timeout, an error for CLIENT UNBLOCK … ERROR.
   void End(Session& session, UnblockReason end);
-  // What the session waited for without naming keys has come: its request goes on, behind the gates. Requires: it is
-  // blocked.
+  // Continues the request of a session that waited for something other than keys. The request does not pass the gates
+  // again. Requires: the session is blocked.
   void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }
-  // Answers all of them. Cost: O(sessions).
+  // Ends the waits of all sessions with a reply. Cost: O(sessions).
   void EndAll(UnblockReason end);
 
-  // Runs requests whose keys have changed, until no more keys change. Called after each command and at the end of the
+  // Runs requests whose keys have changed, until no more keys change. Called after each command and at the end of a
   // Turn.
   void ServeReady() {
     if (!ready_.empty()) ServeAll();
   }
-  // Runs requests that wait for the disk, after more was synced or the append-only file was turned off.
+  // Runs requests that wait for the disk. Called after an fsync, or when the append-only file was turned off.
   void ServeDisk();
   bool AwaitsDisk() const { return !for_disk_.empty(); }
   bool HasReady() const { return !ready_.empty(); }
-  // Ends waits whose timeout has passed, a limited number per Turn. Cost: O(of them).
+  // Ends waits whose timeout has passed, at most kEndedPerTurn per Turn. Cost: O(ended waits).
   void RunDue(int64_t now_ms) override;
   int64_t NextDueMs() const override { return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms; }
   std::string WhatIsDue() const override;
 
-  // For INFO: sessions with a timeout, keys that sessions wait for, and keys whose loss also ends a wait.
+  // For INFO: sessions with a timeout, keys with blocked clients, and keys whose deletion also ends a wait.
   size_t CountWithDeadline() const { return deadlines_.size(); }
   size_t Keys() const { return lines_.Keys(); }
   size_t KeysWithLoss() const { return losses_.Keys(); }
@@ -103,7 +105,7 @@ class BlockedClients final : public Timers::Source {
 
  private:
   using Line = KeyQueues<BlockedClient*>::Line;
-  // Waits that end at the same time end in the order of their clients.
+  // Waits with equal deadlines end in the order of client ids.
   struct WaitDeadline {
     int64_t at_ms;
     uint64_t client;
@@ -122,10 +124,10 @@ class BlockedClients final : public Timers::Source {
 
   const Parts parts_;
   KeyQueues<BlockedClient*> lines_;
-  KeyQueues<BlockedClient*> losses_;  // of waiters with Loss::kTold
+  KeyQueues<BlockedClient*> losses_;  // of clients with Loss::kTold
   std::set<WaitDeadline> deadlines_;
-  std::set<uint64_t> for_disk_;              // ids
-  std::vector<KeyName> ready_;               // changed since the last ServeReady; their lines are marked
+  std::set<uint64_t> for_disk_;              // client ids
+  std::vector<KeyName> ready_;               // changed since the last ServeReady; their queues are marked
   std::optional<int64_t> kept_deadline_ms_;  // of the request that is running again
   bool serving_ = false;
 };

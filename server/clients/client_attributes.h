@@ -1,4 +1,4 @@
-// Names that a client may give itself. They must keep the lines of CLIENT LIST readable.
+// Checks for names that a client gives itself. They must not break the format of CLIENT LIST.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ inline constexpr char kClientName[] = "ERR Client names cannot contain spaces, n
 
 }  // namespace refusals
 
-// Redis: ignores (and does not show) what follows a NUL.
+// Redis: ignores (and does not show) the text after a NUL.
 inline bool IsClientAttribute(Bytes text) {
   Bytes shown = text.substr(0, text.find('\0'));
   return std::all_of(shown.begin(), shown.end(), [](char c) { return c >= '!' && c <= '~'; });

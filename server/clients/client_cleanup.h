@@ -1,4 +1,4 @@
-// ClientCleanup: removes what a session leaves behind when it closes: subscriptions, waits, watched and tracked keys.
+// ClientCleanup: removes the traces of a closed session: subscriptions, waits, watched and tracked keys.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,9 @@ class ClientCleanup {
     parts_.watched_keys.Forget(session);
     parts_.client_memory.Forget(session);
   }
-  // Ends some of the watches and subscriptions of a disconnected session, at most kPerTurn. True when none is left.
-  // Requires: the session is not blocked.
+  // Removes watched keys and at most kPerTurn subscriptions of a disconnected session. Returns true when no
+  // subscription
+  // is left. Requires: the session is not blocked.
   bool LeaveSome(Session& session) {
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->LeaveSome(kPerTurn);

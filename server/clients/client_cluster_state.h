@@ -1,4 +1,4 @@
-// ClientClusterState: what a client of a node of a cluster has said of its requests.
+// ClientClusterState: cluster options of a client's requests.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@ namespace respite {
 class SlotSet;
 
 struct ClientClusterState {
-  // ASKING: the next request, or the transaction that it begins, may use a slot that is on its way to this node.
+  // ASKING: the next request, or the transaction that it begins, may use a slot that is being imported to this node.
   enum class Asking : uint8_t { kNo, kNext, kTransaction };
   Asking asking = Asking::kNo;
   bool reads_from_replica = false;  // READONLY
-  // The node behind this session sends these slots, and may write to no others. Null: it is a client.
+  // The slots that the node at the other end sends; it may write to no other slots. Null for ordinary clients.
   const SlotSet* imports = nullptr;
 };
 

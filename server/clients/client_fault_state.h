@@ -1,5 +1,5 @@
-// ClientFaultState: what a test has arranged for one client (TEST FAULT): a request that waits, and output that is held
-// back. Few clients have one, and only while there is something to hold.
+// ClientFaultState: faults that a test has injected for one client (TEST FAULT): a delayed request, and output that is
+// held back. Exists only while a fault is active.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace respite {
 
-// What is to become of a reply.
+// A fault that applies to one reply.
 struct ReplyFault {
   enum class Kind : uint8_t {
     kHold,     // sent after `amount` ms
-    kSilence,  // never sent, nor anything behind it
-    kTrickle,  // `amount` bytes a second
+    kSilence,  // neither the reply nor later output is ever sent
+    kTrickle,  // `amount` bytes per second
     kCut,      // `amount` bytes are sent, then the connection ends
     kReplace,  // `text` is sent instead
   };
   Kind kind;
   int64_t amount = 0;
   std::string text = {};
-  uint64_t owner = 0;  // whose wish this is; not 0
+  uint64_t owner = 0;  // id for ClientFaults::Release; not 0
 };
 
 struct ClientFaultState {
-  std::optional<ReplyFault> pending;  // of the reply to the request that runs or is blocked
+  std::optional<ReplyFault> pending;  // for the reply to the request that runs or is blocked
   OutputGate gate;
-  bool has_delayed = false;  // Session::held waits until delayed_until_ms
+  bool has_delayed = false;  // Session::paused_request waits until delayed_until_ms
   uint64_t delay_owner = 0;
   int64_t delayed_until_ms = 0;  // monotonic
 

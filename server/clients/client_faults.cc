@@ -76,7 +76,7 @@ void ClientFaults::Apply(Session& session, const ReplyFault& fault, size_t reply
       session.close_after_reply = true;
       return gate.AddEnd(reply_start + std::min(bytes, static_cast<size_t>(fault.amount)));
     case Kind::kReplace:
-      if (bytes == 0) return;  // CLIENT REPLY OFF; requests that meet this have a reply
+      if (bytes == 0) return;  // CLIENT REPLY OFF: the request has no reply to replace
       session.out.RollBack(reply_start);
       return session.out.Append(fault.text);
     case Kind::kSilence:
@@ -132,7 +132,7 @@ void ClientFaults::RunDue(int64_t now_ms) {
   }
 }
 
-// Trickles go on byte by byte from here.
+// Ends a jump of the clock. From here on trickles continue in small steps.
 void ClientFaults::EndJump(int64_t now_ms) {
   steps_ = OutputGate::Steps::kSmall;
   std::vector<uint64_t> clients;

@@ -1,5 +1,5 @@
-// ClientFaults: delays requests and holds back replies of single clients, while others are served (TEST FAULT). Delays
-// are times of the Clock, so they follow it when a test moves it.
+// ClientFaults: delays requests and holds back replies of single clients while other clients are served (TEST FAULT).
+// Delays are measured by the Clock, so a test that moves the clock also moves them.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,24 @@ class ClientFaults final : public Timers::Source {
   };
   explicit ClientFaults(const Parts& parts) : parts_(parts) {}
 
-  // The request that the session holds (Session::held) runs after this time. `owner` is for Release.
+  // Delays the request in Session::paused_request by this time. `owner` is for Release.
   void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);
-  // The connection ends behind the output so far; nothing more is read from it.
+  // Closes the connection after the output so far. No further input is read.
   void EndConnection(Session& session);
 
-  // The request that runs now gets its reply with this fault, also if it blocks meanwhile. The first one counts, if
-  // there are several.
+  // Applies this fault to the reply of the running request, even if the request blocks first. Has no effect if the
+  // request already has a fault.
   void ExpectReply(Session& session, ReplyFault fault);
-  // The request has written a part of its reply, from this place of the output on, and goes on in a later Turn.
+  // Holds back a partly written reply, which begins at `reply_start` in the output. The request continues in a later
+  // Turn.
   void PauseReply(Session& session, size_t reply_start);
-  // The reply is complete; the fault comes into force. Requires: session.fault_state exists.
+  // Applies the pending fault to the complete reply. Requires: session.fault_state exists.
   void EndReply(Session& session, size_t reply_start);
 
-  // Lets go what this owner delays or holds back, or what anybody does. Cost: O(sessions).
+  // Release removes the delays and holds of one owner, ReleaseAll those of every owner. Cost: O(sessions).
   void Release(uint64_t owner);
   void ReleaseAll();
-  // A session closes.
+  // Removes a session that is closing.
   void Forget(Session& session);
 
   int64_t NextDueMs() const override { return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms; }
@@ -56,7 +57,7 @@ class ClientFaults final : public Timers::Source {
   };
   static constexpr int kPerTurn = 1000;
 
-  // Changes a session's ClientFaultState, and keeps its place in dues_ up to date.
+  // Changes a session's ClientFaultState and updates its entry in dues_.
   template <class Change>
   void Alter(Session& session, Change&& change);
   template <class OpenGate, class IsMeant>

@@ -17,9 +17,10 @@ namespace respite {
 
 namespace {
 
-// A monitor is of the class `normal`, as in Redis. This class has no limit by default, since a client that does
-// not read its replies also stops to send requests. A monitor gets the requests of others, so then the limit of
-// subscribers applies.
+// A monitor has the class `normal`, as in Redis. That class has no limit by default, because a client that does not
+// read
+// its replies also stops sending requests. A monitor receives the requests of other clients, so without a limit for
+// `normal` the limit of subscribers applies.
 const OutputBufferLimit& LimitOf(const Settings& settings, const Session& session) {
   const auto& limits = settings.client_output_buffer_limit;
   switch (session.kind) {
@@ -35,7 +36,7 @@ const OutputBufferLimit& LimitOf(const Settings& settings, const Session& sessio
 }
 
 constexpr int64_t kIdleInputMs = 2000;
-// The limit for a client that is not logged in: it needs only small replies.
+// The output limit of a client that has not logged in; such a client needs only small replies.
 constexpr size_t kUnauthenticatedOutputBytes = 64 * 1024;
 
 }  // namespace
@@ -83,7 +84,7 @@ bool ClientLimits::CheckHandshake(Session& session) {
 
 bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
   int64_t timeout_s = parts_.settings.timeout;
-  const bool waits = session.IsBlocked() || session.paused_request != nullptr;  // for us
+  const bool waits = session.IsBlocked() || session.paused_request != nullptr;  // for the server
   if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || waits) return false;
   if (now_ms - session.usage.last_active_ms <= timeout_s * 1000) return false;
   parts_.log.Verbose("Closing idle client");
@@ -101,7 +102,7 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
     return false;
   }
   if (!session.authenticated && parts_.users.LoginRequired() && used > kUnauthenticatedOutputBytes) return true;
-  // Redis: a replica may be behind by the whole backlog, or else partial resynchronisation would end at once.
+  // Redis: a replica may lag by the whole backlog, or else its partial resynchronisation would fail immediately.
   const uint64_t least_hard =
       session.kind == SessionKind::kReplica ? static_cast<uint64_t>(parts_.settings.repl_backlog_size) : 0;
   if (limit.hard_bytes != 0 && used >= std::max(limit.hard_bytes, least_hard)) return true;

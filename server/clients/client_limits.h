@@ -1,5 +1,5 @@
-// ClientLimits: closes clients that idle too long, send too large requests or do not read their replies. Those that
-// have not logged in may make the server hold little, each of them and all together.
+// ClientLimits: closes clients that idle too long, send too large requests or do not read their replies. Clients that
+// have not logged in have small limits, each and all together.
 #pragma once
 
 #include <algorithm>
@@ -19,18 +19,18 @@ struct Session;
 struct Settings;
 class Users;
 
-// What is kept of one session's output.
+// Statistics of one session's output.
 //
-// Redis: a client has a reply buffer of its own, which follows its replies. Ours take blocks from the pool while they
-// have output; room and peak say how large that buffer would be.
+// Redis: each client has its own reply buffer, which is resized to fit its replies. Respite's clients share blocks of a
+// pool while they have output; room and peak emulate the size of Redis' buffer.
 class OutputAccount {
  public:
   explicit OutputAccount(int64_t now_ms) : peak_since_ms_(now_ms) {}
 
   size_t RoomBytes() const { return room_bytes_; }
-  // Most of the room that was used lately.
+  // Returns the largest part of the room that was used recently.
   size_t PeakBytes() const { return peak_bytes_; }
-  // So much waits to be sent.
+  // Notes the size of the output that waits to be sent.
   void NoteOutput(size_t bytes) { peak_bytes_ = std::max(peak_bytes_, std::min(bytes, room_bytes_)); }
 
  private:
@@ -45,7 +45,7 @@ class OutputAccount {
 
 class ClientLimits {
  public:
-  // Output up to one block is free, like Redis' static buffer. "omem" is the output beyond it.
+  // Output up to one block is not counted, like Redis' static buffer. "omem" is the output above it.
   static constexpr size_t kFreeOutputBytes = BlockPool::kBlockBytes;
   static size_t OutputBytes(const Session& session);
 
@@ -60,22 +60,24 @@ class ClientLimits {
   };
   explicit ClientLimits(const Parts& parts) : parts_(parts) {}
 
-  // Checks all limits of one session; the timer calls it. Cost: O(1).
+  // Checks all limits of one session. Called by the timer. Cost: O(1).
   void Check(Session& session, int64_t now_ms);
 
-  // Whether output is checked when a reply is written or by the timer. The log distinguishes them.
+  // Whether output is checked when a reply is written or by the timer; the log texts differ.
   enum class Moment : uint8_t { kReply, kTimer };
-  // client-output-buffer-limit; to be called whenever output is queued. True if it closed the session.
+  // Enforces client-output-buffer-limit. Must be called whenever output is queued. Returns true if it closed the
+  // session.
   bool CheckOutput(Session& session, int64_t now_ms, Moment moment = Moment::kReply);
-  // An unfinished request of a client that has not logged in has at most kUnauthenticatedInput bytes. All of them
-  // together hold about kAllUnauthenticatedInput: beyond that, requests of more than kSmallInput bytes are not waited
-  // for.
+  // Limits for unfinished requests of clients that have not logged in. Each holds at most kUnauthenticatedInput bytes.
+  // When all together hold more than kAllUnauthenticatedInput, clients with requests above kSmallInput bytes are
+  // closed.
   static constexpr size_t kUnauthenticatedInput = size_t{64} * 1024;
   static constexpr size_t kAllUnauthenticatedInput = size_t{16} * 1024 * 1024;
   static constexpr size_t kSmallInput = 1024;
 
-  // client-query-buffer-limit, and the limits of clients that have not logged in; to be called after each read. True if
-  // it closed the session.
+  // Enforces client-query-buffer-limit and the limits of clients that have not logged in. Must be called after each
+  // read.
+  // Returns true if it closed the session.
   bool CheckInput(Session& session);
 
  private:

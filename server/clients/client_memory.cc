@@ -100,7 +100,7 @@ void ClientMemory::Evict(Session& session, const Session* running) {
   ++parts_.stats.evicted_clients;
   parts_.clients.Close(session);  // calls Forget
   has_warned_ = false;
-  // The session is removed in a later Turn; release its memory now, so that no keys are evicted for it.
+  // The session is removed in a later Turn. Its memory is freed now, so that no keys are evicted for it.
   if (parts_.phase.Holds(session)) return;  // its command is still running
   session.out.Clear();
   if (session.transaction != nullptr) session.transaction->End();

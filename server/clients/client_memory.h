@@ -1,10 +1,12 @@
 // ClientMemory: closes the largest clients when all clients together use more memory than `maxmemory-clients`.
 //
 // With a limit, the sum is kept up to date: a session is measured after its input was run, after its output was
-// flushed, and by the timer. Sessions are in classes by size, eight per doubling, so the largest one is found in O(1),
-// within 12 %. Without a limit nothing is measured; each call costs a comparison.
+// flushed,
+// and by the timer. Sessions are grouped by size into eight classes per doubling. So the largest session is found in
+// O(1),
+// within 12 %. Without a limit sessions are not measured; each call costs a comparison.
 //
-// Clients that sent CLIENT NO-EVICT ON count, but are never closed.
+// Clients that sent CLIENT NO-EVICT ON are counted but never closed.
 #pragma once
 
 #include <array>
@@ -22,20 +24,20 @@ struct ServerStats;
 struct Session;
 struct Settings;
 
-// Where ClientMemory keeps one session, and what it counts for it.
+// A session's position in ClientMemory and the bytes counted for it.
 class MemoryPlace {
  private:
   friend class ClientMemory;
   static constexpr int16_t kNoClass = -1;
 
   size_t counted_bytes_ = 0;
-  uint32_t place_ = 0;  // in its class
+  uint32_t place_ = 0;  // index in its class
   int16_t size_class_ = kNoClass;
 };
 
 class ClientMemory {
  public:
-  // A lower limit would leave no client able to raise it.
+  // With a lower limit, no client could raise it again.
   static constexpr size_t kLeastLimitBytes = 128 * 1024;
 
   struct Parts {
@@ -48,7 +50,7 @@ class ClientMemory {
   };
   explicit ClientMemory(const Parts& parts) : parts_(parts) {}
 
-  // Applies maxmemory-clients, or the share of maxmemory that it names. Cost: O(clients) when the limit is turned on or
+  // Applies maxmemory-clients, which may be a percentage of maxmemory. Cost: O(clients) when the limit is turned on or
   // off.
   void AdoptLimit();
   bool IsOn() const { return limit_bytes_ != kNoLimit; }
@@ -56,13 +58,14 @@ class ClientMemory {
   // The sum over all measured sessions; 0 without a limit.
   size_t TotalBytes() const { return total_bytes_; }
 
-  // Measures a session again; `running_bytes` is the size of a request that is about to run, which the session no
-  // longer holds. Requires: IsOn(). Cost: some ns.
+  // Measures a session again. `running_bytes` is the size of a request that is about to run and that the session no
+  // longer holds. Requires: IsOn(). Cost: a few ns.
   void Update(Session& session, size_t running_bytes = 0);
-  // To be called when the session closes.
+  // Must be called when the session closes.
   void Forget(Session& session);
-  // Closes the largest clients until the limit is met, and frees their buffers at once. `running` (may be null) is the
-  // client whose request is about to run: it may be closed, but keeps its words. Requires: IsOver().
+  // Closes the largest clients until the limit is met, and frees their buffers immediately. `running` (may be null) is
+  // the
+  // client that is about to run a request: it may be closed, but keeps its arguments. Requires: IsOver().
   void EvictClients(const Session* running);
 
  private:

@@ -36,8 +36,8 @@ std::string EventsOf(const Session& session) {
   return session.transport->AwaitsRoom() ? "rw" : "r";
 }
 
-// Redis: a client reads into its own buffer of at least 16 KB, which is freed when it idles. Ours share one buffer;
-// this is the part of it that the client used lately.
+// Returns the size of the free input buffer ("qbuf-free"). Redis: a client has its own buffer of at least 16 KB, which
+// is freed when the client idles. Respite's clients share one buffer; the peak recently used counts instead.
 size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   constexpr size_t kReadBytes = 16 * 1024;
   constexpr int64_t kIdleMs = 2000;
@@ -48,7 +48,7 @@ size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   return held > buffered ? held - buffered : 0;
 }
 
-// The running command's words are in shared memory, which counts as the client's while the command runs.
+// The arguments of the running command are in shared memory. They count as the client's while the command runs.
 size_t RunningBytes(std::span<const Bytes> running) {
   size_t bytes = running.size() * sizeof(Bytes);
   for (Bytes word : running) bytes += word.size();
@@ -79,7 +79,7 @@ size_t FirstPieceBytes(const Session& session) {
   return bytes;
 }
 
-// A short name of the parser's error, for the log.
+// Returns a short name of the parser's error, for the log.
 Bytes ReasonOf(Bytes error) {
   constexpr std::array<std::pair<Bytes, Bytes>, 5> kReasons = {{
       {"unbalanced quotes in request", "unbalanced quotes in inline request"},
@@ -95,7 +95,7 @@ Bytes ReasonOf(Bytes error) {
   return error;
 }
 
-// The beginning and the end of what the client sent.
+// Returns the beginning and the end of the client's input.
 std::string InputSample(const Session& session) {
   constexpr size_t kShownBytes = 128;
   Bytes input = session.in.Unparsed();

@@ -1,4 +1,4 @@
-// ClientUsage: what a client has done so far. Times are in milliseconds of the monotonic clock.
+// ClientUsage: statistics of one client. Times are in milliseconds of the monotonic clock.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct ClientUsage {
   uint64_t commands = 0;
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
-  size_t input_peak_bytes = 0;  // most input that was buffered since the timer last looked
+  size_t input_peak_bytes = 0;  // most input buffered since the timer's last check
 };
 
 }  // namespace respite

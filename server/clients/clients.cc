@@ -19,7 +19,7 @@ void Clients::Remove(Session& session) {
   NoteUnauthenticatedBytes(session, 0);
   if (session.queue_marks.paused_) std::erase(paused_, &session);
   if (session.queue_marks.unblocked_) std::erase(unblocked_, &session);
-  if (session.queue_marks.to_flush_) {  // otherwise a thousand that hang up at once cost O(n²)
+  if (session.queue_marks.to_flush_) {  // the test avoids O(n²) when thousands of clients disconnect together
     std::erase(to_flush_, &session);
     std::erase(with_messages_, &session);
   }
@@ -83,7 +83,7 @@ std::vector<Session*> Clients::TakePaused() {
 }
 
 void Clients::QueueUnblocked(Session& session) {
-  if (session.id == 0) return;  // a session without a client: its owner runs its requests, and may free it
+  if (session.id == 0) return;  // has no client: its owner runs its requests, and may free it
   QueueMessages(session);
   if (std::exchange(session.queue_marks.unblocked_, true)) return;
   unblocked_.push_back(&session);

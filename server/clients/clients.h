@@ -1,4 +1,4 @@
-// Clients: all sessions by id, and lists of those that have work at the end of the Turn.
+// Clients: all sessions by id, and lists of sessions with work for the end of the Turn.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Clients {
   std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_, initial_user_, 0); }
   void Remove(Session& session);
 
-  // Returns null if it does not exist or is closing.
+  // Returns null if the session does not exist or is closing.
   Session* Find(uint64_t id) const;
   size_t Count() const { return sessions_.size(); }
   uint64_t NextId() const { return next_id_; }
@@ -36,7 +36,7 @@ class Clients {
     for (const auto& [id, session] : sessions_) visit(*session);
   }
 
-  // What unfinished requests of clients hold that have not logged in, as ClientLimits has noted it.
+  // Memory of unfinished requests of clients that have not logged in, as noted by ClientLimits.
   size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }
   void NoteUnauthenticatedBytes(Session& session, size_t bytes) {
     unauthenticated_bytes_ = unauthenticated_bytes_ - session.unauthenticated_bytes + bytes;
@@ -53,8 +53,8 @@ class Clients {
     session.queue_marks.to_flush_ = true;
     to_flush_.push_back(&session);
   }
-  // The same for messages to a session. Replies are flushed first, so that their clients can send the next request
-  // while messages are flushed.
+  // Queues messages to a session, to be sent when the Turn ends. Replies are flushed first, so that their clients can
+  // send the next request while messages are flushed.
   void QueueMessages(Session& session) {
     CountMessage();
     if (session.queue_marks.to_flush_ || session.transport == nullptr) return;
@@ -64,27 +64,29 @@ class Clients {
   // Sends queued output at the end of a Turn: all replies, but messages only for a limited time, so that a change with
   // thousands of listeners does not delay other clients.
   void FlushQueued(const Pace& pace);
-  // Whether the last FlushQueued left messages over.
+  // Returns whether the last FlushQueued could not send all messages.
   bool IsBehind() const { return is_behind_; }
-  // Whether this session still waits for that.
+  // Returns whether this session still waits for such a flush.
   bool IsBehindWith(const Session& session) const { return is_behind_ && session.queue_marks.to_flush_; }
   // The number of messages so far.
   uint64_t MessageCount() const { return messages_; }
   void CountMessage() { ++messages_; }
-  // Sets who measures sessions after they were flushed; may be null.
+  // Sets the ClientMemory that measures sessions after a flush; may be null.
   void MeasureFlushed(ClientMemory* memory) { memory_ = memory; }
-  // Closes the transport at once and ends input and output.
+  // Closes the transport immediately, and ends input and output.
   void Close(Session& session);
-  // Sets a handler that is called with each session when it closes and when it is removed, to drop all pointers to it.
+  // Sets a handler that must drop all pointers to a session. It is called when a session closes and when it is removed.
   void OnClose(std::function<void(Session&)> handler) { on_close_ = std::move(handler); }
 
-  // CLIENT PAUSE: sessions with a postponed request, in order of arrival.
+  // CLIENT PAUSE: sessions with a paused request, in order of arrival.
   void AddPaused(Session& session);
   size_t PausedCount() const { return paused_.size(); }
   // Returns and empties the list.
   std::vector<Session*> TakePaused();
 
-  // For sessions whose wait has ended: sends the reply like a message, and runs further input at the end of the Turn.
+  // Queues a session whose wait has ended: its reply is sent like a message, and its further input runs at the end of
+  // the
+  // Turn.
   void QueueUnblocked(Session& session);
   // Returns and empties the list.
   std::vector<Session*> TakeUnblocked();
@@ -92,8 +94,8 @@ class Clients {
 
  private:
   static constexpr int64_t kMessagesUs = 1000;  // per Turn; at least one session is flushed
-  // Clients that take long replies as fast as we send them share about this much of a Turn, which is copied to their
-  // sockets in about two milliseconds. Each gets at least the minimum.
+  // Bytes per Turn, shared by clients that read long replies as fast as the server sends them. Copying them to the
+  // sockets takes about two milliseconds. Each client gets at least the minimum.
   static constexpr size_t kBytesPerTurn = size_t{4} * 1024 * 1024;
   static constexpr size_t kMostPerFlush = size_t{512} * 1024;
   static constexpr size_t kLeastPerFlush = size_t{64} * 1024;

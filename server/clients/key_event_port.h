@@ -1,5 +1,5 @@
-// KeyEventPorts: where parts hear of what happens to keys, whatever notify-keyspace-events says. A port has one
-// listener or none, so each part that listens has a port of its own.
+// KeyEventPorts: report key events to internal listeners, regardless of notify-keyspace-events. A port has at most one
+// listener, so each listening component has its own port.
 #pragma once
 
 #include <span>
@@ -14,13 +14,23 @@ class KeyEventListener {
  public:
   virtual ~KeyEventListener() = default;
   virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;
-  // These databases are about to lose all their keys; there is no event for each of them.
+  // Called before these databases lose all their keys. No events for the single keys follow.
   virtual void OnFlush(std::span<const int> dbs) = 0;
-  // Two databases changed places.
+  // Called when two databases were swapped.
   virtual void OnSwap(int one, int other) = 0;
 };
 
-// An empty port costs a branch for each event.
+class LateBound<KeyEventListener> {
+ public:
+  void Attach(KeyEventListener* listener) { listener_ = listener; }
+  explicit operator bool() const { return listener_ != nullptr; }
+  KeyEventListener& operator*() const { return *listener_; }
+
+ private:
+  KeyEventListener* listener_ = nullptr;
+};
+
+// A port without a listener costs one branch per event.
 struct KeyEventPorts {
   LateBound<KeyEventListener> journal;
   LateBound<KeyEventListener> lint;

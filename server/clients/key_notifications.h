@@ -1,9 +1,9 @@
-// KeyNotifications: publishes events of keys (notify-keyspace-events).
+// KeyNotifications: publishes key events (notify-keyspace-events).
 //
 // Each event is a message on two channels, in this order:
-//   __keyspace@<db>__:<key>     <event>
-//   __keyevent@<db>__:<event>   <key>
-// Messages are sent while the command runs. They are not effects, so no journal contains them.
+//  __keyspace@<db>__:<key>     <event>
+//  __keyevent@<db>__:<event>   <key>
+// Messages are sent while the command runs. They are not propagated and not written to the append-only file.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class KeyNotifications {
  public:
   KeyNotifications(PubSub& pubsub, const Settings& settings) : pubsub_(pubsub), settings_(settings) {}
 
-  // Cost: one test when no event is enabled or nobody subscribes.
+  // Cost: one test if no event is enabled or there are no subscribers.
   void OnEvent(int db, Bytes key, const KeyEvent& event);
 
  private:

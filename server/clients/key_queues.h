@@ -1,4 +1,4 @@
-// KeyQueues: a queue of members for each key of each database, first come, first served.
+// KeyQueues: a first-in, first-out queue of members for each key of each database.
 #pragma once
 
 #include <compare>
@@ -27,14 +27,14 @@ class KeyQueues {
  public:
   struct Line {
     std::list<Member> members;  // never empty
-    bool marked = false;        // for the owner of the lines
+    bool marked = false;        // for use by the owner of the queues
   };
   // The position of a member; valid until it is removed.
   class Place {
    public:
     const KeyName& Name() const { return row_->first; }
     Member& operator*() const { return *at_; }
-    // An arbitrary order by key, for sets of places with one place per key.
+    // Arbitrary order by key, for sets that hold one place per key.
     bool operator<(const Place& other) const { return std::less<>()(row_, other.row_); }
 
    private:
@@ -49,10 +49,11 @@ class KeyQueues {
   // The number of keys with members.
   size_t Keys() const { return rows_.size(); }
 
-  // Appends to the queue. Cost: O(1).
+  // Appends a member to the queue. Cost: O(1).
   Place Add(int db, Bytes key, Member member);
-  // Swaps a member with the next one, and returns the latter; null if there is none. A walker, which is a member
-  // itself, can step along a queue while others come and go. Cost: O(1).
+  // Swaps a member with the next one. Returns the next one, or null if there is none. A "walker" member can so step
+  // along
+  // a queue while other members are added and removed. Cost: O(1).
   Member* StepOverNext(const Place& place) {
     std::list<Member>& members = place.row_->second.members;
     const auto next = std::next(place.at_);
@@ -60,7 +61,7 @@ class KeyQueues {
     members.splice(place.at_, members, next);
     return &*next;
   }
-  // Moves to the front of its queue. Cost: O(1).
+  // Moves a member to the front of its queue. Cost: O(1).
   void MoveToHead(const Place& place) {
     std::list<Member>& members = place.row_->second.members;
     members.splice(members.begin(), members, place.at_);
@@ -73,12 +74,13 @@ class KeyQueues {
     rows_.erase(rows_.find(place.row_->first));
     ShrinkSparse(rows_);
   }
-  // Returns the queue of a key, or null if it is empty. The pointer is valid until the last member leaves.
+  // Returns the queue of a key, or null if it is empty. The pointer is valid until the last member is removed.
   Line* Find(int db, Bytes key) {
     auto row = rows_.find(View{db, key});
     return row == rows_.end() ? nullptr : &row->second;
   }
-  // Visits (name, line) of each key of a database; `visit` must not add or remove lines. Cost: O(all keys here).
+  // Visits (name, queue) of each key of a database; `visit` must not add or remove queues. Cost: O(keys of all
+  // databases).
   template <class Visit>
   void ForEachOf(int db, Visit&& visit) {
     for (auto& [name, line] : rows_)

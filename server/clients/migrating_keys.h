@@ -1,9 +1,11 @@
-// MigratingKeys: keys that are on their way to another server (MIGRATE).
+// MigratingKeys: keys that are being sent to another server (MIGRATE).
 //
-// Until it is known whether they have arrived, requests that name such a key wait, and so do those that may change keys
-// without naming any (FLUSHALL, SWAPDB, a script without keys). So nobody sees a key at both servers, and no write to
-// it is lost. What changes a key nevertheless (a script that did not declare it, the primary of a writable replica)
-// makes it a changed one, which stays.
+// Until the transfer has succeeded or failed, requests that name such a key are paused. Requests that may change keys
+// without naming them (FLUSHALL, SWAPDB, a script without keys) are also paused. So no client sees a key at both
+// servers,
+// and no write is lost. A script with undeclared keys or a primary's stream may still change a key; MIGRATE then keeps
+// the
+// changed key.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +33,9 @@ class MigratingKeys {
 
   bool Empty() const { return lines_.Empty(); }
   bool Contains(int db, Bytes key);
-  // Requires: it does not contain the key.
+  // Requires: !Contains(db, key).
   Place Add(int db, Bytes key) { return lines_.Add(kAnyDb, key, {.db = db}); }
-  // Whether the key has changed since Add.
+  // Returns whether the key has changed since Add.
   static bool WasChanged(const Place& place) { return (*place).was_changed; }
   void Remove(const Place& place) { lines_.Remove(place); }
 
@@ -42,13 +44,13 @@ class MigratingKeys {
     uint32_t flags;
     std::span<const Bytes> words;
   };
-  // Whether the request has to wait. Requires: !Empty().
+  // Returns whether the request must pause. Requires: !Empty().
   bool MustPause(const Session& session, const Request& request);
-  // A command of a script is about to run, and cannot wait.
+  // Notes a write command of a script, which cannot pause, as a change of its keys.
   void NoteUse(int db, const Command& command, std::span<const Bytes> words);
-  // A session whose request waits in Session::held.
+  // Adds a session whose request waits in Session::paused_request.
   void AddPaused(const Session& session);
-  // Returns and empties the list: ids in order of arrival.
+  // Returns the ids in order of arrival, and empties the list.
   std::vector<uint64_t> TakePaused() { return std::exchange(paused_request_, {}); }
 
   // See ChangeListener.
@@ -60,8 +62,9 @@ class MigratingKeys {
   }
 
  private:
-  // Requests are held by the name of a key, whichever database they mean: a transaction may select another one, and
-  // COPY and MOVE name two.
+  // Requests pause by the name of a key in any database, because a transaction may select another database, and COPY
+  // and
+  // MOVE name two.
   static constexpr int kAnyDb = 0;
 
   bool MustPauseAlone(const Request& request);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kMsPerSecond = 1000;
 
-// The time that so many bytes take, rounded up. Requires: less than 2^53 bytes.
+// Returns the time in ms that sending these bytes takes, rounded up. Requires: bytes < 2^53.
 int64_t TimeFor(uint64_t bytes, int64_t per_second) {
   const uint64_t rate = static_cast<uint64_t>(per_second);
   return static_cast<int64_t>((bytes * kMsPerSecond + rate - 1) / rate);
@@ -54,7 +54,7 @@ size_t OutputGate::Sendable(size_t size) const {
   return std::min<uint64_t>(size, front.at + front.passed - std::min(sent_, front.at + front.passed));
 }
 
-// A barrier behind another begins to count when that is gone.
+// Only the first barrier is timed; the next begins to count when the first is removed.
 void OutputGate::Advance(int64_t now_ms, Steps steps) {
   while (!barriers_.empty() && Pass(barriers_.front(), now_ms, steps)) barriers_.pop_front();
 }
@@ -85,7 +85,7 @@ void OutputGate::Open(uint64_t owner, int64_t now_ms) {
 }
 
 void OutputGate::OpenAll(int64_t now_ms) {
-  // Owner 0 is a reply that is still being written.
+  // Owner 0 marks a reply that is still being written.
   OpenSome([](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.owner != 0; }, now_ms);
 }
 

@@ -7,16 +7,15 @@
 
 namespace respite {
 
-// The progress of a request.
 struct Progress {
   enum class Stage : uint8_t {
     kNew,
-    kAgain,  // postponed by CLIENT PAUSE, or blocked: runs again from the gates on
+    kAgain,  // paused by CLIENT PAUSE, or blocked: passes the gates again
     kBegun,  // partly done (Call::ContinueInNextTurn): does not pass the gates again
   };
   Stage stage = Stage::kNew;
-  int64_t spent_us = 0;         // on finished parts
-  bool has_met_faults = false;  // it was delayed by TEST FAULT
+  int64_t spent_us = 0;         // running time of finished parts
+  bool has_met_faults = false;  // TEST FAULT has delayed it
 };
 
 struct PausedRequest {

@@ -1,9 +1,10 @@
 // PubSub: subscriptions to channels, patterns and shard channels, and the delivery of messages.
 //
-// A topic exists as long as it has subscribers; they receive messages in the order in which they subscribed. A message
-// is serialized once for each protocol version into a SharedLog, which the buffers of all receivers reference, so a
-// receiver costs a few memory accesses regardless of the message's length. client-output-buffer-limit closes slow
-// receivers after the message was delivered to all.
+// A channel or pattern exists while it has subscribers, which receive messages in order of subscription. A message is
+// serialized once per protocol version into a SharedLog, which the buffers of all receivers reference. So a receiver
+// costs
+// a few memory accesses regardless of the message's length. client-output-buffer-limit closes slow receivers after the
+// message was delivered to all.
 #pragma once
 
 #include <array>
@@ -34,9 +35,9 @@ struct CurrentExecution;
 struct PubSubChannel {
   std::string name;
   PubSubKind kind;
-  uint32_t place = 0;  // of a pattern, in patterns_
+  uint32_t place = 0;  // index in patterns_, for a pattern
   SubscriberList<Session> subscribers{};
-  std::optional<Glob> glob{};  // only of long patterns, which may be slow without it
+  std::optional<Glob> glob{};  // for long patterns, which may be slow without it
 
   static constexpr size_t kLongPattern = 64;
   bool IsFor(Bytes channel) const { return glob ? glob->Matches(channel) : GlobMatch(name, channel); }
@@ -54,7 +55,7 @@ class PubSub {
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
-  // Does nothing if the session has subscribed before. Cost: O(1).
+  // Subscribe does nothing if the session is already subscribed. Cost: O(1).
   void Subscribe(Session& session, PubSubKind kind, Bytes name);
   void Unsubscribe(Session& session, PubSubKind kind, Bytes name);
 
@@ -62,17 +63,17 @@ class PubSub {
   // message once per subscription. Cost: O(subscribers + patterns).
   size_t Publish(Bytes channel, Bytes message);
   size_t PublishToShard(Bytes channel, Bytes message);
-  // Hears of each message to a shard channel, from here or from another node. Null: nobody.
+  // Called for each message to a shard channel, from this node or another. May be null.
   using ShardListener = std::function<void(Bytes channel, Bytes message, size_t receivers)>;
   void OnShardMessage(ShardListener listener) { shard_listener_ = std::move(listener); }
-  // Whether there are subscriptions to channels or patterns.
+  // Returns whether there are subscriptions to channels or patterns.
   bool HasListeners() const { return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0; }
 
-  // The number of topics of one kind.
+  // Returns the number of channels or patterns of one kind.
   size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }
   size_t SubscriberCount(PubSubKind kind, Bytes name) const;
   std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;
-  // The names of topics that match `pattern` (null: all), in no particular order.
+  // Returns the names that match `pattern` (null: all), in no particular order.
   std::vector<Bytes> Names(PubSubKind kind, const Bytes* pattern) const;
 
  private:
@@ -82,7 +83,7 @@ class PubSub {
     HashKey hash_key;
   };
   using Topics = std::unordered_map<Bytes, std::unique_ptr<PubSubChannel>, NameHash>;  // keys point into the topics
-  // One message in both protocol versions, each serialized when first needed.
+  // One message; each protocol version is serialized when first needed.
   struct Message {
     std::span<const Bytes> pieces;    // the elements after the `*` or `>` header
     std::array<BlobPart, 2> parts{};  // positions in logs_
@@ -91,9 +92,9 @@ class PubSub {
   const Topics& TopicsOf(PubSubKind kind) const { return topics_[static_cast<size_t>(kind)]; }
   PubSubChannel* Find(PubSubKind kind, Bytes name) const;
   PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);
-  // Removes the subscriber at `place` of the roster, and the topic with its last one.
+  // Removes the subscriber at `place` of the subscriber list, and the channel with its last subscriber.
   void Leave(PubSubChannel& topic, uint32_t place);
-  // `head` is the type of the message, its first element.
+  // `head` is the first element of the message, its type.
   size_t PublishToTopic(const PubSubChannel* topic, Bytes head, Bytes message);
   size_t PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message);
   size_t Deliver(const PubSubChannel& topic, Message message);
@@ -105,7 +106,7 @@ class PubSub {
   std::array<Topics, kTopicKinds> topics_;
   SubscriberList<PubSubChannel> patterns_;
   std::array<SharedLog, 2> logs_;   // RESP2, RESP3
-  std::vector<Session*> overfull_;  // received a message and hold more than a block of output
+  std::vector<Session*> overfull_;  // received a message and hold more than one block of output
   uint64_t subscriptions_made_ = 0;
   ShardListener shard_listener_;
 };

@@ -1,4 +1,4 @@
-// PushMessages: sends pushes, which answer no request (publications, invalidations).
+// PushMessages: sends pushes, which are not replies (publications, invalidations).
 #pragma once
 
 #include "base/bytes.h"
@@ -17,7 +17,7 @@ class PushMessages {
   };
   explicit PushMessages(Parts parts) : parts_(parts) {}
 
-  // Sends after the reply to the command that the session is running, if any.
+  // Sends a message; if the session is running a command, after its reply.
   void Push(Session& session, Bytes message);
 
  private:

@@ -1,4 +1,4 @@
-// QueueFlags: in which lists of Clients a session stands, so that nobody looks for it there in vain.
+// QueueFlags: which of Clients' queues contain this session, so that removal searches only those.
 #pragma once
 
 namespace respite {
@@ -9,9 +9,9 @@ class QueueFlags {
  private:
   friend class Clients;
 
-  bool to_flush_ = false;   // its replies or messages wait for the end of the Turn
-  bool paused_ = false;     // CLIENT PAUSE holds its request back
-  bool unblocked_ = false;  // its wait is over
+  bool to_flush_ = false;   // has replies or messages to send at the end of the Turn
+  bool paused_ = false;     // its request is paused by CLIENT PAUSE
+  bool unblocked_ = false;  // its wait has ended
 };
 
 }  // namespace respite

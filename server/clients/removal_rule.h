@@ -1,5 +1,5 @@
-// RemovalRule: keys expire or are evicted unless clients are paused, data is imported (import-mode), a script or
-// loading is in progress, or the server stops.
+// RemovalRule: decides whether keys may be expired or evicted now. They may not while clients are paused, data is
+// imported (import-mode), a script or loading is in progress, or the server has stopped.
 #pragma once
 
 #include "server/clients/pause.h"
@@ -11,7 +11,7 @@ namespace respite {
 
 class RemovalRule final : public KeyRemoval {
  public:
-  // Why keys go: a replica leaves expiry to its primary, and may evict by itself (replica-ignore-maxmemory no).
+  // kExpiry: a replica leaves this to its primary. kEviction: a replica may evict keys (replica-ignore-maxmemory no).
   enum class Cause : uint8_t { kExpiry, kEviction };
   struct Parts {
     const ServerPhase& phase;

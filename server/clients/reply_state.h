@@ -1,4 +1,4 @@
-// ReplyState: whether and which replies of a client are sent (CLIENT REPLY).
+// ReplyState: whether the replies of a client are sent (CLIENT REPLY).
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,11 @@ namespace respite {
 class ReplyState {
  public:
   bool IsOn() const { return mode_ == Mode::kOn; }
-  // Until CLIENT REPLY ON.
+  // Returns whether no replies are sent until CLIENT REPLY ON.
   bool IsOff() const { return mode_ == Mode::kOff; }
-  // What is written now is not sent.
+  // Returns whether the current reply is not sent.
   bool IsSilent() const { return mode_ == Mode::kOff || mode_ == Mode::kSkip; }
 
-  // CLIENT REPLY ON, OFF and SKIP.
   void TurnOn() {
     if (mode_ != Mode::kSkipNext) mode_ = Mode::kOn;  // Redis: an earlier SKIP in the transaction stays
   }
@@ -21,21 +20,21 @@ class ReplyState {
   void SkipNext() {
     if (mode_ != Mode::kOff) mode_ = Mode::kSkipNext;
   }
-  // RESET. Redis: one after CLIENT REPLY SKIP has no reply.
+  // RESET. Redis: a RESET directly after CLIENT REPLY SKIP has no reply.
   void Reset() {
     if (mode_ != Mode::kSkip) mode_ = Mode::kOn;
   }
 
   enum class Fate : uint8_t { kSent, kDropped };
-  // A command is over: what becomes of its reply.
+  // Ends a command, and returns whether its reply is sent.
   Fate EndCommand();
 
  private:
   enum class Mode : uint8_t {
     kOn,
     kOff,
-    kSkipNext,  // the running command was CLIENT REPLY SKIP: the next is silent
-    kSkip,      // this command is silent
+    kSkipNext,  // the running command is CLIENT REPLY SKIP: the next command has no reply
+    kSkip,      // the running command has no reply
   };
 
   Mode mode_ = Mode::kOn;

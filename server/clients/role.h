@@ -1,4 +1,4 @@
-// Role: whether this server follows another, and how that goes: what commands need to know of it.
+// Role: whether this server is a replica, and the state of replication that commands need.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace respite {
 
 struct Role {
   bool is_replica = false;
-  bool is_linked = false;     // a replica has the data of its primary, and hears the stream
-  int64_t good_replicas = 0;  // of a primary: online, and heard of within min-replicas-max-lag
+  bool is_linked = false;     // a replica has its primary's data and receives the stream
+  int64_t good_replicas = 0;  // of a primary: online replicas with an acknowledgement within min-replicas-max-lag
 
-  // A client may not write.
+  // Returns whether clients may not write.
   bool IsReadOnly(const Settings& settings) const { return is_replica && settings.replica_read_only; }
-  // What is here may be old, and is not to be shown.
+  // Returns whether the data may be outdated and must not be read.
   bool IsStale(const Settings& settings) const {
     return is_replica && !is_linked && !settings.replica_serve_stale_data;
   }

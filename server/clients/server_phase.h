@@ -1,9 +1,9 @@
-// ServerPhase: whether the server runs a late script, loads a data set, or has stopped.
+// ServerPhase: whether the server runs a slow script, loads a data set, or has stopped.
 //
-// Scripts and loading may take so long that clients are served in the middle of a Turn. Meanwhile timers, waits and
-// evictions do not run: only the script or the loader may change data. A snapshot that a replica loads while it arrives
-// takes many Turns, which are like others. After a shutdown has saved the data no command may run, because its effects
-// would be lost.
+// Scripts and loading may take long, so clients are served in the middle of their Turn. Timers, waits and evictions do
+// not
+// run then, because only the script or the loader may change data. A snapshot that a replica loads while receiving it
+// takes many ordinary Turns. After a shutdown has saved the data no command may run, because its changes would be lost.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ class ServerPhase {
  public:
   enum class Load : uint8_t {
     kNone,
-    kInTurn,     // in one Turn, in the middle of which clients are served
+    kInTurn,     // in one Turn; clients are served in the middle of it
     kOverTurns,  // piece by piece
-    kAsync,      // the same, and clients have the old data meanwhile
+    kAsync,      // piece by piece; clients see the old data until the end
   };
 
-  // `holder` (may be null) is the client whose command it is; the server reads nothing from it until the end.
+  // `holder` (may be null) is the client that sent the command; the server reads no input from it until the end.
   void BeginLateScript(const Session* holder) { script_ = {true, holder}; }
   void EndLateScript() { script_ = {}; }
   void BeginLoading(Load how, const Session* holder) {
@@ -33,7 +33,7 @@ class ServerPhase {
 
   bool IsMidTurn() const { return script_.lasts || load_ == Load::kInTurn; }
   Load load() const { return load_; }
-  // The data are not there yet: clients hear LOADING.
+  // Returns whether the data is incomplete, so that clients get LOADING errors.
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }
   bool HasStopped() const { return has_stopped_; }
   bool Holds(const Session& session) const { return script_.holder == &session || loader_ == &session; }

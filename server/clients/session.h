@@ -1,10 +1,10 @@
-// Session: what the server knows of one client, whatever carries its bytes.
+// Session: the server's state of one client, regardless of its transport.
 //
 // A Transport (a socket, or nothing in a test) moves bytes; Pump turns the input into requests; Executor runs them and
 // writes to `out`. Clients owns every Session.
 //
-// Whoever keeps something of its own for each client has a part of the Session: a small struct that the owner defines,
-// and that nobody else can change where that is possible. A part that few clients have is a pointer, null until needed.
+// A component that keeps state per client has its own member struct in Session. The component defines the struct; where
+// possible only it can change the members. Members that few clients need are pointers, null until needed.
 #pragma once
 
 #include <cstdint>
@@ -35,25 +35,26 @@ namespace respite {
 struct Command;
 class User;
 
-// What carries a session's bytes.
+// Carries a session's bytes.
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Sends what waits in the session's `out`, as far as the peer takes it, but about `most_bytes`; goes on by itself in
-  // later Turns.
+  // Sends output of the session's `out` until the peer accepts no more, but only about `most_bytes`. Continues by
+  // itself
+  // in later Turns.
   virtual void Flush(size_t most_bytes) = 0;
-  // Runs the pump again although no new bytes arrived (the session was postponed, or had more than its share).
+  // Runs the pump again without new input (the session was paused, or had used up its share of the Turn).
   virtual void Resume() = 0;
-  // Stops at once; the session is freed soon after.
+  // Stops immediately; the session is freed soon after.
   virtual void Close() = 0;
   virtual int FileDescriptor() const = 0;
-  // Output waits for the peer to take it.
+  // Returns whether output waits until the peer accepts more.
   virtual bool AwaitsRoom() const { return false; }
-  // The peer has not finished its TLS handshake in the time that it had for it.
+  // Returns whether the peer has exceeded the time for its TLS handshake.
   virtual bool IsHandshakeLate() const { return false; }
 };
 
-// kPrimary: the stream of the primary, whose replica this server is.
+// kPrimary: the replication stream from this server's primary.
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };
 
 struct Session {
@@ -69,10 +70,10 @@ struct Session {
   bool authenticated = true;
   int db = 0;
   const User* user;                // never null
-  Transport* transport = nullptr;  // null in process
+  Transport* transport = nullptr;  // null for a session without a connection
 
-  bool closing = false;            // gone; nothing more is read, executed or sent
-  bool close_after_reply = false;  // gone as soon as `out` is sent
+  bool closing = false;            // closed; no further input, execution or output
+  bool close_after_reply = false;  // closes when `out` has been sent
   bool monitor = false;            // MONITOR
   bool no_evict = false;           // CLIENT NO-EVICT
   bool no_touch = false;           // CLIENT NO-TOUCH
@@ -86,36 +87,38 @@ struct Session {
   ClientUsage usage;
   OutputAccount output_account;      // of ClientLimits
   MemoryPlace memory_place;          // of ClientMemory
-  size_t unauthenticated_bytes = 0;  // its part of Clients::UnauthenticatedBytes
-  int64_t history_offset = 0;        // the end of the history behind its last command (WAIT)
-  uint64_t journaled_bytes = 0;      // AofWriter::Appended behind its last write
-  size_t unapplied_bytes = 0;        // kPrimary: input behind the last request that counts as done, see Pump
+  size_t unauthenticated_bytes = 0;  // its share of Clients::UnauthenticatedBytes
+  int64_t history_offset = 0;        // replication offset after its last command (WAIT)
+  uint64_t journaled_bytes = 0;      // AofWriter::Appended after its last write
+  size_t unapplied_bytes = 0;        // kPrimary: input after the last applied request, see Pump
 
-  // The running command: messages that it caused for its own client, which go behind its reply, and those of its words
-  // that SLOWLOG and MONITOR must not show (Call::Redact).
+  // For the running command: pushes to its own client, which are sent after its reply, and the arguments that SLOWLOG
+  // and
+  // MONITOR must not show (Call::Redact).
   std::string deferred_pushes;
   std::vector<size_t> redacted_words;
 
-  Session* caller = nullptr;  // while it stands for a script that runs: whose it is
+  Session* caller = nullptr;  // for a script's session: the client that runs the script
 
-  // Parts that few have.
+  // Null for most clients.
   std::unique_ptr<Subscriptions> subscriptions;   // channels and patterns
   std::unique_ptr<PausedRequest> paused_request;  // runs first when the session resumes
-  std::unique_ptr<BlockedClient> blocked_client;  // waits for a key, see BlockedClients; nothing else runs meanwhile
-  std::unique_ptr<Transaction> transaction;       // from the first MULTI or WATCH on
+  std::unique_ptr<BlockedClient> blocked_client;  // waits for a key, see BlockedClients; no other request runs until
+                                                  // then
+  std::unique_ptr<Transaction> transaction;       // exists from the first MULTI or WATCH
   std::unique_ptr<TrackingOptions> tracking;      // CLIENT TRACKING; null while it is off
-  std::unique_ptr<Replica> replica;               // from the first REPLCONF or PSYNC on
+  std::unique_ptr<Replica> replica;               // exists from the first REPLCONF or PSYNC
   std::unique_ptr<ClientFaultState> fault_state;  // see ClientFaults
 
-  // Stands for a script instead of a client.
+  // Returns whether this session runs the commands of a script.
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }
-  // The client whose script it stands for, or else itself.
+  // Returns the client that runs the script, or this session if it is not a script's.
   Session& Caller() { return caller == nullptr ? *this : *caller; }
   bool IsBlocked() const {
     return blocked_client != nullptr ||
            (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }
-  // Its request waits for a time of ClientFaults.
+  // Returns whether ClientFaults delays its request.
   bool IsDelayed() const { return fault_state != nullptr && fault_state->has_delayed; }
   bool InTransaction() const { return transaction != nullptr && transaction->Open(); }
   Transaction& EnsureTransaction() {
@@ -123,18 +126,18 @@ struct Session {
     return *transaction;
   }
 
-  // How much of `out` may be sent now.
+  // Returns how many bytes of `out` may be sent now.
   size_t Sendable() const { return fault_state == nullptr ? out.Size() : fault_state->gate.Sendable(out.Size()); }
-  // So much of `out` was sent.
+  // Notes that `bytes` bytes of `out` were sent.
   void NoteSent(size_t bytes) {
     out.Consume(bytes);
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
-  // Nothing waits to be sent, or nothing else will be: see OutputGate::AddEnd.
+  // Returns whether no more output will be sent, because `out` is empty or an end was reached (OutputGate::AddEnd).
   bool HasSentAll() const { return out.Empty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd()); }
 
-  // Memory held for this client: itself, its input and output, its request that waits, what it queued, watches,
-  // subscribed to and tracks. Cost: O(1), and O(words) while a request waits.
+  // Returns the memory held for this client: its session, input, output, paused request, queued commands, watched keys,
+  // subscriptions and tracking prefixes. Cost: O(1), and O(arguments) while a request is paused.
   size_t HeldBytes() const;
 };
 
@@ -162,12 +165,12 @@ inline size_t Session::HeldBytes() const {
   return bytes;
 }
 
-// A session that subscribed to something and speaks RESP2: it may do little else.
+// Returns whether the session has subscriptions and uses RESP2. It may then run only a few commands.
 inline bool InSubscribedMode(const Session& session) {
   return session.subscriptions != nullptr && session.resp == RespVersion::kResp2;
 }
 
-// Ends all subscriptions, without a word to the client.
+// Ends all subscriptions without notifying the client.
 inline void LeaveAllTopics(Session& session) {
   session.subscriptions.reset();
   if (session.kind == SessionKind::kPubSub) session.kind = SessionKind::kNormal;

@@ -1,6 +1,6 @@
-// SubscriberList: a list of items in order of arrival, in which each item knows its place and can leave in O(1).
+// SubscriberList: a list of items in order of arrival. Each item knows its place, so it can be removed in O(1).
 //
-// A free place stays empty until half of the places are; then the other items move up.
+// Removed places stay empty until more than half of the places are empty; then the other items move up.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// T is the type of the items, to which the roster holds pointers.
+// Holds pointers to items of type T.
 template <class T>
 class SubscriberList {
  public:
@@ -18,7 +18,7 @@ class SubscriberList {
     places_.push_back(&item);
     return static_cast<uint32_t>(places_.size() - 1);
   }
-  // Calls `moved(T&, uint32_t place)` for each other item whose place changes. Cost: O(1) amortised.
+  // Calls `moved(T&, uint32_t place)` for each other item that changes its place. Cost: O(1) amortised.
   template <class Moved>
   void Remove(uint32_t place, Moved&& moved) {
     places_[place] = nullptr;

@@ -1,4 +1,4 @@
-// Subscriptions: the subscriptions of one session. Created by its first SUBSCRIBE.
+// Subscriptions: the subscriptions of one session. Created by its first subscribe command.
 #pragma once
 
 #include <array>
@@ -20,16 +20,16 @@ inline constexpr size_t kTopicKinds = 3;
 class Subscriptions {
  public:
   explicit Subscriptions(PubSub& pubsub) : pubsub_(pubsub) {}
-  // Leaves every topic.
+  // Unsubscribes from every channel and pattern.
   ~Subscriptions();
   Subscriptions(const Subscriptions&) = delete;
   Subscriptions& operator=(const Subscriptions&) = delete;
 
   size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }
   size_t Total() const { return places_.size(); }
-  // Leaves up to `count` topics.
+  // Unsubscribes from up to `count` channels and patterns.
   void LeaveSome(size_t count);
-  // The topics of one kind in the order of subscription; if there are more than `most`, any `most` of them.
+  // Returns the channels of one kind in order of subscription; if there are more than `most`, any `most` of them.
   std::vector<PubSubChannel*> OfKind(PubSubKind kind, size_t most = SIZE_MAX) const;
   size_t UsedBytes() const;
 

@@ -1,4 +1,4 @@
-// TimerFrequency: the frequency of the timer, as hz and dynamic-hz say: higher with many clients.
+// TimerFrequency: the frequency of the timer (hz). With dynamic-hz it grows with the number of clients.
 #pragma once
 
 #include <algorithm>

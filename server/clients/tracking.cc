@@ -31,7 +31,7 @@ std::string ArrayOf(Bytes key) {
   return text;
 }
 
-// The keys that others than `client` have changed, as an array; empty if there are none.
+// Returns the keys last changed by clients other than `client`, as an array; empty if there are none.
 std::string ArrayOfOthers(const std::map<std::string, uint64_t, std::less<>>& changed, uint64_t client) {
   std::string keys;
   size_t count = 0;
@@ -171,7 +171,7 @@ void Tracking::Broadcast() {
 }
 
 void Tracking::OnFlush() {
-  Readers(0, readers_.hash_function()).swap(readers_);  // frees its memory, too
+  Readers(0, readers_.hash_function()).swap(readers_);  // also frees the memory
   items_ = 0;
   if (clients_ == 0) return;
   std::vector<uint64_t> ids;

@@ -1,9 +1,12 @@
-// Tracking: client-side caching. Sends invalidations to clients that cache what they read.
+// Tracking: client-side caching. Sends invalidations to clients that cache the keys that they read.
 //
-// By default the server remembers which client read which key (without its database), and forgets it when it sends the
-// invalidation. In broadcast mode it remembers nothing: at the end of a Turn each client gets the changed keys that
-// begin with one of its prefixes. Under RESP3 an invalidation is a push on the connection itself; under RESP2 it goes
-// to another connection, which has subscribed to __redis__:invalidate.
+// By default the server remembers which client read which key (without its database) until it sends the invalidation.
+// In
+// broadcast mode it remembers no reads: at the end of a Turn each client gets the changed keys that begin with one of
+// its
+// prefixes. Under RESP3 an invalidation is a push on the client's connection; under RESP2 it goes to another
+// connection,
+// which has subscribed to __redis__:invalidate.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +43,14 @@ class Tracking {
   Tracking(const Parts& parts, const HashKey& hash_key, uint64_t random_seed)
       : parts_(parts), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
 
-  // CLIENT TRACKING ON. Adds prefixes to those that the client has. Cost: O(prefixes).
+  // CLIENT TRACKING ON. Adds the prefixes to the client's existing prefixes. Cost: O(prefixes).
   void Enable(Session& session, TrackingOptions options);
   // CLIENT TRACKING OFF, RESET and the end of a session. The keys that the client read are forgotten when they change.
   void Disable(Session& session);
 
-  // To be called after a command that reads keys. Requires: the session tracks.
+  // Must be called after a command that reads keys. Requires: the session tracks.
   void Remember(Session& session, const Command& command, std::span<const Bytes> words);
-  // Forgets keys, and sends their invalidations, down to tracking-table-max-keys; a limited number per call.
+  // Forgets keys and sends their invalidations until tracking-table-max-keys is met; a limited number per call.
   void KeepWithinLimit();
   // Sends invalidations in broadcast mode. Called at the end of a Turn.
   void Broadcast();
@@ -73,7 +76,7 @@ class Tracking {
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>, KeyHash, std::equal_to<>>;
   struct Prefix {
     std::map<uint64_t, Session*> sessions;
-    // Keys changed in this Turn, and the client that changed each of them last; 0: no client.
+    // Keys changed in this Turn, each with the last client that changed it; 0: no client.
     std::map<std::string, uint64_t, std::less<>> changed;
   };
 
@@ -81,7 +84,7 @@ class Tracking {
   void Invalidate(Readers::iterator row);
   void NoteForBroadcast(Bytes key);
   void RemovePrefixes(Session& session);
-  // `keys` is the array of keys, or null, in the format of the message.
+  // Sends an invalidation; `keys` is the array of keys, or null, in the format of the message.
   void Tell(Session& session, Bytes keys);
   uint64_t RunningClient() const;
 

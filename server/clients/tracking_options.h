@@ -1,4 +1,4 @@
-// TrackingOptions: how a client is told about changes to keys that it caches (CLIENT TRACKING).
+// TrackingOptions: how a client is notified of changes to keys that it caches (CLIENT TRACKING).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct TrackingOptions {
 
   Mode mode = Mode::kAll;
   bool no_loop = false;                              // no invalidations for its own changes
-  uint64_t redirect = 0;                             // the id of the client that gets the invalidations; 0: itself
+  uint64_t redirect = 0;                             // id of the client that gets the invalidations; 0: this client
   bool redirect_lost = false;                        // that client was closed
   bool caching_given = false;                        // CLIENT CACHING, for the next command
   std::set<std::string, std::less<>> prefixes = {};  // for kBroadcast; "" means all keys

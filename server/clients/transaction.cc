@@ -30,7 +30,7 @@ void Transaction::End() {
   open_ = broken_ = stale_ = false;
   flags_ = 0;
   if (QueueBytes() > kKeptBytes) blocks_ = {};
-  for (Block& block : blocks_) {  // one at most
+  for (Block& block : blocks_) {  // at most one
     block.commands.clear();
     block.ends.clear();
     block.text.clear();
@@ -39,7 +39,7 @@ void Transaction::End() {
 }
 
 size_t Transaction::HeldBytes() const {
-  // A node of the set here, and a node of the key's line with its name.
+  // A node of this set, and a node of the key's queue with its name.
   constexpr size_t kWatchBytes = sizeof(KeyQueues<Watcher>::Place) + sizeof(Watcher) + 8 * sizeof(void*);
   return sizeof *this + QueueBytes() + (watches == nullptr ? 0 : watches->places.size() * kWatchBytes);
 }

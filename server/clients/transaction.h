@@ -21,7 +21,7 @@ struct WatchList;
 // One WATCH of one session.
 struct Watcher {
   WatchList* list;
-  bool was_expired;  // the key had expired before the WATCH, so its removal is no change
+  bool was_expired;  // the key had expired before WATCH, so its removal is not a change
 };
 
 class Transaction;
@@ -30,24 +30,25 @@ class Transaction;
 struct WatchList {
   Transaction* transaction;                    // null: the session has dropped this list
   std::set<KeyQueues<Watcher>::Place> places;  // each key once
-  std::set<int> databases;                     // those in which a watched key existed at WATCH
+  std::set<int> databases;                     // in which a watched key existed at WATCH
 };
 
-// Created by the first MULTI or WATCH of a session; kept for the next one.
+// Created by the first MULTI or WATCH of a session; reused afterwards.
 class Transaction {
  public:
   bool Open() const { return open_; }
   void Begin() { open_ = true; }
-  // A command was refused instead of queued, so EXEC will fail.
+  // A command was refused instead of queued, so EXEC fails.
   bool Broken() const { return broken_; }
   void Break() { broken_ = open_; }
-  // A watched key changed, so EXEC will run nothing.
+  // A watched key changed, so EXEC runs no commands.
   bool Stale() const { return stale_; }
   void MakeStale() { stale_ = true; }
   void MakeFresh() { stale_ = false; }
 
-  // Copies the words, unless the transaction cannot run any more. Cost: O(their length). `flags` are the request's, see
-  // EffectiveFlags.
+  // Queues a copy of the arguments, unless the transaction can no longer run. `flags`: see EffectiveFlags. Cost:
+  // O(length
+  // of the arguments).
   void Queue(const Command& command, std::span<const Bytes> words, uint32_t flags);
   size_t Size() const { return size_; }
   // Visits (command, words) in order.
@@ -60,10 +61,10 @@ class Transaction {
   void End();
   // Memory of queued commands and watched keys. Cost: O(1).
   size_t HeldBytes() const;
-  // Total length of all queued words.
+  // Total length of all queued arguments.
   size_t QueuedTextBytes() const { return text_bytes_; }
 
-  std::unique_ptr<WatchList> watches;  // null: none
+  std::unique_ptr<WatchList> watches;  // null without watched keys
 
  private:
   struct Queued {
@@ -71,7 +72,7 @@ class Transaction {
     size_t words;
   };
 
-  // Commands are queued in blocks, since growing one vector of millions would stall the server.
+  // Commands are queued in blocks, because growing one vector of millions would stall the server.
   struct Block {
     static constexpr size_t kFullTextBytes = 64 * 1024;
     static constexpr size_t kFullWords = 8 * 1024;
@@ -79,7 +80,7 @@ class Transaction {
     size_t HeldBytes() const;
 
     std::vector<Queued> commands;
-    std::vector<size_t> ends;  // the end of each word in text
+    std::vector<size_t> ends;  // the end of each argument in text
     std::string text;
   };
 
@@ -93,7 +94,7 @@ class Transaction {
   std::vector<Block> blocks_;
   size_t size_ = 0;        // commands in all blocks
   size_t text_bytes_ = 0;  // length of text in all blocks
-  size_t full_bytes_ = 0;  // memory of all blocks but the last
+  size_t full_bytes_ = 0;  // memory of all blocks except the last
 };
 
 template <class Visit>

@@ -62,7 +62,7 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   if (line == nullptr) return;
   const bool exists = keyspace_[db].Find(key) != nullptr;
   for (Watcher& watcher : line->members) {
-    // The removal of a key that had expired before the WATCH is no change; a new key of that name will be one.
+    // The removal of a key that had expired before WATCH is not a change; a new key with that name is.
     if (watcher.was_expired && !exists) {
       watcher.was_expired = false;
     } else {
@@ -71,8 +71,8 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   }
 }
 
-// If a list is not stale, the keys that existed at WATCH still exist, and the others do not. So the keyspace need not
-// be searched.
+// In a list that is not stale, the keys that existed at WATCH still exist, and the other keys do not. So no search of
+// the keyspace is needed.
 void WatchedKeys::OnFlush(int db) {
   const auto lists = existing_.find(db);
   if (lists == existing_.end()) return;
@@ -85,7 +85,7 @@ void WatchedKeys::OnSwap(int one, int other, int64_t now_ms) {
   OnSwapOf(other, one, now_ms);
 }
 
-// The content of `db` is in `replaced` now.
+// Handles a swap that moved the content of `db` to `replaced`.
 void WatchedKeys::OnSwapOf(int db, int replaced, int64_t now_ms) {
   lines_.ForEachOf(db, [&](const KeyName& name, auto& line) {
     const bool existed = keyspace_[replaced].Find(name.key) != nullptr;
@@ -93,7 +93,7 @@ void WatchedKeys::OnSwapOf(int db, int replaced, int64_t now_ms) {
     if (!existed && !exists) return;
     const bool is_expired = IsExpired(db, name.key, now_ms);
     for (Watcher& watcher : line.members) {
-      // Redis: treats absent and expired keys alike, before and after.
+      // Redis: treats absent and expired keys alike, before and after the swap.
       const bool was_absent = watcher.was_expired || !existed;
       if (was_absent && (is_expired || !exists)) {
         watcher.was_expired = is_expired;

@@ -16,14 +16,15 @@ class WatchedKeys {
   WatchedKeys(Keyspace& keyspace, const HashKey& hash_key) : keyspace_(keyspace), lines_(hash_key) {}
 
   bool Empty() const { return lines_.Empty(); }
-  // Does nothing if the session watches the key already. Cost: O(log n) for n keys that the session watches.
+  // Does nothing if the session already watches the key. Cost: O(log n) for n keys that the session watches.
   void Watch(Session& session, Bytes key, int64_t now_ms);
-  // UNWATCH, the end of a transaction or of a session. Detaches the keys, which DropSome frees later. Cost: O(1).
+  // UNWATCH, and the end of a transaction or session. Detaches the keys; DropSome frees most of them later if there are
+  // many. Cost: O(databases).
   void Forget(Session& session);
   // Frees up to `count` dropped keys.
   void DropSome(size_t count);
   bool HasDropped() const { return !dropped_.empty(); }
-  // Whether a watched key has expired since WATCH but was not removed yet.
+  // Returns whether a watched key has expired since WATCH and was not removed yet.
   bool SawExpiry(const Session& session, int64_t now_ms) const;
 
   // See ChangeListener.

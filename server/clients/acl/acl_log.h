@@ -1,4 +1,4 @@
-// AclLog: the latest refused requests and failed logins (ACL LOG). The same refusal within a minute is one entry.
+// AclLog: the latest refused requests and failed logins (ACL LOG). Equal refusals within a minute share one entry.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct AclLogEntry {
   std::string object = {};  // the command, key or channel
   std::string username = {};
   std::string client = {};  // as CLIENT LIST shows it
-  uint64_t id = 0;          // filled in by AclLog from here on
+  uint64_t id = 0;          // set by AclLog, like the fields below
   uint64_t count = 1;
   int64_t created_ms = 0;  // UNIX time
   int64_t updated_ms = 0;
@@ -30,10 +30,10 @@ struct AclLogEntry {
 
 class AclLog {
  public:
-  // Cost: O(entries compared), ten at most.
+  // Cost: O(entries compared), at most ten.
   void Add(AclLogEntry entry, int64_t now_ms, size_t max_entries);
   void Clear() { entries_.clear(); }
-  // The newest first.
+  // Returns the entries, newest first.
   const std::deque<AclLogEntry>& Entries() const { return entries_; }
 
  private:

@@ -1,5 +1,5 @@
-// Permissions: checks users' permissions and handles refusals, for commands of clients, transactions and scripts, and
-// for logins.
+// Permissions: checks the permissions of users, and counts and logs refusals. It serves commands of clients,
+// transactions and scripts, and logins.
 #pragma once
 
 #include <optional>
@@ -21,11 +21,11 @@ struct ServerStats;
 struct Settings;
 class Users;
 
-// "User joe has no permissions to run the 'get' command". kNamed, for ACL DRYRUN, also names keys and channels.
+// Returns "User joe has no permissions to run the 'get' command". kNamed, for ACL DRYRUN, also names keys and channels.
 enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };
 std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail,
                        const DialectTraits& traits);
-// The error of EXEC for a command that was still allowed when it was queued.
+// Returns the error of EXEC for a queued command that the user may no longer run.
 std::string LateDenialText(AclDenial denial);
 
 class Permissions {
@@ -42,8 +42,8 @@ class Permissions {
   };
   explicit Permissions(const Parts& parts) : parts_(parts) {}
 
-  // Whether the session's user may run this request. Counts a refusal and logs it for `client`, which is another
-  // session when a script runs. Cost: one load for users who may do everything.
+  // Returns whether the session's user may run this request. Counts a refusal and logs it for `client`, which differs
+  // from `session` when a script runs. Cost: one load for users that may do everything.
   AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context, const Session& client);
   AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context) {
     return Check(session, request, context, session);
@@ -52,17 +52,19 @@ class Permissions {
   // Logs a failed login of this command ("AUTH", "HELLO").
   void NoteFailedLogin(const Session& session, Bytes command, Bytes user);
 
-  // Closes the sessions of a user, the running one after its reply. From then on they belong to the default user.
+  // Closes the sessions of a user; the running session closes after its reply. They belong to the default user from
+  // then
+  // on.
   void CloseSessionsOf(const User& user, const Session* running);
   // Closes sessions with subscriptions that the user's new permissions forbid.
   void CloseListenersBeyond(const User& before, const User& after, const Session* running);
 
-  // Loads the users of the configuration (user, aclfile) at start. Returns why the server must not start, if so.
+  // Loads the users of the configuration (user, aclfile) at start. Returns an error if the server must not start.
   std::optional<std::string> LoadConfiguredUsers();
-  // Reads the ACL file again. Returns what is wrong with it; then nothing has changed.
+  // Reloads the ACL file. On failure it returns an error and changes nothing.
   std::optional<std::string> LoadAclFile(const Session* running);
-  // Replaces all users by those of these lines of an ACL file; `path` is for the error. Returns what is wrong with
-  // them; then nothing has changed. Ends the sessions of all users but the default one.
+  // Replaces all users by the users in `text`, the lines of an ACL file; `path` is for the error. Ends the sessions of
+  // all users except the default user. On failure it returns an error and changes nothing.
   std::optional<std::string> LoadLines(Bytes text, const std::string& path, const Session* running);
 
  private:

@@ -110,7 +110,7 @@ const char* Selector::ApplyCommand(Bytes rule) {
   return nullptr;
 }
 
-// "select|0": a command without subcommands, allowed only with this first argument.
+// Applies a first argument: "select|0" allows a command without subcommands only with this first argument.
 const char* Selector::ApplyFirstArgument(Bytes name) {
   const size_t bar = name.rfind('|');
   if (bar == Bytes::npos) return kUnknown;
@@ -136,7 +136,7 @@ void Selector::GrantCommand(const Command& command, Grant grant) {
   for (const Command& sub : command.subcommands) allowed_[sub.id] = allowed;
 }
 
-// The new rule replaces earlier ones about the same command and its subcommands.
+// Appends the rule. It replaces earlier rules about the same command and its subcommands.
 void Selector::Remember(char sign, Bytes name) {
   const std::string lower = ToLower(name);
   std::erase_if(command_rules_, [&](Bytes rule) {
@@ -192,7 +192,7 @@ const char* Selector::ApplyChannelPattern(Bytes glob) {
 
 AclVerdict Selector::Check(AclRequest& request) const {
   if (!AllowsCommand(request.command(), request.words())) return {AclDenial::kCommand};
-  // redis.acl_check_cmd may ask about a request with too few words; it has neither keys nor channels.
+  // redis.acl_check_cmd may check a request with too few arguments, which has no keys or channels.
   if (!request.command().FitsArity(request.words().size())) return {};
   if (!all_keys_) {
     for (const KeyRef& key : request.Keys()) {

@@ -1,8 +1,8 @@
-// Selector: one set of permissions of a user: which commands it may run on which keys and channels.
+// Selector: one set of permissions of a user: the commands that it may run on certain keys and channels.
 //
-// A user has a root selector and any number of others (in parentheses); a request is allowed if a single selector
-// allows all of it. Rules are those of ACL SETUSER; they are kept in Redis' form for ACL LIST, ACL SAVE and CONFIG
-// REWRITE.
+// A user has a root selector and any number of further selectors (in parentheses). A request is allowed if a single
+// selector allows all of it. Rules have the syntax of ACL SETUSER, and are stored in Redis' form for ACL LIST, ACL SAVE
+// and CONFIG REWRITE.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace respite {
 
-// Why a request is refused. Of several selectors, the greatest reason is reported: that of the closest match.
+// Why a request is refused. If several selectors refuse it, the greatest value is reported: the closest match.
 enum class AclDenial : uint8_t { kNone, kCommand, kKey, kChannel };
 
 struct AclVerdict {
@@ -31,11 +31,10 @@ struct AclVerdict {
   }
 };
 
-// kName: publishing to a channel or subscribing to it. kPattern: subscribing to a pattern, which must equal that of a
-// rule.
+// kName: publishing or subscribing to a channel. kPattern: subscribing to a pattern, which must equal a rule's pattern.
 enum class ChannelUse : uint8_t { kName, kPattern };
 
-// A request and its keys, which are found once, when the first selector needs them.
+// A request and its keys, which are found only once, when the first selector needs them.
 class AclRequest {
  public:
   AclRequest(const Command& command, std::span<const Bytes> words) : command_(command), words_(words) {}
@@ -50,12 +49,12 @@ class AclRequest {
   std::optional<KeyList> keys_;
 };
 
-// Most patterns of keys or of channels, and most first arguments of a command, of a selector; most passwords and
-// selectors of a user. Each new one is compared with those that are there, and each request with all patterns.
+// Limit for each kind of entry: key patterns, channel patterns and first arguments of a command in a selector, and
+// passwords and selectors of a user. A new entry is compared with all others, and a request with all patterns.
 inline constexpr size_t kMostAclEntries = 5000;
 inline constexpr char kTooManyAclEntries[] = "Too many rules of this kind, at most 5000 are possible";
 
-// The error for words that are no rule; errors in ACL files are shorter for those.
+// The error for an invalid rule; the texts for ACL files are shorter.
 inline constexpr char kAclSyntaxError[] = "Syntax error";
 
 class Selector {
@@ -63,23 +62,24 @@ class Selector {
   // Allows nothing. The table must outlive the selector.
   explicit Selector(const CommandTable& table);
 
-  // Applies a rule about commands, keys or channels. Returns null, or Redis' error for an invalid rule; then nothing
-  // has changed.
+  // Applies a rule about commands, keys or channels. Returns null, or Redis' error for an invalid rule, which changes
+  // nothing.
   const char* Apply(Bytes rule);
 
   // Cost: O(1) for commands; O(patterns) for each key or channel.
   AclVerdict Check(AclRequest& request) const;
-  // Allows every command on every key and channel.
+  // Returns whether every command on every key and channel is allowed.
   bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }
-  // Whether the command is allowed together with reading every key, as SORT needs for keys that it finds by pattern.
+  // Returns whether the command may run and read every key. SORT needs this for keys that it finds by pattern.
   bool AllowsReadingAll(const Command& command, std::span<const Bytes> words) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;
 
-  // "+@all -get", "~a* %R~b*", "&ch*": what ACL GETUSER shows.
+  // Return the texts of ACL GETUSER: "+@all -get", "~a* %R~b*", "&ch*".
   std::string Commands() const;
   std::string Keys() const;
   std::string Channels() const;
-  // "~a*", "resetchannels", "&ch*", "+@all", "-get": the rules that make it, in the order of ACL LIST.
+  // Returns the rules that define this selector, in the order of ACL LIST: "~a*", "resetchannels", "&ch*", "+@all",
+  // "-get".
   std::vector<std::string> Rules() const;
 
  private:
@@ -99,7 +99,7 @@ class Selector {
   void GrantEveryCommand(Grant grant);
   void GrantCommand(const Command& command, Grant grant);
   void Remember(char sign, Bytes name);
-  // "~a*", "%R~b*".
+  // Returns "~a*", "%R~b*".
   std::vector<std::string> KeyRules() const;
 
   bool AllowsCommand(const Command& command, std::span<const Bytes> words) const;
@@ -112,15 +112,15 @@ class Selector {
   bool all_channels_ = false;
   bool begins_with_all_ = false;                                  // Commands() begins with +@all instead of -@all
   std::vector<bool> allowed_;                                     // by Command::id
-  std::map<uint32_t, std::vector<std::string>> first_arguments_;  // of commands allowed only with these
+  std::map<uint32_t, std::vector<std::string>> first_arguments_;  // of commands allowed only with these first arguments
   std::vector<std::string> command_rules_;                        // "+get", in order
   std::vector<KeyPattern> key_patterns_;
   std::vector<std::string> channel_patterns_;
 };
 
-// The channels of a request: argv[first] up to the end, or only that one.
+// The channels of a request: argv[first] to argv[last].
 struct ChannelWords {
-  size_t first = 0;  // 0: none
+  size_t first = 0;  // 0: the request has no channels
   size_t last = 0;
   ChannelUse use = ChannelUse::kName;
 };

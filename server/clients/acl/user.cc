@@ -25,8 +25,8 @@ std::optional<std::array<uint8_t, 32>> DigestOf(Bytes hex) {
   return digest;
 }
 
-// A rule within a selector as it must be written: its words are split as a line of redis.conf is, and a word that ends
-// with a parenthesis would end the selector. Redis: writes it without quotes, and then reads other rules.
+// Quotes a rule within a selector where necessary. The selector is split like a line of redis.conf, and an argument
+// that ends with a parenthesis would end it. Redis: writes no quotes, and then reads different rules.
 std::string WrittenInSelector(const std::string& rule) {
   const bool needs_quotes = rule.find_first_of("\"'") != std::string::npos || rule.ends_with(')');
   return needs_quotes ? Quoted(rule) : rule;

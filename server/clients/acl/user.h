@@ -1,4 +1,4 @@
-// User: its passwords, and the permissions of its sessions.
+// User: the passwords of a user and the permissions of its sessions.
 #pragma once
 
 #include <array>
@@ -16,42 +16,42 @@ namespace respite {
 
 class User {
  public:
-  // A new user is off, without passwords or permissions; `pubsub` says whether it may use every channel.
+  // Creates a user that is off, without passwords or permissions. `pubsub`: whether it may use every channel.
   User(Bytes name, const CommandTable& table, AclPubsubDefault pubsub);
 
   const std::string& name() const { return name_; }
   bool IsOn() const { return is_on_; }
   bool NeedsNoPassword() const { return no_password_; }
-  // Whether it may do everything. Cost: one load.
+  // Returns whether the user may do everything. Cost: one load.
   bool IsUnlimited() const { return is_unlimited_; }
 
-  // Applies a rule of ACL SETUSER, or a whole selector in parentheses. Returns null, or the error for an invalid rule;
-  // then nothing has changed.
+  // Applies a rule of ACL SETUSER, or a whole selector in parentheses. Returns null, or the error for an invalid rule,
+  // which changes nothing.
   const char* Apply(Bytes rule, AclPubsubDefault pubsub);
-  // requirepass: makes this the only password. Empty: none is required.
+  // requirepass: makes this the only password. If it is empty, no password is required.
   void SetPassword(Bytes password);
 
-  // Whether the user is on and this is one of its passwords. Takes constant time.
+  // Returns whether the user is on and this is one of its passwords. Takes constant time.
   bool Accepts(Bytes password) const;
   AclVerdict Check(AclRequest& request) const;
   bool AllowsReadingAll(const Command& command, std::span<const Bytes> words) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;
 
-  // "on", "nopass" …: the flags of ACL GETUSER.
+  // Returns the flags of ACL GETUSER: "on", "nopass" …
   std::vector<std::string> Flags() const;
   std::vector<std::string> PasswordHashes() const;
-  // The root selector first.
+  // Returns all selectors, the root selector first.
   std::span<const Selector> Selectors() const { return selectors_; }
-  // "on", "nopass", "sanitize-payload", "~*", "&*", "+@all", "(~a resetchannels -@all +get)": all rules that define
-  // this user. Apply reads each of them.
+  // Returns all rules that define this user, in a form that Apply accepts: "on", "nopass", "sanitize-payload", "~*",
+  // "&*", "+@all", "(~a resetchannels -@all +get)".
   std::vector<std::string> Rules() const;
-  // The rules with blanks between them, as ACL LIST shows them.
+  // Returns the rules separated by blanks, as ACL LIST shows them.
   std::string Describe() const;
 
  private:
   using Digest = std::array<uint8_t, 32>;  // SHA-256
 
-  // As Apply; nullopt for rules that selectors handle.
+  // Returns nullopt for rules that selectors handle, else the result of Apply.
   std::optional<const char*> ApplyToUser(Bytes rule, AclPubsubDefault pubsub);
   const char* ApplyPassword(Bytes rule);
   const char* AddSelector(Bytes rules);
@@ -69,8 +69,8 @@ class User {
   std::vector<Selector> selectors_;
 };
 
-// Merges the words of a selector: ACL SETUSER accepts "(+get" "~key)". If a parenthesis is never closed, `unmatched` is
-// the word that opened it.
+// Joins the arguments that belong to one selector: ACL SETUSER accepts "(+get" "~key)". If a parenthesis is never
+// closed, `unmatched` is the argument that opened it.
 struct MergedRules {
   std::vector<std::string> rules;
   std::optional<std::string> unmatched;

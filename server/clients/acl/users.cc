@@ -10,7 +10,7 @@ namespace {
 
 constexpr Bytes kBlanks = " \t\r\n\v\f";
 
-// In a configuration file, a word with quotes must be in quotes itself. Redis: does not, and does not start again.
+// Quotes a word that contains quotes, for the configuration file. Redis: does not, and then fails to start.
 std::string WrittenInConfig(const std::string& word) {
   return word.empty() || word.find_first_of("\"'") != std::string::npos ? Quoted(word) : word;
 }
@@ -77,7 +77,7 @@ std::vector<std::string> Users::ConfigLines() const {
   return lines;
 }
 
-// Returns the error in the line, or an empty text. `place` is its file and number.
+// Parses a line into a new user in `into`. Returns the error, or an empty text. `place` is the file and line number.
 std::string Users::ReadLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const {
   const std::string number = std::to_string(place.number);
   const std::string at = place.path + ":" + number;
@@ -107,7 +107,7 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
     const Bytes line = TrimLine(text.substr(begin, end - begin));
     begin = end + 1;
     if (line.empty()) continue;
-    const std::vector<Bytes> words = SplitOn(line, ' ');  // two blanks have an empty word between them
+    const std::vector<Bytes> words = SplitOn(line, ' ');  // two consecutive blanks yield an empty word
     trouble += ReadLine(words, {path, number + 1}, next);
   }
   if (!trouble.empty()) return Failure(trouble);
@@ -117,7 +117,7 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
     if (name != "default" && (found == next.end() || !replacement.keeps_users)) {
       replacement.removed(*user);
     } else {
-      // Redis: whoever listens as the default user goes on.
+      // Redis: subscribers that are logged in as the default user stay connected.
       if (name != "default") replacement.changed(*user, *found->second);
       *user = std::move(*found->second);
       std::swap(user, found->second);  // sessions have its address

@@ -1,6 +1,7 @@
 // Users: all users, including `default`, the user of clients before they log in. There is always a default user.
 //
-// The address of a User is stable until it is removed: sessions keep pointers, so changes take effect at once.
+// Sessions keep pointers to users, so changes take effect immediately. The address of a User is stable until it is
+// removed.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,7 @@ namespace respite {
 
 class Users {
  public:
-  // Creates the default user, who may do everything without a password. The table and the settings must outlive this
+  // Creates the default user, which may do everything without a password. The table and the settings must outlive this
   // object.
   Users(const CommandTable& table, const Settings& settings);
 
@@ -31,40 +32,40 @@ class Users {
     for (const auto& [name, user] : users_) visit(*user);
   }
 
-  // A user outside this list who may do everything, for loading the append-only file.
+  // Returns a user outside this list that may do everything, for loading the append-only file.
   User Unlimited() const { return FreshDefault(); }
-  // Whether new clients must log in first.
+  // Returns whether new clients must log in first.
   bool LoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }
-  // Returns the user if this is a valid password of it, else null.
+  // Returns the user if it is on and this is one of its passwords, else null.
   const User* LogIn(Bytes name, Bytes password) const;
 
-  // Creates or changes a user by all these rules or none; the error names the invalid rule. For an existing user, calls
-  // `change` with the old and the new version before the change.
+  // Creates or changes a user. Applies all rules, or none if one is invalid; the error names it. For an existing user,
+  // calls `change` with the old and the new version before the change.
   struct BadRule {
     std::string rule;
     const char* reason;
   };
   using Change = std::function<void(const User& before, const User& after)>;
   Result<Done, BadRule> Set(Bytes name, std::span<const std::string> rules, const Change& change);
-  // requirepass: the only password of the default user; empty: none is required.
+  // requirepass: sets the only password of the default user. If it is empty, no password is required.
   void SetDefaultPassword(Bytes password);
-  // Requires: not the default user, and nobody holds a pointer to it.
+  // Requires: the user is not the default user, and no pointers to it remain.
   void Remove(const User& user);
 
-  // "user NAME RULES" for each user: the lines of an ACL file, without line ends. Single blanks separate
-  // its words. Only rules within a selector may be quoted.
+  // Returns the lines of an ACL file without line ends: "user NAME RULES" for each user. Single blanks separate the
+  // words. Only rules within a selector may be quoted.
   std::vector<std::string> Lines() const;
-  // "user NAME RULES" for each user: the lines of a configuration file, where words with quotes are quoted.
+  // Returns the lines of a configuration file: "user NAME RULES" for each user. Words that contain quotes are quoted.
   std::vector<std::string> ConfigLines() const;
-  // What becomes of the users when an ACL file is read. The default user always stays.
+  // How loading an ACL file treats the existing users. The default user always stays.
   struct Replacement {
-    bool keeps_users;  // those of the same name; false: all are removed, whatever the file has
+    bool keeps_users;  // keep users that the file also has; false removes all
     std::function<void(const User&)> removed;
     Change changed;
   };
-  // Replaces all users by those of an ACL file, or none if a line is wrong; the error names the lines. Calls `removed`
-  // and `changed` before it happens. A file without a default user creates one without a password: requirepass does not
-  // apply with an ACL file.
+  // Replaces all users by the users of an ACL file. If a line is invalid, changes nothing; the error names the lines.
+  // Calls `removed` and `changed` before the replacement. A file without a default user creates one without a password,
+  // because requirepass does not apply with an ACL file.
   Result<Done, std::string> Load(Bytes text, const std::string& path, const Replacement& replacement);
 
  private:
