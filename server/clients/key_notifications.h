@@ -1,8 +1,8 @@
 // KeyNotifications: publishes key events (notify-keyspace-events).
 //
 // Each event is a message on two channels, in this order:
-//  __keyspace@<db>__:<key>     <event>
-//  __keyevent@<db>__:<event>   <key>
+//   __keyspace@<db>__:<key>     <event>
+//   __keyevent@<db>__:<event>   <key>
 // Messages are sent while the command runs. They are not propagated and not written to the append-only file.
 #pragma once
 

@@ -1,7 +1,7 @@
-// Args: a cursor over the words of one command.
+// Args: a cursor over the arguments of one command.
 //
-// Typed: `auto [key, delta] = call.args.Take<Bytes, int64_t>();` throws Redis' refusal for a word that does not fit.
-// Options: `if (args.TakeToken("NX")) …`. Words are views of the request; they die with the Call.
+// Typed: `auto [key, delta] = call.args.Take<Bytes, int64_t>();` throws Redis' error for an argument of the wrong type.
+// Options: `if (args.TakeToken("NX")) …`. Arguments are views of the request and valid until the end of the Call.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@ namespace respite {
 class Args {
  public:
   using HiddenTokens = std::vector<std::string_view>;
-  // The cursor starts behind the command's name (and its subcommand's). `hidden` are tokens that this server does not
-  // know (Command::hidden_tokens); null: none.
+  // The cursor starts after the name of the command or subcommand. `hidden` are tokens that this dialect does not know
+  // (Command::hidden_tokens); may be null.
   Args(std::span<const Bytes> words, size_t first, const HiddenTokens* hidden = nullptr)
       : words_(words), next_(first), hidden_(hidden) {}
 
-  // All words, name included, as Redis numbers them.
+  // Returns all arguments including the name, so indexes are the same as in Redis.
   std::span<const Bytes> Words() const { return words_; }
   Bytes operator[](size_t index) const { return words_[index]; }
   size_t Count() const { return words_.size(); }
@@ -35,19 +35,19 @@ class Args {
   bool AtEnd() const { return next_ == words_.size(); }
   std::span<const Bytes> Rest() const { return words_.subspan(next_); }
 
-  // Throws the syntax refusal at the end of the words.
+  // Returns the next argument. Throws a syntax error at the end.
   Bytes Next() {
     if (AtEnd()) throw Refusal{refusals::kSyntax};
     return words_[next_++];
   }
   int64_t NextInteger(const char* refusal = refusals::kNotInteger) { return Integer(Next(), refusal); }
-  // Redis: a word that is no integer at all gets the same answer as one below `least`, which must not be negative.
+  // Redis: a non-integer argument gets the same error as one below `least`. Requires: least >= 0.
   size_t NextCount(int64_t least, const char* refusal) {
     const int64_t count = NextInteger(refusal);
     if (count < least) throw Refusal{refusal};
     return static_cast<size_t>(count);
   }
-  // So many words in a row.
+  // Returns the next `count` arguments.
   std::span<const Bytes> NextMany(size_t count, const char* refusal = refusals::kSyntax) {
     if (count > Left()) throw Refusal{refusal};
     next_ += count;
@@ -55,23 +55,23 @@ class Args {
   }
   double NextDouble() { return Double(Next()); }
 
-  // Whether a word is this token, whatever its case.
+  // Returns whether an argument is this token, ignoring case.
   bool IsToken(Bytes word, Bytes token) const {
     return EqualsIgnoreCase(word, token) && (hidden_ == nullptr || !Hides(token));
   }
-  // Steps over the next word if it is this token.
+  // Skips the next argument if it is this token.
   bool TakeToken(Bytes token) {
     if (AtEnd() || !IsToken(words_[next_], token)) return false;
     ++next_;
     return true;
   }
-  // As TakeToken, for a token that needs `values` more words behind it; not taken without them.
+  // Skips the next argument if it is this token and at least `values` arguments follow it.
   bool TakeTokenWith(Bytes token, size_t values) { return Left() > values && TakeToken(token); }
   void ExpectEnd() const {
     if (!AtEnd()) throw Refusal{refusals::kSyntax};
   }
-  // For names of things of which a server has a few hundred, such as commands and directives, when each name costs much
-  // more than a look-up. Redis: has no such limit, and stalls.
+  // Limits the number of names, because each name costs much more than a look-up. Only for commands, directives and
+  // the like, of which a server has a few hundred. Redis: has no such limit, and stalls.
   void ExpectFewNames() const {
     constexpr size_t kMostNames = 1024;
     if (Left() > kMostNames) throw Refusal{refusals::kTooManyNames};
@@ -79,7 +79,7 @@ class Args {
 
   template <class... Types>
   std::tuple<Types...> Take() {
-    return std::tuple<Types...>{TakeOne<Types>()...};  // braces: from left to right
+    return std::tuple<Types...>{TakeOne<Types>()...};  // braces evaluate from left to right
   }
 
   static int64_t Integer(Bytes word, const char* refusal = refusals::kNotInteger) {

@@ -19,7 +19,7 @@ bool Call::MayContinueLater() const {
 }
 
 uint64_t Call::LongestText() const {
-  constexpr uint64_t kEver = UINT32_MAX;  // an entry keeps its size in 32 bits
+  constexpr uint64_t kEver = UINT32_MAX;  // an entry stores its size in 32 bits
   return unit.RepeatsRecord() ? kEver : std::min(kEver, static_cast<uint64_t>(services.settings.proto_max_bulk_len));
 }
 

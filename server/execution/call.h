@@ -1,4 +1,4 @@
-// Call: one command while its handler runs, and everything that the handler may use.
+// Call: the context of one command while its handler runs.
 #pragma once
 
 #include <cstdint>
@@ -25,33 +25,37 @@ struct Call {
   Effect effect;
   int64_t now_ms;  // wall clock of the Unit
   Random& random;
-  std::span<const BlobRef> blobs = {};  // own the big arguments
-  bool failed = false;                  // the reply has an error in it, though the command was not refused
+  std::span<const BlobRef> blobs = {};  // own the large arguments
+  bool failed = false;                  // the reply contains an error, although the command was not refused
   bool continues_later = false;         // see ContinueInNextTurn
-  bool is_resumed = false;              // it runs again for that
+  bool is_resumed = false;              // runs again after ContinueInNextTurn
 
-  // Whether a deadline has passed, such as one that the command sets. In a repeated record no deadline has.
+  // Returns whether a deadline has passed, for example one that the command sets. Always false when a record is
+  // replayed.
   bool HasPassed(int64_t deadline_ms) const { return deadline_ms <= unit.judged_ms(); }
-  // The value to store for an argument; a big one is taken over without copying.
+  // Returns the value to store for an argument; a large argument is not copied.
   StringContent Value(Bytes word) const {
     if (word.size() <= StringContent::kInlineMax) return StringContent::Value(word);
     for (const BlobRef& blob : blobs)
       if (blob.View().data() == word.data()) return StringContent::Shared(blob);
     return StringContent::Text(word);
   }
-  // Waits: the request runs again when one of the keys changes, and is answered on a timeout. The handler must not have
-  // changed or replied anything, and returns. Where waiting is not allowed (in a transaction), the answer for a timeout
-  // is given at once.
+  // Blocks the client: the request runs again when one of the keys changes, or is answered after a timeout. The handler
+  // must return, and must not have changed data or written a reply. Where blocking is not allowed (in a transaction),
+  // writes
+  // the answer for a timeout immediately.
   void Wait(const BlockCondition& awaited);
-  // Continues in the next Turn, because others would wait too long: the handler runs again and continues where it
-  // stopped. The reply so far is sent; no other request of this client runs meanwhile, no gate refuses the rest, and
-  // statistics count one call, at its end. Requires: MayContinueLater, and no refusal is thrown from then on.
+  // Continues in the next Turn, so that other clients are not delayed: the handler runs again and continues where it
+  // stopped. The reply so far is sent. Until the end no other request of this client runs, and the gates are not
+  // checked
+  // again. Statistics count one call, at its end. Requires: MayContinueLater(), and the handler throws no Refusal
+  // afterwards.
   void ContinueInNextTurn() { continues_later = true; }
-  // False in transactions and scripts, when replies are off, and without a host that begins Turns.
+  // Returns false in transactions and scripts, when replies are off, and without a host that runs Turns.
   bool MayContinueLater() const;
-  // The most bytes that a string may have.
+  // Returns the maximum length of a string in bytes.
   uint64_t LongestText() const;
-  // Keeps args[word] (a password, say) out of SLOWLOG and MONITOR.
+  // Hides args[word] (for example a password) from SLOWLOG and MONITOR.
   void Redact(size_t word) { session.redacted_words.push_back(word); }
   // Writes a string value as a bulk string; a long one is sent without copying.
   void ReplyText(const Entry& entry) {

@@ -24,7 +24,7 @@ void CallObservers::Detach(CallObserver& observer) {
   Tidy();
 }
 
-// Positions in the list do not change during ForEach.
+// Removes detached listeners, but not during ForEach, which needs stable positions.
 void CallObservers::Tidy() {
   if (depth_ == 0) std::erase_if(listeners_, [](const Listener& listener) { return listener.observer == nullptr; });
   least_ = {};
@@ -40,7 +40,7 @@ void CallObservers::Tidy() {
 template <class Visit>
 void CallObservers::ForEach(Visit&& visit) {
   ++depth_;
-  for (size_t at = 0; at < listeners_.size(); ++at) {  // by index: whoever is told may attach others
+  for (size_t at = 0; at < listeners_.size(); ++at) {  // by index, because observers may attach others
     const Listener listener = listeners_[at];
     if (listener.observer != nullptr) visit(listener);
   }

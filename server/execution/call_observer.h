@@ -1,14 +1,14 @@
-// CallObserver: is told of each command when it is over: those of clients, transactions and scripts. SLOWLOG, LATENCY
-// and MONITOR are observers.
+// CallObserver: is notified of each finished command of clients, transactions and scripts. SLOWLOG, LATENCY and
+// MONITOR are observers.
 //
 //   class Count final : public CallObserver {
 //     void OnCall(const FinishedCall&) override { ++calls; }
 //   };
 //   observers.Attach(count);                    // every call from now on
-//   observers.Attach(count, {.from_us = 500});  // only those that took 500 µs or longer
+//   observers.Attach(count, {.from_us = 500});  // only calls of at least 500 µs
 //   observers.Detach(count);
 //
-// An observer that is not attached costs nothing.
+// A detached observer costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -25,42 +25,43 @@ namespace respite {
 
 struct Session;
 
-// A command that ran. All views die with the Call.
+// A command that ran. All views are valid until the end of the Call.
 struct FinishedCall {
   enum class Ending : uint8_t { kSucceeded, kFailed };
 
-  Session& session;  // the client's, or the one that stands for a script
+  Session& session;  // of the client, or of the script
   const Command& command;
   std::span<const Bytes> words;
   int64_t duration_us = 0;
   Ending ending = Ending::kSucceeded;
-  // kAgain: the client waited for a key or the end of CLIENT PAUSE before.
+  // kAgain: the client was blocked or paused before.
   Progress::Stage stage = Progress::Stage::kNew;
-  Bytes error = {};        // with kFailed: why it was refused; empty when an error stands in its reply
-  int depth = 0;           // 0: a client sent it; more: it ran within a transaction or a script
-  size_t reply_bytes = 0;  // of a script's command: 0
+  Bytes error = {};        // with kFailed: the error; empty if the error is inside the reply
+  int depth = 0;           // 0: sent by a client; greater: run by a transaction or script
+  size_t reply_bytes = 0;  // 0 for a script's command
 };
 
 // A command that was refused before it ran.
 struct RefusedCall {
   Session& session;
-  const Command* command;  // null: the words name none
+  const Command* command;  // null if there is no such command
   std::span<const Bytes> words;
   Bytes error;
   int depth = 0;
 };
 
-// A command that found nothing and waits for its keys, or is queued in a transaction. OnCall follows when its wait is
-// over, or when EXEC runs it, if the client stays.
+// A command that blocks, or is queued in a transaction. OnCall follows after the wait or when EXEC runs the command,
+// unless the client disconnects.
 struct WaitingCall {
   Session& session;
   const Command& command;
   std::span<const Bytes> words;
 };
 
-// Queued commands are reported when EXEC runs them, before the EXEC itself; those of a script before its EVAL. Commands
-// that are loaded from a file are not reported. An observer may attach and detach any observer, and close any session;
-// it must not run commands.
+// Queued commands are reported when EXEC runs them, before the EXEC itself; commands of a script before its EVAL.
+// Commands loaded from a file are not reported. An observer may attach and detach any observer and close any session,
+// but
+// must not run commands.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
@@ -70,7 +71,7 @@ class CallObserver {
   virtual void OnQueued(const WaitingCall& /*call*/) {}
 };
 
-// Which calls an observer is told of: those that reach one of the limits.
+// Limits for the calls that an observer is notified of: a call must reach at least one of them.
 struct CallLimits {
   static constexpr int64_t kNoTime = std::numeric_limits<int64_t>::max();
   static constexpr size_t kNoSize = std::numeric_limits<size_t>::max();
@@ -80,14 +81,15 @@ struct CallLimits {
   size_t from_request_bytes = kNoSize;
   size_t from_reply_bytes = kNoSize;
 
-  // Cost: three compares, and O(words) with a limit for requests.
+  // Cost: three comparisons, and O(arguments) with a limit for requests.
   bool IsReachedBy(const FinishedCall& call) const {
     return call.duration_us >= from_us || call.reply_bytes >= from_reply_bytes ||
            (from_request_bytes != kNoSize && HasLargeRequest(call));
   }
 
  private:
-  // Sizes are added first: the exact number, with the digits of each size, matters near the limit only.
+  // First adds an upper bound per argument. The exact size, with the digits of each length, is computed only near the
+  // limit.
   bool HasLargeRequest(const FinishedCall& call) const {
     constexpr size_t kMostAroundWord = 32;  // "$4294967295\r\n" and "\r\n"
     size_t bytes = (call.words.size() + 1) * kMostAroundWord;
@@ -98,13 +100,13 @@ struct CallLimits {
 
 class CallObservers {
  public:
-  // From now on the observer is told of calls that reach the limits, and of refusals and waits. If it is attached
-  // already, this changes the limits. It must live until it is detached.
+  // Notifies the observer of calls that reach the limits, and of refusals and waits. If it is already attached, only
+  // changes the limits. The observer must live until it is detached.
   void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());
-  // Does nothing if it is not attached.
+  // Does nothing if the observer is not attached.
   void Detach(CallObserver& observer);
 
-  // Cost: that of CallLimits, if no observer wants such a call.
+  // Cost: one check of CallLimits if no observer wants the call.
   void OnCall(const FinishedCall& call) {
     if (least_.IsReachedBy(call)) TellOfCall(call);
   }
@@ -124,11 +126,11 @@ class CallObservers {
   void Tidy();
 
   std::vector<Listener> listeners_;
-  CallLimits least_;  // of all of them
-  int depth_ = 0;     // of ForEach
+  CallLimits least_;  // the smallest limits of all listeners
+  int depth_ = 0;     // nesting of ForEach
 };
 
-// The words of a call, without the secrets among them (Call::Redact).
+// Returns the arguments of a call without its secrets (Call::Redact).
 std::vector<Bytes> ShownWords(const Session& session, std::span<const Bytes> words);
 
 }  // namespace respite

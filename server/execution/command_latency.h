@@ -1,4 +1,4 @@
-// CommandLatency: tells the latency monitor of commands that took long. Listens while latency-monitor-threshold is set.
+// CommandLatency: reports slow commands to the latency monitor. Attached while latency-monitor-threshold is set.
 #pragma once
 
 #include "server/execution/call_observer.h"
@@ -17,7 +17,7 @@ class CommandLatency final : public CallObserver {
   };
   explicit CommandLatency(const Parts& parts) : parts_(parts) { AdoptThreshold(); }
 
-  // latency-monitor-threshold has changed.
+  // Must be called when latency-monitor-threshold has changed.
   void AdoptThreshold();
 
   void OnCall(const FinishedCall& call) override;

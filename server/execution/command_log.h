@@ -1,6 +1,6 @@
-// CommandLogs: the latest commands that took long (SLOWLOG), had a large request, or got a large reply (COMMANDLOG).
+// CommandLogs: the latest commands that were slow (SLOWLOG), or had a large request or reply (COMMANDLOG).
 //
-// Each log listens only to calls that reach its limit; a limit below zero turns it off.
+// Each log receives only calls that reach its limit; a negative limit turns it off.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class CommandLog final : public CallObserver {
     const CurrentExecution& current_execution;
     CallObservers& observers;
   };
-  // What a log is about: its limits, and the figure of a call that is compared with them.
+  // Defines a log: its limits, and the figure of a call that is compared with them.
   struct Subject {
     std::string_view name;  // for COMMANDLOG
     int64_t Settings::*from;
@@ -46,18 +46,18 @@ class CommandLog final : public CallObserver {
   CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { AdoptLimit(); }
 
   std::string_view Name() const { return subject_.name; }
-  // The directive of the limit has changed.
+  // Must be called when the directive of the limit has changed.
   void AdoptLimit();
   void Clear() { records_.clear(); }
-  // Newest first.
+  // Returns the records, newest first.
   const std::deque<Record>& Records() const { return records_; }
   int64_t NextId() const { return next_id_; }
 
-  // Cost: O(words kept).
+  // Cost: O(arguments kept).
   void OnCall(const FinishedCall& call) override;
 
  private:
-  // Keeps the newest. Redis: a directive that makes the log shorter applies with the next record.
+  // Removes the oldest records. Redis: a directive that shortens the log applies with the next record.
   void Trim();
   static std::vector<std::string> Shorten(std::span<const Bytes> words);
 
@@ -70,7 +70,7 @@ class CommandLog final : public CallObserver {
 struct CommandLogs {
   explicit CommandLogs(const CommandLog::Parts& parts);
 
-  // The log of this name, in any case; null if there is none.
+  // Returns the log with this name, ignoring case, or null.
   CommandLog* Find(Bytes name);
   void AdoptLimits();
 

@@ -1,4 +1,4 @@
-// Durability: what execution asks of storage. server/storage/ implements it.
+// Durability: the interface of storage that execution uses. server/storage/ implements it.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ class Durability {
     Place place;
     IoError error;  // of the journal
   };
-  // Why a write must be refused: it could not be persisted. Nothing if it can be. Cost: two compares.
+  // Returns why writes must be refused because they could not be persisted, or nullopt. Cost: two comparisons.
   virtual std::optional<Trouble> Troubled() const = 0;
-  // Bytes that went to the append-only file so far.
+  // Returns the number of bytes appended to the append-only file so far.
   virtual uint64_t JournaledBytes() const = 0;
 };
 

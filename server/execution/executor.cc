@@ -38,7 +38,7 @@ namespace {
 constexpr char kUnblockedByRole[] =
     "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
 constexpr char kUnblocked[] = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
-// EXEC itself was refused.
+// The error of an EXEC that was itself refused.
 Refusal ExecAborted(Bytes reason) {
   if (reason.starts_with("ERR ")) reason.remove_prefix(4);
   return {"EXECABORT Transaction discarded because of: " + std::string(reason)};
@@ -50,7 +50,7 @@ Refusal UnknownSubcommand(const Command& container, Bytes subcommand) {
   return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container.full_name) +
           " HELP."};
 }
-// Shows the first words after the name, too.
+// Also shows the first arguments after the name.
 Refusal UnknownCommand(std::span<const Bytes> words, const DialectTraits& traits) {
   const std::string opening(1, traits.unknown_word_quotes[0]);
   const std::string closing(traits.unknown_word_quotes.substr(1));
@@ -66,21 +66,21 @@ Refusal UnknownCommand(std::span<const Bytes> words, const DialectTraits& traits
 }  // namespace
 }  // namespace refusals
 
-// The way of a request. All stations are inlined into the walk along the whole row.
+// The series of stations. WalkAll inlines all of them.
 struct Executor::Row {
   static constexpr std::array<Station, 12> kStations = {
-      &Executor::RequireCommand,      // the words name a command, and are no HTTP
-      &Executor::KeepLimits,          // makes room: tracking table, memory of clients, keys
+      &Executor::RequireCommand,      // the command exists, and the request is not HTTP
+      &Executor::KeepLimits,          // enforces limits: tracking table, client memory, key memory
       &Executor::ApplyFaults,         // TEST FAULT
-      &Executor::PassGates,           // every reason to refuse it
+      &Executor::PassGates,           // checks every reason to refuse the request
       &Executor::WaitForPause,        // CLIENT PAUSE
       &Executor::QueueInTransaction,  // MULTI
       &Executor::WaitForMove,         // MIGRATE
-      &Executor::Run,                 // its handler, in a Unit of its own
-      &Executor::PauseLongRequest,    // it waits for keys, or has more to do than fits into a Turn
-      &Executor::FinishReply,         // CLIENT REPLY, messages for this client
+      &Executor::Run,                 // its handler, in its own Unit
+      &Executor::PauseLongRequest,    // the client blocks, or the command needs more than one Turn
+      &Executor::FinishReply,         // CLIENT REPLY, deferred pushes to this client
       &Executor::TellObservers,       // statistics, SLOWLOG, MONITOR …
-      &Executor::ServeWaiting,        // clients that waited for what it has changed
+      &Executor::ServeWaiting,        // blocked clients that the changes unblock
   };
   static constexpr size_t kPause = 4;
   static_assert(kStations[kPause] == &Executor::WaitForPause);
@@ -90,7 +90,7 @@ struct Executor::Row {
   static Outcome WalkAll(Executor& executor, Passage& passage) {
     return WalkAlong(executor, passage, std::make_index_sequence<kStations.size()>());
   }
-  // The same from a later station on, for the few that skip the first.
+  // Starts at a later station, for requests that skip the first ones.
   static Outcome WalkFrom(size_t from, Executor& executor, Passage& passage) {
     for (size_t at = from; at < kStations.size(); ++at) {
       if (const auto outcome = (executor.*kStations[at])(passage)) return *outcome;
@@ -108,7 +108,7 @@ struct Executor::Row {
 };
 
 bool Executor::MayWait() const {
-  const Session* const current = current_execution_.CurrentSession();  // that of the last command may be gone
+  const Session* const current = current_execution_.CurrentSession();  // the last command's session may have been freed
   return depth_ == 0 && (current == nullptr || current->kind != SessionKind::kPrimary);
 }
 
@@ -135,7 +135,7 @@ const Command* Executor::Resolve(std::span<const Bytes> words) const {
   return parts_.commands.FindSub(*command, words[1]);
 }
 
-// Requests that another server has accepted: the primary, or a node of the cluster that sends slots.
+// Returns whether requests were already accepted by another server: the primary, or a cluster node that sends slots.
 inline bool RepeatsRecords(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_marks.imports != nullptr;
 }
@@ -144,8 +144,8 @@ inline SlotRouter::Request Executor::RequestOf(const Passage& passage) {
   return {passage.session, *passage.command, passage.flags, passage.words, passage.progress.stage};
 }
 
-// Other servers use the original names, and may be of any version. What rename-command has taken away stays away unless
-// it changes data: a node that sends slots is also a client.
+// Other servers use original command names and may have any version. So commands that rename-command removed are
+// still found, but only those that streams may contain, because a node that sends slots is also a client.
 const Command* Executor::FindForRecord(std::span<const Bytes> words) const {
   const Command* const command = parts_.commands.FindHidden(words);
   return command != nullptr && BelongsIntoStreams(*command) ? command : nullptr;
@@ -172,8 +172,8 @@ Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
   return Row::WalkFrom(Row::kPause, *this, passage);
 }
 
-// That server alone decides what has expired, so its stream is believed. On a replica, clients do not see expired keys.
-// Under import-mode the server that data comes from decides.
+// Streams of the primary, imported slots and import sources are believed: their server decides which keys have
+// expired. On a replica and under import-mode other clients do not see expired keys.
 inline ExpiryRule Executor::RuleFor(const Session& session) const {
   if (RepeatsRecords(session)) return ExpiryRule::kBelieve;
   if (parts_.role.is_replica) return ExpiryRule::kHide;
@@ -193,7 +193,9 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   if (!parts_.tracking.Empty()) parts_.tracking.KeepWithinLimit();
   if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(&passage.session);
   if (parts_.settings.maxmemory != 0) parts_.eviction.BeforeCommand();
-  if (passage.session.closing) return Outcome::kDone;  // evicted, or those messages were too much for it
+  if (passage.session.closing)
+    return Outcome::kDone;  // evicted, or closed because invalidations exceeded its output
+                            // limit
   return std::nullopt;
 }
 
@@ -214,12 +216,12 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
 }
 
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::WaitForPause(Passage& passage) {
-  // While a script is late, no pause ends; so a request that may end the script must not wait for that.
-  // Slots that come are not held up by slots that leave.
+  // While a slow script runs, no pause ends. So a request that may kill the script must not wait for the end.
+  // Slots that arrive are not paused by slots that leave.
   const uint8_t ignored = passage.session.cluster_marks.imports != nullptr ? Pause::kSlotMigration : 0;
   const bool is_paused = parts_.pause.Affects(passage.flags, ignored) && !parts_.scripts.Busy();
   if (!is_paused || passage.session.monitor) return std::nullopt;
-  // Only TEST can move a clock that stands, and so end a pause.
+  // Only TEST can move a stopped clock, and so end a pause.
   if (passage.command->Spec().protection == Protection::kTestCommands) return std::nullopt;
   PauseRequest(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
   parts_.clients.AddPaused(passage.session);
@@ -318,8 +320,8 @@ void Executor::SendDeferredPushes(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-// Unless the client can be redirected, it must connect again, to a primary: the rest of its pipeline is not for a
-// replica.
+// Returns the error. Unless the client is redirected, it must reconnect to a primary, because the rest of its pipeline
+// is not meant for a replica.
 std::string Executor::UnblockByRole(Session& session) const {
   if (const auto redirection = parts_.gates.ToPrimary(session)) return redirection->text;
   session.close_after_reply = true;
@@ -355,15 +357,15 @@ void Executor::ReplyUnblocked(const BlockedClient& waiter, UnblockReason end) {
   Unit unit(parts_.data, current_execution_.WallMs(), RuleFor(passage.session),
             is_record ? Unit::Origin::kRecord : Unit::Origin::kClient);
   RunHandlerIn(unit, passage);
-  // Keys that a walk met are independent, so each is recorded by itself. Redis: in a transaction or a script they are
-  // one group.
+  // Keys that an iteration found are independent, so each is propagated separately. Redis: in a transaction or a script
+  // they form one group.
   unit.Close(passage.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
   if (passage.session.blocked_client == nullptr) passage.session.history_offset = parts_.data.history.offset;
   if (unit.Changes() == 0 || !unit.Recorded()) return;
   passage.session.journaled_bytes = parts_.durability.JournaledBytes();
 }
 
-// A record may have options that clients of this dialect may not use.
+// A replayed record may have options that clients of this dialect may not use.
 static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Unit& unit) {
   const Args::HiddenTokens* const hidden = command.hidden_tokens.get();
   return hidden == nullptr || unit.RepeatsRecord() ? nullptr : hidden;
@@ -396,10 +398,10 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
     passage.continues_later = call.continues_later;
     if (call.failed) {
       passage.ending = FinishedCall::Ending::kFailed;
-      last_error_.clear();  // the error stands in the reply
+      last_error_.clear();  // the error is inside the reply
     }
   } catch (const Refusal& refusal) {
-    // A script keeps what its commands did before it failed.
+    // A script keeps the changes of its commands when it fails.
     assert((unit.Changes() == changes_before || command.Is(kNoMandatoryKeys)) && "a refused command had an effect");
     session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
@@ -409,7 +411,7 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
   }
 }
 
-// Under the command's original name, whatever rename-command calls it on this server.
+// Records the command under its original name, regardless of rename-command.
 void Executor::Record(Call& call, const Passage& passage) {
   if (!parts_.commands.HasRenamed()) return call.unit.Record(call.db.Index(), call.effect, passage.words);
   const Command& named = call.command.parent == nullptr ? call.command : *call.command.parent;
@@ -421,10 +423,10 @@ void Executor::Record(Call& call, const Passage& passage) {
 void Executor::NoteReads(const Passage& passage) {
   Session& session = passage.session;
   const Command& command = *passage.command;
-  // A script has noted what its commands read.
+  // A script's reads were already noted command by command.
   const bool is_script = command.Is(kNoMandatoryKeys);
   if (command.Is(kReadOnly) && !is_script) parts_.tracking.Remember(session, command, passage.words);
-  // CLIENT CACHING is for one command, or one transaction. Redis: any CLIENT command leaves it in force.
+  // CLIENT CACHING applies to one command or one transaction. Redis: CLIENT commands do not end it.
   const Command& named = command.parent == nullptr ? command : *command.parent;
   const bool keeps = session.InTransaction() || named.Spec().keeps_caching_choice;
   if (!keeps) session.tracking->caching_given = false;
@@ -437,7 +439,7 @@ void Executor::Tell(const RefusedCall& call) {
 
 void Executor::Reject(const Passage& passage, const Refusal& refusal) {
   Session& session = passage.session;
-  // Redis: an EXEC that is refused ends its transaction, and says why. One that another node serves says only that.
+  // Redis: a refused EXEC ends its transaction and reports the reason. A redirected EXEC reports only the redirection.
   const bool ends = passage.command != nullptr && passage.command->Spec().transaction == TransactionRole::kExecutes;
   const Refusal told = ends && !refusal.is_redirect ? refusals::ExecAborted(refusal.text) : refusal;
   if (ends) EndTransaction(parts_.watched_keys, session);

@@ -1,9 +1,9 @@
-// Executor: takes a request from "words" to "reply written". It walks along a row of stations, short functions with one
-// reason to exist each; executor.cc begins with the row. Nothing in it knows a command by name: what is special about a
-// command stands on its card.
+// Executor: runs a request, from its arguments to the written reply. The request passes a series of stations: short
+// functions with one purpose each, listed at the top of executor.cc. No code here depends on a command's name; special
+// properties of a command are in its card (CommandSpec).
 //
-// A command inside a transaction is queued, and comes back through ExecuteWithin, as do the commands of a script.
-// CallObservers are told what was called.
+// A command inside a transaction is queued, and later runs through ExecuteWithin, as do the commands of a script.
+// CallObservers are notified of every call.
 #pragma once
 
 #include <algorithm>
@@ -86,55 +86,55 @@ class Executor final : public RequestRunner {
   explicit Executor(const Parts& parts)
       : parts_(parts), current_execution_(parts.current_execution), lap_(parts.pace) {}
 
-  // Reads the clocks anew; called before a run of requests.
+  // Reads the clocks again. Called before a series of requests.
   void StartRun() override;
-  // The command that the words name, with its subcommand; null when there is none (or none of that name).
+  // Returns the command or subcommand that the arguments name, or null.
   const Command* Resolve(std::span<const Bytes> words) const;
   struct Request {
     const Command* command;  // Resolve(words)
     std::span<const Bytes> words;
-    std::span<const BlobRef> blobs = {};  // own the big arguments
+    std::span<const BlobRef> blobs = {};  // own the large arguments
     HashedText key = {};                  // the first key, if its hash is known
     Progress progress = {};
   };
-  // The reply is in session.out.
+  // Runs a request and writes its reply to session.out.
   Outcome Execute(Session& session, const Request& request);
   Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words,
                    Progress::Stage stage) override {
     return Execute(session, {.command = &command, .words = words, .progress = {.stage = stage}});
   }
 
-  // Runs one command of a transaction or a script, in the Unit of the command around it. Appends its reply; a refusal
-  // is a reply, too.
+  // Runs one command of a transaction or a script, in the Unit of the enclosing command. Appends its reply; a refusal
+  // is written as an error reply.
   void ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
-  // For a command that runs others (EXEC): its output so far is sent, even if one of them turns replies off. Takes it
-  // back at once if replies are off already.
+  // Fixes the output so far of a command that runs others (EXEC): it is sent even if a later command turns replies off.
+  // If replies are off already, removes the output instead.
   void SettleReply(Session& session, size_t reply_start);
-  // The output of the running command so far is sent, since it consists of messages. Redis: CLIENT REPLY does not
-  // silence the messages with which SUBSCRIBE and similar commands answer.
+  // Fixes the output so far of the running command, because it consists of messages. Redis: CLIENT REPLY does not
+  // suppress the messages that SUBSCRIBE and similar commands reply with.
   void KeepMessages(const Session& session) {
     if (!session.IsScript()) settled_size_ = session.out.Size();
   }
-  // Runs a command of a file that is loaded: it passes the gates of its path, kFile or kFixture, is not counted, and
-  // cannot wait; its reply is dropped. Fails with the error that a client would get. Requires: the Unit repeats a
+  // Runs a command of a file that is being loaded. It passes the gates of `path` (kFile or kFixture), is not counted
+  // and cannot block; its reply is dropped. Fails with the error that a client would get. Requires: the Unit repeats a
   // record.
   Result<Done> Replay(RequestPath path, Unit& unit, Session& session, const Command& command,
                       std::span<const Bytes> words);
-  // A command of the running transaction or script was refused; the caller writes its reply. Null: the words name no
-  // command.
+  // Reports a refused command of the running transaction or script; the caller writes the reply. `command` is null if
+  // there is no such command.
   void RefuseWithin(Session& session, const Command* command, std::span<const Bytes> words, Bytes error);
-  // Faults of TEST FAULT within a transaction or a script. What acts on the connection acts on the reply of the whole
-  // request. True: the command of a transaction is not to be run, its reply is written.
+  // Applies a fault of TEST FAULT to a command of a transaction. Faults of the connection apply to the reply of the
+  // whole request. Returns true if the reply was written and the command must not run.
   bool AnswersWithFault(Session& session, const Command& command, std::span<const Bytes> words);
-  // `caller` is the client whose script calls this command, in this database. Throws the error of the fault.
+  // Applies a fault of TEST FAULT to a command of `caller`'s script in database `db`. Throws a fault of kind kError.
   void ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> words);
-  // Answers a request whose wait ended without it running again.
+  // Writes the reply to a request whose wait ended without running it again.
   void ReplyUnblocked(const BlockedClient& waiter, UnblockReason end) override;
-  // False where a command must answer at once: in a transaction, in a script, and in the stream of the primary.
+  // Returns false where a command must not block: in a transaction or script, and in the stream of the primary.
   bool MayWait() const;
 
-  // While a script lets other clients be served, the Executor behaves as if nothing ran: the state of the running
-  // command is set saved until GoOn.
+  // State of the running command, saved by SaveExecution until RestoreExecution. While a script lets other clients be
+  // served, the Executor behaves as if no command were running.
   struct SavedExecution {
     const Command* command;
     const Session* session;
@@ -145,32 +145,31 @@ class Executor final : public RequestRunner {
   SavedExecution SaveExecution();
   void RestoreExecution(const SavedExecution& saved);
 
-  // The time for TIME: when the running Unit began, or when other clients were last served during it.
+  // Returns the time for TIME: when the running Unit began, or when other clients were last served during it.
   int64_t UnitWallUs() const { return unit_wall_us_; }
-  // Redis: in a script that lets others be served, only TIME goes on: keys that had not expired when it began do not
-  // expire before its end.
+  // Advances the time for TIME in a script that lets other clients be served. Redis: for expiry the time stands still:
+  // keys that had not expired at the start of the script do not expire before its end.
   void LetTimePass();
 
  private:
-  // A request on its way along the stations.
+  // A request on its way through the stations.
   struct Passage {
     Session& session;
-    const Command* command;  // null: the words name none; the first station refuses that
+    const Command* command;  // null if there is no such command; the first station refuses it
     std::span<const Bytes> words;
     std::span<const BlobRef> blobs = {};
     HashedText key = {};
     Progress progress = {};
-    uint32_t flags = 0;      // EffectiveFlags; from the gates on
-    int64_t started_us = 0;  // these three from Run on
+    uint32_t flags = 0;      // EffectiveFlags; set before the gates
+    int64_t started_us = 0;  // this and the next two fields are set by Run
     size_t reply_start = 0;
     FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;
-    bool continues_later = false;  // its handler has more to do: Call::ContinueInNextTurn
+    bool continues_later = false;  // the handler has more to do: Call::ContinueInNextTurn
   };
-  // Returns how the request ends here; nothing: it goes on to the next station. May throw a Refusal.
+  // Returns the outcome if the request ends here; nullopt if it continues with the next station. May throw a Refusal.
   using Station = std::optional<Outcome> (Executor::*)(Passage& passage);
-  struct Row;  // of all stations
+  struct Row;  // the series of all stations
 
-  // The stations.
   std::optional<Outcome> RequireCommand(Passage& passage);
   std::optional<Outcome> KeepLimits(Passage& passage);
   std::optional<Outcome> ApplyFaults(Passage& passage);
@@ -184,59 +183,60 @@ class Executor final : public RequestRunner {
   std::optional<Outcome> TellObservers(Passage& passage);
   std::optional<Outcome> ServeWaiting(Passage& passage);
 
-  // Takes the time anew: one command has ended, the next begins.
+  // Reads the time at the end of one command, which is the start of the next.
   void ReadTime();
   void TakeTime(int64_t pace_us);
-  // There are faults; the request may meet one.
+  // Applies the fault that matches the request, if any. Returns the outcome if the request must not run now.
   std::optional<Outcome> ApplyFault(Passage& passage);
-  // Sends these bytes instead of running the request.
+  // Writes these bytes as the reply instead of running the request.
   void AnswerInstead(const Passage& passage, Bytes reply);
-  // The request has written its reply, or a part of it. Requires: session.fault_state exists.
+  // Report that the request has written its reply, or part of it. Requires: session.fault_state exists.
   void EndFaultyReply(Session& session, size_t reply_start);
   void PauseFaultyReply(Session& session, size_t reply_start);
-  // Keeps the request for a later Turn.
+  // Stores the request for a later Turn.
   void PauseRequest(Session& session, std::span<const Bytes> words, Progress progress);
   void Reject(const Passage& passage, const Refusal& refusal);
-  // The refusal for words that name no command.
+  // Returns the command of a replicated or imported request by its original name, or null.
   const Command* FindForRecord(std::span<const Bytes> words) const;
   Refusal UnknownCommand(std::span<const Bytes> words) const;
   void RunHandler(Passage& passage);
-  // What a client hears whose wait ended because this server follows another now.
+  // Returns the error for a client whose wait ended because this server has become a replica.
   std::string UnblockByRole(Session& session) const;
   static SlotRouter::Request RequestOf(const Passage& passage);
-  // A request of the primary's stream: it passes the gates of its path only, and CLIENT PAUSE holds it back.
+  // Runs a request of the primary's stream: it passes only the gates of kPrimary, and CLIENT PAUSE pauses it.
   Outcome ExecuteForPrimary(Passage& passage);
   ExpiryRule RuleFor(const Session& session) const;
   void RunHandlerIn(Unit& unit, Passage& passage);
   void Record(Call& call, const Passage& passage);
-  // Tells client-side caching which keys the session has read.
+  // Remembers the keys that the session has read, for client-side caching.
   void NoteReads(const Passage& passage);
   void SendDeferredPushes(Session& session);
-  // What the handler refused with, if it did.
+  // Returns the handler's error, if it refused the command.
   Bytes ErrorOf(const Passage& passage) const {
     return passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   }
-  // What the reply has added to the output; what was sent in between does not count.
+  // Returns the bytes that the reply has added to the output, except those already sent.
   static size_t BytesSince(const Session& session, size_t reply_start) {
     return session.out.Size() - std::min(session.out.Size(), reply_start);
   }
-  // As Redis does: a reply would stand in the replica's stream. `error` is the reply, if that is an error; else empty.
+  // Closes a replica that would get a reply, as Redis does, because the reply would corrupt its stream. `error` is the
+  // reply if it is an error, else empty.
   void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error, size_t reply_start);
   void Tell(const FinishedCall& call);
   void Tell(const RefusedCall& call);
-  // CLIENT REPLY: takes back a reply that is not wanted. Requires: the mode is not kOn.
+  // CLIENT REPLY: removes a reply that the client does not want. Requires: the mode is not kOn.
   void ApplyReplyMode(Session& session, size_t reply_start);
 
   const Parts parts_;
   CurrentExecution& current_execution_;
   LapTimer lap_;
   int64_t unit_wall_us_ = 0;
-  size_t settled_size_ = 0;  // so much of the running command's output stays; see SettleReply, KeepMessages
-  int depth_ = 0;            // of commands within commands
+  size_t settled_size_ = 0;  // this many bytes of the running command's output are kept; see SettleReply, KeepMessages
+  int depth_ = 0;            // nesting of commands within commands
   std::string last_error_;   // of the last command that a handler refused
 };
 
-// The books are always kept: a direct call.
+// Statistics are always recorded, so the recorder is called directly.
 inline void Executor::Tell(const FinishedCall& call) {
   parts_.stats_recorder.OnCall(call);
   parts_.observers.OnCall(call);

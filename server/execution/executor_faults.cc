@@ -1,4 +1,4 @@
-// Faults on purpose (TEST FAULT), on the way of a request.
+// Executor: faults that TEST FAULT injects into requests.
 #include <utility>
 
 #include "server/clients/client_faults.h"
@@ -14,7 +14,7 @@ namespace {
 using Kind = RequestFault::Kind;
 using Place = RequestFaults::Place;
 
-// What acts on the connection, as it acts on the reply of a request that has begun to run.
+// Converts a fault of the connection or of a reply into a fault for the reply of the running request.
 ReplyFault ReplyFaultOf(const RequestFault& fault) {
   const auto make = [&](ReplyFault::Kind kind, int64_t amount) {
     return ReplyFault{.kind = kind, .amount = amount, .text = fault.text, .owner = fault.owner};
@@ -54,12 +54,12 @@ std::optional<Executor::Outcome> Executor::ApplyFault(Passage& passage) {
   if (fault == nullptr) return std::nullopt;
   switch (fault->kind) {
     case Kind::kError:
-      throw Refusal{.text = fault->text, .is_redirect = true};  // EXEC does not change the text either
+      throw Refusal{.text = fault->text, .is_redirect = true};  // so EXEC does not change the text either
     case Kind::kReply:
       AnswerInstead(passage, fault->text);
       return Outcome::kDone;
     case Kind::kDelay:
-      // While a script is late, no delay ends; so a request that may end the script must not wait for that.
+      // While a slow script runs, no delay ends. So a request that may kill the script must not be delayed.
       if (parts_.scripts.Busy()) break;
       PauseRequest(session, passage.words, {.has_met_faults = true});
       parts_.client_faults.DelayRequest(session, fault->amount, fault->owner);
@@ -77,7 +77,7 @@ std::optional<Executor::Outcome> Executor::ApplyFault(Passage& passage) {
   return std::nullopt;
 }
 
-// An EXEC that does not run ends its transaction nevertheless, as one that is refused.
+// Like a refused EXEC, an EXEC that does not run still ends its transaction.
 void Executor::AnswerInstead(const Passage& passage, Bytes reply) {
   Session& session = passage.session;
   if (passage.command->Spec().transaction == TransactionRole::kExecutes) EndTransaction(parts_.watched_keys, session);

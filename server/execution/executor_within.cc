@@ -1,4 +1,4 @@
-// Commands within commands: those of transactions, scripts and files that are loaded.
+// Executor: commands within other commands: of transactions, scripts and files that are being loaded.
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +15,7 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   Passage passage{session, &command, words};
   const Command* const outer_command = std::exchange(current_execution_.command, &command);
   const auto outer_words = std::exchange(current_execution_.words, words);
-  // Between two commands of a script its own code ran; that time belongs to neither.
+  // The time that the script itself ran between two commands counts for neither.
   if (session.IsScript()) ReadTime();
   passage.started_us = current_execution_.last_us;
   passage.reply_start = session.out.Size();
@@ -66,8 +66,8 @@ void Executor::RefuseWithin(Session& session, const Command* command, std::span<
 }
 
 Executor::SavedExecution Executor::SaveExecution() {
-  return {std::exchange(current_execution_.command, nullptr), std::exchange(current_execution_.session, nullptr), current_execution_.words,
-          std::exchange(depth_, 0), settled_size_};
+  return {std::exchange(current_execution_.command, nullptr), std::exchange(current_execution_.session, nullptr),
+          current_execution_.words, std::exchange(depth_, 0), settled_size_};
 }
 
 void Executor::RestoreExecution(const SavedExecution& saved) {

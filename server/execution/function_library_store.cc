@@ -11,13 +11,13 @@ namespace respite {
 
 namespace {
 
-// What Exchange knows how to put back.
+// Content that Exchange can put back.
 class LibraryContent : public FunctionStore::Content {
  public:
   virtual void PutInto(FunctionLibraries& libraries) && = 0;
 };
 
-// The texts, from which the libraries are loaded again.
+// The source texts, from which the libraries are loaded again.
 class LibraryTexts final : public LibraryContent {
  public:
   explicit LibraryTexts(const FunctionLibraries::Collection& loaded) : functions_(loaded.functions.size()) {
@@ -26,7 +26,7 @@ class LibraryTexts final : public LibraryContent {
 
   std::unique_ptr<Content> Clone() const override { return std::make_unique<LibraryTexts>(*this); }
   size_t Functions() const override { return functions_; }
-  // They were accepted before, and are accepted again: libraries see nothing of the server while they are loaded.
+  // Loading succeeds again, because libraries cannot see the state of the server while they are loaded.
   void PutInto(FunctionLibraries& libraries) && override {
     libraries.Take();
     [[maybe_unused]] const auto restored =
@@ -39,7 +39,7 @@ class LibraryTexts final : public LibraryContent {
   size_t functions_;
 };
 
-// The libraries themselves, with their Lua state.
+// The loaded libraries with their Lua state.
 class LoadedLibraries final : public LibraryContent {
  public:
   explicit LoadedLibraries(FunctionLibraries::Contents contents) : contents_(std::move(contents)) {}

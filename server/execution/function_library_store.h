@@ -1,4 +1,4 @@
-// FunctionLibraryStore: the libraries of functions as a part of the Dataset.
+// FunctionLibraryStore: makes the function libraries part of the Dataset.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ class FunctionLibraries;
 
 class FunctionLibraryStore final : public FunctionStore {
  public:
-  // The libraries must outlive it.
+  // The libraries must outlive this object.
   explicit FunctionLibraryStore(FunctionLibraries& libraries) : libraries_(libraries) {}
 
   std::unique_ptr<Content> Copy() const override;

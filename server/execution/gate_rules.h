@@ -1,5 +1,5 @@
-// Which gate is checked on which path. Gates::Pass follows this table; EXEC and ScriptRunner read it for the gates that
-// they check themselves. A new gate or a new path does not compile until it has a rule for each place of the table.
+// Which gate is checked on which path. Gates::Pass follows this table. EXEC and ScriptRunner read it for the gates that
+// they check themselves. A new gate or path does not compile until each cell of the table has a rule.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@
 
 namespace respite {
 
-// In the order in which they are asked.
+// In the order in which they are checked.
 enum class Gate : uint8_t {
-  kArity,            // the number of words
+  kArity,            // the number of arguments
   kProtected,        // enable-debug-command, enable-module-command, test-commands
-  kContent,          // what a stream or a file may contain: BelongsIntoStreams
+  kContent,          // commands that a stream or file may contain: BelongsIntoStreams
   kAuthentication,   // login
-  kTransactions,     // commands that MULTI excludes
-  kScripts,          // commands that scripts exclude
+  kTransactions,     // commands not allowed in MULTI
+  kScripts,          // commands not allowed in scripts
   kPermissions,      // ACL rules
   kOtherNode,        // the node of the cluster that has the keys
   kOtherServer,      // CLIENT CAPA redirect
@@ -27,35 +27,35 @@ enum class Gate : uint8_t {
   kSubscribedMode,   // RESP2 clients with subscriptions
   kStale,            // replica-serve-stale-data
   kLoading,          // the data is being loaded
-  kBusyScript,       // a late script
+  kBusyScript,       // a slow script
   kFollower,         // clients in MONITOR mode and replicas may not access keys
 };
 inline constexpr size_t kGates = 18;
 
-// How a command gets to its handler. kClient also covers Sentinels, test worlds, nodes of a group, replayed
-// recordings and tests in process. Commands within another command have paths of their own: the queued commands of
-// EXEC, the commands of a script.
+// How a command reaches its handler. kClient also covers Sentinels, test worlds, nodes of a group, replayed
+// recordings and tests in process. Commands within another command have their own paths: queued commands of EXEC, and
+// commands of a script.
 enum class RequestPath : uint8_t {
-  kClient,          // a request of a connection
-  kImport,          // a request of a node that sends slots
-  kPrimary,         // the stream of the primary
+  kClient,          // a request from a connection
+  kImport,          // a request from a node that sends slots
+  kPrimary,         // the replication stream of the primary
   kFile,            // a record of an append-only file
   kFixture,         // `load` and TEST LOAD
   kQueued,          // a queued command, in EXEC
-  kScript,          // a command of a client's script or function
-  kRecordedScript,  // a command of a script that the primary, an import or a file has
+  kScript,          // a command called by a client's script or function
+  kRecordedScript,  // a command of a script from the primary, an import or a file
 };
 inline constexpr size_t kRequestPaths = 8;
 
 struct GateRule {
   enum class Answer : uint8_t {
     kUndecided,   // does not compile
-    kAsks,        // Gates::Pass asks
-    kAsksItself,  // the path asks, in words of its own
+    kAsks,        // Gates::Pass checks it
+    kAsksItself,  // the path checks it, with its own error text
     kSkips,
   };
   Answer answer = Answer::kUndecided;
-  std::string_view why = {};  // of kSkips
+  std::string_view why = {};  // reason for kSkips
 };
 
 namespace gate_rules {
@@ -129,7 +129,7 @@ static_assert(static_cast<size_t>(RequestPath::kRecordedScript) + 1 == kRequestP
 constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {
   return gate_rules::kTable[static_cast<size_t>(gate)].rules[static_cast<size_t>(path)];
 }
-// The gate is asked on this path, by Gates::Pass or by the path itself.
+// Returns whether the gate is checked on this path, by Gates::Pass or by the path itself.
 constexpr bool Applies(Gate gate, RequestPath path) { return RuleOf(gate, path).answer != GateRule::Answer::kSkips; }
 
 }  // namespace respite

@@ -65,7 +65,7 @@ Refusal SnapshotFailed(const DialectTraits& traits) {
 
 namespace {
 
-// Whether the command, or for EXEC every queued command, has a flag that lets it in.
+// Returns whether the command, or for EXEC every queued command, has a flag that lets it pass.
 bool AllHave(const Gates::Request& request, CommandFlag flag) {
   if ((request.flags & flag) == 0) return false;
   bool all = true;
@@ -75,7 +75,7 @@ bool AllHave(const Gates::Request& request, CommandFlag flag) {
   return all;
 }
 
-// What allows a protected command, and the refusal without.
+// The setting that allows a protected command, and the error if it does not.
 struct Guard {
   Permission Settings::*permission;
   const char* refusal;
@@ -126,7 +126,9 @@ bool BelongsIntoStreams(const Command& command) {
 
 [[gnu::always_inline]] inline void Gates::Authentication(const Request& request) const {
   if (request.session.authenticated || request.command.Is(kNoAuth)) return;
-  if (parts_.users.LoginRequired()) throw Refusal{refusals::kNoAuth};  // otherwise the password was removed meanwhile
+  if (parts_.users.LoginRequired())
+    throw Refusal{refusals::kNoAuth};  // otherwise the password was removed after the
+                                       // client connected
 }
 
 [[gnu::always_inline]] inline void Gates::Transactions(const Request& request) const {
@@ -147,7 +149,7 @@ bool BelongsIntoStreams(const Command& command) {
   if (parts_.router) parts_.router->Check(request);
 }
 
-// Valkey: READONLY keeps reads here, as on a node of a cluster.
+// Valkey: after READONLY, reads are not redirected, as on a cluster node.
 [[gnu::always_inline]] inline void Gates::OtherServer(const Request& request) const {
   if (!parts_.role.is_replica || !request.session.identity.follows_redirects) return;
   const uint32_t sent_on = request.session.cluster_marks.reads_from_replica ? kWrite : kWrite | kReadOnly;
@@ -155,7 +157,7 @@ bool BelongsIntoStreams(const Command& command) {
   if (auto redirection = ToPrimary(request.session)) throw Refusal{std::move(*redirection)};
 }
 
-// Queued commands take memory, too. Redis: of those that are not queued only EXEC, DISCARD, QUIT and RESET pass.
+// Queued commands also use memory. Redis: of the commands that are not queued only EXEC, DISCARD, QUIT and RESET pass.
 [[gnu::always_inline]] inline void Gates::Memory(const Request& request) const {
   if (parts_.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
   const TransactionRole role = request.command.Spec().transaction;
@@ -164,13 +166,13 @@ bool BelongsIntoStreams(const Command& command) {
   if ((request.flags & kDenyOom) != 0 || queued) throw Refusal{refusals::kOutOfMemory};
 }
 
-// A snapshot failed, and stop-writes-on-bgsave-error refuses writes then. Redis: PING is refused, too.
+// Refuses writes after a failed snapshot (stop-writes-on-bgsave-error) or a failed append. Redis: also refuses PING.
 [[gnu::always_inline]] inline void Gates::DiskError(const Request& request) const {
   if ((request.flags & kWrite) == 0 && !request.command.Spec().reports_disk_trouble) return;
   if (auto trouble = DiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
 }
 
-// Under RESP2 replies and messages look alike: a client that waits for messages gets no other replies.
+// Under RESP2 replies and messages look alike, so a client that waits for messages gets no other replies.
 [[gnu::always_inline]] inline void Gates::SubscribedMode(const Request& request) const {
   if (!InSubscribedMode(request.session)) return;
   const Command& command = request.command;
@@ -198,17 +200,17 @@ bool BelongsIntoStreams(const Command& command) {
                                                    : parts_.phase.load() == ServerPhase::Load::kAsync &&
                                                          (request.flags & kNoAsyncLoading) != 0;
   if (!is_refused) return;
-  if (parts_.scripts.Busy() && request.command.Is(kAllowBusy)) return;  // it may end a late script of the file
+  if (parts_.scripts.Busy() && request.command.Is(kAllowBusy)) return;  // it may kill a slow script of the file
   throw refusals::IsLoading(Named());
 }
 
-// While a script is late, other clients may only end it.
+// While a slow script runs, other clients may only end it.
 [[gnu::always_inline]] inline void Gates::BusyScript(const Request& request) const {
   if (!parts_.scripts.Busy() || request.command.Is(kAllowBusy)) return;
   throw parts_.scripts.BusyRefusal();
 }
 
-// Redis: a monitor counts as a replica here, and the error says so.
+// Redis: treats a monitor as a replica, also in the error text.
 [[gnu::always_inline]] inline void Gates::FollowerWithoutKeys(const Request& request) const {
   const bool follows = request.session.monitor || request.session.kind == SessionKind::kReplica;
   if (!follows || (request.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
@@ -247,7 +249,7 @@ template <RequestPath kPath, Gate kGate, Gates::GateMember kMember>
   if constexpr (RuleOf(kGate, kPath).answer == GateRule::Answer::kAsks) (this->*kMember)(request);
 }
 
-// All are inlined here.
+// The compiler inlines all checks here.
 template <RequestPath kPath>
 inline void Gates::PassOn(const Request& request) const {
   Ask<kPath, Gate::kArity, &Gates::Arity>(request);

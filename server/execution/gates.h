@@ -1,4 +1,4 @@
-// Gates: every reason to refuse a command before it runs, in Redis' order. gate_rules.h says which of them apply to
+// Gates: every reason to refuse a command before it runs, in Redis' order. gate_rules.h says which gates apply to
 // requests that do not come from a client.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace respite {
 
 struct DialectTraits;
 
-// Scripts, or faults on purpose, say these, too.
+// Also used by scripts and TEST FAULT.
 namespace refusals {
 
 inline constexpr char kReadOnlyReplica[] = "READONLY You can't write against a read only replica.";
@@ -39,16 +39,17 @@ struct Services;
 struct Settings;
 class Users;
 
-// CommandFlag bits of the request: those of its command, unless its card derives them from the request (flags_of).
+// Returns the CommandFlag bits of the request: those of its command, unless its card computes them (flags_of).
 inline uint32_t EffectiveFlags(const Services& services, const Session& session, const Command& command,
                                std::span<const Bytes> words) {
   const FlagsHook hook = command.Spec().flags_of;
   return hook == nullptr ? command.flags : hook(services, session, words, command.flags);
 }
 
-// Whether the stream of a primary, an append-only file or a fixture may contain the command. It may contain commands
-// that change data or scripts, send messages, or may be called by scripts. It may not contain protected commands, or
-// commands about the server (kAdmin) or to other servers.
+// Returns whether a primary's stream, an append-only file or a fixture may contain the command. Allowed are commands
+// that change data or scripts, send messages, or may be called by scripts. Protected and administrative (kAdmin)
+// commands
+// and commands to other servers are not allowed.
 bool BelongsIntoStreams(const Command& command);
 
 class Gates {
@@ -67,22 +68,24 @@ class Gates {
   explicit Gates(const Parts& parts) : parts_(parts) {}
 
   using Request = SlotRouter::Request;
-  // Throws the refusal of the first gate that is shut for a client. Cost: a few compares when all are open.
+  // Throws the refusal of the first gate that refuses a client's request. Cost: a few comparisons if none does.
   void Pass(const Request& request) const;
   // Checks the gates that gate_rules.h lists for `path`.
   void Pass(RequestPath path, const Request& request) const;
 
-  // Why a writing command or script is refused: its changes could not be persisted. Nothing if they can be. Cost: a
-  // compare or two.
+  // Returns why a write or a script must be refused because its changes could not be persisted, or nullopt. Cost: one
+  // or
+  // two comparisons.
   enum class DiskUser : uint8_t { kCommand, kScript };
   std::optional<Refusal> DiskTrouble(DiskUser user) const;
-  // There are too few replicas for writes (min-replicas-to-write).
+  // Returns whether there are too few replicas for writes (min-replicas-to-write).
   bool LacksReplicas() const;
-  // This is a replica whose clients may only read.
+  // Returns whether this is a replica on which clients may only read.
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.settings); }
-  // On a replica: where a client that follows redirections finds the primary. Nodes of a cluster have slots instead.
+  // On a replica, returns the redirection to the primary if the client follows redirections. Returns nullopt on cluster
+  // nodes, which redirect by slot.
   std::optional<Refusal> ToPrimary(const Session& session) const;
-  // The data may be stale, and replica-serve-stale-data forbids serving it.
+  // Returns whether the data may be stale and replica-serve-stale-data forbids serving it.
   bool IsStale() const { return parts_.role.IsStale(parts_.settings); }
 
  private:

@@ -1,5 +1,5 @@
-// HttpGuard: closes the connection of a browser that was tricked into talking to the server: lines after POST or Host:
-// could contain commands.
+// HttpGuard: closes the connection of a browser that was tricked into sending requests to the server. Lines after POST
+// or Host: could contain commands.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ class HttpGuard {
   explicit HttpGuard(const Parts& parts) : parts_(parts) {}
 
   static bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:"); }
-  // Logs it, once a minute at most, and closes the session.
+  // Closes the session, and logs this at most once a minute.
   void Abort(Session& session);
 
  private:
-  static constexpr int64_t kQuietMs = 60'000;  // the log must not become a way to fill the disk
+  static constexpr int64_t kQuietMs = 60'000;  // so that an attacker cannot fill the disk through the log
   static constexpr int64_t kNever = -1;
 
   const Parts parts_;

@@ -23,13 +23,12 @@ void Monitors::Remove(Session& session) {
 }
 
 void Monitors::OnCall(const FinishedCall& call) {
-  // A command that waited for a key was shown when the wait began. Redis: a request that had to wait for the end of
-  // CLIENT PAUSE is never shown.
+  // A blocking command was already shown when the wait began. Redis: a request that CLIENT PAUSE paused is never shown.
   if (call.stage != Progress::Stage::kAgain) ShowIfPublic(call.session, call.command, call.words);
 }
 
 void Monitors::OnRefusal(const RefusedCall& call) {
-  // Redis: so that monitors see where the transaction ends.
+  // Redis: shows a refused EXEC, so that monitors see where the transaction ends.
   const bool ends_transaction =
       call.command != nullptr && call.depth == 0 && call.command->Spec().transaction == TransactionRole::kExecutes;
   if (ends_transaction) ShowIfPublic(call.session, *call.command, call.words);
@@ -43,7 +42,7 @@ void Monitors::ShowIfPublic(const Session& session, const Command& command, std:
 
 void Monitors::Show(const Session& session, std::span<const Bytes> words) {
   const std::string line = Line(session, words);
-  const std::vector<Session*> monitors = sessions_;  // a session beyond its limit leaves the list
+  const std::vector<Session*> monitors = sessions_;  // a copy, because a session that exceeds its limit leaves the list
   for (Session* monitor : monitors) {
     if (monitor->replies.IsOff() || monitor->close_after_reply) continue;
     Reply(monitor->out, monitor->resp).Simple(line);

@@ -1,4 +1,4 @@
-// Monitors: the sessions that asked to be shown every command (MONITOR). Listens while there are any.
+// Monitors: the sessions that receive every command (MONITOR). Attached as an observer while there are any.
 #pragma once
 
 #include <span>
@@ -28,11 +28,11 @@ class Monitors final : public CallObserver {
 
   bool Empty() const { return sessions_.empty(); }
   void Add(Session& session);
-  // Also for a session that closes. Nothing happens to one that is no monitor.
+  // Also called for a session that closes. Does nothing if the session is not a monitor.
   void Remove(Session& session);
 
-  // Shows the running command before it does anything. For scripts, whose commands are shown after them. Requires: its
-  // card has kSkipMonitor.
+  // Shows the running command before it has any effect. Used by scripts, so that they appear before the commands that
+  // they call. Requires: its card has kSkipMonitor.
   void ShowBegun(const Session& session, std::span<const Bytes> words) {
     if (!Empty()) Show(session, words);
   }

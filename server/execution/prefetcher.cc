@@ -7,8 +7,8 @@ namespace respite {
 
 namespace {
 
-// The position of the field or member that a command on hashes or sets names; 0: there is none. Members come after the
-// key, but in ZADD and ZINCRBY after their scores: the last one is fetched.
+// Returns the index of the field or member in a command on hashes, sets or sorted sets; 0: none. It follows the key,
+// except in ZADD and ZINCRBY, where members follow their scores: there the last argument is fetched.
 size_t MemberWord(const Command& command, size_t key, size_t words) {
   const CommandGroup group = command.Spec().group;
   if (group == CommandGroup::kHash || group == CommandGroup::kSet) return key + 1;
@@ -16,7 +16,7 @@ size_t MemberWord(const Command& command, size_t key, size_t words) {
   return command.Is(kDenyOom) ? words - 1 : key + 1;
 }
 
-// The names of commands at the tail begin with it.
+// Names of commands that use the tail begin with "r".
 ListEnd EndOf(const Command& command) { return command.name[0] == 'r' ? ListEnd::kTail : ListEnd::kHead; }
 
 }  // namespace
@@ -27,7 +27,7 @@ const std::vector<Prefetcher::Resolved>& Prefetcher::Resolve(const RequestBatch&
   lookups_.clear();
   list_lookups_.clear();
   const Database& data = parts_.keyspace[db];
-  Bytes last_name;  // a pipeline mostly repeats one command: spare it the look-up
+  Bytes last_name;  // pipelines mostly repeat one command, so this saves look-ups
   const Command* command = nullptr;
   for (const RequestBatch::Request& request : batch.requests) {
     auto words = batch.Words(request);

@@ -1,5 +1,5 @@
-// Prefetcher: finds the commands of a group of requests and asks memory for the buckets, entries and members they will
-// need, so that their cache misses overlap instead of following each other.
+// Prefetcher: resolves the commands of a group of requests, and prefetches the buckets, entries and members that they
+// need. So their cache misses overlap instead of following each other.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Keyspace;
 
 class Prefetcher {
  public:
-  static constexpr size_t kGroup = 16;  // the most requests of a group
+  static constexpr size_t kGroup = 16;  // maximum number of requests
 
   struct Parts {
     const Keyspace& keyspace;
@@ -27,20 +27,20 @@ class Prefetcher {
   explicit Prefetcher(const Parts& parts) : parts_(parts) {}
 
   struct Resolved {
-    const Command* command;  // null: there is none
-    HashedText key;          // the first key, if it was looked for
+    const Command* command;  // null if there is no such command
+    HashedText key;          // the first key, if its hash was computed
   };
-  // Finds out what each request of the batch needs, assuming that all are for this database. Valid until the next call.
+  // Resolves each request of the batch, assuming that all use this database. The result is valid until the next call.
   const std::vector<Resolved>& Resolve(const RequestBatch& batch, int db);
 
  private:
-  // Requests that use an end of a list, as far as one can tell before they run.
+  // A request that probably uses an end of a list.
   struct ListLookup {
     Bytes key;
     ListEnd end;
     uint64_t key_hash;
   };
-  // Requests that look for a member of a collection.
+  // A request that looks up a member of a collection.
   struct MemberLookup {
     Bytes key;
     Bytes member;

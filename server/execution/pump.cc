@@ -28,7 +28,7 @@ Refusal Protocol(Bytes error) { return {"ERR " + std::string(error)}; }
 
 namespace {
 
-// An entry keeps the sizes of key and value in 32 bits, whatever proto-max-bulk-len allows.
+// An entry stores the sizes of key and value in 32 bits, regardless of proto-max-bulk-len.
 constexpr int64_t kLongestArgument = UINT32_MAX;
 
 }  // namespace
@@ -54,8 +54,8 @@ void Pump::StartRun() {
   pipelines_us_ = 0;
 }
 
-// A client that publishes faster than we can send gets its reply after the messages, and is not read until then:
-// otherwise the messages would pile up.
+// A client that publishes faster than the server can send gets its reply after the messages. Its input is not read
+// until then, so messages do not pile up.
 void Pump::QueueReplies(Session& session, bool caused_messages) {
   Clients& clients = parts_.clients;
   if (caused_messages && clients.IsBehind()) {
@@ -112,12 +112,13 @@ Pump::Outcome Pump::RunGroups(Session& session) {
 
 RequestParser::Status Pump::ParseGroup(Session& session) {
   batch_.Clear();
-  // What the primary has accepted has to be accepted here, too.
+  // Requests that the primary has accepted must also be accepted here.
   const int64_t most = session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.settings.proto_max_bulk_len;
   const RequestLimits limits{.max_bulk_bytes = std::min(most, kLongestArgument),
                              .authenticated = session.authenticated || !parts_.users.LoginRequired()};
-  // Before login requests are parsed one by one, since AUTH changes the limits. A big argument ends a group, since it
-  // cannot be unread.
+  // Before login requests are parsed one by one, because AUTH changes the limits. A large argument ends a group,
+  // because
+  // it cannot be unread.
   size_t group = limits.authenticated ? Prefetcher::kGroup : 1;
   RequestParser::Status status = RequestParser::Status::kRequest;
   while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {
@@ -126,7 +127,7 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
   return status;
 }
 
-// A big argument may arrive in one read, before its memory was counted: the client is counted now.
+// A large argument may arrive in one read, before the client's memory was measured, so it is measured here.
 void Pump::MeasureBigArguments(Session& session) {
   size_t bytes = 0;
   for (const BlobRef& blob : batch_.blobs) bytes += blob.Capacity();

@@ -1,6 +1,6 @@
 // Pump: runs the requests that a session has sent.
 //
-// It parses the waiting requests in groups and has their data fetched into the cache before it executes them.
+// It parses waiting requests in groups, and prefetches their data into the cache before it executes them.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ class Users;
 class Pump {
  public:
   enum class Outcome : uint8_t {
-    kIdle,     // everything that was there is done
-    kMore,     // the session had its share of this Turn; call again in the next
-    kPaused,   // held back by CLIENT PAUSE, or waits for a key
-    kClosing,  // the session is finished, or will be when its output is sent
+    kIdle,     // all input has been processed
+    kMore,     // the session used its share of this Turn; call again in the next
+    kPaused,   // paused by CLIENT PAUSE, or blocked
+    kClosing,  // the session is closed, or closes when its output has been sent
   };
 
   struct Parts {
@@ -48,14 +48,16 @@ class Pump {
   };
   explicit Pump(const Parts& parts) : parts_(parts), prefetcher_({parts.keyspace, parts.executor}) {}
 
-  // Executes the requests that are in session.in. Leaves the parser parked.
+  // Executes the requests in session.in. The parser then keeps the rest of the input by itself.
   Outcome Run(Session& session);
 
  private:
   static constexpr size_t kShareOfTurn = 1024;  // requests of one session per Turn
-  // Pipelines of all sessions together may take so long in a Turn; then each session gets one more request, and the
-  // rest waits for the next Turn: many clients with pipelines of slow commands hold up the others no longer than this.
-  // The first request of each does not count, since it runs anyway.
+  // Time limit for the pipelines of all sessions in one Turn. When it is used up, each session runs one more request
+  // and
+  // the rest waits for the next Turn, so pipelines of slow commands delay other clients no longer. The first request of
+  // each
+  // session does not count, because it always runs.
   static constexpr int64_t kPipelinesUs = 4000;
 
   Outcome RunAll(Session& session);
@@ -64,11 +66,12 @@ class Pump {
   void MeasureBigArguments(Session& session);
   void QueueReplies(Session& session, bool caused_messages);
   Outcome RunPaused(Session& session);
-  // The requests before `next` of the batch have run. Those of an open transaction do not count before its end, nor
-  // does one that waits: after a break the primary sends them again. Nor does one that has failed, after which the link
-  // ends.
+  // Notes the requests before `next` of the batch as applied. Requests of an open transaction and a request that waits
+  // are not applied yet: after a disconnection the primary sends them again. A request that closes the link by failing
+  // is
+  // not applied either.
   void NoteApplied(Session& session, size_t next);
-  // What follows for the session from the way its request ended.
+  // Maps the outcome of a request to the outcome for the session.
   static Outcome After(RequestRunner::Outcome outcome);
   RequestParser::Status ParseGroup(Session& session);
   void StartRun();
@@ -82,8 +85,8 @@ class Pump {
   const Parts parts_;
   static constexpr int64_t kNoRequestYet = -1;
   uint64_t turn_ = UINT64_MAX;                 // none yet
-  int64_t pipelines_us_ = 0;                   // what the finished ones took in this Turn
-  int64_t pipeline_began_us_ = kNoRequestYet;  // when its first request was done
+  int64_t pipelines_us_ = 0;                   // time of the finished pipelines in this Turn
+  int64_t pipeline_began_us_ = kNoRequestYet;  // when its first request ended
   RequestBatch batch_;
   Prefetcher prefetcher_;
 };

@@ -1,5 +1,5 @@
-// ReplyEditor: changes replies on purpose before anybody reads them (TEST SHUFFLE). server/lab/ implements it; a server
-// where nothing is changed has none.
+// ReplyEditor: changes replies on purpose before clients get them (TEST SHUFFLE). server/lab/ implements it; servers
+// that change no replies have none.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,14 @@ namespace respite {
 class ReplyEditor {
  public:
   virtual ~ReplyEditor() = default;
-  // The reply to this request stands in `session.out` from `reply_start` on, in the session's form. It may be missing
-  // (the client waits), or an error.
+  // Edits the reply to this request, which begins at `reply_start` in `session.out`, in the session's format. The reply
+  // may be empty (the client blocks) or an error.
   virtual void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) = 0;
+};
+
+// Holds the server's reply editor, if any.
+struct LateBound<ReplyEditor> {
+  ReplyEditor* editor = nullptr;
 };
 
 }  // namespace respite

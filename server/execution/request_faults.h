@@ -1,5 +1,5 @@
-// RequestFaults: faults on purpose that a request meets (TEST FAULT). server/lab/ implements it; a server without rules
-// has none.
+// RequestFaults: faults that are injected into requests (TEST FAULT). server/lab/ implements it; a server without fault
+// rules has none.
 #pragma once
 
 #include <algorithm>
@@ -16,24 +16,24 @@ namespace respite {
 
 struct RequestFault {
   enum class Kind : uint8_t {
-    kError,       // `text` is its error
-    kReply,       // `text` is its reply, raw
-    kDelay,       // it runs `amount` ms later
-    kDelayReply,  // its reply leaves `amount` ms later
-    kClose,       // the connection ends before it runs
-    kCut,         // the connection ends behind `amount` bytes of its reply
-    kTrickle,     // its reply leaves with `amount` bytes a second
-    kSilence,     // its reply never leaves
+    kError,       // the reply is the error `text`
+    kReply,       // the reply is `text`, unescaped RESP
+    kDelay,       // the request runs `amount` ms later
+    kDelayReply,  // the reply is sent `amount` ms later
+    kClose,       // the connection closes before the request runs
+    kCut,         // the connection closes after `amount` bytes of the reply
+    kTrickle,     // the reply is sent at `amount` bytes per second
+    kSilence,     // the reply is never sent
   };
   Kind kind;
   std::string text = {};
   int64_t amount = 0;
-  uint64_t owner = 0;  // of what ClientFaults holds back for it
+  uint64_t owner = 0;  // owner of the delays and holds in ClientFaults
 };
 
 class RequestFaults {
  public:
-  // kQueued: it is not run, but queued in a transaction. kInTransaction: EXEC runs it.
+  // kQueued: the command is being queued in a transaction. kInTransaction: EXEC runs it.
   enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };
   struct Request {
     const Session& client;
@@ -41,25 +41,25 @@ class RequestFaults {
     const Command& command;
     std::span<const Bytes> words;
     Place place;
-    bool is_in_transaction;  // also of a script that EXEC runs
+    bool is_in_transaction;  // also true in a script that EXEC runs
   };
   virtual ~RequestFaults() = default;
 
-  // The fault that the request meets, valid until rules change; null: none.
+  // Returns the fault that matches the request, or null. The pointer is valid until rules change.
   virtual const RequestFault* Meet(const Request& request) = 0;
 };
 
-// Where a server finds its faults, if there are any.
+// Holds the server's fault sources, if any.
 class RequestFaultsPort {
  public:
-  // It is asked before, or behind, all others, unless it is attached already.
+  // Add a source that is checked before, or after, all others. Do nothing if it is already attached.
   void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }
   void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }
-  // Does nothing if it is not attached.
+  // Does nothing if the source is not attached.
   void Detach(RequestFaults& faults) { std::erase(all_, &faults); }
 
   explicit operator bool() const { return !all_.empty(); }
-  // The first fault that the request meets, see RequestFaults; null: none.
+  // Returns the first fault that matches the request, or null; see RequestFaults.
   const RequestFault* Meet(const RequestFaults::Request& request) const {
     for (RequestFaults* faults : all_) {
       if (const RequestFault* fault = faults->Meet(request)) return fault;

@@ -57,7 +57,7 @@ constexpr char kScriptHasWritten[] =
 }  // namespace
 }  // namespace refusals
 
-// redis.set_repl and the journal use the same bits.
+// redis.set_repl and the Journal use the same bits.
 static_assert(int{kReplicateAof} == int{JournalEntry::kFile} &&
               int{kReplicateReplicas} == int{JournalEntry::kReplicas});
 
@@ -81,7 +81,7 @@ void ScriptRunner::RefuseInScript() const {
 
 void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
   const bool repeats = call.unit.RepeatsRecord();
-  // For a client, the time was read just now.
+  // For a client, the Executor has just read the time.
   const int64_t started_ms = repeats ? parts_.pace.NowMs() : parts_.current_execution.pace_us / 1000;
   const bool is_over_memory =
       respite::Applies(Gate::kMemory, PathOfCommands(call.unit)) && parts_.eviction.LacksMemory();
@@ -114,7 +114,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   session_->resp = RespVersion::kResp2;
   session_->no_touch = call.session.no_touch;
   session_->user = call.session.user;
-  call.effect.Replace();  // what the script does is recorded command by command
+  call.effect.Replace();  // the script's changes are propagated command by command
   bool may_change_session = parts_.debug.any_command_in_scripts;
   Begin(call, &request, request.kind, request.invocation.name);
   if (parts_.router) current_->slot = parts_.router->SlotOf(call.command, call.args.Words());
@@ -131,14 +131,14 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
 }
 
-// What its commands have done to the connection of a script ends with it.
+// Discards the script session, so that changes that commands made to it end with the script.
 void ScriptRunner::RenewSession() {
   parts_.clients.Close(*session_);
   session_ = parts_.clients.CreateDetached();
   session_->reply_form = ReplyForm::kBinary;
 }
 
-// A script that declares flags is refused before it does anything.
+// Refuses a script with declared flags before it has any effect.
 void ScriptRunner::CheckDeclared(const Request& request) const {
   if ((request.flags & kScriptNoCluster) != 0 && parts_.router) throw Refusal{refusals::kScriptNotInCluster};
   const bool writes = (request.flags & kScriptNoWrites) == 0;
@@ -174,7 +174,7 @@ Bytes ScriptRunner::ReplyBytes() {
     session_->out.VisitFront(1, [&](Bytes piece) { whole = piece; });
     return whole;
   }
-  // It would not fit into the script, and would take as much memory here.
+  // The reply would not fit into the script's memory, and would use as much memory here.
   if (session_->out.Size() > ScriptEngine::kMemoryLimit) {
     session_->out.Clear();
     Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusals::kReplyTooLong);
@@ -199,8 +199,8 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> w
   parts_.executor.ApplyFaultInScript(current_->call->session, session_->db, *command, words);
 }
 
-// DEBUG SET-DISABLE-DENY-SCRIPTS lets a script call any command except those that may replace the code that runs: the
-// commands about scripts, and TEST.
+// DEBUG SET-DISABLE-DENY-SCRIPTS lets a script call any command except those that may replace the running code: the
+// scripting commands and TEST.
 void ScriptRunner::CheckMayBeCalled(const Command& command) const {
   if (!command.Is(kNoScript)) return;
   const bool is_of_scripts = (command.categories & kAclScripting) != 0;
@@ -208,7 +208,7 @@ void ScriptRunner::CheckMayBeCalled(const Command& command) const {
   if (!parts_.debug.any_command_in_scripts || is_of_scripts || is_test) throw Refusal{refusals::kNotInScript};
 }
 
-// All keys of a script are in one slot, unless it says otherwise, or says nothing of itself.
+// All keys of a script must be in one slot, unless the script allows cross-slot keys or declares no flags.
 void ScriptRunner::CheckNode(const Command& command, std::span<const Bytes> words) {
   Session& caller = current_->call->session;
   const std::optional<int> slot = parts_.router->CheckInScript({caller, command, command.flags, words});
@@ -233,7 +233,7 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   if (request.access == Access::kReadOnly || (declared && (request.flags & kScriptNoWrites) != 0)) {
     throw Refusal{refusals::kWriteInReadOnlyScript};
   }
-  // A script that has written goes on writing, whatever happens to disk and replicas.
+  // A script that has written may continue writing, regardless of the state of disk and replicas.
   if (current_->has_written || !command.Is(kWrite)) return;
   if (Applies(Gate::kReadOnlyReplica) && parts_.gates.IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
   auto trouble = Applies(Gate::kDiskError) ? parts_.gates.DiskTrouble(Gates::DiskUser::kCommand) : std::nullopt;
@@ -272,7 +272,7 @@ int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.pace.NowMs();
 
 int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
-// Redis: a reply is checked as it is written. Others' replies are not sent, or have no limit.
+// Redis: checks the output limit while the reply is written. Replies to other callers are not sent or not limited.
 bool ScriptRunner::IsReplyUnwanted() noexcept {
   Session& client = current_->call->session;
   if (client.closing) return true;
@@ -316,7 +316,7 @@ Refusal ScriptRunner::BusyRefusal() const {
 
 void ScriptRunner::Kill(Kind kind) {
   if (!IsRunning()) throw Refusal{refusals::kNoScriptRuns};
-  // A script of a file may be killed. Otherwise an endless script would keep this server from ever starting.
+  // A script of a file may be killed; otherwise an endless script would prevent this server from starting.
   const Session& caller = current_->call->session;
   const bool is_streamed = caller.kind == SessionKind::kPrimary || caller.cluster_marks.imports != nullptr;
   if (is_streamed) throw Refusal{refusals::kScriptOfRecord};

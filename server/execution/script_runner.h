@@ -1,8 +1,8 @@
-// ScriptRunner: runs one script or function at a time: what it calls goes through the Executor like any command, in the
-// Unit of the command that runs it and in the name of its client.
+// ScriptRunner: runs one script or function at a time. The commands that it calls run through the Executor like any
+// command, in the Unit of the command that runs the script and with the permissions of its client.
 //
-// No other client is served meanwhile. After busy-reply-threshold others are served again, but only with commands that
-// have the flag kAllowBusy: SCRIPT KILL, SHUTDOWN NOSAVE, and those needed to log in and get there.
+// No other client is served until busy-reply-threshold has passed. Then others are served, but only with commands that
+// have the flag kAllowBusy: SCRIPT KILL, SHUTDOWN NOSAVE, and commands needed to log in and send these.
 #pragma once
 
 #include <cstdint>
@@ -71,30 +71,32 @@ class ScriptRunner final : public ScriptHost {
   explicit ScriptRunner(const Parts& parts);
   ~ScriptRunner() override;
 
-  // Runs it and replies, or throws a Refusal. Scripts do not nest: one that a script calls is refused.
+  // Runs a script and writes its reply, or throws a Refusal. Scripts do not nest: a script called by a script is
+  // refused.
   void Run(Call& call, const Request& request);
-  // Runs `compile`, which compiles a script for this call, under the rules for scripts: it may be late, and be killed.
+  // Runs `compile`, which compiles a script for this call, with the time limit of scripts and the possibility to kill
+  // it.
   template <class Compile>
   auto RunCompiler(Call& call, Compile compile);
   bool IsRunning() const { return current_.has_value(); }
-  // For commands that would free the code that runs, or what it needs: refuses them in a script.
+  // Throws a Refusal in a script. For commands that would free the running code or data that it needs.
   void RefuseInScript() const;
-  // Kind and name of what is running, and for how long. Requires: IsRunning().
+  // Return kind, name, arguments and duration of the running script. Requires: IsRunning().
   Kind RunningKind() const { return current_->kind; }
   std::string RunningName() const { return std::string(current_->name); }
   std::span<const Bytes> RunningWords() const;
   int64_t RunningMs() const;
 
-  // The script is late, so other clients are served.
+  // Returns whether the script has exceeded its time, so that other clients are served.
   bool Busy() const { return current_ && current_->is_late; }
-  // The client that runs the script; its input is not read until the script ends.
+  // Returns whether this client runs the script; its input is not read until the script ends.
   bool Holds(const Session& session) const { return Busy() && &current_->call->session == &session; }
-  // The refusal for other clients.
+  // Returns the error for other clients.
   Refusal BusyRefusal() const;
-  // SCRIPT KILL and FUNCTION KILL. Throws when there is nothing to kill, or it cannot be.
+  // SCRIPT KILL and FUNCTION KILL. Throws if no script runs or the script cannot be killed.
   void Kill(Kind kind);
 
-  // For the engine.
+  // For the script engine.
   Bytes RunCommand(std::span<const Bytes> words) noexcept override;
   void SetResp(RespVersion version) noexcept override { session_->resp = version; }
   RespVersion Resp() const noexcept override { return session_->resp; }
@@ -110,7 +112,7 @@ class ScriptRunner final : public ScriptHost {
  private:
   struct Current {
     Call* call;
-    const Request* request;  // null while it is compiled
+    const Request* request;  // null during compilation
     Kind kind;
     Bytes name;
     RequestPath path;    // of its commands
@@ -120,7 +122,7 @@ class ScriptRunner final : public ScriptHost {
     bool is_late = false;
     bool is_killed = false;
     uint8_t replication = kReplicateAll;
-    std::optional<int> slot{};  // of the keys so far, in a cluster
+    std::optional<int> slot{};  // of the keys used so far, in a cluster
   };
 
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);
@@ -138,9 +140,9 @@ class ScriptRunner final : public ScriptHost {
   Bytes ReplyBytes();
 
   const Parts parts_;
-  std::unique_ptr<Session> session_;  // in which commands of scripts run
+  std::unique_ptr<Session> session_;  // runs the commands of scripts
   std::optional<Current> current_;
-  std::string whole_reply_;  // of a reply in several pieces
+  std::string whole_reply_;  // holds a reply that has several pieces
 };
 
 template <class Compile>

@@ -1,5 +1,5 @@
-// Services: what commands, INFO and the hooks of CONFIG SET may use besides the data: the parts of a server, by
-// reference. The parts are only declared here; users include their headers.
+// Services: references to the parts of a server that commands, INFO and the hooks of CONFIG SET use. The parts are only
+// declared here; users include their headers.
 #pragma once
 
 #include "base/late_bound.h"

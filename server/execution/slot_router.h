@@ -1,4 +1,4 @@
-// SlotRouter: which node of the cluster serves a request. A server that is no node of one has no router.
+// SlotRouter: decides which cluster node serves a request. Servers outside a cluster have no router.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,23 @@ class SlotRouter {
   };
   virtual ~SlotRouter() = default;
 
-  // Throws the refusal that sends the client to another node, or tells it why nobody serves the request.
+  // Throws the redirection to another node, or the error if no node serves the request.
   virtual void Check(const Request& request) const = 0;
-  // The same for a command that a script runs for the session. Returns the slot of its keys, if it has some.
+  // Checks a command that a script runs for the session. Returns the slot of its keys, if it has keys.
   virtual std::optional<int> CheckInScript(const Request& request) const = 0;
-  // The slot of the keys of a request, if it has some.
+  // Returns the slot of the keys of a request, if it has keys.
   virtual std::optional<int> SlotOf(const Command& command, std::span<const Bytes> words) const = 0;
+};
+
+// Holds the server's router, if any.
+class LateBound<const SlotRouter> {
+ public:
+  void Attach(const SlotRouter* router) { router_ = router; }
+  explicit operator bool() const { return router_ != nullptr; }
+  const SlotRouter* operator->() const { return router_; }
+
+ private:
+  const SlotRouter* router_ = nullptr;
 };
 
 }  // namespace respite

@@ -1,6 +1,7 @@
-// StatsRecorder: what is counted of every command: INFO stats, commandstats, errorstats and latencystats, LATENCY
-// HISTOGRAM, and how many commands a client has run. The one observer that always listens, so the Executor calls it
-// directly.
+// StatsRecorder: records statistics of every command: INFO stats, commandstats, errorstats and latencystats, LATENCY
+// HISTOGRAM, and the number of commands per client. It is the only observer that is always active, so the Executor
+// calls
+// it directly.
 #pragma once
 
 #include "base/bytes.h"
@@ -23,7 +24,7 @@ class StatsRecorder final : public CallObserver {
 
   void OnCall(const FinishedCall& call) override;
   void OnRefusal(const RefusedCall& call) override;
-  // An error reply of a command that ran.
+  // Counts an error reply of a command that ran.
   void CountError(Bytes text);
 
  private:
