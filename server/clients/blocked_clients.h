@@ -2,11 +2,9 @@
 // (WAIT).
 //
 // A command that finds no data calls Call::Wait, which stores its request here. When one of its keys changes, the
-// request
-// runs again directly after the command that changed the key. The clients of one key run in order of arrival, the keys
-// in
-// the order of their changes. A request that finds no data again keeps its deadline and moves to the end of the queue.
-// Blocked clients cost nothing until then.
+// request runs again directly after the command that changed the key. The clients of one key run in order of arrival,
+// the keys in the order of their changes. A request that finds no data again keeps its deadline and moves to the end of
+// the queue. Blocked clients cost nothing until then.
 #pragma once
 
 #include <cstdint>

@@ -30,8 +30,7 @@ class ClientCleanup {
     parts_.client_memory.Forget(session);
   }
   // Removes watched keys and at most kPerTurn subscriptions of a disconnected session. Returns true when no
-  // subscription
-  // is left. Requires: the session is not blocked.
+  // subscription is left. Requires: the session is not blocked.
   bool LeaveSome(Session& session) {
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->LeaveSome(kPerTurn);

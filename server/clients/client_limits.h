@@ -76,8 +76,7 @@ class ClientLimits {
   static constexpr size_t kSmallInput = 1024;
 
   // Enforces client-query-buffer-limit and the limits of clients that have not logged in. Must be called after each
-  // read.
-  // Returns true if it closed the session.
+  // read. Returns true if it closed the session.
   bool CheckInput(Session& session);
 
  private:

@@ -64,8 +64,7 @@ class ClientMemory {
   // Must be called when the session closes.
   void Forget(Session& session);
   // Closes the largest clients until the limit is met, and frees their buffers immediately. `running` (may be null) is
-  // the
-  // client that is about to run a request: it may be closed, but keeps its arguments. Requires: IsOver().
+  // the client that is about to run a request: it may be closed, but keeps its arguments. Requires: IsOver().
   void EvictClients(const Session* running);
 
  private:

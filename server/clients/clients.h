@@ -85,8 +85,7 @@ class Clients {
   std::vector<Session*> TakePaused();
 
   // Queues a session whose wait has ended: its reply is sent like a message, and its further input runs at the end of
-  // the
-  // Turn.
+  // the Turn.
   void QueueUnblocked(Session& session);
   // Returns and empties the list.
   std::vector<Session*> TakeUnblocked();

@@ -51,9 +51,8 @@ class KeyQueues {
 
   // Appends a member to the queue. Cost: O(1).
   Place Add(int db, Bytes key, Member member);
-  // Swaps a member with the next one. Returns the next one, or null if there is none. A "walker" member can so step
-  // along
-  // a queue while other members are added and removed. Cost: O(1).
+  // Swaps a member with the next one. Returns the next one, or null if there is none. So one member can serve as a
+  // cursor that steps along the queue while others are added and removed. Cost: O(1).
   Member* StepOverNext(const Place& place) {
     std::list<Member>& members = place.row_->second.members;
     const auto next = std::next(place.at_);

@@ -2,10 +2,8 @@
 //
 // Until the transfer has succeeded or failed, requests that name such a key are paused. Requests that may change keys
 // without naming them (FLUSHALL, SWAPDB, a script without keys) are also paused. So no client sees a key at both
-// servers,
-// and no write is lost. A script with undeclared keys or a primary's stream may still change a key; MIGRATE then keeps
-// the
-// changed key.
+// servers, and no write is lost. A script with undeclared keys or a primary's stream may still change a key; MIGRATE
+// then keeps the changed key.
 #pragma once
 
 #include <cstdint>
@@ -63,8 +61,7 @@ class MigratingKeys {
 
  private:
   // Requests pause by the name of a key in any database, because a transaction may select another database, and COPY
-  // and
-  // MOVE name two.
+  // and MOVE name two.
   static constexpr int kAnyDb = 0;
 
   bool MustPauseAlone(const Request& request);

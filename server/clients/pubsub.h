@@ -2,9 +2,8 @@
 //
 // A channel or pattern exists while it has subscribers, which receive messages in order of subscription. A message is
 // serialized once per protocol version into a SharedLog, which the buffers of all receivers reference. So a receiver
-// costs
-// a few memory accesses regardless of the message's length. client-output-buffer-limit closes slow receivers after the
-// message was delivered to all.
+// costs a few memory accesses regardless of the message's length. client-output-buffer-limit closes slow receivers
+// after the message was delivered to all.
 #pragma once
 
 #include <array>

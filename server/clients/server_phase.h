@@ -1,9 +1,9 @@
 // ServerPhase: whether the server runs a slow script, loads a data set, or has stopped.
 //
 // Scripts and loading may take long, so clients are served in the middle of their Turn. Timers, waits and evictions do
-// not
-// run then, because only the script or the loader may change data. A snapshot that a replica loads while receiving it
-// takes many ordinary Turns. After a shutdown has saved the data no command may run, because its changes would be lost.
+// not run then, because only the script or the loader may change data. A snapshot that a replica loads while receiving
+// it takes many ordinary Turns. After a shutdown has saved the data no command may run, because its changes would be
+// lost.
 #pragma once
 
 #include <cstdint>

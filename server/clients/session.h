@@ -40,8 +40,7 @@ class Transport {
  public:
   virtual ~Transport() = default;
   // Sends output of the session's `out` until the peer accepts no more, but only about `most_bytes`. Continues by
-  // itself
-  // in later Turns.
+  // itself in later Turns.
   virtual void Flush(size_t most_bytes) = 0;
   // Runs the pump again without new input (the session was paused, or had used up its share of the Turn).
   virtual void Resume() = 0;
@@ -93,8 +92,7 @@ struct Session {
   size_t unapplied_bytes = 0;        // kPrimary: input after the last applied request, see Pump
 
   // For the running command: pushes to its own client, which are sent after its reply, and the arguments that SLOWLOG
-  // and
-  // MONITOR must not show (Call::Redact).
+  // and MONITOR must not show (Call::Redact).
   std::string deferred_pushes;
   std::vector<size_t> redacted_words;
 

@@ -1,12 +1,9 @@
 // Tracking: client-side caching. Sends invalidations to clients that cache the keys that they read.
 //
 // By default the server remembers which client read which key (without its database) until it sends the invalidation.
-// In
-// broadcast mode it remembers no reads: at the end of a Turn each client gets the changed keys that begin with one of
-// its
-// prefixes. Under RESP3 an invalidation is a push on the client's connection; under RESP2 it goes to another
-// connection,
-// which has subscribed to __redis__:invalidate.
+// In broadcast mode it remembers no reads: at the end of a Turn each client gets the changed keys that begin with one
+// of its prefixes. Under RESP3 an invalidation is a push on the client's connection; under RESP2 it goes to another
+// connection, which has subscribed to __redis__:invalidate.
 #pragma once
 
 #include <cstdint>

@@ -47,8 +47,7 @@ class Transaction {
   void MakeFresh() { stale_ = false; }
 
   // Queues a copy of the arguments, unless the transaction can no longer run. `flags`: see EffectiveFlags. Cost:
-  // O(length
-  // of the arguments).
+  // O(length of the arguments).
   void Queue(const Command& command, std::span<const Bytes> words, uint32_t flags);
   size_t Size() const { return size_; }
   // Visits (command, words) in order.

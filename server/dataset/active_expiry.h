@@ -1,4 +1,4 @@
-// ActiveExpiry: runs the rounds of Expiry in slices, between which clients are served.
+// ActiveExpiry: runs the rounds of Expiry in slices; clients are served between the slices.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ class ActiveExpiry {
   };
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 
-  // Called at each tick of the timer, `hz` times a second: begins a round, unless KeyRemoval forbids it now.
+  // Called at each timer tick, `hz` times per second. Begins a round, unless KeyRemoval forbids it now.
   void StartRound(int hz);
-  // Asleep it removes nothing: the clock stands still, and whoever moves it removes what expires.
+  // While asleep it removes no keys: the clock is stopped, and ExactExpiry removes keys when the clock is moved.
   void Sleep() { sleeps_ = true; }
   void WakeUp() { sleeps_ = false; }
 

@@ -1,8 +1,7 @@
-// Capture: the data of a Dataset as it was at one moment, to be brought back later.
+// Capture: the data of a Dataset at one moment, to be restored later.
 //
-// It holds every key with its value, deadlines and usage, in all databases, and the libraries of functions. Neither
-// capturing nor restoring is an effect: after a Restore the append-only file must be rewritten, and replicas must be
-// synchronised anew.
+// It holds every key with its value, deadlines and usage, in all databases, and the function libraries. Capturing and
+// restoring are not propagated: after a Restore the append-only file must be rewritten and replicas resynchronised.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +21,20 @@ Database CopyOf(const Database& original);
 
 class Capture {
  public:
-  // A copy; the data stays as it is. Cost: O(data), and as much memory.
+  // Copies the data and leaves it unchanged. Cost: O(data), and as much memory.
   static Capture Copy(const Dataset& data);
-  // Moves the data out: no key and no function is left, and listeners hear of it. Cost: O(databases + what listeners
-  // do).
+  // Moves the data out: keys and functions are removed, and listeners are notified. Cost: O(databases) plus the
+  // listeners.
   static Capture Take(Dataset& data);
 
-  // Puts the data back in place of what is there, which is returned: the caller decides where that is freed
-  // (LazyFree::Free). Listeners hear that all databases lose their keys. Nothing is left in the Capture. Requires: as
-  // many databases.
+  // Replaces the current data and returns it; the caller decides where it is freed (LazyFree::Free). Listeners are
+  // notified that all databases lose their keys. The Capture is empty afterwards. Requires: an equal number of
+  // databases.
   Capture Restore(Dataset& data) &&;
-  // The same with a copy, so that it can be restored again.
+  // Restores a copy of the captured data, so that the Capture can be restored again. Cost: O(data).
   Capture Restore(Dataset& data) const&;
 
-  // What it holds; that part of the Capture is empty then.
+  // Return a part of the captured data, which the Capture then no longer holds.
   std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }
   std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }
 
@@ -47,7 +46,7 @@ class Capture {
       : databases_(std::move(databases)), functions_(std::move(functions)) {}
 
   std::vector<Database> databases_;
-  std::unique_ptr<FunctionStore::Content> functions_;  // null: none
+  std::unique_ptr<FunctionStore::Content> functions_;  // null without functions
 };
 
 }  // namespace respite

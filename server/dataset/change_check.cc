@@ -16,7 +16,7 @@ namespace respite {
 
 namespace {
 
-// Values up to here are compared as a whole, so that tests stay fast.
+// Larger values are not compared by content, so that tests stay fast.
 constexpr size_t kMostElements = 64;
 constexpr size_t kMostBytes = 32 * 1024;
 
@@ -40,7 +40,7 @@ size_t SizeOf(const Entry& entry) {
   return 0;
 }
 
-// DEBUG DIGEST-VALUE, and when each field of a hash expires.
+// Returns DEBUG DIGEST-VALUE and, for a hash, the deadline of each field.
 std::string ContentOf(const Entry& entry) {
   Digest digest;
   MixValue(digest, entry);
@@ -55,7 +55,7 @@ std::string ContentOf(const Entry& entry) {
   return digest.Hex();
 }
 
-// Redis: the time at which a consumer was last seen is neither counted nor recorded.
+// Redis: a consumer's seen-time is not counted as a change and not recorded.
 std::string GroupsText(const StreamGroup& group) {
   std::string text = StreamIdText(group.last_id).Text();
   text += " read " + std::to_string(group.entries_read);

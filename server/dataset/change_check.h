@@ -1,12 +1,12 @@
-// ChangeCheck: asserts that a command reports what it changes. It exists in builds with assertions only.
+// ChangeCheck: asserts that a command reports its changes. It exists only in builds with assertions.
 //
-// An edit (edit.h) has one. It takes a print of the value when the edit opens and when it closes:
+// Each edit (edit.h) has one. It compares fingerprints of the value when the edit opens and closes:
 //
-//   the value is another one       the edit must have been Touched, and the change counted for the journals
-//   only groups or IDs changed     the change must have been counted; it is no part of what WATCH looks at
-//   the command was refused        nothing may have changed: a refusal leaves no trace
+//   the value has changed          the edit must have been Touched, and the change counted for the journals
+//   only groups or IDs changed     the change must have been counted; it does not affect WATCH
+//   the command was refused        the value must not have changed
 //
-// Of large values only the size is compared. What KeyEdit replaces is noted at once, at any size.
+// Of large values only the size is compared. Replacements by KeyEdit are noted directly, at any size.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ struct ValuePrint {
   ValueType type = ValueType::kString;
   int64_t deadline_ms = kNoDeadline;
   size_t size = 0;                     // elements, or bytes of a string
-  std::optional<std::string> content;  // a digest; none: too large
-  std::optional<std::string> groups;   // of a stream, with the IDs it knows; none: too large
+  std::optional<std::string> content;  // a digest; nullopt if too large
+  std::optional<std::string> groups;   // of a stream, with the IDs that it stores; nullopt if too large
 };
 
 class ChangeCheck {
@@ -56,14 +56,14 @@ class ChangeCheck {
   ChangeCheck(const ChangeCheck&) = delete;
   ChangeCheck& operator=(const ChangeCheck&) = delete;
 
-  // The edit created the key; listeners were told already.
+  // The edit created the key; listeners were already notified.
   void Created() { created_ = true; }
-  // The edit gave the key a value or a deadline, which may be equal to what it had.
+  // The edit gave the key a value or a deadline, which may be equal to the old one.
   void Changed() { changed_ = true; }
   void Reported() { reported_ = true; }
-  // The change is left unreported on purpose.
+  // Suppresses the check for a change that is left unreported on purpose.
   void LeaveUnreported() { closed_ = true; }
-  // Compares, and aborts if a change was not reported. Checks nothing afterwards.
+  // Compares, and aborts if a change was not reported. Later calls do nothing.
   void Close();
 
  private:

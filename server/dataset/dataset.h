@@ -1,5 +1,5 @@
-// Dataset: the data of a server and what every Unit over it needs. It knows no clients, sockets or files: listeners,
-// journals and the disposal of values are interfaces.
+// Dataset: the data of a server and the state that every Unit needs. It does not depend on clients, sockets or files:
+// listeners, journals and the disposal of values are interfaces.
 #pragma once
 
 #include <cstdint>
@@ -20,50 +20,49 @@
 
 namespace respite {
 
-// Hears of changes while they happen: transactions that watch keys, clients that wait for them or cache them, and those
-// who subscribed to keyspace events.
+// Is notified of changes as they happen. Serves WATCH, blocked clients, client-side caching and keyspace events.
 class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
   // A key was created or removed, or its value changed.
   virtual void OnChange(int db, Bytes key) = 0;
   virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;
-  // Clients that wait for the key must look again, although its value is unchanged.
+  // Clients that wait for the key must check it again, although its value is unchanged.
   virtual void OnWake(int db, Bytes key) = 0;
   // These databases are about to lose all their keys.
   virtual void OnFlush(std::span<const int> dbs) = 0;
-  // Two databases changed places.
+  // Two databases were swapped.
   virtual void OnSwap(int one, int other) = 0;
 };
 
-// Keeps what is about to change, so that it can be brought back (snapshots of TEST).
+// Keeps data that is about to change, so that it can be restored (snapshots of TEST).
 class ChangeKeeper {
  public:
   virtual ~ChangeKeeper() = default;
-  // A command may change or remove this key, or create it. `entry` is what it is now; null: absent.
+  // A command may change, remove or create this key. `entry` is its current value; null if absent.
   virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;
-  // A database has lost this content, which nobody else needs. Whoever keeps it leaves an empty database behind.
+  // A database has lost this content, which is no longer used. A keeper that takes it must leave an empty database.
   virtual void OnFlushed(int db, Database& content) = 0;
   virtual void OnSwap(int one, int other) = 0;
-  // All data goes elsewhere: another data set takes its place.
+  // All data is about to be replaced by another data set.
   virtual void OnReplaced() = 0;
 };
 
-// Counters that writes and look-ups feed; INFO shows them.
+// Counters for INFO, updated by writes and look-ups.
 struct KeyspaceStats {
   uint64_t hits = 0;
   uint64_t misses = 0;
   uint64_t expired_keys = 0;
   uint64_t expired_fields = 0;
-  double expired_stale_share = 0;  // running estimate of the share of keys that are expired but still there
+  double expired_stale_share = 0;  // moving average of the share of expired keys that are not removed yet
   uint64_t expire_cycles_cut = 0;  // expired_time_cap_reached_count
   uint64_t expire_cycle_us = 0;
   uint64_t dirty = 0;  // changes since the last save
   uint64_t evicted_keys = 0;
 };
 
-// Frees values that were removed from the keyspace: at once, or on the background thread, as the lazyfree directives
-// say.
+// Frees values that were removed from the keyspace: immediately or on the background thread, depending on the lazyfree
+// directives.
 class Disposal {
  public:
   virtual ~Disposal() = default;
@@ -74,8 +73,8 @@ class Disposal {
 };
 
 struct Dataset {
-  // The rules must outlive it. `random_seed` is for choices that clients see, `id_source` for what they must not
-  // guess.
+  // The rules must outlive this object. `random_seed` is for choices that clients see, `id_source` for IDs that clients
+  // must not be able to guess.
   Dataset(const Settings& rules, const HashKey& hash_key, uint64_t random_seed, const IdSource& id_source = IdSource())
       : settings(rules),
         keyspace(rules.cluster_enabled ? rules.cluster_databases : rules.databases, hash_key,
@@ -94,14 +93,14 @@ struct Dataset {
   Random random;
   KeyUsage usage;
   const EncodingLimits& limits;
-  ChangeListener* listener = nullptr;  // null: nobody listens
-  ChangeKeeper* keeper = nullptr;      // null: nobody keeps anything
-  Disposal* disposal = nullptr;        // null: everything is freed at once
-  FunctionStore* functions = nullptr;  // null: there are none
+  ChangeListener* listener = nullptr;  // may be null
+  ChangeKeeper* keeper = nullptr;      // may be null
+  Disposal* disposal = nullptr;        // null: values are freed immediately
+  FunctionStore* functions = nullptr;  // null: there are no functions
   IdSource ids;
   History history;
   Journals journals;
-  Effects effects;  // of the Units that are under way
+  Effects effects;  // of the open Units
 };
 
 }  // namespace respite

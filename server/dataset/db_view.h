@@ -1,8 +1,7 @@
 // DbView: the selected database as one command sees it, at the time of its Unit.
 //
-// An expired key is absent, and so is an expired field of a hash: a read leaves them for the Unit to purge, a write
-// purges them first. Values are changed through the edits that Open and its siblings return; see edit.h, which defines
-// these functions.
+// An expired key or hash field counts as absent. After a read the Unit purges it when it closes; a write purges it
+// first. Values are changed through the edits that Open and related functions return; edit.h defines these functions.
 #pragma once
 
 #include <span>
@@ -19,16 +18,16 @@ class Edit;
 
 class DbView {
  public:
-  // `known` is a key of the request whose hash is known; all databases use the same hash function.
+  // `known` is a key of the request whose hash is already known; all databases use the same hash function.
   DbView(Unit& unit, int index, bool touches, const HashedText& known = {})
       : unit_(&unit), index_(index), touches_(touches), known_(known) {}
 
   int Index() const { return index_; }
   const Database& Data() const { return unit_->data().keyspace[index_]; }
-  // The same Unit's view of another database.
+  // Returns a view of another database in the same Unit.
   DbView Other(int index) const { return DbView(*unit_, index, touches_, known_); }
 
-  // Reads a value: counts a hit or a miss and marks the key as used.
+  // Reads a value: counts a hit or a miss, and marks the key as used.
   const Entry* Read(Bytes key) {
     const Entry* entry = Inspect(key);
     if (entry != nullptr && touches_) MarkUsed(*const_cast<Entry*>(entry));
@@ -40,63 +39,63 @@ class DbView {
     CountLookup(key, entry);
     return entry;
   }
-  // As Inspect, but does not report a miss (OBJECT, and look-ups on a walk).
+  // Looks up a key and counts a hit or a miss, but reports no "keymiss" event (OBJECT, and look-ups during iteration).
   const Entry* Examine(Bytes key) {
     const Entry* entry = Peek(key);
     ++(entry != nullptr ? unit_->data().stats.hits : unit_->data().stats.misses);
     return entry;
   }
-  // As Read, and marks the key as used even for a client with CLIENT NO-TOUCH (TOUCH).
+  // Reads a value and marks the key as used even for a client with CLIENT NO-TOUCH (TOUCH).
   const Entry* Use(Bytes key) {
     const Entry* entry = Inspect(key);
     if (entry != nullptr) MarkUsed(*const_cast<Entry*>(entry));
     return entry;
   }
-  // Finds a key and changes nothing, not even counters (DEBUG).
+  // Finds a key without changing any state or counters (DEBUG).
   const Entry* Peek(Bytes key) {
     Entry* entry = Data().Find(key, HashOf(key));
     return entry != nullptr && IsAlive(*entry) ? entry : nullptr;
   }
-  // For entries met on a walk (SCAN): returns false for an expired one, which the Unit purges when it closes.
+  // For entries found during iteration (SCAN): returns false for an expired one, which the Unit purges when it closes.
   bool IsAlive(const Entry& entry) {
     if (entry.HasTimedFields() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->judged_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
     return false;
   }
-  // Finds a key in a command that changes keys: an expired one is purged at once.
+  // Finds a key in a command that changes keys; an expired key is purged immediately.
   const Entry* Find(Bytes key) { return FindMutable(key); }
-  // As Find, but counts a hit or a miss.
+  // Finds a key in a command that changes keys, and counts a hit or a miss.
   const Entry* FindToRead(Bytes key) {
     const Entry* entry = Find(key);
     CountLookup(key, entry);
     return entry;
   }
 
-  // As Read and FindToRead, and refuse anything but a string.
+  // Read and FindToRead for strings; throw an error for any other type.
   const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }
   const Entry* FindStringToRead(Bytes key) { return CheckString(FindToRead(key)); }
 
-  // A collection (Hash, List, Set, SortedSet) to read; an absent key reads as an empty one. Refuses another type.
+  // Reads a collection (Hash, List, Set, SortedSet); an absent key reads as empty. Throws an error for another type.
   template <class Type>
   const Type Read(Bytes key) {
     return Type(PlaceOf(ValueSlot(CheckType(Read(key), Type::kType))));
   }
-  // As Read, for an entry that was found already. Requires: it has this type.
+  // Reads the collection in an entry that was already found. Requires: it has this type.
   template <class Type>
   const Type View(const Entry* entry) const {
     return Type(PlaceOf(ValueSlot(entry)));
   }
 
-  // Find a key in order to change it: Open a key of any type, OpenString a string (another type is refused). The forms
-  // with ToRead count a hit or a miss; they are for commands that reply with the value and then change it.
+  // Find a key in order to change it. Open accepts any type; OpenString throws an error unless it is a string.
+  // OpenStringToRead also counts a hit or a miss, for commands that reply with the value before they change it.
   KeyEdit Open(Bytes key);
   KeyEdit OpenString(Bytes key);
   KeyEdit OpenStringToRead(Bytes key);
-  // As Open, but also finds an expired key (RESTORE).
+  // Opens a key even if it has expired (RESTORE).
   KeyEdit OpenUnjudged(Bytes key);
-  // Find a collection in order to change it. If there is none, OpenOrCreate creates an empty one with room for `room`
-  // bytes.
+  // Find a collection in order to change it. OpenOrCreate creates an empty one, with room for `room` bytes, if there is
+  // none.
   template <class Type>
   Edit<Type> Open(Bytes key);
   template <class Type>
@@ -116,8 +115,8 @@ class DbView {
     unit_->Swapped(one, other);
   }
 
-  // Hints that the keys at every `step`-th word, at most kPrefetchAhead, are looked up next: their cache misses
-  // overlap.
+  // Prefetches the keys at every `step`-th argument, at most kPrefetchAhead, so that the cache misses of the following
+  // look-ups overlap.
   static constexpr size_t kPrefetchAhead = 16;
   void Prefetch(std::span<const Bytes> words, size_t step) const;
 
@@ -131,7 +130,7 @@ class DbView {
   uint64_t HashOf(Bytes key) const { return known_.Is(key) ? known_.Hash() : Data().Hash(key); }
   Entry* FindMutable(Bytes key);
 
-  // The operations of KeyEdit. `entry` is what FindMutable returned for `key`.
+  // Implement KeyEdit. `entry` is the result of FindMutable for `key`.
   Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);
   Entry* Assign(Entry* entry, Bytes key, StringContent&& content);
   Entry* Add(Bytes key, StringContent&& content, int64_t deadline_ms);
@@ -154,7 +153,7 @@ class DbView {
   static EntryType* CheckString(EntryType* entry) {
     return CheckType(entry, ValueType::kString);
   }
-  // An empty collection; only a type without a packed form begins as an object (Stream).
+  // Creates an empty collection. A type without a packed form (Stream) begins as an object.
   template <class Type>
   static Entry* NewEntry(Bytes key, size_t room, uint32_t access) {
     if constexpr (requires { Type::FirstObject(); }) {
@@ -171,7 +170,7 @@ class DbView {
 
   Unit* unit_;
   int index_;
-  bool touches_;  // CLIENT NO-TOUCH leaves access data alone
+  bool touches_;  // false: CLIENT NO-TOUCH leaves access data unchanged
   HashedText known_;
 };
 

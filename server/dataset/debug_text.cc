@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kIntegerDigitsMax = 11;  // texts up to this long are tried as integers
+constexpr size_t kIntegerDigitsMax = 11;  // texts up to this length may be stored as integers
 
 size_t LengthBytes(size_t length) {
   if (length < 64) return 1;

@@ -1,4 +1,4 @@
-// What DEBUG shows of the insides: values and tables.
+// DEBUG's descriptions of internal data: values and tables.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,14 @@
 
 namespace respite {
 
-// DEBUG OBJECT's line: "Value at:0x… refcount:1 encoding:int serializedlength:2 lru:… lru_seconds_idle:0".
+// Returns DEBUG OBJECT's line: "Value at:0x… refcount:1 encoding:int serializedlength:2 lru:… lru_seconds_idle:0".
 std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t now_ms);
 
-// Bytes that the value of a string takes in an RDB file without compression: its length or integer marker, its bytes.
+// Returns the size in bytes of a string's value in an RDB file without compression: its length or integer marker, and
+// its content.
 size_t SerializedStringBytes(const Entry& entry);
 
-// DEBUG HTSTATS: the figures of one table.
+// Returns the statistics of one table, for DEBUG HTSTATS.
 enum class TableDetail : uint8_t { kBrief, kFull };
 std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail);
 

@@ -1,4 +1,4 @@
-// Edit and KeyEdit: a value while a command changes it, from the look-up to the report.
+// Edit and KeyEdit: a value while a command changes it, from the look-up to the report of the change.
 //
 //   Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, room);   a collection, with the groups of a stream
 //   hash->Set(field, value);
@@ -8,8 +8,9 @@
 //   text.Assign(call.Value(value));                            out, replaced or given a deadline
 //   text.Touched("set");
 //
-// DbView opens them. In a command nothing else changes values, and nothing else reports changes; ChangeCheck asserts
-// that each change is reported. Two edits of one key must not live at the same time. View and key must outlive them.
+// DbView opens edits. Commands change values and report changes only through edits; ChangeCheck asserts that each
+// change is reported. Two edits of one key must not exist at the same time. The DbView and the key must outlive the
+// edit.
 #pragma once
 
 #include <span>
@@ -20,7 +21,7 @@
 
 namespace respite {
 
-// The base of all edits: the key, and the reports of changes. Unit documents what each report means.
+// Base of all edits: the key, and the reports of changes. Unit documents each report.
 class AnyEdit {
  public:
   AnyEdit(const AnyEdit&) = delete;
@@ -32,7 +33,7 @@ class AnyEdit {
     NoteReport();
     Reporter().Touched(db_.index_, key_, event, changes);
   }
-  // A further event of a change that Touched reported, of this or of another key.
+  // Reports a further event of a change that Touched has reported, for this or another key.
   void AlsoTouched(const KeyEvent& event) {
     NoteReport();
     Reporter().AlsoTouched(db_.index_, key_, event);
@@ -66,16 +67,16 @@ class AnyEdit {
   [[no_unique_address]] ChangeCheck check_;
 };
 
-// A key and the whole of its value.
+// An edit of a key with its whole value.
 class KeyEdit : public AnyEdit {
  public:
-  // False if the key does not exist, or was taken out.
+  // Returns false if the key does not exist or was taken.
   explicit operator bool() const { return entry_ != nullptr; }
   const Entry* entry() const { return entry_; }
   const Entry* operator->() const { return entry_; }
   const Entry& operator*() const { return *entry_; }
 
-  // Sets text and deadline, whatever the key held.
+  // Sets text and deadline, regardless of the old value.
   void Put(StringContent content, int64_t deadline_ms = kNoDeadline) {
     check_.Changed();
     entry_ = db_.Put(entry_, key_, std::move(content), deadline_ms);
@@ -85,36 +86,36 @@ class KeyEdit : public AnyEdit {
     check_.Changed();
     entry_ = db_.Assign(entry_, key_, std::move(content));
   }
-  // Stores a value that was made elsewhere. Requires: the key does not exist.
+  // Stores a value that was created elsewhere. Requires: the key does not exist.
   void Add(EntryPtr value) {
     check_.Changed();
     entry_ = db_.Add(std::move(value));
   }
-  // Removes the key and returns its entry; the caller decides where that is freed. Requires: it exists.
+  // Removes the key and returns its entry; the caller decides where it is freed. Requires: the key exists.
   EntryPtr Take() {
     check_.Changed();
     return db_.MutableData().Take(std::exchange(entry_, nullptr));
   }
-  // Stores a value that was made elsewhere, whether or not the key exists. Returns the old one; the caller decides
-  // where that is freed. Unlike Take and Add, this does not announce a new key if one existed.
+  // Stores a value that was created elsewhere. Returns the old one, or null; the caller decides where it is freed.
+  // Unlike Take and Add, this does not announce a new key if the key existed.
   EntryPtr Replace(EntryPtr value);
-  // Requires for all below: the key exists.
+  // All functions below require that the key exists.
   void SetDeadline(int64_t deadline_ms) {
     check_.Changed();
     entry_ = db_.MutableData().SetDeadline(entry_, deadline_ms);
   }
-  // Requires: an integer.
+  // Requires: the value is an integer.
   void SetInteger(int64_t value) {
     check_.Changed();
     entry_->SetInteger(value);
   }
-  // Makes the text of a string `size` bytes long and lets the caller write to it; see Database::Grow. The next change
-  // may move the text.
+  // Resizes a string to `size` bytes and returns its text for writing; see Database::Grow. The next change may move the
+  // text.
   std::span<char> Grow(size_t size) {
     entry_ = db_.MutableData().Grow(entry_, size);
     return Text();
   }
-  // The same if this needs no other memory. Otherwise returns an empty span and does nothing.
+  // Resizes a string if this needs no other memory. Otherwise returns an empty span and does nothing.
   std::span<char> TryGrow(size_t size) { return entry_->TryGrow(size) ? Text() : std::span<char>(); }
 
  private:
@@ -126,25 +127,25 @@ class KeyEdit : public AnyEdit {
   Entry* entry_;
 };
 
-// A collection. The destructor drops an empty one, with the event "del" unless this edit created it.
+// An edit of a collection. The destructor removes an empty one, with the event "del" unless this edit created it.
 template <class Type>
 class Edit : public AnyEdit {
  public:
   ~Edit() { DropIfEmpty(); }
 
-  // False if the key does not exist (only after Open).
+  // Returns false if the key does not exist (only after Open).
   explicit operator bool() const { return value_.Exists(); }
   Type* operator->() { return &value_; }
   const Type* operator->() const { return &value_; }
   Type& operator*() { return value_; }
 
-  // Removes the key and returns its entry; the caller decides where that is freed. Only reports may follow. Requires:
-  // it exists.
+  // Removes the key and returns its entry; the caller decides where it is freed. Only reports may follow. Requires: the
+  // key exists.
   EntryPtr Take() {
     is_closed_ = true;
     return db_.MutableData().Take(value_.slot().entry());
   }
-  // Does the work of the destructor now; the edit must not be used afterwards. Returns true if the key is gone.
+  // Does the work of the destructor now; the edit must not be used afterwards. Returns true if it removed the key.
   bool Close() {
     const bool dropped = DropIfEmpty();
     check_.Close();
@@ -153,7 +154,7 @@ class Edit : public AnyEdit {
 
  private:
   friend class DbView;
-  // `found` is the key's entry before one was created for it.
+  // `found` is the key's entry before the edit created one.
   Edit(DbView& db, Bytes key, const Entry* found, const CollectionPlace& place)
       : AnyEdit(db, key, found), value_(place) {
     if (found == nullptr && value_.Exists()) check_.Created();

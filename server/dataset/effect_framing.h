@@ -1,5 +1,5 @@
-// How the effects of one Unit are written to a file or a stream: SELECT where the database changes, and MULTI and EXEC
-// around several. As in Redis 7, SELECT comes inside MULTI.
+// Frames the propagated commands of one Unit for a file or a stream: adds SELECT where the database changes, and MULTI
+// and EXEC around several commands. As in Redis 7, SELECT comes inside MULTI.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace respite {
 
-// Calls `take.Piece(Bytes)` with the texts of the effects for `target`, and `take.Select(std::string)` with that of
-// each SELECT, in order. `selected_db` is the database that was selected last (-1: none), and is kept up to date.
+// Calls `take.Piece(Bytes)` with each command for `target`, and `take.Select(std::string)` with each SELECT, in order.
+// `selected_db` is the database selected last (-1: none), and is updated.
 template <class Take>
 void FrameEffects(const UnitEffects& effects, JournalEntry::Target target, int& selected_db, Take&& take) {
   size_t wanted = 0;

@@ -23,10 +23,10 @@ namespace respite {
 
 namespace {
 
-constexpr int kKeysPerLook = 16;  // keys between two looks at the clock
+constexpr int kKeysPerLook = 16;  // keys between two readings of the clock
 
-// How long one round may take. Redis: up to half a millisecond for the lower tenth of the scale, then 15 % more for
-// each step, and no limit at 100.
+// Returns the time limit of one round. Redis: 50 µs per step up to tenacity 10, then 15 % more for each step, and no
+// limit at 100.
 int64_t RoundUs(int tenacity) {
   constexpr int kGentle = 10;
   constexpr int kMerciless = 100;
@@ -57,7 +57,7 @@ size_t Eviction::ExcessBytes() const {
 bool Eviction::LacksMemory() const { return parts_.settings.maxmemory != 0 && lacks_memory_; }
 
 void Eviction::BeforeCommand() {
-  // Clients that are served in the middle of a command must not change the answer that this command got.
+  // Clients that are served in the middle of a command must not change the result for that command.
   if (parts_.removal.Now() == KeyRemoval::Answer::kLater) return;
   lacks_memory_ = MakeRoom() == Outcome::kFailed;
 }
@@ -82,7 +82,8 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
   const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
   Unit unit(parts_.data, parts_.clock.WallMs(), ExpiryRule::kPurge);
   Outcome outcome = Outcome::kWithin;
-  // Messages about an evicted key take memory, too. If they counted, each eviction would cause others.
+  // Counts only freed values. Messages about an evicted key also use memory, so counting them would cause more
+  // evictions.
   freed_bytes_ = 0;
   for (int keys = 1; freed_bytes_ < excess_bytes; ++keys) {
     const auto choice = pool_.Choose(unit.now_ms());
@@ -104,7 +105,7 @@ void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
   if (choice.entry->IsExpired(unit.now_ms())) {
     const int64_t before = parts_.memory.ReachableBytes();
     unit.Purge(choice.db, choice.entry);
-    // The background thread frees at the same time, and its counters lag behind.
+    // The background thread frees memory concurrently, and its counters lag.
     const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
     if (freed_bytes > 0) freed_bytes_ += static_cast<size_t>(freed_bytes);
   } else {
@@ -112,7 +113,7 @@ void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
     unit.Evict(choice.db, choice.entry, parts_.settings.lazyfree_lazy_eviction ? Bytes("UNLINK") : Bytes("DEL"));
     freed_bytes_ += parts_.lazy_free.EvictedBytes() - before;
   }
-  unit.Close();  // each key is a group of its own in the journal
+  unit.Close();  // each key is propagated separately
 }
 
 void Eviction::StartInNextTurn() {

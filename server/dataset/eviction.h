@@ -1,13 +1,13 @@
-// Eviction: keeps memory within `maxmemory` by removing keys, as `maxmemory-policy` says.
+// Eviction: keeps memory within `maxmemory` by removing keys according to `maxmemory-policy`.
 //
-//   command ─► BeforeCommand ─ within the limit: two loads and a compare
-//                           └─ above: spare blocks go, then keys, for as long as maxmemory-eviction-tenacity allows;
-//                              the rest in later Turns, a little in each
+//   command ─► BeforeCommand ─ below the limit: two loads and a comparison
+//                           └─ above the limit: frees spare blocks, then evicts keys for as long as
+//                              maxmemory-eviction-tenacity allows; continues in later Turns, a little in each
 //
-// The memory that counts is what the allocator handed out, without the buffer of the append-only file and the values
-// that wait for the background thread. Each removed key is journaled and announced as a deleted one is.
+// Counted is the memory in use by the allocator, without the buffer of the append-only file, script engines and the
+// values that wait for the background thread. An evicted key is propagated and announced like a deleted key.
 //
-// Nothing is evicted while a file is loaded, in the middle of a late script, or while CLIENT PAUSE holds writes back.
+// Keys are not evicted while a file is loaded, in the middle of a slow script, or while writes are paused.
 #pragma once
 
 #include <cstddef>
@@ -49,24 +49,24 @@ class Eviction {
   };
   explicit Eviction(const Parts& parts);
 
-  // Makes room, if memory is short. Requires: maxmemory is set; no command is running.
+  // Frees memory if it is above the limit. Requires: maxmemory is set; no command is running.
   void BeforeCommand();
-  // Makes room in the following Turns until memory is within the limit.
+  // Frees memory in the following Turns until it is within the limit.
   void StartInNextTurn();
-  // Memory was above the limit before the running command, and nothing could be evicted: commands that take memory are
-  // refused.
+  // Returns whether memory was above the limit before the running command and no key could be evicted. Commands that
+  // use memory are then refused.
   bool LacksMemory() const;
-  // Bytes of used memory that `maxmemory` does not count.
+  // Returns the bytes of used memory that `maxmemory` does not count.
   size_t UncountedBytes() const;
-  // Sets what returns the bytes of script engines. Redis: `maxmemory` does not count them, and no key must go because
-  // of what a script has left for the garbage collector.
+  // Sets a function that returns the memory of script engines in bytes. Redis: `maxmemory` does not count it, and keys
+  // must not be evicted because of uncollected garbage of scripts.
   void SetScriptBytes(std::function<size_t()> script_bytes) { script_bytes_ = std::move(script_bytes); }
 
  private:
   enum class Outcome : uint8_t {
-    kWithin,   // the limit
-    kRunning,  // above it; the next Turn continues
-    kFailed,   // above it, and nothing can be evicted
+    kWithin,   // memory is within the limit
+    kRunning,  // above the limit; the next Turn continues
+    kFailed,   // above the limit, and no key can be evicted
   };
 
   Outcome MakeRoom();
@@ -79,7 +79,7 @@ class Eviction {
 
   const Parts parts_;
   EvictionPool pool_;
-  size_t freed_bytes_ = 0;     // by the round that is under way
+  size_t freed_bytes_ = 0;     // by the current round
   bool lacks_memory_ = false;  // as of the last command
   bool posted_ = false;        // the next round waits for its Turn
 };

@@ -7,11 +7,11 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kDead = UINT64_MAX;
-// A table that lost most of its keys has many empty buckets; then a few keys must suffice.
+// Maximum buckets per wanted key. A table that lost most of its keys has many empty buckets; then fewer keys suffice.
 constexpr size_t kBucketsPerSample = 4;
-// After this many draws for each key, all keys have most likely been seen.
+// After this many samples per key, most likely every key has been seen.
 constexpr size_t kRoundsAtMost = 16;
-// So often are keys drawn while some of them may not go.
+// Maximum number of rounds while some keys must not be evicted.
 constexpr int kDrawsAtMost = 64;
 
 }  // namespace
@@ -116,7 +116,7 @@ std::optional<EvictionPool::Choice> EvictionPool::TakeBest(int64_t now_ms) {
     if (!IndexOf(best.db).Has(best.entry, best.hash) || !MayGo(*best.entry)) continue;
     const uint64_t score = Score(*best.entry, now_ms);
     if (score >= best.score) return Choice{best.db, best.entry};
-    best.score = score;  // it was used since, but may still be the best
+    best.score = score;  // used in the meantime, but may still be the best
     Keep(best);
   }
   return std::nullopt;

@@ -106,7 +106,7 @@ void ExactExpiry::RunDue(int64_t) {
 }
 
 void ExactExpiry::Remove(const Deadline& deadline) {
-  Unit unit(data_, clock_.WallMs() + 1, ExpiryRule::kPurge);  // a key lives through the millisecond of its deadline
+  Unit unit(data_, clock_.WallMs() + 1, ExpiryRule::kPurge);  // a key exists through the millisecond of its deadline
   Entry* entry = data_.keyspace[deadline.db].Find(KeyOf(deadline), deadline.hash);
   if (entry != nullptr && entry->IsExpired(unit.now_ms())) {
     unit.Purge(deadline.db, entry);

@@ -1,5 +1,5 @@
-// ExactExpiry: removes keys and fields at the very moment of their deadline, in order, while the clock is moved by
-// hand. Otherwise Expiry samples: nobody sees the difference as long as time passes by itself.
+// ExactExpiry: removes keys and fields exactly at their deadline, in order, while a test moves the clock. At other
+// times Expiry samples keys; clients cannot see the difference while time passes by itself.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class ExactExpiry final : public Timers::Source {
   ExactExpiry(Dataset& data, const Clock& clock, const KeyRemoval& removal)
       : data_(data), clock_(clock), removal_(removal) {}
 
-  // From now on, removes each key and field with a deadline up to this wall time at its deadline. Deadlines that are
-  // set later are not known. Cost: O(n log n) for n deadlines.
+  // From now on, removes each key and field with a deadline up to this wall time at its deadline. Ignores deadlines
+  // that are set later. Cost: O(n log n) for n deadlines.
   void Begin(int64_t until_wall_ms);
   void End();
 
@@ -28,10 +28,10 @@ class ExactExpiry final : public Timers::Source {
     int64_t wall_ms;
     int db;
     std::string key;
-    bool is_field;  // one of the fields of this hash
+    bool is_field;  // a field of this hash expires
   };
-  // The key or field that expires first, by name if several do. Nothing where this server removes none. Cost: O(n) for
-  // n deadlines.
+  // Returns the key or field that expires first; the lowest database and name if there are several. Returns nullopt if
+  // this server may not remove keys. Cost: O(n) for n deadlines.
   std::optional<Earliest> FindEarliest() const;
 
   int64_t NextDueMs() const override;
@@ -51,10 +51,10 @@ class ExactExpiry final : public Timers::Source {
   Bytes KeyOf(const Deadline& deadline) const { return Bytes(keys_).substr(deadline.key_begin, deadline.key_size); }
   bool IsLater(const Deadline& one, const Deadline& other) const;
   bool IsNextRepeated() const;
-  // The next one. Requires: there are some.
+  // Returns the next deadline. Requires: !IsEmpty().
   const Deadline& Front() const { return IsNextRepeated() ? repeated_.front() : planned_.back(); }
   Deadline Take();
-  // The keys of deadlines that follow are somewhere in memory: it fetches them while others are removed.
+  // Prefetches the keys of the following deadlines while others are removed.
   void Prefetch() const;
   bool IsEmpty() const { return planned_.empty() && repeated_.empty(); }
   bool IsInTime(int64_t deadline_ms) const { return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_; }
@@ -62,16 +62,16 @@ class ExactExpiry final : public Timers::Source {
   template <class Visit>
   void VisitTimed(int db, Visit&& visit) const;
   void Collect(int db);
-  // Removes the key or those of its fields that have expired. A hash with another deadline before the end is repeated.
+  // Removes the key, or its expired fields. A hash with another deadline before the end is added to repeated_.
   void Remove(const Deadline& deadline);
 
   Dataset& data_;
   const Clock& clock_;
   const KeyRemoval& removal_;
   int64_t until_wall_ms_ = 0;
-  // A million keys are sorted once, which is faster than a heap of them.
-  std::vector<Deadline> planned_;   // the next one last
-  std::vector<Deadline> repeated_;  // of hashes with several deadlines: a heap, the next one first
+  // A million keys are sorted once, which is faster than a heap.
+  std::vector<Deadline> planned_;   // sorted, next one last
+  std::vector<Deadline> repeated_;  // hashes with several deadlines: a heap, next one first
   std::string keys_;
 };
 

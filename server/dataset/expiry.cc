@@ -8,21 +8,21 @@ namespace respite {
 
 namespace {
 
-// At effort 1; each further step adds or subtracts the number of the same name with PerEffort. A sample is so large
-// that chance hardly ends a round too early: with Redis' 20 keys the share of expired keys grows far beyond the
-// accepted one before a round does any work.
+// Values at effort 1; each further step of effort adds or subtracts the constant with PerEffort. The sample is large
+// enough that a round rarely ends too early by chance. With Redis' 20 keys the share of expired keys grows far beyond
+// the accepted share before a round does any work.
 constexpr uint64_t kSampleSize = 400;
 constexpr uint64_t kSampleSizePerEffort = 100;
 constexpr int64_t kSharePercent = 25;  // of the timer's period
 constexpr int64_t kSharePercentPerEffort = 2;
-constexpr uint64_t kAcceptedPermille = 50;  // half of what is promised, because more keys expire until the next round
+constexpr uint64_t kAcceptedPermille = 50;  // half of the promised share, because more keys expire until the next round
 constexpr uint64_t kAcceptedPermillePerEffort = 5;
 
-// A remaining time counts as at most this (71 000 years), so that the sum of a sample cannot overflow.
+// Upper bound of a counted remaining time (71 000 years), so that the sum of a sample cannot overflow.
 constexpr int64_t kLongestTtlMs = INT64_MAX / 4096;
 constexpr size_t kFieldsPerPurge = 256;  // of one hash
-constexpr size_t kHashesPerSample = 16;  // hashes with expired fields between two looks at the clock
-constexpr uint64_t kPlacesPerKey = 20;   // empty places of the table that a sample may skip for each key it wants
+constexpr size_t kHashesPerSample = 16;  // hashes with expired fields between two readings of the clock
+constexpr uint64_t kPlacesPerKey = 20;   // empty table slots that a sample may skip for each wanted key
 
 }  // namespace
 
@@ -68,7 +68,7 @@ void Expiry::NextDatabase() {
 void Expiry::FinishRound() {
   if (round_.databases_left > 0) {
     ++data_.stats.expire_cycles_cut;
-    NextDatabase();  // the other databases come first
+    NextDatabase();  // the next round begins with the other databases
   }
   double share = round_.seen == 0 ? 0 : static_cast<double>(round_.expired) / static_cast<double>(round_.seen);
   data_.stats.expired_stale_share = data_.stats.expired_stale_share * 0.95 + share * 0.05;
@@ -80,7 +80,7 @@ Expiry::Cleaning Expiry::CleanDatabase(int db, int64_t deadline_us) {
   return keys == Cleaning::kClean ? CleanFields(db, deadline_us) : keys;
 }
 
-// An empty sample, from the empty end of the table, has no information.
+// An empty sample, from the empty end of the table, does not show that the database is clean.
 bool Expiry::IsClean(const Sampled& sampled) const {
   return sampled.seen > 0 && !sampled.unfinished && sampled.expired * 1000 <= sampled.seen * round_.accepted_permille;
 }
@@ -160,7 +160,7 @@ Expiry::Sampled Expiry::SampleDatabase(int db, int64_t now_ms) {
         sampled.ttl_sum_ms += std::min(entry->Deadline() - now_ms, kLongestTtlMs);
       }
     });
-    if (progress.cursor == 0) break;  // a key must not be seen twice in a sample
+    if (progress.cursor == 0) break;  // a sample must not contain a key twice
   }
   Unit unit(data_, now_ms, ExpiryRule::kPurge);
   for (Entry* entry : dead_) unit.Purge(db, entry);

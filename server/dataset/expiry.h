@@ -1,16 +1,16 @@
-// Expiry: removes keys whose time has come, a little at a time.
+// Expiry: removes expired keys, a little at a time.
 //
-// Reads and writes purge the expired keys they meet; this finds the others. Each tick of the timer begins a round,
-// which walks the indexes of keys with a deadline, database after database, from where the last one stopped. In each
-// database it looks at a sample of neighbours and goes on as long as more than the accepted share of them (5 % at
-// effort 1) was dead; since a walk meets first what it has not seen for longest, the share in the whole database is
-// then lower still. A server without dead keys spends almost nothing.
+// Reads and writes purge the expired keys that they find; Expiry finds the others. Each timer tick begins a round,
+// which iterates over the indexes of keys with a deadline, database by database, from where the last round stopped. It
+// checks samples of neighbouring keys in a database, until at most the accepted share of a sample (5 % at effort 1) has
+// expired. The share in the whole database is then even lower, because an iteration reaches the keys unseen for longest
+// first. Without expired keys a round costs almost nothing.
 //
-// Then it does the same with the index of hashes that have deadlines on fields. A hash knows its next deadline, so
-// fields that have not expired cost nothing; a hash with very many expired ones is cleaned over several samples.
+// Then it treats the index of hashes with deadlines on fields in the same way. A hash knows its next deadline, so
+// fields that have not expired cost nothing; a hash with very many expired fields is cleaned over several samples.
 //
-// Two bounds on time: a round may use a share of the timer's period (25 % at effort 1), and it works in slices of
-// kSliceUs, between which clients are served.
+// Time has two limits: a round may use a share of the timer's period (25 % at effort 1), and it works in slices of
+// kSliceUs; clients are served between slices.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Expiry {
  public:
   static constexpr int64_t kSliceUs = 1000;
 
-  enum class Outcome : uint8_t { kFinished, kMore };  // kMore: the round wants another slice
+  enum class Outcome : uint8_t { kFinished, kMore };  // kMore: the round needs another slice
   struct Slice {
     Outcome outcome;
     int64_t elapsed_us;
@@ -34,14 +34,14 @@ class Expiry {
 
   Expiry(Dataset& data, const Clock& clock, const Pace& pace) : data_(data), clock_(clock), pace_(pace) {}
 
-  // Called at each tick of the timer, `hz` times a second. A round that is still under way ends.
+  // Called at each timer tick, `hz` times per second. Ends an unfinished round.
   void StartRound(const Settings& settings, int hz);
-  // Cost: kSliceUs, and what the removal of the last few values takes.
+  // Cost: kSliceUs, plus the removal of the last few values.
   Slice RunSlice();
 
-  // DEBUG SET-ACTIVE-EXPIRE. Switching it off also ends the round that is under way.
+  // DEBUG SET-ACTIVE-EXPIRE. Switching it off also ends the current round.
   void SetActive(bool active);
-  // Mean remaining time of the keys with a deadline in `db`, in ms, from what the rounds saw; 0: unknown.
+  // Returns the mean remaining time in ms of the keys with a deadline in `db`, estimated from samples; 0 if unknown.
   int64_t AverageTtlMs(int db) const;
 
  private:
@@ -54,9 +54,9 @@ class Expiry {
     uint64_t seen = 0;
     uint64_t expired = 0;
     int64_t ttl_sum_ms = 0;
-    bool unfinished = false;  // a hash has more dead fields
+    bool unfinished = false;  // a hash has more expired fields
   };
-  // The limits of a round, and what it has done so far.
+  // The limits and the progress of a round.
   struct Round {
     int databases_left = 0;
     uint64_t sample_size = 0;
@@ -67,12 +67,12 @@ class Expiry {
   };
   enum class Cleaning : uint8_t { kClean, kOutOfTime };
 
-  // Works on one database until few of the keys it meets are dead, or few of the hashes have dead fields.
+  // Cleans one database until few of the sampled keys have expired, and few of the sampled hashes have expired fields.
   Cleaning CleanDatabase(int db, int64_t deadline_us);
   Cleaning CleanKeys(int db, int64_t deadline_us);
   Cleaning CleanFields(int db, int64_t deadline_us);
   bool IsClean(const Sampled& sampled) const;
-  // False: another node decides about it, see HiddenSlots.
+  // Returns false if another node decides about the key, see HiddenSlots.
   bool IsRemovable(const Entry& entry) const { return !data_.keyspace.hidden().HasKey(entry.Key()); }
   Sampled SampleDatabase(int db, int64_t now_ms);
   Sampled SampleFields(int db, int64_t now_ms);
@@ -87,7 +87,7 @@ class Expiry {
   int next_db_ = 0;
   std::vector<Progress> progress_;
   Round round_;
-  std::vector<Entry*> dead_;  // or with dead fields, of one sample; kept for its memory
+  std::vector<Entry*> dead_;  // expired keys, or hashes with expired fields, of one sample; kept to reuse its memory
 };
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// FunctionStore: the functions of FCALL as one piece of the data. A Dataset holds them without knowing what they are
-// made of, so that whoever captures, replaces or drops data does so with keys and functions together (Capture).
+// FunctionStore: the functions of FCALL as an opaque part of the data. So code that captures, replaces or drops a
+// Dataset treats keys and functions together (Capture).
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace respite {
 
 class FunctionStore {
  public:
-  // The functions of one moment. Another thread may free them.
+  // The functions at one moment. Another thread may free them.
   class Content {
    public:
     virtual ~Content() = default;
@@ -20,8 +20,8 @@ class FunctionStore {
 
   virtual ~FunctionStore() = default;
   virtual std::unique_ptr<Content> Copy() const = 0;
-  // Puts `content` in place of what is there, which is returned. Null: there are no functions then. Cost: O(1) for what
-  // Exchange returned; for a copy that of loading its libraries anew.
+  // Replaces the functions by `content` and returns the old ones. Null means no functions. Cost: O(1) for content that
+  // Exchange returned; for a copy, the cost of loading its libraries again.
   virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;
 };
 

@@ -1,9 +1,9 @@
-// History: which history the data has, and how far it goes. Replicas ask for a history by its id and an offset; a
-// snapshot keeps them.
+// History: the replication history of the data, and the offset reached in it. Replicas ask for a history by its ID and
+// an offset; a snapshot stores both.
 //
-// The history of a primary is the stream of its effects, in bytes. A replica has the history of its primary. A server
-// that becomes a primary begins a history of its own under a new id, but remembers the old id and where it ended: other
-// replicas of the former primary may go on from there (PSYNC2).
+// The history of a primary is its replication stream, in bytes. A replica has the history of its primary. A server that
+// becomes a primary begins a new history under a new ID, but remembers the old ID and where it ended. So other replicas
+// of the former primary may continue from there (PSYNC2).
 #pragma once
 
 #include <cstdint>
@@ -20,38 +20,38 @@ struct History {
   std::string id = RandomHex(kIdLength);
   int64_t offset = 0;  // bytes so far
   std::string former_id = std::string(kIdLength, '0');
-  int64_t former_end = -1;  // the former history and this one are the same up to here; -1: there is none
-  int stream_db = 0;        // what the stream has selected at `offset`
-  bool is_shared = false;   // replicas have it, or it is a primary's: snapshots keep it
+  int64_t former_end = -1;  // both histories are equal up to here; -1: no former history
+  int stream_db = 0;        // database that the stream has selected at `offset`
+  bool is_shared = false;   // replicas have it, or it is a primary's history: snapshots store it
 
-  // Whether the data here is a state of the primary's history. On a primary it always is kWhole.
+  // Whether the data here is a state of the primary's history. Always kWhole on a primary.
   enum class Data : uint8_t {
     kWhole,     // the state of the history at `offset`
-    kNone,      // a replica has dropped its data, or never had any, and its primary's is not loaded
-    kDiverged,  // a command of the primary failed here, so its effect is missing
-    kOther,     // the state of this history at `offset`, but the primary to follow may have another one
+    kNone,      // a replica without data, which has not loaded its primary's data
+    kDiverged,  // a command of the primary failed here, so its change is missing
+    kOther,     // the state of this history at `offset`, but the new primary may have another history
   };
-  // Whether the server to follow has this history (kSame) or may have another one, as far as is known before it is
-  // asked.
+  // Whether the new primary is known to have this history (kSame) or may have another one. The primary has not been
+  // contacted yet.
   enum class Owner : uint8_t { kSame, kOther };
   Data data = Data::kWhole;
 
-  // Whether this server may take the place of its primary without an operator's command.
+  // Returns whether this server may replace its primary without an operator's command.
   bool IsWhole() const { return data == Data::kWhole; }
-  // Whether the data is a state of this history, so that another server may be asked to continue it.
+  // Returns whether the data is a state of this history, so that another server may be asked to continue it.
   bool IsKnown() const { return data == Data::kWhole || data == Data::kOther; }
-  // Whether the bytes after `from` of the history `asked_id` are the same as here.
+  // Returns whether history `asked_id` after offset `from` continues here with equal bytes.
   bool Covers(const std::string& asked_id, int64_t from) const {
     return asked_id == id || (former_end >= 0 && asked_id == former_id && from <= former_end);
   }
-  // Begins a new history; the old one ends here.
+  // Begins a new history; the old one ends at the current offset.
   void Fork(std::string new_id) {
     former_id = std::move(id);
     former_end = offset + 1;
     id = std::move(new_id);
   }
   void Fork() { Fork(RandomHex(kIdLength)); }
-  // Takes over the history of another server.
+  // Replaces this history by another server's.
   void Adopt(std::string other_id, int64_t other_offset) {
     id = std::move(other_id);
     offset = other_offset;

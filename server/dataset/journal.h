@@ -1,5 +1,5 @@
-// The effect of a command: commands that give the same result on any server at any time (absolute deadlines, final
-// values). Append-only files and replication streams consist of effects.
+// Effects: the propagated commands of a command. They have the same result on any server at any time (absolute
+// deadlines, final values). Append-only files and replication streams consist of them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace respite {
 
-// One command of an effect.
+// One propagated command.
 struct JournalEntry {
   enum Target : uint8_t { kNobody = 0, kFile = 1, kReplicas = 2, kEverybody = 3 };  // bits
 
@@ -22,16 +22,16 @@ struct JournalEntry {
   Bytes request;  // a RESP array, see protocol/request_text.h
 };
 
-// The effects of the Units under way, as the text that files and replicas will get: made once, in memory that is
-// reused. Units nest: each removes its own effects when it ends.
+// The propagated commands of the open Units, as the text for files and replicas. The text is made once, in reused
+// memory. Units nest; each removes its own commands when it ends.
 class Effects {
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
-  // The same for a request that is text already (protocol/request_text.h).
+  // Adds a request that is already text (protocol/request_text.h).
   void AddRequest(int db, Bytes request, uint8_t targets);
   size_t Count() const { return items_.size(); }
   JournalEntry operator[](size_t index) const;
-  // Drops all from `count` on, and frees memory that only a huge command needed.
+  // Drops all commands from index `count`, and frees memory that only a huge command needed.
   void Truncate(size_t count);
 
  private:
@@ -45,7 +45,7 @@ class Effects {
   std::vector<Item> items_;
 };
 
-// Commands of one Unit that belong together, at least one. Valid only during the call that receives it.
+// Commands of one Unit that belong together, at least one. Valid only during the call that receives them.
 class UnitEffects {
  public:
   UnitEffects(const Effects& effects, size_t first) : UnitEffects(effects, first, effects.Count() - first) {}
@@ -59,21 +59,21 @@ class UnitEffects {
   size_t count_;
 };
 
-// Receives the effects of closed Units, in order.
+// Receives the propagated commands of closed Units, in order.
 class Journal {
  public:
   virtual ~Journal() = default;
-  // Several commands must be repeated all or not at all. This must not attach or detach a journal.
+  // Several commands must be replayed all or not at all. Append must not attach or detach a journal.
   virtual void Append(const UnitEffects& effects) = 0;
-  // What it keeps until it can hand it on.
+  // Returns the bytes that wait to be written or sent.
   virtual size_t BufferedBytes() const { return 0; }
 };
 
-// The journals that hear of every effect, in the order in which they were attached. Each must outlive the list or be
-// detached first.
+// The journals that receive every propagated command, in the order of Attach. Each must be detached first, or outlive
+// the list.
 class Journals {
  public:
-  // Keeps all journals silent during its lifetime: a file is loaded, and its commands are repeated.
+  // Mutes all journals during its lifetime, while the commands of a file are replayed.
   class Silence {
    public:
     explicit Silence(Journals& journals) : journals_(journals) { ++journals_.silences_; }
@@ -85,11 +85,11 @@ class Journals {
     Journals& journals_;
   };
 
-  // Requires: it is not attached.
+  // Requires: the journal is not attached.
   void Attach(Journal& journal) { list_.push_back(&journal); }
-  // Does nothing if it is not attached.
+  // Does nothing if the journal is not attached.
   void Detach(Journal& journal) { std::erase(list_, &journal); }
-  // Whether a journal is attached and not silenced. Cost: two compares.
+  // Returns whether a journal is attached and not muted. Cost: two comparisons.
   bool Listen() const { return !list_.empty() && silences_ == 0; }
   // Requires: Listen().
   void Append(const UnitEffects& effects) {
@@ -107,13 +107,14 @@ class Journals {
   int silences_ = 0;
 };
 
-// The effect of the running command. By default a command that changed something is repeated word by word; a handler
-// replaces the words if they would mean something else later.
+// The propagated commands of the running command. By default a command that changed data is propagated unchanged. A
+// handler replaces it if it could have a different result later.
 class Effect {
  public:
   explicit Effect(bool recorded) : recorded_(recorded) {}
 
-  // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: words are Bytes or integers. Further calls add commands.
+  // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: arguments are Bytes or integers. Further calls add
+  // commands.
   // Costs nothing unless Recorded(), else O(bytes).
   template <class... Words>
   void Replace(const Words&... words) {
@@ -121,17 +122,17 @@ class Effect {
     RequestWriter writer(Begin(), sizeof...(Words));
     (Put(writer, words), ...);
   }
-  // The same for a command of any length, as texts or Bytes. Make it only if Recorded().
+  // Adds a command of any length, as strings or Bytes. Build `words` only if Recorded().
   template <class Word>
   void Replace(const std::vector<Word>& words) {
     if (recorded_) AppendRequest(Begin(), words);
   }
-  // Nothing is repeated but what Replace adds, before or after this. For EXEC and scripts, whose commands have effects
-  // of their own.
+  // Propagates only the commands that Replace adds, before or after this call. For EXEC and scripts, whose inner
+  // commands are propagated separately.
   void Replace() { replaced_ = true; }
   bool Recorded() const { return recorded_; }
   bool Replaced() const { return replaced_; }
-  // The commands, as text (protocol/request_text.h).
+  // Number and texts of the commands (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_.size() + 1; }
   Bytes operator[](size_t index) const {
     const size_t begin = index == 0 ? 0 : later_[index - 1];
@@ -142,7 +143,7 @@ class Effect {
  private:
   static void Put(RequestWriter& writer, Bytes word) { writer.Word(word); }
   static void Put(RequestWriter& writer, int64_t word) { writer.Integer(word); }
-  // Where the next command goes.
+  // Starts the next command.
   std::string& Begin() {
     replaced_ = true;
     if (!text_.empty()) later_.push_back(text_.size());
@@ -152,7 +153,7 @@ class Effect {
   bool recorded_;
   bool replaced_ = false;
   std::string text_;           // all commands
-  std::vector<size_t> later_;  // where those after the first begin
+  std::vector<size_t> later_;  // where the commands after the first begin
 };
 
 }  // namespace respite

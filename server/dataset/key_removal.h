@@ -1,5 +1,5 @@
-// KeyRemoval: whether keys may be removed now because they expired or memory is short. Expiry and eviction ask; the
-// room of clients answers.
+// KeyRemoval: whether expired or evicted keys may be removed now. Used by expiry and eviction; implemented in
+// server/clients/ (RemovalRule).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ class KeyRemoval {
  public:
   enum class Answer : uint8_t {
     kYes,
-    kLater,  // a script is late, or data is loaded
-    kNo,     // clients are paused, data is imported, or the server stops
+    kLater,  // a slow script is running, or data is being loaded
+    kNo,     // clients are paused, data is imported, or the server has stopped
   };
   virtual ~KeyRemoval() = default;
   virtual Answer Now() const = 0;

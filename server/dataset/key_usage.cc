@@ -13,7 +13,7 @@ uint32_t KeyUsage::Frequency(uint32_t bits, int64_t now_ms) const {
 uint32_t KeyUsage::UsedLfu(uint32_t old, int64_t now_ms) const {
   uint32_t counter = Frequency(old, now_ms);
   if (counter < 255) {
-    // The fuller the counter the less likely it grows: with factor 10 it is full after about a million uses.
+    // The higher the counter, the less likely it grows: with factor 10 it is full after about a million uses.
     double above_fresh = counter > kFreshCounter ? counter - kFreshCounter : 0;
     if (random_.Unit() < 1.0 / (above_fresh * settings_.lfu_log_factor + 1)) ++counter;
   }

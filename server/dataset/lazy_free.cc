@@ -6,23 +6,23 @@ namespace respite {
 
 namespace {
 
-// Smaller values are freed faster than they are handed over.
+// Smaller values are freed faster than they can be handed to the thread.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
-// Values beyond these sizes take milliseconds to free: they go to the background thread whatever the directives say,
-// and the lazyfree counters do not count them.
+// Larger values take milliseconds to free. They go to the background thread regardless of the directives, and the
+// lazyfree counters do not count them.
 constexpr size_t kGiantElements = 50'000;
 constexpr size_t kGiantBytes = size_t{32} << 20;  // of all data
-constexpr size_t kSamples = 5;                    // elements that are measured to estimate the size of all
+constexpr size_t kSamples = 5;                    // elements measured to estimate the total size
 
-// The content of a database. Its destructor returns the memory to the system.
+// The content of a database. Its destructor returns the memory to the operating system.
 class FlushedData {
  public:
   explicit FlushedData(Database content) : content_(std::move(content)) {}
   FlushedData(FlushedData&&) noexcept = default;
   FlushedData& operator=(FlushedData&&) = delete;
   ~FlushedData() {
-    if (content_.Size() == 0) return;  // it was moved from
+    if (content_.Size() == 0) return;  // moved from
     content_.Clear();
     PurgeAllocator();
   }
@@ -31,7 +31,7 @@ class FlushedData {
   Database content_;
 };
 
-// Estimates the memory of a database from its first few keys.
+// Estimates the memory of a database from its first keys.
 double GuessBytes(const Database& content) {
   constexpr size_t kEnough = 256;
   size_t keys = 0;
@@ -60,14 +60,14 @@ void LazyFree::Free(EntryPtr entry, FreeMode mode) {
 void LazyFree::Expired(EntryPtr entry) {
   LatencyWatch watch(parts_.latency, "expire-del");
   Free(std::move(entry), parts_.settings.lazyfree_lazy_expire ? FreeMode::kLater : FreeMode::kNow);
-  entry.reset();  // while it is watched
+  entry.reset();  // inside the scope of `watch`
 }
 
 void LazyFree::Evicted(EntryPtr entry) {
   const int64_t before = parts_.memory.ReachableBytes();
   Free(std::move(entry), parts_.settings.lazyfree_lazy_eviction ? FreeMode::kLater : FreeMode::kNow);
   entry.reset();
-  // The background thread frees at the same time, and its counters lag behind.
+  // The background thread frees memory concurrently, and its counters lag.
   const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
   if (freed_bytes > 0) evicted_bytes_ += static_cast<uint64_t>(freed_bytes);
 }
@@ -86,7 +86,7 @@ void LazyFree::Overwritten(std::unique_ptr<Object> value) {
   parts_.lazy_free_thread.Free(std::move(value), is_lazy ? 1 : 0, bytes);
 }
 
-// If several databases are flushed at once, the first is charged with the memory of all; the sum is right.
+// If several databases are flushed together, the estimate of the first covers all of them; the sum is correct.
 size_t LazyFree::EstimateBytes(const Database& content) const {
   const size_t used_bytes = parts_.memory.UsedBytes();
   const size_t other_bytes = parts_.stats.startup_memory_bytes + parts_.lazy_free_thread.PendingBytes();

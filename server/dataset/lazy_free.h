@@ -1,6 +1,6 @@
-// LazyFree: frees values that were removed from the keyspace: at once or on the background thread, as the directive
-// (`lazyfree-lazy-…`) or the command says. Values that take milliseconds to free always go to that thread; the lazyfree
-// counters do not count them then.
+// LazyFree: frees values that were removed from the keyspace, immediately or on the background thread. The directive
+// (`lazyfree-lazy-…`) or the command decides. Values that take milliseconds to free always go to that thread; in that
+// case the lazyfree counters do not count them.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ class LazyFree final : public Disposal {
   explicit LazyFree(Parts parts) : parts_(parts) {}
 
   void Free(EntryPtr entry, FreeMode mode);
-  // The content of a database. Cost: O(1).
+  // Frees the content of a database. Cost: O(1).
   void Free(Database content, FreeMode mode);
-  // All that a Capture holds. Cost: O(databases).
+  // Frees the content of a Capture. Cost: O(databases).
   void Free(Capture capture, FreeMode mode);
 
   void Expired(EntryPtr entry) override;
@@ -42,11 +42,11 @@ class LazyFree final : public Disposal {
   void Overwritten(BlobRef value) override;
   void Overwritten(std::unique_ptr<Object> value) override;
 
-  // Total bytes that evictions have freed so far.
+  // Returns the total bytes that evictions have freed so far.
   uint64_t EvictedBytes() const { return evicted_bytes_; }
 
  private:
-  // Estimates the memory of this content from its share of all data.
+  // Estimates the memory of this content as a share of all data.
   size_t EstimateBytes(const Database& content) const;
 
   Parts parts_;

@@ -17,21 +17,22 @@ class LazyFreeThread {
   LazyFreeThread(const LazyFreeThread&) = delete;
   LazyFreeThread& operator=(const LazyFreeThread&) = delete;
 
-  // Frees `content` later, on the other thread. The thread starts with the first call, so an idle server has none.
-  // If the system cannot start it, the caller's thread frees. `objects` is added to INFO's lazyfree counters; `bytes`
-  // is the caller's estimate of the memory.
+  // Frees `content` later on the background thread. The first call starts the thread, so an idle server has none. If
+  // the thread cannot be started, the calling thread frees `content`. `objects` is added to INFO's lazyfree counters;
+  // `bytes` is an estimate of the memory.
   template <class Content>
   void Free(Content content, size_t objects = 1, size_t bytes = 0) {
     Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
   }
-  // The thread begins with `prologue`. To be called before the first Free.
+  // Sets a function that the thread runs first. Must be called before the first Free.
   void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
-  // Objects that wait to be freed, and the estimate of their bytes; objects freed so far.
+  // Return the number of objects waiting to be freed, the estimate of their bytes, and the number of freed objects.
   uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }
   size_t PendingBytes() const { return pending_bytes_.load(std::memory_order_relaxed); }
   uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }
   void ResetFreed() { freed_.store(0, std::memory_order_relaxed); }
-  // What its thread holds, for MemoryGauge::UsedBytes: negative, since it frees what others allocated.
+  // Returns the thread's balance for MemoryGauge::UsedBytes. It is negative, because the thread frees memory that other
+  // threads allocated.
   int64_t HeldBytes() const { return counted_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0; }
 
  private:
@@ -57,7 +58,7 @@ class LazyFreeThread {
   ThreadMemory memory_;  // of the thread; written once, before counted_ is set
   std::atomic<bool> counted_{false};
   std::function<void()> prologue_;
-  Worker<std::unique_ptr<Garbage>> worker_;  // last: its thread uses the others until it has freed all
+  Worker<std::unique_ptr<Garbage>> worker_;  // last member: its thread uses the others until it has freed everything
 };
 
 }  // namespace respite

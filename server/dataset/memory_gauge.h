@@ -1,4 +1,4 @@
-// MemoryGauge: the bytes that the program has in use, exactly.
+// MemoryGauge: the exact number of bytes in use by the program.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +16,17 @@ class MemoryGauge {
   MemoryGauge(const LazyFreeThread& lazy_free_thread, ServerStats& stats)
       : lazy_free_thread_(lazy_free_thread), stats_(stats) {}
 
-  // Cost: a few ns, no call into the system.
+  // Cost: a few ns, no system call.
   size_t UsedBytes() const {
     const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + lazy_free_thread_.HeldBytes();
     return static_cast<size_t>(std::max<int64_t>(held, 0));
   }
-  // Without the memory that waits for the background thread.
+  // Returns used bytes without the memory that waits for the background thread.
   int64_t ReachableBytes() const {
     return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(lazy_free_thread_.PendingBytes());
   }
-  // Takes the memory in use now as that of an empty server (INFO used_memory_startup). The host calls this once it has
-  // its buffers.
+  // Records the memory in use now as the memory of an empty server (INFO used_memory_startup). The host calls this when
+  // it has allocated its buffers.
   void MarkStartup() {
     stats_.startup_memory_bytes = UsedBytes();
     NotePeak();

@@ -71,7 +71,7 @@ void Unit::PurgeLast() {
 }
 
 void Unit::PurgeListed(int db, Bytes key) {
-  // The command may have stored a new value at the key since.
+  // The command may have stored a new value at the key in the meantime.
   Entry* entry = data_.keyspace[db].Find(key);
   if (entry == nullptr) return;
   if (entry->IsExpired(judged_ms_)) {

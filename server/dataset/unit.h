@@ -1,8 +1,8 @@
 // Unit: one atomic execution: a command, or an EXEC or a script with all its commands.
 //
-// All consequences of a write begin here. Edits report changes, and the ChangeListener hears of them at once. When the
-// Unit closes, it purges the expired keys and fields that reads met, and hands the effects to the Journal, all
-// together. Time and chance enter a Unit once.
+// Edits report changes to the Unit, which notifies the ChangeListener immediately. When the Unit closes, it purges the
+// expired keys and fields that reads found, and passes all propagated commands to the Journal together. The time is
+// fixed when the Unit begins.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ namespace respite {
 
 // How a Unit treats expired keys and fields.
 enum class ExpiryRule : uint8_t {
-  kPurge,    // they are absent, and are removed when met, with a record
-  kHide,     // they are absent, but stay where they are: on a replica, and during CLIENT PAUSE
-  kBelieve,  // they exist until a record removes them: a file or stream is repeated
+  kPurge,    // absent; removed and recorded when found
+  kHide,     // absent, but not removed: on a replica, and during CLIENT PAUSE
+  kBelieve,  // present until a record removes them: a file or stream is replayed
 };
 
 class Unit {
  public:
-  // kRecord: the commands were accepted before, by this server or another, and are repeated from a file.
+  // kRecord: commands of a file or of another server, which were already accepted and are replayed.
   enum class Origin : uint8_t { kClient, kRecord };
-  // kApart: the effects are independent of each other, as those of expired keys that a walk met.
+  // kApart: the propagated commands are independent of each other, such as removals of expired keys during iteration.
   enum class Bond : uint8_t { kTogether, kApart };
 
   Unit(Dataset& data, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
@@ -41,45 +41,45 @@ class Unit {
   Unit& operator=(const Unit&) = delete;
 
   int64_t now_ms() const { return now_ms_; }
-  // The time against which deadlines are judged: under kBelieve no deadline is before it.
+  // Returns the time that deadlines are compared with: under kBelieve it is before every deadline.
   int64_t judged_ms() const { return judged_ms_; }
   Dataset& data() { return data_; }
-  // Limits for clients do not apply: a command that was acknowledged must succeed again, whatever the directives say
-  // today.
+  // Returns whether commands are replayed. Limits for clients do not apply then, because an acknowledged command must
+  // succeed again regardless of the current directives.
   bool RepeatsRecord() const { return origin_ == Origin::kRecord; }
   bool Recorded() const { return data_.journals.Listen(); }
 
-  // A key may be about to change. `entry` is what it is now; null: absent.
+  // A key may be about to change. `entry` is its current value; null if absent.
   void WillChange(int db, Bytes key, const Entry* entry) {
     if (data_.keeper != nullptr) data_.keeper->BeforeChange(db, key, entry);
   }
-  // The running command changed a key. Redis: some commands count each of their changes to one key in
+  // The running command changed a key. Redis: some commands count several changes to one key in
   // rdb_changes_since_last_save.
   void Touched(int db, Bytes key, const KeyEvent& event, uint64_t changes = 1) {
     Count(changes);
     AlsoTouched(db, key, event);
   }
-  // A further event of a change that was counted already, of this or another key.
+  // Reports a further event of a change that was already counted, for this or another key.
   void AlsoTouched(int db, Bytes key, const KeyEvent& event) {
     if (data_.listener == nullptr) return;
     data_.listener->OnChange(db, key);
     data_.listener->OnEvent(db, key, event);
   }
-  // A key was changed, and there is no event for it (PFCOUNT, which stores what it counted).
+  // A key was changed without an event (PFCOUNT, which caches its result).
   void TouchedSilently(int db, Bytes key) {
     Count(1);
     if (data_.listener != nullptr) data_.listener->OnChange(db, key);
   }
-  // Something changed that is not part of a key's value (the groups of a stream).
+  // Data changed that is not part of a key's value (the groups of a stream).
   void Count(uint64_t changes) {
     changes_ += changes;
     data_.stats.dirty += changes;
   }
-  // The event of a change that Count reported.
+  // Reports the event of a change that was reported by Count.
   void Announce(int db, Bytes key, const KeyEvent& event) {
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
-  // Wakes the clients that wait for a key, although its value is unchanged (their group is gone).
+  // Wakes the clients that wait for a key although its value is unchanged (their consumer group was removed).
   void Wake(int db, Bytes key) {
     if (data_.listener != nullptr) data_.listener->OnWake(db, key);
   }
@@ -87,64 +87,64 @@ class Unit {
   void Created(int db, Bytes key) {
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
-  // A read found no key. Removes an expired key now, so that its event "expired" comes before "keymiss"; so it must not
-  // be called on a walk.
+  // A read found no key. Removes an expired key now, so that its event "expired" precedes "keymiss". So it must not be
+  // called during iteration.
   void Missed(int db, Bytes key) {
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
     if (!purge_.empty() && purge_.back().first == db && purge_.back().second == key) PurgeLast();
     data_.listener->OnEvent(db, key, "keymiss");
   }
-  // These databases are about to lose all their keys, `keys` of them. Redis: counts as many changes, and is recorded
-  // even when there are none.
+  // These databases are about to lose all their keys, `keys` in total. Redis: counts `keys` changes, and is propagated
+  // even if there are none.
   void Flushed(std::span<const int> dbs, size_t keys) {
     if (data_.listener != nullptr) data_.listener->OnFlush(dbs);
     ++changes_;
     data_.stats.dirty += keys;
   }
-  // Two databases changed places.
+  // Two databases were swapped.
   void Swapped(int one, int other) {
     if (data_.listener != nullptr) data_.listener->OnSwap(one, other);
     Count(1);
   }
-  // Changes so far; a command that does not increase it had no effect.
+  // Returns the changes so far; a command that does not increase the number had no effect.
   uint64_t Changes() const { return changes_; }
 
-  // Removes an expired key now (before a write to it) or when the Unit closes (after a read that met it).
+  // Remove an expired key now (before a write) or when the Unit closes (after a read).
   void Purge(int db, Entry* entry);
   void PurgeLater(int db, Bytes key) { purge_.emplace_back(db, std::string(key)); }
-  // Removes the expired fields of a hash, at most `limit` of them, and the hash with the last one. Returns where it is
-  // now, null when it is gone. Requires: the entry has deadlines on fields. Cost: O(expired fields).
+  // Removes at most `limit` expired fields of a hash, or the whole hash if all have expired. Returns its new entry, or
+  // null if it was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);
-  // Removes a key because another node of the cluster has its slot now.
+  // Removes a key whose slot has moved to another cluster node.
   void GiveUp(int db, Entry* entry);
-  // Removes a key because memory is short. `verb` is its effect: DEL or UNLINK.
+  // Removes a key because memory is short. `verb` is the propagated command: DEL or UNLINK.
   void Evict(int db, Entry* entry, Bytes verb);
 
-  // Records the effect of a command that changed something: its words, or what replaced them.
+  // Records a command that changed data, or the commands that replace it, for propagation.
   void Record(int db, const Effect& effect, std::span<const Bytes> words);
-  // Records a command that changes no data, but is repeated by replicas (PUBLISH).
+  // Records a command that changes no data but is sent to replicas (PUBLISH).
   void RecordForReplicas(int db, std::span<const Bytes> words) {
     if (Recorded()) data_.effects.Add(db, words, JournalEntry::kReplicas & targets_);
   }
-  // The targets of the effects of the following commands: JournalEntry::Target bits (redis.set_repl in scripts).
+  // Sets the targets of the following commands: JournalEntry::Target bits (redis.set_repl in scripts).
   void RecordFor(uint8_t targets) { targets_ = targets; }
-  // Drops the recorded effects, because the server stops in the middle of the Unit.
+  // Drops the recorded commands, because the server stops in the middle of the Unit.
   void Forget() { data_.effects.Truncate(first_effect_); }
-  // Purges expired keys and hands the effects over, as one group that is repeated all or not at all, or each by itself.
-  // The Unit may be used again, as a new one.
+  // Purges expired keys and passes the recorded commands to the journals, as one group that is replayed all or not at
+  // all, or each separately. The Unit may then be used again, as a new one.
   void Close(Bond bond = Bond::kTogether) {
     if (!purge_.empty() || data_.effects.Count() != first_effect_) HandOver(bond);
   }
 
  private:
   void HandOver(Bond bond);
-  // Purges the last item of the list.
+  // Purges the last item of purge_.
   void PurgeLast();
   void PurgeListed(int db, Bytes key);
-  // Removes a key that no command deleted, and announces it.
+  // Removes a key that no command deleted, and announces and propagates this.
   EntryPtr Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb);
-  // The same for an expired key.
+  // Removes an expired key and disposes of its value.
   void DropExpired(int db, Entry* entry, const KeyEvent& event);
 
   Dataset& data_;
@@ -152,7 +152,7 @@ class Unit {
   const ExpiryRule rule_;
   const Origin origin_;
   int64_t judged_ms_;
-  size_t first_effect_;  // in the Dataset's Effects
+  size_t first_effect_;  // in Dataset::effects
   uint64_t changes_ = 0;
   uint8_t targets_ = JournalEntry::kEverybody;
   std::vector<std::pair<int, std::string>> purge_;

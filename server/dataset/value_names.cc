@@ -10,7 +10,7 @@ namespace {
 // In the order of ValueType.
 constexpr std::array<std::string_view, 6> kTypeNames = {"string", "list", "set", "zset", "hash", "stream"};
 
-// What OBJECT ENCODING calls the large form of each type, whatever the structure behind it is.
+// OBJECT ENCODING's name for the large form of each type, regardless of the actual structure.
 constexpr std::array<std::string_view, 6> kObjectNames = {"raw",      "quicklist", "hashtable",
                                                           "skiplist", "hashtable", "stream"};
 
@@ -50,7 +50,7 @@ std::string_view EncodingName(const Entry& entry) {
   return "unknown";
 }
 
-// Redis: small integers are shared objects with an infinite count, unless eviction needs the access data of each key.
+// Redis: small integers are shared objects with an infinite count, unless eviction needs access data of each key.
 int64_t ReferenceCount(const Entry& entry, const Settings& settings) {
   constexpr int64_t kSharedIntegers = 10000;
   if (entry.Form() != ValueForm::kInt || entry.IntegerValue() < 0 || entry.IntegerValue() >= kSharedIntegers) return 1;

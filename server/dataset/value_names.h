@@ -1,4 +1,4 @@
-// What TYPE, OBJECT and DEBUG OBJECT say of a value.
+// Descriptions of a value for TYPE, OBJECT and DEBUG OBJECT.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace respite {
 
-// "string", "list", "set", "zset", "hash", "stream".
+// Returns "string", "list", "set", "zset", "hash" or "stream".
 std::string_view TypeName(ValueType type);
-// The type of that name, whatever its case.
+// Returns the type with this name, ignoring case.
 std::optional<ValueType> TypeNamed(Bytes name);
-// "int", "embstr", "raw" …
+// Returns "int", "embstr", "raw" …
 std::string_view EncodingName(const Entry& entry);
-// OBJECT REFCOUNT.
+// Returns the number for OBJECT REFCOUNT.
 int64_t ReferenceCount(const Entry& entry, const Settings& settings);
 
 }  // namespace respite

@@ -70,8 +70,8 @@ class Args {
   void ExpectEnd() const {
     if (!AtEnd()) throw Refusal{refusals::kSyntax};
   }
-  // Limits the number of names, because each name costs much more than a look-up. Only for commands, directives and
-  // the like, of which a server has a few hundred. Redis: has no such limit, and stalls.
+  // Limits the number of names, because each name costs much more than a look-up. Only for commands, directives and the
+  // like, of which a server has a few hundred. Redis: has no such limit, and stalls.
   void ExpectFewNames() const {
     constexpr size_t kMostNames = 1024;
     if (Left() > kMostNames) throw Refusal{refusals::kTooManyNames};

@@ -42,14 +42,12 @@ struct Call {
   }
   // Blocks the client: the request runs again when one of the keys changes, or is answered after a timeout. The handler
   // must return, and must not have changed data or written a reply. Where blocking is not allowed (in a transaction),
-  // writes
-  // the answer for a timeout immediately.
+  // writes the answer for a timeout immediately.
   void Wait(const BlockCondition& awaited);
   // Continues in the next Turn, so that other clients are not delayed: the handler runs again and continues where it
   // stopped. The reply so far is sent. Until the end no other request of this client runs, and the gates are not
-  // checked
-  // again. Statistics count one call, at its end. Requires: MayContinueLater(), and the handler throws no Refusal
-  // afterwards.
+  // checked again. Statistics count one call, at its end. Requires: MayContinueLater(), and the handler throws no
+  // Refusal afterwards.
   void ContinueInNextTurn() { continues_later = true; }
   // Returns false in transactions and scripts, when replies are off, and without a host that runs Turns.
   bool MayContinueLater() const;

@@ -1,5 +1,5 @@
-// CallObserver: is notified of each finished command of clients, transactions and scripts. SLOWLOG, LATENCY and
-// MONITOR are observers.
+// CallObserver: is notified of each finished command of clients, transactions and scripts. SLOWLOG, LATENCY and MONITOR
+// are observers.
 //
 //   class Count final : public CallObserver {
 //     void OnCall(const FinishedCall&) override { ++calls; }
@@ -60,8 +60,7 @@ struct WaitingCall {
 
 // Queued commands are reported when EXEC runs them, before the EXEC itself; commands of a script before its EVAL.
 // Commands loaded from a file are not reported. An observer may attach and detach any observer and close any session,
-// but
-// must not run commands.
+// but must not run commands.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;

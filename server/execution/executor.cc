@@ -144,8 +144,8 @@ inline SlotRouter::Request Executor::RequestOf(const Passage& passage) {
   return {passage.session, *passage.command, passage.flags, passage.words, passage.progress.stage};
 }
 
-// Other servers use original command names and may have any version. So commands that rename-command removed are
-// still found, but only those that streams may contain, because a node that sends slots is also a client.
+// Other servers use original command names and may have any version. So commands that rename-command removed are still
+// found, but only those that streams may contain, because a node that sends slots is also a client.
 const Command* Executor::FindForRecord(std::span<const Bytes> words) const {
   const Command* const command = parts_.commands.FindHidden(words);
   return command != nullptr && BelongsIntoStreams(*command) ? command : nullptr;
@@ -172,8 +172,8 @@ Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
   return Row::WalkFrom(Row::kPause, *this, passage);
 }
 
-// Streams of the primary, imported slots and import sources are believed: their server decides which keys have
-// expired. On a replica and under import-mode other clients do not see expired keys.
+// Streams of the primary, imported slots and import sources are believed: their server decides which keys have expired.
+// On a replica and under import-mode other clients do not see expired keys.
 inline ExpiryRule Executor::RuleFor(const Session& session) const {
   if (RepeatsRecords(session)) return ExpiryRule::kBelieve;
   if (parts_.role.is_replica) return ExpiryRule::kHide;
@@ -216,8 +216,8 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
 }
 
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::WaitForPause(Passage& passage) {
-  // While a slow script runs, no pause ends. So a request that may kill the script must not wait for the end.
-  // Slots that arrive are not paused by slots that leave.
+  // While a slow script runs, no pause ends. So a request that may kill the script must not wait for the end. Slots
+  // that arrive are not paused by slots that leave.
   const uint8_t ignored = passage.session.cluster_marks.imports != nullptr ? Pause::kSlotMigration : 0;
   const bool is_paused = parts_.pause.Affects(passage.flags, ignored) && !parts_.scripts.Busy();
   if (!is_paused || passage.session.monitor) return std::nullopt;

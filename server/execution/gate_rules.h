@@ -32,9 +32,9 @@ enum class Gate : uint8_t {
 };
 inline constexpr size_t kGates = 18;
 
-// How a command reaches its handler. kClient also covers Sentinels, test worlds, nodes of a group, replayed
-// recordings and tests in process. Commands within another command have their own paths: queued commands of EXEC, and
-// commands of a script.
+// How a command reaches its handler. kClient also covers Sentinels, test worlds, nodes of a group, replayed recordings
+// and tests in process. Commands within another command have their own paths: queued commands of EXEC, and commands of
+// a script.
 enum class RequestPath : uint8_t {
   kClient,          // a request from a connection
   kImport,          // a request from a node that sends slots

@@ -48,8 +48,7 @@ inline uint32_t EffectiveFlags(const Services& services, const Session& session,
 
 // Returns whether a primary's stream, an append-only file or a fixture may contain the command. Allowed are commands
 // that change data or scripts, send messages, or may be called by scripts. Protected and administrative (kAdmin)
-// commands
-// and commands to other servers are not allowed.
+// commands and commands to other servers are not allowed.
 bool BelongsIntoStreams(const Command& command);
 
 class Gates {
@@ -74,8 +73,7 @@ class Gates {
   void Pass(RequestPath path, const Request& request) const;
 
   // Returns why a write or a script must be refused because its changes could not be persisted, or nullopt. Cost: one
-  // or
-  // two comparisons.
+  // or two comparisons.
   enum class DiskUser : uint8_t { kCommand, kScript };
   std::optional<Refusal> DiskTrouble(DiskUser user) const;
   // Returns whether there are too few replicas for writes (min-replicas-to-write).

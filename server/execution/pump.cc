@@ -117,8 +117,7 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
   const RequestLimits limits{.max_bulk_bytes = std::min(most, kLongestArgument),
                              .authenticated = session.authenticated || !parts_.users.LoginRequired()};
   // Before login requests are parsed one by one, because AUTH changes the limits. A large argument ends a group,
-  // because
-  // it cannot be unread.
+  // because it cannot be unread.
   size_t group = limits.authenticated ? Prefetcher::kGroup : 1;
   RequestParser::Status status = RequestParser::Status::kRequest;
   while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {

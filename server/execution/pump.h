@@ -54,10 +54,8 @@ class Pump {
  private:
   static constexpr size_t kShareOfTurn = 1024;  // requests of one session per Turn
   // Time limit for the pipelines of all sessions in one Turn. When it is used up, each session runs one more request
-  // and
-  // the rest waits for the next Turn, so pipelines of slow commands delay other clients no longer. The first request of
-  // each
-  // session does not count, because it always runs.
+  // and the rest waits for the next Turn, so pipelines of slow commands delay other clients no longer. The first
+  // request of each session does not count, because it always runs.
   static constexpr int64_t kPipelinesUs = 4000;
 
   Outcome RunAll(Session& session);
@@ -68,8 +66,7 @@ class Pump {
   Outcome RunPaused(Session& session);
   // Notes the requests before `next` of the batch as applied. Requests of an open transaction and a request that waits
   // are not applied yet: after a disconnection the primary sends them again. A request that closes the link by failing
-  // is
-  // not applied either.
+  // is not applied either.
   void NoteApplied(Session& session, size_t next);
   // Maps the outcome of a request to the outcome for the session.
   static Outcome After(RequestRunner::Outcome outcome);

@@ -1,4 +1,4 @@
-// What a Node asks of its environment: the event loop in production, a fixture in tests.
+// Host: the interface of a Node to its environment: the event loop in production, a fixture in tests.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,30 @@ namespace respite {
 class Host {
  public:
   virtual ~Host() = default;
-  // Ends the loop after this Turn; the process exits with this code.
+  // Ends the event loop after this Turn; the process exits with this code.
   virtual void Stop(int exit_code) = 0;
-  // Runs `task` as soon as the loop is free again, in another Turn.
+  // Runs `task` in another Turn, as soon as the loop is free.
   virtual void Post(std::function<void()> task) = 0;
-  // Serves clients in the middle of a Turn, while a script or loading takes long. Returns false if the server must
-  // stop.
+  // Serves clients in the middle of a Turn, during a slow script or load. Returns false if the server must stop.
   virtual bool ServeDuringLongTask() = 0;
-  // Calls Housekeeping::Wake once the monotonic clock has reached this time, or earlier if it is far away. Replaces an
+  // Calls Housekeeping::Wake when the monotonic clock reaches this time, or earlier if the time is far away. Replaces
+  // an
   // earlier call.
   virtual void WakeAt(int64_t monotonic_ms) = 0;
-  // Causes a Turn once the Pace has reached this time, whatever the clock says. Replaces an earlier call.
+  // Starts a Turn when the Pace reaches this time, independently of the Clock. Replaces an earlier call.
   virtual void TurnAt(int64_t pace_us) = 0;
+};
+
+// Holds the host of a Node, which is attached after the Node's parts are constructed. Without a host clients do not
+// block and work is not postponed.
+class LateBound<Host> {
+ public:
+  void Attach(Host* host) { host_ = host; }
+  explicit operator bool() const { return host_ != nullptr; }
+  Host* operator->() const { return host_; }
+
+ private:
+  Host* host_ = nullptr;
 };
 
 }  // namespace respite

@@ -31,17 +31,17 @@ class LatencyMonitor {
 
   bool IsOn() const { return settings_.latency_monitor_threshold != 0; }
   int64_t NowUs() const { return pace_.NowUs(); }
-  // Remembers an event that took this long, if the threshold is reached. Cost: a compare if not.
+  // Records an event of this duration if it reaches the threshold. Cost: a comparison if not.
   void Note(Bytes event, int64_t elapsed_us) {
     if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
-  // Remembers it whatever the threshold. Two spikes within one second count as the larger one.
+  // Records an event regardless of the threshold. Of two spikes within one second only the larger one is kept.
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);
-  // Forgets the events of this name (case-insensitive), or all. Returns how many there were.
+  // Reset removes the events with this name (ignoring case), Clear all events. Returns the number of removed events.
   size_t Reset(Bytes event);
   size_t Clear();
-  // Null if the event is unknown. Case-sensitive.
+  // Returns null if the event is unknown. Case-sensitive.
   const Event* Find(Bytes event) const {
     auto found = events_.find(event);
     return found == events_.end() ? nullptr : &found->second;

@@ -1,8 +1,8 @@
-// LatencyWatch: an event of the latency monitor that lasts as long as the watch lives.
+// LatencyWatch: reports its own lifetime as an event to the latency monitor.
 //
 //   LatencyWatch watch(latency, "aof-rename");
 //
-// Cost: a compare while nothing is monitored.
+// Cost: a comparison while the monitor is off.
 #pragma once
 
 #include "server/runtime/latency.h"

@@ -35,7 +35,7 @@ size_t RecentPeak::Most(int64_t now_s) const {
 }
 
 void ServerStats::CountError(Bytes text) {
-  constexpr size_t kCodeBytesMax = 30;  // Redis: the code of an error ends within its first 32 bytes, '-' included
+  constexpr size_t kCodeBytesMax = 30;  // Redis: an error code ends within the first 32 bytes, including '-'
   ++error_replies;
   size_t end = text.substr(0, kCodeBytesMax + 1).find(' ');
   Bytes kind = end == Bytes::npos ? Bytes("ERR") : text.substr(0, end);

@@ -1,5 +1,5 @@
-// Counters of the server as INFO shows them. The keyspace's own are in KeyspaceStats (server/dataset/unit.h), those of
-// each command in CommandTable.
+// Server counters for INFO. The keyspace's counters are in KeyspaceStats (server/dataset/dataset.h), those of single
+// commands in CommandTable.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@
 
 namespace respite {
 
-// A rate over the last samples, taken by the timer of the server.
+// A rate over the latest samples, which the server's timer takes.
 class InstantRate {
  public:
-  // Adds readings of a growing count and of the base that it is measured against: mostly the clock in µs.
+  // Adds a sample of a growing counter and of its base, which is mostly the clock in µs.
   void Sample(uint64_t counter, int64_t base);
-  // Growth of the count per unit of the base: the mean of the latest samples.
+  // Returns the growth of the counter per unit of the base: the mean of the latest samples.
   double Ratio() const;
-  // The same for a base in µs.
+  // Returns the growth per second for a base in µs.
   double PerSecond() const { return Ratio() * 1e6; }
   void Reset() { *this = {}; }
 
@@ -30,7 +30,7 @@ class InstantRate {
   int64_t last_base_ = 0;
 };
 
-// The largest value that was noted in the last seconds.
+// The largest value noted in the last seconds.
 class RecentPeak {
  public:
   void Note(size_t bytes, int64_t now_s);
@@ -46,15 +46,15 @@ class RecentPeak {
 };
 
 struct ServerStats {
-  // The most kinds of errors that are counted apart. Redis 7.2 has no limit: a script that invents error codes fills
-  // its memory.
+  // Maximum number of error kinds that are counted separately. Redis 7.2 has no limit, so a script that invents error
+  // codes fills its memory.
   static constexpr size_t kErrorKindsMax = 128;
 
   uint64_t commands = 0;
   uint64_t connections = 0;
   uint64_t rejected_connections = 0;
   uint64_t net_input_bytes = 0;
-  uint64_t unexpected_errors = 0;  // of the primary's stream
+  uint64_t unexpected_errors = 0;  // in the primary's stream
   uint64_t sync_full = 0;
   uint64_t sync_partial_ok = 0;
   uint64_t sync_partial_err = 0;
@@ -65,10 +65,10 @@ struct ServerStats {
   uint64_t output_limit_disconnections = 0;
   uint64_t query_limit_disconnections = 0;
   uint64_t evicted_clients = 0;
-  uint64_t eviction_exceeded_us = 0;       // time spent above maxmemory, up to the last return
+  uint64_t eviction_exceeded_us = 0;       // time above maxmemory, until memory was last within it
   int64_t eviction_exceeded_since_us = 0;  // monotonic; 0: memory is within maxmemory
   std::array<uint64_t, 4> acl_denials{};   // by AclLogEntry::Reason
-  uint64_t payload_sanitizations = 0;      // packed values of RESTORE that were checked
+  uint64_t payload_sanitizations = 0;      // packed values that RESTORE checked
   uint64_t reply_room_shrinks = 0;         // see OutputAccount::RoomBytes
   uint64_t reply_room_grows = 0;
   uint64_t turns = 0;
@@ -97,9 +97,9 @@ struct ServerStats {
   void CountError(Bytes text);
   void CountTurn(int64_t duration_us);
   void CountFork(int64_t duration_us);
-  // Takes a sample of the counters for the rates, at this time of the Pace.
+  // Samples the counters for the rates, at this time of the Pace.
   void SampleRates(int64_t now_us);
-  // CONFIG RESETSTAT. Keeps the figures of memory, as Redis does.
+  // CONFIG RESETSTAT. Keeps the memory figures, as Redis does.
   void Reset();
 };
 

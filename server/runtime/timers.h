@@ -1,5 +1,5 @@
-// Timers: work that becomes due at a time of the Clock: waits, pauses, and deadlines of keys while the clock is moved
-// by hand. The Clock may stop, jump and go on; what depends on real time uses Pace instead.
+// Timers: work that becomes due at a time of the Clock: waits, pauses, and deadlines of keys while a test moves the
+// clock. The Clock may stop, jump and continue; work that depends on real time uses Pace instead.
 #pragma once
 
 #include <algorithm>
@@ -16,38 +16,39 @@ class Timers {
   class Source {
    public:
     virtual ~Source() = default;
-    // Monotonic; kNever if nothing will be due.
+    // Returns the monotonic time of the next due work, or kNever.
     virtual int64_t NextDueMs() const = 0;
-    // Does the work that is due now, or as much of it as one Turn may take.
+    // Does the work that is due now, but no more than fits into one Turn.
     virtual void RunDue(int64_t now_ms) = 0;
-    // Until the jump ends nobody sees what happens in between: only what changes the order of things need be due.
+    // During a jump clients cannot observe intermediate states, so only work that affects the order of events must be
+    // due.
     virtual void BeginJump() {}
     virtual void EndJump(int64_t /*now_ms*/) {}
-    // What will happen at NextDueMs, for people: "CLIENT PAUSE ends". Requires: something will.
+    // Describes the event at NextDueMs for users: "CLIENT PAUSE ends". Requires: NextDueMs() != kNever.
     virtual std::string WhatIsDue() const = 0;
   };
 
   // The source must outlive the last call.
   void Add(Source& source) { sources_.push_back(&source); }
-  // When RunDue has something to do next. Cost: O(sources), of which there are a handful.
+  // Returns when RunDue next has work to do. Cost: O(sources), of which there are a handful.
   int64_t NextDueMs() const {
     int64_t next_ms = kNever;
     for (const Source* source : sources_) next_ms = std::min(next_ms, source->NextDueMs());
     return next_ms;
   }
-  // The source of that; null: nothing will be due.
+  // Returns the source that is due next, or null.
   const Source* Next() const {
     const auto next = std::ranges::min_element(sources_, {}, &Source::NextDueMs);
     return next != sources_.end() && (*next)->NextDueMs() != kNever ? *next : nullptr;
   }
-  // The clock is about to go over what is due at once, and has done so.
+  // Called before and after the clock jumps over due work in one step.
   void BeginJump() {
     for (Source* source : sources_) source->BeginJump();
   }
   void EndJump(int64_t now_ms) {
     for (Source* source : sources_) source->EndJump(now_ms);
   }
-  // Calls each source that is due once.
+  // Calls RunDue once for each source that is due.
   void RunDue(int64_t now_ms) {
     for (Source* source : sources_)
       if (source->NextDueMs() <= now_ms) source->RunDue(now_ms);

@@ -53,8 +53,7 @@ class Permissions {
   void NoteFailedLogin(const Session& session, Bytes command, Bytes user);
 
   // Closes the sessions of a user; the running session closes after its reply. They belong to the default user from
-  // then
-  // on.
+  // then on.
   void CloseSessionsOf(const User& user, const Session* running);
   // Closes sessions with subscriptions that the user's new permissions forbid.
   void CloseListenersBeyond(const User& before, const User& after, const Session* running);
