@@ -147,7 +147,7 @@ void WriteKeySpec(Reply& reply, const KeySpec& spec) {
 
 void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect);
 
-// Calls visit for the arguments that the dialect has.
+// Calls `visit` for the arguments that the dialect has.
 template <class Visitor>
 void ForEachShown(std::span<const SyntaxArgument> arguments, const Dialect& dialect, Visitor&& visit) {
   ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
@@ -191,7 +191,7 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   if (nests) WriteArguments(reply, children, dialect);
 }
 
-// Writes the field name and the arguments; nothing when there are none.
+// Writes the field name and the arguments, or nothing if there are none.
 void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect) {
   const size_t count = CountOf(arguments, dialect);
   if (count == 0) return;
@@ -256,7 +256,7 @@ void WriteCommandInfo(Reply& reply, const Command& command) {
   WriteTips(reply, spec.tips);
   reply.Set(spec.keys.count);
   for (const KeySpec& key : spec.keys.View()) WriteKeySpec(reply, key);
-  // Redis: without subcommands an empty set, with some an array.
+  // Redis: an empty set without subcommands, otherwise an array.
   if (command.subcommands.empty()) return reply.Set(0);
   reply.Array(command.subcommands.size());
   for (const Command& sub : command.subcommands) WriteCommandInfo(reply, sub);

@@ -1,4 +1,4 @@
-// Writes the replies of COMMAND INFO and COMMAND DOCS for a command, from its card alone.
+// Writes the replies of COMMAND INFO and COMMAND DOCS for a command, based only on its card.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace respite {
 
-// Writes one row of COMMAND INFO: ten elements, the last of them the rows of the subcommands.
+// Writes one row of COMMAND INFO: ten elements. The last element holds the rows of the subcommands.
 void WriteCommandInfo(Reply& reply, const Command& command);
 
 // Writes the map of one command in COMMAND DOCS, without the name before it.
@@ -19,10 +19,10 @@ void WriteCommandDocs(Reply& reply, const Command& command);
 // Writes the set of COMMAND GETKEYSANDFLAGS: "RO", "access" …
 void WriteKeyFlags(Reply& reply, uint32_t key_flags);
 
-// The names that COMMAND INFO shows for the flags of a command, in Redis' order. Some flags have no name.
+// Returns the names of a command's flags for COMMAND INFO, in Redis' order. Some flags have no name.
 std::vector<std::string_view> CommandFlagNames(const Command& command);
 
-// "string", "sorted-set" …
+// Returns "string", "sorted-set" …
 std::string_view CommandGroupName(CommandGroup group);
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// CommandSpec: what the card of a command declares. A card is a struct with a constexpr `spec` and a static
-// `Run(Call&)`. COMMAND INFO, DOCS, GETKEYS, arity errors and ACL categories are derived from the spec.
+// CommandSpec: the properties that the card of a command declares. A card is a struct with a constexpr `spec` and a
+// static `Run(Call&)`. COMMAND INFO, DOCS and GETKEYS, arity errors and ACL categories are derived from the spec.
 // docs/adding_a_command.md explains a whole card.
 #pragma once
 
@@ -19,7 +19,7 @@ class KeyList;
 struct Services;
 struct Session;
 
-// Command flags, in the order in which COMMAND INFO lists them.
+// Command flags, in the order of COMMAND INFO.
 enum CommandFlag : uint32_t {
   kWrite = 1u << 0,
   kReadOnly = 1u << 1,
@@ -44,8 +44,8 @@ enum CommandFlag : uint32_t {
   kTouchesArbitraryKeys = 1u << 20,
 };
 
-// ACL categories beyond those that follow from flags and keys (@read, @write, @fast, @slow, @admin, @pubsub,
-// @blocking).
+// ACL categories. @read, @write, @fast, @slow, @admin, @pubsub and @blocking follow from flags. The others come from
+// the group, unless the card declares categories.
 enum AclCategory : uint32_t {
   kAclKeyspace = 1u << 0,
   kAclRead = 1u << 1,
@@ -105,25 +105,25 @@ enum KeyFlag : uint16_t {
   kKeyVariableFlags = 1u << 10,
 };
 
-// Where keys are among the arguments: where the search begins and how far it goes.
+// Describes which arguments are keys: where the search begins and how far it continues.
 struct KeySpec {
   enum class Begin : uint8_t { kUnknown, kIndex, kKeyword };
   enum class Find : uint8_t { kUnknown, kRange, kKeyNum };
 
   uint16_t flags = 0;
   Begin begin = Begin::kIndex;
-  int16_t index = 1;  // kIndex: argv position; kKeyword: where to start looking (negative: from the end)
+  int16_t index = 1;  // kIndex: argv position; kKeyword: where the search starts (negative: from the end)
   std::string_view keyword = {};
   Find find = Find::kRange;
   int16_t last = 0;  // kRange: last key, relative to the first; negative counts from the end of argv
   int16_t step = 1;
-  int16_t limit = 0;          // kRange with last == -1: 0 or 1: all; n: the first n-th part of the rest
+  int16_t limit = 0;          // kRange with last == -1: 0 or 1: all; n: the first 1/n of the rest
   int16_t key_num_index = 0;  // kKeyNum: position of the count, relative to begin
   int16_t first_key = 0;      // kKeyNum: position of the first key, relative to begin
   std::string_view notes = {};
 };
 
-// Up to four key specs by value, so that a spec stays constexpr.
+// Up to four key specs, stored by value so that a CommandSpec stays constexpr.
 struct KeySpecs {
   std::array<KeySpec, 4> specs{};
   uint8_t count = 0;
@@ -139,14 +139,15 @@ struct KeySpecs {
 constexpr KeySpec Key(int index, int flags) {
   return {.flags = static_cast<uint16_t>(flags), .index = static_cast<int16_t>(index)};
 }
-// From `index` to `last` (relative to argv[index]; -1: the end of argv, -2: the last argument but one), every `step`.
+// Keys from `index` to `last`, every `step`. `last` is relative to argv[index]; -1 means the end of argv, -2 the last
+// argument but one.
 constexpr KeySpec KeyRange(int index, int last, int step, int flags) {
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
           .last = static_cast<int16_t>(last),
           .step = static_cast<int16_t>(step)};
 }
-// argv[index] is the number of keys that follow it.
+// Keys whose number is argv[index], and which follow it.
 constexpr KeySpec CountedKeys(int index, int flags) {
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
@@ -155,7 +156,7 @@ constexpr KeySpec CountedKeys(int index, int flags) {
           .key_num_index = 0,
           .first_key = 1};
 }
-// Keys after a keyword, which is searched from argv[from] on, or backwards from the end when `from` is negative.
+// Keys after a keyword, which is searched forwards from argv[from], or backwards from the end if `from` is negative.
 struct KeysBehind {
   int last = 0;   // as KeySpec::last
   int limit = 0;  // as KeySpec::limit
@@ -168,7 +169,7 @@ constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysBehind range
           .last = static_cast<int16_t>(range.last),
           .limit = static_cast<int16_t>(range.limit)};
 }
-// Keys that no key spec can describe; the card names a KeyHook.
+// Keys that no key spec can describe; the card must name a KeyHook.
 constexpr KeySpec UnknownKeys(int flags) {
   return {.flags = static_cast<uint16_t>(flags), .begin = KeySpec::Begin::kUnknown, .find = KeySpec::Find::kUnknown};
 }
@@ -177,9 +178,9 @@ constexpr KeySpec UnknownKeys(int flags) {
 enum class TransactionRole : uint8_t {
   kQueued,     // queued until EXEC
   kBegins,     // MULTI
-  kImmediate,  // runs at once; the transaction continues
-  kLeaves,     // runs at once and ends the transaction
-  kExecutes,   // EXEC: ends the transaction even when the command is refused
+  kImmediate,  // runs immediately; the transaction continues
+  kLeaves,     // runs immediately and ends the transaction
+  kExecutes,   // EXEC: ends the transaction even if the command is refused
 };
 
 // The directive that permits a protected command (kProtected): enable-debug-command, enable-module-command or
@@ -189,25 +190,24 @@ enum class Protection : uint8_t { kDebugCommand, kModuleCommand, kTestCommands }
 // Which arguments are channels, for ACL checks.
 enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };
 
-// Whether the stream of a primary, an append-only file or a fixture may contain the command. BelongsIntoStreams says
-// what follows from the flags.
+// Whether a primary's stream, an append-only file or a fixture may contain the command. For kByFlags,
+// BelongsIntoStreams decides by the flags.
 enum class InStreams : uint8_t { kByFlags, kYes, kNo };
 
-// Which servers have the command: those with data, Sentinels, or both.
+// Which servers have the command.
 enum class Where : uint8_t { kDataServers, kSentinels, kEverywhere };
 
-// Finds the keys of a command when key specs cannot; server/catalogue/key_finder.h has the hooks that Redis' commands
-// need.
+// Finds the keys of a command if key specs cannot. server/catalogue/key_finder.h has the hooks for Redis' commands.
 using KeyHook = KeyList (*)(std::span<const Bytes> argv);
 
 // Returns the flags of one request. `flags` are those of the command.
 using FlagsHook = uint32_t (*)(const Services& services, const Session& session, std::span<const Bytes> words,
                                uint32_t flags);
 
-// Whether a request uses a database besides the selected one.
+// Returns whether a request uses a database other than the selected one.
 using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
-// Before that version, the command had another arity.
+// The arity that the command had before version `until`.
 struct FormerArity {
   VersionMark until = {};
   int arity = 0;
@@ -225,38 +225,39 @@ struct CommandSpec {
   CommandGroup group = CommandGroup::kGeneric;
   uint32_t flags = 0;
   KeySpecs keys = {};
-  uint32_t categories = 0;     // AclCategory bits, if they differ from the group's; others follow from flags
-  std::string_view tips = {};  // separated by one space, as COMMAND INFO shows them
+  uint32_t categories = 0;     // AclCategory bits, if they differ from the group's; flags add more
+  std::string_view tips = {};  // separated by one space, as in COMMAND INFO
   VersionMark deprecated_since = {};
   std::string_view replaced_by = {};
   std::string_view history = {};  // "6.2.0: text|7.0.0: text"
-  int arity = 0;                  // 0: derived from the syntax; else Redis' number, where it differs
+  int arity = 0;                  // 0: derived from the syntax; otherwise Redis' number, where it differs
   FormerArity former_arity = {};
-  bool syscmd = false;  // COMMAND DOCS doc flag `syscmd`
+  bool syscmd = false;  // doc flag `syscmd` of COMMAND DOCS
   TransactionRole transaction = TransactionRole::kQueued;
   Protection protection = Protection::kDebugCommand;
   InStreams in_streams = InStreams::kByFlags;
   ChannelArguments channels = ChannelArguments::kNone;
-  bool selects_database = false;           // later commands of the connection run in another database
-  bool runs_when_subscribed = false;       // under RESP2; commands that (un)subscribe always run
-  bool reports_disk_trouble = false;       // refused, as writes are, while persistence fails
-  bool keeps_caching_choice = false;       // does not reset CLIENT CACHING; for a container: for all its subcommands
-  bool serves_moving_slots = false;        // in a cluster: runs while its slot moves, whichever of its keys are here
-  uint8_t harmless_words = kAllWords;      // leading words that cannot be secrets: a crash report shows only these
-  FlagsHook flags_of = nullptr;            // if the flags of a request depend on other commands: EXEC, scripts
-  DatabaseHook joins_databases = nullptr;  // in a cluster: is told to try again while its slot moves
+  bool selects_database = false;           // later commands of the connection use another database
+  bool runs_when_subscribed = false;       // under RESP2; (un)subscribing commands always run
+  bool reports_disk_trouble = false;       // refused like a write while persistence fails
+  bool keeps_caching_choice = false;       // does not reset CLIENT CACHING; for a container: all its subcommands
+  bool serves_moving_slots = false;        // in a cluster: runs while its slot is being migrated, regardless of which
+                                           // keys are here
+  uint8_t harmless_words = kAllWords;      // leading arguments that cannot be secrets: a crash report shows only these
+  FlagsHook flags_of = nullptr;            // if the flags of a request depend on other commands (EXEC, scripts)
+  DatabaseHook joins_databases = nullptr;  // in a cluster: gets a TRYAGAIN error while its slot is being migrated
   KeyHook find_keys = nullptr;             // for variable, unknown or incomplete key specs
 };
 
 using CommandHandler = void (*)(Call&);
 
-// One row of a family's table.
+// One command in the table of a family.
 struct CommandCard {
   const CommandSpec* spec = nullptr;
-  CommandHandler run = nullptr;  // null for a container that only has subcommands
+  CommandHandler run = nullptr;  // null for a container, which only has subcommands
   std::span<const CommandCard> subcommands = {};
-  int arity = 0;  // as Redis: negative means "at least"
-  // For a command that always refuses: the reason. `kRefuses` of the card or of its base class.
+  int arity = 0;  // as in Redis: negative means "at least"
+  // The error of a command that is always refused: `kRefuses` of the card or of its base class.
   std::string_view refuses = {};
 };
 
@@ -274,7 +275,7 @@ constexpr CommandCard CardOf() {
   return card;
 }
 
-// The table of one family: `constexpr auto kStringCommands = Family<Get, Set, …>();`
+// Builds the table of one family: `constexpr auto kStringCommands = Family<Get, Set, …>();`
 template <class... Cards>
 constexpr auto Family() {
   return std::array<CommandCard, sizeof...(Cards)>{CardOf<Cards>()...};

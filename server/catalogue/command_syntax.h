@@ -1,11 +1,11 @@
-// The syntax line of a command card: one text that a reader recognises from Redis' usage lines and from which the name,
-// the arity and the whole `arguments` tree of COMMAND DOCS derive.
+// The syntax line of a command card. It resembles Redis' usage lines, and defines the name, the arity and the whole
+// `arguments` tree of COMMAND DOCS.
 //
 //   SET key value [condition(NX|XX)@2.6.12] [GET@6.2.0] [expiration(EX seconds:integer@2.6.12|KEEPTTL@6.0.0)]
 //   CLIENT|LIST [TYPE client-type(NORMAL|MASTER|REPLICA|PUBSUB)@5.0.0] [ID client-id:integer@6.2.0...]
 //   MSET data{key value}...
 //
-// Grammar (one blank separates, no others):
+// Grammar (a single blank separates; no other blanks are allowed):
 //
 //   syntax   = name { ' ' item }                      name: `SET`, or `CONTAINER|SUBCOMMAND`
 //   item     = argument | '[' argument ']'            brackets: optional
@@ -22,10 +22,10 @@
 //              [ '...' ]                              may repeat
 //   TOKEN    = capitals, digits, '-', '_', beginning with a capital; anything else in single quotes: `equal='='`
 //
-// Defaults: a value named `key` is a key, every other value a string. Keys count their key specs up from 0; `#n` says
-// otherwise, and the next key continues from there. A bare word in capitals is a token; a value with such a name has to
-// say its type (`ID:string`). A pure token never stands directly before a value: the two would read as one argument (no
-// command of Redis needs that).
+// Defaults: a value named `key` is a key, every other value is a string. Keys number their key specs from 0; `#n` sets
+// another number, and the next key continues from there. A bare word in capitals is a token; a value with such a name
+// must declare its type (`ID:string`). A pure token cannot directly precede a value, because both would be read as one
+// argument (no command of Redis needs this).
 #pragma once
 
 #include <algorithm>
@@ -57,14 +57,14 @@ std::string_view ArgumentTypeName(ArgumentType type);
 
 // One node of the argument tree. All views point into the syntax text.
 struct SyntaxArgument {
-  std::string_view name;  // the token if a pure token has no other name; shown in lower case
+  std::string_view name;  // the token, unless a pure token has another name; shown in lower case
   std::string_view token;
   std::string_view display;
   VersionMark since;
   VersionMark deprecated_since;
   ArgumentType type = ArgumentType::kString;
   int8_t key_spec = -1;
-  uint8_t size = 1;  // nodes of this subtree, itself included
+  uint8_t size = 1;  // nodes of this subtree, including this node
   bool optional = false;
   bool multiple = false;
   bool multiple_token = false;
@@ -74,11 +74,11 @@ struct SyntaxArgument {
   constexpr bool HasToken() const { return token.data() != nullptr; }
 };
 
-// The parsed line. The tree is flat, parents before children; `size` leads from one sibling to the next.
+// The parsed line. The tree is flat, with parents before their children; `size` leads from one sibling to the next.
 struct CommandSyntax {
   static constexpr size_t kMaxArguments = 64;
 
-  std::string_view container;  // empty unless it is a subcommand
+  std::string_view container;  // empty except for subcommands
   std::string_view name;
   std::array<SyntaxArgument, kMaxArguments> arguments{};
   uint8_t count = 0;
@@ -86,14 +86,14 @@ struct CommandSyntax {
   uint16_t error_offset = 0;  // where parsing stopped if the line is invalid
 
   constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }
-  // As in Redis: the number of words including the name; negative means "at least".
+  // Returns the arity as in Redis: the number of arguments including the name; negative means "at least".
   constexpr int Arity() const;
 };
 
-// Cost: O(length), no allocation. Usable at compile time, so a card with a malformed line does not compile.
+// Parses a line at compile time, so a card with an invalid line does not compile. Cost: O(length), no allocation.
 constexpr CommandSyntax ParseSyntax(std::string_view text);
 
-// Returns 0 for a malformed line.
+// Returns 0 for an invalid line.
 constexpr int ArityOf(std::string_view text) {
   const CommandSyntax syntax = ParseSyntax(text);
   return syntax.valid ? syntax.Arity() : 0;
@@ -118,7 +118,7 @@ constexpr bool IsInCapitals(std::string_view word) {
   return !word.empty() && IsCapital(word[0]) && std::none_of(word.begin(), word.end(), IsLower);
 }
 
-// A recursive descent parser. After the first mistake `failed_` stays set and every step returns at once.
+// A recursive descent parser. After the first error `failed_` stays set and every step returns immediately.
 class Parser {
  public:
   constexpr explicit Parser(std::string_view text) : text_(text) {}
@@ -166,8 +166,8 @@ class Parser {
     return mark;
   }
 
-  // Whether a value's name begins at `from`: a word not in capitals, or one followed by a character that only values
-  // and named tokens have.
+  // Returns whether a value's name begins at `from`: a word not in capitals, or one followed by a character that only
+  // values and named tokens have.
   constexpr bool NameStartsAt(size_t from) const;
 
   constexpr void ParseItems(char separator) {
@@ -287,7 +287,7 @@ constexpr void Parser::ParseType(SyntaxArgument& argument) {
   argument.type = static_cast<ArgumentType>(found - kNames.begin());
 }
 
-// The least number of words that an argument takes, and whether it can take more.
+// The minimum number of words that an argument takes, and whether it can take more.
 struct Width {
   int words = 0;
   bool varies = false;

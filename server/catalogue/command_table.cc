@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 21> kAclCategoryNames = {
     "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
     "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting"};
 
-// The tokens of a syntax, by whether a dialect has them. What is within something that it does not have is hidden, too.
+// The tokens of a syntax that a dialect has or lacks. Tokens inside an argument that it lacks are also hidden.
 struct Tokens {
   std::vector<std::string_view> shown = {};
   std::vector<std::string_view> hidden = {};
@@ -31,7 +31,7 @@ void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialec
   });
 }
 
-// A token that is hidden at one place and shown at another is not hidden.
+// Returns the hidden tokens. A token that is hidden in one place but shown in another is not hidden.
 std::shared_ptr<const std::vector<std::string_view>> HiddenTokensOf(const CommandSyntax& syntax,
                                                                     const Dialect& dialect) {
   if (!dialect.Emulates()) return nullptr;
@@ -48,7 +48,7 @@ int ArityIn(const Dialect& dialect, const CommandCard& card) {
   return dialect.Has(former.until) ? card.arity : former.arity;
 }
 
-// Returns 0 for a group without a category of its own.
+// Returns 0 for a group without its own category.
 uint32_t CategoryOf(CommandGroup group) {
   switch (group) {
     case CommandGroup::kGeneric:
@@ -91,7 +91,7 @@ uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   // A container does nothing itself, so its group gives it no category.
   uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
   if (flags & kWrite) all |= kAclWrite;
-  // Redis: what a script reads is checked when it reads, so EVAL_RO is not in @read.
+  // Redis: a script's reads are checked when they run, so EVAL_RO is not in @read.
   if ((flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;
   if (flags & kAdmin) all |= kAclAdmin | kAclDangerous;
   if (flags & kPubSub) all |= kAclPubSub;

@@ -1,7 +1,7 @@
-// CommandTable: all commands of a server. The commands are made once and shared by all servers of the process
-// (CommandSet); statistics and names given by rename-command belong to one server.
+// CommandTable: all commands of a server. The commands are created once and shared by all servers of the process
+// (CommandSet); statistics and names set by rename-command belong to one server.
 //
-// A Command adds to its card what follows from it: full name, implied ACL categories, legacy key positions.
+// A Command adds derived properties to its card: full name, implied ACL categories, legacy key positions.
 #pragma once
 
 #include <bit>
@@ -29,31 +29,31 @@ struct Command {
   std::string_view name = {};       // "get", "list": the last part of full_name
   int arity = 0;
   uint32_t flags = 0;         // CommandFlag bits
-  bool movable_keys = false;  // COMMAND INFO's derived flag
+  bool movable_keys = false;  // derived flag of COMMAND INFO
   uint32_t categories = 0;    // AclCategory bits, including implied ones
   int first_key = 0;          // the legacy first, last and step
   int last_key = 0;
   int key_step = 0;
-  uint32_t prefetch_key_index = 0;  // in argv; 0: none
-  uint32_t only_key_index = 0;      // in argv; 0: there is none, there may be more, or its place varies
+  uint32_t prefetch_key_index = 0;  // index in argv; 0: none
+  uint32_t only_key_index = 0;      // index in argv; 0: no key, several, or at no fixed place
   uint32_t id = 0;                  // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};
-  std::vector<Command> hidden_subcommands = {};  // that the dialect does not have
-  const Dialect* dialect = nullptr;              // of its set
-  // Those of its syntax that the dialect does not have, for Args; null: it has all.
+  std::vector<Command> hidden_subcommands = {};  // those that the dialect does not have
+  const Dialect* dialect = nullptr;              // the dialect of its CommandSet
+  // Tokens of its syntax that the dialect does not have, for Args; null if it has all.
   std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};
 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
   bool IsContainer() const { return !subcommands.empty(); }
-  // Whether `words`, the number of words including the name, fits the arity.
+  // Returns whether `words`, the number of arguments including the name, fits the arity.
   bool FitsArity(size_t words) const {
     const int64_t count = static_cast<int64_t>(words);
     return arity >= 0 ? count == arity : count >= -arity;
   }
 };
 
-// What INFO commandstats, INFO latencystats and LATENCY HISTOGRAM show for one command.
+// Statistics of one command for INFO commandstats, INFO latencystats and LATENCY HISTOGRAM.
 struct CommandStats {
   uint64_t calls = 0;
   uint64_t usec = 0;
@@ -66,28 +66,27 @@ struct CommandStats {
 
 enum class RenameResult : uint8_t { kDone, kNoSuchCommand, kTargetExists };
 
-// Finds commands by name, in any case.
+// Finds commands by name, ignoring case.
 class CommandNames {
  public:
-  // Name and command; names in lower case.
+  // Pairs of a name in lower case and its command.
   using Rows = std::vector<std::pair<std::string, const Command*>>;
   explicit CommandNames(Rows rows);
   CommandNames(const CommandNames&) = delete;
   CommandNames& operator=(const CommandNames&) = delete;
 
-  // Null when unknown. Cost: about 6 ns, one or two cache lines, no allocation.
+  // Returns null for an unknown name. Cost: about 6 ns, one or two cache lines, no allocation.
   const Command* Find(Bytes name) const;
   const Rows& rows() const { return rows_; }
   std::span<const Command* const> Commands() const { return commands_; }
 
  private:
-  // The length and the first and last eight bytes of a name in lower case, which is the whole name up to 16 bytes.
+  // The length and the first and last eight bytes of a name in lower case. Up to 16 bytes, this is the whole name.
   struct Key {
     Key() = default;
     explicit Key(Bytes name);
     bool operator==(const Key&) const = default;
-    // Needs no secret: the names in the table come from cards and rename-command, so clients cannot choose colliding
-    // ones.
+    // Needs no secret: names in the table come from cards and rename-command, so clients cannot choose colliding names.
     size_t Hash(int shift) const { return ((head ^ (tail * 31) ^ length) * 0x9E3779B97F4A7C15u) >> shift; }
 
     uint64_t head = 0;
@@ -103,7 +102,7 @@ class CommandNames {
   void Insert(std::string_view name, const Command& command);
 
   Rows rows_;
-  std::vector<const Command*> commands_;  // of the rows
+  std::vector<const Command*> commands_;  // the commands of rows_
   std::vector<Slot> slots_;               // open addressing, at most a quarter full
   int shift_ = 0;
 };
@@ -117,21 +116,21 @@ inline const Command* CommandNames::Find(Bytes name) const {
   }
 }
 
-// The commands of a program, made once from the cards of the families and never changed. Pointers to commands are valid
-// as long as the set. Thread-safe.
+// The commands of a program, created once from the cards of the families and never changed. Pointers to commands are
+// valid as long as the set. Thread-safe.
 class CommandSet {
  public:
-  // `families` are the tables of the command files; the cards must outlive the set. Names must be unique. Commands that
-  // such a server does not have are left out, and those that this dialect does not have are hidden.
+  // `families` are the tables of the command files; the cards must outlive the set. Names must be unique. Commands for
+  // other kinds of servers (`where`) are omitted; commands that the dialect does not have are hidden.
   explicit CommandSet(std::span<const std::span<const CommandCard>> families, Where where = Where::kDataServers);
   CommandSet(std::span<const std::span<const CommandCard>> families, Where where, const Dialect& dialect);
   CommandSet(const CommandSet&) = delete;
   CommandSet& operator=(const CommandSet&) = delete;
 
-  // The number of commands and subcommands; every id is smaller.
+  // Returns the number of commands and subcommands; every id is smaller.
   size_t Size() const { return size_; }
   const CommandNames& names() const { return *names_; }
-  // Of the commands that the dialect does not have.
+  // Names of the commands that the dialect does not have.
   const CommandNames& hidden_names() const { return *hidden_names_; }
   const Dialect& dialect() const { return dialect_; }
 
@@ -140,7 +139,7 @@ class CommandSet {
     return card.spec->where == where_ || card.spec->where == Where::kEverywhere;
   }
   Command& Add(const CommandCard& card);
-  // Fills in everything that follows from the card. `parent` is the final address of the container.
+  // Creates a Command with all properties derived from the card. `parent` is the final address of the container.
   Command Make(const CommandCard& card, const Command* parent) const;
 
   const Where where_;
@@ -154,13 +153,13 @@ class CommandSet {
 class CommandTable {
  public:
   explicit CommandTable(std::shared_ptr<const CommandSet> set);
-  // Creates its own set.
+  // Creates its own CommandSet.
   explicit CommandTable(std::span<const std::span<const CommandCard>> families)
       : CommandTable(std::make_shared<const CommandSet>(families)) {}
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
 
-  // Which versions' commands these are.
+  // Returns the dialect whose commands these are.
   const Dialect& dialect() const { return set_->dialect(); }
 
   // Returns null for an unknown name. Ignores case. Cost: see CommandNames.
@@ -169,22 +168,23 @@ class CommandTable {
   const Command* FindSub(const Command& container, Bytes name) const;
   // `full_name` is "get" or "client|list", as the COMMAND subcommands name commands.
   const Command* FindFull(Bytes full_name) const;
-  // The same by the names before any rename-command: ACL rules use these, so that an ACL file does not depend on it.
+  // Finds a command by its name before any rename-command. ACL rules use this, so an ACL file does not depend on
+  // rename-command.
   const Command* FindOriginal(Bytes full_name) const;
 
-  // rename-command: makes the command available under `to` only, or not at all when `to` is empty. Redis: COMMAND and
+  // rename-command: makes the command available only under `to`, or removes it if `to` is empty. Redis: COMMAND and
   // statistics keep the full name. Requires: no request is running. Invalidates spans from Commands().
   RenameResult Rename(Bytes from, Bytes to);
   bool HasRenamed() const { return !renamed_.empty(); }
-  // The command that had this name before it was renamed, or null. For files written under the original names.
+  // Returns the command with this original name if rename-command renamed it, else null. For files with original names.
   const Command* Renamed(Bytes name) const;
-  // The command of a record that clients cannot ask for under this name, or null: the dialect hides it, or
-  // rename-command has taken the name away. Files and primaries may be of any version, and use the original names.
+  // Finds a command for a replayed record by its original name, or returns null. Also finds commands that the dialect
+  // or rename-command hides from clients, because files and primaries may have any version.
   const Command* FindHidden(std::span<const Bytes> words) const;
 
-  // All commands that can be found, without subcommands, in the order of the families.
+  // Returns all available commands without subcommands, in the order of the families.
   std::span<const Command* const> Commands() const { return names_->Commands(); }
-  // Visits each of them; the subcommands of a container follow it.
+  // Visits all available commands; the subcommands of a container follow it.
   template <class Visitor>
   void ForEach(Visitor&& visit) const {
     for (const Command* command : Commands()) {
@@ -193,7 +193,7 @@ class CommandTable {
     }
   }
 
-  // The number of commands and subcommands; every id is smaller.
+  // Returns the number of commands and subcommands; every id is smaller.
   size_t Size() const { return stats_.size(); }
   CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }
   const CommandStats& StatsOf(const Command& command) const { return stats_[command.id]; }
@@ -203,9 +203,9 @@ class CommandTable {
   const Command* FindFullIn(const CommandNames& names, Bytes full_name) const;
 
   std::shared_ptr<const CommandSet> set_;
-  const CommandNames* names_;                                   // the set's until a command is renamed
-  std::unique_ptr<const CommandNames> own_names_;               // used once a command is renamed
-  std::map<std::string, const Command*, std::less<>> renamed_;  // by their original names in lower case
+  const CommandNames* names_;                                   // names of the set until a command is renamed
+  std::unique_ptr<const CommandNames> own_names_;               // used after a command was renamed
+  std::map<std::string, const Command*, std::less<>> renamed_;  // by original name in lower case
   std::vector<CommandStats> stats_;
 };
 
@@ -233,8 +233,8 @@ inline uint64_t LoadFew(const char* from, size_t size) {
   return word;
 }
 
-// Lowers eight bytes at once. In each byte, bit 7 of `from_a` means >= 'A' and bit 7 of `behind_z` means > 'Z' (ASCII
-// only).
+// Converts eight bytes to lower case together. In each byte, bit 7 of `from_a` means >= 'A' and bit 7 of `behind_z`
+// means > 'Z' (ASCII only).
 inline uint64_t LowerEight(uint64_t word) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t low = word & (kEach * 0x7F);
@@ -256,10 +256,10 @@ inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   }
 }
 
-// The AclCategory bits of a card: its own or else its group's, and those that follow from its flags.
+// Returns the AclCategory bits of a card: its own or else its group's, and those that follow from its flags.
 uint32_t CategoriesOf(const CommandCard& card);
-// Category names without '@' ("keyspace", "read" …), indexed by bit. AclCategoryByName ignores case and returns 0 if
-// unknown.
+// Category names without '@' ("keyspace", "read" …), indexed by bit. AclCategoryByName ignores case and returns 0 for
+// an unknown name.
 std::span<const std::string_view> AclCategoryNames();
 uint32_t AclCategoryByName(Bytes name);
 

@@ -15,7 +15,7 @@ constexpr ServerVersion Valkey(Version version) { return {ServerFamily::kValkey,
 
 constexpr std::string_view kSortInClusterOf74 = " when keys formed by the pattern may be in different slots";
 
-// The traits of each version, as what it changed since the one before.
+// Traits of each version, as changes to the previous version.
 
 constexpr DialectTraits TraitsOfRedis72() {
   DialectTraits traits;
@@ -175,7 +175,7 @@ constexpr DialectTraits TraitsOfValkey81() {
   return traits;
 }
 
-// Without `emulate`: as 7.2, but for what only adds.
+// Without `emulate`: the traits of 7.2, plus later additions.
 constexpr DialectTraits TraitsOfAll() {
   DialectTraits traits;
   traits.xread_knows_last_entry = true;

@@ -1,8 +1,8 @@
-// Dialect: which version of which server a Node speaks as. It says all that differs between versions: which commands,
-// options and directives there are follows from their marks (VersionMark), and everything else is data here.
+// Dialect: the server version that a Node emulates. It holds every difference between versions: VersionMarks decide
+// which commands, options and directives exist, and everything else is data here.
 //
-// There is one for each version that the directive `emulate` names, and one for the server without it, which is Redis
-// 7.2 with all that later versions have besides. Code asks for a trait, and never for a version.
+// There is one Dialect for each version that the directive `emulate` accepts, and one without emulation: Redis 7.2 plus
+// all additions of later versions. Code tests a trait, never a version.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ struct DirectiveDefault {
   std::string_view value;
 };
 
-// CommandFlag bits that a command has besides those of its card, or has not. "client|list" is a subcommand.
+// CommandFlag bits of a command that differ from those of its card. "client|list" is a subcommand.
 struct FlagChange {
   std::string_view command;
   uint32_t added = 0;
   uint32_t removed = 0;
 };
 
-// Shapes and texts that differ. The defaults are those of Redis 7.2.
+// Formats and texts that differ. The defaults are those of Redis 7.2.
 struct DialectTraits {
-  // Who it is.
+  // Identity.
   std::string_view title = "Redis";                             // in sentences: "LOADING Redis is loading …"
   std::string_view hello_name = "redis";                        // HELLO
   std::string_view version = "7.2.4";                           // HELLO, LOLWUT
   std::string_view mode_field = "redis_mode";                   // INFO
   std::string_view redis_version = "7.2.4";                     // INFO, scripts
-  int version_number = 0x070204;                                // of Redis, one byte for each part: scripts
-  std::string_view valkey_version = {};                         // INFO, scripts; empty: it is not Valkey
-  int valkey_version_number = 0;                                // scripts; 0: it is not Valkey
+  int version_number = 0x070204;                                // of Redis, one byte per part: scripts
+  std::string_view valkey_version = {};                         // INFO, scripts; empty: not Valkey
+  int valkey_version_number = 0;                                // scripts; 0: not Valkey
   std::string_view command_in_scripts = "Redis command";        // "Unknown Redis command called from script"
   std::string_view call_in_scripts = "redis lib call";          // "… at least one argument for this redis lib call"
   std::string_view words_in_scripts = "Lua redis lib command";  // "… arguments must be strings or integers"
@@ -47,16 +47,16 @@ struct DialectTraits {
 
   // Errors.
   std::string_view unknown_word_quotes = "'' ";   // unknown command 'x', with args beginning with: 'y' 'z'
-  bool has_real_subcommands = true;               // with arities and statistics of their own
+  bool has_real_subcommands = true;               // with their own arities and statistics
   bool expire_errors_quote_commands = true;       // "invalid expire time in 'set' command", not "… in set"
-  bool config_set_names_one_value = false;        // CONFIG SET takes one directive, and its errors say so
+  bool config_set_names_one_value = false;        // CONFIG SET accepts only one directive, and its errors say so
   bool unsubscribing_needs_subscription = false;  // UNSUBSCRIBE without subscriptions is an error
-  bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS look at the range before the key
-  bool unbalanced_names_xread = false;            // "Unbalanced XREAD list of streams", whoever reads
+  bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS check the range before the key
+  bool unbalanced_names_xread = false;            // "Unbalanced XREAD list of streams", also for XREADGROUP
   bool unbalanced_names_last_entry = false;       // "an ID, '+', or '$' must be specified"
   bool xreadgroup_explains_last_entry = false;    // "The + ID is meaningless …"
   std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";
-  bool scan_refuses_unknown_types = false;  // SCAN … TYPE with a name that is no type
+  bool scan_refuses_unknown_types = false;  // SCAN … TYPE with an unknown type name is an error
   std::string_view sort_in_cluster = {};    // "ERR BY option of SORT denied in Cluster mode[ when …]."
 
   bool denials_name_users = true;             // "User joe has no permissions …", not "this user …"
@@ -64,25 +64,25 @@ struct DialectTraits {
   bool client_list_needs_positive_ids = false;
   bool client_kill_needs_positive_ids = true;
   bool client_kill_takes_many_ids = false;  // CLIENT KILL ID 5 6
-  bool client_ids_are_a_set = false;        // that each ID option adds to, if only nothing
+  bool client_ids_are_a_set = false;        // each ID option adds to the set, even if it adds no ID
   std::string_view bad_id_to_list = "ERR Invalid client ID";
   std::string_view bad_id_to_kill = "ERR client-id should be greater than 0";
-  bool readonly_needs_cluster = true;      // READONLY is an error of a server without cluster mode
-  bool readwrite_needs_cluster = true;     // the same for READWRITE
+  bool readonly_needs_cluster = true;      // READONLY is an error without cluster mode
+  bool readwrite_needs_cluster = true;     // READWRITE is an error without cluster mode
   bool acl_file_error_names_redis = true;  // "This Redis instance is not configured to use an ACL file. …"
   bool knows_other_engines = false;        // "Could not find scripting engine 'js'"
   bool log_counts_are_checked = true;      // SLOWLOG GET -2 is an error
-  std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // what a subscribed client may do
+  std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // commands allowed for a subscribed client
 
   // Replies.
-  bool describes_commands_fully = true;       // COMMAND: ten elements for each command, not seven
+  bool describes_commands_fully = true;       // COMMAND: ten elements per command, not seven
   bool autoclaim_lists_deleted = true;        // XAUTOCLAIM: a third element
   bool counts_watching_clients = false;       // INFO: pubsub_clients, watching_clients, total_watched_keys
-  bool streams_count_entries = true;          // XINFO: entries-added, entries-read, lag and their like
+  bool streams_count_entries = true;          // XINFO: entries-added, entries-read, lag and similar fields
   bool consumers_have_active_time = true;     // XINFO CONSUMERS: inactive
-  bool lag_counts_what_is_left = true;        // XINFO: the lag of a group that is before the first entry
-  bool lag_minds_all_deletions = false;       // XINFO: the lag after deletions before the first entry
-  bool slots_have_metadata = true;            // CLUSTER SLOTS: a fourth element for each node
+  bool lag_counts_what_is_left = true;        // XINFO: computes the lag of a group that is before the first entry
+  bool lag_minds_all_deletions = false;       // XINFO: the lag considers deletions before the first entry
+  bool slots_have_metadata = true;            // CLUSTER SLOTS: a fourth element per node
   bool users_have_selectors = true;           // ACL GETUSER: selectors; patterns as texts
   bool users_show_sanitizing = true;          // ACL LIST and GETUSER: sanitize-payload
   bool client_text_has_library = true;        // CLIENT LIST: lib-name, lib-ver
@@ -92,38 +92,43 @@ struct DialectTraits {
   bool client_text_has_watch = false;         // CLIENT LIST: watch
   bool client_text_has_io_thread = false;     // CLIENT LIST: io-thread
   bool client_text_has_capabilities = false;  // CLIENT LIST: capa
-  bool clients_share_input = false;           // CLIENT LIST: qbuf and qbuf-free without the request that runs
-  bool idle_clients_hold_no_input = false;    // CLIENT LIST: qbuf-free of a client whose requests are done
+  bool clients_share_input = false;           // CLIENT LIST: qbuf and qbuf-free without the running request
+  bool idle_clients_hold_no_input = false;    // CLIENT LIST: qbuf-free is 0 for a client without unfinished requests
 
   // Values.
   bool has_listpacks = true;              // OBJECT ENCODING: small values are listpacks, not ziplists
   bool small_lists_are_listpacks = true;  // a list may be a listpack, not only a quicklist
   bool small_sets_are_listpacks = true;   // a set of texts may be a listpack
 
-  // Arguments that are no tokens.
+  // Arguments that are not tokens.
   bool bitcount_takes_start_alone = false;      // BITCOUNT key start
-  bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y: the error is that of y
+  bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y: the error is about y
   bool xread_knows_last_entry = false;          // XREAD … +
-  bool xread_needs_last_entry = false;          // "ERR the stream last element ID is 0-0": it never had one
-  bool xread_waits_in_scripts = false;          // XREAD BLOCK in a script is no error; it does not wait
+  bool xread_needs_last_entry = false;          // "ERR the stream last element ID is 0-0" for a stream that never had
+                                                // an entry
+  bool xread_waits_in_scripts = false;          // XREAD BLOCK in a script is not an error, but does not block
 
   // Deadlines and numbers.
   bool cursors_may_be_negative = true;               // SCAN -1
-  bool lrem_takes_any_count = true;                  // also the least of 64 bits
-  bool huge_timeouts_are_negative = false;           // what the error of BLPOP says of them
+  bool lrem_takes_any_count = true;                  // also the smallest 64-bit integer
+  bool huge_timeouts_are_negative = false;           // error text of BLPOP for a huge timeout
   bool stores_nothing_with_a_past_deadline = false;  // SET k v EXAT 1 deletes the key
-  bool past_deadlines_expire = false;                // the event of a key that gets a past deadline is "expired"
+  bool past_deadlines_expire = false;                // a key that gets a past deadline causes the event "expired"
   bool set_nx_may_get = true;                        // SET … NX GET
-  bool scores_in_ranges_are_decimal = false;         // ZCOUNT k 0x1 2: no hexadecimal numbers, no leading blanks
-  bool large_sets_count_offsets_from_end = false;    // ZRANGEBYSCORE … LIMIT -1 5: the last; else nothing
-  bool positions_have_shortest_digits = false;       // GEOPOS
-  bool sort_looks_up_its_slot = false;               // SORT BY and GET in a cluster, if the pattern has a tag
+  bool scores_in_ranges_are_decimal = false;         // ZCOUNT k 0x1 2 is an error: no hexadecimal numbers, no leading
+                                                     // blanks
+  bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 returns the last elements; otherwise
+                                                   // none
+  bool positions_have_shortest_digits = false;     // GEOPOS
+  bool sort_looks_up_its_slot = false;             // SORT BY and GET work in a cluster if the pattern has a hash tag
 
   // Logs and users.
-  bool logs_of_length_zero_stay = false;      // SLOWLOG, ACL LOG: then nothing is added, and nothing removed
-  bool scripts_commands_have_client = false;  // SLOWLOG: the address and name of the client whose script it was
+  bool logs_of_length_zero_stay = false;      // SLOWLOG and ACL LOG with length 0: entries are neither added nor
+                                              // removed
+  bool scripts_commands_have_client = false;  // SLOWLOG: address and name of the client that ran the script
   bool slowlog_hides_users = false;           // ACL GETUSER, ACL DELUSER: (redacted)
-  bool acl_load_keeps_clients = false;        // of users that stay, and may still listen to what they listen to
+  bool acl_load_keeps_clients = false;        // ACL LOAD: clients of users that stay and keep their subscriptions'
+                                              // permissions
 
   // Scripts.
   bool scripts_know_version = true;       // redis.REDIS_VERSION, redis.acl_check_cmd()
@@ -134,29 +139,29 @@ struct DialectTraits {
 };
 
 struct Dialect {
-  std::string_view name = {};                 // "redis:6.2"; empty: the server without `emulate`
-  std::optional<ServerVersion> version = {};  // nothing: it has all that any version has
+  std::string_view name = {};                 // "redis:6.2"; empty without emulation
+  std::optional<ServerVersion> version = {};  // nullopt: has everything that any version has
   DialectTraits traits = {};
-  std::span<const DirectiveDefault> defaults = {};  // that are not those of Settings
-  std::span<const FlagChange> flags = {};           // of commands
+  std::span<const DirectiveDefault> defaults = {};  // those that differ from Settings
+  std::span<const FlagChange> flags = {};           // of commands, where they differ from the cards
 
   bool Emulates() const { return version.has_value(); }
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }
-  // Whether what is gone since this mark is gone here. Without `emulate`, nothing is.
+  // Returns whether a feature that version `until` removed is absent. Without `emulate` no feature is removed.
   bool HasLost(const VersionMark& until) const { return version && !until.Empty() && until.IsIn(*version); }
-  // Those of a command, for which its card says `flags`.
+  // Returns the flags of a command with the card flags `card_flags`.
   uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;
-  // The number of the mark that COMMAND DOCS shows.
+  // Returns the version number of the mark, as COMMAND DOCS shows it.
   std::string_view ShownMark(const VersionMark& mark) const;
 };
 
 const Dialect& DialectOf(Emulated emulated);
-// In the order of Emulated.
+// Returns all dialects in the order of Emulated.
 std::span<const Dialect> AllDialects();
 
-// "redis:7.0" in any case; nothing: there is no such dialect.
+// Parses "redis:7.0", ignoring case; nullopt if there is no such dialect.
 std::optional<Emulated> EmulatedByName(std::string_view name);
-// "redis:6.2, redis:7.0, …"
+// Returns "redis:6.2, redis:7.0, …".
 std::string EmulatedNames();
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// Emulated: the version that a server speaks as; dialect.h says what that means.
+// Emulated: the version that a server emulates; see dialect.h.
 #pragma once
 
 #include <cstddef>

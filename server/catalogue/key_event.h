@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// Bits of notify-keyspace-events with their letters. K and E choose the form of a message, the others are classes.
+// Bits of notify-keyspace-events with their letters. K and E select the channels of a message; the others are classes.
 inline constexpr uint32_t kNotifyKeyspace = 1U << 0;  // K
 inline constexpr uint32_t kNotifyKeyevent = 1U << 1;  // E
 inline constexpr uint32_t kNotifyGeneric = 1U << 2;   // g
@@ -26,14 +26,14 @@ inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyL
                                        kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
                                        kNotifyModule;  // A
 
-// An event is written as its name, and only names that Redis has compile: `Touched("lpush")`. Where one of several
-// is chosen: `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
+// An event is written as its name; only names that Redis has compile: `Touched("lpush")`. To choose between several:
+// `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
 class KeyEvent {
  public:
   consteval KeyEvent(const char* name) : name_(name), kind_(KindOf(name)) {}  // NOLINT: implicit on purpose
 
   constexpr Bytes Name() const { return name_; }
-  // One of the class bits.
+  // Returns one of the class bits.
   constexpr uint32_t Kind() const { return kind_; }
 
  private:

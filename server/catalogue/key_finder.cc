@@ -17,7 +17,7 @@ struct KeyRun {
 
 int64_t Count(std::span<const Bytes> argv) { return static_cast<int64_t>(argv.size()); }
 
-// Returns the position after the keyword, or 0. Redis: a backward search skips argv[1], a forward one the last
+// Returns the position after the keyword, or 0. Redis: a backward search skips argv[1], a forward search the last
 // argument.
 int64_t FindKeyword(const KeySpec& spec, std::span<const Bytes> argv) {
   const int64_t argc = Count(argv);
@@ -45,7 +45,7 @@ std::optional<KeyRun> CountedRun(const KeySpec& spec, int64_t begin, std::span<c
   return KeyRun{first, first + *count - 1, spec.step};
 }
 
-// Returns nullopt when the arguments do not fit the spec.
+// Returns nullopt if the arguments do not fit the spec.
 std::optional<KeyRun> RunBehind(const KeySpec& spec, int64_t begin, std::span<const Bytes> argv) {
   std::optional<KeyRun> run;
   if (spec.find == KeySpec::Find::kKeyNum) run = CountedRun(spec, begin, argv);
@@ -116,7 +116,7 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs) {
     if (spec.flags & kKeyIncomplete) legacy.movable = true;
     const int last = spec.last >= 0 ? spec.index + spec.last : spec.last;
     if (legacy.first == 0) legacy = {spec.index, last, spec.step, legacy.movable};
-    // A last key counted from the end is after every fixed one.
+    // A last key counted from the end follows every key at a fixed place.
     if (static_cast<unsigned>(last) > static_cast<unsigned>(legacy.last)) legacy.last = last;
     previous_last = legacy.last;
   }
@@ -149,7 +149,7 @@ KeyList SetKeys(std::span<const Bytes> argv) {
 }
 
 KeyList BitFieldKeys(std::span<const Bytes> argv) {
-  // Anything but a complete GET or OVERFLOW counts as a write; the command itself reports the mistake.
+  // Everything except a complete GET or OVERFLOW counts as a write; the command itself reports the error.
   bool writes = false;
   for (size_t at = 2; at < argv.size() && !writes;) {
     const size_t left = argv.size() - at;
@@ -194,7 +194,7 @@ KeyList MigrateKeys(std::span<const Bytes> argv) {
   KeyList keys;
   for (size_t at = 6; at < argv.size(); ++at) {
     if (EqualsIgnoreCase(argv[at], "keys")) {
-      // A key in the usual place as well makes the command malformed, so it has no keys.
+      // If there is also a key in the usual place, the command is malformed, so it has no keys.
       if (argv[3].empty())
         for (size_t key = at + 1; key < argv.size(); ++key) keys.Add(key, kFlags);
       return keys;

@@ -1,8 +1,8 @@
-// Finds the keys of a request for COMMAND GETKEYS, ACL, waiting, tracking and prefetching, so that handlers need not
+// Finds the keys of a request for COMMAND GETKEYS, ACL, blocking, tracking and prefetching. So handlers need not
 // declare their keys twice.
 //
-// The key specs of the card decide. If they cannot (flags depend on an option, or keys follow options in any order),
-// the card names one of the hooks below, which is used instead of them or when they fail.
+// The key specs of the card decide. If they are not sufficient (flags depend on an option, or keys follow options in
+// any order), the card names one of the hooks below. The hook replaces them, or is used when they fail.
 #pragma once
 
 #include <array>
@@ -51,20 +51,19 @@ inline void KeyList::Add(size_t index, int flags) {
   ++size_;
 }
 
-// Returns the keys of a request; argv[0] is the name of the command. Empty when the command has no keys or will refuse
-// the arguments itself.
-// Cost: O(keys) for keys at fixed places, O(argc) for keys after a keyword.
+// Returns the keys of a request; argv[0] is the command name. Returns an empty list if the command has no keys or will
+// refuse the arguments. Cost: O(keys) for keys at fixed places, O(argc) for keys after a keyword.
 KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);
 
-// The same for ACL checks, which must not miss a key that the command will use: if one key spec does not fit the
-// arguments, returns the keys of the others. (`PFMERGE destination` has no sources, and writes.)
+// Returns the keys for ACL checks, which must not miss a key that the command will use. If one key spec does not fit
+// the arguments, returns the keys of the others. (`PFMERGE destination` has no sources, but writes.)
 KeyList NamedKeys(const CommandSpec& spec, std::span<const Bytes> argv);
 
-// False for commands that never have keys, which COMMAND GETKEYS refuses.
+// Returns false for commands that never have keys; COMMAND GETKEYS refuses them.
 bool MayHaveKeys(const CommandSpec& spec);
 
-// The first key, last key and step of COMMAND INFO, and "movablekeys": whether clients must call COMMAND GETKEYS
-// because these numbers are not enough.
+// The first key, last key and step of COMMAND INFO. `movable` is its flag "movablekeys": the numbers are not
+// sufficient, so clients must call COMMAND GETKEYS.
 struct LegacyKeys {
   int first = 0;
   int last = 0;
@@ -73,11 +72,11 @@ struct LegacyKeys {
 };
 LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);
 
-// The index in argv of a key that every valid request has, for prefetching; 0: none.
+// Returns the index in argv of a key that every valid request has, for prefetching; 0: none.
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);
 
-// The index in argv of the key of requests that have exactly one key, always at this place; 0: others. Requires: a hook
-// of the card finds the same key.
+// Returns the index in argv of the only key, if every request has exactly one key at a fixed place; otherwise 0.
+// Requires: a hook of the card finds the same key.
 uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);
 
 // Hooks for CommandSpec::find_keys.
@@ -85,6 +84,6 @@ KeyList SetKeys(std::span<const Bytes> argv);       // GET also reads the key
 KeyList BitFieldKeys(std::span<const Bytes> argv);  // reads only if all operations are GET
 KeyList SortKeys(std::span<const Bytes> argv);      // the last STORE wins
 KeyList SortRoKeys(std::span<const Bytes> argv);
-KeyList MigrateKeys(std::span<const Bytes> argv);  // one key, or those after KEYS
+KeyList MigrateKeys(std::span<const Bytes> argv);  // one key, or the keys after KEYS
 
 }  // namespace respite

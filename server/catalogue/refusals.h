@@ -1,5 +1,5 @@
-// Error texts that several families say. Handlers throw them as `throw Refusal{refusals::kSyntax}`. A text of one
-// family is in that family's file, in the same namespace.
+// Error texts that several command families use. Handlers throw them as `throw Refusal{refusals::kSyntax}`. A text of
+// only one family is in that family's file, in the same namespace.
 #pragma once
 
 #include <span>
@@ -38,7 +38,7 @@ inline constexpr char kTryAgain[] = "TRYAGAIN Multiple keys request during rehas
 inline constexpr char kClusterDown[] = "CLUSTERDOWN The cluster is down";
 inline constexpr char kUnspecified[] = "ERR";
 
-// How many bytes of a client's word an error repeats. Redis: the word is cut at the first NUL.
+// Number of bytes of a client's argument that an error repeats. Redis: cuts the argument at the first NUL.
 inline constexpr size_t kShownMax = 128;
 inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {
   Bytes part = word.substr(0, max);
@@ -55,9 +55,9 @@ inline Refusal NotInCluster(Bytes command) {
   return {"ERR " + std::string(command) + " is not allowed in cluster mode"};
 }
 Refusal IsLoading(const DialectTraits& traits);
-// For a request of this command.
+// Returns the error for a request of this command.
 Refusal WrongArity(const Command& command, std::span<const Bytes> words);
-// For containers whose subcommand checks the number of its arguments itself.
+// Returns the error for containers whose subcommand checks its number of arguments itself.
 Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);
 
 }  // namespace refusals

@@ -1,10 +1,10 @@
-// VersionMark: from which versions of Redis and Valkey a command, an argument or a directive exists.
+// VersionMark: the versions of Redis and Valkey that introduced a command, an argument or a directive.
 //
-//   "7.4.0"                from Redis 7.4.0 on
-//   "valkey:8.1.0"         from Valkey 8.1.0 on; Redis never
-//   "8.0.0,valkey:9.0.0"   both, from different versions on
+//   "7.4.0"                since Redis 7.4.0
+//   "valkey:8.1.0"         since Valkey 8.1.0; not in Redis
+//   "8.0.0,valkey:9.0.0"   in both, since different versions
 //
-// Valkey began as Redis 7.2.4, so it has all that Redis had by then. An empty mark means everywhere.
+// Valkey began as Redis 7.2.4, so it includes every feature that Redis had then. An empty mark means all versions.
 #pragma once
 
 #include <cstddef>
@@ -26,33 +26,33 @@ struct ServerVersion {
   bool operator==(const ServerVersion&) const = default;
 };
 
-// The last version of Redis that Valkey contains.
+// The last Redis version that Valkey contains.
 inline constexpr Version kValkeyBegins = {7, 2, 4};
 
-// What a server is that emulates nothing.
+// The version of a server that emulates none.
 inline constexpr ServerVersion kSpokenVersion = {ServerFamily::kRedis, kValkeyBegins};
 
 class VersionMark {
  public:
   constexpr VersionMark() = default;
   constexpr VersionMark(std::string_view text) : text_(text) {}  // NOLINT: cards and rows write marks as texts
-  constexpr VersionMark(const char* text) : text_(text) {}       // NOLINT: the same
+  constexpr VersionMark(const char* text) : text_(text) {}       // NOLINT: cards and rows write marks as texts
 
-  // Whether the text is a mark, or empty. All else requires it.
+  // Returns whether the text is a valid mark or empty. All other functions require this.
   constexpr bool IsWellFormed() const;
-  // The number of characters at the beginning of `text` that look like a mark.
+  // Returns the number of characters at the beginning of `text` that look like a mark.
   static constexpr size_t LengthIn(std::string_view text);
 
   constexpr bool Empty() const { return text_.empty(); }
-  // The number that COMMAND DOCS shows: that of Redis, or else that of Valkey.
+  // Returns the version number for COMMAND DOCS: Redis' number, or Valkey's if there is none.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }
-  // The number that a server of this family shows.
+  // Returns the version number that a server of this family shows.
   constexpr std::string_view ShownBy(ServerFamily family) const {
     return family == ServerFamily::kValkey && !Valkey().empty() ? Valkey() : Shown();
   }
-  // Whether this version has what is marked.
+  // Returns whether this server version has the marked feature.
   constexpr bool IsIn(const ServerVersion& server) const;
-  // "7.4.0", "Valkey 9.1.0" or "8.2.0 and Valkey 8.0.0".
+  // Returns "7.4.0", "Valkey 9.1.0" or "8.2.0 and Valkey 8.0.0".
   std::string Text() const;
 
  private:
@@ -60,7 +60,7 @@ class VersionMark {
   static constexpr size_t NumberLength(std::string_view text);
   static constexpr Version NumberIn(std::string_view text);
 
-  // The numbers; empty if there is none.
+  // Return the version numbers; empty if there is none.
   constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }
   constexpr std::string_view Valkey() const;
 
@@ -74,7 +74,7 @@ constexpr std::string_view VersionMark::Valkey() const {
   return at == text_.npos ? std::string_view() : text_.substr(at + kValkey.size());
 }
 
-// Digits and single dots, but not a "..." after them.
+// Returns the length of digits and single dots, without a "..." after them.
 constexpr size_t VersionMark::NumberLength(std::string_view text) {
   size_t at = 0;
   while (at < text.size() &&

@@ -1,5 +1,5 @@
-// What a node of a cluster announces of itself (an address, a host name, a name for people) stands in nodes.conf and in
-// CLUSTER NODES, where white space, commas and ends of lines separate the fields.
+// Checks for the texts that a cluster node announces: an address, a host name, a human-readable name. They appear in
+// nodes.conf and CLUSTER NODES, where white space, commas and line ends separate the fields.
 #pragma once
 
 #include <arpa/inet.h>
@@ -28,7 +28,7 @@ constexpr bool IsHostname(Bytes text) {
   return std::all_of(text.begin(), text.end(), may_stand);
 }
 
-// inet_pton ends at a NUL, which may have anything behind it.
+// inet_pton stops at a NUL and ignores any bytes after it, so IsAnnouncedName must exclude it.
 inline bool IsIpv4(Bytes text) {
   in_addr address;
   return IsAnnouncedName(text) && inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;

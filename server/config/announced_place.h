@@ -1,7 +1,7 @@
-// AnnouncedPlace: the directive `announce`: where clients find the nodes of this process, if that is not where the
-// nodes find each other: from outside of a container, say.
+// AnnouncedPlace: the directive `announce`: where clients find the nodes of this process, if this differs from where
+// the nodes find each other (for example from outside a container).
 //
-//   localhost:{port}   each node under this name, and under its own port
+//   localhost:{port}   all nodes have this host name; each has its own port
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct AnnouncedPlace {
   std::string host;
   bool is_address = false;  // else a name
 
-  // "HOST:{port}", where an IPv6 address stands in brackets. Fails with the reason.
+  // Parses "HOST:{port}"; an IPv6 address is in brackets. Fails with the reason.
   static Result<AnnouncedPlace, std::string> Parse(Bytes text);
 };
 

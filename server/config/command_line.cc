@@ -20,7 +20,7 @@ bool IsTestOption(const std::string& argument) {
   return words && !words->empty() && EqualsIgnoreCase((*words)[0], "--test");
 }
 
-// The name of the program without its directory.
+// Returns the file name of the program.
 Bytes ProgramName(Bytes path) { return path.substr(path.rfind('/') == Bytes::npos ? 0 : path.rfind('/') + 1); }
 
 bool NameHas(Bytes program, Bytes part) { return ProgramName(program).find(part) != Bytes::npos; }
@@ -61,7 +61,7 @@ LaunchAction FirstArgumentAction(Bytes argument) {
   return LaunchAction::kServe;
 }
 
-// Turns options into lines of a configuration file.
+// Converts options to lines of a configuration file.
 class OptionLines {
  public:
   enum class Follower : uint8_t { kNothing, kOption, kOther };
@@ -75,7 +75,7 @@ class OptionLines {
     }
     const bool ends_here = next != Follower::kOther;
     if (ends_here && EqualsIgnoreCase(argument, "--save")) text_ += "\"\"";
-    // An option after one of these two is not its value.
+    // An option that follows one of these two is not its value.
     const bool may_stand_alone = EqualsIgnoreCase(argument, "--save") || EqualsIgnoreCase(argument, "--sentinel");
     needs_value_ = !(may_stand_alone && next == Follower::kOption);
   }
@@ -98,7 +98,7 @@ class OptionLines {
   bool needs_value_ = false;
 };
 
-// Whether this argument stands for standard input.
+// Returns whether this argument means standard input.
 bool IsInput(ConfigWords arguments, size_t i) { return arguments[i] == "-" && (i == 1 || i + 1 == arguments.size()); }
 
 OptionLines::Follower FollowerOf(ConfigWords arguments, size_t i) {
@@ -106,7 +106,7 @@ OptionLines::Follower FollowerOf(ConfigWords arguments, size_t i) {
   return IsOption(arguments[i + 1]) ? OptionLines::Follower::kOption : OptionLines::Follower::kOther;
 }
 
-// What looks as if it were meant for `--test`: in the same argument, or in the next one.
+// Returns the text that looks like a value of `--test`, in the same or the next argument.
 std::optional<std::string> ValueBehindTest(ConfigWords arguments, size_t i) {
   const auto words = SplitQuoted(arguments[i]);
   if (words && words->size() > 1) return (*words)[1];

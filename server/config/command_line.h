@@ -1,14 +1,14 @@
-// The command line: `respite-server [file.conf] [--directive value …] [-]`, parsed exactly as redis-server does, since
-// launchers depend on the details:
+// The command line: `respite-server [file.conf] [--directive value …] [-]`. It is parsed exactly as by redis-server,
+// because launchers depend on the details:
 //
 //   - A first argument without a leading '-' is the configuration file. "-" as first or last means standard input.
-//   - `--name` starts a line of configuration, following arguments are its (quoted) values: `--bind a b -::1`.
+//   - `--name` starts a line of configuration; the following arguments are its (quoted) values: `--bind a b -::1`.
 //   - An argument with name and value, "--save 3600 1", is one such line; its blanks and quotes are significant.
-//   - Directly after a lone `--name` an argument is its value even if it starts with "--".
-//   - `--save` followed by another option, or last, means `save ""`. `--sentinel` takes no value.
-//   - `--test` (not of Redis) takes no value and is no line: it changes defaults, so all lines win over it.
+//   - Directly after a lone `--name`, an argument is its value even if it starts with "--".
+//   - `--save` as the last argument, or before another option, means `save ""`. `--sentinel` takes no value.
+//   - `--test` (not in Redis) takes no value and adds no line: it changes defaults, so all lines override it.
 //
-// File, standard input and options are read in this order as one text; the last value of a directive wins.
+// File, standard input and options are read in this order as one text; the last value of a directive is used.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ enum class LaunchAction : uint8_t {
   kPrintUsage,    // stderr, exit 1
   kTestMemory,
   kCheckSystem,
-  kCheckRdb,  // started under the name of redis-check-rdb …
-  kCheckAof,  // … or redis-check-aof, which parse the arguments themselves
-  kReplay,    // the same
+  kCheckRdb,  // started under a name like redis-check-rdb
+  kCheckAof,  // started under a name like redis-check-aof; these tools parse the arguments themselves
+  kReplay,    // the replay tool, which also parses the arguments itself
   kClient,    // started under a name like redis-cli
 };
 
@@ -37,11 +37,11 @@ struct CommandLine {
   ServerMode mode = ServerMode::kStandalone;
   std::string program;           // argv[0]
   bool is_test_run = false;      // `--test`
-  bool is_in_container = false;  // by the entry point of an image; changes defaults as well
+  bool is_in_container = false;  // set by the entry point of an image; also changes defaults
   bool has_arguments = false;    // Redis: logs a warning if there are none
-  std::string config_file;       // absolute; empty: none
+  std::string config_file;       // absolute path; empty without a file
   bool reads_standard_input = false;
-  std::string options;  // lines of configuration
+  std::string options;  // configuration lines
   int test_memory_megabytes = 0;
 };
 

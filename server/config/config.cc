@@ -51,24 +51,24 @@ bool Allows(Permission permission, bool connection_is_local) {  // NOLINT: not a
   return permission == Permission::kAlways || (permission == Permission::kLocalConnections && connection_is_local);
 }
 
-// The name under which a directive was found (its name or alias), in the table's case.
+// Returns the name under which a directive was found (primary name or alias), in the table's case.
 std::string_view NameInTable(const Directive& directive, Bytes given) {
   return EqualsIgnoreCase(given, directive.name) ? directive.name : directive.alias;
 }
 
-// The directive of this name in any case, if this version has it under this name; else null.
+// Finds a directive by name, ignoring case. Returns null unless this version knows it under this name.
 const Directive* FindKnown(Bytes name, const Dialect& dialect) {
   const Directive* const directive = FindDirective(name);
   return directive != nullptr && directive->IsKnownAs(NameInTable(*directive, name), dialect) ? directive : nullptr;
 }
 
-// Whether patterns find it under this name. Without `emulate`, they find the names that Redis 7.2 knows.
+// Returns whether patterns match it under this name. Without `emulate`, they match the names of Redis 7.2.
 bool IsListedAs(std::string_view name, const Directive& directive, const Dialect& dialect) {
   if (name.empty() || !directive.IsKnownAs(name, dialect)) return false;
   return dialect.Emulates() || name == directive.CommonName() || name != directive.name;
 }
 
-// Results of CONFIG GET; names that differ only in case are the same.
+// Results of CONFIG GET; names that differ only in case count as equal.
 class Found {
  public:
   void Add(Bytes name, const Directive& directive, const Settings& settings) {
@@ -103,7 +103,7 @@ std::optional<std::string> CheckCollation(const std::string& name) {
   return {};
 }
 
-// What `--test` stands for. As defaults, they give way to whatever files and options say.
+// Sets the defaults of `--test`. Files and options override them.
 void SetTestDefaults(Settings& settings) {
   settings.bind = {"127.0.0.1", "-::1"};
   settings.port = kAutoPort;
@@ -173,20 +173,21 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   return config;
 }
 
-// A test harness that names no file must not find a dump of the run before. Users who write a configuration file or run
-// a container expect Redis' save points.
+// Not for a test harness without a configuration file: it must not find a dump of an earlier run. Users with a
+// configuration file or a container expect Redis' save points.
 void Config::SetDefaultSavePoints() {
   if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
 }
 
-// A test run starts empty unless it is told where data is: nobody expects what another program left in this folder.
+// Returns whether data was configured. If not, a test run starts empty and ignores files of other programs in its
+// folder.
 bool Config::NamesData() const {
   return std::ranges::any_of(std::array{"dir", "dbfilename", "appendonly"},
                              [this](Bytes name) { return WasSet(name); });
 }
 
-// A daemon outlives the process that starts it.
+// Checks exit-with-parent with daemonize: a daemon outlives the process that starts it.
 std::optional<StartupError> Config::CheckEndings() {
   if (!settings_.daemonize || !settings_.exit_with_parent) return std::nullopt;
   if (WasSet("exit-with-parent")) {
@@ -196,8 +197,8 @@ std::optional<StartupError> Config::CheckEndings() {
   return std::nullopt;
 }
 
-// The roles of servers that Sentinels watch change, and only the Sentinels' files say how, with ports that may be taken
-// next time. So they begin anew each time, and what they have is of use to a test only.
+// Checks `sentinels`. Failovers change the roles of its servers, and only the Sentinels' files record them, with ports
+// that may be in use at the next start. So all servers begin empty each time, which is only useful for tests.
 std::optional<StartupError> Config::CheckSentinels(const CommandLine& line) const {
   if (settings_.sentinels == 0) return std::nullopt;
   if (!line.is_test_run) return FatalConfigError(nullptr, "sentinels needs --test: its servers begin empty each time");
@@ -340,7 +341,7 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
   }
 }
 
-// Returns the changes whose directive has another value afterwards.
+// Returns the changes whose directive has a different value afterwards.
 std::vector<Config::Change> Config::AssignAll(const std::vector<Change>& changes, Settings& next) {
   const DialectTraits& traits = DialectOf(settings_.emulate).traits;
   std::vector<Change> changed;
@@ -389,7 +390,7 @@ void Config::RunHooks(const std::vector<DueHook>& due, const Settings& previous)
 
 void Config::RestoreFolder(const Settings& previous) const {
   if (previous.dir.empty() || previous.folder->Path() == previous.dir) return;
-  // It was entered before; if it cannot be any more there is nothing better than staying here.
+  // The old folder was entered before. If this fails now, staying in the new folder is the only option.
   [[maybe_unused]] const auto ignored = previous.folder->Enter(previous.dir);
 }
 

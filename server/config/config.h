@@ -5,7 +5,7 @@
 //   config->OnChange({"port", "bind"}, [&]() -> std::optional<std::string> { return listeners.Reopen(); });
 //   if (config->settings().maxmemory > 0) …
 //
-// settings() is an accessor. The reference stays valid; its values change only inside Set(), Adjust() and hooks.
+// settings() returns a reference that stays valid; the values change only in member functions of Config and in hooks.
 #pragma once
 
 #include <functional>
@@ -32,71 +32,74 @@ class FileSystem;
 
 class Config {
  public:
-  // Called after a value changed; settings() has the new one. Returns nothing, or why the value cannot take effect.
+  // Called after a value changed; settings() has the new value. Returns nullopt, or why the value cannot take effect.
   using Hook = std::function<std::optional<std::string>()>;
   using NamesAndValues = std::vector<std::pair<std::string, std::string>>;
 
-  // Who sends a CONFIG SET, and in which state of the server.
+  // The connection that sends a CONFIG SET, and the state of the server.
   struct SetContext {
     bool connection_is_local = false;  // loopback or unix socket
     bool is_loading = false;           // a dataset is being loaded
   };
 
-  // All defaults, no file. The folder must outlive it.
+  // Uses only defaults, without a file. The folder must outlive this object.
   explicit Config(Folder& folder = ProcessFolder::Instance());
   Config(const Config&) = delete;
   Config& operator=(const Config&) = delete;
 
-  // Reads the file, `standard_input` (if asked for) and the options of a command line whose action is kServe.
-  // Enters another folder as soon as it meets `dir`.
+  // Reads the file, `standard_input` (if requested) and the options of a command line with the action kServe. A `dir`
+  // line changes the folder immediately.
   static Result<std::unique_ptr<Config>, StartupError> Load(const CommandLine& line, std::istream& standard_input,
                                                             Folder& folder = ProcessFolder::Instance());
 
-  // The same settings and lines for another server of this process, whose folder is `folder`. It has no file, so it
-  // cannot be rewritten, and no hooks. The folder must outlive it.
+  // Returns a copy of settings and lines for another server of this process with the folder `folder`. The copy has no
+  // hooks, and no file, so it cannot be rewritten. The folder must outlive it.
   std::unique_ptr<Config> CopyFor(Folder& folder) const;
 
-  // From now on its server is of that version: what was not set has the defaults of that version.
+  // Emulates this version from now on: directives that were not set get its defaults.
   void Emulate(Emulated emulated);
 
-  // The server begins again: settings and lines are those of `start`, a copy for the same folder; hooks are gone.
+  // Resets settings and lines to those of `start`, a copy for the same folder, and removes all hooks.
   void BeginAgain(const Config& start);
 
   const Settings& settings() const { return settings_; }
 
-  // Makes this the configuration of a Sentinel of this process, which keeps what it knows in `file`, an absolute path.
+  // Turns this into the configuration of a Sentinel of this process, which saves its state in `file`, an absolute path.
   void BecomeSentinel(std::string file);
-  // A Sentinel takes its lines from its file as that is now. Returns what is wrong with it.
+  // Reloads the lines of a Sentinel from the present content of its file. Returns the error if the file is invalid.
   std::optional<StartupError> ReadSentinelLines();
 
-  // For values that the server sets itself: the bound port, a lowered maxclients, the pidfile of a daemon. Runs no
-  // checks and no hooks.
+  // Gives write access for values that the server itself sets: the bound port, a lowered maxclients, the pidfile of a
+  // daemon. Runs no checks and no hooks.
   Settings& Adjust() { return settings_; }
 
-  const std::string& file() const { return file_; }  // absolute path; empty: none
+  const std::string& file() const { return file_; }  // absolute path; empty without a file
   ServerMode mode() const { return mode_; }
-  const ConfigLines& lines() const { return lines_; }  // user, rename-command, loadmodule …, applied by other parts
+  const ConfigLines& lines() const {
+    return lines_;
+  }  // user, rename-command, loadmodule …, applied by other
+     // components
 
   // Log messages from Load or Set since the last call.
   std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }
 
-  // Whether a file, an option or CONFIG SET gave the directive a value, even if it was the default.
+  // Returns whether a file, an option or CONFIG SET set the directive, even to its default.
   bool WasSet(Bytes name) const;
 
-  // CONFIG GET: every directive that a name or pattern matches, once; a plain name is returned as the client wrote it.
+  // CONFIG GET: returns every directive that a name or pattern matches, once. A plain name is returned as written.
   NamesAndValues Get(ConfigWords patterns) const;
 
-  // Those of these pairs that Set would change: each under its primary name, without what is fixed at the start.
+  // Returns the pairs that Set would change, with their given names, without directives that are fixed at start.
   NamesAndValues Differing(const NamesAndValues& pairs) const;
 
-  // CONFIG SET, all or nothing. Throws Refusal with the whole error reply; then all values are the old ones, and hooks
-  // that had run have run again with them.
+  // CONFIG SET, all or nothing. On failure, restores all values, runs the hooks again that had already run, and throws
+  // a Refusal with the whole error reply.
   void Set(const NamesAndValues& pairs, SetContext context);
 
   // CONFIG REWRITE. Throws Refusal.
   void Rewrite(FileSystem& files, const RewriteExtras& extras = {}) const;
 
-  // Runs `hook` once for each Set() that changes one or more of these directives (primary names). All hooks of a
+  // Runs `hook` once for each Set() that changes at least one of these directives (primary names). All hooks of a
   // directive run, in the order of registration.
   void OnChange(std::initializer_list<std::string_view> names, Hook hook);
 
@@ -107,12 +110,12 @@ class Config {
   };
   struct Change {
     const Directive* directive;
-    std::string_view name;  // the primary name or the alias, whichever was given
+    std::string_view name;  // the primary name or the alias, as given
     const std::string* value;
   };
   struct DueHook {
     const Registration* hook;
-    std::string_view name;  // of the first changed directive that has this hook
+    std::string_view name;  // the first changed directive that has this hook
   };
 
   std::vector<Change> Resolve(const NamesAndValues& pairs, SetContext context) const;
@@ -121,11 +124,11 @@ class Config {
   std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;
   void RunHooks(const std::vector<DueHook>& due, const Settings& previous);
   void RestoreFolder(const Settings& previous) const;
-  // Unless somebody has set it.
+  // Assigns a default, unless the directive was set.
   void SetDefault(std::string_view name, const std::string& value);
   void AddOwnHooks();
   void SetDefaultSavePoints();
-  // Once, all those that were set and have another value than the default.
+  // Logs once all directives that were set to a value other than the default but have no effect.
   void NoteSettingsWithoutEffect();
   void NoteOddOomScores();
   bool NamesData() const;
@@ -141,7 +144,8 @@ class Config {
   std::vector<std::unique_ptr<const Registration>> hooks_;
 };
 
-// The words of a CONFIG SET value: split at every single space if the directive takes several words, else one word.
+// Splits a CONFIG SET value at every single blank if the directive takes several words; otherwise returns it as one
+// word.
 std::vector<std::string> WordsOfValue(const Directive& directive, const std::string& value);
 
 }  // namespace respite

@@ -21,7 +21,7 @@ constexpr Bytes kUnreadable = "# ??? ";
 constexpr std::array<Bytes, 4> kOtherLines = {"include", "rename-command", "user", "loadmodule"};
 
 constexpr Bytes kSentinel = "sentinel";
-// What a Sentinel writes. Its other lines stay as they are.
+// Subjects that a Sentinel writes. Other sentinel lines stay unchanged.
 constexpr std::array<Bytes, 23> kSentinelSubjects = {"myid",
                                                      "deny-scripts-reconfig",
                                                      "resolve-hostnames",
@@ -48,14 +48,15 @@ constexpr std::array<Bytes, 23> kSentinelSubjects = {"myid",
 
 std::string SentinelSubject(Bytes subject) { return std::string(kSentinel) + " " + std::string(subject); }
 
-// Of the words of a `sentinel` line.
+// Returns the subject of a `sentinel` line with these words.
 std::string SubjectOfSentinel(const std::vector<std::string>& words) {
   if (words.size() < 2) return std::string(kSentinel);
   const std::string subject = ToLower(words[1]);
   return SentinelSubject(subject == "known-slave" ? "known-replica" : Bytes(subject));
 }
 
-// What a line sets: the common name of a directive, or one of kOtherLines. nullopt for an unreadable line.
+// Returns the subject of a line: the common name of a directive, or one of kOtherLines. Returns nullopt for an
+// unreadable line.
 std::optional<std::string> SubjectOf(Bytes line) {
   std::optional<std::vector<std::string>> words = SplitQuoted(line);
   if (!words || words->empty()) return {};
@@ -74,7 +75,7 @@ class Document {
     for (Bytes line : SplitOn(text, '\n')) AddOld(TrimLine(line));
   }
 
-  // Replaces the lines of this subject by the new ones; appends new lines without a place, and empties unused places.
+  // Replaces the lines of this subject by new lines. Appends surplus new lines, and empties surplus old lines.
   void Write(std::string_view subject, const FileForm& form) {
     for (const FileLine& line : form) WriteLine(subject, line);
     ClearRest(subject);
@@ -94,7 +95,7 @@ class Document {
     places.clear();
   }
 
-  // The whole text, with neighbouring empty lines merged.
+  // Returns the whole text, with neighbouring empty lines merged.
   std::string Text() const {
     std::string text;
     bool after_empty = false;
@@ -125,7 +126,7 @@ class Document {
 
   const RewriteExtras::Detail detail_;
   std::vector<std::string> lines_;
-  std::map<std::string, std::deque<size_t>> places_;  // of lines not yet used, by subject
+  std::map<std::string, std::deque<size_t>> places_;  // line numbers not used yet, by subject
   bool has_marker_ = false;
 };
 
@@ -135,7 +136,7 @@ FileForm AllOf(const std::vector<std::string>& lines) {
   return form;
 }
 
-// The lines of one primary stay together where they are new.
+// New lines of one primary stay together.
 void WriteSentinel(Document& document, const std::vector<SentinelLine>& lines) {
   for (const SentinelLine& line : lines) document.WriteLine(SentinelSubject(line.subject), line.line);
   for (const Bytes subject : kSentinelSubjects) document.ClearRest(SentinelSubject(subject));
@@ -147,7 +148,7 @@ std::string RewrittenConfig(Bytes old_text, const Settings& settings, const Rewr
   Document document(old_text, extras.detail);
   for (std::span<const Directive> subject : DirectivesBySubject()) {
     for (const Directive& directive : subject) {
-      // Redis: a Sentinel, which saves nothing, has no `save` line.
+      // Redis: a Sentinel has no `save` line, because it saves no data.
       const bool is_left_out = extras.sentinel_lines && directive.name == "save";
       document.Write(directive.CommonName(), is_left_out ? FileForm{} : FormInFile(directive, settings));
     }

@@ -1,7 +1,7 @@
 // CONFIG REWRITE: updates the text of the configuration file to the current settings.
 //
-// Keeps comments, the order of lines and lines that are not settings. The first line of a directive is replaced,
-// further ones are removed. Directives that are not in the file and do not have their default are appended below a
+// Keeps comments, the order of lines, and lines that are not settings. The first line of a directive is replaced; its
+// further lines are removed. Directives without a line and with a value other than the default are appended after a
 // marker line. Unreadable lines become comments.
 #pragma once
 
@@ -17,22 +17,22 @@
 
 namespace respite {
 
-// A line of a Sentinel: "sentinel monitor mymaster …" has the subject "monitor".
+// A line of a Sentinel; "sentinel monitor mymaster …" has the subject "monitor".
 struct SentinelLine {
   std::string subject;
   FileLine line;
 };
 
-// Lines that belong to other parts of the server. Lines of a kind whose list is missing stay as they are.
+// Lines that belong to other components. Lines of a kind without a list here stay unchanged.
 struct RewriteExtras {
-  std::optional<std::vector<std::string>> user_lines;            // "user NAME RULES"; empty when there is an ACL file
+  std::optional<std::vector<std::string>> user_lines;            // "user NAME RULES"; empty if there is an ACL file
   std::optional<std::vector<std::string>> loadmodule_lines;      // "loadmodule PATH ARGUMENTS"
-  std::optional<std::vector<SentinelLine>> sentinel_lines = {};  // all that a Sentinel knows
+  std::optional<std::vector<SentinelLine>> sentinel_lines = {};  // the whole state of a Sentinel
   enum class Detail : uint8_t { kChanges, kAll };                // kAll: also directives with their default value
   Detail detail = Detail::kChanges;
 };
 
-// Returns the new text of a file with the text `old_text` (empty: there is no file yet).
+// Returns the new text of the file with the old text `old_text` (empty for a new file).
 std::string RewrittenConfig(Bytes old_text, const Settings& settings, const RewriteExtras& extras);
 
 // Returns the content of a file, or errno.

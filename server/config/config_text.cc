@@ -24,7 +24,7 @@ namespace {
 constexpr int kMaxIncludeDepth = 64;
 constexpr char kNodesOfSentinels[] = "1x2";
 
-// Redis: accepted with one value and ignored.
+// Redis: accepts these with one value and ignores them.
 constexpr std::array<Bytes, 3> kForgottenDirectives = {"list-max-ziplist-entries", "list-max-ziplist-value",
                                                        "lua-replicate-commands"};
 
@@ -41,7 +41,7 @@ Result<std::string, StartupError> FileText(const std::string& path) {
   return text.str();
 }
 
-// The files that match a pattern, sorted. No match is not an error.
+// Returns the files that match a pattern, sorted. No match is not an error.
 std::vector<std::string> MatchingFiles(const std::string& pattern) {
   glob_t found = {};
   std::vector<std::string> paths;
@@ -61,7 +61,7 @@ Result<std::string, StartupError> TextOfFiles(const std::string& path) {
   return whole;
 }
 
-// Returns why the log file cannot be written, if so.
+// Returns an error if the log file cannot be written.
 Objection CheckLogFile(const std::string& path) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) return std::string("Can't open the log file: ") + std::strerror(errno);
@@ -174,7 +174,7 @@ ConfigReader::Outcome ConfigReader::ReadUnknown(const ConfigLine& line) {
   return Failure(FatalConfigError(&line, reason));
 }
 
-// The option --sentinel becomes a line with the word `sentinel` alone; it needs no action here.
+// The option --sentinel becomes a line with only the word `sentinel`, which needs no action here.
 ConfigReader::Outcome ConfigReader::ReadSentinel(ConfigLine& line) {
   if (line.words.size() == 1) return Done{};
   if (mode_ != ServerMode::kSentinel) {
@@ -189,13 +189,13 @@ ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
   ++depth_;
   Outcome outcome = ReadFile(line.words[1]);
   --depth_;
-  // Redis: takes the end of an included file for the end of all files. From then on each `save` line replaces those
-  // before it, as CONFIG SET does.
+  // Redis: treats the end of an included file as the end of all files. From then on each `save` line replaces the
+  // earlier ones, as CONFIG SET does.
   origin_ = ConfigOrigin::kConfigSet;
   return outcome;
 }
 
-// Checks that need the whole text. Redis: runs them after each included file, too.
+// Runs checks that need the whole text. Redis: also runs them after each included file.
 ConfigReader::Outcome ConfigReader::CheckWhole() {
   if (!settings_.logfile.empty()) {
     if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
@@ -209,7 +209,7 @@ ConfigReader::Outcome ConfigReader::CheckWhole() {
   return Done{};
 }
 
-// What `nodes` and `sentinels` make of the rest.
+// Checks and sets the directives that `nodes` and `sentinels` depend on or imply.
 ConfigReader::Outcome ConfigReader::CheckNodes() {
   const auto refuse = [](Bytes reason) { return Failure(FatalConfigError(nullptr, reason)); };
   const bool is_cluster = settings_.cluster_enabled;

@@ -1,8 +1,8 @@
 // Reads the text of configuration files and options into Settings.
 //
-// Some lines are not directives but input for other parts of the server (`user`, `rename-command`, `loadmodule`,
-// `sentinel`, module settings). They are collected in order, with the data to report an error in them like an error in
-// a directive.
+// Some lines are not directives but input for other components (`user`, `rename-command`, `loadmodule`, `sentinel`,
+// module settings). They are collected in order, with the data needed to report an error in them like one in a
+// directive.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +19,28 @@
 
 namespace respite {
 
-// Why the server cannot start. `text` goes unchanged to stderr (newline included), or to the log as one line.
+// Why the server cannot start. `text` is written unchanged to stderr (including newline), or to the log as one line.
 struct StartupError {
   enum class Channel : uint8_t { kStderr, kLog } channel = Channel::kStderr;
   std::string text;
   int exit_code = 1;
 };
 
-// A line for another part of the server.
+// A line for another component.
 struct ConfigLine {
-  int number;                      // counted from 1 in its file; stdin and options continue the file's numbers
+  int number;                      // from 1 in its file; stdin and options continue the file's numbers
   std::string text;                // without surrounding white space
   std::vector<std::string> words;  // words[0] is the directive in lower case
 };
 
-// A message about the configuration, logged once the log is open.
+// A message about the configuration, which is logged when the log is open.
 struct ConfigNote {
   LogLevel level;
   std::string text;
 };
 
 struct ConfigLines {
-  std::vector<ConfigLine> rename_command;   // rename-command OLD NEW; NEW empty: remove it
+  std::vector<ConfigLine> rename_command;   // rename-command OLD NEW; an empty NEW removes the command
   std::vector<ConfigLine> user;             // user NAME RULE…
   std::vector<ConfigLine> loadmodule;       // loadmodule PATH ARGUMENT…
   std::vector<ConfigLine> module_settings;  // MODULE.NAME VALUE…
@@ -49,15 +49,15 @@ struct ConfigLines {
 
 enum class ServerMode : uint8_t { kStandalone, kSentinel };
 
-// The block that Redis prints for a wrong line; `line` is nullptr when no line is the cause.
+// Returns the text that Redis prints for an invalid line; `line` is null if no line is the cause.
 StartupError FatalConfigError(const ConfigLine* line, std::string_view reason);
 
-// Reads texts one after another; later values replace earlier ones.
+// Reads several texts in sequence; later values replace earlier ones.
 class ConfigReader {
  public:
   ConfigReader(Settings& settings, ServerMode mode) : settings_(settings), mode_(mode) {}
 
-  // Reads a file (or those that match a glob, as for `include`), followed by `tail` as if it were part of it.
+  // Reads a file, or all files that match a glob, as for `include`. Then reads `tail` as if it were part of the file.
   Result<Done, StartupError> ReadFile(const std::string& path, std::string_view tail = {});
   Result<Done, StartupError> ReadText(std::string_view text);
 
@@ -85,7 +85,7 @@ class ConfigReader {
   std::set<std::string_view> mentioned_;
   ConfigOrigin origin_ = ConfigOrigin::kStartup;
   bool has_read_file_ = false;
-  int depth_ = 0;  // of includes
+  int depth_ = 0;  // nesting of includes
 };
 
 }  // namespace respite

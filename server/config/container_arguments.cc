@@ -23,7 +23,7 @@ int64_t NumberIn(const std::string& text, int64_t otherwise) {
   return text.empty() ? otherwise : ParseInteger(text).value_or(otherwise);
 }
 
-// Turns variables into options.
+// Converts environment variables to options.
 class Options {
  public:
   explicit Options(const Variables& variables) : variables_(variables) {}
@@ -42,7 +42,7 @@ class Options {
     Add("--tls-ca-cert-file", folder + "/ca.crt");
   }
 
-  // The other image counts nodes, ours primaries and the replicas of each.
+  // NODES is the number of all nodes, but `--nodes` needs the number of primaries and of replicas per primary.
   void AddCluster() {
     AddEqual("REDIS_PASSWORD", "--masterauth");
     const int64_t replicas = std::max<int64_t>(NumberIn(variables_("REPLICAS"), 0), 0);
@@ -93,7 +93,7 @@ ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables) {
     plan.arguments.insert(plan.arguments.begin(), "redis-server");
   }
   if (!StartsServer(plan)) return plan;
-  // A configuration file is the first argument.
+  // If there is a configuration file, it is the first argument.
   const bool has_file = plan.arguments.size() > 1 && !plan.arguments[1].starts_with("--");
   const std::vector<std::string> options = OptionsFrom(variables);
   plan.arguments.insert(plan.arguments.begin() + (has_file ? 2 : 1), options.begin(), options.end());

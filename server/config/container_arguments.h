@@ -1,5 +1,5 @@
-// The arguments of a container that runs the image: what `docker run IMAGE …` says, and the environment that the images
-// `redis` and `redislabs/client-libs-test` understand, as arguments of respite-server.
+// The arguments of a container that runs the image. Converts the arguments of `docker run IMAGE …` and the environment
+// of the images `redis` and `redislabs/client-libs-test` to arguments of respite-server.
 #pragma once
 
 #include <functional>
@@ -10,23 +10,23 @@
 
 namespace respite {
 
-// The value of an environment variable; empty if there is none.
+// Returns the value of an environment variable, or an empty text if it is not set.
 using Variables = std::function<std::string(const char* name)>;
 
 struct ContainerPlan {
-  std::vector<std::string> arguments;        // with the name of the program
-  std::string certificates;                  // the folder for certificates to be made; empty: none
-  std::vector<std::string> certificates_of;  // more clients that get one: the common names
+  std::vector<std::string> arguments;        // including the program name
+  std::string certificates;                  // folder for the certificates to create; empty: none
+  std::vector<std::string> certificates_of;  // common names of further clients that get a certificate
 };
 
-// Whether the program was started under the name of an image's entry point.
+// Returns whether the program was started under the name of an image's entry point.
 bool IsContainerEntry(const std::string& program);
 
-// `arguments` are those of the entry point. If the first one is an option or a configuration file, the server is meant.
-// What the environment asks for stands before other options, which therefore win.
+// `arguments` are those of the entry point. If the first is an option or a configuration file, the server is started.
+// Options from the environment come before the other options, so the others override them.
 ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables);
 
-// Whether the plan starts a server, not a tool.
+// Returns whether the plan starts a server, not a tool.
 bool StartsServer(const ContainerPlan& plan);
 
 }  // namespace respite

@@ -11,7 +11,7 @@
 namespace respite {
 namespace {
 
-// Redis cuts the list of allowed words at this length.
+// Redis: truncates the list of allowed words at this length.
 constexpr size_t kMaxChoiceObjectionBytes = 255;
 
 std::string BoundText(int64_t bound, const NumberShape& shape) {
@@ -83,7 +83,7 @@ const char* UnreadableNumber(NumberFormat format) {
   return "argument couldn't be parsed into an integer";
 }
 
-// The bits of the words. Redis: allows several words only if the directive takes several.
+// Returns the combined bits of the words. Redis: allows several words only if the directive takes several.
 std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words, const Dialect& dialect) {
   if (words.empty()) return {};
   int value = 0;
@@ -178,7 +178,7 @@ struct Printer {
   std::string operator()(const SpecialShape& shape) const { return shape.text(settings); }
 };
 
-// The value as written to a file: like CONFIG GET, but with quoted texts and units of memory.
+// Returns the value as written to a file: like CONFIG GET, but with quoted texts and units of memory.
 std::string ValueInFile(const Directive& directive, const Settings& settings) {
   std::string text = ValueText(directive, settings);
   if (std::holds_alternative<TextShape>(directive.shape)) return Quoted(text);

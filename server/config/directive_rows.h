@@ -1,4 +1,4 @@
-// Building blocks for the rows in directives_*.cc. Included by those files only.
+// Building blocks for the rows in directives_*.cc. Included only by those files.
 #pragma once
 
 #include <cstdint>
@@ -63,13 +63,13 @@ constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {
           [](Settings& settings, std::string value) { settings.*kMember = std::move(value); }, when_empty, check};
 }
 
-// A text whose empty value is an ordinary value.
+// A text for which an empty value is an ordinary value.
 template <auto kMember>
 constexpr TextShape Text(Objection (*check)(Bytes) = nullptr) {
   return TextOf<kMember>(WhenEmpty::kKept, check);
 }
 
-// A text whose empty value means "none".
+// A text for which an empty value means "none".
 template <auto kMember>
 constexpr TextShape OptionalText(Objection (*check)(Bytes) = nullptr) {
   return TextOf<kMember>(WhenEmpty::kUnset, check);
@@ -87,7 +87,7 @@ constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since 
   return {name, static_cast<int>(value), since};
 }
 
-// Rows with the versions that have them: `Since("7.2.0", {"locale-collate", …})`.
+// Rows that exist only in some versions: `Since("7.2.0", {"locale-collate", …})`.
 constexpr Directive Since(VersionMark mark, Directive row) {
   row.since = mark;
   return row;
@@ -96,7 +96,7 @@ constexpr Directive Until(VersionMark mark, Directive row) {
   row.until = mark;
   return row;
 }
-// Before that version, it had its alias alone.
+// Versions before `mark` know only the alias.
 constexpr Directive RenamedIn(VersionMark mark, Directive row) {
   row.renamed_since = mark;
   return row;

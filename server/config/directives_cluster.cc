@@ -1,4 +1,4 @@
-// Directives of cluster.
+// Directives of cluster mode.
 #include <array>
 
 #include "server/config/announced_name.h"

@@ -1,4 +1,4 @@
-// Directives of network: listeners, clients and their limits.
+// Directives of the network: listeners, clients and their limits.
 #include <array>
 
 #include "server/config/announced_place.h"
@@ -47,7 +47,7 @@ constexpr Directive kNetworkDirectives[] = {
     {"node-threads", kEffective, YesNo<&Settings::node_threads>(), kImmutable | kHidden},
     {"nodes", kEffective, OptionalText<&Settings::nodes>(CheckNodes), kImmutable | kHidden},
     {"port", kEffective, kPort},
-    // Hidden because tests that set everything that CONFIG GET * shows expect Redis' immutable directives only.
+    // Hidden because tests that set everything shown by CONFIG GET * expect only Redis' immutable directives.
     {"port-file", kEffective, OptionalText<&Settings::port_file>(), kImmutable | kHidden},
     Since("valkey:8.0.0",
           {"prefetch-batch-max-size", kMeaningless, Number<&Settings::prefetch_batch_max_size>(0, 128), kHidden}),

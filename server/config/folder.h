@@ -1,5 +1,5 @@
-// Folder: where the relative paths of a server begin (the directive `dir`). The only server of a process uses the
-// working directory of the process, as Redis does; servers that share a process have a folder each.
+// Folder: the base of a server's relative paths (the directive `dir`). A single server uses the working directory of
+// the process, as Redis does; servers that share a process each have their own folder.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,19 @@ class Folder {
  public:
   virtual ~Folder() = default;
 
-  // Absolute. Empty when the directory does not exist any more.
+  // Returns the absolute path, or an empty text if the directory no longer exists.
   virtual std::string Path() const = 0;
-  // Makes `path`, which may be relative to the present folder, the folder. Returns why this failed: the error text of
-  // the system.
+  // Changes the folder to `path`, which may be relative to the current folder. On failure, returns the system's error
+  // text.
   virtual std::optional<std::string> Enter(const std::string& path) = 0;
-  // A path that the system finds the file by.
+  // Returns a path that is valid in the working directory of the process.
   virtual std::string Resolve(const std::string& path) const = 0;
 };
 
 // The working directory of the process.
 class ProcessFolder final : public Folder {
  public:
-  // There is one for all: it has no state of its own.
+  // All servers share one instance, because it has no state.
   static ProcessFolder& Instance();
 
   std::string Path() const override;
@@ -31,7 +31,7 @@ class ProcessFolder final : public Folder {
   std::string Resolve(const std::string& path) const override { return path; }
 };
 
-// A folder that does not depend on the working directory.
+// A folder that is independent of the working directory.
 class OwnFolder final : public Folder {
  public:
   // Requires: an absolute path.

@@ -1,5 +1,5 @@
-// NamedTraits: the traits of the dialect, with the names that the server gives itself. They follow the settings,
-// because Valkey's extended-redis-compatibility makes it say that it is Redis.
+// NamedTraits: the traits of the dialect, with the product names for this server's settings. With
+// extended-redis-compatibility, Valkey calls itself Redis.
 #pragma once
 
 #include "server/catalogue/dialect.h"
@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// For errors, HELLO and INFO. Cost: a copy of the traits.
+// Returns the traits for errors, HELLO and INFO. Cost: a copy of the traits.
 inline DialectTraits NamedTraits(const Settings& settings) {
   DialectTraits traits = DialectOf(settings.emulate).traits;
   if (!settings.extended_redis_compatibility) return traits;

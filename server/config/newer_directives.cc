@@ -11,18 +11,18 @@ constexpr std::string_view kInValkey = "Valkey 9.1";
 constexpr std::string_view kInBothLater = "Redis 8.6 and Valkey 9.1";
 constexpr std::nullopt_t kAnyValue = std::nullopt;
 
-// Sorted by name. A value is harmless if it tunes a part that is not here, if it is the default, or if a command that
-// it would change is refused. Addresses told to clients, their authentication and the reading of certificates are not
-// harmless.
+// Sorted by name. A value is harmless if it tunes a component that does not exist here, if it is the default, or if the
+// commands that it affects are refused. Directives for client addresses, client authentication and certificate
+// reloading are not harmless.
 constexpr std::array kNewerDirectives = {
-    // If more is damaged than aof-load-truncated removes, the server does not start, and says so.
+    // If more is damaged than aof-load-truncated removes, the server refuses to start with an error.
     NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},
     NewerDirective{"cluster-announce-client-port", kInValkey, "0"},
     NewerDirective{"cluster-announce-client-tls-port", kInValkey, "0"},
     NewerDirective{"cluster-compatibility-sample-ratio", kInRedis, kAnyValue},
     NewerDirective{"cluster-config-save-behavior", kInValkey, "sync"},
     NewerDirective{"cluster-message-gossip-perc", kInValkey, kAnyValue},
-    // They tune CLUSTER MIGRATION, which is an unknown command here.
+    // These tune CLUSTER MIGRATION, which is an unknown command here.
     NewerDirective{"cluster-slot-migration-handoff-max-lag-bytes", kInRedis, kAnyValue},
     NewerDirective{"cluster-slot-migration-max-archived-tasks", kInRedis, kAnyValue},
     NewerDirective{"cluster-slot-migration-sync-buffer-drain-timeout", kInRedis, kAnyValue},
@@ -43,7 +43,7 @@ constexpr std::array kNewerDirectives = {
     NewerDirective{"rdma-port", kInValkey, "0"},
     NewerDirective{"rdma-rx-size", kInValkey, kAnyValue},
     NewerDirective{"repl-mptcp", kInValkey, kAnyValue},
-    // They tune XADD with IDMP, which is a syntax error here.
+    // These tune XADD with IDMP, which is a syntax error here.
     NewerDirective{"stream-idmp-duration", kInRedis, kAnyValue},
     NewerDirective{"stream-idmp-maxsize", kInRedis, kAnyValue},
     NewerDirective{"tls-auth-clients-user", kInBothLater, "off"},

@@ -1,5 +1,5 @@
-// Directives of later versions of Redis and Valkey that this server does not have. A configuration file that names one
-// is refused, unless the server behaves the same without it; then the line is ignored, and the log says so.
+// Directives of later Redis and Valkey versions that this server does not have. A configuration file with one of them
+// is refused, unless the server behaves identically without it. In that case the line is ignored with a log message.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,21 @@ namespace respite {
 
 struct NewerDirective {
   std::string_view name;
-  std::string_view found_in;                       // versions that have it, as users call them: "Redis 8.6"
-  std::optional<std::string_view> harmless_value;  // the value that changes nothing here; nullopt: all of them
+  std::string_view found_in;                       // versions that have it, in users' terms: "Redis 8.6"
+  std::optional<std::string_view> harmless_value;  // the value without effect here; nullopt: any value
 
-  // `words` are those after the name.
+  // Returns whether the line can be ignored. `words` are the words after the name.
   bool IsHarmless(ConfigWords words) const;
 };
 
-// All of them, sorted by name.
+// Returns all newer directives, sorted by name.
 std::span<const NewerDirective> NewerDirectives();
 
-// Returns null if no later version has a directive of this name. Requires: `name` is in lower case. Cost: O(table).
+// Returns null if no later version has a directive with this name. Requires: `name` is in lower case. Cost: O(table).
 const NewerDirective* FindNewerDirective(Bytes name);
 
-// Whether the name has the prefix of a module of Redis 8: search-, ts-, bf-, cf-. Requires: `name` is in lower case.
+// Returns whether the name has the prefix of a module of Redis 8: search-, ts-, bf-, cf-. Requires: `name` is in lower
+// case.
 bool IsModuleDirective(Bytes name);
 
 }  // namespace respite

@@ -1,7 +1,7 @@
-// NodeLayout: the directive `nodes`: how many primaries a process runs, and how many replicas each of them has. Nodes
-// are counted from 0: first the primaries, then the replicas, which take turns with the primaries.
+// NodeLayout: the directive `nodes`: how many primaries a process runs, and how many replicas each has. Nodes are
+// numbered from 0: first all primaries, then the replicas, assigned to the primaries round robin.
 //
-//   3x1    nodes 0, 1, 2 are primaries; 3 follows 0, 4 follows 1, 5 follows 2
+//   3x1    nodes 0, 1, 2 are primaries; 3 replicates 0, 4 replicates 1, 5 replicates 2
 #pragma once
 
 #include <optional>
@@ -19,22 +19,22 @@ struct NodeLayout {
   int primaries = 1;
   int replicas = 0;  // of each primary
 
-  // "3x1", or "3" for "3x0". Fails with the reason.
+  // Parses "3x1", or "3" for "3x0". Fails with the reason.
   static Result<NodeLayout, std::string> Parse(Bytes text);
 
   int Count() const { return primaries * (1 + replicas); }
-  // Whom the node follows; nobody, if it is a primary.
+  // Returns the primary that the node replicates; nullopt for a primary.
   std::optional<int> PrimaryOf(int node) const {
     return node < primaries ? std::nullopt : std::optional(node % primaries);
   }
-  // The slots of a primary: equal shares, rounded as redis-cli does.
+  // The slots of a primary: equal shares, rounded as in redis-cli.
   int FirstSlot(int primary) const { return End(primary); }
   int LastSlot(int primary) const { return End(primary + 1) - 1; }
 
   bool operator==(const NodeLayout&) const = default;
 
  private:
-  // Where the shares of so many primaries end.
+  // Returns the end of the slots of the first `count` primaries.
   int End(int count) const { return (2 * count * kSlotCount + primaries) / (2 * primaries); }
 };
 

@@ -1,11 +1,11 @@
-// Settings: the value of every directive of redis.conf, typed, for direct reading by hot code:
+// Settings: the typed value of every directive of redis.conf, for direct access by hot code:
 //
 //   if (used_bytes > settings.maxmemory) ...
 //
-// Each member is named after its directive ("tcp-keepalive" is `tcp_keepalive`) and initialised with its default: Redis
-// 7.2's, except that there are no `save` points: Config adds kDefaultSavePoints where a configuration file is read.
-// Units are those of the directive and noted where there is one. directive.h parses, prints and checks values; Config
-// changes them.
+// Each member is named after its directive ("tcp-keepalive" is `tcp_keepalive`) and initialised with the default of
+// Redis 7.2. The exception is `save`, which is empty: Config adds kDefaultSavePoints if a configuration file is read.
+// Units are those of the directive and are noted where there is one. directive.h parses, prints and checks values;
+// Config changes them.
 #pragma once
 
 #include <array>
@@ -59,7 +59,7 @@ struct SavePoint {
 
   bool operator==(const SavePoint&) const = default;
 };
-// Those of a server whose configuration file has no `save` line.
+// The save points of a server whose configuration file has no `save` line.
 inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300, 100}, {60, 10000}}};
 
 enum OutputBufferClass : uint8_t { kOutputNormal, kOutputReplica, kOutputPubsub, kOutputBufferClassCount };
@@ -97,7 +97,7 @@ struct Settings : EncodingLimits {
   int max_new_connections_per_cycle = 10;
   int max_new_tls_connections_per_cycle = 1;
   int64_t maxmemory_clients = 0;  // bytes, or a negative percentage of maxmemory
-  std::string announce;           // an AnnouncedPlace; empty: nodes announce what they are
+  std::string announce;           // an AnnouncedPlace; empty: nodes announce their actual addresses
   bool node_threads = false;
   std::string nodes;   // a NodeLayout; empty: a single server
   int port = 6379;     // kAutoPort: any free port; 0: no TCP
@@ -106,7 +106,7 @@ struct Settings : EncodingLimits {
   int prefetch_batch_max_size = 16;
   bool protected_mode = true;
   int64_t proto_max_bulk_len = int64_t{512} << 20;  // bytes
-  int sentinels = 0;                                // that watch `nodes`, in this process
+  int sentinels = 0;                                // number of Sentinels of this process, which monitor `nodes`
   uint32_t socket_mark_id = 0;
   int tcp_backlog = 511;
   int tcp_keepalive = 300;  // seconds; 0: off
@@ -114,7 +114,7 @@ struct Settings : EncodingLimits {
   uint64_t tracking_table_max_keys = 1000000;
   std::string unixsocket;
   std::string unixsocketgroup;
-  uint32_t unixsocketperm = 0;  // file mode bits; 0: as umask says
+  uint32_t unixsocketperm = 0;  // file mode bits; 0: according to umask
 
   // The process: log, signals, protection, statistics.
   AclPubsubDefault acl_pubsub_default = AclPubsubDefault::kResetChannels;
@@ -128,7 +128,7 @@ struct Settings : EncodingLimits {
   bool crash_memcheck_enabled = true;
   bool daemonize = false;
   std::string dir;                              // always absolute
-  Folder* folder = &ProcessFolder::Instance();  // `dir` is its path; other paths are relative to it
+  Folder* folder = &ProcessFolder::Instance();  // its path is `dir`; other paths are relative to it
   bool disable_thp = true;
   bool dynamic_hz = true;
   Emulated emulate = Emulated::kNone;
@@ -158,7 +158,7 @@ struct Settings : EncodingLimits {
   PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;
   int ready_fd = 0;  // 0: none
   std::string requirepass;
-  std::string record;  // a file for what connections send and get; empty: none
+  std::string record;  // file for the recorded traffic of connections; empty: none
   std::optional<uint64_t> seed;
   std::string server_cpulist;
   bool set_proc_title = true;
@@ -171,8 +171,8 @@ struct Settings : EncodingLimits {
   int64_t commandlog_large_request_max_len = 128;
   int64_t commandlog_reply_larger_than = 1024 * 1024;  // bytes; negative: off
   int64_t commandlog_large_reply_max_len = 128;
-  bool starts_empty = false;  // reads no data set that lies in `dir`; not a directive
-  std::string start_dir;      // where the server was started; not a directive
+  bool starts_empty = false;  // ignores data sets in `dir`; not a directive
+  std::string start_dir;      // working directory when the server was started; not a directive
   Supervision supervised = Supervision::kNone;
   bool syslog_enabled = false;
   int syslog_facility = 16 << 3;  // a facility of <syslog.h>; this is LOG_LOCAL0
@@ -259,7 +259,7 @@ struct Settings : EncodingLimits {
   std::string replica_announce_ip;
   int replica_announce_port = 0;
   bool replica_announced = true;
-  bool replica_ignore_command_errors = false;  // stay linked when a command of the primary fails
+  bool replica_ignore_command_errors = false;  // keep the link if a command of the primary fails
   bool replica_ignore_disk_write_errors = false;
   bool replica_ignore_maxmemory = true;
   bool replica_lazy_flush = false;
@@ -296,7 +296,7 @@ struct Settings : EncodingLimits {
   bool cluster_require_full_coverage = true;
   int cluster_slot_migration_log_max_len = 1000;
   bool cluster_slot_stats_enabled = false;
-  int64_t slot_migration_max_failover_repl_bytes = 0;  // -1: any
+  int64_t slot_migration_max_failover_repl_bytes = 0;  // -1: no limit
 
   // TLS.
   TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;
@@ -320,7 +320,7 @@ struct Settings : EncodingLimits {
   int tls_session_cache_timeout = 300;  // seconds
   bool tls_session_caching = true;
 
-  // The port to report where only one can be: the TLS port if there is no plain one.
+  // Returns the port to report where only one is possible: the TLS port if there is no plain port.
   int MainPort() const { return bound_port != 0 ? bound_port : tls_port; }
 };
 

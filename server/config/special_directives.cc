@@ -59,7 +59,7 @@ Objection AssignPort(Settings& settings, ConfigWords words, ConfigOrigin /*origi
   return {};
 }
 
-// Once bound, an automatic port is reported by its number, because clients need it to connect.
+// After binding, an automatic port is reported by its number, because clients need it to connect.
 std::string PortText(const Settings& settings) {
   if (settings.port != kAutoPort) return std::to_string(settings.port);
   return settings.bound_port > 0 ? std::to_string(settings.bound_port) : "auto";
@@ -81,11 +81,11 @@ Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin /*origi
 
 std::string BindText(const Settings& settings) { return Joined(settings.bind); }
 
-// Redis: a list equal to the default leaves no line, even if the file had one.
+// Redis: a list equal to the default is not written, even if the file had a line.
 FileForm BindForm(std::string_view name, const Settings& settings) {
   if (settings.bind == Settings{}.bind) return {};
   if (settings.bind.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
-  // A word that stands alone is split once more when it is read.
+  // A single word is split again when it is read.
   const std::string words = LineText(settings.bind);
   return OneLine(name, settings.bind.size() == 1 ? WordText(words) : words, LinePresence::kAlways);
 }
@@ -136,7 +136,7 @@ std::string SaveText(const Settings& settings) {
   return text;
 }
 
-// A file without a `save` line means kDefaultSavePoints, so the empty list is always written.
+// Always writes an empty list, because a file without a `save` line means kDefaultSavePoints.
 FileForm SaveForm(std::string_view name, const Settings& settings) {
   if (settings.save.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
   FileForm form;
@@ -194,7 +194,7 @@ std::string ClientOutputBufferLimitText(const Settings& settings) {
   return text;
 }
 
-// Redis: CONFIG GET says "slave", the file says "replica".
+// Redis: CONFIG GET returns "slave", but the file contains "replica".
 FileForm ClientOutputBufferLimitForm(std::string_view name, const Settings& settings) {
   FileForm form;
   const OutputBufferLimits defaults = Settings{}.client_output_buffer_limit;
@@ -319,7 +319,7 @@ std::string ReplicaofText(const Settings& settings) {
 
 FileForm ReplicaofForm(std::string_view name, const Settings& settings) {
   if (settings.cluster_enabled || !settings.replicaof) return {};
-  // Redis: writes a host with blanks without quotes, and does not start again.
+  // Redis: writes a host with blanks without quotes, and then fails to start.
   const auto& [host, port] = *settings.replicaof;
   return OneLine(name, WordText(host) + ' ' + std::to_string(port), LinePresence::kAlways);
 }
@@ -389,7 +389,7 @@ FileForm EmulateForm(std::string_view name, const Settings& settings) {
 
 // --- load ---
 
-// The path begins where the server was started, also if `dir` is another folder: so fixtures stay where they are.
+// The path is relative to the directory where the server was started, even if `dir` differs. So fixtures are found.
 Objection AssignLoad(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
   if (words[0].empty()) {
     settings.load.clear();
@@ -423,7 +423,7 @@ Objection AssignReadyFd(Settings& settings, ConfigWords words, ConfigOrigin /*or
 
 std::string ReadyFdText(const Settings& settings) { return std::to_string(settings.ready_fd); }
 
-// The next process does not inherit it.
+// Not written as a new line, because the next process does not inherit the descriptor.
 FileForm ReadyFdForm(std::string_view name, const Settings& settings) {
   return OneLine(name, ReadyFdText(settings), LinePresence::kIfMentioned);
 }

@@ -1,4 +1,4 @@
-// Directives whose values have a syntax of their own.
+// Directives whose values have a special syntax, given in the comment of each.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ std::string PortText(const Settings& settings);
 FileForm PortForm(std::string_view name, const Settings& settings);
 inline constexpr SpecialShape kPort{AssignPort, PortText, PortForm};
 
-// addr addr …; none: do not listen on TCP
+// addr addr …; an empty list disables TCP
 Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string BindText(const Settings& settings);
 FileForm BindForm(std::string_view name, const Settings& settings);
 inline constexpr SpecialShape kBind{AssignBind, BindText, BindForm};
 
-// changes the working directory at once
+// a path; changes the folder immediately
 Objection AssignDir(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string DirText(const Settings& settings);
 FileForm DirForm(std::string_view name, const Settings& settings);
@@ -71,7 +71,7 @@ std::string ExitOnIdleText(const Settings& settings);
 FileForm ExitOnIdleForm(std::string_view name, const Settings& settings);
 inline constexpr SpecialShape kExitOnIdle{AssignExitOnIdle, ExitOnIdleText, ExitOnIdleForm};
 
-// a version of Redis or Valkey, as DialectOf knows it; an empty text means none
+// a version of Redis or Valkey, as in EmulatedByName; an empty text means none
 Objection AssignEmulate(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string EmulateText(const Settings& settings);
 FileForm EmulateForm(std::string_view name, const Settings& settings);

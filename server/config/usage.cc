@@ -7,7 +7,7 @@
 namespace respite {
 namespace {
 
-// FNV-1a; any hash would do.
+// FNV-1a; any hash would be sufficient.
 uint64_t Fingerprint(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
@@ -16,7 +16,7 @@ uint64_t Fingerprint(std::string_view text) {
 
 }  // namespace
 
-// Derived from versions, not from the time, so that builds are reproducible.
+// Uses only versions, not the time, so that builds are reproducible.
 std::string BuildId() {
   constexpr std::string_view kDigits = "0123456789abcdef";
   uint64_t rest = Fingerprint(std::string(kRespiteVersion) + '/' + std::string(kRedisVersion) + '/' + __VERSION__);
