@@ -123,8 +123,7 @@ struct DialectTraits {
   bool sort_looks_up_its_slot = false;             // SORT BY and GET work in a cluster if the pattern has a hash tag
 
   // Logs and users.
-  bool logs_of_length_zero_stay = false;      // SLOWLOG and ACL LOG with length 0: entries are neither added nor
-                                              // removed
+  bool logs_of_length_zero_stay = false;  // SLOWLOG and ACL LOG with length 0: entries are not added and not removed
   bool scripts_commands_have_client = false;  // SLOWLOG: address and name of the client that ran the script
   bool slowlog_hides_users = false;           // ACL GETUSER, ACL DELUSER: (redacted)
   bool acl_load_keeps_clients = false;        // ACL LOAD: clients of users that stay and keep their subscriptions'

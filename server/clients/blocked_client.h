@@ -16,7 +16,7 @@ struct Services;
 struct Command;
 struct Session;
 
-// What ends the wait of a blocking command; see Call::Wait.
+// The events that end the wait of a blocking command; see Call::Wait.
 struct BlockCondition {
   // Writes the reply when the timeout ends, or immediately if the client may not block.
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);

@@ -14,7 +14,7 @@ namespace respite {
 struct ReplyFault {
   enum class Kind : uint8_t {
     kHold,     // sent after `amount` ms
-    kSilence,  // neither the reply nor later output is ever sent
+    kSilence,  // the reply and all later output are never sent
     kTrickle,  // `amount` bytes per second
     kCut,      // `amount` bytes are sent, then the connection ends
     kReplace,  // `text` is sent instead

@@ -1,5 +1,5 @@
 // ClientLimits: closes clients that idle too long, send too large requests or do not read their replies. Clients that
-// have not logged in have small limits, each and all together.
+// have not logged in have small limits, individually and together.
 #pragma once
 
 #include <algorithm>

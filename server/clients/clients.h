@@ -68,7 +68,7 @@ class Clients {
   bool IsBehind() const { return is_behind_; }
   // Returns whether this session still waits for such a flush.
   bool IsBehindWith(const Session& session) const { return is_behind_ && session.queue_marks.to_flush_; }
-  // The number of messages so far.
+  // Returns the number of messages so far.
   uint64_t MessageCount() const { return messages_; }
   void CountMessage() { ++messages_; }
   // Sets the ClientMemory that measures sessions after a flush; may be null.

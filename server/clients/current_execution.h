@@ -25,7 +25,7 @@ struct CurrentExecution {
   int64_t NowMs() const { return last_us / 1000; }
   int64_t WallMs() const { return (wall_base_us + last_us) / 1000; }
   // Returns whether a push to this session (a publication, an invalidation) must wait in its deferred_pushes until the
-  // command ends, so that it is not sent inside the reply. Redis: replies of SUBSCRIBE and similar commands are
+  // command ends. Otherwise it would be sent inside the reply. Redis: replies of SUBSCRIBE and similar commands are
   // messages, so other messages may come between them.
   bool DefersPushes(const Session& to) const {
     constexpr uint32_t kAnswersWithPushes = kPubSub | kNoScript;

@@ -46,7 +46,7 @@ class KeyQueues {
   explicit KeyQueues(const HashKey& hash_key) : rows_(0, Hasher{hash_key}, Same{}) {}
 
   bool Empty() const { return rows_.empty(); }
-  // The number of keys with members.
+  // Returns the number of keys with members.
   size_t Keys() const { return rows_.size(); }
 
   // Appends a member to the queue. Cost: O(1).

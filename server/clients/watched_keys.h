@@ -18,8 +18,8 @@ class WatchedKeys {
   bool Empty() const { return lines_.Empty(); }
   // Does nothing if the session already watches the key. Cost: O(log n) for n keys that the session watches.
   void Watch(Session& session, Bytes key, int64_t now_ms);
-  // UNWATCH, and the end of a transaction or session. Detaches the keys; DropSome frees most of them later if there are
-  // many. Cost: O(databases).
+  // UNWATCH, and the end of a transaction or session. Detaches the keys; if there are many, DropSome frees them later.
+  // Cost: O(databases).
   void Forget(Session& session);
   // Frees up to `count` dropped keys.
   void DropSome(size_t count);

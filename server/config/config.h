@@ -80,7 +80,7 @@ class Config {
   }  // user, rename-command, loadmodule …, applied by other
      // components
 
-  // Log messages from Load or Set since the last call.
+  // Returns log messages of Load or Set since the last call.
   std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }
 
   // Returns whether a file, an option or CONFIG SET set the directive, even to its default.

@@ -11,9 +11,9 @@ constexpr std::string_view kInValkey = "Valkey 9.1";
 constexpr std::string_view kInBothLater = "Redis 8.6 and Valkey 9.1";
 constexpr std::nullopt_t kAnyValue = std::nullopt;
 
-// Sorted by name. A value is harmless if it tunes a component that does not exist here, if it is the default, or if the
-// commands that it affects are refused. Directives for client addresses, client authentication and certificate
-// reloading are not harmless.
+// Sorted by name. A value is harmless if it is the default, tunes a component that does not exist here, or affects only
+// commands that are refused. Directives for client addresses, client authentication and certificate reloading are not
+// harmless.
 constexpr std::array kNewerDirectives = {
     // If more is damaged than aof-load-truncated removes, the server refuses to start with an error.
     NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},

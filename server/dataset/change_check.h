@@ -6,7 +6,7 @@
 //   only groups or IDs changed     the change must have been counted; it does not affect WATCH
 //   the command was refused        the value must not have changed
 //
-// Of large values only the size is compared. Replacements by KeyEdit are noted directly, at any size.
+// For large values only the size is compared. Replacements by KeyEdit are noted directly, at any size.
 #pragma once
 
 #include <cstdint>

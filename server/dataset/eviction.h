@@ -4,8 +4,9 @@
 //                           └─ above the limit: frees spare blocks, then evicts keys for as long as
 //                              maxmemory-eviction-tenacity allows; continues in later Turns, a little in each
 //
-// Counted is the memory in use by the allocator, without the buffer of the append-only file, script engines and the
-// values that wait for the background thread. An evicted key is propagated and announced like a deleted key.
+// The limit applies to the memory in use by the allocator. The buffer of the append-only file, script engines and
+// values that wait for the background thread are not counted. An evicted key is propagated and announced like a deleted
+// key.
 //
 // Keys are not evicted while a file is loaded, in the middle of a slow script, or while writes are paused.
 #pragma once

@@ -125,7 +125,7 @@ class CallObservers {
   void Tidy();
 
   std::vector<Listener> listeners_;
-  CallLimits least_;  // the smallest limits of all listeners
+  CallLimits least_;  // the lowest limits of all listeners
   int depth_ = 0;     // nesting of ForEach
 };
 

@@ -54,8 +54,8 @@ class Pump {
  private:
   static constexpr size_t kShareOfTurn = 1024;  // requests of one session per Turn
   // Time limit for the pipelines of all sessions in one Turn. When it is used up, each session runs one more request
-  // and the rest waits for the next Turn, so pipelines of slow commands delay other clients no longer. The first
-  // request of each session does not count, because it always runs.
+  // and the rest waits for the next Turn. So pipelines of slow commands do not delay other clients for longer. The
+  // first request of each session does not count, because it always runs.
   static constexpr int64_t kPipelinesUs = 4000;
 
   Outcome RunAll(Session& session);

@@ -1,5 +1,5 @@
 // ScriptRunner: runs one script or function at a time. The commands that it calls run through the Executor like any
-// command, in the Unit of the command that runs the script and with the permissions of its client.
+// command. They belong to the Unit of the command that runs the script, and have the permissions of its client.
 //
 // No other client is served until busy-reply-threshold has passed. Then others are served, but only with commands that
 // have the flag kAllowBusy: SCRIPT KILL, SHUTDOWN NOSAVE, and commands needed to log in and send these.

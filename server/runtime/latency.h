@@ -36,7 +36,7 @@ class LatencyMonitor {
     if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
-  // Records an event regardless of the threshold. Of two spikes within one second only the larger one is kept.
+  // Records an event regardless of the threshold. If two spikes occur within one second, only the larger one is kept.
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);
   // Reset removes the events with this name (ignoring case), Clear all events. Returns the number of removed events.
   size_t Reset(Bytes event);

@@ -59,7 +59,7 @@ inline constexpr char kAclSyntaxError[] = "Syntax error";
 
 class Selector {
  public:
-  // Allows nothing. The table must outlive the selector.
+  // Creates a selector without permissions. The table must outlive the selector.
   explicit Selector(const CommandTable& table);
 
   // Applies a rule about commands, keys or channels. Returns null, or Redis' error for an invalid rule, which changes
