@@ -237,17 +237,15 @@ struct CommandSpec {
   Protection protection = Protection::kDebugCommand;
   InStreams in_streams = InStreams::kByFlags;
   ChannelArguments channels = ChannelArguments::kNone;
-  bool selects_database = false;       // later commands of the connection use another database
-  bool runs_when_subscribed = false;   // under RESP2; (un)subscribing commands always run
-  bool reports_disk_trouble = false;   // refused like a write while persistence fails
-  bool keeps_caching_choice = false;   // does not reset CLIENT CACHING; for a container: all its subcommands
-  bool serves_moving_slots = false;    // in a cluster: runs while its slot is being migrated, regardless of which
-                                       // keys are here
-  uint8_t harmless_words = kAllWords;  // leading arguments that cannot be secrets: a crash report shows only these
-  FlagsHook flags_of = nullptr;        // if the flags of a request depend on other commands (EXEC, scripts)
-  DatabaseHook joins_databases =
-      nullptr;                  // in a cluster: such requests get TRYAGAIN while their slot is being migrated
-  KeyHook find_keys = nullptr;  // for variable, unknown or incomplete key specs
+  bool selects_database = false;           // later commands of the connection use another database
+  bool runs_when_subscribed = false;       // under RESP2; (un)subscribing commands always run
+  bool reports_disk_trouble = false;       // refused like a write while persistence fails
+  bool keeps_caching_choice = false;       // does not reset CLIENT CACHING; for a container: all its subcommands
+  bool serves_moving_slots = false;        // in a cluster: runs during a slot migration, even if some keys have moved
+  uint8_t harmless_words = kAllWords;      // leading arguments that cannot be secrets: a crash report shows only these
+  FlagsHook flags_of = nullptr;            // if the flags of a request depend on other commands (EXEC, scripts)
+  DatabaseHook joins_databases = nullptr;  // in a cluster: such requests get TRYAGAIN during a slot migration
+  KeyHook find_keys = nullptr;             // for variable, unknown or incomplete key specs
 };
 
 using CommandHandler = void (*)(Call&);

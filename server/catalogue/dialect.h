@@ -104,8 +104,7 @@ struct DialectTraits {
   bool bitcount_takes_start_alone = false;      // BITCOUNT key start
   bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y: the error is about y
   bool xread_knows_last_entry = false;          // XREAD … +
-  bool xread_needs_last_entry = false;          // "ERR the stream last element ID is 0-0" for a stream that never had
-                                                // an entry
+  bool xread_needs_last_entry = false;          // "ERR the stream last element ID is 0-0" if it never had an entry
   bool xread_waits_in_scripts = false;          // XREAD BLOCK in a script is not an error, but does not block
 
   // Deadlines and numbers.
@@ -115,19 +114,16 @@ struct DialectTraits {
   bool stores_nothing_with_a_past_deadline = false;  // SET k v EXAT 1 deletes the key
   bool past_deadlines_expire = false;                // a key that gets a past deadline causes the event "expired"
   bool set_nx_may_get = true;                        // SET … NX GET
-  bool scores_in_ranges_are_decimal = false;         // ZCOUNT k 0x1 2 is an error: no hexadecimal numbers, no leading
-                                                     // blanks
-  bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 returns the last elements; otherwise
-                                                   // none
-  bool positions_have_shortest_digits = false;     // GEOPOS
-  bool sort_looks_up_its_slot = false;             // SORT BY and GET work in a cluster if the pattern has a hash tag
+  bool scores_in_ranges_are_decimal = false;         // ZCOUNT k 0x1 2: no hexadecimal numbers or leading blanks
+  bool large_sets_count_offsets_from_end = false;    // ZRANGEBYSCORE … LIMIT -1 5: the last element, not none
+  bool positions_have_shortest_digits = false;       // GEOPOS
+  bool sort_looks_up_its_slot = false;               // SORT BY and GET work in a cluster if the pattern has a hash tag
 
   // Logs and users.
   bool logs_of_length_zero_stay = false;  // SLOWLOG and ACL LOG with length 0: entries are not added and not removed
   bool scripts_commands_have_client = false;  // SLOWLOG: address and name of the client that ran the script
   bool slowlog_hides_users = false;           // ACL GETUSER, ACL DELUSER: (redacted)
-  bool acl_load_keeps_clients = false;        // ACL LOAD: clients of users that stay and keep their subscriptions'
-                                              // permissions
+  bool acl_load_keeps_clients = false;        // ACL LOAD: clients of users that stay with enough permissions
 
   // Scripts.
   bool scripts_know_version = true;       // redis.REDIS_VERSION, redis.acl_check_cmd()

@@ -1,10 +1,8 @@
 // ClientMemory: closes the largest clients when all clients together use more memory than `maxmemory-clients`.
 //
 // With a limit, the sum is kept up to date: a session is measured after its input was run, after its output was
-// flushed,
-// and by the timer. Sessions are grouped by size into eight classes per doubling. So the largest session is found in
-// O(1),
-// within 12 %. Without a limit sessions are not measured; each call costs a comparison.
+// flushed, and by the timer. Sessions are grouped by size into eight classes per doubling. So the largest session is
+// found in O(1), within 12 %. Without a limit sessions are not measured; each call costs a comparison.
 //
 // Clients that sent CLIENT NO-EVICT ON are counted but never closed.
 #pragma once

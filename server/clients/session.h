@@ -101,8 +101,7 @@ struct Session {
   // Null for most clients.
   std::unique_ptr<Subscriptions> subscriptions;   // channels and patterns
   std::unique_ptr<PausedRequest> paused_request;  // runs first when the session resumes
-  std::unique_ptr<BlockedClient> blocked_client;  // waits for a key, see BlockedClients; no other request runs until
-                                                  // then
+  std::unique_ptr<BlockedClient> blocked_client;  // waits for a key (BlockedClients); no other request runs
   std::unique_ptr<Transaction> transaction;       // exists from the first MULTI or WATCH
   std::unique_ptr<TrackingOptions> tracking;      // CLIENT TRACKING; null while it is off
   std::unique_ptr<Replica> replica;               // exists from the first REPLCONF or PSYNC

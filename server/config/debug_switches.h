@@ -11,8 +11,7 @@ struct DebugSwitches {
   bool any_command_in_scripts = false;              // even those with kNoScript
   int64_t aof_write_delay_us = 0;                   // delay before each write to the append-only file
   bool reply_resizing = true;                       // OutputAccount::RoomBytes follows the size of replies
-  int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // interval between resets of OutputAccount::PeakBytes; negative:
-                                                    // never
+  int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // how often OutputAccount::PeakBytes is reset; negative: never
 
   static constexpr int64_t kReplyPeakResetMs = 5000;
 };

@@ -114,8 +114,7 @@ class Effect {
   explicit Effect(bool recorded) : recorded_(recorded) {}
 
   // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: arguments are Bytes or integers. Further calls add
-  // commands.
-  // Costs nothing unless Recorded(), else O(bytes).
+  // commands. Costs nothing unless Recorded(), else O(bytes).
   template <class... Words>
   void Replace(const Words&... words) {
     if (!recorded_) return;

@@ -126,9 +126,7 @@ bool BelongsIntoStreams(const Command& command) {
 
 [[gnu::always_inline]] inline void Gates::Authentication(const Request& request) const {
   if (request.session.authenticated || request.command.Is(kNoAuth)) return;
-  if (parts_.users.LoginRequired())
-    throw Refusal{refusals::kNoAuth};  // otherwise the password was removed after the
-                                       // client connected
+  if (parts_.users.LoginRequired()) throw Refusal{refusals::kNoAuth};  // else the password has been removed
 }
 
 [[gnu::always_inline]] inline void Gates::Transactions(const Request& request) const {

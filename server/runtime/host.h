@@ -16,8 +16,7 @@ class Host {
   // Serves clients in the middle of a Turn, during a slow script or load. Returns false if the server must stop.
   virtual bool ServeDuringLongTask() = 0;
   // Calls Housekeeping::Wake when the monotonic clock reaches this time, or earlier if the time is far away. Replaces
-  // an
-  // earlier call.
+  // an earlier call.
   virtual void WakeAt(int64_t monotonic_ms) = 0;
   // Starts a Turn when the Pace reaches this time, independently of the Clock. Replaces an earlier call.
   virtual void TurnAt(int64_t pace_us) = 0;
