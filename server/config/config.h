@@ -75,10 +75,7 @@ class Config {
 
   const std::string& file() const { return file_; }  // absolute path; empty without a file
   ServerMode mode() const { return mode_; }
-  const ConfigLines& lines() const {
-    return lines_;
-  }  // user, rename-command, loadmodule …, applied by other
-     // components
+  const ConfigLines& lines() const { return lines_; }  // user, rename-command …, for other components
 
   // Returns log messages of Load or Set since the last call.
   std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }

@@ -193,9 +193,7 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   if (!parts_.tracking.Empty()) parts_.tracking.KeepWithinLimit();
   if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(&passage.session);
   if (parts_.settings.maxmemory != 0) parts_.eviction.BeforeCommand();
-  if (passage.session.closing)
-    return Outcome::kDone;  // evicted, or closed because invalidations exceeded its output
-                            // limit
+  if (passage.session.closing) return Outcome::kDone;  // evicted, or invalidations exceeded its output limit
   return std::nullopt;
 }
 
