@@ -20,16 +20,6 @@ class KeyEventListener {
   virtual void OnSwap(int one, int other) = 0;
 };
 
-class LateBound<KeyEventListener> {
- public:
-  void Attach(KeyEventListener* listener) { listener_ = listener; }
-  explicit operator bool() const { return listener_ != nullptr; }
-  KeyEventListener& operator*() const { return *listener_; }
-
- private:
-  KeyEventListener* listener_ = nullptr;
-};
-
 // A port without a listener costs one branch per event.
 struct KeyEventPorts {
   LateBound<KeyEventListener> journal;

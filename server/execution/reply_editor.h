@@ -19,9 +19,4 @@ class ReplyEditor {
   virtual void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) = 0;
 };
 
-// Holds the server's reply editor, if any.
-struct LateBound<ReplyEditor> {
-  ReplyEditor* editor = nullptr;
-};
-
 }  // namespace respite

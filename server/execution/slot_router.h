@@ -30,15 +30,4 @@ class SlotRouter {
   virtual std::optional<int> SlotOf(const Command& command, std::span<const Bytes> words) const = 0;
 };
 
-// Holds the server's router, if any.
-class LateBound<const SlotRouter> {
- public:
-  void Attach(const SlotRouter* router) { router_ = router; }
-  explicit operator bool() const { return router_ != nullptr; }
-  const SlotRouter* operator->() const { return router_; }
-
- private:
-  const SlotRouter* router_ = nullptr;
-};
-
 }  // namespace respite

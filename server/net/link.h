@@ -91,16 +91,4 @@ class Network {
   virtual std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) = 0;
 };
 
-// LateBound<Network>: gives the parts of a server access to its network, which is made after them.
-class LateBound<Network> {
- public:
-  void Attach(Network* network) { network_ = network; }
-  explicit operator bool() const { return network_ != nullptr; }
-  Network* operator->() const { return network_; }
-  Network& operator*() const { return *network_; }
-
- private:
-  Network* network_ = nullptr;
-};
-
 }  // namespace respite

@@ -22,16 +22,4 @@ class Host {
   virtual void TurnAt(int64_t pace_us) = 0;
 };
 
-// Holds the host of a Node, which is attached after the Node's parts are constructed. Without a host clients do not
-// block and work is not postponed.
-class LateBound<Host> {
- public:
-  void Attach(Host* host) { host_ = host; }
-  explicit operator bool() const { return host_ != nullptr; }
-  Host* operator->() const { return host_; }
-
- private:
-  Host* host_ = nullptr;
-};
-
 }  // namespace respite
