@@ -7,11 +7,20 @@
 // Sizes are those of jemalloc's size classes, like malloc_usable_size in Redis.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace respite {
+
+// Returns the bytes that jemalloc allocates for a request of `bytes`: a multiple of 16 up to 128, then four sizes for
+// each power of two.
+constexpr size_t SizeClassOf(size_t bytes) {
+  if (bytes <= 8) return 8;
+  const size_t step = bytes <= 128 ? 16 : std::bit_floor(bytes - 1) / 4;
+  return (bytes + step - 1) / step * step;
+}
 
 // The allocation counters of one thread.
 class ThreadMemory {

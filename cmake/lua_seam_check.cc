@@ -29,6 +29,9 @@ constexpr Probe kProbes[] = {
     {"luaT_gettm", "return #setmetatable({1, 2, 3}, {__len = function() return 9 end})", "3"},
     {"luaT_gettm",
      "local t = setmetatable({}, {__mode = 'k'}) t[{}] = 1 collectgarbage() return tostring(next(t) ~= nil)", "true"},
+    {"luaT_gettm",  // a long string
+     "local t = setmetatable({}, {__mode = ('k'):rep(50)}) t[{}] = 1 collectgarbage() return tostring(next(t) ~= nil)",
+     "true"},
     {"luaT_gettm",
      "local t = setmetatable({}, {__mode = 'kv'}) t[{}] = 1 collectgarbage() return tostring(next(t) ~= nil)", "false"},
     {"luaC_checkfinalizer",

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "base/memory.h"
 #include "base/out_of_memory.h"
 #include "scripting/libraries.h"
 #include "scripting/lua51.h"
@@ -160,11 +161,12 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t
   if (block == nullptr) old_bytes = 0;  // for a new block, Lua passes the object type instead of the old size
   if (new_bytes == 0) {
     if (block != nullptr) FreeOfSize(block, old_bytes);
-    self->used_bytes_ -= old_bytes;
+    if (block != nullptr) self->used_bytes_ -= SizeClassOf(old_bytes);
     return nullptr;
   }
-  const size_t used_bytes = self->used_bytes_ - old_bytes + new_bytes;
-  if (self->limited_ && new_bytes > old_bytes && used_bytes > kMemoryLimit) return nullptr;
+  const size_t freed = block == nullptr ? 0 : SizeClassOf(old_bytes);
+  const size_t used_bytes = self->used_bytes_ - freed + SizeClassOf(new_bytes);
+  if (self->limited_ && new_bytes > old_bytes && used_bytes > self->memory_limit_) return nullptr;
   void* moved = block == nullptr ? std::malloc(new_bytes) : std::realloc(block, new_bytes);
   if (moved != nullptr) {
     self->used_bytes_ = used_bytes;
@@ -301,7 +303,7 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   constexpr size_t kLittle = 64 * 1024;
   const size_t room = RoomFor(invocation);
   int status = LUA_OK;
-  if (room <= kLittle && used_bytes_ + room < kMemoryLimit) {
+  if (room <= kLittle && used_bytes_ + room < memory_limit_) {
     prepare();
   } else {
     status = Protect(prepare);

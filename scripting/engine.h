@@ -67,6 +67,8 @@ class ScriptEngine final : private ThreadObserver {
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);
   // Sets the deadline for compiling and running libraries to `timeout_ms` from now.
   void SetLoadDeadline(int64_t timeout_ms) { load_until_ms_ = host_.MonotonicMs() + timeout_ms; }
+  // Sets how much memory scripts may hold; kMemoryLimit by default.
+  void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }
   // FUNCTION LOAD: runs the text of a library, without a reply, until the load deadline.
   std::optional<ScriptFailure> RunLibrary(Function function);
   // Returns true while a script or function runs, but not while a library is loaded.
@@ -128,8 +130,9 @@ class ScriptEngine final : private ThreadObserver {
   bool limited_ = false;  // memory is limited; set only while Lua catches the error
   Phase phase_ = Phase::kIdle;
   const char* stop_reason_ = nullptr;  // set when the running script has been ended
-  int64_t load_until_ms_ = 0;          // monotonic; see SetLoadDeadline
-  bool collector_runs_ = false;        // the script has used a lot of memory
+  size_t memory_limit_ = kMemoryLimit;
+  int64_t load_until_ms_ = 0;    // monotonic; see SetLoadDeadline
+  bool collector_runs_ = false;  // the script has used a lot of memory
   ScriptWatch watch_;
   Function globals_ = 0;  // the real table of globals
   lua_State* lua_;

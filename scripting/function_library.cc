@@ -70,7 +70,11 @@ ScriptEngine& FunctionLibraries::engine() {
 Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing, int64_t timeout_ms) {
   const int64_t started_ms = host_.MonotonicMs();
   engine().SetLoadDeadline(timeout_ms);
+  // A file has its libraries in the order of their names. A library may need more memory than it did where it was
+  // accepted, because others were loaded before it.
+  if (timeout_ms == kAcceptedTimeoutMs) engine().SetMemoryLimit(2 * ScriptEngine::kMemoryLimit);
   auto loaded = LoadInto(contents_.loaded, code, on_existing);
+  engine().SetMemoryLimit(ScriptEngine::kMemoryLimit);
   loaded_for_ms_ += host_.MonotonicMs() - started_ms;
   return loaded;
 }

@@ -39,6 +39,7 @@ inline constexpr uint8_t kIntegerTag = LUA_TNUMBER;
 inline constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
 // The tag of strings of up to 40 bytes.
 inline constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
+inline constexpr uint8_t kLongStringTag = kShortStringTag | 1 << 4;
 // The offset of the text in a string object. The text ends with a NUL.
 inline constexpr size_t kStringTextOffset = 24;
 

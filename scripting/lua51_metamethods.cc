@@ -22,7 +22,7 @@ namespace {
 // weak keys and strong values are ephemeron tables. The collector needs quadratic time for a chain of entries whose
 // values refer to the next key, and nothing can interrupt it. In 5.1, the values alone kept such a chain alive.
 bool HasWeakKeysOnly(const Value& mode) {
-  if (mode.tag != kShortStringTag) return false;
+  if (mode.tag != kShortStringTag && mode.tag != kLongStringTag) return false;
   const char* const text = static_cast<const char*>(mode.object) + kStringTextOffset;
   return std::strchr(text, 'k') != nullptr && std::strchr(text, 'v') == nullptr;
 }

@@ -19,6 +19,7 @@ constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 
 // Commands of a source are applied like those of a primary, without the usual checks.
 constexpr char kScriptOfSource[] = "ERR A node that sends slots may not run scripts";
+constexpr char kKeylessWriteOfSource[] = "ERR A node that sends slots may only write to keys of its slots";
 constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
 constexpr char kDownForWritesInScript[] =
     "ERR Script attempted to execute a write command while the cluster is down and readonly";
@@ -158,6 +159,7 @@ void ClusterRouter::Check(const Request& request) const {
   if (request.stage == Progress::Stage::kNew) AdvanceAsking(request.session);
   if (request.session.cluster_marks.imports != nullptr) {
     if (request.command.Is(kNoMandatoryKeys)) throw Refusal{kScriptOfSource};
+    if (request.command.Is(kWrite) && request.command.Spec().keys.count == 0) throw Refusal{kKeylessWriteOfSource};
   } else if (IsPlainlyHere(request)) {
     return;
   }

@@ -6,7 +6,10 @@ void MyRole::Follow(ClusterNode& primary) {
   ClusterView& view = core_.view;
   ClusterNode& me = view.me();
   // A primary that loses its slots may have diverged from the node that takes them, and another shard has other keys.
-  const bool is_sibling = me.IsReplica() && me.shard == primary.shard;
+  // Two primaries may have one shard id. While the old one serves its slots, the other may have other keys.
+  const ClusterNode* const old = me.primary;
+  const bool is_led = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
+  const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (is_led || old == &primary);
   if (me.IsPrimary()) {
     view.StopMoves();
     view.DropSlotsOf(me);

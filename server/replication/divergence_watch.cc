@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "base/pace.h"
-#include "server/catalogue/refusals.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
 #include "server/execution/durability.h"
@@ -17,27 +16,33 @@ namespace respite {
 
 namespace {
 
-// Beginnings of errors that do not depend on the data. This server does not know the form of the command, or its
-// directives differ from the primary's.
-constexpr std::array<Bytes, 14> kErrorsOfArguments = {
-    refusals::kSyntax,
-    "ERR wrong number of arguments",
-    "ERR unknown ",
-    "ERR Unknown ",
-    "ERR Unsupported option",
-    "ERR Mandatory argument",
-    "ERR DB index is out of range",
-    "ERR invalid DB index",
-    "ERR invalid first DB index",
-    "ERR invalid second DB index",
-    "ERR DUMP payload version or checksum are wrong",
-    "ERR Engine '",
-    "ERR MULTI calls can not be nested",
-    "ERR EXEC without MULTI",
+// How the errors begin that depend on the data. Others say that this server does not know the form of the request.
+constexpr std::array<Bytes, 21> kErrorsOfData = {
+    "WRONGTYPE ",
+    "BUSYKEY ",
+    "BUSYGROUP ",
+    "NOGROUP ",
+    "NOSCRIPT ",
+    "INVALIDOBJ ",
+    "OOM ",
+    "ERR no such key",
+    "ERR The specified key does not exist",
+    "ERR index out of range",
+    "ERR value is not an integer or out of range",
+    "ERR value is not a valid float",
+    "ERR value is NaN or Infinity",
+    "ERR hash value is not",
+    "ERR increment ",
+    "ERR decrement ",
+    "ERR resulting score is not a number",
+    "ERR string exceeds maximum allowed size",
+    "ERR The ID specified in X",
+    "ERR Library ",
+    "ERR Function ",
 };
 
-bool IsOfArguments(Bytes error) {
-  return std::ranges::any_of(kErrorsOfArguments, [&](Bytes beginning) { return error.starts_with(beginning); });
+bool IsOfData(Bytes error) {
+  return std::ranges::any_of(kErrorsOfData, [&](Bytes beginning) { return error.starts_with(beginning); });
 }
 
 }  // namespace
@@ -45,7 +50,7 @@ bool IsOfArguments(Bytes error) {
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
   // Clients of a writable replica may have changed the data so that the command fails.
-  const bool may_be_own = !parts_.settings.replica_read_only && !IsOfArguments(call.error);
+  const bool may_be_own = !parts_.settings.replica_read_only && IsOfData(call.error);
   const Cause cause = may_be_own ? Cause::kPerhapsOwnClients : Cause::kThisServer;
   if (call.ending == FinishedCall::Ending::kFailed) Report(call.error, call.command.full_name, cause);
   if (call.command.Is(kWrite) && parts_.durability.Troubled()) CheckDisk();

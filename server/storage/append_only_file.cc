@@ -190,6 +190,7 @@ void AppendOnlyFile::TurnBackOn() { comes_back_ = TurnOn() == Step::kFailed; }
 
 void AppendOnlyFile::TurnOff() {
   comes_back_ = false;
+  scheduled_ = false;
   if (!IsOn()) return;
   const State before = std::exchange(state_, State::kOff);
   if (before == State::kAwaitsBase) {
@@ -199,7 +200,6 @@ void AppendOnlyFile::TurnOff() {
     writer_.Close();
   }
   directory_.Unlock();
-  scheduled_ = false;
   if (Rewrites()) parts_.child_processes.Kill();
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 // Time limit for all libraries together. Each library has its own limit, but a primary could send any number of
 // libraries.
-constexpr int64_t kAllLibrariesMs = 60'000;
+constexpr int64_t kAllLibrariesMs = 10'000;
 
 constexpr uint64_t kEmptyKeysLogged = 10;
 

@@ -230,7 +230,7 @@ void Snapshots::TakeOutcome(const ChildEnd& end) {
 void Snapshots::Flushed() {
   if (parts_.loading.Active()) return;  // the FLUSHALL comes from the append-only file
   if (Running() || parts_.child_processes.Does(ChildWork::kTransfer)) parts_.child_processes.Kill();
-  save_due_ = !parts_.settings.save.empty();
+  save_due_ = !parts_.settings.save.empty() && IsWorthSaving();
 }
 
 Snapshots::Cancelled Snapshots::Cancel() {

@@ -257,12 +257,14 @@ TEST_F(DataStateTest, WhatIsWrittenAfterTheLossDoesNotReplaceTheFile) {
   pair.Follow();
   pair.Link(Rdb({"SET kept 1"}));
   EXPECT_THAT(pair.replica.Run("SAVE"), Ok());
+  const std::string saved = pair.replica.server().files().Content("dump.rdb");
   // The append-only file is being rewritten after the synchronisation.
   EXPECT_THAT(pair.replica.Run("BGSAVE SCHEDULE"), Simple("Background saving scheduled"));
   pair.LoseData();
   ExpectUnfit(pair.replica, "none");
   EXPECT_THAT(pair.replica.Run("SET own 1"), Ok());
-  const std::string saved = pair.replica.server().files().Content("dump.rdb");
+  EXPECT_THAT(pair.replica.Run("FLUSHALL"), Ok());
+  EXPECT_THAT(pair.replica.Run("SET own 2"), Ok());
   pair.world.network().Step(5000);
   EXPECT_EQ(pair.replica.server().files().Content("dump.rdb"), saved);
   EXPECT_THAT(pair.replica.Run("BGSAVE CANCEL"), ErrorStartsWith("ERR Background saving is currently not"));
@@ -563,6 +565,9 @@ TEST_F(DataStateTest, AWritableReplicaKeepsTheLinkUnlessTheErrorIsOfTheRequest) 
                                                   {"MOVE", "text", "99"},
                                                   {"RESTORE", "r", "0", "not a payload of any version"},
                                                   {"FUNCTION", "LOAD", "#!js name=x\n1"},
+                                                  {"XADD", "s", "ACKED", "1-1", "f", "v"},
+                                                  {"BITFIELD", "b", "OVERFLOW", "NEW", "SET", "u8", "0", "1"},
+                                                  {"FUNCTION", "FLUSH", "NEWMODE"},
                                                   {"EXEC"}}) {
     Pair pair({"replica-read-only no"});
     pair.Follow();
@@ -628,15 +633,20 @@ TEST_F(DataStateInClusterTest, ATakeoverIsDoneWithAWarning) {
 TEST_F(DataStateInClusterTest, AReplicaThatChangesTheShardIsUnfitUntilItIsLinked) {
   Random random(7);
   source_.Run("SET k 1");
-  Link();
-  for (const bool is_sibling : {true, false}) {
-    SCOPED_TRACE(is_sibling);
+  enum class Other { kInShardOfOneThatFailed, kInShardOfOneThatServes, kInAnotherShard };
+  for (const Other kind : {Other::kInShardOfOneThatFailed, Other::kInShardOfOneThatServes, Other::kInAnotherShard}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    Link();
     ClusterNode& other = View(target_).Add(NodeId::Draw(random), kNodePrimary);
-    other.shard = is_sibling ? View(target_).me().shard : other.id;
+    other.shard = kind == Other::kInAnotherShard ? other.id : View(target_).me().shard;
+    const bool is_sibling = kind == Other::kInShardOfOneThatFailed;
+    ClusterNode& old = *View(target_).me().primary;
+    if (is_sibling) old.Set(kNodeFailed);
     other.address = {.ip = "127.0.0.1", .tcp_port = 1, .tls_port = 0, .bus_port = 10001};
     EXPECT_THAT(target_.Run("CLUSTER REPLICATE " + other.id.String()), Ok());
     EXPECT_EQ(target_.Info("replica_data"), is_sibling ? "" : "other");
     EXPECT_EQ(target_.Info("slave_priority"), is_sibling ? "100" : "0");
+    old.Clear(kNodeFailed);
   }
   EXPECT_THAT(target_.Run("CLUSTER FAILOVER FORCE"), ErrorStartsWith("ERR I don't have the whole data of my master"));
   Link();
