@@ -1,5 +1,5 @@
 # respite_room(<folder> LINK <libraries>): the static library of all .cc files below <folder>, without those of rooms that
-# have a folder in it. Its name is that of the folder: server/cluster/slots becomes respite_cluster_slots. With RESPITE_UNITY,
+# have a folder in it. The folder gives it its name: server/cluster/slots becomes respite_cluster_slots. With RESPITE_UNITY,
 # sixteen files are one translation unit. This takes a third of the time, because headers are most of it; precompiled headers
 # would then save nothing. So a name in an anonymous namespace stands for one thing in its whole room.
 set(RESPITE_NESTED_ROOMS server/cluster/slots server/lab/recording server/process/crash)

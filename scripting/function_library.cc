@@ -19,6 +19,20 @@ size_t TextBytes(const std::string& text) {
 
 std::string FunctionExists(Bytes name) { return "Function " + std::string(name) + " already exists"; }
 
+// The memory limit of the engine while libraries are loaded.
+class LoadMemory {
+ public:
+  LoadMemory(ScriptEngine& engine, FunctionLibraries::Origin origin) : engine_(engine) {
+    if (origin == FunctionLibraries::Origin::kAccepted) engine.SetMemoryLimit(2 * ScriptEngine::kMemoryLimit);
+  }
+  ~LoadMemory() { engine_.SetMemoryLimit(ScriptEngine::kMemoryLimit); }
+  LoadMemory(const LoadMemory&) = delete;
+  LoadMemory& operator=(const LoadMemory&) = delete;
+
+ private:
+  ScriptEngine& engine_;
+};
+
 }  // namespace
 
 // A buffer on the stack avoids an allocation for most names that FCALL looks up.
@@ -67,14 +81,11 @@ ScriptEngine& FunctionLibraries::engine() {
   return *contents_.engine;
 }
 
-Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing, int64_t timeout_ms) {
+Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing, Origin origin) {
   const int64_t started_ms = host_.MonotonicMs();
-  engine().SetLoadDeadline(timeout_ms);
-  // A file has its libraries in the order of their names. A library may need more memory than it did where it was
-  // accepted, because others were loaded before it.
-  if (timeout_ms == kAcceptedTimeoutMs) engine().SetMemoryLimit(2 * ScriptEngine::kMemoryLimit);
+  engine().SetLoadDeadline(TimeoutMs(origin));
+  const LoadMemory memory(engine(), origin);
   auto loaded = LoadInto(contents_.loaded, code, on_existing);
-  engine().SetMemoryLimit(ScriptEngine::kMemoryLimit);
   loaded_for_ms_ += host_.MonotonicMs() - started_ms;
   return loaded;
 }
@@ -112,12 +123,13 @@ std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Byte
 }
 
 Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
-                                        int64_t timeout_ms) {
+                                        Origin origin) {
   constexpr int64_t kForEverMs = INT64_MAX / 2;
   Collection added(hash_key_);
-  engine().SetLoadDeadline(limit == TimeLimit::kNone ? kForEverMs : timeout_ms);
+  const LoadMemory memory(engine(), origin);
+  engine().SetLoadDeadline(limit == TimeLimit::kNone ? kForEverMs : TimeoutMs(origin));
   for (const std::string& code : codes) {
-    if (limit == TimeLimit::kEach) engine().SetLoadDeadline(timeout_ms);
+    if (limit == TimeLimit::kEach) engine().SetLoadDeadline(TimeoutMs(origin));
     auto loaded = LoadInto(added, code, OnExisting::kRefuse);
     if (loaded) continue;
     Release(added);

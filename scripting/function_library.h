@@ -58,9 +58,10 @@ class FunctionLibraries {
  public:
   // The time limit for loading a library that a client sends. Redis: LOAD_TIMEOUT_MS.
   static constexpr int64_t kLoadTimeoutMs = 500;
-  // The time limit for a library from a file or a primary, which a server has already accepted. It is longer, because
-  // the machine may be slower now or may have paused the process.
-  static constexpr int64_t kAcceptedTimeoutMs = 10 * kLoadTimeoutMs;
+  // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before.
+  // The latter has ten times the time, because the machine may be slower now or may have paused the process, and twice
+  // the memory, because files order libraries by name and other libraries may be loaded before it.
+  enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
   // A set of libraries, and the index of their functions.
@@ -97,12 +98,12 @@ class FunctionLibraries {
 
   // Adds a library. If it fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size of
   // the code), plus running the code.
-  Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, int64_t timeout_ms = kLoadTimeoutMs);
+  Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, Origin origin = Origin::kClient);
   // Returns the total time that Load has taken so far.
   int64_t LoadedForMs() const { return loaded_for_ms_; }
   // Adds all libraries or none. No other client is served meanwhile, so libraries from a client share one time limit.
   Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
-                       int64_t timeout_ms = kLoadTimeoutMs);
+                       Origin origin = Origin::kClient);
   // Returns false if there is no library of this name.
   bool Delete(Bytes name);
   // Removes all libraries and their Lua state; another thread may free them.
@@ -126,6 +127,7 @@ class FunctionLibraries {
   size_t UsedBytes() const { return contents_.loaded.used_bytes; }
 
  private:
+  static int64_t TimeoutMs(Origin origin) { return origin == Origin::kClient ? kLoadTimeoutMs : 10 * kLoadTimeoutMs; }
   Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code, OnExisting on_existing);
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);
   Result<Done> Join(Collection added, RestorePolicy policy);

@@ -42,8 +42,8 @@ ASIO_FILES = re.compile(r"^server/(net/(event_loop|socket_poller|link_connection
 LIGHT_ASIO = {"asio/io_context.hpp", "asio/error_code.hpp", "asio/ts/netfwd.hpp", "asio/detail/config.hpp"}
 
 # Units that include each other, directly or through others: no more groups than this, and none larger.
-MOST_CYCLES = 99
-MOST_UNITS_IN_A_CYCLE = 99
+MOST_CYCLES = 14
+MOST_UNITS_IN_A_CYCLE = 5
 
 TOP_FOLDERS = ["base", "protocol", "datatypes", "persistence", "scripting", "server"]
 

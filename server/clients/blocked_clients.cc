@@ -11,48 +11,48 @@ namespace respite {
 
 void BlockedClients::Block(Session& session, const Command& command, std::span<const Bytes> words,
                            const BlockCondition& awaited) {
-  auto waiter = std::make_unique<BlockedClient>(BlockedClient{.session = &session,
-                                                              .command = &command,
-                                                              .words = awaited.words,
-                                                              .type = awaited.type,
-                                                              .loss = awaited.loss,
-                                                              .answer = awaited.answer,
-                                                              .for_disk = awaited.for_disk,
-                                                              .can_be_unblocked = awaited.can_be_unblocked,
-                                                              .places = {},
-                                                              .loss_places = {}});
-  if (waiter->words.empty()) waiter->words.assign(words.begin(), words.end());
+  auto blocked = std::make_unique<BlockedClient>(BlockedClient{.session = &session,
+                                                               .command = &command,
+                                                               .words = awaited.words,
+                                                               .type = awaited.type,
+                                                               .loss = awaited.loss,
+                                                               .answer = awaited.answer,
+                                                               .for_disk = awaited.for_disk,
+                                                               .can_be_unblocked = awaited.can_be_unblocked,
+                                                               .places = {},
+                                                               .loss_places = {}});
+  if (blocked->words.empty()) blocked->words.assign(words.begin(), words.end());
   if (kept_deadline_ms_) {
-    waiter->deadline_ms = *kept_deadline_ms_;
+    blocked->deadline_ms = *kept_deadline_ms_;
   } else if (awaited.timeout_ms != 0) {
     // Rounds up, so that no wait is shorter than requested.
-    waiter->deadline_ms = (parts_.current_execution.NowUs() + 999) / 1000 + awaited.timeout_ms;
+    blocked->deadline_ms = (parts_.current_execution.NowUs() + 999) / 1000 + awaited.timeout_ms;
   }
   const std::set<Bytes> keys(awaited.keys.begin(), awaited.keys.end());  // each key once
   for (Bytes key : keys) {
-    waiter->places.push_back(lines_.Add(session.db, key, waiter.get()));
-    if (waiter->loss == BlockCondition::Loss::kTold) {
-      waiter->loss_places.push_back(losses_.Add(session.db, key, waiter.get()));
+    blocked->places.push_back(lines_.Add(session.db, key, blocked.get()));
+    if (blocked->loss == BlockCondition::Loss::kTold) {
+      blocked->loss_places.push_back(losses_.Add(session.db, key, blocked.get()));
     }
   }
-  if (waiter->for_disk) for_disk_.insert(session.id);
-  if (waiter->deadline_ms != BlockedClient::kNoDeadline) deadlines_.insert({waiter->deadline_ms, session.id});
-  session.blocked_client = std::move(waiter);
+  if (blocked->for_disk) for_disk_.insert(session.id);
+  if (blocked->deadline_ms != BlockedClient::kNoDeadline) deadlines_.insert({blocked->deadline_ms, session.id});
+  session.blocked_client = std::move(blocked);
 }
 
 std::unique_ptr<BlockedClient> BlockedClients::Take(Session& session) {
-  std::unique_ptr<BlockedClient> waiter = std::move(session.blocked_client);
-  if (waiter == nullptr) return waiter;
-  for (const auto& place : waiter->places) lines_.Remove(place);
-  for (const auto& place : waiter->loss_places) losses_.Remove(place);
-  deadlines_.erase({waiter->deadline_ms, session.id});
-  if (waiter->for_disk) for_disk_.erase(session.id);
-  return waiter;
+  std::unique_ptr<BlockedClient> blocked = std::move(session.blocked_client);
+  if (blocked == nullptr) return blocked;
+  for (const auto& place : blocked->places) lines_.Remove(place);
+  for (const auto& place : blocked->loss_places) losses_.Remove(place);
+  deadlines_.erase({blocked->deadline_ms, session.id});
+  if (blocked->for_disk) for_disk_.erase(session.id);
+  return blocked;
 }
 
 void BlockedClients::End(Session& session, UnblockReason end) {
-  const std::unique_ptr<BlockedClient> waiter = Take(session);
-  parts_.runner.ReplyUnblocked(*waiter, end);
+  const std::unique_ptr<BlockedClient> blocked = Take(session);
+  parts_.runner.ReplyUnblocked(*blocked, end);
   parts_.clients.QueueUnblocked(session);
 }
 
@@ -123,17 +123,18 @@ void BlockedClients::Serve(const KeyName& name) {
     const Entry* entry = parts_.keyspace[name.db].Find(name.key);
     const bool comes = entry != nullptr && !entry->IsExpired(parts_.current_execution.WallMs());
     if (!comes && losses_.Find(name.db, name.key) == nullptr) break;
-    const BlockedClient& waiter = **next;
-    if ((comes && entry->Type() == waiter.type) || waiter.loss == BlockCondition::Loss::kTold) Rerun(*waiter.session);
+    const BlockedClient& blocked = **next;
+    if ((comes && entry->Type() == blocked.type) || blocked.loss == BlockCondition::Loss::kTold)
+      Rerun(*blocked.session);
   }
   lines_.Remove(walker);
 }
 
 void BlockedClients::Rerun(Session& session, Progress::Stage stage) {
-  const std::unique_ptr<BlockedClient> waiter = Take(session);
-  const std::vector<Bytes> words(waiter->words.begin(), waiter->words.end());
-  kept_deadline_ms_ = waiter->deadline_ms;
-  const auto outcome = parts_.runner.RunAgain(session, *waiter->command, words, stage);
+  const std::unique_ptr<BlockedClient> blocked = Take(session);
+  const std::vector<Bytes> words(blocked->words.begin(), blocked->words.end());
+  kept_deadline_ms_ = blocked->deadline_ms;
+  const auto outcome = parts_.runner.RunAgain(session, *blocked->command, words, stage);
   kept_deadline_ms_.reset();
   if (outcome == RequestRunner::Outcome::kDone || outcome == RequestRunner::Outcome::kUnfinished)
     parts_.clients.QueueUnblocked(session);

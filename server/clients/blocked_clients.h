@@ -45,7 +45,7 @@ class RequestRunner {
   virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words,
                            Progress::Stage stage) = 0;
   // Writes the reply to a request whose wait ended without running it again.
-  virtual void ReplyUnblocked(const BlockedClient& waiter, UnblockReason end) = 0;
+  virtual void ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) = 0;
 };
 
 class BlockedClients final : public Timers::Source {

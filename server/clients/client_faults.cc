@@ -16,13 +16,13 @@ template <class Change>
 void ClientFaults::Alter(Session& session, Change&& change) {
   if (session.closing) return;
   if (session.fault_state == nullptr) session.fault_state = std::make_unique<ClientFaultState>();
-  ClientFaultState& holdup = *session.fault_state;
-  const int64_t before_ms = holdup.NextDueMs();
-  change(holdup);
-  const int64_t after_ms = holdup.NextDueMs();
+  ClientFaultState& state = *session.fault_state;
+  const int64_t before_ms = state.NextDueMs();
+  change(state);
+  const int64_t after_ms = state.NextDueMs();
   if (before_ms != after_ms && before_ms != OutputGate::kNever) dues_.erase({before_ms, session.id});
   if (after_ms != OutputGate::kNever) dues_.insert({after_ms, session.id});
-  if (holdup.IsOver()) session.fault_state.reset();
+  if (state.IsOver()) session.fault_state.reset();
 }
 
 // Rounds up, so that no delay is shorter than requested.
@@ -33,35 +33,35 @@ int64_t ClientFaults::DueAfter(int64_t delay_ms) const {
 }
 
 void ClientFaults::DelayRequest(Session& session, int64_t delay_ms, uint64_t owner) {
-  Alter(session, [&](ClientFaultState& holdup) {
-    holdup.has_delayed = true;
-    holdup.delay_owner = owner;
-    holdup.delayed_until_ms = DueAfter(delay_ms);
+  Alter(session, [&](ClientFaultState& state) {
+    state.has_delayed = true;
+    state.delay_owner = owner;
+    state.delayed_until_ms = DueAfter(delay_ms);
   });
 }
 
 void ClientFaults::EndConnection(Session& session) {
   session.close_after_reply = true;
-  Alter(session, [&](ClientFaultState& holdup) { holdup.gate.AddEnd(session.out.Size()); });
+  Alter(session, [&](ClientFaultState& state) { state.gate.AddEnd(session.out.Size()); });
 }
 
 void ClientFaults::ExpectReply(Session& session, ReplyFault fault) {
-  Alter(session, [&](ClientFaultState& holdup) {
-    if (!holdup.pending) holdup.pending = std::move(fault);
+  Alter(session, [&](ClientFaultState& state) {
+    if (!state.pending) state.pending = std::move(fault);
   });
 }
 
 void ClientFaults::PauseReply(Session& session, size_t reply_start) {
-  Alter(session, [&](ClientFaultState& holdup) {
-    if (holdup.pending && !holdup.gate.HasBegun()) holdup.gate.Begin(reply_start);
+  Alter(session, [&](ClientFaultState& state) {
+    if (state.pending && !state.gate.HasBegun()) state.gate.Begin(reply_start);
   });
 }
 
 void ClientFaults::EndReply(Session& session, size_t reply_start) {
   if (!session.fault_state->pending && !session.fault_state->gate.HasBegun()) return;
-  Alter(session, [&](ClientFaultState& holdup) {
-    const size_t place = holdup.gate.HasBegun() ? holdup.gate.TakeBegun() : reply_start;
-    const auto fault = std::exchange(holdup.pending, std::nullopt);
+  Alter(session, [&](ClientFaultState& state) {
+    const size_t place = state.gate.HasBegun() ? state.gate.TakeBegun() : reply_start;
+    const auto fault = std::exchange(state.pending, std::nullopt);
     if (fault) Apply(session, *fault, place);  // else it was released
   });
 }
@@ -94,11 +94,11 @@ template <class OpenGate, class IsMeant>
 void ClientFaults::ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant) {
   parts_.clients.ForEach([&](Session& session) {
     if (session.closing || session.fault_state == nullptr) return;
-    Alter(session, [&](ClientFaultState& holdup) {
-      open_gate(holdup.gate);
-      if (holdup.pending && is_meant(holdup.pending->owner)) holdup.pending.reset();
-      if (!holdup.has_delayed || !is_meant(holdup.delay_owner)) return;
-      holdup.has_delayed = false;
+    Alter(session, [&](ClientFaultState& state) {
+      open_gate(state.gate);
+      if (state.pending && is_meant(state.pending->owner)) state.pending.reset();
+      if (!state.has_delayed || !is_meant(state.delay_owner)) return;
+      state.has_delayed = false;
       parts_.clients.QueueUnblocked(session);
     });
     parts_.clients.QueueFlush(session);
@@ -122,10 +122,10 @@ void ClientFaults::Forget(Session& session) {
 void ClientFaults::RunDue(int64_t now_ms) {
   for (int left = kPerTurn; left > 0 && !dues_.empty() && dues_.begin()->at_ms <= now_ms; --left) {
     Session& session = *parts_.clients.Find(dues_.begin()->client);
-    Alter(session, [&](ClientFaultState& holdup) {
-      holdup.gate.Advance(now_ms, steps_);
-      if (!holdup.has_delayed || holdup.delayed_until_ms > now_ms) return;
-      holdup.has_delayed = false;
+    Alter(session, [&](ClientFaultState& state) {
+      state.gate.Advance(now_ms, steps_);
+      if (!state.has_delayed || state.delayed_until_ms > now_ms) return;
+      state.has_delayed = false;
       parts_.clients.QueueUnblocked(session);
     });
     parts_.clients.QueueFlush(session);
@@ -139,7 +139,7 @@ void ClientFaults::EndJump(int64_t now_ms) {
   for (const Due& due : dues_) clients.push_back(due.client);
   for (const uint64_t client : clients) {
     Session& session = *parts_.clients.Find(client);
-    Alter(session, [&](ClientFaultState& holdup) { holdup.gate.Advance(now_ms); });
+    Alter(session, [&](ClientFaultState& state) { state.gate.Advance(now_ms); });
     parts_.clients.QueueFlush(session);
   }
 }

@@ -23,7 +23,6 @@
 #include "server/clients/client_memory.h"
 #include "server/clients/client_usage.h"
 #include "server/clients/paused_request.h"
-#include "server/clients/queue_flags.h"
 #include "server/clients/replica.h"
 #include "server/clients/reply_state.h"
 #include "server/clients/subscriptions.h"
@@ -55,6 +54,16 @@ class Transport {
 
 // kPrimary: the replication stream from this server's primary.
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };
+
+// The queues of Clients that contain this session, so that removal searches only those.
+class QueueFlags {
+ private:
+  friend class Clients;
+
+  bool to_flush_ = false;   // has replies or messages to send at the end of the Turn
+  bool paused_ = false;     // its request is paused by CLIENT PAUSE
+  bool unblocked_ = false;  // its wait has ended
+};
 
 struct Session {
   Session(uint64_t session_id, BlockPool& pool, const User& initial_user, int64_t now_ms)

@@ -146,9 +146,9 @@ void ClusterMode::SendOnWaiting() {
   std::vector<Session*> leaving;
   services.clients.ForEach([&](Session& session) {
     if (session.blocked_client == nullptr || session.blocked_client->places.empty()) return;
-    const BlockedClient& waiter = *session.blocked_client;
-    const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());
-    if (!router_->IsHere({session, *waiter.command, waiter.command->flags, words})) leaving.push_back(&session);
+    const BlockedClient& blocked = *session.blocked_client;
+    const std::vector<Bytes> words(blocked.words.begin(), blocked.words.end());
+    if (!router_->IsHere({session, *blocked.command, blocked.command->flags, words})) leaving.push_back(&session);
   });
   if (!leaving.empty()) services.executor.StartRun();
   for (Session* session : leaving) {

@@ -246,7 +246,7 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   // A node that does not announce a shard belongs to the shard of its primary.
   const NodeId shard = extensions.shard.value_or(sender.primary != nullptr ? sender.primary->shard : sender.shard);
   const bool was_known = sender.is_shard_known;
-  if (extensions.shard) sender.is_shard_known = true;
+  if (extensions.shard && shard.IsSound()) sender.is_shard_known = true;
   if (shard.IsSound() && sender.shard != shard) {
     sender.shard = shard;
     // This node may have followed the primary before it knew the shard. If a primary moves to another shard later,

@@ -8,8 +8,8 @@ void MyRole::Follow(ClusterNode& primary) {
   // A primary that loses its slots may have diverged from the node that takes them, and another shard has other keys.
   // Two primaries may have one shard id. While the old one serves its slots, the other may have other keys.
   const ClusterNode* const old = me.primary;
-  const bool is_led = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
-  const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (is_led || old == &primary);
+  const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
+  const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);
   if (me.IsPrimary()) {
     view.StopMoves();
     view.DropSlotsOf(me);

@@ -326,12 +326,12 @@ std::string Executor::UnblockByRole(Session& session) const {
   return refusals::kUnblockedByRole;
 }
 
-void Executor::ReplyUnblocked(const BlockedClient& waiter, UnblockReason end) {
-  Session& session = *waiter.session;
+void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) {
+  Session& session = *blocked.session;
   const size_t reply_start = session.out.Size();
   Reply reply(session.out, session.resp);
   if (end == UnblockReason::kTimeout) {
-    waiter.answer(reply, parts_.services, session);
+    blocked.answer(reply, parts_.services, session);
   } else {
     const std::string text = end == UnblockReason::kUnblocked ? refusals::kUnblocked : UnblockByRole(session);
     reply.Error(text);
@@ -339,10 +339,10 @@ void Executor::ReplyUnblocked(const BlockedClient& waiter, UnblockReason end) {
   }
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
   if (session.fault_state != nullptr) EndFaultyReply(session, reply_start);
-  const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());
+  const std::vector<Bytes> words(blocked.words.begin(), blocked.words.end());
   using Ending = FinishedCall::Ending;
   Tell(FinishedCall{.session = session,
-                    .command = *waiter.command,
+                    .command = *blocked.command,
                     .words = words,
                     .ending = end == UnblockReason::kTimeout ? Ending::kSucceeded : Ending::kFailed,
                     .stage = Progress::Stage::kAgain,

@@ -129,7 +129,7 @@ class Executor final : public RequestRunner {
   // Applies a fault of TEST FAULT to a command of `caller`'s script in database `db`. Throws a fault of kind kError.
   void ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> words);
   // Writes the reply to a request whose wait ended without running it again.
-  void ReplyUnblocked(const BlockedClient& waiter, UnblockReason end) override;
+  void ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) override;
   // Returns false where a command must not block: in a transaction or script, and in the stream of the primary.
   bool MayWait() const;
 

@@ -108,7 +108,7 @@ void RequestJournal::Attach() {
 }
 
 void RequestJournal::Stop() {
-  if (is_on_) parts_.key_events.Attach(nullptr);
+  if (is_on_) parts_.key_events.Detach();
   is_on_ = false;
   parts_.observers.Detach(*this);
 }

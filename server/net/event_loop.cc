@@ -131,7 +131,7 @@ bool EventLoop::ServeDuringLongTask() {
   if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
   spare_scratches_.pop_back();
-  ++besides_;
+  ++long_tasks_;
   poller_.Serve();
   for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
   }
@@ -140,7 +140,7 @@ bool EventLoop::ServeDuringLongTask() {
   for (size_t i = 0; i < active_.size(); ++i)
     if (active_[i] != nullptr) active_[i]->EndTurnDuringLongTask();
   if (!running_) StartTasks();
-  --besides_;
+  --long_tasks_;
   spare_scratches_.push_back(std::exchange(scratch_, std::move(own)));
   return !stopped_;
 }
@@ -177,7 +177,7 @@ void EventLoop::StartTasks() {
 }
 
 void EventLoop::RunNextTask() {
-  if (besides_ != 0 && running_) {
+  if (long_tasks_ != 0 && running_) {
     ++put_off_;
     return;
   }

@@ -102,7 +102,7 @@ class EventLoop {
   std::deque<Task> due_;              // one call of RunNextTask is queued for each
   bool is_busy_ = false;              // sockets are likely to be ready again, because the last turn served some
   int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran
-  int besides_ = 0;                   // nested calls of ServeDuringLongTask
+  int long_tasks_ = 0;                // nested calls of ServeDuringLongTask
   size_t put_off_ = 0;                // calls of RunNextTask during those; repeated after the turn
   std::vector<char> scratch_;
   std::vector<std::vector<char>> spare_scratches_;  // for ServeDuringLongTask

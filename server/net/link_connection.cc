@@ -91,24 +91,24 @@ void LinkConnection::Stop() {
 }
 
 // Bytes that were received already, or wait in the socket, are delivered when the link is no longer cut.
-void LinkConnection::SetConditions(const LinkConditions& weather) {
-  const bool was_cut = std::exchange(weather_, weather).is_cut;
-  if (user_ != nullptr) Hasten(to_send_, weather.send_delay_ms, &LinkConnection::SendDue);
-  if (user_ != nullptr) Hasten(to_deliver_, weather.receive_delay_ms, &LinkConnection::DeliverDue);
-  if (user_ == nullptr || weather.is_cut == was_cut) return;
-  if (weather.is_cut) return Unwatch();
-  Later([](LinkConnection& wire) {
-    if (std::exchange(wire.dials_late_, false)) return wire.TryNextAddress();
-    if (wire.stream_ == nullptr) return;
-    wire.SendMore();
-    if (wire.user_ != nullptr) wire.Await(wire.to_send_, &LinkConnection::SendDue);
-    if (wire.user_ != nullptr) wire.Await(wire.to_deliver_, &LinkConnection::DeliverDue);
-    if (wire.user_ != nullptr && wire.stage_ == Stage::kOpen) wire.ReceiveLater();
+void LinkConnection::SetConditions(const LinkConditions& conditions) {
+  const bool was_cut = std::exchange(conditions_, conditions).is_cut;
+  if (user_ != nullptr) Hasten(to_send_, conditions.send_delay_ms, &LinkConnection::SendDue);
+  if (user_ != nullptr) Hasten(to_deliver_, conditions.receive_delay_ms, &LinkConnection::DeliverDue);
+  if (user_ == nullptr || conditions.is_cut == was_cut) return;
+  if (conditions.is_cut) return Unwatch();
+  Later([](LinkConnection& connection) {
+    if (std::exchange(connection.dials_late_, false)) return connection.TryNextAddress();
+    if (connection.stream_ == nullptr) return;
+    connection.SendMore();
+    if (connection.user_ != nullptr) connection.Await(connection.to_send_, &LinkConnection::SendDue);
+    if (connection.user_ != nullptr) connection.Await(connection.to_deliver_, &LinkConnection::DeliverDue);
+    if (connection.user_ != nullptr && connection.stage_ == Stage::kOpen) connection.ReceiveLater();
   });
 }
 
 void LinkConnection::TryNextAddress() {
-  if (weather_.is_cut) {
+  if (conditions_.is_cut) {
     dials_late_ = true;
     return;
   }
@@ -177,7 +177,7 @@ void LinkConnection::Open() {
 }
 
 void LinkConnection::OnReady(SocketPoller::Interest ready) {
-  if (user_ == nullptr || weather_.is_cut) return;
+  if (user_ == nullptr || conditions_.is_cut) return;
   const auto self = shared_from_this();
   parts_.loop.Enter(parts_.participant);
   if (stage_ == Stage::kConnecting) return FinishConnecting();
@@ -190,7 +190,7 @@ void LinkConnection::OnReady(SocketPoller::Interest ready) {
 void LinkConnection::Receive() {
   // All connections share the scratch buffer. A user that serves other connections meanwhile (ServeDuringLongTask)
   // does so with another buffer.
-  for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !weather_.is_cut && !HoldsMuch(); ++i) {
+  for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !conditions_.is_cut && !HoldsMuch(); ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();
     const Transfer got = stream_->Receive(scratch);
     if (got.state == Transfer::State::kLater) return Watch();
@@ -206,22 +206,22 @@ void LinkConnection::Receive() {
 
 void LinkConnection::ReceiveLater() {
   if (std::exchange(receive_posted_, true)) return;
-  Later([](LinkConnection& wire) {
-    wire.receive_posted_ = false;
-    if (wire.reads_ && !wire.weather_.is_cut && !wire.end_) wire.Receive();
+  Later([](LinkConnection& connection) {
+    connection.receive_posted_ = false;
+    if (connection.reads_ && !connection.conditions_.is_cut && !connection.end_) connection.Receive();
   });
 }
 
 void LinkConnection::Deliver(Bytes bytes) {
-  if (weather_.receive_delay_ms == 0 && to_deliver_.line.Empty()) return user_->OnReceived(bytes);
-  to_deliver_.line.Add(bytes, parts_.loop.pace().NowMs() + weather_.receive_delay_ms);
+  if (conditions_.receive_delay_ms == 0 && to_deliver_.line.Empty()) return user_->OnReceived(bytes);
+  to_deliver_.line.Add(bytes, parts_.loop.pace().NowMs() + conditions_.receive_delay_ms);
   Await(to_deliver_, &LinkConnection::DeliverDue);
 }
 
 void LinkConnection::Send(Bytes bytes) {
   if (user_ == nullptr || stage_ != Stage::kOpen) return;
-  if (weather_.send_delay_ms == 0 && to_send_.line.Empty()) return SendNow(bytes);
-  to_send_.line.Add(bytes, parts_.loop.pace().NowMs() + weather_.send_delay_ms);
+  if (conditions_.send_delay_ms == 0 && to_send_.line.Empty()) return SendNow(bytes);
+  to_send_.line.Add(bytes, parts_.loop.pace().NowMs() + conditions_.send_delay_ms);
   Await(to_send_, &LinkConnection::SendDue);
 }
 
@@ -233,7 +233,7 @@ void LinkConnection::Await(Delayed& delayed, void (LinkConnection::*serve)()) {
     const auto self = weak.lock();
     if (self == nullptr) return;
     delayed.is_awaited = false;
-    if (self->user_ == nullptr || self->weather_.is_cut) return;
+    if (self->user_ == nullptr || self->conditions_.is_cut) return;
     self->parts_.loop.Enter(self->parts_.participant);
     (self.get()->*serve)();
   });
@@ -272,15 +272,15 @@ void LinkConnection::SendNow(Bytes bytes) {
     sent_ = 0;
   }
   unsent_.append(bytes);
-  if (!was_idle || weather_.is_cut) return;
+  if (!was_idle || conditions_.is_cut) return;
   // Sends immediately, because a turn may last long. Errors are reported later; the caller expects no end here.
   const Transfer sent = stream_->Send(unsent_);
   if (sent.state == Transfer::State::kMoved) sent_ += sent.bytes;
-  if (HasUnsent()) Later([](LinkConnection& wire) { wire.SendMore(); });
+  if (HasUnsent()) Later([](LinkConnection& connection) { connection.SendMore(); });
 }
 
 void LinkConnection::SendMore() {
-  if (weather_.is_cut) return;
+  if (conditions_.is_cut) return;
   while (HasUnsent()) {
     const Transfer sent = stream_->Send(Bytes(unsent_).substr(sent_));
     if (sent.state == Transfer::State::kLater) return Watch();
@@ -300,7 +300,7 @@ void LinkConnection::SetReading(Link::Reading reading) {
 
 // Registers the events that the stage and the unsent bytes need.
 void LinkConnection::Watch() {
-  if (weather_.is_cut) return Unwatch();
+  if (conditions_.is_cut) return Unwatch();
   SocketPoller::Interest wanted;
   if (stage_ == Stage::kConnecting) {
     wanted.write = true;

@@ -51,7 +51,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   bool TakesLong() const override { return false; }
 
   const Link::Target& target() const { return target_; }
-  void SetConditions(const LinkConditions& weather);
+  void SetConditions(const LinkConditions& conditions);
 
  private:
   using Stage = Link::Stage;
@@ -107,7 +107,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   std::unique_ptr<ByteStream> stream_;
   SocketPoller::Interest registered_;
   bool reads_ = true;
-  LinkConditions weather_;
+  LinkConditions conditions_;
   Delayed to_send_;
   Delayed to_deliver_;
   std::optional<std::string> end_;  // end of the connection by the other side, reported after to_deliver_

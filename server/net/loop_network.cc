@@ -25,29 +25,29 @@ constexpr int kAcceptsPerEvent = 100;
 
 class LoopLink final : public Link {
  public:
-  explicit LoopLink(std::shared_ptr<LinkConnection> wire) : wire_(std::move(wire)) {}
-  ~LoopLink() override { wire_->Stop(); }
+  explicit LoopLink(std::shared_ptr<LinkConnection> connection) : connection_(std::move(connection)) {}
+  ~LoopLink() override { connection_->Stop(); }
   LoopLink(const LoopLink&) = delete;
   LoopLink& operator=(const LoopLink&) = delete;
 
-  void SetUser(User& user) override { wire_->SetUser(user); }
-  void Send(Bytes bytes) override { wire_->Send(bytes); }
-  void SetReading(Reading reading) override { wire_->SetReading(reading); }
-  size_t UnsentBytes() const override { return wire_->UnsentBytes(); }
-  std::string LocalAddress() const override { return wire_->Names().local_address; }
-  std::string PeerAddress() const override { return wire_->Names().address; }
-  int FileDescriptor() const override { return wire_->FileDescriptor(); }
-  Stage stage() const override { return wire_->stage(); }
+  void SetUser(User& user) override { connection_->SetUser(user); }
+  void Send(Bytes bytes) override { connection_->Send(bytes); }
+  void SetReading(Reading reading) override { connection_->SetReading(reading); }
+  size_t UnsentBytes() const override { return connection_->UnsentBytes(); }
+  std::string LocalAddress() const override { return connection_->Names().local_address; }
+  std::string PeerAddress() const override { return connection_->Names().address; }
+  int FileDescriptor() const override { return connection_->FileDescriptor(); }
+  Stage stage() const override { return connection_->stage(); }
 
  private:
-  std::shared_ptr<LinkConnection> wire_;
+  std::shared_ptr<LinkConnection> connection_;
 };
 
 // The listening sockets of one port.
 class LoopListening final : public Network::Listening {
  public:
   struct Parts {
-    LinkConnection::Parts wire;
+    LinkConnection::Parts connection;
     const Settings& settings;
     bool encrypts;
     Network::Acceptor& acceptor;
@@ -62,10 +62,10 @@ class LoopListening final : public Network::Listening {
   class Door final : public SocketPoller::Watcher {
    public:
     Door(LoopListening& owner, Descriptor socket) : owner_(owner), socket_(std::move(socket)) {
-      owner_.parts_.wire.loop.poller().Change(socket_.Get(), *this, {}, {.read = true});
+      owner_.parts_.connection.loop.poller().Change(socket_.Get(), *this, {}, {.read = true});
     }
     ~Door() override {
-      owner_.parts_.wire.loop.poller().Change(socket_.Get(), *this, {.read = true}, {});
+      owner_.parts_.connection.loop.poller().Change(socket_.Get(), *this, {.read = true}, {});
       StopListening(socket_.Get());
     }
     Door(const Door&) = delete;
@@ -85,7 +85,7 @@ class LoopListening final : public Network::Listening {
    public:
     explicit Guest(LoopListening& owner) : owner_(owner) {}
     ~Guest() override {
-      if (wire != nullptr) wire->Stop();
+      if (connection != nullptr) connection->Stop();
     }
     Guest(const Guest&) = delete;
     Guest& operator=(const Guest&) = delete;
@@ -94,7 +94,7 @@ class LoopListening final : public Network::Listening {
     void OnReceived(Bytes) override {}
     void OnEnded(const std::string&) override { owner_.Dismiss(*this); }
 
-    std::shared_ptr<LinkConnection> wire;
+    std::shared_ptr<LinkConnection> connection;
 
    private:
     LoopListening& owner_;
@@ -133,7 +133,7 @@ std::optional<std::string> LoopListening::Open(const Network::ListenAt& place) {
 }
 
 void LoopListening::AcceptFrom(int listener) {
-  parts_.wire.loop.Enter(parts_.wire.participant);
+  parts_.connection.loop.Enter(parts_.connection.participant);
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
     Descriptor accepted(accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (accepted.Get() >= 0) {
@@ -153,18 +153,18 @@ void LoopListening::AcceptFrom(int listener) {
 void LoopListening::Welcome(Descriptor socket) {
   std::unique_ptr<TlsStream> encryption;
   if (parts_.encrypts) {
-    if (!parts_.wire.tls.Configured()) return;
-    encryption = parts_.wire.tls.Accept(socket.Get(), parts_.settings.tls_auth_clients);
+    if (!parts_.connection.tls.Configured()) return;
+    encryption = parts_.connection.tls.Accept(socket.Get(), parts_.settings.tls_auth_clients);
     if (encryption == nullptr) return;
   }
   Guest& guest = *guests_.emplace_back(std::make_unique<Guest>(*this));
-  const auto wire = std::make_shared<LinkConnection>(parts_.wire, Link::Target(), guest);
-  guest.wire = wire;
-  wire->StartAccepted(std::move(socket), std::move(encryption));
+  const auto connection = std::make_shared<LinkConnection>(parts_.connection, Link::Target(), guest);
+  guest.connection = connection;
+  connection->StartAccepted(std::move(socket), std::move(encryption));
 }
 
 void LoopListening::Admit(Guest& guest) {
-  auto link = std::make_unique<LoopLink>(std::exchange(guest.wire, nullptr));
+  auto link = std::make_unique<LoopLink>(std::exchange(guest.connection, nullptr));
   Dismiss(guest);
   parts_.acceptor.OnAccepted(std::move(link));
 }
@@ -217,19 +217,20 @@ Result<std::unique_ptr<Network::Listening>, std::string> LoopNetwork::Listen(con
 std::unique_ptr<Link> LoopNetwork::Dial(const Link::Target& named, Link::User& user) {
   const Link::Target target = routes_ ? routes_->Follow(named) : named;
   const int keepalive_s = static_cast<int>(settings_.tcp_keepalive);
-  auto wire =
+  auto connection =
       std::make_shared<LinkConnection>(LinkConnection::Parts{loop_, resident_, tls_, keepalive_s}, target, user);
-  if (weather_at_) wire->SetConditions(weather_at_(target));
+  if (conditions_at_) connection->SetConditions(conditions_at_(target));
   std::erase_if(dialed_, [](const auto& one) { return one.expired(); });
-  dialed_.emplace_back(wire);
-  wire->Start();
-  return std::make_unique<LoopLink>(std::move(wire));
+  dialed_.emplace_back(connection);
+  connection->Start();
+  return std::make_unique<LoopLink>(std::move(connection));
 }
 
-void LoopNetwork::SetConditions(WeatherAt weather_at) {
-  weather_at_ = std::move(weather_at);
+void LoopNetwork::SetConditions(WeatherAt conditions_at) {
+  conditions_at_ = std::move(conditions_at);
   for (const auto& one : dialed_) {
-    if (const auto wire = one.lock()) wire->SetConditions(weather_at_ ? weather_at_(wire->target()) : LinkConditions{});
+    if (const auto connection = one.lock())
+      connection->SetConditions(conditions_at_ ? conditions_at_(connection->target()) : LinkConditions{});
   }
 }
 

@@ -30,7 +30,7 @@ class LoopNetwork final : public Network {
 
   // Sets the conditions of dialed links, present and future. Null: no conditions. Cost: O(links).
   using WeatherAt = std::function<LinkConditions(const Link::Target&)>;
-  void SetConditions(WeatherAt weather_at);
+  void SetConditions(WeatherAt conditions_at);
   // Links that are dialed from now on use these routes.
   void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }
 
@@ -39,7 +39,7 @@ class LoopNetwork final : public Network {
   EventLoop::Participant& resident_;
   const Settings& settings_;
   const Tls& tls_;
-  WeatherAt weather_at_;
+  WeatherAt conditions_at_;
   std::optional<LocalNodeRoutes> routes_;
   std::vector<std::weak_ptr<LinkConnection>> dialed_;  // some may have ended
 };

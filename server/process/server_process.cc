@@ -61,8 +61,8 @@ void ServerProcess::PrepareWorlds() {
 void ServerProcess::PrepareLives() {
   const bool has_threads = plan_ && config_.settings().node_threads;
   if (IsSentinel() || has_threads || config_.settings().test_commands == Permission::kNever) return;
-  lives_ = std::make_unique<NodeRestarts>(*this, hosted_, *main_);
-  if (plan_) members_ = std::make_unique<NodeMembers>(*lives_, hosted_, pace_);
+  restarts_ = std::make_unique<NodeRestarts>(*this, hosted_, *main_);
+  if (plan_) members_ = std::make_unique<NodeMembers>(*restarts_, hosted_, pace_);
 }
 
 void ServerProcess::OnBack(HostedServer& hosted) {

@@ -150,9 +150,9 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::optional<NodePlan> plan_;  // nullopt: one server
   std::unique_ptr<WatchedLoop> main_;
   std::vector<HostedServer> hosted_;
-  std::unique_ptr<NodeRestarts> lives_;   // null: servers cannot restart
-  std::unique_ptr<NodeMembers> members_;  // null: there is one server, or each has its own thread
-  std::atomic<int> living_ = 0;           // servers that have not stopped
+  std::unique_ptr<NodeRestarts> restarts_;  // null: servers cannot restart
+  std::unique_ptr<NodeMembers> members_;    // null: there is one server, or each has its own thread
+  std::atomic<int> living_ = 0;             // servers that have not stopped
   std::atomic<int> exit_code_ = 0;
   std::atomic<bool> is_ending_ = false;  // by a signal, or by an event that is handled like one
   bool has_lost_parent_ = false;

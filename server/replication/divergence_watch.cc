@@ -16,8 +16,9 @@ namespace respite {
 
 namespace {
 
-// How the errors begin that depend on the data. Others say that this server does not know the form of the request.
-constexpr std::array<Bytes, 21> kErrorsOfData = {
+// The beginnings of errors that depend on the data. Other errors say that this server does not know the form of the
+// request.
+constexpr std::array<Bytes, 25> kErrorsOfData = {
     "WRONGTYPE ",
     "BUSYKEY ",
     "BUSYGROUP ",
@@ -37,6 +38,10 @@ constexpr std::array<Bytes, 21> kErrorsOfData = {
     "ERR resulting score is not a number",
     "ERR string exceeds maximum allowed size",
     "ERR The ID specified in X",
+    "ERR The XGROUP subcommand requires the key to exist",
+    "ERR could not decode requested zset member",
+    "ERR Error running script",
+    "ERR user_script:",
     "ERR Library ",
     "ERR Function ",
 };
@@ -49,10 +54,11 @@ bool IsOfData(Bytes error) {
 
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
-  // Clients of a writable replica may have changed the data so that the command fails.
-  const bool may_be_own = !parts_.settings.replica_read_only && IsOfData(call.error);
-  const Cause cause = may_be_own ? Cause::kPerhapsOwnClients : Cause::kThisServer;
-  if (call.ending == FinishedCall::Ending::kFailed) Report(call.error, call.command.full_name, cause);
+  if (call.ending == FinishedCall::Ending::kFailed) {
+    // The clients of a writable replica may have changed the data so that a command fails.
+    const bool may_be_own = !parts_.settings.replica_read_only && IsOfData(call.error);
+    Report(call.error, call.command.full_name, may_be_own ? Cause::kPerhapsOwnClients : Cause::kThisServer);
+  }
   if (call.command.Is(kWrite) && parts_.durability.Troubled()) CheckDisk();
 }
 

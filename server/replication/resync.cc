@@ -153,6 +153,7 @@ void Resync::LetGo() {
   const Services& services = parts_.services;
   has_let_go_ = true;
   services.aof.TurnOff();
+  services.snapshots.Unschedule();
   parts_.replicas.CloseAll();
   services.data.history.Adopt(services.data.ids.Hex(History::kIdLength), 0);
   services.data.history.is_shared = false;

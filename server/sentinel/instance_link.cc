@@ -97,11 +97,11 @@ void InstanceLink::Close() {
 }
 
 void InstanceLink::CloseCommands() {
-  if (const auto wire = std::exchange(commands, nullptr)) wire->Close();
+  if (const auto connection = std::exchange(commands, nullptr)) connection->Close();
 }
 
 void InstanceLink::CloseHello() {
-  if (const auto wire = std::exchange(hello, nullptr)) wire->Close();
+  if (const auto connection = std::exchange(hello, nullptr)) connection->Close();
 }
 
 void InstanceLink::Forget(const Instance& owner) {

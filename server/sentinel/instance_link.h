@@ -67,7 +67,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
 struct InstanceLink {
   enum class Wires : uint8_t { kCommands, kCommandsAndHello };
   InstanceLink(Wires wanted, int64_t now_ms)
-      : wires(wanted), ping_waits_since_ms(now_ms), last_available_ms(now_ms), last_pong_ms(now_ms) {}
+      : connections(wanted), ping_waits_since_ms(now_ms), last_available_ms(now_ms), last_pong_ms(now_ms) {}
   ~InstanceLink();
   InstanceLink(const InstanceLink&) = delete;
   InstanceLink& operator=(const InstanceLink&) = delete;
@@ -75,7 +75,7 @@ struct InstanceLink {
   bool HasCommands() const { return commands != nullptr && !commands->HasEnded(); }
   bool HasHello() const { return hello != nullptr && !hello->HasEnded(); }
   // Whether a connection is missing. One that is being made is not missing.
-  bool IsDisconnected() const { return !HasCommands() || (wires == Wires::kCommandsAndHello && !HasHello()); }
+  bool IsDisconnected() const { return !HasCommands() || (connections == Wires::kCommandsAndHello && !HasHello()); }
   size_t Pending() const { return (HasCommands() ? commands->Pending() : 0) + (HasHello() ? hello->Pending() : 0); }
   void Close();
   void CloseCommands();
@@ -84,7 +84,7 @@ struct InstanceLink {
   // Returns to the state of a new link.
   void Restart(int64_t now_ms);
 
-  const Wires wires;
+  const Wires connections;
   std::shared_ptr<InstanceConnection> commands;
   std::shared_ptr<InstanceConnection> hello;
   int64_t commands_since_ms = 0;

@@ -76,7 +76,7 @@ void InstanceProtocol::ReceiveSubscribed(Instance& instance, const ReplyTree& re
   if (reply.IsError()) instance.link->CloseHello();
 }
 
-void InstanceProtocol::Authenticate(const Instance& instance, InstanceConnection& wire) const {
+void InstanceProtocol::Authenticate(const Instance& instance, InstanceConnection& connection) const {
   std::string user = instance.primary.user;
   std::string password = instance.primary.password;
   if (!instance.IsServer()) {
@@ -87,13 +87,13 @@ void InstanceProtocol::Authenticate(const Instance& instance, InstanceConnection
   }
   if (password.empty()) return;
   const Bytes auth = CommandOf(instance, "AUTH");
-  if (user.empty()) return wire.Send(instance, {auth, password}, {});
-  wire.Send(instance, {auth, user, password}, {});
+  if (user.empty()) return connection.Send(instance, {auth, password}, {});
+  connection.Send(instance, {auth, user, password}, {});
 }
 
-void InstanceProtocol::SetName(const Instance& instance, InstanceConnection& wire, const char* role) const {
+void InstanceProtocol::SetName(const Instance& instance, InstanceConnection& connection, const char* role) const {
   const std::string name = "sentinel-" + core_.state.id.substr(0, kIdInName) + "-" + role;
-  wire.Send(instance, {CommandOf(instance, "CLIENT"), "SETNAME", name}, {});
+  connection.Send(instance, {CommandOf(instance, "CLIENT"), "SETNAME", name}, {});
 }
 
 // --- Due messages.

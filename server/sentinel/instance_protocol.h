@@ -21,8 +21,8 @@ class InstanceProtocol {
   void DialHello(Instance& instance);
   void ReceiveSubscribed(Instance& instance, const ReplyTree& reply);
   Link::Target TargetOf(const Instance& instance) const;
-  void Authenticate(const Instance& instance, InstanceConnection& wire) const;
-  void SetName(const Instance& instance, InstanceConnection& wire, const char* role) const;
+  void Authenticate(const Instance& instance, InstanceConnection& connection) const;
+  void SetName(const Instance& instance, InstanceConnection& connection, const char* role) const;
   void SendDue(Instance& instance);
   void SendPing(Instance& instance);
   void ReceivePong(Instance& instance, const ReplyTree& reply);

@@ -25,7 +25,7 @@ Sentinel::Sentinel(const Parts& parts)
       election_(core_, events_),
       failover_({core_, events_, list_, orders_, hellos_, downs_, election_}),
       reader_(core_, events_, list_, orders_, failover_),
-      talk_(core_, hellos_, reader_),
+      protocol_(core_, hellos_, reader_),
       ticked_at_ms_(parts.pace.NowMs()) {
   const auto advance = [this](Primary& primary) {
     if (!state_.is_in_tilt) Advance(primary);
@@ -99,7 +99,7 @@ void Sentinel::LeaveTilt() {
 }
 
 void Sentinel::Handle(Instance& instance) {
-  talk_.Continue(instance);
+  protocol_.Continue(instance);
   if (state_.is_in_tilt && core_.NowMs() - state_.tilt_since_ms >= state_.periods.tilt) LeaveTilt();
   if (!state_.is_in_tilt) downs_.CheckAlone(instance);
 }

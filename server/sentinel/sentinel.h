@@ -83,7 +83,7 @@ class Sentinel {
   LeaderElection election_;
   PrimaryFailover failover_;
   InfoReader reader_;
-  InstanceProtocol talk_;
+  InstanceProtocol protocol_;
   int64_t ticked_at_ms_;
 };
 

@@ -40,7 +40,7 @@ void AofWriter::Open(std::unique_ptr<File> file, uint64_t bytes) {
   }
   file_ = std::move(file);
   bytes_ = bytes;
-  promise_.Begin();
+  guarantee_.Begin();
   selected_db_ = -1;
   timestamp_s_ = 0;
   synced_at_ms_ = parts_.pace.NowMs();
@@ -61,7 +61,7 @@ void AofWriter::Close() {
 IoError AofWriter::Crash(AppendFsync policy) {
   Flush(Urgency::kNow, Child::kNone);
   AwaitSync();
-  const IoError error = file_->Truncate(promise_.Kept(policy, parts_.clock.MonotonicMs(), bytes_));
+  const IoError error = file_->Truncate(guarantee_.Kept(policy, parts_.clock.MonotonicMs(), bytes_));
   file_.reset();
   buffer_ = {};
   return error;
@@ -134,7 +134,7 @@ void AofWriter::Write(Child child) {
     write_error_ = kNoError;
     parts_.log.Warning("AOF write error looks solved. The server can write again.");
   }
-  if (parts_.settings.test_commands != Permission::kNever) promise_.NoteWrite(parts_.clock.MonotonicMs(), bytes_);
+  if (parts_.settings.test_commands != Permission::kNever) guarantee_.NoteWrite(parts_.clock.MonotonicMs(), bytes_);
   bytes_ += buffer_.size();
   written_ += buffer_.size();
   buffer_.clear();

@@ -119,10 +119,10 @@ class AofWriter {
   Parts parts_;
   std::shared_ptr<File> file_;
   std::string buffer_;
-  uint64_t bytes_ = 0;       // size of the file
-  FsyncGuarantee promise_;   // used only if the server allows TEST
-  int selected_db_ = -1;     // by the data appended to this file; -1: none yet
-  int64_t timestamp_s_ = 0;  // of the last annotation
+  uint64_t bytes_ = 0;        // size of the file
+  FsyncGuarantee guarantee_;  // used only if the server allows TEST
+  int selected_db_ = -1;      // by the data appended to this file; -1: none yet
+  int64_t timestamp_s_ = 0;   // of the last annotation
   uint64_t appended_ = 0;
   uint64_t written_ = 0;  // of appended_
   uint64_t synced_ = 0;

@@ -135,7 +135,7 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
     parts_.log.Warning("Failed loading library: the libraries before it took too long together");
     return Failure("the function libraries take too long");
   }
-  auto loaded = target_.libraries.Load(code, existing, FunctionLibraries::kAcceptedTimeoutMs);
+  auto loaded = target_.libraries.Load(code, existing, FunctionLibraries::Origin::kAccepted);
   if (loaded) return Done{};
   parts_.log.Warning("Failed loading library, " + loaded.error());
   return Failure(loaded.error());

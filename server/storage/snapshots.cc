@@ -262,11 +262,6 @@ bool Snapshots::MayTryAgain() const {
 void Snapshots::Cron() {
   if (parts_.child_processes.Busy() || parts_.loading.Active() || !MayTryAgain()) return;
   if (!scheduled_) return SaveIfDue();
-  // The current data, from which earlier data is missing, must not replace the file.
-  if (!IsWorthSaving()) {
-    scheduled_ = false;
-    return;
-  }
   if (StartBackground() == Outcome::kDone) scheduled_ = false;
 }
 

@@ -63,6 +63,8 @@ class Snapshots {
   void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }
   // Starts a background save as soon as no other child runs.
   void Schedule() { scheduled_ = true; }
+  // Drops a scheduled BGSAVE, because the data for which it was requested is lost.
+  void Unschedule() { scheduled_ = false; }
   bool Running() const;
   // Stops a running background save, or otherwise cancels a scheduled one. Returns which of the two it did.
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };

@@ -230,14 +230,14 @@ TEST_F(FunctionLibraryTest, EndsCodeThatTakesTooLong) {
   EXPECT_EQ(Try(Registers("f")), "tried");  // nothing of the first attempt is left
 }
 
-// What a server has accepted may take longer where it is loaded next.
+// A library that a server has accepted may take longer where it is loaded next.
 TEST_F(FunctionLibraryTest, ALibraryThatWasAcceptedHasMoreTime) {
   host_.step_ms = 1;
   const std::string code = Code("slow", "for i = 1, 20000000 do end\n" + Registers("f"));
   EXPECT_FALSE(libraries_.Load(code, OnExisting::kRefuse));
   const int64_t refused_ms = host_.now_ms;
   ASSERT_LT(refused_ms, 2 * FunctionLibraries::kLoadTimeoutMs);
-  EXPECT_TRUE(libraries_.Load(code, OnExisting::kRefuse, FunctionLibraries::kAcceptedTimeoutMs));
+  EXPECT_TRUE(libraries_.Load(code, OnExisting::kRefuse, FunctionLibraries::Origin::kAccepted));
   EXPECT_GT(host_.now_ms - refused_ms, FunctionLibraries::kLoadTimeoutMs);
 }
 

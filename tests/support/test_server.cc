@@ -123,7 +123,7 @@ TestServer::~TestServer() { server_->data().journals.Detach(journal_); }
 
 bool TestServer::ServeDuringLongTask() {
   auto pump = std::exchange(pump_, std::make_unique<Pump>(server_->pump_parts()));
-  if (besides_) besides_();
+  if (long_tasks_) long_tasks_();
   server_->housekeeping().EndTurnDuringLongTask();
   pump_ = std::move(pump);
   return !exit_code_;

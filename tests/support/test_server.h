@@ -97,7 +97,7 @@ class TestServer final : public Host {
   void EndTurn();
 
   // Sets what other clients do when a script takes so long that they are served.
-  void Besides(std::function<void()> others) { besides_ = std::move(others); }
+  void Besides(std::function<void()> others) { long_tasks_ = std::move(others); }
 
   // The exit code that the server was stopped with.
   std::optional<int> StoppedWith() const { return exit_code_; }
@@ -120,7 +120,7 @@ class TestServer final : public Host {
   std::deque<std::function<void()>> tasks_;
   std::unique_ptr<Node> server_;
   std::unique_ptr<Pump> pump_;
-  std::function<void()> besides_;
+  std::function<void()> long_tasks_;
   std::optional<int> exit_code_;
   std::optional<int64_t> wake_at_ms_;
 };

@@ -46,8 +46,8 @@ using Access = ScriptRunner::Access;
 using OnExisting = FunctionLibraries::OnExisting;
 using RestorePolicy = FunctionLibraries::RestorePolicy;
 
-int64_t LoadTimeoutMs(const Call& call) {
-  return call.unit.RepeatsRecord() ? FunctionLibraries::kAcceptedTimeoutMs : FunctionLibraries::kLoadTimeoutMs;
+FunctionLibraries::Origin OriginOf(const Call& call) {
+  return call.unit.RepeatsRecord() ? FunctionLibraries::Origin::kAccepted : FunctionLibraries::Origin::kClient;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ struct FunctionLoad {
       if (!call.args.TakeToken("REPLACE")) throw refusals::UnknownLoadOption(call.args.Next());
       on_existing = OnExisting::kReplace;
     }
-    const auto library = call.services.function_libraries.Load(call.args.Next(), on_existing, LoadTimeoutMs(call));
+    const auto library = call.services.function_libraries.Load(call.args.Next(), on_existing, OriginOf(call));
     if (!library) throw Refusal{"ERR " + library.error()};
     call.unit.Count(1);
     call.reply.Bulk(library.value()->name);
@@ -316,7 +316,7 @@ struct FunctionRestore {
     const auto codes = ReadFunctionPayload(*libraries);
     if (!codes) throw Refusal{PayloadErrorText(codes.error())};
     const Result<Done> restored = call.services.function_libraries.Restore(
-        codes.value(), policy, FunctionLibraries::TimeLimit::kTogether, LoadTimeoutMs(call));
+        codes.value(), policy, FunctionLibraries::TimeLimit::kTogether, OriginOf(call));
     if (!restored) throw Refusal{"ERR " + restored.error()};
     call.unit.Count(1);
     call.reply.Ok();

@@ -70,8 +70,8 @@ bool IsBlockedElsewhere(const Session& session, const Command& await) {
   return !session.closing && session.blocked_client != nullptr && session.blocked_client->command != &await;
 }
 
-bool WaitsForKey(const BlockedClient& waiter, const KeyName& wanted) {
-  return std::ranges::any_of(waiter.places, [&](const auto& place) { return place.Name() == wanted; });
+bool WaitsForKey(const BlockedClient& blocked, const KeyName& wanted) {
+  return std::ranges::any_of(blocked.places, [&](const auto& place) { return place.Name() == wanted; });
 }
 
 AwaitGoal TakeBlocked(Call& call) {

@@ -116,7 +116,7 @@ void Lint::Listen() {
 void Lint::Leave() {
   parts_.port.Detach(*this);
   parts_.observers.Detach(*this);
-  parts_.key_events.Attach(nullptr);
+  parts_.key_events.Detach();
 }
 
 void Lint::Stop() {

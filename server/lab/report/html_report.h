@@ -1,5 +1,5 @@
 // A chart as one self-contained HTML file with styles, script and data. The browser may load nothing from elsewhere.
-// The script draws only the visible rows, so long journals stay usable.
+// The script draws only the visible rows, which keeps long journals usable.
 #pragma once
 
 #include <string>

@@ -48,7 +48,7 @@ NodeGroup::Role RoleOf(const NodeServer& node) {
 }  // namespace
 
 NodeMembers::NodeMembers(NodeRestarts& lives, std::vector<HostedServer>& hosted_servers, const Pace& pace)
-    : lives_(lives), hosted_(hosted_servers), pace_(pace) {
+    : restarts_(lives), hosted_(hosted_servers), pace_(pace) {
   for (HostedServer& hosted : hosted_) hosted.node->node().lab().group = this;
 }
 
@@ -129,8 +129,8 @@ std::optional<std::string> NodeMembers::BeginKill(const Asker& asker, size_t mem
   if (!Lives(member)) return kDead;
   HostedServer& hosted = hosted_[member];
   if (&hosted.node->node().services() == asker.node) return kOwnEnd;
-  lives_.Later([this, asker, member] {
-    if (Lives(member)) lives_.Kill(hosted_[member]);
+  restarts_.Later([this, asker, member] {
+    if (Lives(member)) restarts_.Kill(hosted_[member]);
     End(asker, {});
   });
   return std::nullopt;
@@ -138,8 +138,8 @@ std::optional<std::string> NodeMembers::BeginKill(const Asker& asker, size_t mem
 
 std::optional<std::string> NodeMembers::BeginRevive(const Asker& asker, size_t member) {
   if (Lives(member)) return kAlive;
-  lives_.Later([this, asker, member] {
-    const bool is_back = Lives(member) || lives_.Revive(hosted_[member]);
+  restarts_.Later([this, asker, member] {
+    const bool is_back = Lives(member) || restarts_.Revive(hosted_[member]);
     End(asker, {is_back ? std::nullopt : std::optional<std::string>(kNotBack)});
   });
   return std::nullopt;
@@ -267,20 +267,20 @@ void NodeMembers::Apply(size_t member) {
   if (!Lives(member)) return;
   struct Way {
     const Settings* to;
-    LinkConditions weather;
+    LinkConditions conditions;
   };
   std::vector<Way> ways;
   for (size_t i = 0; i < hosted_.size(); ++i) {
-    const LinkConditions weather{
+    const LinkConditions conditions{
         .is_cut = AreApart(member, i), .send_delay_ms = LagOf(member), .receive_delay_ms = LagOf(i)};
-    const bool is_slow = weather.send_delay_ms != 0 || weather.receive_delay_ms != 0;
-    if (i != member && (weather.is_cut || is_slow)) ways.push_back({&hosted_[i].node->settings(), weather});
+    const bool is_slow = conditions.send_delay_ms != 0 || conditions.receive_delay_ms != 0;
+    if (i != member && (conditions.is_cut || is_slow)) ways.push_back({&hosted_[i].node->settings(), conditions});
   }
   LoopNetwork& network = hosted_[member].node->host().network();
   if (ways.empty()) return network.SetConditions(nullptr);
   network.SetConditions([ways = std::move(ways)](const Link::Target& target) {
     const auto way = std::ranges::find_if(ways, [&](const Way& one) { return IsAt(*one.to, target); });
-    return way == ways.end() ? LinkConditions{} : way->weather;
+    return way == ways.end() ? LinkConditions{} : way->conditions;
   });
 }
 

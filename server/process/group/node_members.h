@@ -57,7 +57,7 @@ class NodeMembers final : public NodeGroup {
   void Apply(size_t member);
   bool AreApart(size_t one, size_t other) const;
 
-  NodeRestarts& lives_;
+  NodeRestarts& restarts_;
   std::vector<HostedServer>& hosted_;
   const Pace& pace_;
   std::map<Asker, Pending> pending_;

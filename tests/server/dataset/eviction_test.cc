@@ -62,10 +62,9 @@ TEST_P(KeyEviction, MemoryOfScriptsCostsNoKeys) {
       "do kept[i] = {i} end return #kept end)\"");
   EXPECT_THAT(Run("FCALL keep 0"), Int(100'000));
   // jemalloc gives the text a fifth more than it needs.
-  Run({"FUNCTION", "LOAD",
-       "#!lua name=text\nlocal kept redis.register_function('text', function() kept = string.rep('x', 17 * 1024 * "
-       "1024) "
-       "return 1 end)"});
+  constexpr char kText[] =
+      "#!lua name=text\nlocal kept redis.register_function('text', function() kept = ('x'):rep(17825792) return 1 end)";
+  EXPECT_THAT(Run({"FUNCTION", "LOAD", kText}), Bulk("text"));
   EXPECT_THAT(Run("FCALL text 0"), Int(1));
   ASSERT_GT(server()->memory().UsedBytes(), server()->settings().maxmemory);
   EXPECT_THAT(Run("SET more 1"), Ok());

@@ -30,7 +30,7 @@ class FaultsTest : public testing::Test {
   void Delete(const std::string& name) { EXPECT_THAT(admin_.Run("TEST FAULT DEL " + name), Ok()); }
   int64_t Hits(const std::string& name) { return admin_.Run("TEST FAULT HITS " + name).Integer(); }
   std::string Refused(const std::string& rule) { return admin_.Run("TEST FAULT ADD " + rule).Text(); }
-  // The bytes that come back for requests that are sent at once, each one line.
+  // Returns the replies to requests that are sent together, one per line of the request.
   static std::string Talk(TestClient& client, const std::vector<std::string>& lines) {
     std::string requests;
     for (const std::string& line : lines) {

@@ -355,7 +355,7 @@ TEST_F(DataStateTest, AStrangerThatContinuesTheHistoryMakesTheDataItsOwn) {
   ExpectFit(pair.replica);
 }
 
-// After the master of a group has failed, its replicas belong to the promoted one. The master that comes back may have
+// After the master of a group has failed, its replicas belong to the promoted one. The master that returns may have
 // parted from it, and a replica with a link may belong to another group, from which the Sentinel takes it back.
 TEST_F(DataStateTest, ASentinelLeadsReplicasWithoutALinkToASiblingAndOthersToAStranger) {
   enum class Past { kMaster, kLinked, kMasterFailed };

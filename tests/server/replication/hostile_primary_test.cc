@@ -259,7 +259,7 @@ TEST_F(HostilePrimaryTest, AStreamThatIsNoStream) {
   EXPECT_THAT(replica_.Log(), HasSubstr("The master's stream contains a protocol error"));
 }
 
-// The same bytes would come again.
+// A partial resynchronisation would bring these bytes again.
 TEST_F(HostilePrimaryTest, AfterAStreamThatIsNoStreamASnapshotIsWantedAndNotAtOnce) {
   Link();
   stranger_.received.clear();
