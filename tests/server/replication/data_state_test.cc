@@ -272,6 +272,23 @@ TEST_F(DataStateTest, WhatIsWrittenAfterTheLossDoesNotReplaceTheFile) {
   EXPECT_THAT(saved(), HasSubstr("kept"));
 }
 
+// The append-only file is off, but its file is good.
+TEST_F(DataStateTest, ARewriteThatWasScheduledBeforeTheLossDoesNotReplaceTheFile) {
+  Pair pair({"repl-diskless-load flush-before-load", "save \"\"", "appendonly yes"});
+  pair.Follow();
+  pair.Link(Rdb({"SET kept 1"}));
+  pair.world.network().Step(3000);
+  EXPECT_THAT(pair.replica.Run("CONFIG SET appendonly no"), Ok());
+  EXPECT_THAT(pair.replica.Run("BGSAVE"), Simple("Background saving started"));
+  EXPECT_THAT(pair.replica.Run("BGREWRITEAOF"), Simple("Background append only file rewriting scheduled"));
+  pair.LoseData();
+  pair.world.network().Step(5000);
+  ExpectUnfit(pair.replica, "none");
+  pair.replica.Stop();
+  pair.replica.Start();
+  EXPECT_THAT(pair.replica.Run("GET kept"), Bulk("1"));
+}
+
 TEST_F(DataStateTest, AReplicaThatStartsWithNothingIsUnfitUntilItIsLinked) {
   Pair pair({"appendonly yes"});
   pair.Follow();

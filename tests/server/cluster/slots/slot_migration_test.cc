@@ -436,6 +436,20 @@ TEST_F(SlotMigrationTest, SourceMayNotRunScripts) {
               HasSubstr("not allowed from script"));
 }
 
+TEST_F(SlotMigrationTest, SourceMayNotWriteWithoutKeys) {
+  const auto [source, target] = FormPair();
+  std::string own = "{u}";
+  while (!Owns(target, own)) own = "{u" + own.substr(1);
+  target.Run("SET " + own + " 1");
+  for (const char* line : {"FLUSHALL", "FLUSHDB", "FUNCTION FLUSH"}) {
+    FakeSource liar(target, source, "{t}", 'a');
+    liar.client().Run(line);
+    Step(100);
+    EXPECT_EQ(State(target), "failed") << line;
+    EXPECT_THAT(target.Run("GET " + own), Bulk("1")) << line;
+  }
+}
+
 TEST_F(SlotMigrationTest, NamesAndHiddenSlotsAreTakenOnce) {
   const auto [source, target] = FormPair();
   std::string other = "{u}";
