@@ -1,4 +1,5 @@
-// ClusterPairTest: two nodes of a cluster that know each other, without gossip: all slots are at the first one.
+// ClusterPairTest: the fixture of tests with two cluster nodes that know each other, without gossip. The first node
+// owns all slots.
 #pragma once
 
 #include <string>
@@ -31,7 +32,7 @@ class ClusterPairTest : public ReplicationTest {
 
   static ClusterView& View(Member& member) { return member->cluster().cluster()->view(); }
   static std::string Id(Member& member) { return View(member).me().id.String(); }
-  // `other` hears of `one`. Returns what it knows of it.
+  // Adds `one` to the cluster view of `other`. Returns the node there.
   static ClusterNode& Introduce(Member& one, Member& other);
   static std::vector<std::string> Directives(const std::vector<std::string>& more) {
     std::vector<std::string> all = {"cluster-enabled yes", "cluster-node-timeout 100000000"};

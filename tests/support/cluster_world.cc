@@ -27,11 +27,11 @@ struct ClusterWorld::Pipe {
     Link::User* user = nullptr;  // null: closed
     std::deque<std::pair<int64_t, std::string>> arriving;
     size_t bytes = 0;
-    bool is_woken = false;  // an event will look at what arrives
+    bool is_woken = false;  // an event that delivers the bytes is scheduled
   };
   End ends[2];
   bool is_connected = false;
-  bool is_lost[2] = {false, false};  // the other end is gone; this one hears of it when it has read everything
+  bool is_lost[2] = {false, false};  // the other end has closed; this end is told after it has read everything
 };
 
 class ClusterWorld::SimLink final : public Link {
@@ -240,7 +240,7 @@ void ClusterWorld::ScheduleTick(int index, int64_t due_ms) {
 }
 
 void ClusterWorld::Step(int64_t elapsed_ms) {
-  // The test may have asked for something.
+  // The test may have queued work, such as messages, before this call.
   for (const auto& member : members_) {
     if (member->Runs() && !member->is_frozen) (**member).EndTurn();
   }

@@ -1,5 +1,5 @@
-// ClusterWorld: many nodes of a cluster on fake time and a network in memory, without data: only the room
-// server/cluster/. Everything is decided by the seed.
+// ClusterWorld: many nodes of a cluster on fake time and a network in memory. It has no data; only the code of
+// server/cluster/ runs. The seed decides everything.
 //
 //   ClusterWorld world({.seed = 1});
 //   world.AddCluster(3, 1);          // three primaries with a replica each, which know each other
@@ -7,8 +7,8 @@
 //   EXPECT_TRUE(world.Agrees());
 //   world[0].Stop();
 //
-// A connection delivers in order and loses nothing while it lives. Faults: nodes are apart (in one direction or both:
-// what is sent waits), frozen, or stopped; connections break.
+// A connection delivers in order and loses nothing while it lives. Faults: nodes are separated (in one direction or
+// both; bytes sent meanwhile wait), frozen, or stopped; connections break.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class ClusterWorld {
   struct Options {
     uint64_t seed = 1;
     int64_t node_timeout_ms = 2000;
-    int64_t delay_ms = 1;  // of each message, and up to as much by chance
+    int64_t delay_ms = 1;  // minimum delay of each message; a random delay of up to the same length is added
     std::function<void(Settings&)> adjust = [](Settings&) {};
   };
 
@@ -50,27 +50,27 @@ class ClusterWorld {
     int index() const { return index_; }
     Settings& settings() { return settings_; }
     NodeId id() const { return id_; }
-    // The process ends, or starts from its file.
+    // Ends the process, or starts it from its nodes.conf.
     void Stop();
     void Start();
     const std::string& file() const { return file_; }
     void SetFile(std::string text) { file_ = std::move(text); }
 
-    // What it knows of another member; null: nothing.
+    // Returns this member's view of another member; null if it does not know it.
     ClusterNode* Find(const Member& other) { return cluster_->view().Find(other.id()); }
     bool IsPrimary() const { return cluster_->view().me().IsPrimary(); }
 
-    // The data, as far as the cluster sees it.
+    // The replication state that the cluster code sees.
     int64_t offset = 0;
     bool has_whole_data = true;
-    bool has_link = true;  // false: the primary refuses it, though the bus works
+    bool has_link = true;  // false: the primary refuses replication, although the bus works
     std::set<int> slots_with_keys;
     bool holds_writes = false;
     int promotions = 0;
     std::vector<PublishBody> delivered;
     bool is_frozen = false;
     bool fails_to_save = false;
-    int64_t wall_error_ms = 0;  // of its clock, when it starts
+    int64_t wall_error_ms = 0;  // error of its wall clock at the start
 
    private:
     friend class ClusterWorld;
@@ -105,7 +105,7 @@ class ClusterWorld {
     std::unique_ptr<Cluster> cluster_;
     NodeId id_;
     std::string file_;
-    int primary_ = -1;  // whom it follows; -1: nobody
+    int primary_ = -1;  // index of its primary; -1: none
     int64_t synced_at_ms_ = 0;
     int starts_ = 0;
   };
@@ -118,11 +118,11 @@ class ClusterWorld {
   // --- Members.
 
   Member& Add();
-  // `primaries` that share all slots, each with so many replicas: first the primaries, then the replicas of the first,
-  // of the second … They are made by MEET, ADDSLOTS and REPLICATE; returns when all agree.
+  // Adds `primaries` that share all slots, each with `replicas_each` replicas: first all primaries, then the replicas
+  // of the first, of the second and so on. They join by MEET, ADDSLOTS and REPLICATE. Returns when all agree.
   void AddCluster(int primaries, int replicas_each);
-  // The same, but they start from files that say all this, as after a restart. Much faster for many nodes: returns when
-  // all are connected.
+  // Adds the same nodes as AddCluster, but starts them from nodes.conf files that describe the cluster, as after a
+  // restart. Much faster for many nodes. Returns when all are connected.
   void AddKnownCluster(int primaries, int replicas_each);
   Member& operator[](int index) { return *members_[static_cast<size_t>(index)]; }
   int Count() const { return static_cast<int>(members_.size()); }
@@ -131,7 +131,8 @@ class ClusterWorld {
   // --- Time.
 
   void Step(int64_t elapsed_ms);
-  // Until it holds, tried ten times a second; false: it does not for so long.
+  // Steps until `holds` returns true, which it tests ten times a second. Returns false if it does not within
+  // `limit_ms`.
   bool StepUntil(const std::function<bool()>& holds, int64_t limit_ms);
   int64_t NowMs() const { return clock_.NowMs(); }
 
@@ -143,19 +144,19 @@ class ClusterWorld {
   // Splits the world in two.
   void Split(const std::set<int>& island);
   void BreakLinks(int one, int other);
-  // Somebody who is no member dials the bus of a member. For SetApart it is kStranger.
+  // Dials the bus of a member from outside the cluster. SetApart knows this connection as kStranger.
   static constexpr int kStranger = -1;
   std::unique_ptr<Link> DialAsStranger(int to, Link::User& user);
 
   // --- What they believe.
 
-  // All that run have the same owner for each slot, and serve requests. kEpochs: the same epochs, too; a node that
-  // started from an old file may never learn its own.
+  // Whether all running members have the same owner for each slot and serve requests. kEpochs also requires equal
+  // epochs; a node that started from an old file may never learn its own.
   enum class About : uint8_t { kEpochs, kOwners };
   bool Agrees(About about = About::kEpochs) { return Disagreement(about).empty(); }
-  // Why not; empty: they do.
+  // Describes why they disagree; empty if they agree.
   std::string Disagreement(About about = About::kEpochs);
-  // Who owns the slot, as this member sees it; -1: nobody.
+  // Index of the owner of the slot in this member's view; -1 if there is none.
   int OwnerFor(Member& member, int slot);
   uint64_t MessagesDelivered() const { return messages_; }
 
@@ -165,7 +166,7 @@ class ClusterWorld {
   class SimListening;
   struct Event {
     int64_t due_ms;
-    uint64_t number;  // events of the same time happen in the order in which they were made
+    uint64_t number;  // events due at the same time happen in the order of their creation
     std::function<void()> action;
     bool operator>(const Event& other) const {
       return due_ms != other.due_ms ? due_ms > other.due_ms : number > other.number;
@@ -192,7 +193,7 @@ class ClusterWorld {
   uint64_t numbers_ = 0;
   uint64_t messages_ = 0;
   std::set<std::pair<int, int>> apart_;
-  std::vector<std::function<void()>> held_up_;  // until all are together
+  std::vector<std::function<void()>> held_up_;  // run by SetAllTogether
 };
 
 }  // namespace respite

@@ -1,6 +1,6 @@
-// CommandTest: the fixture of command tests. Each test runs under RESP2 and RESP3; when it ends, the journal of its
-// writes is replayed on another server, which must end up with the same data, and so must a replica, one that runs the
-// commands of a rewrite, and one that loads a snapshot; and each value must survive DUMP.
+// CommandTest: the fixture of command tests. Each test runs under RESP2 and RESP3. When it ends, the fixture checks
+// that these have the same data: a server that replays the journal of the writes, a replica, a server that runs the
+// commands of a rewrite, and a server that loads a snapshot. Each value must also survive DUMP and RESTORE.
 //
 //   class StringCommands : public CommandTest {};
 //   INSTANTIATE_TEST_SUITE_P(Resp, StringCommands, BothVersions(), VersionName);
@@ -55,9 +55,9 @@ class CommandTest : public testing::TestWithParam<RespVersion> {
   TestClient& client() { return client_; }
   bool IsResp3() const { return GetParam() == RespVersion::kResp3; }
   int64_t now_ms() { return clock().WallMs(); }
-  // The effects so far, one line for each.
+  // The propagated commands so far, one line each.
   std::vector<std::string> Journaled() { return server_.journal().Lines(); }
-  // For tests with effects that a journal cannot repeat; say why.
+  // Disables the replay for a test whose effects a journal cannot repeat; `why` says the reason.
   void SkipReplayCheck(const char* /*why*/) {
     replay_check_ = false;
     stream_.Stop();

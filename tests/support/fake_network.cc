@@ -12,7 +12,7 @@ namespace respite {
 namespace {
 
 constexpr int64_t kNetworkTickMs = 100;
-// More movements without any time than any test needs: two servers talk in circles.
+// Limit of movements without any passage of time. More than this means that two servers send to each other endlessly.
 constexpr int kMostMoves = 2'000'000;
 
 std::string AddressOf(int port) { return "127.0.0.1:" + std::to_string(port); }
@@ -23,7 +23,7 @@ struct FakeNetwork::LinkConnection {
   int dialer = 0;
   int listener = 0;
   int source_port = 0;
-  int64_t due_ms = 0;  // when it is connected
+  int64_t due_ms = 0;  // when the connection is established
   bool is_connected = false;
   bool is_silent = false;
   uint64_t breaks_after = UINT64_MAX;  // bytes to the dialer
@@ -32,7 +32,8 @@ struct FakeNetwork::LinkConnection {
 
   Link::User* user = nullptr;  // null: the dialer has closed, or was told of the end
   Link::Reading reading = Link::Reading::kOn;
-  // At most one of them takes what arrives at the listener; none before it is connected, and at a stranger.
+  // Session, transport or link: at most one of them takes what arrives at the listener. There is none before the
+  // connection is established, and none at a stranger.
   std::unique_ptr<FakeTransport> transport;
   Link::User* far_user = nullptr;
   bool is_listener_closed = false;
@@ -40,7 +41,7 @@ struct FakeNetwork::LinkConnection {
   bool IsOver() const { return user == nullptr && is_listener_closed; }
 };
 
-// The side of the server that listens.
+// The transport at the server that listens.
 class FakeNetwork::FakeTransport final : public Transport {
  public:
   FakeTransport(FakeNetwork& network, TestServer& server, LinkConnection& wire)
@@ -64,14 +65,14 @@ class FakeNetwork::FakeTransport final : public Transport {
       Resume();
     }
   }
-  // The dialer has closed, or is lost.
+  // Called when the dialer has closed, or the connection is lost.
   void Depart() {
     if (session_ != nullptr) server_->clients().Close(*session_);
   }
   void MakeRoom() {
     if (session_ != nullptr && !session_->out.Empty()) server_->clients().QueueFlush(*session_);
   }
-  // The server is gone.
+  // Called when the server is destroyed.
   void Abandon() { session_ = nullptr; }
   TestServer& server() { return server_; }
 
@@ -114,7 +115,7 @@ class FakeNetwork::FakeTransport final : public Transport {
   Session* session_;
 };
 
-// The side of the server that dials.
+// The link at the server that dials.
 class FakeNetwork::FakeLink final : public Link {
  public:
   FakeLink(FakeNetwork& network, std::shared_ptr<LinkConnection> wire) : network_(network), wire_(std::move(wire)) {}
@@ -134,7 +135,7 @@ class FakeNetwork::FakeLink final : public Link {
   const std::shared_ptr<LinkConnection> wire_;
 };
 
-// The side of a server that took the connection as a link.
+// The link at a server that accepted the connection as a link.
 class FakeNetwork::FarLink final : public Link {
  public:
   FarLink(FakeNetwork& network, std::shared_ptr<LinkConnection> wire) : network_(network), wire_(std::move(wire)) {}
@@ -182,7 +183,7 @@ class FakeNetwork::FakeWatch final : public Network::Watch {
     pollfd wanted{descriptor_, POLLIN, 0};
     return reading_ == Link::Reading::kOn && poll(&wanted, 1, 0) == 1;
   }
-  // It may be destroyed meanwhile.
+  // The handler may destroy this object.
   void Call() {
     const auto handler = handler_;
     TestServer& server = server_;
@@ -198,7 +199,7 @@ class FakeNetwork::FakeWatch final : public Network::Watch {
   Link::Reading reading_ = Link::Reading::kOn;
 };
 
-// What one server sees of the network.
+// The network interface that one server gets.
 class FakeNetwork::Port final : public Network {
  public:
   Port(FakeNetwork& network, TestServer& attached, int number) : server(attached), network_(network), number_(number) {}
@@ -248,7 +249,7 @@ void FakeNetwork::Detach(TestServer& server) {
   server->network().Attach(nullptr);
   for (const auto& wire : std::vector(wires_)) {
     if (wire->dialer != port && HomeOf(wire->listener) != port) continue;
-    // What the server that goes away would do about it does not matter.
+    // The reaction of a server that is being detached does not matter.
     if (wire->dialer == port) wire->user = nullptr;
     if (HomeOf(wire->listener) == port) {
       wire->far_user = nullptr;
@@ -441,7 +442,7 @@ void FakeNetwork::EndFor(LinkConnection& wire, const std::string& reason) {
   if (TestServer* const dialer = ServerAt(wire.dialer)) dialer->EndTurn();
 }
 
-// Both sides hear of it; what was on its way is lost.
+// Tells both sides that the connection ended. Bytes in transit are lost.
 void FakeNetwork::Lose(LinkConnection& wire) {
   wire.to_dialer.packets.clear();
   wire.to_listener.packets.clear();

@@ -8,12 +8,12 @@
 //   network.Step(1000);                   // a second passes for all servers, with their timers
 //
 // A Dial to "127.0.0.1:7001" makes a Link at the server that dials, and a Session at the server that listens. A port at
-// which a server listens with Network::Listen, as the bus of a cluster does, takes Links. Bytes travel in Run and Step
-// only, in random pieces, in random order between connections. Whoever owns a server detaches it before it is
-// destroyed.
+// which a server listens with Network::Listen, as the bus of a cluster does, takes Links. Bytes travel only in Run and
+// Step: in random pieces, and in random order between connections. The owner of a server must detach it before
+// destroying it.
 //
-// Faults: a connection breaks at a given byte, is silent (half open), or is lost at once; servers are apart (nothing
-// arrives, connecting takes forever, and what was sent arrives when they come together again); dials are refused.
+// Faults: a connection breaks at a given byte, is silent (half open), or is lost immediately. Servers are separated:
+// nothing arrives, connecting takes forever, and bytes sent meanwhile arrive after SetTogether. Dials are refused.
 #pragma once
 
 #include <cstdint>
@@ -39,64 +39,64 @@ class FakeNetwork {
   FakeNetwork(const FakeNetwork&) = delete;
   FakeNetwork& operator=(const FakeNetwork&) = delete;
 
-  // The server listens at this port of 127.0.0.1, and dials from it.
+  // Makes the server listen at this port of 127.0.0.1, and dial from it.
   void Attach(TestServer& server, int port);
-  // All its connections are lost. Harmless if it is not attached.
+  // Breaks all connections of the server. Harmless if it is not attached.
   void Detach(TestServer& server);
 
   // Moves bytes, opens connections and reads pipes until nothing moves any more.
   void Run();
-  // The same, once: false if nothing moved.
+  // Moves everything that can move one time. Returns false if nothing moved.
   bool RunOnce();
-  // Lets time pass for all servers, in steps of a tick of their timers, and runs.
+  // Lets time pass for all servers, in steps of a tick of their timers, and calls Run after each.
   void Step(int64_t elapsed_ms);
-  // Since the beginning.
+  // Milliseconds since the beginning.
   int64_t NowMs() const { return now_ms_; }
   // Called between two movements of Run.
   void OnMove(std::function<void()> handler) { on_move_ = std::move(handler); }
 
   // --- Faults.
 
-  // Bytes arrive so much later than they were sent.
+  // Sets how long bytes take to arrive.
   void SetDelay(int64_t delay_ms) { delay_ms_ = delay_ms; }
-  // The largest piece that arrives at once; 1: byte by byte.
+  // Sets the largest piece that arrives in one read; 1: byte by byte.
   void SetPiece(size_t bytes) { piece_ = bytes; }
-  // What one side may have sent that has not arrived yet, before it must wait.
+  // Sets how many bytes one side may have in transit before it must wait.
   void SetWindow(size_t bytes) { window_ = bytes; }
-  // Breaks the connections between these two; a server that only the network knows counts, too.
+  // Breaks the connections between these two ports; each may be a stranger's.
   void Break(int port, int other_port);
-  // The next connection to this port breaks when so many bytes have arrived from there.
+  // Breaks the next connection to this port after this number of bytes has arrived from there.
   void BreakNextAfter(int port, uint64_t bytes) { break_next_[port] = bytes; }
-  // Nothing arrives on the connections that there are now, and nobody is told.
+  // Drops everything on the current connections between these ports, without telling either side.
   void Silence(int port, int other_port);
   void SetApart(int port, int other_port);
   void SetTogether(int port, int other_port);
   void SetAllTogether() { apart_.clear(); }
-  // Whether those who dial this port are refused.
+  // Sets whether dials to this port are refused.
   void Refuse(int port) { refusing_.insert(port); }
   void Accept(int port) { refusing_.erase(port); }
 
-  // Bytes that have arrived from `port` at `dialer` on the current connection, since it was made.
+  // Bytes that have arrived from `port` at `dialer` on the current connection.
   std::string Received(int dialer, int port) const;
-  // Bytes that `dialer` has sent to `port` on it.
+  // Bytes that `dialer` has sent to `port` on the current connection.
   std::string Sent(int dialer, int port) const;
-  // Connections that are open.
+  // The number of open connections.
   size_t Connections() const;
-  // Dials so far.
+  // The number of dials so far.
   int Dials() const { return dials_; }
 
   // --- A peer without a server: the test itself listens.
 
-  // What has arrived from those who dialed this port, and what the test answers.
+  // What the peers that dialed a test's port have sent, and how many connections they made.
   struct Stranger {
     std::string received;
     int connections = 0;
   };
-  // Requires: nobody is attached at this port.
+  // Requires that no server is attached at this port.
   Stranger& Listen(int port);
-  // Sends to the one that dialed last.
+  // Sends to the peer that dialed last.
   void SendAs(int port, Bytes bytes);
-  // Ends that connection.
+  // Closes the connection of the peer that dialed last.
   void HangUpAs(int port);
 
  private:
@@ -115,25 +115,25 @@ class FakeNetwork {
   struct Lane {
     std::deque<Packet> packets;
     size_t bytes = 0;     // in packets
-    std::string arrived;  // all of them
+    std::string arrived;  // all bytes that have arrived
   };
   using Pair = std::pair<int, int>;
 
-  // Where a server takes Links.
+  // A port at which a server takes Links.
   struct Door {
-    int owner;  // its port for clients
+    int owner;  // the owner's port for clients
     Network::Acceptor* acceptor;
   };
 
   static Pair PairOf(int one, int other) { return {std::min(one, other), std::max(one, other)}; }
   bool AreApart(const LinkConnection& wire) const;
-  // The server that listens there for clients, or for links.
+  // The server that listens at this port for clients or for links.
   TestServer* ServerAt(int port) const;
-  // The port for clients of the server that listens here.
+  // The client port of the server that listens here.
   int HomeOf(int port) const;
   Pair EndsOf(const LinkConnection& wire) const;
   void Put(Lane& lane, Bytes bytes);
-  // Takes a random piece of what is due; empty: nothing is.
+  // Takes a random piece of the due bytes; empty if none are due.
   std::string Take(Lane& lane, size_t most);
   bool Move(const std::shared_ptr<LinkConnection>& wire);
   bool Connect(const std::shared_ptr<LinkConnection>& wire);

@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// Each refers to the file system, which must outlive it.
+// A handle refers to the file system, which must outlive it.
 class FaultyFile final : public File {
  public:
   FaultyFile(FaultyFiles& files, FaultyFiles::NodePtr node, FileSystem::Mode mode)
@@ -205,7 +205,7 @@ void FaultyFiles::Kill() {
   EndLife();
 }
 
-// All users of the files have ended.
+// Forgets locks and faults. Called when all users of the files have ended.
 void FaultyFiles::EndLife() {
   locked_.clear();
   cut_countdown_ = 0;
@@ -401,7 +401,7 @@ Result<std::unique_ptr<File>, IoError> FaultyFiles::Lock(const std::string& path
   const Fault fault = Begin(Operation::kLock);
   if (fault.error != kNoError) return Failure(fault.error);
   if (!IsDirectory(Normal(path)) && !names_.contains(Normal(path))) return Failure(IoError{ENOENT});
-  // A lock is on the file, whatever its name is later.
+  // The lock belongs to the file, even if it is renamed later.
   const auto found = names_.find(Normal(path));
   const NodePtr node = found == names_.end() ? nullptr : found->second;
   const std::string place =

@@ -2,20 +2,20 @@
 //
 //   FaultyFiles files;
 //   files.FailAt(FaultyFiles::Operation::kWrite, 3, EIO);       // the third write from now on; the fourth works again
-//   files.WriteShortAt(2, 10, ENOSPC);                          // ten bytes of the second write land
-//   files.SetRoom(4096); … files.SetRoom(FaultyFiles::kUnlimited);        // a disk that is full, and not any more
-//   files.Crash();                                              // the machine went down and came up again
+//   files.WriteShortAt(2, 10, ENOSPC);                          // ten bytes of the second write are written
+//   files.SetRoom(4096); … files.SetRoom(FaultyFiles::kUnlimited);        // the disk is full, then has space again
+//   files.Crash();                                              // the machine crashes and restarts
 //
-//   files.CutAt(7);                     // before the seventh operation from now on the power fails: nothing works any
-//   more … files.Crash(random);              // and it comes back
+//   files.CutAt(7);  // the power fails before the seventh operation from now on; then all operations fail
+//   files.Crash(random);                                        // the power returns
 //
-// What a crash leaves: of each file what was there at its last Sync (or, with a Random, that and any part of what was
-// written since, from its beginning); of the names in a directory those of its last SyncDirectory (or, with a Random,
-// any of the changes since, too, whatever their order: a disk promises none). A name that survives with data that was
-// never synced is an empty file. Kill leaves all that was done: only the process is gone. Files and locks that were
-// open are dead: all they do fails with EBADF.
+// A crash keeps the data of each file as of its last Sync. With a Random, a prefix of what was written since may
+// survive as well. A crash keeps the names in a directory as of its last SyncDirectory. With a Random, any subset of
+// the later changes may survive, in any order, because a disk promises none. A name that survives with data that was
+// never synced is an empty file. Kill ends only the process and leaves everything written. Every operation on a file or
+// lock that was open fails with EBADF afterwards.
 //
-// For all functions: from any thread. Paths: "a", "./a" and "/a" are equal; "." always is there.
+// All functions may be called from any thread. The paths "a", "./a" and "/a" are equal; "." always exists.
 #pragma once
 
 #include <array>
@@ -55,26 +55,26 @@ class FaultyFiles : public FileSystem {
   FaultyFiles();
   ~FaultyFiles() override;
 
-  // The `nth` operation of this kind from now on (1: the next) fails and changes nothing; FailFrom: all later ones,
-  // too. A new call for a kind replaces the old one.
+  // Makes the `nth` operation of this kind from now on (1: the next) fail without a change; FailFrom makes all later
+  // ones fail as well. A new call for a kind replaces the old one.
   void FailAt(Operation operation, uint64_t nth, IoError error);
   void FailFrom(Operation operation, uint64_t nth, IoError error);
-  // Only `bytes` bytes of the `nth` write are written before it fails.
+  // Writes only the first `bytes` bytes of the `nth` write before it fails.
   void WriteShortAt(uint64_t nth, uint64_t bytes, IoError error);
-  // Bytes that may still be written before the disk is full (ENOSPC, after what fits). Truncating and removing files
-  // frees nothing.
+  // Sets how many bytes can still be written before the disk is full (ENOSPC, after the part that fits). Truncating and
+  // removing files frees nothing.
   void SetRoom(uint64_t bytes);
-  // The `nth` operation from now on, of any kind, and all after it fail and change nothing.
+  // Makes the `nth` operation of any kind from now on, and all after it, fail without a change.
   void CutAt(uint64_t nth);
   bool IsCut() const;
-  // Operations of all kinds so far.
+  // The number of operations of all kinds so far.
   uint64_t Operations() const;
-  // Removes all faults; the disk has space.
+  // Removes all faults and the limit of the disk.
   void Recover();
-  // Operations of this kind so far, failed ones included.
+  // The number of operations of this kind so far, including failed ones.
   uint64_t Count(Operation operation) const;
 
-  // From now on File::Sync blocks until ReleaseSyncs. WaitForHeldSync returns when one blocks.
+  // Makes File::Sync block until ReleaseSyncs. WaitForHeldSync returns when a call blocks.
   void HoldSyncs();
   void ReleaseSyncs();
   void WaitForHeldSync();
@@ -83,11 +83,12 @@ class FaultyFiles : public FileSystem {
   void Crash(Random& random);
   void Kill();
 
-  // The current content, synced or not. Content: empty if the file does not exist. Put: the file survives crashes.
+  // Content returns the current content, synced or not; empty if the file does not exist. A file from Put survives
+  // crashes.
   std::string Content(const std::string& path) const;
   bool Has(const std::string& path) const;
   void Put(const std::string& path, Bytes content);
-  // Files, in the order of their paths.
+  // The paths of all files, sorted.
   std::vector<std::string> Paths() const;
 
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;

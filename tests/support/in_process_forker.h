@@ -1,4 +1,4 @@
-// InProcessForker: children without processes. A job runs when it is started, on the data set of that time, and the
+// InProcessForker: a forker without processes. A job runs when it is started, on the data set of that time, and the
 // next Poll reports its end. A held job runs when it is released, on the data set of that later time.
 #pragma once
 
@@ -21,15 +21,15 @@ class InProcessForker final : public Forker {
     holds_ = false;
     if (running_ && !end_) RunJob();
   }
-  // The next Start fails.
+  // Makes the next Start fail.
   void FailNext(int error) { next_error_ = error; }
-  // The running child dies of this signal; what it has written remains.
+  // Ends the running child by this signal; what it has written remains.
   void Crash(int signal) {
     if (!running_) return;
     end_ = ChildEnd{work_, ChildOutcome::kFailed, signal, kPid, 0, progress_};
     output_ = Descriptor();
   }
-  // From now on a child whose job ran has ended before a signal can kill it.
+  // From now on, a child whose job ran ends before a signal can kill it.
   void OutrunKill() { outruns_kill_ = true; }
   bool Runs() const { return running_; }
   // The number of children so far.
@@ -42,7 +42,7 @@ class InProcessForker final : public Forker {
     work_ = work;
     job_ = std::move(job);
     output_ = Descriptor(output < 0 ? -1 : dup(output));
-    // Nobody reads the pipe while the job runs.
+    // The pipe has no reader while the job runs, so it must hold all output.
     if (output >= 0) fcntl(output, F_SETPIPE_SZ, kPipeBytes);
     progress_ = {};
     end_.reset();

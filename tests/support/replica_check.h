@@ -1,4 +1,4 @@
-// Checks that the effects of a server, as replicas get them, give the same data on another server.
+// Checks that the commands that a server propagates to replicas give the same data on another server.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace respite {
 
-// Keeps the stream that replicas of the server would get. It does not change what the server says of itself, as a
-// replica would.
+// Records the stream that replicas of the server would get. Unlike a replica, it does not change what the server
+// reports about itself.
 class StreamRecorder final : public Journal {
  public:
   explicit StreamRecorder(TestServer& server) : server_(server) { server_->data().journals.Attach(*this); }
@@ -19,7 +19,7 @@ class StreamRecorder final : public Journal {
 
   void Append(const UnitEffects& effects) override;
   const std::string& Text() const { return text_; }
-  // Keeps nothing any more, and gives its memory back.
+  // Stops recording and frees the memory.
   void Stop() {
     server_->data().journals.Detach(*this);
     text_ = {};
@@ -31,7 +31,7 @@ class StreamRecorder final : public Journal {
   std::string text_;
 };
 
-// Runs the stream as that of a primary on a server of a later time, which must not mind what has expired meanwhile.
+// Runs the stream as a primary's on a server with a later time, which must ignore that deadlines have passed.
 void ExpectReplicaMatches(TestServer& server, const StreamRecorder& stream);
 
 }  // namespace respite

@@ -1,4 +1,5 @@
-// ReplicationWorld: servers that replicate each other on a FakeNetwork, each with files of its own that survive it.
+// ReplicationWorld: servers that replicate each other on a FakeNetwork. Each has its own files, which survive the
+// server.
 //
 //   ReplicationWorld world(seed);
 //   auto& primary = world.Add();
@@ -55,14 +56,14 @@ class ReplicationWorld {
       return text.substr(from, text.find("\r\n", from) - from);
     }
 
-    // Starts with these directives besides those of the beginning, on a machine that has run for `uptime_ms`.
+    // Starts with these directives in addition to those of Add, on a machine that has run for `uptime_ms`.
     void Start(const std::vector<std::string>& more = {}, int64_t uptime_ms = 0) {
       std::vector<std::string> all = {"enable-debug-command yes", "save \"\"", "repl-diskless-sync-delay 0",
                                       "repl-diskless-sync no"};
       all.insert(all.end(), directives_.begin(), directives_.end());
       all.insert(all.end(), more.begin(), more.end());
       const TestServer::Options usual;
-      // So that nodes of a cluster draw different ids.
+      // Nodes of a cluster must draw different ids.
       const uint64_t seed = usual.seed + static_cast<uint64_t>(port_) + 1000 * static_cast<uint64_t>(starts_++);
       life_ = std::make_unique<ServerLife>(files_, all, usual.wall_ms + network_.NowMs(), seed);
       network_.Attach(life_->server(), port_);
@@ -72,7 +73,7 @@ class ReplicationWorld {
       life_->server()->replication().Start();
       EXPECT_EQ(life_->server()->cluster().Start(), std::nullopt);
     }
-    // The process is gone; its files stay.
+    // Ends the process; its files stay.
     void Stop() {
       if (life_ == nullptr) return;
       life_->server()->slot_migrations().Close();
@@ -82,7 +83,7 @@ class ReplicationWorld {
       files_.Kill();
     }
 
-    // The machine is gone: its files have what was synced.
+    // Crashes the machine: the files have only what was synced.
     void Crash() {
       Stop();
       files_.Crash();
@@ -125,7 +126,7 @@ class ReplicationTest : public testing::Test {
     EXPECT_TRUE(replica.IsLinked());
     return replica;
   }
-  // A figure of INFO stats, such as sync_partial_ok: replicas that were taken without a snapshot.
+  // Returns a figure of INFO stats, such as sync_partial_ok (replicas accepted without a snapshot).
   static int64_t Stat(ReplicationWorld::Member& member, const std::string& name) {
     const std::string text = member.Run("INFO stats").Text();
     const size_t at = text.find(name + ":");

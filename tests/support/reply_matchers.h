@@ -1,5 +1,5 @@
-// Matchers for what a TestClient gets back. A matcher knows how its reply looks in the version the client speaks:
-// Double(1.5) is `,1.5` under RESP3 and the bulk "1.5" under RESP2, a MapOf is a map or a flat array.
+// Matchers for replies that a TestClient receives. A matcher knows the form of its reply in the protocol version of the
+// client: Double(1.5) is `,1.5` under RESP3 and the bulk "1.5" under RESP2; a MapOf is a map or a flat array.
 //
 //   EXPECT_THAT(Run("HGETALL h"), MapOf({{Bulk("f"), Bulk("v")}}));
 //   EXPECT_THAT(Run("GET list"), Error("WRONGTYPE Operation against a key holding the wrong kind of value"));

@@ -25,7 +25,7 @@ std::string GroupText(Bytes name, const StreamGroup& group) {
   return text;
 }
 
-// The metadata of a stream, which a digest does not cover.
+// Describes the metadata of a stream, which a digest does not cover.
 std::string RememberedText(const StreamLog& log) {
   std::string text = " last " + StreamIdText(log.LastId()).Text() + " deleted " +
                      StreamIdText(log.MaxDeletedId()).Text() + " added " + std::to_string(log.EntriesAdded());

@@ -10,14 +10,14 @@ namespace respite {
 
 using WordList = std::vector<std::string>;
 
-// The records that a rewrite of this server's data writes.
+// The commands that a rewrite of this server's data writes.
 std::vector<WordList> RewriteCommands(Node& server);
 
-// Repeats commands that were accepted before, as the loader of an append-only file does; each must be accepted.
+// Runs commands again that were accepted before, as loading an append-only file does; each must be accepted.
 void RepeatRecord(TestServer& server, const std::vector<WordList>& commands);
 
-// Repeats those commands on a server with another seed, on which nothing expires. The data must be the same, including
-// the metadata of streams.
+// Runs the commands of a rewrite on a server with another seed, on which nothing expires. The data must be the same,
+// including the metadata of streams.
 void ExpectRewriteMatches(TestServer& server);
 
 }  // namespace respite

@@ -26,7 +26,7 @@ std::vector<ConfigLine> LinesIn(const std::string& text) {
 
 }  // namespace
 
-// A connection: who dialed is a Sentinel, who listens a server or a Sentinel.
+// A connection. The dialer is a Sentinel; the listener is a server or a Sentinel.
 struct SentinelWorld::Pipe {
   struct Lane {
     std::deque<std::pair<int64_t, std::string>> bytes;  // with the time when they arrive
@@ -35,7 +35,7 @@ struct SentinelWorld::Pipe {
   Link::User* user = nullptr;  // null: the dialer has closed it
   int64_t connects_at_ms = 0;
   bool is_open = false;
-  bool is_lost = false;  // the listener has gone; the dialer hears of it
+  bool is_lost = false;  // the listener has closed; the dialer will be told
   Lane lanes[2];         // to the dialer, to the listener
   ReplyTreeParser requests;
   bool is_subscribed = false;
@@ -286,7 +286,7 @@ void SentinelWorld::DeliverToListener(const std::shared_ptr<Pipe>& pipe, const s
   }
 }
 
-// The process there has ended: its connections are lost.
+// Breaks the connections of a process that has ended.
 void SentinelWorld::LoseAt(int place) {
   for (const auto& pipe : pipes_) {
     if (pipe->places[1] == place) pipe->is_lost = true;

@@ -1,13 +1,13 @@
-// SentinelWorld: Sentinels and the servers that they watch, on fake time and a network in memory: of the Sentinels the
-// whole room server/sentinel/, of the servers only what a Sentinel sees. Everything is decided by the seed.
+// SentinelWorld: Sentinels and the servers that they watch, on fake time and a network in memory. The Sentinels run all
+// code of server/sentinel/; the servers only imitate what a Sentinel sees. The seed decides everything.
 //
 //   SentinelWorld world({.seed = 1});          // three Sentinels, a primary, two replicas
 //   world.Step(5000);
 //   world.server(0).is_up = false;
 //   EXPECT_TRUE(world.StepUntil([&] { return world.Agrees(); }, 60'000));
 //
-// A connection delivers in order and loses nothing while it lives. Faults: places are apart (what is sent waits),
-// frozen, or stopped; a Sentinel starts again from its file.
+// A connection delivers in order and loses nothing while it lives. Faults: ports are separated (bytes sent meanwhile
+// wait), frozen, or stopped; a Sentinel restarts from its file.
 #pragma once
 
 #include <cstdint>
@@ -44,18 +44,18 @@ class SentinelWorld {
   static constexpr int kFirstSentinel = 8000;
   static constexpr char kName[] = "mymaster";
 
-  // A server, as far as Sentinels see it.
+  // A server as Sentinels see it.
   struct Server {
     int port = 0;
     bool is_up = true;
     bool is_frozen = false;
-    int follows = 0;  // a port; 0: a primary
+    int follows = 0;  // the port of its primary; 0: it is a primary
     std::string run_id;
     int priority = 100;
     uint64_t offset = 0;
-    std::map<std::string, std::string> renamed = {};  // names that it does not know, and what it knows instead
-    std::vector<std::string> heard = {};              // commands, without PING, INFO and PUBLISH
-    std::string more_info = {};                       // lines of INFO that it adds
+    std::map<std::string, std::string> renamed = {};  // commands: the name it refuses, the name it accepts
+    std::vector<std::string> heard = {};              // commands received, except PING, INFO and PUBLISH
+    std::string more_info = {};                       // extra lines of its INFO
   };
 
   class Member final : private SentinelHost {
@@ -81,8 +81,8 @@ class SentinelWorld {
     bool fails_to_save = false;
     int saves = 0;
     int look_ups = 0;
-    std::vector<std::vector<std::string>> programs;  // that it has started
-    std::deque<ProgramEnd> ended;                    // that it will hear of
+    std::vector<std::vector<std::string>> programs;  // the programs that it has started
+    std::deque<ProgramEnd> ended;                    // ends of programs that it has not been told yet
     std::vector<int64_t> killed;
 
    private:
@@ -142,19 +142,19 @@ class SentinelWorld {
   void SetApart(int one, int other) { apart_.insert(PairOf(one, other)); }
   void SetTogether(int one, int other) { apart_.erase(PairOf(one, other)); }
   void SetAllTogether() { apart_.clear(); }
-  // All on this island are apart from all others.
+  // Separates the ports of this island from all others.
   void Split(const std::set<int>& island);
   void StopServer(int index);
   void StartServer(int index);
 
   // --- What they believe.
 
-  // All Sentinels that run name the same primary, it says that it is one, and all servers that run follow it.
+  // Whether all running Sentinels name the same primary, that server is a primary, and all running servers follow it.
   bool Agrees() { return Disagreement().empty(); }
   std::string Disagreement();
-  // Two addresses that some Sentinels, at any time, knew with the same epoch; empty: there are none.
+  // Two addresses that Sentinels, at any time, knew with the same epoch; empty if there are none.
   const std::string& Contradiction() const { return contradiction_; }
-  // All Sentinels know each other, and all replicas.
+  // Whether all Sentinels know each other and all replicas.
   bool AllKnowAll();
 
  private:

@@ -1,4 +1,4 @@
-// ServerLife: one start of a server on files that the test owns; it loads the data of former starts.
+// ServerLife: one start of a server on files that the test owns. It loads the data that former starts left.
 #pragma once
 
 #include <gtest/gtest.h>

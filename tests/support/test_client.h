@@ -36,23 +36,24 @@ class TestClient final : public Transport {
   TestClient(const TestClient&) = delete;
   TestClient& operator=(const TestClient&) = delete;
 
-  // Sends one command and ends the Turn. Returns its first reply; a push (RESP3) only if there is nothing else. No
-  // reply: the client is blocked, closed, or replies are off; Read returns the reply when it comes.
+  // Sends one command and ends the turn. Returns its first reply; a push (RESP3) only if there is nothing else. The
+  // reply is empty if the client is blocked, closed, or its replies are off; Read returns a late reply.
   TestReply Run(Bytes line);  // words as in redis.conf: `SET "a b" \x00`
   TestReply Run(std::initializer_list<Bytes> words);
   TestReply Run(const std::vector<std::string>& words);
-  // Returns the next reply that was not returned yet.
+  // Returns the next unread reply.
   TestReply Read();
-  // Sends raw bytes and returns the bytes that came back.
+  // Sends raw bytes and returns the bytes of the replies.
   std::string Raw(Bytes bytes);
   // Sends a command and reads nothing.
   void Send(Bytes line);
-  // The same, but the Turn goes on: others may do something in it. It ends with the next Send, Run or Raw of anybody.
+  // Sends a command but does not end the turn, so other clients can act in it. The next Send, Run or Raw of any client
+  // ends it.
   void Begin(Bytes line);
-  // Bytes arrive without being executed (the Turn of this client comes with the next Send, Run or Raw).
+  // Lets bytes arrive without executing them; this happens at the client's next Send, Run or Raw.
   void Deliver(Bytes bytes);
 
-  // Whether the peer reads what is sent (by default it does).
+  // Whether the peer reads what is sent; it does by default.
   enum class Reading : uint8_t { kYes, kNo };
   void SetReading(Reading reading);
 
@@ -76,7 +77,7 @@ class TestClient final : public Transport {
   Session* session_;
   RespVersion last_resp_ = RespVersion::kResp2;
   Reading reading_ = Reading::kYes;
-  bool pump_waits_ = false;  // waits for Resume: postponed, or its share is used up
+  bool pump_waits_ = false;  // waits for Resume because it is paused or its share of the turn is used up
   std::string received_;     // bytes not yet parsed
   ReplyTreeParser parser_;
   std::deque<ReplyTree> replies_;

@@ -20,7 +20,7 @@ constexpr int64_t kDayMs = 86'400'000;
 
 std::unique_ptr<Config> ConfigOf(const std::vector<std::string>& directives) {
   CommandLine line;
-  line.options = "locale-collate C\n";  // independent of the environment of the tests
+  line.options = "locale-collate C\n";  // makes the collation independent of the environment of the tests
   for (const std::string& directive : directives) line.options += directive + "\n";
   std::istringstream nothing;
   auto config = Config::Load(line, nothing);
@@ -28,7 +28,7 @@ std::unique_ptr<Config> ConfigOf(const std::vector<std::string>& directives) {
   return std::move(config.value());
 }
 
-// The fields with deadlines, in order: a digest only covers that there are some.
+// Describes the fields with deadlines, in order; a digest covers only whether there are some.
 std::string FieldDeadlinesText(const Entry& entry) {
   if (!entry.HasTimedFields()) return "";
   std::map<std::string, int64_t> deadlines;
@@ -129,7 +129,7 @@ bool TestServer::ServeDuringLongTask() {
   return !exit_code_;
 }
 
-// With TEST commands the server has a clock of its own, which may stand still or run faster than the test's.
+// With TEST commands the server has its own clock, which may stand still or run faster than the test's.
 void TestServer::WakeAt(int64_t monotonic_ms) {
   wake_at_ms_ = monotonic_ms;
   if (!server_->lab().clock.Exists()) return;
@@ -166,7 +166,7 @@ void TestServer::RunCronFor(int64_t elapsed_ms) {
 
 void TestServer::EndTurn() {
   if (server_->phase().IsMidTurn())
-    return server_->housekeeping().EndTurnDuringLongTask();  // other clients are served in the middle of a Turn
+    return server_->housekeeping().EndTurnDuringLongTask();  // serves other clients in the middle of a turn
   server_->housekeeping().EndTurn();
   while (!tasks_.empty()) {
     auto task = std::move(tasks_.front());
@@ -231,7 +231,7 @@ void ExpectSnapshotMatches(TestServer& server) {
   ASSERT_EQ(server->snapshots().Save(), Snapshots::Outcome::kDone);
   TestServer::Options options = server.options();
   options.seed ^= 0x9e3779b97f4a7c15ull;
-  options.wall_ms -= kDayMs + 12'345;  // so that nothing has expired
+  options.wall_ms -= kDayMs + 12'345;  // earlier, so that nothing has expired
   options.files = &server.files();
   TestServer loaded(options);
   ASSERT_EQ(loaded.Load(), LoadOutcome::kLoaded);

@@ -6,7 +6,7 @@
 //   server.clock().AdvanceMs(1000);
 //   server.Cron();
 //
-// Everything written is recorded by a journal; ExpectReplayMatches repeats it on a second server.
+// A journal records everything written; ExpectReplayMatches replays it on a second server.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ inline uint64_t NumberFromEnvironment(const char* name, uint64_t fallback) {
   return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
 }
 
-// Records every effect in order.
+// Records every propagated command in order.
 class RecordingJournal final : public Journal {
  public:
   struct Record {
@@ -47,9 +47,9 @@ class RecordingJournal final : public Journal {
 
   void Append(const UnitEffects& effects) override;
   const std::vector<Record>& Records() const { return records_; }
-  // The number of Units with effects.
+  // The number of execution units that changed data.
   size_t Units() const { return units_; }
-  // One line for each effect: `0: SET k v PXAT 1000`.
+  // One line for each propagated command: `0: SET k v PXAT 1000`.
   std::vector<std::string> Lines() const;
 
  private:
@@ -57,7 +57,7 @@ class RecordingJournal final : public Journal {
   size_t units_ = 0;
 };
 
-// The words of one RESP request.
+// The arguments of one RESP request.
 std::vector<std::string> DecodeRequest(Bytes request);
 
 class TestServer final : public Host {
@@ -66,7 +66,7 @@ class TestServer final : public Host {
     std::vector<std::string> directives = {};  // lines of redis.conf
     uint64_t seed = 20090210;
     int64_t wall_ms = 1'700'000'000'000;
-    FaultyFiles* files = nullptr;  // null: its own; several servers may share them one after another
+    FaultyFiles* files = nullptr;  // null: it has its own; several servers may share files one after another
     std::string log_file = {};     // a real file; empty: no log
   };
 
@@ -87,26 +87,26 @@ class TestServer final : public Host {
   // Loads the dump file, as a starting server does.
   LoadOutcome Load() { return LoadDump(server_->services(), {}); }
 
-  // One tick of the timer, and the end of its Turn.
+  // Runs one tick of the timer and ends its turn.
   void Cron();
-  // Ticks for this time, at the intervals of CurrentHz().
+  // Runs ticks for this time, at the intervals of CurrentHz().
   void RunCronFor(int64_t elapsed_ms);
-  // Lets time pass without ticks; wakes the server at the times that it requested, and ends the Turn.
+  // Lets time pass without ticks, wakes the server at the times that it requested, and ends the turn.
   void AdvanceMs(int64_t elapsed_ms);
-  // Ends a Turn: runs posted tasks and sends replies, until nothing is left.
+  // Ends a turn: runs posted tasks and sends replies until nothing is left.
   void EndTurn();
 
-  // Sets what other clients do when a script takes so long that they are served.
+  // Sets what other clients do when a script runs long enough for them to be served.
   void Besides(std::function<void()> others) { long_tasks_ = std::move(others); }
 
-  // The exit code that the server was stopped with.
+  // The exit code with which the server was stopped.
   std::optional<int> StoppedWith() const { return exit_code_; }
 
   // Host.
   void Stop(int exit_code) override { exit_code_ = exit_code; }
   void Post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
   void WakeAt(int64_t monotonic_ms) override;
-  void TurnAt(int64_t /*pace_us*/) override {}  // AdvanceMs ends a Turn anyway
+  void TurnAt(int64_t /*pace_us*/) override {}  // AdvanceMs ends a turn anyway
   bool ServeDuringLongTask() override;
 
  private:
@@ -125,7 +125,8 @@ class TestServer final : public Host {
   std::optional<int64_t> wake_at_ms_;
 };
 
-// "0 key" -> type, value and deadline, regardless of the encoding; includes expired keys that were not removed yet.
+// Maps "0 key" to type, value and deadline, regardless of the encoding; includes expired keys that were not removed
+// yet.
 using Snapshot = std::map<std::string, std::string>;
 Snapshot SnapshotOf(Node& server);
 // Describes some differences; empty if there are none.
@@ -134,10 +135,10 @@ std::string SnapshotDifference(const Snapshot& expected, const Snapshot& actual)
 // Checks that each value survives DUMP and RESTORE.
 void ExpectDumpsMatch(TestServer& server);
 
-// Checks that the data survives saving and loading in a second server.
+// Checks that the data survives saving, and loading in a second server.
 void ExpectSnapshotMatches(TestServer& server);
 
-// Repeats the journal on a server with another seed and another time, and checks that the data is the same.
+// Replays the journal on a server with another seed and another time, and checks that the data is the same.
 void ExpectReplayMatches(TestServer& server);
 
 }  // namespace respite
