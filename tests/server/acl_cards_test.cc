@@ -87,7 +87,7 @@ class AclCards : public testing::Test {
     });
     return allowed;
   }
-  // The names of a command and its subcommands.
+  // The names of a command and all its subcommands.
   std::set<std::string> FamilyOf(const Command& command) {
     std::set<std::string> names;
     if (!command.Is(kNoAuth)) names.insert(command.full_name);
@@ -187,7 +187,7 @@ TEST_F(AclCards, KeysAreCheckedByTheAccessThatTheCardNames) {
     EXPECT_EQ(Check(both, command, words).IsAllowed(), !one_key_needs_both);
     EXPECT_TRUE(Check(either, command, words).IsAllowed());
     const AclVerdict refused = Check(others, command, words);
-    if (!reads && !writes) return;  // uses neither value nor existence: any matching pattern suffices
+    if (!reads && !writes) return;  // neither the value nor the existence is used: any matching pattern suffices
     EXPECT_EQ(refused.denial, AclDenial::kKey);
     EXPECT_TRUE(words[refused.word].starts_with('k')) << testing::PrintToString(words);
   });
@@ -214,7 +214,7 @@ TEST_F(AclCards, ChannelsAreCheckedWhereverTheyStand) {
   EXPECT_EQ(with_channels, 5u);  // PUBLISH, SPUBLISH, SUBSCRIBE, PSUBSCRIBE, SSUBSCRIBE
 }
 
-// Users of a whole server who try every command.
+// Users of a whole server that try every command.
 class AclAttempts : public testing::Test {
  protected:
   AclAttempts() {

@@ -28,7 +28,7 @@ class Acl : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, Acl, BothVersions(), VersionName);
 
-// Each new rule is compared with those that are there.
+// Each new rule is compared with all existing ones.
 TEST_P(Acl, TheNumberOfRulesIsLimited) {
   const auto set = [this](const std::string& sign, size_t from, size_t count) {
     std::vector<std::string> words = {"ACL", "SETUSER", "ann"};
@@ -60,12 +60,12 @@ TEST_P(Acl, RulesThatCouldNotBeReadBackAreRefusedOrRewritten) {
   EXPECT_THAT(Run("ACL LIST")[2].Text(), HasSubstr(" -@all (\"~a)\" resetchannels -@all +get)"));
 }
 
-// The words of a selector are split as a line of redis.conf is: quotes are no part of a pattern.
+// The arguments of a selector are split like a line of redis.conf: quotes are no part of a pattern.
 TEST_P(Acl, QuotesInSelectors) {
   struct Case {
     const char* rule;
     const char* shown;  // in ACL LIST
-    const char* key;    // that GET may read; empty: none
+    const char* key;    // a key that GET may read; empty: none
   };
   for (const Case& one :
        {Case{"(~'x' +get)", "(~x resetchannels -@all +get)", "x"},
@@ -112,7 +112,7 @@ TEST_P(Acl, AccessWithoutAPatternIsTheEmptyPattern) {
   }
 }
 
-// The same users from lines of a configuration file and from an ACL file, whatever is in names and patterns.
+// Reads the same users from lines of a configuration file and from an ACL file, with hostile names and patterns.
 TEST_P(Acl, HostileUsersReadBack) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -216,7 +216,7 @@ TEST_P(Acl, ForbiddenSubscriptionsCloseTheClient) {
   EXPECT_THAT(Run("ACL SETUSER ann resetchannels &news &n*"), Ok());
   EXPECT_FALSE(channel.Closed() || pattern.Closed());
   EXPECT_THAT(Run("ACL SETUSER ann resetchannels &n*"), Ok());
-  EXPECT_FALSE(channel.Closed() || pattern.Closed());  // the pattern covers the channel, too
+  EXPECT_FALSE(channel.Closed() || pattern.Closed());  // the pattern also covers the channel
   EXPECT_THAT(Run("ACL SETUSER ann resetchannels &news"), Ok());
   EXPECT_FALSE(channel.Closed());
   EXPECT_TRUE(pattern.Closed());
@@ -322,7 +322,7 @@ TEST_P(AclFromFile, IsLoadedAndSaved) {
   EXPECT_THAT(saved, Not(HasSubstr(">x")));
   EXPECT_THAT(Run("ACL LOAD"), Ok());
   EXPECT_EQ(Run("ACL LIST").Size(), 3u);
-  EXPECT_TRUE(ann.Closed());  // Redis: as for every client that has logged in
+  EXPECT_TRUE(ann.Closed());  // Redis: every client that has logged in is closed
 }
 
 TEST_P(AclFromFile, AclLoadRepliesToARemovedUser) {
@@ -386,7 +386,7 @@ TEST_P(AclFromFile, ThePowerFailsWhileItIsSaved) {
   }
 }
 
-// An ACL file must not depend on rename-command, and belongs to Redis as well.
+// An ACL file must not depend on rename-command, because Redis must be able to read it.
 class AclRenamed : public Acl {
  protected:
   AclRenamed()

@@ -1,4 +1,4 @@
-// An append-only file restores its data under any current directives, and a command of it that fails is always
+// An append-only file restores its data under any current directives, and a command that fails during loading is always
 // reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class AofReplayTest : public testing::Test {
   FaultyFiles files_;
 };
 
-// Redis 7.2 writes the LIMIT of the trim beside its result.
+// Redis 7.2 writes both the LIMIT of a trim and its result.
 TEST_F(AofReplayTest, TrimsOfRedisWithTheirLimit) {
   PutRecords({{"SELECT", "0"},
               {"XADD", "s", "MAXLEN", "=", "1", "LIMIT", "100", "1-1", "a", "b"},
@@ -65,7 +65,7 @@ TEST_F(AofReplayTest, ComparisonsOfValkey) {
   EXPECT_THAT(life->Run("SET a 3 IFEQ 1"), Nil()) << "clients";
 }
 
-// Redis 7.0 accepts an XSETID that later versions refuse, and writes it when it rewrites its file.
+// Redis 7.0 accepts an XSETID that later versions refuse, and writes such a command when it rewrites its file.
 TEST_F(AofReplayTest, XSetIdOfRedis70MayLowerTheLastId) {
   PutRecords({{"SELECT", "0"},
               {"XADD", "s", "5-1", "a", "b"},
@@ -126,7 +126,7 @@ TEST_F(AofReplayTest, RenamedCommandsKeepTheirNameInTheFile) {
     life->Run("set l a");
     life->Run("xg CREATE s g $ MKSTREAM");
     life->Run("put gone v");
-    life->Run("GETEX gone PXAT 1");  // its effect is a DEL, which this user may not send
+    life->Run("GETEX gone PXAT 1");  // the propagated command is a DEL, which this user may not send
     before = life->Data();
     EXPECT_EQ(before.size(), 3u);
   }
@@ -223,7 +223,7 @@ TEST_F(AofReplayTest, ATransactionWithinATransactionLosesNothing) {
   EXPECT_EQ(life->Data().size(), 2u);
 }
 
-// Its author could not know that the script has no end. Other clients are served, and may end it.
+// A script in a file may have no end. Other clients are served, and may kill it.
 TEST_F(AofReplayTest, AnEndlessScriptOfAFileCanBeKilled) {
   PutRecords({{"SELECT", "0"}, {"SET", "a", "1"}});
   auto life = Start({"busy-reply-threshold 100"});
@@ -248,7 +248,7 @@ TEST_F(AofReplayTest, AnEndlessScriptOfAFileCanBeKilled) {
   EXPECT_THAT(life->Log(), HasSubstr("Script killed by user with SCRIPT KILL"));
 }
 
-// Each may take as long as it likes, as long as it is not late; together they would keep all clients waiting.
+// No single script is long enough to count as slow, but together they would keep all clients waiting.
 TEST_F(AofReplayTest, ClientsAreServedBetweenSlowScripts) {
   PutRecords({{"SELECT", "0"}, {"SET", "a", "1"}});
   auto life = Start({"busy-reply-threshold 0"});

@@ -28,13 +28,13 @@ std::vector<const Command*> AllCommands(TestServer& server) {
   return all;
 }
 
-// The words that name a command: {"client", "list"}.
+// The arguments that name a command: {"client", "list"}.
 std::vector<std::string> NameOf(const Command& command) {
   if (command.parent == nullptr) return {std::string(command.name)};
   return {std::string(command.parent->name), std::string(command.name)};
 }
 
-// The name, followed by words up to `count` in all.
+// The name, followed by placeholder arguments up to `count` in all.
 std::vector<std::string> WordsOf(const Command& command, size_t count) {
   std::vector<std::string> words = NameOf(command);
   while (words.size() < count) words.push_back("x");
@@ -109,7 +109,7 @@ TEST_F(Cards, EachHasASummaryOfItsOwn) {
     const CommandSpec& spec = command->Spec();
     EXPECT_GT(spec.summary.size(), 10u);
     EXPECT_NE(spec.summary.back(), ' ');
-    // The HELP subcommands of all containers may have the same text.
+    // All containers may have the same summary for HELP.
     if (command->name != "help") {
       EXPECT_TRUE(summaries.insert(std::string(spec.summary)).second) << spec.summary;
     }
@@ -118,7 +118,7 @@ TEST_F(Cards, EachHasASummaryOfItsOwn) {
   }
 }
 
-// Commands with `refuses` always refuse, and commands that reply "there is no …" have `refuses`.
+// Commands with `refuses` always fail, and commands that reply "there is no …" have `refuses`.
 TEST_F(Cards, CommandsThatOnlyRefuseHaveAReason) {
   const std::set<std::string> absences = {kModuleLoad, kModuleUnload};
   for (const Command* command : AllCommands(server_)) {
@@ -127,7 +127,7 @@ TEST_F(Cards, CommandsThatOnlyRefuseHaveAReason) {
     std::vector<std::string> words = NameOf(*command);
     while (words.size() < ArityWords(*command)) words.push_back("1");
     TestServer server({.directives = {"enable-debug-command yes", "enable-module-command yes", "test-commands yes"}});
-    TestClient client(server);  // a new client, since CLIENT PAUSE stops all others
+    TestClient client(server);  // a new client, since CLIENT PAUSE pauses all others
     const TestReply reply = client.Run(words);
     const bool misses = reply.HasValue() && reply.tree->IsError() && absences.contains(reply.Text());
     EXPECT_EQ(misses, !command->card->refuses.empty());
@@ -140,7 +140,7 @@ TEST_F(Cards, EachCommandRuns) {
   }
 }
 
-// A crash report is shown to others.
+// A crash report, which other people may read, shows harmless arguments.
 TEST_F(Cards, WordsThatMayBePasswordsAreNotHarmless) {
   std::map<std::string, int> with_secrets;
   for (const Command* command : AllCommands(server_)) {
@@ -152,7 +152,7 @@ TEST_F(Cards, WordsThatMayBePasswordsAreNotHarmless) {
   EXPECT_EQ(with_secrets, expected);
 }
 
-// A node of a cluster looks at no other word of these requests.
+// With kOnlyKey, a cluster node checks no other argument of these requests.
 TEST_F(Cards, TheOnlyKeyIsTheOnlyKey) {
   std::set<std::string> with_hook;
   for (const Command* command : AllCommands(server_)) {
@@ -173,7 +173,7 @@ TEST_F(Cards, NothingBothReadsAndWrites) {
   }
 }
 
-// Sends every word that a read-only command could take, in several counts. Most requests are refused, some run; none
+// Sends every keyword that a read-only command could take, in several counts. Most requests are refused, some run; none
 // may change data.
 TEST_F(Cards, ReadOnlyCommandsChangeNothing) {
   for (const char* line : {"SET x text", "SET 1 5", "SET timed v PX 100000", "SET y 10"}) client_.Run(line);
@@ -196,7 +196,7 @@ TEST_F(Cards, ReadOnlyCommandsChangeNothing) {
   }
 }
 
-// A refused write must not have changed anything before the refusal.
+// A refused write must not have changed anything.
 TEST_F(Cards, RefusedWritesChangeNothing) {
   client_.Run("SET x text");
   client_.Run("SET timed v PX 100000");

@@ -1,4 +1,4 @@
-// maxmemory-clients: which memory counts, and which clients are closed.
+// maxmemory-clients: which memory is counted, and which clients are closed.
 #include "server/clients/client_memory.h"
 #include "tests/support/command_test.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class ClientEviction : public testing::Test {
  protected:
-  // A client with an incomplete request of this length.
+  // Returns a client with an incomplete request of this length.
   std::unique_ptr<TestClient> Holding(size_t bytes) {
     auto client = std::make_unique<TestClient>(server_);
     client->Raw("*2\r\n$" + std::to_string(bytes) + "\r\n" + std::string(bytes, 'v'));

@@ -1,4 +1,4 @@
-// docs/compatibility.md is generated: it lists all commands and subcommands of Redis 7.2, and whether we have them.
+// docs/compatibility.md is generated: it lists all commands and subcommands of Redis 7.2, and whether Respite has them.
 // This test fails when the file is stale; RESPITE_REWRITE=1 in the environment updates it.
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace respite {
 namespace {
 
 constexpr char kPath[] = RESPITE_SOURCE_DIR "/docs/compatibility.md";
-// The counts of `./dev compat`, the last section of the page.
+// The counts of `./dev compat` for the last section of the page.
 constexpr char kCounted[] = RESPITE_SOURCE_DIR "/tests/external/compat/results.md";
 
 // The status in a row. A container is refused if all of its subcommands are.
@@ -44,7 +44,7 @@ struct Counted {
   }
 };
 
-// Group -> command -> its subcommands.
+// Maps a group to its commands, and a command to its subcommands.
 using Groups = std::map<std::string, std::map<std::string, std::vector<std::string>>>;
 
 Groups GroupsOfRedis() {
@@ -108,7 +108,7 @@ class Page {
   }
 
  private:
-  // Our commands of versions after 7.2.
+  // The commands of versions after 7.2 that Respite has.
   std::string LaterCommands() const {
     std::map<std::string, const Command*> later;
     table_.ForEach([&](const Command& command) {

@@ -1,5 +1,5 @@
 // Converts RESP3 replies of COMMAND INFO and COMMAND DOCS into the lines of tests/golden/commands_7.2.txt, by the same
-// rules as tests/golden/capture.py: one fact per line, no texts.
+// rules as tests/golden/capture.py: one fact per line, without descriptions.
 #pragma once
 
 #include <set>
@@ -11,10 +11,10 @@
 
 namespace respite {
 
-// A decoded RESP3 reply. `items` are the elements of arrays, sets and maps; those of a map alternate names and values.
+// A decoded RESP3 reply. `items` are the elements of arrays, sets and maps; in a map, names and values alternate.
 struct Decoded {
   char kind = '_';
-  std::string text = {};  // strings, and integers as written
+  std::string text = {};  // strings as they are, integers as text
   std::vector<Decoded> items = {};
 
   // The value of a map's field, or null if it has no such field.

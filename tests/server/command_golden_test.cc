@@ -11,11 +11,11 @@
 namespace respite {
 namespace {
 
-// Facts that differ on purpose: golden lines that we lack, or lines that we have instead. Say why.
+// Facts that differ on purpose: golden lines that are missing here, or lines that exist only here. Add a comment with
+// the reason.
 const std::set<std::string> kAllowed = {};
 
-// Commands of later versions, which the golden file does not have.
-// It came to Redis or Valkey later, or exists only here (TEST).
+// Whether a command came to Redis or Valkey after 7.2, or exists only here (TEST), so that the golden file lacks it.
 bool IsLater(const Command& command) {
   constexpr ServerVersion kGolden = {ServerFamily::kRedis, {7, 2, 999}};
   return !command.Spec().since.IsIn(kGolden) || command.Spec().protection == Protection::kTestCommands;
@@ -35,8 +35,7 @@ std::string ArgumentOf(const std::string& fact) {
   return at == std::string::npos ? "" : fact.substr(at + 1, fact.find(' ', at + 1) - at - 1);
 }
 
-// Removes arguments of later versions, with all that they consist of. Their number is in their facts: Redis' or
-// Valkey's.
+// Removes arguments of later versions and everything inside them. The number in their facts is Redis' or Valkey's.
 std::set<std::string> WithoutLaterArguments(std::set<std::string> facts) {
   std::set<std::string> later;
   for (const std::string& fact : facts) {
@@ -52,14 +51,15 @@ std::set<std::string> WithoutLaterArguments(std::set<std::string> facts) {
   return facts;
 }
 
-// A fact of a container about a subcommand of a later version.
+// Whether a container's fact is about a subcommand of a later version.
 bool IsAboutLaterSubcommand(const std::string& fact, const CommandTable& table) {
   const size_t at = fact.find(" subcommand=");
   const Command* const named = at == std::string::npos ? nullptr : table.FindFull(fact.substr(at + 12));
   return named != nullptr && IsLater(*named);
 }
 
-// Subcommands that do not exist yet are listed in docs/compatibility.md; they are no wrong facts.
+// Whether a fact is about a subcommand that does not exist yet. docs/compatibility.md lists those; they are not wrong
+// facts.
 bool IsAboutMissingSubcommand(const std::string& fact, const CommandTable& table) {
   const size_t at = fact.find(" subcommand=");
   return at != std::string::npos && !table.FindFull(fact.substr(at + 12));
@@ -79,7 +79,8 @@ TEST_F(CommandGolden, EveryCommandIsOneOfRedis) {
   });
 }
 
-// Commands of Redis 7.2 that we lack, also in docs/compatibility.md. Remove a command here when it is added.
+// Commands of Redis 7.2 that Respite lacks; docs/compatibility.md lists them as well. Remove a command here when it is
+// added.
 const std::set<std::string> kStillToCome = {};
 
 TEST_F(CommandGolden, NoCommandIsMissing) {

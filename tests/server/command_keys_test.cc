@@ -99,7 +99,7 @@ TEST(KeyPositions, IgnoreWhatIsNoKey) {
 
 TEST(KeyPositions, OfTooShortRequestsAreNone) {
   for (const CommandSpec& spec : kSpecs) {
-    if (spec.find_keys) continue;  // hooks require requests of the right length
+    if (spec.find_keys) continue;  // hooks need requests of the right length
     EXPECT_EQ(KeysText(spec, {"x"}), "") << spec.syntax;
   }
 }

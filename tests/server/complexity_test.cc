@@ -1,6 +1,6 @@
-// Complexity attacks on each table and tree that clients can fill, by an attacker who has read the source: names that
+// Complexity attacks on each table and tree that clients can fill, by an attacker who has read the source. The names
 // collide, are similar, or come in the worst order. Each must cost the same as random names. RESPITE_HOSTILE=full tries
-// a million of each.
+// a million names of each kind.
 #include <gtest/gtest.h>
 #include <time.h>
 
@@ -23,7 +23,7 @@ uint64_t Count() {
   return wanted != nullptr && std::string(wanted) == "full" ? 1'000'000 : 50'000;
 }
 
-// CPU time of this thread, which preemption does not affect.
+// CPU time of this thread, which does not count the time of other threads.
 double CpuSeconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -52,7 +52,7 @@ std::string AtRandom(uint64_t number) {
 
 const DataKind kAtRandom{"AtRandom", AtRandom};
 const DataKind kDataKinds[] = {
-    // A former hash had this constant: it gave all these names one hash, whatever the seed.
+    // A former hash function had this constant: it gave all these names one hash, whatever the seed.
     {"Cancelling", [](uint64_t number) { return "\x3b\xa7\xca\x84\x85\xae\x67\xbb" + BigEndian(number); }},
     {"EqualBeginnings", [](uint64_t number) { return std::string(60, 'a') + Digits(number); }},
     {"EqualEnds", [](uint64_t number) { return Digits(number) + std::string(60, 'a'); }},
@@ -255,7 +255,7 @@ TEST_P(Complexity, OfScriptsAndUsers) {
   });
 }
 
-// Keys in a file may have been chosen by an attacker.
+// An attacker may have chosen the keys in a file.
 TEST_P(Complexity, OfWhatAFileHolds) {
   ExpectNoWorseThanRandom(Count(), [](World& world, const auto& names) {
     world.RunEach(names, [&](size_t i) { return std::vector<Bytes>{"SET", names[i], "v", "EX", "1000"}; });

@@ -1,4 +1,4 @@
-// The forms of command line and configuration file that launchers use.
+// The forms of command lines and configuration files that launchers use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

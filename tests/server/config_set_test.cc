@@ -36,7 +36,7 @@ std::string Value(const Config& config, const std::string& name) {
   return found.size() == 1 ? found[0].second : "?";
 }
 
-// name -> value, from the golden file.
+// Maps names to values, from the golden file.
 std::map<std::string, std::string> RedisDefaults() {
   std::ifstream file(RESPITE_SOURCE_DIR "/tests/golden/config_get_7.2.txt");
   std::map<std::string, std::string> defaults;
@@ -84,7 +84,7 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
           "test-world-idle", "aof-load-failed-commands", "nodes", "replica-ignore-command-errors", "sentinels",
           "record", "node-threads", "cluster-databases", "cluster-slot-migration-log-max-len",
           "cluster-slot-stats-enabled", "slot-migration-max-failover-repl-bytes",
-          // Of Redis 7.4 and 8.0, and of Valkey 8.0 and 8.1.
+          // Directives of Redis 7.4 and 8.0, and of Valkey 8.0 and 8.1.
           "active-defrag-cycle-us", "availability-zone", "cluster-blacklist-ttl", "debug-context",
           "enable-debug-assert", "cluster-manual-failover-timeout", "commandlog-large-reply-max-len",
           "commandlog-large-request-max-len", "commandlog-reply-larger-than", "commandlog-request-larger-than",
@@ -109,7 +109,7 @@ TEST(ConfigTableTest, DefaultsAreWithinTheirRanges) {
   const Settings defaults;
   for (std::span<const Directive> subject : DirectivesBySubject()) {
     for (const Directive& directive : subject) {
-      if (directive.name == "dir" || directive.name == "replicaof") continue;  // there is no value to set
+      if (directive.name == "dir" || directive.name == "replicaof") continue;  // these have no value that can be set
       Settings settings;
       const Names words = WordsOfValue(directive, ValueText(directive, defaults));
       EXPECT_EQ(Assign(directive, settings, words, ConfigOrigin::kConfigSet), Objection{}) << directive.name;

@@ -1,4 +1,4 @@
-// The rules by which a Unit treats expired keys.
+// The rules by which an execution unit treats expired keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ class ExpiryRuleTest : public testing::Test {
     server_.clock().AdvanceMs(20);
     journaled_ = server_.journal().Records().size();
   }
-  // Whether a Unit reads an expired key under this rule.
+  // Whether an execution unit reads an expired key under this rule.
   bool IsRead(ExpiryRule rule) {
     Unit unit(server_->data(), server_.clock().WallMs(), rule);
     const bool found = DbView(unit, 0, true).Inspect("gone") != nullptr;

@@ -1,4 +1,5 @@
-// The list of journals: an attached journal gets every effect in order, whichever others are attached or detached.
+// The list of journals: an attached journal gets every propagated command in order, whichever others are attached or
+// detached.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

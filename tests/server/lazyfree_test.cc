@@ -1,4 +1,4 @@
-// The lazyfree directives: whether large values are freed by the background thread or at once.
+// The lazyfree directives: whether large values are freed by the background thread or immediately.
 
 #include <future>
 #include <string>
@@ -14,11 +14,11 @@ namespace {
 
 class LazyFree : public CommandTest {
  protected:
-  // Objects given to the background thread since the start.
+  // The number of objects given to the background thread since the start.
   uint64_t HandedOver() {
     return server().server().lazy_free_thread().Pending() + server().server().lazy_free_thread().Freed();
   }
-  // A collection of each type at its own key, too large to be packed.
+  // Creates a collection of each type at its own key, too large to be packed.
   void FillLargeCollections() {
     for (int i = 0; i < 1000; ++i) {
       const std::string text = "element " + std::to_string(i);

@@ -1,5 +1,5 @@
-// Ends the process or cuts the power at every file operation of a server, over two starts: all acknowledged writes are
-// there, and none twice.
+// Ends the process or cuts the power at every file operation of a server, over two starts. All acknowledged writes must
+// survive, and none may be applied twice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 using Words = std::vector<std::string>;
 
-// A counter that clients increment, with what they know of it.
+// A counter that clients increment, with what their replies said about it.
 struct Counter {
   int64_t sent = 0;
   int64_t in_memory = 0;  // from the last reply
@@ -100,7 +100,8 @@ class PowerFailureTest : public testing::Test {
   static void Check(FaultyFiles& files, const PowerStory& story, const Counter& counter) {
     auto life = std::make_unique<ServerLife>(files, story.later);
     if (life->outcome() == LoadOutcome::kFailed) {
-      // The first base was being renamed before anything was acknowledged: a refused start is better than an empty one.
+      // The first base was being renamed before any write was acknowledged: a refused start is better than an empty
+      // one.
       EXPECT_TRUE(story.first == kOff && counter.safe == 0) << life->Log();
       EXPECT_THAT(life->Log(), HasSubstr("doesn't exist, but"));
       return;
@@ -112,7 +113,7 @@ class PowerFailureTest : public testing::Test {
     EXPECT_THAT(life->Run("INCR n"), Int(value + 1)) << life->Log();
   }
 
-  // True if there were operations to cut.
+  // Returns whether there were operations to cut.
   static bool Try(const PowerStory& story, uint64_t first_cut, uint64_t second_cut, End end, uint64_t seed) {
     Random random(seed);
     FaultyFiles files;

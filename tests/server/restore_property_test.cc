@@ -82,7 +82,7 @@ class RestoreProperty : public CommandTest {
         payload = payload.substr(0, at) + other.substr(random_.Below(other.size()));
     }
   }
-  // Adds version and checksum.
+  // Appends version and checksum.
   static std::string Sealed(std::string value) {
     value += "\x0c\0"s;
     const uint64_t checksum = Crc64(0, value);
@@ -98,7 +98,7 @@ class RestoreProperty : public CommandTest {
     }
     return false;
   }
-  // The size of version and checksum after a value.
+  // The size of the version and checksum after a value.
   static constexpr size_t kTrailer = 10;
   std::string Damaged() {
     const std::string& whole = Any();
@@ -113,7 +113,7 @@ class RestoreProperty : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, RestoreProperty, testing::Values(RespVersion::kResp2), VersionName);
 
-// All entries are deleted, and all but the first have smaller IDs: the last block has no entry left.
+// All entries are marked as deleted, and all but the first have smaller IDs, so the last block has no entry left.
 TEST_P(RestoreProperty, AStreamWhoseEntriesAreDroppedComesBack) {
   const std::string payload =
       "\x15\x01\x10\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x00\x1e\x1e\x00\x00\x00\x0a\x00"
@@ -188,7 +188,7 @@ TEST_P(RestoreProperty, AcceptedValuesSurvive) {
         ASSERT_EQ(Run({"DUMP", key}).Text(), dump) << Quoted(payload);
       }
     }
-    // The fixture checks the rest at the end, for keys that remain.
+    // For keys that remain, the fixture checks the rest at the end.
     if (!stays) Run({"DEL", key});
   }
   EXPECT_GT(accepted, 1000);

@@ -1,4 +1,4 @@
-// Snapshots: what SAVE, BGSAVE and save points leave on the disk when operations fail.
+// Snapshots: which files SAVE, BGSAVE and save points leave on the disk when operations fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class SnapshotTest : public testing::Test {
   TestServer Start(std::vector<std::string> directives = {}, uint64_t seed = 1) {
     return TestServer(TestServer::Options{.directives = std::move(directives), .seed = seed, .files = &files_});
   }
-  // The data that a new server would load.
+  // Returns the data that a new server would load.
   Snapshot OnDisk() {
     TestServer::Options options{.seed = 99, .files = &files_};
     TestServer server(options);
@@ -89,7 +89,7 @@ TEST_F(SnapshotTest, AFailureLeavesTheOldDumpAndTheNextSaveWorks) {
       const uint64_t before = files_.Count(operation);
       const TestReply reply = client.Run("SAVE");
       files_.Recover();
-      if (files_.Count(operation) < before + nth) {  // there were fewer than `nth`
+      if (files_.Count(operation) < before + nth) {  // there were fewer than `nth` operations
         EXPECT_THAT(reply, Ok());
         break;
       }
@@ -380,7 +380,7 @@ TEST_F(SnapshotTest, TwoServersDoNotSaveToOneDump) {
   TestServer second = Start({"save 3600 1"});
   EXPECT_THAT(second->snapshots().Claim().value_or(""), HasSubstr("Another server already saves to dump.rdb"));
 
-  TestServer third = Start({"enable-protected-configs yes"});  // without save points, so it may run beside the first
+  TestServer third = Start({"enable-protected-configs yes"});  // without save points, so it may run next to the first
   EXPECT_EQ(third->snapshots().Claim(), std::nullopt);
   TestClient other(third);
   EXPECT_THAT(other.Run("SAVE"), Error("ERR"));

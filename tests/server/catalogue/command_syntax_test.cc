@@ -5,7 +5,7 @@
 namespace respite {
 namespace {
 
-// Short text of a tree: `name:type=TOKEN{children}` with ? optional, * multiple, ** multiple_token.
+// Describes a tree: `name:type=TOKEN{children}` with ? for optional, * for multiple, ** for multiple_token.
 std::string TreeText(std::span<const SyntaxArgument> nodes) {
   std::string text;
   ForEachArgument(nodes, [&](const SyntaxArgument& node, std::span<const SyntaxArgument> children) {
@@ -75,7 +75,7 @@ TEST(CommandSyntax, DerivesArity) {
   EXPECT_EQ(ArityOf("X choice(a{b c}|d)"), -2);
 }
 
-// It works at compile time.
+// Parsing works at compile time.
 static_assert(ArityOf("SET key value [condition(NX|XX)@2.6.12]") == -3);
 
 TEST(CommandSyntax, RefusesMalformedLines) {

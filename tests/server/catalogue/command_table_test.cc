@@ -54,7 +54,7 @@ TEST_F(CommandTableTest, FindsNothingElse) {
 }
 
 TEST_F(CommandTableTest, FoldsOnlyLetters) {
-  // Bytes that differ from a letter or sign by 0x20 without being its other case.
+  // Bytes that differ from a letter or sign by 0x20 without being its upper or lower case.
   for (int byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);
     const std::string name = {'g', 'e', c};

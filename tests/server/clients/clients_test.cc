@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Takes time for each flush.
+// A transport whose flushes take time.
 class SlowTransport final : public Transport {
  public:
   SlowTransport(ManualClock& clock, std::vector<uint64_t>& sent, Session& session)
@@ -49,7 +49,7 @@ class ClientsTest : public testing::Test {
   ~ClientsTest() override {
     for (Session* session : sessions_) clients_.Remove(*session);
   }
-  // The ids of the sessions flushed in a Turn.
+  // The ids of the sessions flushed in a turn.
   std::vector<uint64_t> Flush() {
     clients_.FlushQueued(server_.clock());
     return std::exchange(sent_, {});

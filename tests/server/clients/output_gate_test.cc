@@ -74,7 +74,7 @@ TEST(OutputGateTest, AReplyThatHasBegunWaitsForItsEnd) {
   EXPECT_EQ(gate.Sendable(6), 6u);
 }
 
-// All bytes pass, in time and none too early, whatever the barriers.
+// All bytes pass in time and none too early, whatever barriers there are.
 TEST(OutputGateTest, RandomBarriersLetEveryBytePassInTime) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -82,7 +82,7 @@ TEST(OutputGateTest, RandomBarriersLetEveryBytePassInTime) {
   for (int round = 0; round < 200; ++round) {
     OutputGate gate;
     size_t waiting = 0, sent = 0, total = 0;
-    std::vector<int64_t> earliest;  // of each byte
+    std::vector<int64_t> earliest;  // earliest time at which each byte may pass
     int64_t now_ms = 0;
     for (int step = 0; step < 60; ++step, now_ms += static_cast<int64_t>(random.Below(30))) {
       gate.Advance(now_ms);

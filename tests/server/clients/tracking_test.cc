@@ -29,7 +29,7 @@ std::string Invalidate(const std::vector<std::string>& keys) {
 
 class TrackingTest : public testing::Test {
  protected:
-  // The messages that the reader receives when the other client runs this.
+  // The messages that the reader receives when the other client runs this command.
   std::string After(Bytes line) {
     writer_.Run(line);
     return reader_.Raw("");

@@ -1,4 +1,4 @@
-// The packets of the cluster bus, against what real nodes sent (tests/golden/capture_bus.py).
+// The packets of the cluster bus, compared with packets of real nodes (tests/golden/capture_bus.py).
 #include "server/cluster/bus_packet.h"
 
 #include <gmock/gmock.h>
@@ -95,14 +95,14 @@ TEST(BusPacketTest, EveryBodyComesBack) {
   EXPECT_EQ(extensions.forgotten[0].ttl_s, 59u);
 }
 
-// Whatever lengths a packet claims, nothing behind its end is read, and what is accepted is whole.
+// Whatever lengths a packet claims, no byte after its end is read, and an accepted packet is complete.
 TEST(BusPacketTest, WrongLengthsAreRefused) {
   for (const auto& [name, bytes] : RecordedPackets()) {
     SCOPED_TRACE(name);
     for (size_t size = 0; size < bytes.size(); size += size < BusPacket::kHeaderBytes ? 97 : 1) {
       EXPECT_FALSE(BusPacket::Decode(bytes.substr(0, size)).ok()) << size;
       if (size < BusPacket::kHeaderBytes) continue;
-      // The same with a length that fits what is there.
+      // Repeats this with a claimed length that fits the bytes that are there.
       std::string cut = bytes.substr(0, size);
       cut[6] = static_cast<char>(size >> 8);
       cut[7] = static_cast<char>(size);
@@ -113,7 +113,7 @@ TEST(BusPacketTest, WrongLengthsAreRefused) {
   }
 }
 
-// They would be in nodes.conf, and nobody could read it again.
+// nodes.conf would contain them, and no server could read it again.
 TEST(BusPacketTest, WhatCannotBeWrittenDownIsRefused) {
   const std::string ping = RecordedPackets().at("ping_2344");
   BusPacket packet = DecodedPacket(ping);

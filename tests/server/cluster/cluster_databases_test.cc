@@ -1,4 +1,5 @@
-// Nodes of a cluster with several databases (cluster-databases): each has slots of its own, and a slot is that of all.
+// Nodes of a cluster with several databases (cluster-databases). Each database is indexed by slot, and a slot covers
+// the keys of all databases.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +8,7 @@
 namespace respite {
 namespace {
 
-constexpr int kSlot = 5061;  // of bar
+constexpr int kSlot = 5061;  // the slot of bar
 constexpr char kTryAgain[] = "TRYAGAIN Multiple keys request during rehashing of slot";
 
 class ClusterDatabasesTest : public ClusterPairTest {
@@ -58,7 +59,7 @@ TEST_F(ClusterDatabasesTest, KeysMoveAndAreCopiedWithinTheirSlot) {
   EXPECT_THAT(RunIn(3, source_, "CLUSTER GETKEYSINSLOT 5061 10"), Bulks({"{bar}y"}));
 }
 
-// Whether a key of a slot that moves is here depends on the database of the client.
+// For a slot in migration, the answer depends on whether the key is in the client's current database.
 TEST_F(ClusterDatabasesTest, ASlotThatMovesAsksForEachDatabase) {
   RunIn(1, source_, "SET bar 1");
   BeginMove();
@@ -134,7 +135,7 @@ TEST_F(ClusterDatabasesTest, ReachReplicas) {
   EXPECT_THAT(RunIn(1, target_, "GET bar"), Bulk("2"));
 }
 
-// A replica that has lost its primary's history for a while loads the new snapshot beside the old data.
+// A replica whose replication history was lost temporarily loads the new snapshot next to the old data.
 TEST_F(ClusterDatabasesTest, SurviveASnapshotThatIsLoadedAside) {
   RunIn(3, source_, "SET bar 3");
   EXPECT_THAT(target_.Run("CLUSTER REPLICATE " + Id(source_)), Ok());
@@ -163,7 +164,7 @@ TEST_F(ClusterDatabasesTest, AreInTheSnapshot) {
   EXPECT_THAT(source_.Run("GET bar"), Bulk("3"));
 }
 
-// Keys without an owner of their slot, in any database, make the slot that of the node.
+// Keys in any database make the node claim their slot if it has no owner.
 TEST_F(ClusterDatabasesTest, ClaimTheSlotsOfTheirKeys) {
   RunIn(3, source_, "SET bar 3");
   EXPECT_THAT(source_.Run("SAVE"), Ok());

@@ -1,8 +1,8 @@
-// Clusters to which everything happens that may: links break, nodes are cut off (in one direction, too), hang, end,
-// start from an old nodes.conf, with a wrong clock; epochs collide, slots are claimed twice. When all is well again,
-// each slot has one owner, the same for all.
+// Clusters under random faults: links break; nodes are cut off (also in one direction only), hang, end, start from an
+// old nodes.conf, or have a wrong clock; epochs collide, and slots are claimed twice. After all faults end, all nodes
+// agree on one owner of each slot.
 //
-// RESPITE_CLUSTER_FAULTS and RESPITE_CLUSTER_SEED run more of it, or one of it again.
+// RESPITE_CLUSTER_FAULTS sets the number of runs. RESPITE_CLUSTER_SEED repeats the run with this seed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -44,7 +44,7 @@ class FaultyLife {
   }
 
  private:
-  // What all of them believe.
+  // The nodes.conf of every node.
   std::string Files() {
     std::string text;
     for (int i = 0; i < world_.Count(); ++i)
@@ -97,7 +97,7 @@ class FaultyLife {
   void StartAll() {
     for (int i = 0; i < world_.Count(); ++i) world_[i].Start();
   }
-  // A file of the node's own past.
+  // Starts the node from a nodes.conf that it wrote earlier.
   void StartFromOldFile(int index) {
     if (OldFileOf(index).empty()) return;
     was_set_back_ = true;
@@ -115,7 +115,7 @@ class FaultyLife {
     const uint64_t epoch = world_[other]->view().me().config_epoch;
     if (epoch > world_[one]->view().me().config_epoch) world_[one]->SetEpoch(epoch);
   }
-  // CLUSTER SETSLOT NODE at two nodes that claim the slot for themselves.
+  // Sends CLUSTER SETSLOT NODE to two nodes, each of which claims the slot for itself.
   void ClaimTwice(int one, int other) {
     const int slot = Below(kSlotCount);
     for (const int claimer : {one, other}) {

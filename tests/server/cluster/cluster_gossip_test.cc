@@ -1,5 +1,5 @@
-// How many rounds of the timer (ten a second) a large cluster needs until all nodes have the same view after a
-// partition has healed, and how many packets that takes. docs/design/cluster.md has the figures.
+// Counts the rounds of the timer (ten a second) and the packets that a large cluster needs until all nodes have the
+// same view after a partition has healed. docs/design/cluster.md has the figures.
 //
 // RESPITE_GOSSIP_NODES sets the number of nodes, RESPITE_GOSSIP_TIMEOUT_MS the node timeout.
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct Healing {
   double packets_per_node = 0;
 };
 
-// A quarter of the primaries is cut off until their replicas, which are on the other side, have taken over.
+// Cuts off a quarter of the primaries until their replicas, which are on the other side, have taken over.
 Healing Heal(uint64_t seed, int nodes, int64_t timeout_ms) {
   const int primaries = nodes / 2;
   ClusterWorld world({.seed = seed, .node_timeout_ms = timeout_ms});
@@ -60,7 +60,7 @@ TEST(ClusterGossipTest, AllAgreeSoonAfterAPartition) {
                 healing.packets_per_node);
     worst = std::max(worst, healing.rounds);
   }
-  // By Redis' rule it is half a node timeout, since nobody is told of a new role before the next PING.
+  // By Redis' rule it is half a node timeout, since nodes learn of a new role only from the next PING.
   EXPECT_LE(worst, 10);
 }
 

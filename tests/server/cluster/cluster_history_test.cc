@@ -1,18 +1,17 @@
-// Clusters of whole servers, with data and clients, while connections break, machines are apart, processes die,
-// replicas are promoted and slots move, key by key and as a whole. What clients saw is held against what a cluster
-// promises:
+// Clusters of whole servers, with data and clients, while connections break, machines are separated, processes end,
+// replicas are promoted, and slots move key by key and as a whole. The test compares what clients saw with what a
+// cluster promises:
 //
-//   - a read returns a value that somebody has written to that key;
-//   - an acknowledged write that all replicas of its node had is never lost, unless it was overwritten; when its slot
-//   has
-//     moved, that is the new node and its replicas;
-//   - nor is one whose node has owned the slot ever since;
-//   - a move of a slot that was given up leaves its keys at one of both nodes;
-//   - when all is well again, all nodes agree on one owner of each slot.
+//   - A read returns a value that a client has written to that key.
+//   - An acknowledged write that all replicas of its node had is never lost, unless it was overwritten. After the move
+//     of its slot this means the new node and its replicas.
+//   - An acknowledged write is not lost either if its node has owned the slot ever since.
+//   - After a slot's move was aborted, each of its keys is at one of both nodes.
+//   - After all faults end, all nodes agree on one owner of each slot.
 //
-// Other acknowledged writes may be lost: replication is asynchronous.
+// Other acknowledged writes may be lost because replication is asynchronous.
 //
-// RESPITE_CLUSTER_STORIES and RESPITE_CLUSTER_SEED run more of it, or one of it again.
+// RESPITE_CLUSTER_STORIES sets the number of runs. RESPITE_CLUSTER_SEED repeats the run with this seed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,13 +45,13 @@ bool IsNull(const TestReply& reply) { return reply.tree && reply.tree->IsNull();
 
 // --- What clients did, and whether that may be.
 
-// A write that was acknowledged.
+// An acknowledged write.
 struct Write {
   int value = 0;
   ReplicationMember* node = nullptr;
-  int term = 0;          // of the node, when it acknowledged
-  int64_t offset = 0;    // of its stream, afterwards
-  bool is_safe = false;  // all replicas of the node had it once
+  int term = 0;          // the node's term when it acknowledged the write
+  int64_t offset = 0;    // the node's replication offset after the write
+  bool is_safe = false;  // all replicas of the node have had it
 };
 
 class OperationHistory {
@@ -67,7 +66,7 @@ class OperationHistory {
     const bool was_written = !value || (tried != tried_.end() && tried->second.contains(*value));
     EXPECT_TRUE(was_written) << key << " has " << *value << ", which nobody wrote";
   }
-  // The writes of a slot are at another node now, and its replicas may not have them yet.
+  // Records that the writes of a slot are now at another node, whose replicas may not have them yet.
   void Move(int slot, ReplicationMember* node, int term, int64_t offset) {
     for (auto& [key, writes] : writes_) {
       if (KeySlot(key) != slot) continue;
@@ -82,7 +81,7 @@ class OperationHistory {
       }
     }
   }
-  // The value that must not be older than what the key has now: the last write that cannot be lost.
+  // Returns the value of the last write that cannot be lost: the key may have no older value now.
   template <class MayBeLost>
   int Floor(const std::string& key, MayBeLost may_be_lost) const {
     int floor = 0;
@@ -170,7 +169,7 @@ class ClusterStory {
     Await("to agree", [this] { return Disagreement().empty(); });
   }
 
-  // Time passes, and writes become safe.
+  // Lets time pass, and notes which writes have become safe.
   void Pass(int64_t elapsed_ms) {
     for (int64_t passed_ms = 0; passed_ms < elapsed_ms; passed_ms += 100) {
       world_.network().Step(100);
@@ -182,7 +181,7 @@ class ClusterStory {
     for (int64_t passed_ms = 0; passed_ms < kHistoryPatienceMs && !holds(); passed_ms += 500) Pass(500);
     ASSERT_TRUE(holds()) << "the nodes fail " << what << ": " << Disagreement() << Views();
   }
-  // What all nodes believe, and what they logged last.
+  // The cluster views of all nodes, and the last lines of their logs.
   std::string Views() {
     constexpr size_t kTail = 3000;
     std::string text;
@@ -234,11 +233,11 @@ class ClusterStory {
     const int value = history_.Attempt(key);
     const auto [node, reply] = Ask(key, "SET " + key + " " + std::to_string(value));
     if (!reply.HasValue() || IsError(reply)) return;
-    Observe();  // its term may have begun since
+    Observe();  // the node's term may have begun since the last call
     history_.Acknowledge(key, {.value = value, .node = node, .term = TermOf(*node), .offset = node->history().offset});
   }
 
-  // Some node is asked, and where it sends the client.
+  // Sends a request to a random node, and follows its redirections.
   std::pair<ReplicationMember*, TestReply> Ask(const std::string& key, const std::string& request) {
     ReplicationMember* node = &At(Some());
     bool asks = false;
@@ -314,7 +313,7 @@ class ClusterStory {
     }
   }
 
-  // What redis-cli does.
+  // Moves a slot as redis-cli does.
   void MoveSlot() {
     const int slot = KeySlot("key" + std::to_string(random_.Below(40)));
     ReplicationMember& asked = At(Some());
@@ -334,7 +333,7 @@ class ClusterStory {
       client.Send(request);
       Pass(600);
     }
-    // To give it away with keys would delete them.
+    // Giving away a slot that still has keys would delete the keys.
     if (!source->Runs() || !target.Runs() || source->Run("CLUSTER COUNTKEYSINSLOT " + text).Integer() != 0) return;
     const bool is_taken = !IsError(target.Run("CLUSTER SETSLOT " + text + " NODE " + Id(target)));
     const bool is_given = !IsError(source->Run("CLUSTER SETSLOT " + text + " NODE " + Id(target)));
@@ -346,7 +345,7 @@ class ClusterStory {
     history_.Move(slot, &target, TermOf(target), target.history().offset);
   }
 
-  // Whole slots at once, while clients go on.
+  // Moves several whole slots together while clients continue.
   void MigrateSlots() {
     const int slot = KeySlot("key" + std::to_string(random_.Below(40)));
     ReplicationMember& asked = At(Some());
@@ -356,7 +355,7 @@ class ClusterStory {
     const std::string text = std::to_string(slot);
     source->Run("CLUSTER MIGRATESLOTS SLOTSRANGE " + text + " " + text + " NODE " + Id(target));
   }
-  // Slots that have come to a node by themselves since the last look.
+  // Records the slots that have arrived at a node since the last call.
   void NoteImports() {
     for (ReplicationMember& member : world_.members()) {
       if (!member.Runs()) continue;
@@ -369,8 +368,8 @@ class ClusterStory {
     }
   }
 
-  // A slot whose move was given up has keys at two nodes, and an operator has to mend that (redis-cli --cluster fix).
-  // The newest value at any node is what counts.
+  // A slot whose move was aborted has keys at two nodes, and an operator must repair it (redis-cli --cluster fix). The
+  // newest value at any node counts.
   int NewestAnywhere(const std::string& key) {
     int newest = 0;
     for (ReplicationMember& member : world_.members()) {
@@ -430,10 +429,10 @@ class ClusterStory {
   Random random_;
   ReplicationWorld world_;
   size_t primaries_ = 0;
-  std::vector<int> terms_;  // how often each has changed its role, or started
+  std::vector<int> terms_;  // how often each node has changed its role or started
   std::vector<bool> was_primary_;
-  std::set<int> half_moved_;     // slots
-  std::set<std::string> noted_;  // migrations of slots that have come to their end
+  std::set<int> half_moved_;     // slots whose move was aborted
+  std::set<std::string> noted_;  // migrations of slots that have ended
   OperationHistory history_;
 };
 

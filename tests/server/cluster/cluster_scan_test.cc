@@ -36,7 +36,7 @@ class ClusterScanTest : public testing::Test {
   TestReply Run(Bytes line) { return client_.Run(line); }
   ClusterView& view() { return server_->cluster().cluster()->view(); }
 
-  // One call. Returns the next cursor.
+  // Runs one call and returns the next cursor.
   std::string Step(const std::string& cursor, const std::string& options, std::multiset<std::string>& found) {
     const TestReply reply = Run("CLUSTERSCAN " + cursor + " " + options);
     EXPECT_EQ(reply.Size(), 2u) << reply.Text();
@@ -76,7 +76,7 @@ TEST_F(ClusterScanTest, FindsEachKeyOnceWhileNothingChanges) {
   EXPECT_EQ(ScanAll().size(), 0u);
 }
 
-// Keys that are there all the time are returned, whatever happens to others.
+// Keys that exist during the whole scan are returned, whatever happens to other keys.
 TEST_F(ClusterScanTest, FindsWhatStaysWhileOthersComeAndGo) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -104,7 +104,7 @@ TEST_F(ClusterScanTest, GoesToTheSlotOfThePattern) {
   EXPECT_THAT(Run("CLUSTERSCAN 0 SLOT 0 MATCH {Qi}-*"), ArrayOf({Bulk("0"), ArrayOf({})}));
   EXPECT_THAT(Run("CLUSTERSCAN 0 MATCH foo"),
               ArrayOf({Bulk("0-{" + std::string(TagOfSlot(12182)) + "}-0"), ArrayOf({})}));
-  // The star may stand for a tag of its own.
+  // The star may match a text with its own hash tag.
   EXPECT_THAT(Run("CLUSTERSCAN 0 MATCH *{Qi}-*"), ArrayOf({Bulk("0-{06S}-0"), ArrayOf({})}));
   EXPECT_THAT(Run("CLUSTERSCAN 0 MATCH {Q?}-*"), ArrayOf({Bulk("0-{06S}-0"), ArrayOf({})}));
   EXPECT_THAT(Run("CLUSTERSCAN 0 MATCH {}{Qi}-*"), ArrayOf({Bulk("0-{06S}-0"), ArrayOf({})}));
@@ -133,7 +133,7 @@ TEST_F(ClusterScanTest, GoesWhereTheSlotIs) {
   EXPECT_THAT(Run("CLUSTERSCAN 0-{06S}-0"), Error("CLUSTERDOWN Hash slot not served"));
   view().Assign(0, &view().me());
   server_.RunCronFor(6000);
-  // A slot that leaves is scanned where its keys still are.
+  // A slot that is being moved away is scanned where its keys still are.
   EXPECT_THAT(Run("CLUSTER SETSLOT 1 MIGRATING " + other.id.String()), Ok());
   EXPECT_THAT(Run("CLUSTERSCAN 0-{Qi}-0 SLOT 1"), ArrayOf({Bulk("0"), ArrayOf({})}));
 }

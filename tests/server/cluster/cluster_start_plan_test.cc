@@ -1,4 +1,4 @@
-// Nodes that start together: the first view of a new cluster, and what becomes of an old one at new addresses.
+// Nodes that start together: the first view of a new cluster, and how an existing cluster adopts new addresses.
 #include "server/cluster/cluster_start_plan.h"
 
 #include <gmock/gmock.h>

@@ -21,7 +21,7 @@ TEST(ClusterTest, ThreeNodesMeetAndAgree) {
   EXPECT_EQ(world.OwnerFor(world[0], 16383), 2);
 }
 
-// A node that others told of has a shard of its own at first, and may be followed before it says its true one.
+// A node learned from gossip has its own shard at first, and may get a replica before it reports its true shard.
 TEST(ClusterTest, ReplicasAreInTheShardOfTheirPrimary) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     ClusterWorld world({.seed = seed});
@@ -44,7 +44,7 @@ TEST(ClusterTest, AReplicaTakesThePlaceOfAFailedPrimary) {
   ASSERT_TRUE(world.StepUntil([&] { return world[3].IsPrimary() && world.Agrees(); }, 20'000)) << world.Disagreement();
   EXPECT_EQ(world.OwnerFor(world[1], 0), 3);
   EXPECT_GE(world[3]->view().me().config_epoch, 4u);
-  // It comes back, and follows its former replica.
+  // The failed primary starts again, and follows its former replica.
   world[0].Start();
   ASSERT_TRUE(world.StepUntil([&] { return !world[0].IsPrimary() && world.Agrees(); }, 20'000)) << world.Disagreement();
   EXPECT_EQ(world[0]->view().me().primary->id, world[3].id());
@@ -54,7 +54,7 @@ TEST(ClusterTest, TheReplicaWithMoreDataIsElected) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     ClusterWorld world({.seed = seed});
     world.AddCluster(3, 2);
-    world.SetApart(0, 3);  // replica 3 hears nothing more of its primary
+    world.SetApart(0, 3);  // replica 3 receives nothing more from its primary
     world[0].offset = 1000;
     world.Step(500);
     EXPECT_EQ(world[4].offset, 1000);
@@ -65,7 +65,7 @@ TEST(ClusterTest, TheReplicaWithMoreDataIsElected) {
   }
 }
 
-// It would take over with nothing, and the others would lose what they have.
+// Its election would replace the data of the other replicas by an empty data set.
 TEST(ClusterTest, AReplicaThatNeverHadTheDataIsNotElected) {
   ClusterWorld world({.seed = 20});
   world.AddCluster(3, 1);
@@ -84,7 +84,7 @@ TEST(ClusterTest, AReplicaThatNeverHadTheDataIsNotElected) {
   EXPECT_TRUE(world[0].IsPrimary());
 }
 
-// Its primary may come back with the data, and would follow a node that has none.
+// Its primary may restart with the data, and would then follow a node that has none.
 TEST(ClusterTest, AReplicaWithoutWholeDataIsElectedByNobodyButTakeover) {
   for (const int factor : {10, 0}) {
     ClusterWorld world(
@@ -106,8 +106,8 @@ TEST(ClusterTest, AReplicaWithoutWholeDataIsElectedByNobodyButTakeover) {
   }
 }
 
-// Equal offsets of two histories: after a restart with append-only files both nodes are at 0, however old the data of
-// one is.
+// Equal offsets of two histories say nothing: after a restart with append-only files both nodes are at 0, however old
+// the data of one is.
 TEST(ClusterTest, AManualFailoverWaitsForTheLink) {
   ClusterWorld world({.seed = 25});
   world.AddCluster(3, 1);
@@ -164,7 +164,7 @@ TEST(ClusterTest, AMinorityServesNobodyAndElectsNobody) {
   world.Step(15'000);
   EXPECT_FALSE(world[0]->view().is_ok);
   EXPECT_FALSE(world[3].IsPrimary());
-  EXPECT_FALSE(world[1]->view().is_ok);  // slots of the other side are missing
+  EXPECT_FALSE(world[1]->view().is_ok);  // the slots of the other side have no reachable owner
   world.SetAllTogether();
   ASSERT_TRUE(world.StepUntil([&] { return world.Agrees(); }, 20'000)) << world.Disagreement();
   EXPECT_TRUE(world[0].IsPrimary());
@@ -197,7 +197,8 @@ TEST(ClusterTest, ManualFailoverWaitsForTheOffset) {
   EXPECT_FALSE(world[0].holds_writes);
 }
 
-// Voters that rest after a vote, as they do after a failure, would leave the third one without a majority.
+// Voters refuse another vote for a while after a failure's. If they did so here, the third node would not get a
+// majority.
 TEST(ClusterTest, ManualFailoversMayFollowOneAnotherAtOnce) {
   ClusterWorld world({.seed = 22});
   world.AddCluster(3, 1);
@@ -274,7 +275,7 @@ TEST(ClusterTest, PrimariesWithTheSameEpochResolveIt) {
 
 TEST(ClusterTest, AnOrphanedPrimaryGetsASpareReplica) {
   ClusterWorld world({.seed = 10});
-  world.AddCluster(3, 2);  // replicas: 3 4 of 0, 5 6 of 1, 7 8 of 2
+  world.AddCluster(3, 2);  // replicas: 3 and 4 of node 0, 5 and 6 of node 1, 7 and 8 of node 2
   world[5].Stop();
   world[6].Stop();
   const auto has_one = [&] {
@@ -293,15 +294,15 @@ TEST(ClusterTest, AForgottenNodeStaysAwayForAMinute) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(world[i].Find(world[3]), nullptr);
 }
 
-// A node believes what others of the cluster tell, but not without end.
+// A node adopts the nodes that others of the cluster name, but their number is limited.
 TEST(ClusterTest, NodesThatOthersNameAreLimited) {
   constexpr size_t kMost = 10'000;
   ClusterWorld world({.seed = 1});
   world.AddKnownCluster(2, 0);
   ClusterView& full = world[0]->view();
-  Random random(2);  // the world has drawn the ids of its nodes with 1, and no id may be added twice
+  Random random(2);  // the world has drawn the ids of its nodes with seed 1, and no id may be added twice
   while (full.KnownNodes() < kMost - 5) full.Add(NodeId::Draw(random), kNodePrimary | kNodeNoAddress);
-  for (int i = 1; i <= 20; ++i) {  // a PING tells of all suspects
+  for (int i = 1; i <= 20; ++i) {  // a PING names all nodes in PFAIL
     ClusterNode& node = world[1]->view().Add(NodeId::Draw(random), kNodePrimary | kNodeSuspect);
     node.address = {.ip = "10.1.0." + std::to_string(i), .tcp_port = 7000, .tls_port = 0, .bus_port = 17000};
   }
@@ -323,7 +324,7 @@ TEST(ClusterTest, HowLongANodeIsForgottenIsADirective) {
   EXPECT_FALSE(world[1]->HasForgotten(gone));
 }
 
-// FORGET at one node is enough from version 7.2 on: PINGs tell.
+// From version 7.2 on, FORGET at one node is enough: PINGs spread it.
 TEST(ClusterTest, ForgettingSpreads) {
   ClusterWorld world({.seed = 12});
   world.AddCluster(3, 0);
@@ -358,7 +359,7 @@ TEST(ClusterTest, ASlotMovesWithSetSlotNode) {
   EXPECT_EQ(world.OwnerFor(world[2], 0), 1);
 }
 
-// The source of a move fails: its replica takes its place in the move, too.
+// The source of a slot's move fails: its replica also takes its place in the move.
 TEST(ClusterTest, AMoveSurvivesAFailoverOfItsSource) {
   ClusterWorld world({.seed = 19});
   world.AddCluster(3, 1);
@@ -389,7 +390,7 @@ std::string Greeting() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Who is greeted answers with the id that another handshake has here for the time being.
+// The answer to a greeting has the id that another handshake uses temporarily.
 TEST(ClusterTest, AnIdOfAnotherHandshakeIsNotTaken) {
   ClusterWorld world({.seed = 23});
   world.AddCluster(3, 0);
@@ -421,7 +422,7 @@ TEST(ClusterTest, NamesThatCannotBeWrittenDownAreNotBelieved) {
   EXPECT_EQ(world[0].Find(world[2])->human_name, "plain");
 }
 
-// What a stranger may do to the memory of a node is limited.
+// The memory that a stranger can cost a node is limited.
 class Stranger final : public Link::User {
  public:
   explicit Stranger(ClusterWorld& world) : link(world.DialAsStranger(0, *this)) { world.Step(10); }
@@ -463,7 +464,7 @@ TEST(ClusterTest, ThereAreOnlySoManyStrangers) {
   EXPECT_EQ(std::ranges::count_if(strangers, [](const Stranger& one) { return one.is_over; }), 10);
 }
 
-// The address at which it wants to be greeted is no address.
+// The address that the stranger announces is not an IP address.
 TEST(ClusterTest, AStrangerIsNotLookedUpByName) {
   ClusterWorld world({.seed = 22});
   world.AddCluster(3, 0);
@@ -481,7 +482,7 @@ TEST(ClusterTest, AStrangerMayNotAnnounceALongPacket) {
   world.AddCluster(3, 0);
   Stranger stranger(world);
   std::string packet = Greeting();
-  packet[4] = 0x3f;  // of the length
+  packet[4] = 0x3f;  // first byte of the length
   stranger.link->Send(packet);
   world.Step(10);
   EXPECT_TRUE(stranger.is_over);
@@ -499,8 +500,8 @@ TEST(ClusterTest, AStrangerWhoDoesNotReadIsDropped) {
   EXPECT_TRUE(stranger.is_over);
 }
 
-// Many nodes, half of them cut off: when they are together again, it takes each node a few timeouts to agree. How it is
-// with a thousand: RESPITE_CLUSTER_NODES=1000.
+// Half of many nodes are cut off. After the partition heals, each node needs a few timeouts to agree.
+// RESPITE_CLUSTER_NODES=1000 shows this for a thousand nodes.
 TEST(ClusterTest, ManyNodesAgreeAfterAPartition) {
   const char* const wanted = std::getenv("RESPITE_CLUSTER_NODES");
   const int nodes = wanted == nullptr ? 40 : std::stoi(wanted);

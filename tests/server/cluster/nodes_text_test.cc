@@ -1,4 +1,4 @@
-// nodes.conf, against the files of real nodes (tests/golden/capture_bus.py).
+// nodes.conf, compared with the files of real nodes (tests/golden/capture_bus.py).
 #include "server/cluster/nodes_text.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ std::unique_ptr<ClusterView> ReadNodes(const std::string& text) {
   return view.ok() ? std::move(view).value() : nullptr;
 }
 
-// The lines in order, without what is not kept: times, and whether there was a connection.
+// Returns the lines in order, without the values that are not kept: times, and whether a node was connected.
 std::vector<std::string> Essence(const std::string& text) {
   std::vector<std::string> lines;
   for (const Bytes line : SplitOn(text, '\n')) {
@@ -86,7 +86,8 @@ TEST(NodesTextTest, DamagedFilesAreRefused) {
   EXPECT_FALSE(ParseNodesFile("vars currentEpoch 1 lastVoteEpoch 0\n", PortChoice::kTcp, random).ok());
 }
 
-// Found by fuzzing: a primary without a line of its own had no shard, and the file that was written could not be read.
+// Found by fuzzing: a primary without a line in the file had no shard, and the server could not read the file that it
+// then wrote.
 TEST(NodesTextTest, APrimaryMayBeMissing) {
   std::string text = FileOf(1);
   const size_t line = text.find("fa88199f3487c8975c57ee4e3d5e0c7903ba4c23 ");
@@ -112,7 +113,7 @@ TEST(NodesTextTest, NobodyHasTwoLinesOrFollowsItself) {
   EXPECT_FALSE(ParseNodesFile(circle + vars, PortChoice::kTcp, random).ok());
 }
 
-// A node that was to greet itself removed itself when that took too long.
+// A node that tried to greet itself removed itself when that took too long.
 TEST(NodesTextTest, ANodeDoesNotDoubtItself) {
   const std::string a(NodeId::kLength, 'a');
   const auto view =

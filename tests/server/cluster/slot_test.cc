@@ -12,7 +12,7 @@
 namespace respite {
 namespace {
 
-// Facts of a real server: CLUSTER KEYSLOT.
+// Facts of a real server, from CLUSTER KEYSLOT.
 TEST(KeySlotTest, IsThatOfRedis) {
   EXPECT_EQ(Crc16("123456789"), 0x31c3);
   EXPECT_EQ(KeySlot("foo"), 12182);
@@ -25,7 +25,7 @@ TEST(KeySlotTest, IsThatOfRedis) {
   EXPECT_EQ(HashTag("foo{bar"), "foo{bar");
 }
 
-// Bit by bit, as the polynomial defines it.
+// Computes the checksum bit by bit, as the polynomial defines it.
 uint16_t SlowCrc16(const std::string& data) {
   uint32_t crc = 0;
   for (const char c : data) {
@@ -59,7 +59,7 @@ TEST(SlotSetTest, RangesAndBytes) {
   EXPECT_EQ(slots.Count(), 6);
 }
 
-// Whatever happens to keys, the index has those that are there.
+// After any changes the index contains exactly the existing keys.
 TEST(SlotIndexTest, FollowsTheKeys) {
   Random random(7);
   Keyspace keyspace(1, HashKey{1, 2}, Keyspace::Index::kBySlot);

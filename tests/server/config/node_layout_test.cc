@@ -1,4 +1,4 @@
-// The directive `nodes`: what it says, and how it shares slots and roles out.
+// The directive `nodes`: its syntax, and how it assigns slots and roles.
 #include "server/config/node_layout.h"
 
 #include <gtest/gtest.h>

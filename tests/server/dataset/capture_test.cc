@@ -10,7 +10,7 @@
 namespace respite {
 namespace {
 
-// Values of every type, small and large, with deadlines of keys and fields, in two databases.
+// Creates values of every type, small and large, with deadlines of keys and fields, in two databases.
 void Fill(TestClient& client) {
   client.Run({"SET", "long", std::string(100'000, 'x')});
   client.Run("SET n 12");
@@ -89,7 +89,7 @@ TEST_F(CaptureTest, WhatIsTakenLeavesNothingBehind) {
   EXPECT_EQ(replaced.Keys(), 1u);
 }
 
-// A library whose functions `name` returns `value`.
+// The code of a library whose function `name` returns `value`.
 std::string Library(const std::string& name, int value) {
   return "#!lua name=" + name + "\nredis.register_function('" + name + "', function() return " + std::to_string(value) +
          " end)";

@@ -1,4 +1,4 @@
-// A build with assertions ends a command that changes a value and forgets to report it.
+// A build with assertions ends the process when a command changes a value and does not report it.
 #include "server/dataset/change_check.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ class ChangeCheckDeathTest : public testing::Test {
     handler(db);
     unit.Close();
   }
-  // The same for a handler that refuses in the end.
+  // Does what a handler would do that changes a value, and then refuses.
   void Refuse(const std::function<void(DbView&)>& handler) {
     try {
       Handle(handler);
@@ -134,7 +134,7 @@ TEST_F(ChangeCheckDeathTest, ARefusalAfterAChange) {
                      }),
                      kRefused);
   EXPECT_DEBUG_DEATH(Refuse([](DbView& db) {
-                       const Edit<Hash> hash = db.OpenOrCreate<Hash>("new");  // listeners have heard of it
+                       const Edit<Hash> hash = db.OpenOrCreate<Hash>("new");  // listeners know of the new key
                        throw Refusal{refusals::kSyntax};
                      }),
                      kRefused);

@@ -1,4 +1,4 @@
-// The keys that each policy evicts. Choices are random: the seed is printed, the bounds have a wide margin.
+// The keys that each policy evicts. Choices are random: the test prints the seed, and the bounds have a wide margin.
 #include "server/dataset/eviction_pool.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class EvictionPoolTest : public testing::Test {
     return static_cast<double>(std::accumulate(numbers.begin(), numbers.end(), size_t{0})) /
            static_cast<double>(numbers.size());
   }
-  // Fills keys idle for 0, 1, 2 … seconds; returns the numbers of the first ones evicted.
+  // Creates keys idle for 0, 1, 2 … seconds. Returns the numbers of the first keys evicted.
   std::vector<size_t> EvictByIdleTime(size_t keys, size_t count) {
     for (size_t i = 0; i < keys; ++i) Add(0, i, KeyUsage::OfIdle(static_cast<int64_t>(i), kNowMs));
     EvictionPool pool(keyspace_, settings_, access_, random_);

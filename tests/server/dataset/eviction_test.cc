@@ -1,4 +1,4 @@
-// maxmemory: which keys are evicted, their events and effects, and refusals when no key can be evicted.
+// maxmemory: which keys are evicted, their events and propagated commands, and refusals when no key can be evicted.
 #include "server/dataset/eviction.h"
 
 #include "tests/support/command_test.h"
@@ -10,13 +10,13 @@ constexpr char kOutOfMemoryText[] = "OOM command not allowed when used memory > 
 
 class KeyEviction : public CommandTest {
  protected:
-  // Limits memory to what is used now and `more_bytes`.
+  // Limits memory to the current usage plus `more_bytes`.
   void LimitMemory(size_t more_bytes, Bytes policy) {
     Run({"CONFIG", "SET", "maxmemory-policy", policy, "maxmemory",
          std::to_string(server()->memory().UsedBytes() + more_bytes)});
   }
   void NoLimit() { Run("CONFIG SET maxmemory 0"); }
-  // Keys of 1 KB each.
+  // Creates keys of 1 KB each.
   void Fill(int count, Bytes prefix = "key:", std::vector<std::string> options = {}) {
     const std::string value(1000, 'v');
     for (int i = 0; i < count; ++i) {
@@ -53,7 +53,7 @@ TEST_P(KeyEviction, KeysMakeRoomForOthers) {
   NoLimit();
 }
 
-// As in Redis, where it is not even used memory.
+// As in Redis, where this memory does not even count as used memory.
 TEST_P(KeyEviction, MemoryOfScriptsCostsNoKeys) {
   SkipReplayCheck("what the test remembers of the journal would take memory itself");
   Fill(100);
@@ -61,7 +61,7 @@ TEST_P(KeyEviction, MemoryOfScriptsCostsNoKeys) {
   Run("FUNCTION LOAD \"#!lua name=keeper\nlocal kept = {} redis.register_function('keep', function() for i = 1, 100000 "
       "do kept[i] = {i} end return #kept end)\"");
   EXPECT_THAT(Run("FCALL keep 0"), Int(100'000));
-  // jemalloc gives the text a fifth more than it needs.
+  // jemalloc allocates a fifth more than the text needs.
   constexpr char kText[] =
       "#!lua name=text\nlocal kept redis.register_function('text', function() kept = ('x'):rep(17825792) return 1 end)";
   EXPECT_THAT(Run({"FUNCTION", "LOAD", kText}), Bulk("text"));
@@ -256,7 +256,7 @@ TEST_P(KeyEviction, TimeAboveTheLimitIsCounted) {
   NoLimit();
 }
 
-// Takes a millisecond for each record.
+// A journal that takes a millisecond for each record.
 class SlowJournal final : public Journal {
  public:
   SlowJournal(Journal& inner, ManualClock& clock) : inner_(inner), clock_(clock) {}
@@ -278,7 +278,7 @@ TEST_P(KeyEviction, ARoundEndsInTimeAndOthersFollow) {
   Run("CONFIG SET latency-monitor-threshold 1 maxmemory-eviction-tenacity 0 maxmemory-policy allkeys-lru");
   TestClient other(server());
   other.Deliver(EncodeRequest({"CONFIG", "SET", "maxmemory", "1"}) + EncodeRequest({"DBSIZE"}));
-  server().pump().Run(other.session());  // without the end of the Turn: only the eviction before the command
+  server().pump().Run(other.session());  // does not end the turn, so this shows only the eviction before the command
   EXPECT_EQ(server()->keyspace()[0].Size(), 200u - 16u) << "it looks at the clock after every 16 keys";
   server().EndTurn();
   EXPECT_EQ(server()->keyspace()[0].Size(), 0u) << "later Turns do the rest";

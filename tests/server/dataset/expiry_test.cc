@@ -9,7 +9,7 @@
 namespace respite {
 namespace {
 
-// Simulates a slow machine: each reading takes time.
+// Simulates a slow machine: each reading of the clock takes time.
 class SlowPace final : public Pace {
  public:
   explicit SlowPace(int64_t reading_us) : reading_us_(reading_us) {}
@@ -28,7 +28,7 @@ class ExpiryTest : public testing::Test {
   void AddKey(int db, const std::string& key, int64_t deadline_ms) {
     keyspace_[db].Add(key, StringContent::Value("v"), deadline_ms, 0);
   }
-  // Adds a hash with `fields` fields that have this deadline, and one without.
+  // Adds a hash that has `fields` fields with this deadline, and one field without.
   void AddHash(const std::string& key, int fields, int64_t deadline_ms) {
     Entry* entry =
         keyspace_[0].Add(EntryPtr(Entry::CreatePacked(key, Hash::kType, Hash::kFirstForm, Hash::FirstPacked(), 0, 0)));

@@ -1,4 +1,4 @@
-// Details in which versions differ: errors, edges of arguments, what logs and HELP say.
+// Details in which versions differ: errors, edge cases of arguments, and the texts of logs and HELP.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -140,7 +140,7 @@ TEST(DialectDetails, DeletionsBeforeTheFirstEntryCount) {
     EXPECT_THAT(server.Run("XINFO STREAM s FULL")[17][0][7], known(1));
     server.Run("XREADGROUP GROUP g c COUNT 1 STREAMS s >");
     EXPECT_THAT(server.Run("XINFO GROUPS s")[0][9], Int(is_sure ? 4 : 3));
-    // Between the entries that are left.
+    // The id is between the remaining entries.
     for (const char* const id : {"6-0", "7-0"}) server.Run("XADD t " + std::string(id) + " a b");
     server.Run("XADD t 8-0 a b");
     server.Run("XGROUP CREATE t g 0");
@@ -345,7 +345,7 @@ TEST(DialectDetails, TheLogOfRefusalsDescribesClientsAsTheVersionDoes) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What a version says of itself
+// What a version reports about itself
 
 TEST(DialectDetails, HelpHasNothingNewer) {
   const auto help = [](const std::string& version, const std::string& container) {
@@ -356,7 +356,7 @@ TEST(DialectDetails, HelpHasNothingNewer) {
     return all;
   };
   EXPECT_THAT(help("redis:6.2", "CLIENT"), Not(HasSubstr("NO-EVICT")));
-  EXPECT_THAT(help("redis:6.2", "CLIENT"), Not(HasSubstr("use too much memory")));  // what it does
+  EXPECT_THAT(help("redis:6.2", "CLIENT"), Not(HasSubstr("use too much memory")));  // the description of NO-EVICT
   EXPECT_THAT(help("redis:7.0", "CLIENT"), HasSubstr("NO-EVICT"));
   EXPECT_THAT(help("redis:7.0", "CLIENT"), Not(HasSubstr("SETINFO")));
   EXPECT_THAT(help("redis:8.0", "CLIENT"), Not(HasSubstr("IMPORT-SOURCE")));

@@ -1,8 +1,8 @@
-// An emulated version says of itself what the real one says: commands, directives with their defaults, fields of INFO.
+// An emulated version reports the same as the real one: commands, directives with their defaults, fields of INFO.
 //
-// tests/golden/versions/<version>.txt has what the real one says (capture_versions.py writes it), and
-// <version>.missing.txt what we lack ("-") or have beyond it ("+"). The latter must be exact, and should shrink: run
-// this test with RESPITE_REWRITE=1 to write it, and look at the change.
+// tests/golden/versions/<version>.txt has the report of the real version (capture_versions.py writes it).
+// <version>.missing.txt has the facts that are missing here ("-") or additional ("+"). That file must be exact, and
+// should shrink: run this test with RESPITE_REWRITE=1 to write it, and look at the change.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,8 @@ constexpr auto kCases = std::to_array<GoldenCase>({{Emulated::kRedis62, "redis-6
 
 // --- What the real one says.
 
-// The token of an argument and its version, as capture_versions.py shortens facts; empty for arguments without one.
+// Returns the token of an argument and its version, as capture_versions.py shortens facts; empty for arguments without
+// a token.
 std::string Shortened(const std::string& fact) {
   if (fact.find(" argument#") == std::string::npos) return fact;
   static const std::regex kToken("(?: token=)([^ ]*)");
@@ -48,7 +49,7 @@ std::string Shortened(const std::string& fact) {
   return std::string(CommandOfFact(fact)) + " token=" + token[1].str() + version;
 }
 
-// All that Redis 6.2 says of a command.
+// Whether the fact is among those that Redis 6.2 reports about a command.
 bool IsBrief(const std::string& fact) {
   static const std::regex kBrief("[^| ]+ (arity|flags|legacy_keys|categories)=.*");
   return std::regex_match(fact, kBrief);
@@ -84,7 +85,7 @@ FactLines GoldenOf(const GoldenCase& version) {
   return all;
 }
 
-// --- What ours says.
+// --- What this server reports.
 
 void AddCommands(FactLines& all, TestServer& server) {
   for (const Command* command : server->commands().Commands()) {

@@ -1,5 +1,4 @@
-// Servers that speak as another version: what is newer is refused as that version refuses it, and shapes and texts are
-// its own.
+// Servers that emulate another version refuse newer features as that version does, and use its reply formats and texts.
 #include "server/catalogue/dialect.h"
 
 #include <gtest/gtest.h>

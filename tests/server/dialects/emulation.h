@@ -1,4 +1,4 @@
-// Emulation: a server that speaks as a version, and a client of it.
+// Emulation: a server that emulates a version, and a client of it.
 #pragma once
 
 #include <string>

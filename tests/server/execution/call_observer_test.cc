@@ -1,4 +1,4 @@
-// Who attaches an observer hears of the commands of clients, transactions and scripts; of those only that it asked for.
+// An observer is told of the commands of clients, transactions and scripts, but only of the kinds that it requested.
 #include "server/execution/call_observer.h"
 
 #include <functional>
@@ -215,7 +215,7 @@ TEST_F(CallObserverTest, SecretsCanBeHidden) {
 class Thresholds : public CallObserverTest {};
 
 TEST_F(Thresholds, ARefusedConfigSetLeavesThemAsTheyWere) {
-  // `port` cannot change in a test without a process; the directives before it are taken back.
+  // `port` cannot change in a test without a process; the directives set before it are restored.
   client_.Run("CONFIG SET slowlog-log-slower-than 0");
   client_.Run("SLOWLOG RESET");
   EXPECT_THAT(client_.Run("CONFIG SET slowlog-log-slower-than -1 tls-port -5"), testing::Not(Ok()));

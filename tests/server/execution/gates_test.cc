@@ -1,4 +1,4 @@
-// Which gate is asked on which path: the table is complete, and the paths obey it.
+// Which gate applies to which request path: the table is complete, and the paths obey it.
 #include "server/execution/gates.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ TEST(GateRules, EachGateOnEachPathIsDecidedAndSaysWhyItIsSkipped) {
   }
 }
 
-// A client is asked everything; what it may skip are the rules that are about other paths.
+// All gates apply to a client, except those that are only about other paths.
 TEST(GateRules, ClientsSkipNothingOfTheirs) {
   for (size_t gate = 0; gate < kGates; ++gate) {
     const bool is_of_others = static_cast<Gate>(gate) == Gate::kContent || static_cast<Gate>(gate) == Gate::kScripts;
@@ -148,7 +148,7 @@ std::vector<std::string> GateWords(const std::string& line) { return SplitQuoted
 
 constexpr int kGatesPort = 9000;
 
-// The test plays a primary without keys at kGatesPort, and the replica follows it.
+// The test plays a primary without keys at kGatesPort, and makes the replica follow it.
 void LinkToEmptyPrimary(FakeNetwork& network, ReplicationWorld::Member& replica) {
   TestServer other({.directives = {"save \"\""}});
   TestClient(other).Run("SAVE");
@@ -160,7 +160,8 @@ void LinkToEmptyPrimary(FakeNetwork& network, ReplicationWorld::Member& replica)
   network.Run();
 }
 
-// Such a server has not started its part for TEST; before, these commands found null pointers.
+// A server without TEST commands has not created the objects that they use. Before a fix, these commands met null
+// pointers.
 TEST(GatesOfAPrimary, HarmfulCommandsAreRefusedAndTheReplicaLives) {
   for (const bool is_in_transaction : {false, true}) {
     for (const std::string& line : kHarmfulLines) {
@@ -177,7 +178,7 @@ TEST(GatesOfAPrimary, HarmfulCommandsAreRefusedAndTheReplicaLives) {
       EXPECT_THAT(replica.Run("PING"), Simple("PONG")) << line;
       EXPECT_EQ(replica.server().StoppedWith(), std::nullopt) << line;
       EXPECT_EQ(replica.Info("role"), "slave") << line;
-      // Redis refuses protected commands in these words; others it runs.
+      // Redis refuses protected commands with these texts, and runs the others.
       const std::string refusal = line.starts_with("DEBUG")  ? "ERR DEBUG command not allowed."
                                   : line.starts_with("TEST") ? "ERR TEST commands are off"
                                                              : kStreamsMayNot;
@@ -186,7 +187,7 @@ TEST(GatesOfAPrimary, HarmfulCommandsAreRefusedAndTheReplicaLives) {
   }
 }
 
-// What this server allows to its clients is not allowed to a primary.
+// A primary may not run protected commands, even if clients of this server may.
 TEST(GatesOfAPrimary, ProtectedCommandsAreRefusedWhateverClientsMay) {
   ReplicationWorld world(3);
   FakeNetwork& network = world.network();
@@ -203,7 +204,7 @@ TEST(GatesOfAPrimary, ProtectedCommandsAreRefusedWhateverClientsMay) {
 
 class GatesOfFiles : public testing::Test {
  protected:
-  // A start with these records in the append-only file.
+  // Starts a server with these records in the append-only file.
   std::unique_ptr<ServerLife> StartWith(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) text += EncodeRequest(GateWords(line));
@@ -234,7 +235,8 @@ TEST_F(GatesOfFiles, ScriptsOfRecordsMayNotReachThem) {
   EXPECT_THAT(life->Log(), HasSubstr(kStreamsMayNot));
 }
 
-// A record that this server accepted is not refused for what was so before, or is so while it starts.
+// A record that this server once accepted is not refused because of a condition that held before, or holds during
+// loading.
 TEST_F(GatesOfFiles, WhatMayBeRefusedToClientsIsBelievedOfAFile) {
   const std::string script = "EVAL \"return redis.call('SET', KEYS[1], 'x')\" 1 b";
   auto life = StartWith({"SET a 1", script});
@@ -276,7 +278,7 @@ TEST(GatesOfQueuedCommands, HarmfulCommandsAreRefusedWhenTheyAreQueued) {
   }
 }
 
-// enable-debug-command may allow the commands to some connections only; a script is of the connection that runs it.
+// enable-debug-command may allow the commands to some connections only; a script counts as the connection that runs it.
 TEST(GatesOfScripts, ProtectedCommandsAskTheConnection) {
   TestServer server({.directives = {"enable-debug-command local"}});
   TestClient local(server);
@@ -295,7 +297,7 @@ TEST(GatesOfScripts, HarmfulCommandsAreRefused) {
   TestServer server;
   TestClient client(server);
   for (const std::string& line : kHarmfulLines) {
-    if (line.starts_with("MIGRATE") || line.starts_with("CLUSTER")) continue;  // scripts may call them
+    if (line.starts_with("MIGRATE") || line.starts_with("CLUSTER")) continue;  // scripts may call these
     std::string arguments;
     for (const std::string& word : GateWords(line)) arguments += (arguments.empty() ? "'" : ", '") + word + "'";
     EXPECT_THAT(client.Run({"EVAL", "return redis.pcall(" + arguments + ")", "0"}), Error(kScriptsMayNot)) << line;

@@ -1,4 +1,4 @@
-// Pipelines with requests that wait, end the connection, or exceed the share of a Turn.
+// Pipelines with requests that block, end the connection, or exceed their share of a turn.
 #include "server/execution/pump.h"
 
 #include <string>
@@ -63,7 +63,7 @@ TEST(PumpTest, StrangersHaveSmallerLimitsUntilTheyAuthenticate) {
   EXPECT_EQ(stranger.Raw("GET k\r\n" + many),
             "-NOAUTH Authentication required.\r\n-ERR Protocol error: unauthenticated multibulk length\r\n");
   EXPECT_TRUE(stranger.Closed());
-  // In one read with AUTH: limits are checked again for each request.
+  // In the same read as AUTH: limits are checked again for each request.
   TestClient friendly(server);
   EXPECT_EQ(friendly.Raw("AUTH secret\r\n" + many).substr(0, 10), "+OK\r\n*11\r\n");
 }

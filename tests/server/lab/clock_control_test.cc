@@ -158,7 +158,7 @@ TEST_F(TestClockTest, RefusesWhatItCannotDo) {
   EXPECT_EQ(NowMs(), server_.clock().WallMs());
 }
 
-// Requests of one Turn, each of which would be possible alone.
+// Requests of one turn, each of which would be allowed alone.
 TEST_F(TestClockTest, JumpsThatAddUpEndAtTheirLimits) {
   client_.Run("TEST CLOCK FREEZE " + std::string(kNoon));
   TestClient others[3] = {TestClient(server_), TestClient(server_), TestClient(server_)};
@@ -171,7 +171,7 @@ TEST_F(TestClockTest, JumpsThatAddUpEndAtTheirLimits) {
   server_.EndTurn();
   EXPECT_THAT(others[0].Read(), Ok());
   EXPECT_THAT(others[1].Read(), Error("ERR the clock cannot go beyond the end of the year 9999"));
-  // Monotonic time never goes back, so it meets its own limit.
+  // Monotonic time never goes back, so it reaches its own limit.
   int passed = 0;
   for (; passed < 100 && client_.Run("TEST CLOCK SET 253402300799999").Text() == "OK"; ++passed) {
     client_.Run("TEST CLOCK SET 0");
@@ -186,7 +186,7 @@ TEST_F(TestClockTest, AutoDoesNotTurnForWhatItCannotReach) {
   client_.Run("SET k v PXAT 9223372036854770000");
   client_.Run("TEST CLOCK AUTO ON");
   client_.Run("SUBSCRIBE news");
-  server_.EndTurn();  // would have no end
+  server_.EndTurn();  // would never end
   EXPECT_EQ(NowMs(), 1'700'000'000'000);
 }
 
@@ -196,7 +196,7 @@ TEST_F(TestClockTest, AClientWaitsForItsJumpHoweverLongItIs) {
   EXPECT_FALSE(client_.Closed());
 }
 
-// A clock that runs by itself is that of Redis: a key lives through the millisecond of its deadline, since its time
+// A clock that runs by itself behaves as in Redis: a key lives through the millisecond of its deadline, since its time
 // began somewhere within a millisecond. A clock that is moved by hand removes it exactly at its deadline.
 TEST_F(TestClockTest, OnlyAMovedClockEndsAKeyWithinTheMillisecondOfItsDeadline) {
   client_.Run("TEST CLOCK FREEZE " + std::string(kNoon));
@@ -210,7 +210,7 @@ TEST_F(TestClockTest, OnlyAMovedClockEndsAKeyWithinTheMillisecondOfItsDeadline) 
   EXPECT_THAT(client_.Run("HLEN h"), Int(1));
 }
 
-// Ticks of the timer come at real times, so what they remove would differ from run to run.
+// Timer ticks come at real times, so what they remove would differ from run to run.
 TEST_F(TestClockTest, NothingIsRemovedWhileTheClockStands) {
   client_.Run("TEST CLOCK FREEZE " + std::string(kNoon));
   client_.Run("SET k v PXAT 1");

@@ -1,4 +1,4 @@
-// Faults that are no fault of a request, the list of rules, what is refused, and TEST DROP.
+// Faults that concern no single request, the list of rules, refused rules, and TEST DROP.
 #include "server/lab/faults/fault_rules.h"
 
 #include <cerrno>

@@ -1,5 +1,5 @@
-// FaultsTest: the fixture of tests of TEST FAULT and TEST DROP: a server that allows them, a client that sends them,
-// and one that meets faults.
+// FaultsTest: the fixture of tests of TEST FAULT and TEST DROP. It has a server that allows them, a client that sends
+// them, and a client that meets the faults.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ class FaultsTest : public testing::Test {
     return client.Raw(requests);
   }
   std::string Talk(const std::vector<std::string>& lines) { return Talk(client_, lines); }
-  // What has come since.
+  // Returns the bytes that have arrived since the last call.
   std::string Come() { return client_.Raw(""); }
   void Pass(int64_t elapsed_ms) {
     server_.AdvanceMs(elapsed_ms);

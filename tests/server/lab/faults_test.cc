@@ -1,4 +1,4 @@
-// TEST FAULT and TEST DROP over the protocol: what stands on the socket, to the byte.
+// TEST FAULT and TEST DROP over the protocol: which bytes reach the socket.
 #include "tests/server/lab/faults_fixture.h"
 
 namespace respite {
@@ -120,7 +120,7 @@ TEST_F(FaultsTest, ATrickleSendsTheReplySlowly) {
   EXPECT_EQ(ComeAfter(1), "\n+PONG\r\n");
 }
 
-// A jump does not stop at each piece of a reply, which would take it hours.
+// A jump of the clock does not stop at each piece of a reply, which would take hours.
 TEST_F(FaultsTest, ATrickleDoesNotHoldUpAJump) {
   Add("t WHEN COMMAND GET DO TRICKLE 1");
   admin_.Run("TEST CLOCK FREEZE");

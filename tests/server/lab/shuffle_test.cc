@@ -1,4 +1,4 @@
-// TEST SHUFFLE: what has no promised order comes in another order each time, and stays what it is.
+// TEST SHUFFLE: elements without a promised order come in another order each time, and are otherwise unchanged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,8 @@ class ShuffleTest : public testing::TestWithParam<int> {
     EXPECT_THAT(client_.Run("TEST SHUFFLE ON"), Ok());
   }
 
-  // The elements of the reply, `together` of them as one; of a walk those behind the cursor.
+  // Returns the elements of the reply, joining `together` of them into one; for a SCAN reply, the elements after the
+  // cursor.
   static std::vector<std::string> Parts(const ReplyTree& reply, size_t together) {
     const bool is_walk = reply.children.size() == 2 && reply.children[1].kind == ReplyKind::kArray;
     const ReplyTree& list = is_walk ? reply.children[1] : reply;

@@ -75,7 +75,7 @@ TEST_F(TestSnapshotTest, AFlushedDatabaseMovesIntoItAndBack) {
   EXPECT_THAT(client_.Run("MGET a b c later"), ArrayOf(Bulk("1"), Bulk("2"), Bulk("3"), Nil()));
 }
 
-// Keys that are brought back one by one, and those that come with a whole database.
+// Restores keys one by one, and also as part of a whole database.
 TEST_F(TestSnapshotTest, TellsWatchersAndBlockedClients) {
   for (const std::vector<std::string>& changes : {std::vector<std::string>{"DEL queue", "SET k 2"}, {"FLUSHALL"}}) {
     TestClient watches(server_), waits(server_);
@@ -105,7 +105,7 @@ TEST_F(TestSnapshotTest, DiffSeesConsumerGroups) {
   EXPECT_THAT(Diff("group"), ElementsAre("0 changed s"));
 }
 
-// Directives in no particular order, some of which are fixed at the start or change with the role.
+// Directives in no particular order; some of them are fixed at the start or change with the role.
 TEST_F(TestSnapshotTest, BringsBackDirectivesThatCanBeSet) {
   TestClient other(server_);
   client_.Run("TEST SNAPSHOT SAVE s");
@@ -122,7 +122,7 @@ TEST_F(TestSnapshotTest, BringsBackDirectivesThatCanBeSet) {
   client_.Run("REPLICAOF NO ONE");
   EXPECT_THAT(client_.Run("TEST RESET CONFIG"), Ok());
   EXPECT_EQ(client_.Run("CONFIG GET busy-reply-threshold")[1].Text(), "5000");
-  EXPECT_EQ(client_.Run("CONFIG GET slowlog-max-len")[1].Text(), "128");  // remembered by its second name
+  EXPECT_EQ(client_.Run("CONFIG GET slowlog-max-len")[1].Text(), "128");  // remembered under its alias
   EXPECT_EQ(client_.Run("CONFIG GET slowlog-log-slower-than")[1].Text(), "10000");
   EXPECT_FALSE(other.Closed());
 }
@@ -197,7 +197,8 @@ TEST_F(TestSnapshotTest, IsLostWhenAnotherDataSetTakesThePlace) {
   EXPECT_EQ(Kept(), 0u);
 }
 
-// Random commands, and snapshots that are made, restored and removed in any order, against whole copies of the data.
+// Makes, restores and removes snapshots in any order between random commands, and compares them with whole copies of
+// the data.
 TEST(TestSnapshotPropertyTest, EachSnapshotHasTheDataOfItsMoment) {
   const auto seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));

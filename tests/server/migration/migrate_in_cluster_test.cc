@@ -7,7 +7,7 @@
 namespace respite {
 namespace {
 
-constexpr int kMovingSlot = 5061;  // of bar
+constexpr int kMovingSlot = 5061;  // the slot of bar
 
 class MigrateInClusterTest : public ClusterPairTest {
  protected:
@@ -39,7 +39,7 @@ TEST_F(MigrateInClusterTest, KeysOfOtherSlotsAreRefused) {
   EXPECT_THAT(source_.Run("GET foo"), Bulk("1"));
 }
 
-// The other node answered, so the keys must go although the slot is that of the other meanwhile.
+// The other node answered, so the keys must be deleted although it owns the slot now.
 TEST_F(MigrateInClusterTest, TheSlotIsGivenAwayMeanwhile) {
   EXPECT_THAT(source_.Run("SET bar 1"), Ok());
   BeginMove();

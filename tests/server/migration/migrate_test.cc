@@ -1,4 +1,4 @@
-// MIGRATE between servers on a network in memory: who waits for it, who does not, and what becomes of the keys.
+// MIGRATE between servers on a network in memory: which clients wait for it, and what happens to the keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ class MigrateTest : public ReplicationTest {
   static std::string To(ReplicationMember& target, const std::string& words) {
     return "MIGRATE 127.0.0.1 " + std::to_string(target.port()) + " " + words;
   }
-  // The target does not answer until they come together again.
+  // Sends a MIGRATE that the target does not answer until SetTogether.
   void BeginToNowhere(TestClient& client, const std::string& words) {
     network().SetApart(source_.port(), target_.port());
     EXPECT_THAT(client.Run(To(target_, words)), NoReply());
@@ -137,7 +137,7 @@ TEST_F(MigrateTest, ATargetThatIsSilentTimesOut) {
   EXPECT_THAT(source_.Run("INFO commandstats"), BulkThat(HasSubstr("cmdstat_migrate:calls=3")));
 }
 
-// What was sent must not prolong the wait for the answer.
+// Bytes already sent must not prolong the wait for the answer.
 TEST_F(MigrateTest, ATargetThatTakesEverythingAndDoesNotAnswerTimesOut) {
   FakeNetwork::Stranger& stranger = network().Listen(7100);
   source_.Run("SET k 1");
@@ -165,7 +165,7 @@ TEST_F(MigrateTest, ALinkThatBreaksIsTriedOnceMore) {
   network().Run();
   EXPECT_THAT(client_.Read(), Ok());
   EXPECT_THAT(source_.Run("INFO stats"), BulkThat(HasSubstr("migrate_cached_sockets:1")));
-  // The other side closes what it has not used for long.
+  // The other side closes a connection that was unused for long.
   TestClient other(target_.server());
   other.Run("CLIENT KILL TYPE normal");
   client_.Send(To(target_, "k 0 1000 REPLACE"));
@@ -176,7 +176,7 @@ TEST_F(MigrateTest, ALinkThatBreaksIsTriedOnceMore) {
   EXPECT_THAT(source_.Run("INFO stats"), BulkThat(HasSubstr("migrate_cached_sockets:0")));
 }
 
-// A target of whom nobody knows whether it has the key must not cost it.
+// If the source does not know whether the target has the key, it must keep the key.
 TEST_F(MigrateTest, NoBreakLosesAKey) {
   for (uint64_t bytes = 0; bytes < 12; ++bytes) {
     source_.Run({"SET", "k", std::string(5000, 'x')});
@@ -189,7 +189,7 @@ TEST_F(MigrateTest, NoBreakLosesAKey) {
     if (here == 0) {
       EXPECT_THAT(target_.Run("STRLEN k"), Int(5000)) << bytes;
     }
-    network().Step(12'000);  // no link is kept
+    network().Step(12'000);  // ends idle links
   }
 }
 
@@ -295,7 +295,7 @@ TEST_F(MigrateTest, OnlyConsentIsConsent) {
     network().Run();
     EXPECT_THAT(client_.Read(), ErrorStartsWith("ERR Target instance replied with error: ")) << answer;
     EXPECT_THAT(source_.Run("GET k"), Bulk("1")) << answer;
-    network().Step(12'000);  // no link is kept
+    network().Step(12'000);  // ends idle links
   }
 }
 
@@ -310,7 +310,8 @@ TEST_F(MigrateTest, AnswersThatNobodyAskedForEndTheLink) {
   EXPECT_EQ(source_->migrations().CountLinks(), 0U);
 }
 
-// The random order of everything, with breaks: no acknowledged write is lost, and no key is at both when all went well.
+// Random MIGRATE commands with broken connections: no acknowledged write is lost, and no key is at both servers after a
+// success.
 TEST_F(MigrateTest, RandomRounds) {
   Random random(7);
   TestClient writer(source_.server());

@@ -36,7 +36,7 @@ TEST(EventLoopTest, WhatATaskPostsRunsInALaterTurn) {
   EXPECT_LT(turns[1], turns[2]);
 }
 
-// A hosted that writes down when its Turns end.
+// A participant that logs when its turns end.
 struct FakeParticipant final : EventLoop::Participant {
   explicit FakeParticipant(std::vector<std::string>& seen, std::string own_name)
       : log(seen), name(std::move(own_name)) {}
@@ -54,7 +54,7 @@ struct FakeParticipant final : EventLoop::Participant {
   std::function<void()> besides;
 };
 
-// Its clients would wait for their replies until the long command of the other is over.
+// The clients of one server would otherwise wait for their replies until the long command of the other has ended.
 TEST(EventLoopTest, WhoWaitsForTheEndOfItsTurnIsServedBesidesAnother) {
   const SystemPace pace;
   EventLoop loop(pace);
@@ -72,7 +72,7 @@ TEST(EventLoopTest, WhoWaitsForTheEndOfItsTurnIsServedBesidesAnother) {
   EXPECT_THAT(log, testing::ElementsAre("busy ends", "waits besides", "busy besides", "waits ends", "busy ends"));
 }
 
-// The other task may be a replica that takes over new data, in the middle of a script.
+// The other task may belong to a replica that takes over new data, in the middle of a script.
 TEST(EventLoopTest, ATaskOfTheSameTurnWaitsWhileOthersAreServedBesides) {
   const SystemPace pace;
   EventLoop loop(pace);
@@ -89,7 +89,7 @@ TEST(EventLoopTest, ATaskOfTheSameTurnWaitsWhileOthersAreServedBesides) {
   EXPECT_THAT(log, testing::ElementsAre("first begins", "first ends", "second"));
 }
 
-// Asio must not believe that there is nothing left to wait for.
+// Asio must not conclude that it has nothing left to wait for.
 TEST(EventLoopTest, ALongTaskWithOthersBehindItDoesNotEndTheLoop) {
   const SystemPace pace;
   EventLoop loop(pace);
@@ -134,7 +134,7 @@ TEST(EventLoopTest, AResidentMayLeaveWhileOthersAreServedBesides) {
   EXPECT_EQ(second, nullptr);
 }
 
-// What has arrived so far.
+// Returns the bytes that have arrived so far.
 std::string Received(const Descriptor& socket) {
   std::string text(1 << 20, '\0');
   const ssize_t bytes = recv(socket.Get(), text.data(), text.size(), MSG_DONTWAIT);
@@ -172,7 +172,7 @@ struct TimingParticipant final : EventLoop::Participant {
   int64_t last_us = 0;
 };
 
-// INFO shows the sum, and operators watch it.
+// INFO shows the sum, and operators monitor it.
 TEST(EventLoopTest, ATurnTakesAsLongAsTheRequestsInIt) {
   const SystemPace pace;
   EventLoop loop(pace);
@@ -188,7 +188,8 @@ TEST(EventLoopTest, ATurnTakesAsLongAsTheRequestsInIt) {
   EXPECT_GE(hosted.last_us, 2000);
 }
 
-// Then the loop does not wait in Asio, which has the timers, the new connections and what other threads want.
+// While sockets are busy, the loop does not wait in Asio, which also serves the timers, new connections and other
+// threads.
 TEST(EventLoopTest, BusySocketsDoNotHoldBackAnythingElse) {
   const SystemPace pace;
   EventLoop loop(pace);
@@ -215,7 +216,7 @@ TEST(EventLoopTest, BusySocketsDoNotHoldBackAnythingElse) {
   EXPECT_EQ(first, second);
 }
 
-// Otherwise the rest of a long reply would be sent with replies whose effects are not on the disk yet.
+// Otherwise the rest of a long reply would be sent together with replies whose effects are not on the disk yet.
 TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   TestServer server;
   EventLoop loop(server->pace());
@@ -261,7 +262,7 @@ struct Peer {
   Descriptor socket;
 };
 
-// Runs the loop until `condition` holds at the end of a Turn. To be called once per loop.
+// Runs the loop until `condition` holds at the end of a turn. Must be called only one time per loop.
 void RunUntil(NodeHost& host, const std::function<bool()>& condition) {
   std::function<void()> look = [&] {
     if (condition()) return host.Stop(0);
@@ -307,7 +308,7 @@ TEST(EventLoopTest, APublisherFasterThanTheSocketIsSlowedDown) {
     server->pubsub().Subscribe(subscribers.back()->session, PubSubKind::kChannel, "c");
   }
   Peer publisher(host);
-  server.clock().PassWithEachLook(600);  // a Turn sends at most two or three messages
+  server.clock().PassWithEachLook(600);  // a turn sends at most two or three messages
   int sent = 0;
   size_t longest = 0;
   size_t received = 0;

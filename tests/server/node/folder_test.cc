@@ -1,4 +1,4 @@
-// Servers of one process whose files lie in different folders.
+// Servers of one process whose files are in different folders.
 #include "server/config/folder.h"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST(OwnFolderTest, ItIsEnteredAndResolvesPathsWithoutTheProcess) {
   EXPECT_EQ(WorkingDirectory(), working_directory);
 }
 
-// A server with real files and children in a folder of its own.
+// A server with real files and children in its own folder.
 class Server {
  public:
   explicit Server(const std::string& path)
@@ -73,7 +73,7 @@ class Server {
     Database& database = node_.keyspace()[0];
     database.Add(EntryPtr(Entry::Create(key, StringContent::Text("v"), kNoDeadline, 0)));
   }
-  // Waits for the end of its child.
+  // Waits for the end of the server's child.
   void AwaitChild() {
     while (node_.child_processes().Busy()) node_.child_processes().Poll();
   }

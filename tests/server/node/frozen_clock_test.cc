@@ -131,7 +131,7 @@ TEST_F(FrozenNodeTest, ALateScriptIsFoundAndKilled) {
 
 TEST_F(FrozenNodeTest, ItSavesASnapshot) { EXPECT_EQ(Ask("SAVE\r\n"), "+OK\r\n"); }
 
-// Else a pipeline of slow commands would hold up everybody.
+// Otherwise a pipeline of slow commands would delay all clients.
 TEST(FrozenClockTest, AShareOfATurnEndsByThePace) {
   const ManualClock clock;
   ManualClock pace;

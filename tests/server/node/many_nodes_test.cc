@@ -61,7 +61,7 @@ std::string PipelineReply(const std::string& name, int nth) {
   return "+OK\r\n:" + std::to_string(nth) + "\r\n$" + std::to_string(name.size()) + "\r\n" + name + "\r\n:0\r\n:2\r\n";
 }
 
-// Sends to every port in turn, `rounds` times; returns the number of wrong replies.
+// Sends to every port in turn, `rounds` times. Returns the number of wrong replies.
 int Load(const std::vector<int>& ports, int rounds) {
   int wrong = 0;
   std::deque<BlockingClient> clients;
@@ -100,7 +100,7 @@ TEST(ManyNodesTest, ANodeTakesUnderHundredKilobytes) {
   const SystemClock clock;
   const SystemPace pace;
   EventLoop loop(pace);
-  TestNode first(loop, clock);  // creates what all nodes share
+  TestNode first(loop, clock);  // creates the state that all nodes share
   const int64_t before = ThreadMemory::OfThisThread().HeldBytes();
   std::deque<TestNode> nodes;
   for (int i = 0; i < kNodes; ++i) nodes.emplace_back(loop, clock);
@@ -141,8 +141,8 @@ TEST(ManyNodesTest, FourLoopsWithAThreadEach) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Runs a function that takes long, asks until the server says that it is busy, and ends the function. Returns whether
-// the server ever said so. The function ends by itself, so that the test fails, not hangs.
+// Runs a long function, sends requests until the server replies that it is busy, and ends the function. Returns whether
+// the server ever replied so. The function also ends by itself, so that the test fails instead of hanging.
 bool FindsALateFunction(int port) {
   BlockingClient runs(port), asks(port);
   runs.Send("FCALL late 0\r\n");
@@ -182,7 +182,7 @@ TEST(ManyNodesTest, LateFunctionsAreFoundOnEachLoop) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Nodes are created and destroyed while others are served.
+// Nodes are created and destroyed while others serve clients.
 TEST(ManyNodesTest, NodesComeAndGoBesideOthers) {
   const SystemClock clock;
   const SystemPace pace;
@@ -227,7 +227,7 @@ TEST(ManyNodesTest, ANodeGoesWhenItsTimerHasRung) {
   EXPECT_EQ(guest_ticks, 0);
 }
 
-// SHUTDOWN ends the Node that got it. Its owner says what becomes of the loop.
+// SHUTDOWN ends the node that received it. The node's owner decides whether the loop ends.
 TEST(ManyNodesTest, ANodeThatIsShutDownLeavesTheOthersAlone) {
   const SystemClock clock;
   const SystemPace pace;
@@ -246,7 +246,7 @@ TEST(ManyNodesTest, ANodeThatIsShutDownLeavesTheOthersAlone) {
     int errors = client.Ask("SET k v\r\n", "+OK\r\n") == "+OK\r\n" ? 0 : 1;
     BlockingClient ends(guest_port);
     ends.Send("SHUTDOWN NOSAVE\r\n");
-    errors += ends.Read(1).empty() ? 0 : 1;  // until the guest hangs up
+    errors += ends.Read(1).empty() ? 0 : 1;  // waits until the client closes
     errors += client.Ask("GET k\r\n", "$1\r\nv\r\n") == "$1\r\nv\r\n" ? 0 : 1;
     wrong = errors;
     client.Send("SHUTDOWN NOSAVE\r\n");
@@ -258,7 +258,7 @@ TEST(ManyNodesTest, ANodeThatIsShutDownLeavesTheOthersAlone) {
   EXPECT_EQ(guest, nullptr);
 }
 
-// The timer of the loop would overflow, ring at once, and keep the processor busy.
+// The timer of the loop would overflow, expire immediately, and keep the processor busy.
 TEST(ManyNodesTest, TheLongestWaitDoesNotWakeTheLoop) {
   const SystemClock clock;
   const SystemPace pace;

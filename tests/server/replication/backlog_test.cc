@@ -88,7 +88,7 @@ TEST(BacklogTest, TrimKeepsTheNewestBytes) {
   EXPECT_EQ(TextFrom(backlog, 2), "cdef");
   backlog.Trim(3, backlog.End());
   EXPECT_EQ(TextFrom(backlog, 3), "def");
-  backlog.Trim(100, backlog.End());  // it does not come back
+  backlog.Trim(100, backlog.End());  // the trimmed part does not return
   EXPECT_EQ(backlog.Begin(), 3);
   backlog.Trim(0, backlog.End());
   EXPECT_EQ(backlog.RawBytes(), 0);
@@ -116,7 +116,7 @@ TEST(BacklogTest, RestartDropsEverything) {
   EXPECT_EQ(TextFrom(backlog, 50), "x");
 }
 
-// Against a string that has everything.
+// Compares with a string that keeps everything.
 TEST(BacklogTest, RandomOperationsMatchAModel) {
   constexpr uint64_t kSeed = 7;
   Random random(kSeed);

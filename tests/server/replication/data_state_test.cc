@@ -1,5 +1,5 @@
-// What a replica's data is worth (History::data): after a snapshot that could not be read or loaded, and after a
-// command of the primary that failed. Such a replica must not take the place of its primary by itself.
+// The state of a replica's data (History::data) after a snapshot that could not be read or loaded, and after a command
+// of the primary that failed. Such a replica must not replace its primary by itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ const std::string kStrangeId(40, 'b');
 const std::string kEofMark(40, 'e');
 const std::vector<std::string> kLoadModes = {"disabled", "on-empty-db", "swapdb", "flush-before-load"};
 
-// A primary that the test plays, and a replica with the modes of loading.
+// A primary that the test plays, and a replica with each mode of loading.
 class DataStateTest : public testing::Test {
  protected:
   struct Pair {
@@ -34,7 +34,7 @@ class DataStateTest : public testing::Test {
       world.network().Run();
     }
     void Follow() { replica.Run("REPLICAOF 127.0.0.1 " + std::to_string(kStrangePort)); }
-    // Answers up to PSYNC once the replica has connected.
+    // Answers the handshake up to PSYNC after the replica has connected.
     void Greet() {
       for (int i = 0; i < 900 && stranger.received.find("PING") == std::string::npos; ++i) world.network().Step(100);
       Say("+PONG\r\n+OK\r\n+OK\r\n+OK\r\n");
@@ -51,7 +51,7 @@ class DataStateTest : public testing::Test {
       ASSERT_TRUE(replica.IsLinked());
       stranger.received.clear();
     }
-    // Gives the replica's data a history that others know.
+    // Gives the replica's data a history that other servers know.
     void AddReplica() {
       ReplicationMember& other = world.Add({});
       other.Follow(replica);
@@ -63,7 +63,7 @@ class DataStateTest : public testing::Test {
       world.network().HangUpAs(kStrangePort);
       world.network().Run();
     }
-    // A full synchronisation that ends after the replica has dropped its data.
+    // Breaks a full resynchronization after the replica has dropped its data.
     void LoseData() {
       BreakLink();
       Greet();
@@ -88,7 +88,7 @@ class DataStateTest : public testing::Test {
     for (int i = 0; i < 200; ++i) lines.push_back("SET key" + std::to_string(i) + " value");
     return Rdb(lines);
   }
-  // A server that asks for the role by PSYNC … FAILOVER.
+  // Sends PSYNC … FAILOVER, as a primary does that hands over its role.
   static TestReply AskForRole(ReplicationMember& replica) {
     TestClient client(replica.server());
     return client.Run("PSYNC " + replica.history().id + " " + std::to_string(replica.history().offset + 1) +
@@ -131,7 +131,7 @@ TEST_F(DataStateTest, AHeadThatCannotBeReadChangesNothingInAnyMode) {
         pair.Greet();
         const std::string length = is_stream ? "EOF:" + kEofMark : std::to_string(head.size() + rest.size());
         pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n$" + length + "\r\n");
-        // The head may come in pieces.
+        // The beginning may come in pieces.
         pair.Say(head.substr(0, 4));
         EXPECT_TRUE(pair.replica.history().IsWhole());
         pair.Say(head.substr(4) + rest);
@@ -156,7 +156,7 @@ TEST_F(DataStateTest, ASnapshotThatEndsBeforeItsHeadChangesNothing) {
     pair.Link(Rdb({"SET kept 1"}));
     for (const std::string& snapshot : {std::string(), std::string("RED")}) {
       pair.BreakLink();
-      pair.replica.Run("REPLICAOF 127.0.0.1 9000");  // also while the next attempt is put off
+      pair.replica.Run("REPLICAOF 127.0.0.1 9000");  // also while the next attempt is delayed
       pair.Greet();
       pair.SendSnapshot(snapshot);
       EXPECT_THAT(pair.replica.Run("KEYS *"), ArrayOf(Bulk("kept"))) << mode;
@@ -170,8 +170,8 @@ TEST_F(DataStateTest, ASnapshotThatEndsBeforeItsHeadChangesNothing) {
 
 struct Interruption {
   const char* name;
-  std::function<void(std::string& rdb)> damage;  // of the snapshot
-  bool is_broken;                                // the link ends in the middle
+  std::function<void(std::string& rdb)> damage;  // damages the snapshot
+  bool is_broken;                                // the link ends in the middle of the snapshot
 };
 
 const std::vector<Interruption>& Interruptions() {
@@ -180,13 +180,13 @@ const std::vector<Interruption>& Interruptions() {
       {"broken right after the head", [](std::string& rdb) { rdb.resize(12); }, true},
       {"wrong checksum", [](std::string& rdb) { rdb.back() = static_cast<char>(rdb.back() ^ 1); }, false},
       {"torn", [](std::string& rdb) { rdb.replace(rdb.size() / 2, 40, std::string(40, '\xfe')); }, false},
-      // A stream of Redis 8.6, in the place of the first key.
+      // A stream type of Redis 8.6 replaces the first key's type.
       {"type that is unknown", [](std::string& rdb) { rdb[rdb.find("\x04key") - 1] = 26; }, false},
   };
   return all;
 }
 
-// Whether the old data goes before the snapshot has come, or not before it is whole.
+// Whether the old data is dropped before the snapshot has come, or only when the snapshot is complete.
 bool DropsEarly(const std::string& mode) { return mode == "flush-before-load"; }
 
 TEST_F(DataStateTest, AReplicaWithoutItsDataIsUnfitInEachModeAtEachInterruption) {
@@ -218,7 +218,7 @@ TEST_F(DataStateTest, AReplicaWithoutItsDataIsUnfitInEachModeAtEachInterruption)
       }
       EXPECT_THAT(pair.replica.Run("DBSIZE"), Int(0));
       ExpectUnfit(pair.replica, "none");
-      // Once a snapshot has been loaded, all is well.
+      // After a snapshot has been loaded, the data is good again.
       if (pair.stranger.received.empty()) pair.Follow();
       pair.Greet();
       pair.SendSnapshot(whole, 700);
@@ -230,7 +230,7 @@ TEST_F(DataStateTest, AReplicaWithoutItsDataIsUnfitInEachModeAtEachInterruption)
   }
 }
 
-// The files of before are worth more than an empty data set.
+// The earlier files are worth more than an empty data set.
 TEST_F(DataStateTest, AnEmptiedReplicaDoesNotOverwriteItsFiles) {
   for (const std::string& file : {std::string("appendonly yes"), std::string("save 1 1")}) {
     for (const bool is_killed : {false, true}) {
@@ -239,7 +239,7 @@ TEST_F(DataStateTest, AnEmptiedReplicaDoesNotOverwriteItsFiles) {
       pair.Follow();
       pair.Link(Rdb({"SET kept 1"}));
       pair.Say(EncodeRequest({"SET", "kept", "2"}));
-      pair.world.network().Step(3000);  // the save point
+      pair.world.network().Step(3000);  // reaches the save point
       pair.LoseData();
       ExpectUnfit(pair.replica, "none");
       pair.world.network().Step(5000);
@@ -251,14 +251,15 @@ TEST_F(DataStateTest, AnEmptiedReplicaDoesNotOverwriteItsFiles) {
   }
 }
 
-// Clients of a writable replica may fill what has lost the primary's data, and a BGSAVE of before may still be due.
+// Clients of a writable replica may write after it lost the primary's data, and a BGSAVE from before may still be
+// scheduled.
 TEST_F(DataStateTest, WhatIsWrittenAfterTheLossDoesNotReplaceTheFile) {
   Pair pair({"repl-diskless-load flush-before-load", "save 1 1", "replica-read-only no", "appendonly yes"});
   pair.Follow();
   pair.Link(Rdb({"SET kept 1"}));
   EXPECT_THAT(pair.replica.Run("SAVE"), Ok());
   const auto saved = [&] { return pair.replica.server().files().Content("dump.rdb"); };
-  // The append-only file is being rewritten after the synchronisation.
+  // The append-only file is being rewritten after the synchronization.
   EXPECT_THAT(pair.replica.Run("BGSAVE SCHEDULE"), Simple("Background saving scheduled"));
   pair.LoseData();
   ExpectUnfit(pair.replica, "none");
@@ -272,7 +273,7 @@ TEST_F(DataStateTest, WhatIsWrittenAfterTheLossDoesNotReplaceTheFile) {
   EXPECT_THAT(saved(), HasSubstr("kept"));
 }
 
-// The append-only file is off, but its file is good.
+// The append-only file is off, but the file on the disk is good.
 TEST_F(DataStateTest, ARewriteThatWasScheduledBeforeTheLossDoesNotReplaceTheFile) {
   Pair pair({"repl-diskless-load flush-before-load", "save \"\"", "appendonly yes"});
   pair.Follow();
@@ -316,7 +317,7 @@ TEST_F(DataStateTest, AnOperatorMayPromoteAnEmptiedReplica) {
   EXPECT_TRUE(pair.replica.history().IsWhole());
 }
 
-// The Sentinel may have chosen it by an old INFO.
+// The Sentinel may have chosen the replica by an old INFO.
 TEST_F(DataStateTest, ASentinelMayNotPromoteAnEmptiedReplica) {
   Pair pair({"repl-diskless-load flush-before-load"});
   pair.Follow();
@@ -332,12 +333,12 @@ TEST_F(DataStateTest, ASentinelMayNotPromoteAnEmptiedReplica) {
 
 // --- Data of before, when another server is followed.
 
-// The keys of one primary are no copy of another one's, however complete they are.
+// The keys of one primary are no copy of another primary's keys, however complete they are.
 TEST_F(DataStateTest, TheDataOfBeforeIsNoneOfAStrangersUntilItIsLinked) {
   const std::vector<std::vector<std::string>> pasts = {
       {"SET own 1"},              // it was a primary
       {"SET own 1", "FLUSHALL"},  // and has replicas, so the empty data set has a history
-      {"REPLICAOF 127.0.0.1 1"},  // it has never been linked to the one that it followed
+      {"REPLICAOF 127.0.0.1 1"},  // it has never been linked to the primary that it followed
   };
   for (const std::vector<std::string>& past : pasts) {
     SCOPED_TRACE(past.back());
@@ -348,7 +349,7 @@ TEST_F(DataStateTest, TheDataOfBeforeIsNoneOfAStrangersUntilItIsLinked) {
     const std::string id = pair.replica.history().id;
     pair.Follow();
     ExpectUnfit(pair.replica, "other");
-    // The history is worth a question.
+    // The replica still offers this history in PSYNC.
     pair.Greet();
     EXPECT_EQ(pair.replica.history().id, id);
     pair.SendSnapshot("RED");
@@ -373,7 +374,7 @@ TEST_F(DataStateTest, AStrangerThatContinuesTheHistoryMakesTheDataItsOwn) {
 }
 
 // After the master of a group has failed, its replicas belong to the promoted one. The master that returns may have
-// parted from it, and a replica with a link may belong to another group, from which the Sentinel takes it back.
+// different data. A replica with a link may belong to another group, from which the Sentinel takes it back.
 TEST_F(DataStateTest, ASentinelLeadsReplicasWithoutALinkToASiblingAndOthersToAStranger) {
   enum class Past { kMaster, kLinked, kMasterFailed };
   for (const Past past : {Past::kMaster, Past::kLinked, Past::kMasterFailed}) {
@@ -388,7 +389,7 @@ TEST_F(DataStateTest, ASentinelLeadsReplicasWithoutALinkToASiblingAndOthersToASt
     sentinel.Run("CLIENT SETNAME sentinel-0123abcd-cmd");
     EXPECT_THAT(sentinel.Run("SLAVEOF 127.0.0.1 1"), Ok());
     EXPECT_EQ(pair.replica.Info("slave_priority"), past == Past::kMasterFailed ? "100" : "0");
-    // What it has is its own, if an operator says so.
+    // REPLICAOF NO ONE by an operator makes the data the server's own.
     EXPECT_THAT(pair.replica.Run("REPLICAOF NO ONE"), Ok());
     EXPECT_TRUE(pair.replica.history().IsWhole());
     EXPECT_THAT(pair.replica.Run("DBSIZE"), Int(1));
@@ -420,7 +421,7 @@ TEST_F(DataStateTest, ThePauseAfterSnapshotsOfNoUseGrowsAndAnOperatorEndsIt) {
   EXPECT_LE(pair.world.network().NowMs() - asked_ms, 1000);
   pair.SendSnapshot("REDIS0013 and so on");
   EXPECT_EQ(pair.replica.Info("master_sync_retry_in_seconds"), "2");
-  // A link that only breaks is made again each second.
+  // A link that only breaks is restored each second.
   pair.Greet();
   pair.Link(Rdb({"SET a 1"}));
 }
@@ -445,7 +446,7 @@ TEST_F(DataStateTest, ACommandThatFailsEndsTheLinkBeforeIt) {
     std::vector<Bytes> request(words.begin(), words.end());
     std::string text;
     AppendRequest(text, request);
-    // In one piece, with writes before and after.
+    // The transaction comes in one piece, with writes before and after it.
     pair.Say(before + text + EncodeRequest({"SET", "after", "1"}));
     EXPECT_FALSE(pair.replica.IsLinked());
     EXPECT_EQ(pair.replica.history().offset, 100 + static_cast<int64_t>(before.size()));
@@ -456,17 +457,17 @@ TEST_F(DataStateTest, ACommandThatFailsEndsTheLinkBeforeIt) {
     EXPECT_THAT(pair.replica.Info("master_sync_last_error"), Not(HasSubstr("secret")));
     ExpectUnfit(pair.replica, "diverged");
     EXPECT_THAT(pair.replica.Run("ROLE"), ArrayOf(Bulk("slave"), AnyReply(), AnyReply(), Bulk("none"), Int(-1)));
-    // It acknowledges nothing more, and does not connect again.
+    // The replica acknowledges nothing more, and does not reconnect.
     pair.world.network().Step(5000);
     EXPECT_THAT(pair.stranger.received, Not(HasSubstr("ACK\r\n$" + std::to_string(request.size()))));
     EXPECT_EQ(pair.stranger.connections, 1);
-    // Until an operator says so: then with a whole snapshot.
+    // When an operator requests it, the replica reconnects and gets a whole snapshot.
     EXPECT_THAT(pair.replica.Run("REPLICAOF 127.0.0.1 9000"), Ok());
     pair.stranger.received.clear();
     pair.world.network().Run();
     pair.Say("+PONG\r\n+OK\r\n+OK\r\n+OK\r\n");
     EXPECT_THAT(pair.stranger.received, HasSubstr(EncodeRequest({"PSYNC", "?", "-1"})));
-    if (name == "lpush") {  // a primary that continues all the same is not believed
+    if (name == "lpush") {  // a primary that continues nevertheless is not trusted
       pair.Say("+CONTINUE\r\n");
       EXPECT_FALSE(pair.replica.IsLinked());
       ExpectUnfit(pair.replica, "diverged");
@@ -491,7 +492,8 @@ TEST_F(DataStateTest, AFailureInATransactionLeavesAllOfItUnacknowledged) {
     ExpectUnfit(pair.replica, "diverged");
     EXPECT_EQ(pair.replica.history().offset, 100);
     EXPECT_THAT(pair.replica.Run("EXISTS after"), Int(0));
-    // A part of the transaction may be here, so a file names no history from which a restart could continue.
+    // Only part of the transaction may have been applied, so a file names no history from which a restart could
+    // continue.
     pair.replica.Run("SAVE");
     EXPECT_THAT(pair.replica.files().Content("dump.rdb"), Not(HasSubstr("repl-id")));
   }
@@ -547,7 +549,7 @@ TEST_F(DataStateTest, AFailedReplicaThatIsPromotedHasAHistoryOfItsOwn) {
   EXPECT_NE(pair.replica.history().former_id, kStrangeId);
 }
 
-// WAIT does not count it, FAILOVER does not choose it, and min-replicas-to-write sees that it is gone.
+// WAIT does not count the replica, FAILOVER does not choose it, and min-replicas-to-write sees that it is missing.
 TEST_F(DataStateTest, APrimaryDoesNotCountAReplicaThatCouldNotRunAWrite) {
   ReplicationWorld world(7);
   ReplicationMember& primary = world.Add();
@@ -567,8 +569,8 @@ TEST_F(DataStateTest, APrimaryDoesNotCountAReplicaThatCouldNotRunAWrite) {
   EXPECT_THAT(primary.Run("FAILOVER"), Error("ERR FAILOVER requires connected replicas."));
 }
 
-// Its own clients may have made the difference, as in the Tcl suite of Redis. An error that does not depend on the data
-// is no such difference.
+// The replica's own clients may have made the difference, as in the Tcl suite of Redis. An error that does not depend
+// on the data is not such a difference.
 TEST_F(DataStateTest, AWritableReplicaKeepsTheLinkUnlessTheErrorIsOfTheRequest) {
   for (const std::vector<std::string>& request : {std::vector<std::string>{"NOSUCH"},
                                                   {"SET", "k", "v", "NOSUCH"},
@@ -610,7 +612,7 @@ class DataStateInClusterTest : public ClusterPairTest {
     network().Step(4000);
     ASSERT_TRUE(target_.IsLinked());
   }
-  // The primary says something that no version knows.
+  // Sends a command that no version knows.
   void Diverge() {
     source_->replication().stream().AppendRequest({"NOSUCH"});
     network().Step(1500);
@@ -645,8 +647,8 @@ TEST_F(DataStateInClusterTest, ATakeoverIsDoneWithAWarning) {
   EXPECT_TRUE(target_.history().IsWhole());
 }
 
-// It has the keys of its former primary: with these it must not take the slots of another one, even at the same
-// address.
+// The replica has the keys of its former primary: with these it must not take the slots of another primary, even at the
+// same address.
 TEST_F(DataStateInClusterTest, AReplicaThatChangesTheShardIsUnfitUntilItIsLinked) {
   Random random(7);
   source_.Run("SET k 1");
@@ -670,7 +672,7 @@ TEST_F(DataStateInClusterTest, AReplicaThatChangesTheShardIsUnfitUntilItIsLinked
   EXPECT_TRUE(target_.history().IsWhole());
 }
 
-// A primary without slots that becomes a replica of another shard leads its replicas there, with what they have.
+// A primary without slots that becomes a replica of another shard takes its replicas there, with their data.
 TEST_F(DataStateInClusterTest, APrimaryThatLeavesForAnotherShardTakesItsReplicaAlongAsAStranger) {
   Link();
   Random random(7);
@@ -692,7 +694,7 @@ TEST_F(DataStateInClusterTest, APrimaryThatLeavesForAnotherShardTakesItsReplicaA
   EXPECT_EQ(target_.Info("slave_priority"), "0");
 }
 
-// Valkey 8 sends these to its replicas, which follow the bus here.
+// Valkey 8 sends these commands to its replicas; here replicas follow the bus.
 TEST_F(DataStateInClusterTest, SetSlotInTheStreamIsNoFailure) {
   Link();
   source_->replication().stream().AppendRequest({"CLUSTER", "SETSLOT", "1", "NODE", Id(source_)});

@@ -1,5 +1,5 @@
-// A replica that loads the snapshot while it arrives (repl-diskless-load): what clients see meanwhile, and what is
-// there when it breaks.
+// A replica that loads the snapshot while it arrives (repl-diskless-load): what clients see meanwhile, and which data
+// remains when the transfer breaks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,12 +28,12 @@ class DirectLoadTest : public ReplicationTest {
   static void LoadFunction(ReplicationMember& member, const std::string& value) {
     member.Run({"FUNCTION", "LOAD", "REPLACE", std::string(kLibrary) + value + " end, flags={'no-writes'}}"});
   }
-  // Enough that the snapshot takes many movements.
+  // Writes enough that the snapshot takes many movements of the network.
   static void Fill(ReplicationMember& member, const std::string& prefix) {
     for (int i = 0; i < 300; ++i) member.Run("SET " + prefix + std::to_string(i) + " value");
     member.Run("HSET " + prefix + "hash a 1 b 2");
   }
-  // Moves until the replica has begun to load. False: it never does.
+  // Moves until the replica has begun to load. Returns false if it never does.
   bool MoveIntoLoading(ReplicationMember& replica) {
     for (int i = 0; i < 2000; ++i) {
       if (replica->phase().load() != ServerPhase::Load::kNone && replica.Info("master_sync_read_bytes") != "0")
@@ -42,7 +42,7 @@ class DirectLoadTest : public ReplicationTest {
     }
     return false;
   }
-  // A replica that was linked, and gets a snapshot of the same history.
+  // Adds a replica that was linked, and gets a snapshot of the same history when it reconnects.
   ReplicationMember& AddThatComesBack(ReplicationMember& primary) {
     ReplicationMember& replica = AddReplica("swapdb", {"replica-read-only no"});
     LoadFunction(primary, "1");
@@ -166,7 +166,7 @@ TEST_F(DirectLoadTest, AnEmptyDataSetIsEmptyAgainWhenTheLinkBreaks) {
   ExpectSameData(primary, replica);
 }
 
-// It may have been told apart by the primary in between, so nothing of the half-loaded data may claim its history.
+// The snapshot was incomplete, so nothing of the half-loaded data may claim the primary's history.
 TEST_F(DirectLoadTest, AHalfLoadedReplicaWantsAWholeSnapshotAgain) {
   ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
   ReplicationMember& replica = AddReplica("on-empty-db");
@@ -219,7 +219,7 @@ TEST_F(DirectLoadTest, TheAppendOnlyFileFollows) {
   }
 }
 
-// Redis: tries ten times, and ends the server then.
+// Redis tries ten times, and then ends the server.
 TEST_F(DirectLoadTest, TheAppendOnlyFileFollowsThoughNoChildCouldBeMadeAtFirst) {
   for (const std::string load : {"swapdb", "on-empty-db", "disabled"}) {
     ReplicationWorld world(8);

@@ -1,4 +1,5 @@
-// A replica that cannot go on from the backlog gets a snapshot, then the stream from the moment of its fork.
+// A replica that cannot continue from the backlog gets a snapshot, and then the stream from the moment of the primary's
+// fork.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@ namespace {
 using ReplicationMember = ReplicationWorld::Member;
 using testing::HasSubstr;
 
-// How a snapshot leaves the primary, and where the replica puts it.
+// How a snapshot leaves the primary, and where the replica writes it.
 struct Way {
   const char* name;
   const char* sync;
@@ -222,7 +223,7 @@ TEST_P(FullSyncTest, LinesWhileItWaitsAreNoAnswer) {
   primary.server().forker().Hold();
   replica.Follow(primary);
   network().Step(30'000);
-  if (IsPipe()) return;  // Redis: while a pipe is silent nobody says anything
+  if (IsPipe()) return;  // Redis: the primary sends nothing while a pipe is silent
   EXPECT_EQ(network().Dials(), 1) << "the primary is there, and says so";
   primary.server().forker().Release();
   network().Step(5000);
@@ -236,7 +237,7 @@ TEST(FullSyncOfSeveralTest, AFileAndAPipeAtTheSameTimeDoNotMix) {
   ReplicationMember& replica = world.Add();
   primary.Run("CONFIG SET rdbcompression no");
   for (int i = 0; i < 100; ++i) primary.Run("SETRANGE key" + std::to_string(i) + " 7000 x");
-  // An old replica, which takes no streams, receives a file and is slow.
+  // An old replica, which does not accept diskless transfers, receives a file and is slow.
   TestClient old(primary.server());
   old.SetReading(TestClient::Reading::kNo);
   old.Send("PSYNC ? -1");
@@ -295,7 +296,7 @@ TEST(FullSyncOfSeveralTest, AFileThatNobodyWantsAnyMoreIsNotFinished) {
   }
 }
 
-// One that is stuck holds up the pipe for all, but the others do not pay for it.
+// A stuck replica delays the pipe for all, but only the stuck one is dropped.
 TEST(FullSyncOfSeveralTest, OnlyTheReplicaThatIsStuckIsGivenUp) {
   ReplicationWorld world(3);
   ReplicationMember& primary = world.Add({"repl-diskless-sync yes", "repl-timeout 5", "repl-diskless-sync-delay 1"});

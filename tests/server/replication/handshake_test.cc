@@ -29,7 +29,7 @@ class HandshakeTest : public testing::Test {
   }
   Settings& Adjust() { return server_->config().Adjust(); }
   void ExpectNext(const std::vector<std::string>& words) { EXPECT_EQ(handshake_->NextRequest(), EncodeRequest(words)); }
-  // Up to PSYNC, which is sent.
+  // Runs the handshake up to PSYNC, which is sent.
   Handshake& ToPsync(MayContinue may_continue = MayContinue::kYes) {
     Handshake& handshake = Begin(may_continue);
     while (handshake.NextRequest().find("PSYNC") == std::string::npos) handshake.Answer("+OK");

@@ -1,4 +1,4 @@
-// Primaries that lie, and such that send junk: the link ends with a line in the log, and the server lives on.
+// Primaries that send false or meaningless data: the link ends with a line in the log, and the server continues.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class HostilePrimaryTest : public testing::Test {
     network().SendAs(kPort, bytes);
     network().Run();
   }
-  // Connects and answers up to PSYNC.
+  // Connects and answers the handshake up to PSYNC.
   void Greet() {
     if (replica_.Info("role") == "master") {
       stranger_.received.clear();
@@ -37,7 +37,7 @@ class HostilePrimaryTest : public testing::Test {
     Say("+PONG\r\n+OK\r\n+OK\r\n+OK\r\n");
     EXPECT_THAT(stranger_.received, HasSubstr("PSYNC"));
   }
-  // A snapshot of another server.
+  // The snapshot of another server.
   std::string Rdb(const std::vector<std::string>& lines = {"SET a 1"}) {
     TestServer other({.directives = {"save \"\""}});
     TestClient client(other);
@@ -51,7 +51,7 @@ class HostilePrimaryTest : public testing::Test {
     Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb);
     ASSERT_TRUE(replica_.IsLinked());
   }
-  // The link ended, the server lives, and there are no files left.
+  // Checks that the link ended, the server runs, and no temporary files are left.
   void ExpectEnded(const std::string& reason) {
     EXPECT_FALSE(replica_.IsLinked());
     EXPECT_THAT(replica_.Log(), HasSubstr(reason));
@@ -121,7 +121,7 @@ TEST_F(HostilePrimaryTest, ADamagedSnapshotAtEveryByteOrTooShort) {
       continue;
     }
     ++failed;
-    const bool is_head = at < 9;  // which is judged before anything is done for the rest
+    const bool is_head = at < 9;  // which is checked before the rest is processed
     EXPECT_THAT(replica_.Run("DBSIZE"), Int(is_head ? 1 : 0)) << at;
     EXPECT_EQ(replica_.Info("replica_data"), is_head ? "other" : "none") << at;
     EXPECT_NE(replica_.history().id, kId) << "nothing goes on from what was not loaded";
@@ -133,7 +133,7 @@ TEST_F(HostilePrimaryTest, ADamagedSnapshotAtEveryByteOrTooShort) {
   ExpectEnded("Failed trying to load the MASTER synchronization DB from disk");
 }
 
-// What could not be loaded is the data of no history.
+// Data that could not be loaded belongs to no history.
 TEST_F(HostilePrimaryTest, AfterASnapshotThatCouldNotBeLoadedNobodyGoesOn) {
   Link();
   replica_.Run("CLIENT KILL TYPE MASTER");
@@ -157,7 +157,7 @@ TEST_F(HostilePrimaryTest, TheAppendOnlyFileKeepsTheOldDataWhenTheNewCouldNotBeL
   replica.Run("REPLICAOF 127.0.0.1 9000");
   world.network().Step(1000);
   std::string rdb = Rdb({"SET a 1", "SET b 2", "SET c 3"});
-  rdb.back() = static_cast<char>(rdb.back() ^ 1);  // the checksum: all keys were loaded before
+  rdb.back() = static_cast<char>(rdb.back() ^ 1);  // damages the checksum, after all keys were loaded
   world.network().SendAs(kPort, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC " + kId + " 100\r\n$" +
                                     std::to_string(rdb.size()) + "\r\n" + rdb);
   world.network().Step(3000);
@@ -168,7 +168,7 @@ TEST_F(HostilePrimaryTest, TheAppendOnlyFileKeepsTheOldDataWhenTheNewCouldNotBeL
   EXPECT_EQ(replica.Info("replica_data"), "") << "old data, but whole";
 }
 
-// Its code would run for ever.
+// The library's code would run forever.
 TEST_F(HostilePrimaryTest, AnEndlessLibraryInTheSnapshot) {
   Greet();
   replica_.server().clock().PassWithEachLook(1000);
@@ -180,7 +180,7 @@ TEST_F(HostilePrimaryTest, AnEndlessLibraryInTheSnapshot) {
   ExpectEnded("Failed loading library, Error registering functions: ERR FUNCTION LOAD timeout");
 }
 
-// Each ends in time.
+// Each library ends in time, but there are endlessly many.
 TEST_F(HostilePrimaryTest, SlowLibrariesWithoutEndInTheSnapshot) {
   Greet();
   replica_.server().clock().PassWithEachLook(40'000);
@@ -259,7 +259,7 @@ TEST_F(HostilePrimaryTest, AStreamThatIsNoStream) {
   EXPECT_THAT(replica_.Log(), HasSubstr("The master's stream contains a protocol error"));
 }
 
-// A partial resynchronisation would bring these bytes again.
+// A partial resynchronization would bring the same bytes again.
 TEST_F(HostilePrimaryTest, AfterAStreamThatIsNoStreamASnapshotIsWantedAndNotAtOnce) {
   Link();
   stranger_.received.clear();
@@ -272,7 +272,7 @@ TEST_F(HostilePrimaryTest, AfterAStreamThatIsNoStreamASnapshotIsWantedAndNotAtOn
   EXPECT_THAT(stranger_.received, HasSubstr("PSYNC\r\n$1\r\n?"));
 }
 
-// A primary that drops each link as soon as it is up would be asked again all the time.
+// Without a delay, a replica would reconnect incessantly to a primary that drops each link immediately.
 TEST_F(HostilePrimaryTest, ALinkThatIsShortIsNotMadeAgainAtOnce) {
   for (const bool is_short : {true, false}) {
     Link();

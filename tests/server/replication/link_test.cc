@@ -14,7 +14,7 @@ using testing::Not;
 
 class LinkTest : public ReplicationTest {};
 
-// One of every kind of effect.
+// Writes that cover every kind of propagated command.
 const std::vector<std::string>& EffectLines() {
   static const std::vector<std::string> lines = {
       "SET a 1",
@@ -109,7 +109,7 @@ TEST_F(LinkTest, EffectsArriveByteByByteAndAllAtOnce) {
   }
 }
 
-// The stream of a session, and what a replica that is there for all of it has.
+// Breaks the stream of a session at every byte, and compares with a replica that received all of it.
 TEST_F(LinkTest, ABreakAtEveryByteLosesNothingAndRepeatsNothing) {
   const std::vector<std::string> lines = {
       "INCR n", "MULTI",    "INCR n", "RPUSH l x",
@@ -126,7 +126,7 @@ TEST_F(LinkTest, ABreakAtEveryByteLosesNothingAndRepeatsNothing) {
   const auto bytes = static_cast<uint64_t>(primary.history().offset - before);
   world.network().Run();
   for (uint64_t cut = 0; cut <= bytes; ++cut) {
-    // The stream comes all at once, and its end a byte too late.
+    // The whole stream comes in one piece, and the break one byte too late.
     world.network().Break(replica.port(), primary.port());
     world.network().SetPiece(1'000'000);
     world.network().Refuse(primary.port());
@@ -183,7 +183,7 @@ TEST_F(LinkTest, AMiddleOneThatBreaksAwayFromInsideATransactionKeepsItsReplicasR
   ReplicationMember& primary = world_.Add();
   ReplicationMember& middle = AddLinked(primary);
   ReplicationMember& last = AddLinked(middle);
-  // One piece: a whole request, and the beginning of a transaction.
+  // One piece with a whole request and the beginning of a transaction.
   network().Break(middle.port(), primary.port());
   network().SetPiece(1'000'000);
   network().Refuse(primary.port());
@@ -308,7 +308,7 @@ TEST_F(LinkTest, AReplicaThatBecomesAPrimaryKeepsItsBacklogForAWhile) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& one = AddLinked(primary, {"repl-backlog-ttl 60"});
   ReplicationMember& other = AddLinked(primary);
-  network().Step(200'000);  // it had no replicas for longer than the time to live
+  network().Step(200'000);  // the primary has had no replicas for longer than repl-backlog-ttl
   one.Run("REPLICAOF NO ONE");
   network().Step(3000);
   EXPECT_TRUE(one->replication().stream().IsKept());
@@ -349,7 +349,7 @@ TEST_F(LinkTest, TheStreamIsBelievedAboutExpiredKeys) {
   network().SetApart(primary.port(), replica.port());
   primary.Run("APPEND k w");
   primary.Run("PERSIST k");
-  network().Step(3000);  // the deadline passes before the replica hears of it
+  network().Step(3000);  // the deadline passes before the replica receives the removal
   EXPECT_THAT(replica.Run("GET k"), Nil());
   network().SetAllTogether();
   network().Run();

@@ -1,4 +1,5 @@
-// What a link means for clients of both sides: who may do what, acknowledgements, and what goes over it beside writes.
+// Effects of a link on clients of both sides: which commands are allowed, acknowledgements, and what the link
+// transports in addition to writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,7 +115,7 @@ TEST_F(LinkUseTest, AnOffsetThatIsNoneIsRefused) {
   EXPECT_THAT(primary.Run("PING"), Simple("PONG"));
 }
 
-// It may go on with the history that they have.
+// The other primary may offer a partial resynchronization from the history that they share.
 TEST_F(LinkUseTest, AReplicaThatTriesAnotherPrimaryKeepsItsOwnReplicas) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& middle = AddLinked(primary);
@@ -131,7 +132,7 @@ TEST_F(LinkUseTest, AReplicaThatTriesAnotherPrimaryKeepsItsOwnReplicas) {
   EXPECT_EQ(Stat(middle, "sync_partial_ok"), 0);
 }
 
-// Else the answer to PSYNC, and the beginning of the stream, would be taken back.
+// Otherwise the answer to PSYNC, and the beginning of the stream, would be discarded.
 TEST_F(LinkUseTest, ClientReplyDoesNotSilenceTheStream) {
   ReplicationMember& primary = world_.Add();
   for (const char* line : {"CLIENT REPLY SKIP", "CLIENT REPLY OFF"}) {
@@ -303,7 +304,7 @@ TEST_F(LinkUseTest, TheLinkToThePrimaryIsNoClientThatCanBeEvicted) {
   ExpectSameData(primary, replica);
 }
 
-// The replica that is behind costs memory, which no key must make room for.
+// A replica that lags costs memory, but no key is evicted for it.
 TEST_F(LinkUseTest, OutputOfReplicasEvictsNoKeys) {
   ReplicationMember& primary =
       world_.Add({"maxmemory-policy allkeys-random", "repl-backlog-size 16kb", "slowlog-log-slower-than -1"});

@@ -1,7 +1,7 @@
-// Servers that follow each other while connections break, machines are apart, processes die and roles change: when all
-// is well again, all have the same data.
+// Servers that follow each other while connections break, machines are separated, processes end and roles change. After
+// all faults end, all have the same data.
 //
-// RESPITE_REPLICATION_ROUNDS and RESPITE_REPLICATION_SEED run more of it, or one of it again.
+// RESPITE_REPLICATION_ROUNDS sets the number of rounds. RESPITE_REPLICATION_SEED repeats the round with this seed.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -50,7 +50,7 @@ class ReplicationStory {
     if (random_.Below(4) == 0) lines.push_back("appendonly yes");
     return lines;
   }
-  // A chain or a star; never a circle.
+  // Makes the server follow another one, in a chain or a star; never in a circle.
   void FollowSomebody(size_t index) {
     if (index == primary_ || !At(index).Runs()) return;
     const bool is_chain = random_.Below(3) == 0 && leader_ != index && leader_ != primary_ && At(leader_).Runs();
@@ -172,7 +172,7 @@ class ReplicationStory {
       if (!At(i).Runs()) Start(i);
     }
     for (ReplicationMember& member : world_.members()) member.Run("FAILOVER ABORT");
-    network.Step(8000);  // what was asked of others before that happens, too
+    network.Step(8000);  // also lets earlier requests to other servers end
     Primary().Run("REPLICAOF NO ONE");
     for (size_t i = 0; i < world_.members().size(); ++i)
       if (i != primary_) At(i).Follow(Primary());

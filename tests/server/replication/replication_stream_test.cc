@@ -1,4 +1,4 @@
-// What replicas get is what the append-only file gets.
+// Replicas get the same commands as the append-only file.
 #include "server/replication/replication_stream.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class ReplicationStreamTest : public testing::Test {
     for (const auto& words : all) text += EncodeRequest(words);
     return text;
   }
-  // One Unit with these effects.
+  // One execution unit with these propagated commands.
   struct One {
     int db;
     std::vector<Bytes> words;
@@ -127,7 +127,7 @@ TEST_F(ReplicationStreamTest, ABeginningInTheMiddleCountsOn) {
   EXPECT_EQ(stream_.backlog().Begin(), 1000);
 }
 
-// Pieces of a transaction that are too long for the shared log.
+// Parts of a transaction that are too long for the shared log.
 TEST_F(ReplicationStreamTest, LongEffectsAreWhole) {
   stream_.Begin();
   const std::string value(100'000, 'v');
@@ -135,7 +135,7 @@ TEST_F(ReplicationStreamTest, LongEffectsAreWhole) {
   EXPECT_EQ(Text(), Requests({{"MULTI"}, {"SELECT", "0"}, {"SET", "a", value}, {"SET", "b", "1"}, {"EXEC"}}));
 }
 
-// The same Units, through a server with both.
+// Sends the same execution units through a server that has both an append-only file and replicas.
 TEST_F(ReplicationStreamTest, IsFramedAsTheAppendOnlyFile) {
   TestServer server({.directives = {"appendonly yes", "aof-use-rdb-preamble no", "save \"\""}});
   TestClient client(server);

@@ -1,4 +1,4 @@
-// Servers change their roles, and start again: who may go on from which history.
+// Servers change their roles, and restart: which server may continue from which history.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -268,7 +268,7 @@ TEST_F(RoleTest, FailoverToOneThatRefusesIsUndone) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& replica = AddLinked(primary);
   EXPECT_THAT(primary.Run("FAILOVER TO 127.0.0.1 7002"), Ok());
-  // Meanwhile it became a primary with a history of its own.
+  // The replica has become a primary with its own history meanwhile.
   replica.Run("REPLICAOF NO ONE");
   network().Step(6000);
   EXPECT_EQ(primary.Info("master_failover_state"), "no-failover");
@@ -291,7 +291,7 @@ TEST_F(RoleTest, WhoHandsOverKeepsToItUntilItIsAborted) {
   ExpectSameData(primary, replica);
 }
 
-// Two that hand over to each other at the same time.
+// Two servers hand over to each other at the same time.
 TEST_F(RoleTest, WhoHandsOverMayBeMadeThePrimaryByAnother) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& replica = AddLinked(primary);
@@ -305,7 +305,7 @@ TEST_F(RoleTest, WhoHandsOverMayBeMadeThePrimaryByAnother) {
   EXPECT_THAT(primary.Run("SET a 1"), Ok());
 }
 
-// Redis: only an answer to PSYNC ends it, or the loss of the link while one is awaited.
+// Redis: only a reply to PSYNC ends it, or the loss of the link while a reply is awaited.
 TEST_F(RoleTest, AFailoverToOneThatCannotBeAskedGoesOn) {
   ReplicationMember& primary = world_.Add({"masterauth wrong"});
   ReplicationMember& replica = AddLinked(primary);
@@ -439,7 +439,7 @@ TEST_F(RoleTest, AReplicaThatIsAheadOfTheDumpOfItsPrimaryGetsASnapshot) {
   ExpectSameData(primary, replica);
 }
 
-// The dump of a primary says what its stream had selected.
+// A primary's dump records which database its stream had selected.
 TEST_F(RoleTest, AFormerPrimaryGoesOnFromItsDumpInTheRightDatabase) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& replica = AddLinked(primary);
@@ -456,7 +456,7 @@ TEST_F(RoleTest, AFormerPrimaryGoesOnFromItsDumpInTheRightDatabase) {
   ExpectSameData(primary, replica);
 }
 
-// Its stream may still say something about keys whose deadlines in the dump have passed.
+// The primary's stream may still contain commands about keys whose deadlines in the dump have passed.
 TEST_F(RoleTest, AReplicaKeepsExpiredKeysOfItsDump) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& replica = AddLinked(primary);
@@ -474,7 +474,7 @@ TEST_F(RoleTest, AReplicaKeepsExpiredKeysOfItsDump) {
   ExpectSameData(primary, replica);
 }
 
-// Replicas that go on have those keys, and must hear that they are gone.
+// Replicas that continue still have those keys, and must be told to delete them.
 TEST_F(RoleTest, WhatExpiredWhileThePrimaryWasDownGoesFromItsReplicas) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& replica = AddLinked(primary);

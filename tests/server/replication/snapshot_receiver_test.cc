@@ -30,7 +30,7 @@ class SnapshotReceiverTest : public testing::Test {
     file_ = std::make_unique<SnapshotFile>(SnapshotFile::Parts{log_, files_}, kReceivedPath);
     status_ = Status::kMore;
   }
-  // Feeds pieces; returns what is left behind the end.
+  // Feeds the pieces. Returns the bytes after the end of the snapshot.
   std::string TakePieces(std::initializer_list<Bytes> pieces) {
     for (const Bytes piece : pieces) {
       auto progress = receiver_->Take(piece);

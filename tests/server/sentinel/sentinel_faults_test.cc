@@ -1,5 +1,5 @@
-// Sentinels whose network, processes and servers fail at random: no epoch ever names two primaries, and all agree when
-// everything works again.
+// Sentinels whose network, processes and servers fail at random: no epoch ever names two primaries, and all agree after
+// the faults end.
 #include <gtest/gtest.h>
 
 #include "tests/support/sentinel_world.h"
@@ -87,7 +87,7 @@ TEST(SentinelFaultsTest, ThreeSentinels) { RunSeeds({}, 1, 40); }
 
 TEST(SentinelFaultsTest, FiveSentinels) { RunSeeds({.sentinels = 5, .servers = 4, .quorum = 3}, 101, 120); }
 
-// The quorum says who is down; a majority must still vote.
+// The quorum decides which server is down; a majority must still vote.
 TEST(SentinelFaultsTest, AQuorumOfOne) { RunSeeds({.sentinels = 5, .servers = 3, .quorum = 1}, 201, 220); }
 
 TEST(SentinelFaultsTest, NewSeeds) {

@@ -1,4 +1,4 @@
-// What a Sentinel writes into its file, it reads again, whatever is in names, passwords and paths.
+// A Sentinel reads again everything that it writes into its file, with any bytes in names, passwords and paths.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ std::vector<std::string> Texts(const std::vector<SentinelLine>& lines) {
   return texts;
 }
 
-// The lines that a Sentinel writes after it has read these; nothing if it refuses them.
+// Returns the lines that a Sentinel writes after it has read these lines; nullopt if it refuses them.
 std::optional<std::vector<SentinelLine>> Written(const std::vector<ConfigLine>& lines) {
   const SystemClock clock;
   const SystemPace pace;

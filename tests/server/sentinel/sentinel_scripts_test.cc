@@ -1,4 +1,4 @@
-// Programs of the operator.
+// Notification and reconfiguration scripts of the operator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What Sentinels do, on fake time and a network in memory.
+// The behaviour of Sentinels on fake time and a network in memory.
 #include "server/sentinel/sentinel.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ class SentinelTest : public testing::Test {
   void Settle() {
     ASSERT_TRUE(world_.StepUntil([this] { return world_.AllKnowAll(); }, kLimitMs));
   }
-  // A port of a server that is not the first one, which all name.
+  // Steps until all Sentinels name a primary other than the first one.
   void AwaitSwitch() {
     const auto has_switched = [this] { return world_.Agrees() && world_[0].primary().address.port != kPrimaryPort; };
     ASSERT_TRUE(world_.StepUntil(has_switched, kLimitMs)) << world_.Disagreement();
@@ -44,7 +44,7 @@ class SentinelTest : public testing::Test {
     return world_[0];
   }
 
-  // Somebody has told it.
+  // Whether any Sentinel has published this event.
   bool Any(Bytes event) {
     for (int i = 0; i < world_.Count(); ++i) {
       if (world_[i].HasTold(event)) return true;
@@ -243,7 +243,7 @@ TEST_F(SentinelTest, ASentinelKeepsItsIdAndWhatItKnows) {
   EXPECT_EQ(world_[1].primary().sentinels.size(), 2u);
 }
 
-// From a backup, say.
+// The file may come from a backup.
 TEST_F(SentinelTest, AnOldFileIsBroughtUpToDate) {
   Settle();
   const std::string old = world_[2].file();
@@ -337,7 +337,7 @@ TEST_F(SentinelTest, AFloodOfHelloMessagesIsBoundedAndReplacesNoneThatAnswers) {
     world_.Step(100);
   }
   EXPECT_LE(world_[0].saves - saves, 2);
-  world_.Step(3000);  // those that do not exist are down now
+  world_.Step(3000);  // the replicas that do not exist are down now
   world_[0]->hellos().Receive(ForgedHello(44'000));
   EXPECT_TRUE(known.contains(ForgedHello(44'000).substr(16, kSentinelIdLength)));
   for (int i = 30'000; i < 40'000; ++i) world_[0]->hellos().Receive(ForgedHello(i));
@@ -345,7 +345,7 @@ TEST_F(SentinelTest, AFloodOfHelloMessagesIsBoundedAndReplacesNoneThatAnswers) {
   for (const std::string& id : real) EXPECT_TRUE(known.contains(id));
 }
 
-// A name server may take a second for each.
+// A name server may take a second for each name.
 TEST_F(SentinelTest, NamesThatOthersSayAreNotAllLookedUp) {
   Settle();
   world_[0]->state().options.resolves_hostnames = true;
@@ -371,7 +371,7 @@ TEST_F(SentinelTest, APrimaryThatNamesTooManyReplicasIsNotBelieved) {
   EXPECT_TRUE(replicas.contains("127.0.0.1:7001"));
   EXPECT_TRUE(replicas.contains("127.0.0.1:7002"));
   EXPECT_LE(world_[0].primary().info->size(), size_t{1} << 20);
-  lines = "slave2:ip=127.0.0.1,port=19999\r\n";  // the others are down by now
+  lines = "slave2:ip=127.0.0.1,port=19999\r\n";  // the other replicas are down by now
   world_.Step(11'000);
   EXPECT_TRUE(replicas.contains("127.0.0.1:19999"));
   EXPECT_TRUE(replicas.contains("127.0.0.1:7001"));
@@ -423,7 +423,7 @@ TEST_F(SentinelTest, AVoteThatIsNotOnDiskIsNotTold) {
   EXPECT_EQ(world_[0]->election().VoteFor(world_[0].primary(), 7, "somebody").leader, "somebody");
 }
 
-// The others have gone on to another epoch, for another primary, while this one is elected for its failover.
+// The others have moved to another epoch, for another primary, while this one is being elected for its failover.
 TEST_F(SentinelTest, VotesOfAnotherEpochElectNobody) {
   Settle();
   Primary& primary = world_[0].primary();

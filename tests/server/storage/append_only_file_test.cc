@@ -34,7 +34,7 @@ class AppendOnlyFileTest : public testing::Test {
     directives.insert(directives.end(), more.begin(), more.end());
     return std::make_unique<Life>(files_, directives);
   }
-  // The data set after the next start.
+  // Returns the data set after the next start.
   Snapshot DataAfterRestart() {
     auto life = Start();
     EXPECT_NE(life->outcome(), LoadOutcome::kFailed);
@@ -144,7 +144,7 @@ TEST_F(AppendOnlyFileTest, ARewriteThatFailsLosesNothing) {
   EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
 }
 
-// Some file operations may fail; acknowledged writes must survive, and nothing may appear that was not sent.
+// Some file operations fail; acknowledged writes must survive, and no data may appear that was not sent.
 TEST_F(AppendOnlyFileTest, NothingAcknowledgedIsLostWhateverFails) {
   const std::vector<Operation> kinds = {Operation::kOpen,         Operation::kWrite,         Operation::kSync,
                                         Operation::kRename,       Operation::kSyncDirectory, Operation::kTruncate,
@@ -152,7 +152,7 @@ TEST_F(AppendOnlyFileTest, NothingAcknowledgedIsLostWhateverFails) {
   for (Operation kind : kinds) {
     for (uint64_t nth = 1; nth <= 14; ++nth) {
       FaultyFiles files;
-      std::map<std::string, bool> sent;  // with whether it was acknowledged
+      std::map<std::string, bool> sent;  // maps a write to whether it was acknowledged
       {
         files.FailAt(kind, nth, EIO);
         Life life(files, {"appendonly yes", "appendfsync always"});
@@ -274,7 +274,7 @@ TEST_F(AppendOnlyFileTest, ADamagedLengthDoesNotCutTheRecordsAfterIt) {
   EXPECT_THAT(life->Log(), testing::HasSubstr("but a complete record (SET) begins at offset " + at));
   life.reset();
   EXPECT_EQ(Start({"aof-load-truncated no"})->outcome(), LoadOutcome::kFailed);
-  // The user decides that the rest is a value that was cut off.
+  // The user decides that the remaining bytes are a value that was cut off.
   files_.Put(kIncremental, Bytes(damaged).substr(0, damaged.find("*3\r\n$3\r\nSET\r\n$3\r\nbig")));
   EXPECT_EQ(Start()->outcome(), LoadOutcome::kLoaded);
 }
@@ -310,7 +310,7 @@ TEST_F(AppendOnlyFileTest, OtherFilesAreNamedAndKept) {
   EXPECT_EQ(DataAfterRestart().size(), 1u);
 }
 
-// A power failure may leave zeros where records were being written. Redis does not start either.
+// A power failure may leave zeros where records were being written. Redis does not start on such a file either.
 TEST_F(AppendOnlyFileTest, ZerosAtTheEndAreFatal) {
   Start()->Run("SET k v");
   const std::string text = files_.Content(kIncremental) + std::string(100, '\0');
@@ -364,7 +364,7 @@ TEST_F(AppendOnlyFileTest, AnEmptyBaseIsFatal) {
   EXPECT_THAT(life->Log(), testing::HasSubstr("appendonly.aof.1.base.rdb is empty"));
 }
 
-// The old incremental is history and will be removed; if it remains, its effects must not be applied again.
+// The old incremental file is history and will be removed; if it remains, its commands must not be applied again.
 TEST_F(AppendOnlyFileTest, FilesLeftByACrashAreNeverAppendedTo) {
   {
     auto life = Start();
@@ -381,7 +381,7 @@ TEST_F(AppendOnlyFileTest, FilesLeftByACrashAreNeverAppendedTo) {
     EXPECT_THAT(life->Run("GET n"), Bulk("10")) << start;
   }
   EXPECT_EQ(files_.Paths().size(), 3u) << "and it goes in the end";
-  // A file that no manifest names is left alone.
+  // A file that no manifest names is not removed.
   files_.Put("appendonlydir/appendonly.aof.9.incr.aof", "mine");
   files_.Put("appendonlydir/appendonly.aof.3.base.rdb", "mine");
   {
@@ -615,12 +615,12 @@ TEST_F(AppendOnlyFileTest, AClientThatWaitsForTheSyncMayBeEvicted) {
     client->Run("SET x 1");
     EXPECT_THAT(client->Run("WAITAOF 1 0 0"), NoReply());
   }
-  // An incomplete request, so that no command notices the memory before.
+  // An incomplete request, so that no command checks the memory before.
   const std::string half = "*2\r\n$2000000\r\n" + std::string(1'900'000, 'v');
   large.Deliver(half);
   life->server()->client_memory().Update(large.session());
   EXPECT_TRUE(life->server()->client_memory().IsOver());
-  life->server().clock().AdvanceMs(1000);  // and there is no Turn before that of the sync
+  life->server().clock().AdvanceMs(1000);  // and no turn comes before the turn of the sync
   life->server().Cron();
   EXPECT_TRUE(large.Closed());
   for (auto& client : clients) {

@@ -36,7 +36,8 @@ TEST(SyncPromiseTest, WhatIsOldIsForgotten) {
 
 class CrashedFileTest : public testing::Test {
  protected:
-  // What the next life finds after one that wrote `old`, `late` half a minute after it, and `last` a second after that.
+  // Returns the keys that the next start finds after a server wrote `old`, then `late` half a minute later, and `last`
+  // a second after that.
   std::string KeysAfter(AppendFsync policy) {
     FaultyFiles files;
     {

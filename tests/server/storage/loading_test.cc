@@ -100,7 +100,7 @@ std::vector<std::string> ProgressOf(TestServer::Options options, const std::func
   return lines;
 }
 
-// Loads the data set, while each round of events takes this time.
+// Returns a function that loads the data set, with this duration of each round of events.
 std::function<void(TestServer&)> LoadAtPace(int64_t round_ms) {
   return [round_ms](TestServer& server) {
     server.Besides([&] { server.clock().AdvanceMs(round_ms); });
@@ -139,7 +139,7 @@ TEST_F(LoadingTest, TheLogShowsProgressOfAnAppendOnlyFile) {
   EXPECT_THAT(lines[1], testing::MatchesRegex("Loading: [0-9.]+ %, 0.[0-9] of 1.6 MB, about [0-9]+ s left"));
 }
 
-// As the snapshot that a primary sends through a pipe, which a replica loads in several turns.
+// A snapshot that a primary sends through a pipe, and that a replica loads in several turns.
 TEST_F(LoadingTest, TheLogShowsProgressWithoutATotal) {
   const auto lines = ProgressOf({}, [](TestServer& server) {
     server->loading().Begin(0, ServerPhase::Load::kOverTurns);
@@ -282,7 +282,7 @@ TEST_F(LoadingTest, ReloadChecksItsOptions) {
   client.Run("SET a 2");
   client.Run("SET b 2");
   EXPECT_THAT(client.Run("DEBUG RELOAD NOSAVE NOFLUSH"),
-              Error("ERR Error trying to load the RDB dump, check server logs."));  // `a` comes twice
+              Error("ERR Error trying to load the RDB dump, check server logs."));  // `a` is there twice
   EXPECT_THAT(client.Run("DEBUG RELOAD NOSAVE NOFLUSH MERGE"), Ok());
   EXPECT_THAT(client.Run("MGET a b"), Bulks({"1", "2"}));
   EXPECT_THAT(client.Run("DEBUG RELOAD NOSAVE"), Ok());

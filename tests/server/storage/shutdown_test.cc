@@ -92,7 +92,8 @@ TEST_F(ShutdownTest, WaitsForTheFirstBaseUnlessForced) {
   EXPECT_EQ(server.StoppedWith(), 0);
 }
 
-// A signal comes once, and whoever sent it soon sends SIGKILL: it is kept until the rewrite is over.
+// A signal comes only one time, and its sender often sends SIGKILL soon. So the request is kept until the rewrite has
+// ended.
 TEST_F(ShutdownTest, ASignalWaitsForTheFirstBase) {
   std::vector<std::string> told;
   {
@@ -118,7 +119,7 @@ TEST_F(ShutdownTest, ASignalWaitsForTheFirstBase) {
   EXPECT_EQ(next.Data().size(), 2u);
 }
 
-// The rewrite has not begun because of a snapshot, which nobody needs any more.
+// The rewrite waits for a snapshot, which a shutdown does not need.
 TEST_F(ShutdownTest, ASignalStartsAFirstRewriteThatIsScheduled) {
   {
     TestServer server = Start({"save ''"});
@@ -199,7 +200,7 @@ TEST_F(ShutdownTest, ContinuesWhenTheAppendOnlyFileCannotBeWritten) {
   {
     ServerLife life(files_, {"appendonly yes", "save ''"});
     files_.SetRoom(0);
-    EXPECT_THAT(life.Run("SET k v"), Ok());  // acknowledged; it waits for room
+    EXPECT_THAT(life.Run("SET k v"), Ok());  // acknowledged, although its record waits for disk space
     EXPECT_THAT(life.Run("SHUTDOWN"), Error(kFailed));
     EXPECT_EQ(life.server().StoppedWith(), std::nullopt);
     files_.Recover();
@@ -229,7 +230,7 @@ TEST_F(ShutdownTest, EndsTheChildFirst) {
   EXPECT_FALSE(files_.Has("temp-4242.rdb"));
 }
 
-// Their effects would not be in the dump.
+// The effects of these commands would not be in the dump.
 TEST_F(ShutdownTest, NoCommandRunsAfterIt) {
   TestServer server = Start({"save 3600 1"});
   TestClient client(server);
@@ -285,7 +286,7 @@ TEST_F(ShutdownTest, AStoppedTimerKeepsASignalWaiting) {
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
 }
 
-// A half-finished script must not be saved.
+// The effects of half a script must not be saved.
 TEST_F(ShutdownTest, ASignalWaitsForAScriptIfSomethingIsSaved) {
   TestServer server = Start({"save 3600 1", "busy-reply-threshold 1"});
   TestClient client(server);

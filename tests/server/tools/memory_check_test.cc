@@ -30,7 +30,7 @@ TEST(MemoryTest, FindsAliasedAddresses) {
   }
   close(file);
   size_t count = 2 * page / sizeof(uint64_t);
-  // At least the lower half, in two runs with addresses and four with random data.
+  // At least the lower half must be found, in two passes with addresses and four with random data.
   EXPECT_GE(CountBadWords({static_cast<volatile uint64_t*>(area), count}), 6 * count / 2);
   munmap(area, 2 * page);
 }

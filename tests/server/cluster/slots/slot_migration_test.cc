@@ -1,4 +1,4 @@
-// CLUSTER MIGRATESLOTS: whole servers on a fake network. The seeded stories of cluster_history_test.cc use it, too.
+// CLUSTER MIGRATESLOTS: whole servers on a fake network. The seeded stories of cluster_history_test.cc use it as well.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class SlotMigrationTest : public testing::Test {
  protected:
   static constexpr int kNodeTimeoutMs = 1000;
 
-  // Primaries with an even share of the slots; `replicas` of the first one follow.
+  // Creates primaries with an even share of the slots; the first one gets `replicas` replicas.
   void Form(int primaries, int replicas = 0, const std::vector<std::string>& more = {}) {
     std::vector<std::string> directives = {"cluster-enabled yes",
                                            "cluster-node-timeout " + std::to_string(kNodeTimeoutMs),
@@ -70,19 +70,19 @@ class SlotMigrationTest : public testing::Test {
     const std::string slot = std::to_string(KeySlot(key));
     return source.Run("CLUSTER MIGRATESLOTS SLOTSRANGE " + slot + " " + slot + " NODE " + Id(target));
   }
-  // Of the latest migration.
+  // The state of the latest migration.
   static std::string State(ReplicationMember& member) {
     const auto jobs = member->slot_migrations().Jobs();
     return jobs.empty() ? "none" : std::string(StateName(jobs.front().state));
   }
   static std::string Message(ReplicationMember& member) { return member->slot_migrations().Jobs().front().message; }
   static size_t KeysAt(ReplicationMember& member) { return member->keyspace()[0].Size(); }
-  // Steps until the state is this.
+  // Steps until the latest migration has this state.
   void StepUntil(ReplicationMember& member, const std::string& state) {
     for (int i = 0; i < 3000 && State(member) != state; ++i) Step(10);
     ASSERT_EQ(State(member), state) << member.Log();
   }
-  // The target has the slots, hidden, and nothing of them has arrived: nothing moves between both.
+  // Cuts the connection when the target has the slots, hidden, and none of their keys have arrived.
   void StopHalfway(ReplicationMember& source, ReplicationMember& target) {
     for (int i = 0; i < 500 && State(target) != "receiving-snapshot"; ++i) world_.network().RunOnce();
     ASSERT_EQ(State(target), "receiving-snapshot") << source.Log() << target.Log();
@@ -137,7 +137,7 @@ TEST_F(SlotMigrationTest, HidesKeysUntilTheirSlotIsHere) {
   EXPECT_THAT(target.Run("RANDOMKEY"), Nil());
   EXPECT_THAT(target.Run("INFO keyspace").Text(), testing::Not(HasSubstr("db0:")));
   EXPECT_THAT(target.Run("GET {t}1").Text(), HasSubstr("MOVED"));
-  // What expires, and what is evicted, is for the source to say.
+  // The source decides what expires and what is evicted.
   target.server().clock().StepWallMs(200'000);
   for (int i = 0; i < 20; ++i) target->housekeeping().Tick();
   target.Run("CONFIG SET maxmemory-policy allkeys-random");
@@ -201,7 +201,7 @@ TEST_F(SlotMigrationTest, HoldsWritesBackOnlyForTheLastChanges) {
   TestClient reader(source.server());
   EXPECT_EQ(reader.Run("GET {t}a").Text(), "1");
   EXPECT_FALSE(writer.Read().HasValue());
-  // Nobody takes them, so they go on here.
+  // The target takes no slots over, so the source executes the paused write.
   world_.network().SetApart(source.port(), target.port());
   Step(5500);
   EXPECT_EQ(State(source), "failed");
@@ -299,7 +299,7 @@ TEST_F(SlotMigrationTest, ReplicasHaveTheKeysAfterwards) {
   EXPECT_TRUE(replica->keyspace().hidden().Empty());
 }
 
-// What was hidden is hidden after a restart, and then deleted, since nobody brings it any more.
+// Hidden keys stay hidden after a restart, and are then deleted because no migration continues.
 void SlotMigrationTest::RestartTarget(const std::string& preamble) {
   const auto [source, target] = FormPair({"appendonly yes", "appendfsync always", "aof-use-rdb-preamble " + preamble});
   for (int i = 0; i < 50; ++i) source.Run("SET {t}" + std::to_string(i) + " value");
@@ -343,7 +343,8 @@ TEST_F(SlotMigrationTest, SourceMayWriteToNothingElse) {
   EXPECT_THAT(target.Run("CLUSTER SYNCSLOTS TAKEOVER").Text(), HasSubstr("No slot migration was established"));
 }
 
-// The original names of renamed commands are for records that change data. SHUTDOWN got through, too.
+// The original names of renamed commands are reserved for records that change data. Before a fix, SHUTDOWN was executed
+// as well.
 TEST_F(SlotMigrationTest, SourceFindsNoCommandThatWasRenamedAway) {
   const auto [source, target] = FormPair({"rename-command CONFIG \"\"", "rename-command SET \"\""});
   const std::string slot = std::to_string(KeySlot("t"));
@@ -359,7 +360,8 @@ TEST_F(SlotMigrationTest, SourceFindsNoCommandThatWasRenamedAway) {
   EXPECT_EQ(State(target), "failed");
 }
 
-// A file has what a migration did to the keys. It must not begin one, and take slots from their owner.
+// A file records what a migration did to the keys. Loading it must not begin a migration and take slots from their
+// owner.
 TEST_F(SlotMigrationTest, FilesCannotTakeSlotsOver) {
   const auto [source, target] =
       FormPair({"appendonly yes", "appendfsync always", "enable-debug-command yes", "aof-load-failed-commands yes"});
@@ -378,7 +380,7 @@ TEST_F(SlotMigrationTest, FilesCannotTakeSlotsOver) {
 
 // --- Found by an attack.
 
-// A client that says what a source says.
+// A client that sends what a source would send.
 class FakeSource {
  public:
   FakeSource(ReplicationMember& target, ReplicationMember& source, Bytes key, char name)
@@ -388,7 +390,7 @@ class FakeSource {
                             " SLOTSRANGE " + slot_ + " " + slot_),
                 Ok());
   }
-  // What the target answers, if it does.
+  // Returns the target's reply, if any.
   std::string Say(Bytes line) {
     const TestReply reply = client_.Run(line);
     return reply.HasValue() ? reply.Text() : "";
@@ -488,7 +490,7 @@ TEST_F(SlotMigrationTest, MigrationsInBothDirectionsDoNotBlockEachOther) {
   other.Run("SET " + back + "a 1");
   EXPECT_THAT(Migrate(one, other, "{t}"), Ok());
   EXPECT_THAT(Migrate(other, one, back), Ok());
-  // Both hold writes back at the same time.
+  // Both pause writes at the same time.
   for (int i = 0; i < 3000 && !(one->pause().IsOn() && other->pause().IsOn()); ++i) world_.network().RunOnce();
   Step(500);
   EXPECT_EQ(one->slot_migrations().IsExporting(), false);
@@ -496,8 +498,8 @@ TEST_F(SlotMigrationTest, MigrationsInBothDirectionsDoNotBlockEachOther) {
   EXPECT_TRUE(Owns(one, back));
 }
 
-// The target dies behind its takeover, and its replica, which has the keys, has not heard of it. The source has given
-// the slots up.
+// The target dies after its takeover, and its replica has the keys but does not know of the takeover. The source has
+// given the slots up.
 TEST_F(SlotMigrationTest, PromotedReplicaClaimsWhatNobodyOwns) {
   Form(3, 1, {"cluster-replica-validity-factor 0", "cluster-require-full-coverage no"});
   ReplicationMember& target = At(0);
@@ -523,7 +525,7 @@ TEST_F(SlotMigrationTest, PromotedReplicaClaimsWhatNobodyOwns) {
   EXPECT_EQ(replica.Run("GET " + key + "7").Text(), "value");
 }
 
-// The texts are those of Valkey 9.
+// The error texts are those of Valkey 9.
 TEST_F(SlotMigrationTest, RefusesWhatMakesNoSense) {
   Form(3);
   const auto refusal = [&](int node, const std::string& rest) {
@@ -580,7 +582,7 @@ TEST_F(SlotMigrationTest, TellsTheFieldsOfValkey) {
   EXPECT_EQ(job[9].Text(), Id(source));
 }
 
-// Every byte at which the connection may end.
+// Ends the connection at every possible byte.
 TEST_F(SlotMigrationTest, ConnectionsMayEndAnywhere) {
   const auto [source, target] = FormPair();
   for (int i = 0; i < 5; ++i) source.Run("SET {t}" + std::to_string(i) + " " + std::to_string(i));
@@ -610,7 +612,7 @@ TEST(HiddenSlotsTextTest, IsReadAgain) {
   for (int slot : {0, 1, 2, 7, 16383}) slots.Add(slot);
   hidden.Hide("one", slots);
   slots.Add(9);
-  hidden.Hide("two", slots);  // the others are hidden already
+  hidden.Hide("two", slots);  // the other slots are hidden already
   EXPECT_EQ(HiddenSlotsText(hidden), "one 0-2 7-7 16383-16383;two 9-9");
   HiddenSlots read;
   ReadHiddenSlots(HiddenSlotsText(hidden), read);

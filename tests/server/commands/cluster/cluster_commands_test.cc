@@ -1,4 +1,4 @@
-// CLUSTER, redirections, and what a node of a cluster refuses. The other nodes are only known, not there.
+// CLUSTER, redirections, and requests that a cluster node refuses. The other nodes are in the view but do not run.
 #include <memory>
 #include <string>
 
@@ -26,7 +26,7 @@ class ClusterCommands : public testing::Test {
 
   ClusterView& view() { return server_->cluster().cluster()->view(); }
   TestReply Run(Bytes line) { return client_.Run(line); }
-  // Half of the slots are here (foo is not, bar is), and the node has been up for long enough.
+  // Serves half of the slots (bar's, but not foo's), for long enough that the node is not starting.
   void ServeHalf() {
     EXPECT_THAT(Run("CLUSTER ADDSLOTSRANGE 0 8191"), Ok());
     for (int slot = 8192; slot < kSlotCount; ++slot) view().Assign(slot, other_);
@@ -139,7 +139,7 @@ TEST_F(ClusterCommands, PatternsOfSortAreRefused) {
   EXPECT_THAT(Run("SORT bar BY {b*}"), Error("ERR BY option of SORT denied in Cluster mode."));
   EXPECT_THAT(Run("SORT_RO bar BY nosort"), Bulks({"2", "1"}));
   Run("MSET {bar}w_1 9 {bar}w_2 8");
-  EXPECT_THAT(Run("SORT bar BY {bar}w_* GET {bar}w_*"), Bulks({"8", "9"}));  // these are where bar is
+  EXPECT_THAT(Run("SORT bar BY {bar}w_* GET {bar}w_*"), Bulks({"8", "9"}));  // these keys are in the slot of bar
 }
 
 TEST_F(ClusterCommands, ScriptsStayInTheirSlot) {
@@ -217,7 +217,7 @@ TEST_F(ClusterCommands, OneWordIsEnough) {
               Error("ERR unknown subcommand or wrong number of arguments for 'RESET'. Try CLUSTER HELP."));
 }
 
-// The bus goes on where it is, and the others hear of the new port for clients.
+// The bus keeps its port, and the other nodes learn of the new port for clients.
 TEST_F(ClusterCommands, ThePortForClientsMayChange) {
   const uint16_t bus_port = view().me().address.bus_port;
   server_->config().Adjust().bound_port = 7777;
@@ -267,7 +267,7 @@ TEST_F(ClusterCommands, BlockedClientsAreSentOn) {
   EXPECT_THAT(blocked.Read(), Error("MOVED 5061 10.0.0.2:7002"));
 }
 
-// A failover inside the shard: Redis 7.2 ends the subscriptions at the former primary and at the new one.
+// A failover inside the shard. Redis 7.2 ends the subscriptions at the former and at the new primary.
 TEST_F(ClusterCommands, SubscribersAreToldWhenAnotherNodeOfTheShardTakesTheSlot) {
   ServeHalf();
   for (int slot = 0; slot < 8192; ++slot) view().Assign(slot, other_);

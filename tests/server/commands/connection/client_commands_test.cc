@@ -133,7 +133,7 @@ TEST_P(ClientCommands, KillTakesSeveralIds) {
   EXPECT_THAT(Run("CLIENT KILL ID 1 ID 999"), Int(0));
 }
 
-// Three clients that differ in everything, and which of them each filter of CLIENT LIST lets through.
+// Three clients that differ in everything, and the subset that each filter of CLIENT LIST returns.
 class ClientFilters : public ClientCommands {
  protected:
   ClientFilters() : red_(server()), blue_(server()) {
@@ -151,7 +151,7 @@ class ClientFilters : public ClientCommands {
     blue_.Run("SUBSCRIBE news");
     Run("CLIENT SETNAME me");
   }
-  // "red blue me", in order of their IDs.
+  // "red blue me", in the order of their IDs.
   std::string Listed(const std::string& options) {
     const std::string list = Run("CLIENT LIST " + options).Text();
     std::string names;
@@ -278,7 +278,7 @@ TEST(ClientReply, SendsExactlyWhatRedisSends) {
            {"CLIENT REPLY OFF\r\nRESET\r\nECHO 3\r\n", "+RESET\r\n$1\r\n3\r\n"},
            {"CLIENT REPLY SKIP\r\nRESET\r\nECHO 3\r\n", "$1\r\n3\r\n"},
            {"CLIENT REPLY bad\r\n", "-ERR syntax error\r\n"},
-           // In a transaction it takes effect at its place.
+           // In a transaction it takes effect at its position.
            {"MULTI\r\nECHO 1\r\nCLIENT REPLY OFF\r\nECHO 2\r\nCLIENT REPLY ON\r\nECHO 3\r\nEXEC\r\nECHO 4\r\n",
             "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*5\r\n$1\r\n1\r\n+OK\r\n$1\r\n3\r\n$"
             "1\r\n4\r\n"},

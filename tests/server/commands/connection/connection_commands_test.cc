@@ -129,8 +129,8 @@ TEST_P(ConnectionCommands, MonitorShowsWhatOthersRun) {
   EXPECT_THAT(monitor.Run("MONITOR"), NoReply());
   Run("SET k \"a\\n\\x01\"");
   EXPECT_THAT(monitor.Read().Text(), ContainsRegex("^[0-9]+\\.[0-9]{6} \\[0 .*\\] \"SET\" \"k\" \"a\\\\n\\\\x01\"$"));
-  Run("CONFIG GET port");  // administrative commands, unknown ones
-  Run("NOSUCH");           // and refused ones are not shown
+  Run("CONFIG GET port");  // administrative commands, unknown commands
+  Run("NOSUCH");           // and refused commands are not shown
   Run("GET");
   Run("SELECT 3");
   EXPECT_THAT(monitor.Read().Text(), HasSubstr("[3 "));
@@ -181,7 +181,7 @@ bool ClosesSlowMonitor(const std::string& limit) {
   return monitor.Closed();
 }
 
-// The class `normal` has no limit by default, but a monitor gets what others send.
+// The class `normal` has no limit by default, but a monitor receives the traffic of other clients.
 TEST(MonitorLimits, AreThoseOfSubscribersWhenNormalClientsHaveNone) {
   EXPECT_TRUE(ClosesSlowMonitor("pubsub 100000 0 0"));
   EXPECT_TRUE(ClosesSlowMonitor("normal 100000 0 0 pubsub 0 0 0"));

@@ -59,7 +59,7 @@ TEST_P(PubSubCommands, ManyMessagesInOneTurnKeepTheirOrder) {
     requests += EncodeRequest({"PUBLISH", i % 3 == 0 ? "a" : "b", std::to_string(i) + std::string(i % 50, 'x')});
   }
   client().Raw(requests);
-  EXPECT_THAT(first.Read(), Confirmation("subscribe", "b", 2));  // that of `a` was the reply
+  EXPECT_THAT(first.Read(), Confirmation("subscribe", "b", 2));  // the reply confirmed `a`
   for (size_t i = 0; i < 3000; ++i) {
     const std::string text = std::to_string(i) + std::string(i % 50, 'x');
     ASSERT_THAT(first.Read(), Message(i % 3 == 0 ? "a" : "b", text));
@@ -111,7 +111,7 @@ TEST_P(PubSubCommands, OneClientMayHaveManyChannels) {
     ASSERT_THAT(other.Read(), Confirmation("subscribe", "channel:" + std::to_string(i), i + 1));
   }
   EXPECT_THAT(other.Read(), Message("channel:9999", "x"));
-  // Takes many Turns, in an arbitrary order.
+  // Takes many turns, in an arbitrary order.
   std::set<std::string> left;
   TestReply reply = other.Run("UNSUBSCRIBE");
   for (int i = kChannels - 1; i >= 0; --i, reply = other.Read()) {
@@ -139,7 +139,7 @@ TEST_P(PubSubCommands, UnsubscribingFromManyIsOneCommandInATransactionAndForMoni
   EXPECT_EQ(Topics(PubSubKind::kPattern), 0u);
 }
 
-// UNSUBSCRIBE from many channels takes several Turns; Between runs after the first of them.
+// UNSUBSCRIBE from many channels takes several turns; Between runs after the first of them.
 class ManySubscriptions : public PubSubCommands {
  protected:
   static constexpr int kChannels = 3500;
@@ -204,8 +204,8 @@ TEST_P(ManySubscriptions, GoWithAClientThatIsKilled) {
   EXPECT_THAT(Run("PING"), Simple("PONG"));
 }
 
-// The order of 7.2: confirmations of SUBSCRIBE and the like come in place of the reply of EXEC, and messages that the
-// transaction published come after it.
+// The order of 7.2: confirmations of SUBSCRIBE and similar commands replace the reply of EXEC, and messages that the
+// transaction published follow them.
 TEST_P(PubSubCommands, OwnMessagesOfASilentTransactionFollowItsAnswers) {
   if (!IsResp3()) return;  // a RESP2 subscriber may not publish
   Run("SUBSCRIBE c");
@@ -321,7 +321,7 @@ TEST_P(SlowSubscribers, AreClosedInTheMiddleOfATurn) {
   other.Run("SUBSCRIBE c");
   std::string requests;
   for (int i = 0; i < 200; ++i) requests += EncodeRequest({"PUBLISH", "c", std::string(1000, 'x')});
-  client().Raw(requests);  // nothing is sent before the Turn ends
+  client().Raw(requests);  // nothing is sent before the turn ends
   EXPECT_TRUE(slow.Closed());
   EXPECT_TRUE(other.Closed());
   EXPECT_THAT(Run("PUBLISH c x"), Int(0));

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 
 class TransactionCommands : public CommandTest {
  protected:
-  // Whether EXEC of a PING runs, for a client that watches keys.
+  // Whether EXEC runs a PING for a client that watches keys.
   bool Goes() {
     EXPECT_THAT(Run("MULTI"), Ok());
     EXPECT_THAT(Run("PING"), Simple("QUEUED"));
@@ -48,7 +48,7 @@ TEST_P(TransactionCommands, ManyAndLongCommandsRunInOrder) {
   EXPECT_EQ(replies[kCommands].Integer(), kCommands);
   EXPECT_EQ(replies[kCommands + 1].Integer(), 300'000);
   EXPECT_THAT(Run("LINDEX list 12345"), Bulk("12345"));
-  Run("MULTI");  // nothing of the last transaction is left
+  Run("MULTI");  // nothing is left of the last transaction
   Run("ECHO again");
   EXPECT_THAT(Run("EXEC"), ArrayOf(Bulk("again")));
 }
@@ -213,7 +213,7 @@ TEST_P(TransactionCommands, OwnChangesCountToo) {
   Run("WATCH k");
   Run("SET k 1");
   EXPECT_FALSE(Goes());
-  EXPECT_TRUE(Goes());  // EXEC has unwatched
+  EXPECT_TRUE(Goes());  // EXEC has ended the watch
 }
 
 TEST_P(TransactionCommands, UnwatchForgets) {
@@ -235,7 +235,7 @@ TEST_P(TransactionCommands, KeysExpiredAtWatchMayBeRemovedButNotCreated) {
   Run("SET k 1 PX 100");
   server().AdvanceMs(101);
   Run("WATCH k");
-  Other("GET k");  // removes it
+  Other("GET k");  // removes the expired key
   EXPECT_TRUE(Goes());
 
   Run("SET k 1 PX 100");
@@ -299,7 +299,7 @@ TEST_P(TransactionCommands, ManyWatchesAreForgottenAtOnce) {
   auto leaver = std::make_unique<TestClient>(server());
   watch_all(*leaver);
   leaver.reset();
-  Other("SET k7 2");  // the watching client is gone
+  Other("SET k7 2");  // the watching client has closed
   Other("FLUSHALL");
   watch_all(client());
   Run("MULTI");

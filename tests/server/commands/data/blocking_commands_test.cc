@@ -12,9 +12,9 @@ namespace {
 
 class BlockingCommands : public CommandTest {
  protected:
-  // Another client of the same server.
+  // Creates another client of the same server.
   std::unique_ptr<TestClient> Client() { return std::make_unique<TestClient>(server(), GetParam()); }
-  // A client that has sent this and is blocked.
+  // Creates a client that has sent this command and is blocked.
   std::unique_ptr<TestClient> BlockedClient(Bytes line) {
     auto client = Client();
     EXPECT_THAT(client->Run(line), NoReply()) << line;
@@ -157,7 +157,7 @@ TEST_P(BlockingCommands, ServeOneKeyAfterTheOtherInTheOrderOfTheirChanges) {
   Run("RPUSH b b1");
   Run("RPUSH a a1");
   Run("EXEC");
-  // b changed first, so its first waiter runs first; the order of that waiter's keys decides what it pops.
+  // b changed first, so its first blocked client runs first; the order of that client's keys decides what it pops.
   EXPECT_THAT(waiter->Read(), Bulks({"a", "a1"}));
   EXPECT_THAT(other->Read(), Bulks({"b", "b1"}));
 }

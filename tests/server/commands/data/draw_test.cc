@@ -18,7 +18,7 @@ void MakeOneOfEach(TestServer& server) {
   }
 }
 
-// Commands without their count and the words after it.
+// Commands without their count and the arguments after it.
 struct Draw {
   const char* words;
   const char* rest;
@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Commands, DrawTest,
                                          Draw{"HRANDFIELD hash ", ""}, Draw{"HRANDFIELD fields ", " WITHVALUES"},
                                          Draw{"ZRANDMEMBER zset ", ""}, Draw{"ZRANDMEMBER tree ", " WITHSCORES"}));
 
-// Closes a client when it exceeds its output limit, not when the server is out of memory.
+// A client that exceeds its output limit is closed; the server does not run out of memory.
 TEST_P(DrawTest, EndsAtTheOutputLimit) {
   std::vector<std::string> directives = kManyEncodings;
   directives.emplace_back("client-output-buffer-limit normal 1mb 0 0");
@@ -60,7 +60,7 @@ TEST_P(DrawTest, RefusesMoreElementsThanAnyReplyHas) {
               testing::HasSubstr(refusals::kReplyTooLong));
 }
 
-// The session of scripts belongs to no client, so output limits of clients do not apply.
+// Scripts run in a session that belongs to no client, so the output limits of clients do not apply.
 TEST(Draw, ScriptsHaveNoOutputLimit) {
   TestServer server({.directives = {"client-output-buffer-limit normal 1mb 0 0"}});
   TestClient client(server);

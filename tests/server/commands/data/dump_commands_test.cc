@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// A type byte and a value, followed by version and checksum.
+// Builds a payload: a type byte and a value, followed by version and checksum.
 std::string Payload(std::string value, char version = 11) {
   value += version;
   value += '\0';

@@ -15,7 +15,7 @@ class HashCommands : public CommandTest {
  protected:
   HashCommands() : CommandTest({"hash-max-listpack-entries 4", "hash-max-ziplist-value 20"}) {}
 
-  // A hash `key` with fields f0, f1 … and values v0, v1 …
+  // Creates a hash `key` with fields f0, f1 … and values v0, v1 …
   void Fill(const std::string& key, int fields) {
     for (int i = 0; i < fields; ++i) Run({"HSET", key, "f" + std::to_string(i), "v" + std::to_string(i)});
   }

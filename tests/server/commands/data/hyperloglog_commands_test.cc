@@ -13,7 +13,7 @@ constexpr char kCorrupt[] = "INVALIDOBJ Corrupted HLL object detected";
 class HyperLogLogCommands : public CommandTest {
  protected:
   std::string Get(Bytes key) { return Run({"GET", key}).Text(); }
-  // PFADD of `count` elements from `first` on.
+  // Runs PFADD with `count` elements, starting at number `first`.
   TestReply Add(const std::string& key, int first, int count) {
     std::vector<std::string> words = {"PFADD", key};
     for (int i = 0; i < count; ++i) words.push_back("element:" + std::to_string(first + i));

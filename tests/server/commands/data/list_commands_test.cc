@@ -236,7 +236,7 @@ TEST_P(ListCommands, SurvivesCopyAndRename) {
   EXPECT_THAT(Run("DEL l other"), Int(2));
 }
 
-// Lists with several chunks, some of them sealed: read, trimmed and changed in the middle.
+// Reads, trims and changes lists of several chunks, some of them sealed, in the middle.
 TEST_P(ListCommands, KeepsLongListsInOrder) {
   std::vector<std::string> all;
   for (int i = 0; i < 5000; ++i) {

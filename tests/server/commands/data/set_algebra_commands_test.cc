@@ -1,4 +1,4 @@
-// Intersections, unions, differences: against a model for sets of every encoding and relation of sizes.
+// Intersections, unions and differences, compared with a model for sets of every encoding and relation of sizes.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -116,7 +116,7 @@ TEST_P(SortCommands, StoresASetInOneOrderEverywhere) {
   Run(words);
   EXPECT_THAT(Run("SORT s BY nosort STORE d"), Int(300));
   EXPECT_THAT(Run("LRANGE d 0 1"), Bulks({"m0", "m1"}));
-  EXPECT_THAT(Run("SORT s BY none_* ALPHA STORE e"), Int(300));  // all weights are equal; the replay has another table
+  EXPECT_THAT(Run("SORT s BY none_* ALPHA STORE e"), Int(300));  // equal weights; the replay's table has another order
 }
 
 TEST_P(SortCommands, WhatIsNotANumber) {

@@ -1,5 +1,5 @@
-// Values as commands, the base of an append-only file without an RDB preamble. The fixture checks after each test of
-// this and all other commands that these restore the same data.
+// Values as commands: the base of an append-only file without an RDB preamble. After each test here and in all other
+// command tests, the fixture checks that these commands restore the same data.
 #include "persistence/value_commands.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class ValueCommands : public CommandTest {
     }
     return lines;
   }
-  // The number of words of each command.
+  // The number of arguments of each command.
   std::vector<size_t> Sizes() {
     std::vector<size_t> sizes;
     for (const WordList& words : RewriteCommands(server().server())) sizes.push_back(words.size());

@@ -16,12 +16,12 @@ using namespace std::string_literals;
 
 std::string Code(const std::string& name, const std::string& body) { return "#!lua name=" + name + "\n" + body; }
 
-// A library of one function, with this body.
+// The code of a library that has one function with this body.
 std::string Library(const std::string& name, const std::string& function, const std::string& body) {
   return Code(name, "redis.register_function('" + function + "', function(keys, args) " + body + " end)");
 }
 
-// Libraries in the format of FUNCTION DUMP, followed by version and checksum.
+// A payload of FUNCTION DUMP: libraries, followed by version and checksum.
 std::string LibraryPayload(std::string libraries, char version = 11) {
   libraries += version;
   libraries += '\0';
@@ -42,7 +42,7 @@ class FunctionCommands : public CommandTest {
                                      " end, flags={" + flags + "}}")}),
                 Bulk("lib"));
   }
-  // Defines it and runs it, without keys.
+  // Defines f and runs it without keys.
   TestReply Call(const std::string& body) {
     Define(body);
     return Run("FCALL f 0");
@@ -463,7 +463,7 @@ TEST_P(SlowFunctions, LoadingHasItsOwnLimit) {
   EXPECT_THAT(Run("PING"), Simple("PONG"));
 }
 
-// A library may come from a payload or a snapshot as well: it has the same time.
+// A library may also come from a payload or a snapshot, and then has the same time limit.
 
 constexpr char kEndlessLibrary[] = "#!lua name=x\nwhile true do end";
 constexpr char kLibraryTookTooLong[] = "ERR Error registering functions: ERR FUNCTION LOAD timeout";
@@ -496,7 +496,7 @@ TEST_P(SlowFunctions, ASnapshotWithAnEndlessLibraryIsNotLoaded) {
   EXPECT_THAT(LibraryNames(), ElementsAre());
 }
 
-// Each of them was accepted with its own limit, so the file can be loaded however many there are.
+// Each library was accepted with its own limit, so a file with any number of them can be loaded.
 TEST_P(SlowFunctions, TheLibrariesOfAFileHaveNoLimitTogether) {
   SkipReplayCheck("DEBUG RELOAD is no command of a journal");
   clock().PassWithEachLook(40'000);

@@ -175,7 +175,7 @@ TEST_P(ScriptingCommands, DebugMayAllowAnyCommand) {
   EXPECT_THAT(Eval(kScript), ErrorStartsWith(kNotInScript));
   Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
   EXPECT_THAT(Eval(kScript), Bulk("Some real reply following the attribute")) << "attributes are stepped over";
-  // Commands that change a connection are refused, or change that of the script only.
+  // Commands that change a connection are refused, or change only the script's own connection.
   for (const char* name : {"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE"}) {
     EXPECT_THAT(Eval("return redis.pcall('" + std::string(name) + "', 'x')"), Error(NotForDenyBlocking(name).text));
   }
@@ -334,8 +334,8 @@ TEST_P(SlowScripts, InCoroutinesOfCoroutinesAreKilled) {
               ErrorStartsWith(kKilled));
 }
 
-// None of these coroutines runs long enough for a hook, and the main program needs seconds for one. Other clients must
-// not wait for that, nor wait longer with each tick.
+// None of these coroutines runs long enough for a hook, and the main program needs seconds to reach one. Other clients
+// must not wait for that, and their wait must not grow with each tick.
 TEST_P(SlowScripts, OfShortCoroutinesServeOthersInTime) {
   ASSERT_THAT(Run("CONFIG SET busy-reply-threshold 1"), Ok());
   int served = 0;
@@ -354,7 +354,7 @@ TEST_P(SlowScripts, AreKilledWithinFunctionsOfLibraries) {
   EXPECT_THAT(EvalWhile("while true do load(math.random) end", {"SCRIPT KILL"}), ErrorStartsWith(kKilled));
 }
 
-// Redis: nothing else proceeds in a script, so keys do not expire that had not expired when it began.
+// Redis: the script is atomic, so keys do not expire that had not expired when it began.
 TEST_P(SlowScripts, SeeTimePassOnceOthersAreServed) {
   const std::string now = "local function now() local t = redis.call('TIME') return t[1] * 1000 + t[2] / 1000 end ";
   EXPECT_THAT(Eval(now + "redis.call('SET', 'k', 'v', 'PX', 200) local start = now() while now() < start + 300 do end "
@@ -433,7 +433,7 @@ TEST_P(SlowScripts, AreKilledWhileTheReplyOfAFunctionIsWritten) {
   EXPECT_THAT(Run("FCALL f 0"), ErrorStartsWith("ERR Script killed by user"));
 }
 
-// What it has written stays, and it cannot be killed; so the limits of its memory and of the client's output end it.
+// What it has written stays, and it cannot be killed, so limits on its memory and on the client's output must end it.
 TEST_P(SlowScripts, ThatHaveWrittenAreNotKilledWhileTheirReplyIsWritten) {
   ASSERT_THAT(Run("CONFIG SET client-output-buffer-limit 'normal 8mb 0 0'"), Ok());
   server().Besides([this] { EXPECT_THAT(Other("SCRIPT KILL"), Error(kScriptHasWritten)); });
@@ -465,7 +465,7 @@ TEST_P(ScriptingCommands, AReplyOfATransactionEndsWithTheLimitOfTheOutput) {
 
 // Without a limit for the output, the reply is memory of the script.
 TEST_P(ScriptingCommands, AReplyEndsWithTheMemoryOfAScript) {
-  if (IsResp3()) return;  // it takes a second
+  if (IsResp3()) return;  // the test takes a second
   EXPECT_THAT(Eval("redis.call('SET', 'k', 'v') local v = string.rep('x', 1e8) local t = {} "
                    "for i = 1, 60 do t[i] = v end return t"),
               ErrorStartsWith("ERR Error running script "));
@@ -563,14 +563,14 @@ TEST_P(ScriptingCommands, DebugAllowsNothingThatReplacesTheCodeThatRuns) {
   }
 }
 
-// Each command that scripts may not call otherwise, with as few arguments as it takes, and one more.
+// Every command that scripts otherwise may not call, with the fewest arguments that it takes, and with one more.
 TEST(ScriptsThatMayCallAnything, HarmNothing) {
   std::vector<std::vector<std::string>> calls;
   {
     TestServer server;
     server->commands().ForEach([&](const Command& command) {
       const bool ends = command.full_name == "shutdown" || command.full_name == "debug" ||
-                        command.full_name == "client|pause";  // as they should
+                        command.full_name == "client|pause";  // these block, as intended
       if (!command.Is(CommandFlag::kNoScript) || command.IsContainer() || ends) return;
       std::vector<std::string> words;
       if (command.parent != nullptr) words.push_back(command.parent->full_name);
@@ -598,7 +598,7 @@ TEST(ScriptsThatMayCallAnything, HarmNothing) {
   }
 }
 
-// Whatever a command does to the connection of a script, the next script has a new one.
+// Whatever a command does to a script's connection, the next script has a new connection.
 TEST_P(ScriptingCommands, WhatDebugLetsAScriptDoToItsConnectionEndsWithIt) {
   Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
   Eval("return redis.call('CLIENT', 'REPLY', 'OFF')");

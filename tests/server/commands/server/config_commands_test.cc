@@ -21,7 +21,7 @@ TEST_P(ConfigCommands, GetAnswersWithAMap) {
   EXPECT_THAT(Run("CONFIG GET nosuch"), MapOf({}));
 }
 
-// Each pattern is compared with each directive, and a reply about a command has much more bytes than its name.
+// Each pattern is compared with each directive, and a reply about a command has many more bytes than its name.
 TEST_P(ConfigCommands, CommandsTakeFewNamesWhereEachIsCostly) {
   constexpr char kTooMany[] = "ERR Too many arguments, at most 1024 are allowed";
   for (const std::string command : {"CONFIG GET", "LATENCY HISTOGRAM", "COMMAND INFO", "COMMAND DOCS"}) {
@@ -75,7 +75,7 @@ TEST_P(ConfigCommands, PasswordsStayOutOfTheSlowLog) {
   const std::vector<std::string> expected = {"CONFIG",     "SET", "requirepass", "(redacted)",
                                              "maxclients", "100", "masterauth",  "(redacted)"};
   EXPECT_EQ(server()->command_logs().slow.Records().front().words, expected);
-  Run("CONFIG SET requirepass \"\" hz nonsense");  // also hides the words of a refused command
+  Run("CONFIG SET requirepass \"\" hz nonsense");  // the arguments of a refused command are hidden as well
   EXPECT_EQ(server()->command_logs().slow.Records().front().words[3], "(redacted)");
   Run("CONFIG GET hz");
   EXPECT_EQ(server()->command_logs().slow.Records().front().words[2], "hz");

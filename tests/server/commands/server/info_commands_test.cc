@@ -12,7 +12,7 @@ namespace {
 
 class InfoCommands : public CommandTest {
  protected:
-  // The value after "name:" in a report; "(none)" if there is no such line.
+  // Returns the value after "name:" in a report; "(none)" if there is no such line.
   static std::string Field(const std::string& report, const std::string& name) {
     const size_t at = ("\r\n" + report).find("\r\n" + name + ":");
     if (at == std::string::npos) return "(none)";

@@ -18,7 +18,7 @@ class SlowLogCommands : public CommandTest {
  protected:
   SlowLogCommands() : CommandTest({"slowlog-log-slower-than 0"}) {}
 
-  // The words of each record, newest first.
+  // The arguments of each record, newest first.
   std::vector<std::string> Logged() {
     std::vector<std::string> lines;
     for (const CommandLog::Record& record : server()->command_logs().slow.Records()) {
@@ -132,7 +132,7 @@ TEST_P(SlowLogCommands, HelpNamesTheSubcommands) {
 
 class CommandLogCommands : public CommandTest {
  protected:
-  // Limits that only the requests and replies of a test reach.
+  // Sets limits that only requests and replies of these tests reach.
   CommandLogCommands()
       : CommandTest({"commandlog-execution-slower-than 0", "commandlog-request-larger-than 300",
                      "commandlog-reply-larger-than 300"}) {}
@@ -205,7 +205,7 @@ TEST_P(CommandLogCommands, Refusals) {
 
 class LatencyCommands : public CommandTest {
  protected:
-  // A spike of `latency_ms` at the present second.
+  // Records a spike of `latency_ms` in the present second.
   void Spike(Bytes event, int64_t latency_ms) { server()->latency().Add(event, latency_ms, now_ms() / 1000); }
   // Simulates one call of the command for each of these durations.
   void Called(Bytes full_name, std::initializer_list<uint64_t> durations_ns) {
@@ -309,7 +309,7 @@ TEST_P(LatencyCommands, DoctorHasAdviceForEachKindOfEvent) {
     EXPECT_NE(report.find("\nAdvice:\n\n- "), std::string::npos) << event << ": " << report;
   }
   server()->latency().Clear();
-  Spike("aof-write", 300);  // always comes with another event
+  Spike("aof-write", 300);  // always recorded together with another event
   EXPECT_EQ(Run("LATENCY DOCTOR").Text().find("appendfsync"), std::string::npos);
 }
 

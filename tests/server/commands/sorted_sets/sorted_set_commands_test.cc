@@ -12,7 +12,7 @@ namespace {
 
 class SortedSetCommands : public CommandTest {
  protected:
-  // Members with scores as range commands reply: pairs under RESP3, a flat array under RESP2.
+  // Matches members with scores in replies of range commands: pairs under RESP3, a flat array under RESP2.
   ReplyMatcher Scored(const std::vector<std::pair<std::string, double>>& pairs) const {
     ReplyMatchers elements;
     for (const auto& [member, score] : pairs) {
@@ -25,7 +25,7 @@ class SortedSetCommands : public CommandTest {
     }
     return ArrayOf(elements);
   }
-  // Makes every set large.
+  // Makes every set use the large encoding.
   void KeepLarge() { Run("CONFIG SET zset-max-listpack-entries 0"); }
 };
 INSTANTIATE_TEST_SUITE_P(Resp, SortedSetCommands, BothVersions(), VersionName);

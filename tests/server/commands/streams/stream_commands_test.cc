@@ -14,7 +14,7 @@ class StreamCommands : public CommandTest {
  protected:
   StreamCommands() : CommandTest({"stream-node-max-entries 10"}) {}
 
-  // Entries 1-0 … count-0 with "n" = their number.
+  // Adds entries 1-0 … count-0 with "n" = their number.
   void Fill(int count, const std::string& key = "s") {
     for (int i = 1; i <= count; ++i) Run({"XADD", key, std::to_string(i), "n", std::to_string(i)});
   }

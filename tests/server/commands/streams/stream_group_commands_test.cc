@@ -12,7 +12,7 @@ constexpr char kNoSuchGroup[] = "NOGROUP No such key 's' or consumer group 'x'";
 
 class StreamGroupCommands : public CommandTest {
  protected:
-  // A stream "s" of entries 1-0 … count-0, and a group "g" at its beginning.
+  // Creates a stream "s" of entries 1-0 … count-0, and a group "g" at its beginning.
   void Fill(int count) {
     for (int i = 1; i <= count; ++i) Run({"XADD", "s", std::to_string(i), "n", std::to_string(i)});
     Run("XGROUP CREATE s g 0 MKSTREAM");
@@ -27,7 +27,7 @@ class StreamGroupCommands : public CommandTest {
   static ReplyMatcher Pending(int n, const std::string& consumer, int64_t idle_ms, int64_t deliveries) {
     return ArrayOf(Bulk(std::to_string(n) + "-0"), Bulk(consumer), Int(idle_ms), Int(deliveries));
   }
-  // The value of a field in one of the maps of XINFO.
+  // Returns the value of a field in one of the maps of XINFO.
   TestReply Info(Bytes line, size_t row, const std::string& name) {
     const TestReply rows = Run(line);
     for (size_t i = 0; i + 1 < rows[row].Size(); i += 2) {

@@ -68,7 +68,7 @@ TEST(RecordingTest, WhatIsNoRecordingIsRefused) {
   EXPECT_EQ(ObjectionTo(opened + "2 1 in 3\na\nb\n1 1 end\n"), "line 6: '1 1 end' has a number that cannot be");
   EXPECT_EQ(ObjectionTo(opened + "2 1 in -3\nabc\n"), "line 3: '2 1 in -3' has a number that cannot be");
   EXPECT_EQ(ObjectionTo(opened + "2 1 in 2\nabc\n"), "line 3: no line ends behind the bytes of this event");
-  EXPECT_EQ(ObjectionTo(opened + "2 1 in 9223372036854775807\nabc\n"), "none");  // torn off
+  EXPECT_EQ(ObjectionTo(opened + "2 1 in 9223372036854775807\nabc\n"), "none");  // cut off
 }
 
 TEST(RecordingTest, AConnectionIsOpenedOnceAndClosedLast) {

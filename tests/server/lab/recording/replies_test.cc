@@ -17,7 +17,8 @@ ReplyTree TreeOf(Bytes text) {
 
 class AskedRepliesTest : public testing::Test {
  protected:
-  // The first word of the request to which the reply belongs; "message", or "nobody".
+  // Returns the first argument of the request to which the reply belongs; "message" for a message, "nobody" if there is
+  // no request.
   std::string AskerOf(Bytes reply) {
     const ReplyTree tree = TreeOf(reply);
     if (asked_.IsMessage(tree)) {

@@ -45,7 +45,7 @@ class Keys {
   ~Keys() { std::filesystem::remove_all(folder_); }
 
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
-  // Settings of a server and clients that trust one certificate: its own.
+  // Settings of a server and clients that trust only its own certificate.
   Settings Good(const std::string& name = "server") const {
     Settings settings;
     settings.tls_port = 1;
@@ -144,7 +144,7 @@ TEST_F(TlsTest, AFailureKeepsTheOldConfiguration) {
   EXPECT_FALSE(tls.Configured());
 }
 
-// Both ends in one process. Bytes stay in the socket until the other end receives.
+// Both ends of a connection in one process. Bytes stay in the socket until the other end receives.
 class TlsStreamTest : public TlsTest {
  protected:
   void SetUp() override {
@@ -263,7 +263,7 @@ TEST_F(TlsStreamTest, InputThatIsNotTlsFailsWithAReason) {
   EXPECT_EQ(server_->ErrorText(), "error:0A00009C:SSL routines::http request");
 }
 
-// The loop's time for handshakes is real time.
+// The loop measures handshakes in real time.
 TEST_F(TlsStreamTest, AHandshakeGoesOnWhileTheClockStandsStill) {
   const ManualClock clock;
   const SystemPace pace;
@@ -288,7 +288,7 @@ TEST_F(TlsStreamTest, AHandshakeGoesOnWhileTheClockStandsStill) {
   EXPECT_EQ(received, "+PONG\r\n");
 }
 
-// Each key update costs arithmetic, but brings nothing that would end the call.
+// Each key update costs arithmetic, but delivers no data that would end the call.
 TEST_F(TlsStreamTest, NobodyKeepsUsBusyWithKeyUpdates) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
@@ -401,7 +401,7 @@ TEST_F(TlsConnectionTest, AFinishedHandshakeDoesNotTimeOut) {
   EXPECT_EQ(ReceiveAll(*client_), "+PONG\r\n");
 }
 
-// The queue may hold a step of a client that was closed.
+// The queue may contain a step of a client that was closed.
 TEST_F(TlsConnectionTest, AClosedClientTakesNoStep) {
   client_->Handshake();
   connection_->OnReadable();

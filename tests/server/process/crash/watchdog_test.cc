@@ -40,8 +40,8 @@ class WatchdogTest : public testing::Test {
   }
   size_t Reports() const { return Mentions("WATCHDOG TIMER EXPIRED"); }
 
-  // These keep their thread busy until the log mentions `text`, or it is clear that it never will.
-  // Each has a number, else the compiler makes one function of both, with one name.
+  // These functions keep their thread busy until the log contains `text`, or clearly never will. Each has its own
+  // number, or else the compiler merges both into one function with one name.
   [[gnu::noinline]] bool KeepTheFirstBusyUntil(const std::string& text) const {
     [[maybe_unused]] const volatile int number = 1;
     AwaitMention(text);
@@ -52,7 +52,7 @@ class WatchdogTest : public testing::Test {
     AwaitMention(text);
     return Mentions(text) != 0;
   }
-  // Keeps the thread busy for a time in which a watchdog would have barked.
+  // Keeps the thread busy for longer than the watchdog's period.
   void KeepBusyFor(milliseconds time) const {
     const int64_t end_ms = pace_.NowMs() + time.count();
     while (pace_.NowMs() < end_ms) {
@@ -97,7 +97,7 @@ TEST_F(WatchdogTest, OneThatIsTurnedOffLeavesTheOthersAlone) {
 
 TEST_F(WatchdogTest, ItFollowsWhoFeedsIt) {
   Watchdog watchdog;
-  watchdog.SetPeriod(milliseconds(10'000));  // not in this test
+  watchdog.SetPeriod(milliseconds(10'000));  // long enough that it does not report in this test
   std::thread([&] {
     watchdog.SetPeriod(kPeriod);
     EXPECT_TRUE(KeepTheSecondBusyUntil("KeepTheSecondBusy"));
