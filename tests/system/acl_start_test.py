@@ -67,7 +67,8 @@ class AclStartTest(LaunchTest):
 
 class AclExchangeTest(LaunchTest):
     """Users with quotes, backslashes and parentheses: our server writes them so that it and others read the same users.
-    Quotes in a first argument (`+select|it's`) are left out: ACL GETUSER of Redis 7.2 and later and of Valkey crashes."""
+    Quotes in a first argument (`+select|it's`) are left out because ACL GETUSER of Redis 7.2 and later and of Valkey
+    crashes on them."""
     RULES = ['~"x', "~'y", '~a"b"c', "&it's", "~a\\b", '~x"', "~#z", b"~\x80", b"~a\x01b", "~k)", "~x\\", "%R~\"x",
              """("~\\"q" +get)""", "('~a\\\\b' +get)", '("~k)" +get)', '(~"x" &"c\'" +get)', b"(~\x80'' +get)", "(+select|a))", "()"]
 
@@ -75,20 +76,20 @@ class AclExchangeTest(LaunchTest):
         return [f"u{number}" for number in range(len(self.RULES))] + ["it's", '"', "a\\"]
 
     def users_of(self, path):
-        """What each user may do, by its name."""
+        """Returns what each user may do, by its name."""
         client = Client(path)
         self.addCleanup(client.close)
         users = {}
         for name in self.names():
             fields = value_of(client.run("ACL", "GETUSER", name))
             found = dict(zip(fields[::2], fields[1::2]))
-            # Commands, keys, channels. Valkey's selectors have databases, too.
+            # Commands, keys, channels; Valkey's selectors also have databases.
             selectors = [selector[:6] for selector in found[b"selectors"]]
             users[name] = [*(found[field] for field in (b"commands", b"keys", b"channels")), selectors]
         return users
 
     def written(self, *arguments, end):
-        """The users of our server after `end`, which writes them, and again after a new start."""
+        """Returns the users of our server after `end`, which writes them, and again after a restart."""
         path = self.path("socket")
         start = lambda: self.start(*arguments, "--port", "0", "--unixsocket", path, "--save", "")  # noqa: E731
         server = start()

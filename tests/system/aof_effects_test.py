@@ -1,4 +1,4 @@
-"""The effects of each write command in the append-only file, here and in each oracle.
+"""The commands that each write command propagates to the append-only file, here and in each oracle.
 
 Runs the lines of key_events_test.py; both files must have the same commands, except for the case of names and for times
 of day."""
@@ -12,8 +12,8 @@ import oracles
 from key_events_test import LINES, commands_of
 from two_servers import RESPITE, Server
 
-# Lines whose effects differ in words but not in their result: random members; conditions and times that Redis resolves
-# when it loads the file; consumers, which Redis drops unless entries were delivered to them.
+# Lines whose propagated commands differ in words but not in their result: random members; conditions and times that
+# Redis resolves when it loads the file; consumers, which Redis drops unless entries were delivered to them.
 EQUIVALENT = ("BITFIELD k OVERFLOW FAIL INCRBY u2 0 5", "BITOP AND d a b <- SET d x", "SPOP k ", "GEOADD g",
               "EXPIRE k 100 NX", "PEXPIRE k 100000 GT", "RESTORE k 0", "XADD s MAXLEN", "XADD s MINID", "XTRIM s MAXLEN",
               "XREADGROUP GROUP g c STREAMS s", "XCLAIM s g d", "XAUTOCLAIM s g d")
@@ -46,7 +46,7 @@ class Journaling:
 
 
 def records_of(text):
-    """Commands as lists of words."""
+    """Returns commands as lists of arguments."""
     records = []
     while text:
         head, text = text.split(b"\r\n", 1)
@@ -60,7 +60,7 @@ def records_of(text):
 
 
 def normal(records):
-    """Removes differences of the clock and of the case of names; gives databases the same names."""
+    """Removes differences of the clock and of the case of names, and gives databases the same names."""
     lines = []
     for words in records:
         name, *rest = words
@@ -96,7 +96,8 @@ class AofEffects(unittest.TestCase):
                 self.oracle.count()
 
     def test_the_words_of_a_set_with_a_deadline(self):
-        """A deadline in milliseconds is recorded as the client wrote it; the others become one, in capitals."""
+        """A deadline in milliseconds is recorded as the client wrote it; other forms of deadlines become one, in
+        capitals."""
         for line in (f"set k v pxat {FAR_MS}", f"Set k v xx get PxAt {FAR_MS}", f"set k v exat {FAR_MS // 1000}",
                      "set k v keepttl"):
             with self.subTest(line):

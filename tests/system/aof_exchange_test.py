@@ -14,7 +14,7 @@ from rdb_exchange_test import SEED, commands
 from test_server_page import page
 from two_servers import RESPITE, WAIT_S, Server, value_of
 
-# Commands after the first data set whose effects differ from their words.
+# Commands after the first data set whose propagated form differs from the request.
 LATER = [("SPOP", "set:2000", 20), ("INCRBYFLOAT", "string:0", "1.5"), ("EXPIRE", "hash:1", 100000),
          ("LMOVE", "list:60", "list:new", "LEFT", "RIGHT"), ("ZPOPMIN", "zset:2000", 3), ("GETDEL", "string:1"),
          ("EVAL", "redis.call('SET', 'by-script', 1) redis.call('RPUSH', 'also', 'a', 'b')", 0),
@@ -88,7 +88,7 @@ class AofExchange(AofTest):
 
     def travel_all_ways(self, source, target):
         for preamble in ("no", "yes"):
-            # 7.0 cannot read RDB files of version 11, which 7.2 and we write.
+            # 7.0 cannot read RDB files of version 11, which 7.2 and our server write.
             if preamble == "yes" and self.oracle.version < (7, 2):
                 continue
             for rewrites in (False, True):

@@ -1,5 +1,5 @@
-"""Sends random commands to a real Redis; then we and another Redis load its append-only file: no command may fail, and
-the data sets must be equal.
+"""Sends random commands to a real Redis; then our server and another Redis load its append-only file. No command may
+fail, and the data sets must be equal.
 
     python3 tests/system/aof_replay_test.py --seed 7 --rounds 50 [--commands 2000]
 
@@ -24,7 +24,7 @@ ROUNDS = 6
 COMMANDS = 1500
 # Fields of XINFO STREAM … FULL about storage or times.
 BY_SERVER = {b"radix-tree-keys", b"radix-tree-nodes", b"seen-time", b"active-time"}
-# Ours are the values of Redis 7.2.9 and later, and entries-read is never above entries-added (docs/differences.md).
+# Our values are those of Redis 7.2.9 and later, and entries-read is never above entries-added (docs/differences.md).
 CORRECTED = {b"lag", b"entries-read"}
 
 
@@ -37,7 +37,7 @@ def wait_until(condition):
 
 
 def without(names, value):
-    """A tree of replies, without the values of these names."""
+    """Returns a tree of replies without the values of these names."""
     if not isinstance(value, list):
         return value
     items = iter([without(names, item) for item in value])
@@ -69,7 +69,7 @@ class Folder:
 
 
 def streams(client):
-    """What a digest does not cover: metadata and groups of all streams."""
+    """Returns what a digest does not cover: metadata and groups of all streams."""
     found = {}
     for db in range(DATABASES):
         client.run("SELECT", db)
@@ -152,7 +152,7 @@ class AofReplayTest(unittest.TestCase):
 
 
 class StartTest(unittest.TestCase):
-    """Shutdown of a server that is still loading its data."""
+    """Tests the shutdown of a server that is still loading its data."""
 
     def setUp(self):
         self.folder = Folder("--key-load-delay", "2000", "--loading-process-events-interval-bytes", "1024",

@@ -1,11 +1,11 @@
-"""Several clients push, pop, block, move and rename, in one random stream for our server and an oracle. Each client must
-get the same replies at the same steps, and the data must be the same.
+"""Several clients push, pop, block, move and rename, in one random stream for our server and an oracle. Each client
+must get the same replies at the same steps, and the data must be the same.
 
     python3 tests/system/blocking_differential_test.py --seed 7 --rounds 500
 
-runs longer or repeats a failure; the seed is always printed. Each step ends before the next begins: every client has its
-replies or is known to be blocked, and a round trip of another client has shown that nothing more will come. So nothing
-depends on time."""
+runs longer or repeats a failure; the test always prints the seed. Each step ends before the next begins: every client
+has its replies or is known to be blocked, and a round trip of another client has shown that nothing more will come. So
+nothing depends on time."""
 import argparse
 import os
 import random
@@ -64,7 +64,8 @@ class Party:
         return self.clients[at].read()
 
     def settle(self, at, to_the_end=False):
-        """All replies of this client, until none is expected, or it is blocked where it may be."""
+        """Returns all replies of this client until none is expected, or until it is blocked at a step that allows
+        it."""
         answers = []
         while self.pending[at] > 0:
             if self.has_answer(at, 0.002):
@@ -74,10 +75,10 @@ class Party:
         return answers
 
     def settle_all(self, first, to_the_end=False):
-        """(client, reply) of all clients; the client of the step comes first, and may have to finish it."""
+        """Returns (client, reply) of all clients; the client of the step comes first, and may have to finish it."""
         answers = [(first, answer) for answer in self.settle(first, to_the_end)]
         quiet = 0
-        while quiet < 2:  # clients that continue after a wait do so one Turn later
+        while quiet < 2:  # clients that are unblocked continue one turn later
             self.onlooker.run("PING")
             came = [(at, answer) for at in range(CLIENTS) if self.has_answer(at) for answer in self.settle(at)]
             quiet = 0 if came else quiet + 1
@@ -104,8 +105,8 @@ class Party:
 
 
 class Stream:
-    """Makes the steps. Servers before 7.2 do not run the request again, but serve it with the key that changed. The
-    difference shows with several keys and when types change, so these steps are left out for them."""
+    """Makes the steps. Servers before 7.2 do not run a blocked request again, but serve it with the key that changed.
+    The difference shows with several keys and when types change, so these steps are left out for them."""
 
     def __init__(self, rng, version):
         self.rng = rng
@@ -170,7 +171,8 @@ class Stream:
         else:
             inside = [self.change() if self.rng.random() < 0.8 else self.wait() for _ in range(self.rng.randrange(1, 5))]
             if self.rng.random() < 0.3:
-                # Redis wakes no client for a value stored over another one, so there must be none.
+                # Redis does not unblock clients for a value stored over another one, so no client may be blocked on the
+                # target.
                 target = self.list_key()
                 inside += [[b"DEL", target], [b"SORT", self.list_key(), b"BY", b"nosort", b"STORE", target]]
         return [[b"MULTI"], *inside, [b"EXEC"]]
@@ -227,7 +229,7 @@ class Round:
             party.add(at)
 
     def swap(self):
-        """Only with no blocked client: Redis serves them in random order."""
+        """Only while no client is blocked: Redis serves them in random order."""
         self.log.append("SWAPDB 0 1")
         self.compare("SWAPDB", [party.onlooker.run("SWAPDB", "0", "1") for party in self.parties])
 

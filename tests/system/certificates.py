@@ -26,7 +26,7 @@ EXPIRED = ("-startdate", "20200101000000Z", "-enddate", "20200102000000Z")
 
 
 class Issued:
-    """A certificate and its key."""
+    """Returns a certificate and its key."""
 
     def __init__(self, folder, name):
         self.cert = os.path.join(folder, name + ".crt")
@@ -39,7 +39,7 @@ class Issued:
             openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", self.key)
 
     def with_password(self, password):
-        """A copy of the key in a file with a password."""
+        """Returns a copy of the key in a file with a password."""
         path = self.key + ".locked"
         openssl("ec", "-in", self.key, "-aes256", "-passout", "pass:" + password, "-out", path)
         return path
@@ -61,7 +61,7 @@ class Authority(Issued):
         return path
 
     def issue(self, name, dates=VALID, rsa_bits=None):
-        """Without `rsa_bits` the key is an elliptic curve key, which is the cheapest."""
+        """Without `rsa_bits` the key is an elliptic curve key, which is the cheapest to make."""
         issued = Issued(self.folder, name)
         issued.make_key(rsa_bits)
         request = issued.key + ".csr"

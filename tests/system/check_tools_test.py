@@ -1,5 +1,5 @@
-"""redis-check-aof and redis-check-rdb, which are our server under other names. On damaged files of every kind they come
-to the same result as Redis' tools and change the same bytes, and our server starts with what they repaired."""
+"""redis-check-aof and redis-check-rdb, which are our server under other names. On damaged files of every kind they
+reach the same verdict as Redis' tools and change the same bytes, and our server starts with the repaired files."""
 import os
 import random
 import re
@@ -69,7 +69,8 @@ class CheckToolsTest(unittest.TestCase):
                               capture_output=True, text=True, errors="replace", timeout=60, check=False)
 
     def compare(self, folder, *arguments, name="redis-check-aof"):
-        """Runs both tools on the same files: the verdicts and the repaired files must be equal. Keeps our files."""
+        """Runs both tools on the same files: the verdicts and the repaired files must be equal. Keeps the files that
+        our tool repaired."""
         other = folder + ".redis"
         shutil.rmtree(other, ignore_errors=True)
         shutil.copytree(folder, other)
@@ -91,7 +92,7 @@ class CheckToolsTest(unittest.TestCase):
         return re.findall(re.escape(key) + r"\d*", text)
 
     def starts(self, folder):
-        """Our server loads the files and has the first key."""
+        """Checks that our server loads the files and has the first key."""
         server = Server(RESPITE, "--dir", folder, "--appendonly", "yes", "--aof-load-truncated", "no")
         client = server.client()
         try:
@@ -190,8 +191,8 @@ class CheckToolsTest(unittest.TestCase):
         return self.run_tool(SERVER, folder, "redis-check-rdb", *arguments)
 
     def test_rdb_files(self):
-        """Every truncation, and many flipped bits. Ours finds them all; Redis' has the same verdict if it knows the
-        version."""
+        """Every truncation, and many flipped bits. Our tool finds them all; Redis' tool has the same verdict if it
+        knows the version."""
         probe = Server(REDIS)
         version = probe.version
         probe.stop()
@@ -215,7 +216,7 @@ class CheckToolsTest(unittest.TestCase):
                 self.compare(folder, "damaged.rdb", name="redis-check-rdb")
 
     def test_rdb_of_the_other_server(self):
-        """Redis' tool and ours print the same for Redis' file."""
+        """Redis' tool and our tool print the same for Redis' file."""
         server = Server(REDIS, "--dir", self.folder)
         client = server.client()
         for words in COMMANDS + [("SAVE",)]:

@@ -1,4 +1,5 @@
-"""The program as redis-cli: beside the real one where that is installed, at a terminal, with a password and over TLS."""
+"""The program as redis-cli: compared with the real one where that is installed, at a terminal, with a password and over
+TLS."""
 import fcntl
 import itertools
 import os
@@ -23,7 +24,7 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 def real_client():
-    """The redis-cli of this system, if it is of a version whose output is ours."""
+    """Returns the redis-cli of this system if its version prints the same output as ours."""
     program = shutil.which("redis-cli")
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout if program else ""
     return program if re.match(r"redis-cli 7\.", version) else None
@@ -42,7 +43,7 @@ class Terminal:
         self.text = ""
 
     def read(self, limit_s):
-        """False: nothing came."""
+        """Returns False if nothing came."""
         if not select.select([self.terminal], [], [], limit_s)[0]:
             return False
         try:
@@ -53,14 +54,14 @@ class Terminal:
         return bool(part)
 
     def type(self, keys, at_prompt=True):
-        """Forgets what was printed until now. Waits for the editor, since the terminal echoes earlier keys as well."""
+        """Discards the output until now. Waits for the editor, since the terminal echoes earlier keys as well."""
         if self.edits and at_prompt:
             wait_until(lambda: not termios.tcgetattr(self.terminal)[3] & termios.ECHO, "the editor")
         self.text = ""
         os.write(self.terminal, keys.encode())
 
     def wait_for(self, text):
-        """Returns what was printed since the last keys, up to and including this text."""
+        """Returns the output since the last keys, up to and including this text."""
         end = time.monotonic() + WAIT_S
         while text not in self.text:
             if not self.read(0.05) and time.monotonic() > end:
@@ -68,7 +69,7 @@ class Terminal:
         return self.text[:self.text.index(text) + len(text)]
 
     def answer(self, line):
-        """What is printed between a line that is typed and the next prompt."""
+        """Returns the output between a typed line and the next prompt."""
         self.type(line + "\r")
         end = time.monotonic() + WAIT_S
         while not self.prompt().endswith("> ") or "\n" not in self.text:
@@ -149,7 +150,7 @@ class ClientToolTest(ClientTest):
                 code, said, error = self.answer("-p", port, "--tls", *words, "PING")
                 self.assertEqual((1, ""), (code, said))
                 self.assertRegex(error, f"Could not connect to Redis at 127.0.0.1:{port}: .*({reason})")
-        self.assertEqual(1, self.answer("-p", port, "--tls", "--insecure", "PING")[0])  # it wants a certificate
+        self.assertEqual(1, self.answer("-p", port, "--tls", "--insecure", "PING")[0])  # it requires a certificate
         self.assertEqual(1, self.answer("-p", server.port, "--tls", "--insecure", "PING")[0])
 
     def test_wrong_options(self):
@@ -197,7 +198,7 @@ class ClientToolTest(ClientTest):
 
 @unittest.skipUnless(real_client(), "no redis-cli 7 is installed")
 class BesideRedisCliTest(ClientTest):
-    """The output of the real one for the same server."""
+    """Returns the output of the real one for the same server."""
     SETUP = ("RPUSH l a b c", "HSET h f v g w", "SADD s one", "ZADD z 1.5 a 3e20 b", "SET n 10", "XADD x 1-1 f v g w",
              "SET binary \"a\\x00\\xff\\n\\\"\\\\\"")
     COMMANDS = (("PING",), ("ping", "a b"), ("NOSUCH", "x"), ("GET", "missing"), ("GET", "binary"), ("GET", "n", "more"), ("INCR", "n"),
@@ -276,7 +277,7 @@ class BesideRedisCliTest(ClientTest):
         self.assertRegex(error, r"^Could not connect to Redis at 127\.0\.0\.1:abc: (?!Success)\w")
 
     def test_terminal(self):
-        """At a dumb terminal, where the real one draws no more than the lines."""
+        """At a dumb terminal, where the real redis-cli draws only the lines."""
         said = []
         for tool in (real_client(), self.tool):
             self.feed("SET n 10", "-p", self.server.port)
@@ -284,7 +285,7 @@ class BesideRedisCliTest(ClientTest):
             self.addCleanup(terminal.kill)
             terminal.wait_for("> ")
             rows = []
-            # The real one takes a SELECT that waits for EXEC for done.
+            # The real redis-cli treats a SELECT that is queued for EXEC as done.
             lines = [line for line in self.LINES[:-2] if line != "select 2"]
             for line in (*lines, "hello 3", "hgetall h", "config get nothing", "reset", "auth x", "connect 127.0.0.1 1",
                          f"connect 127.0.0.1 {self.server.port}", "hgetall h", "get binary", "info keyspace"):
@@ -427,7 +428,7 @@ class PromptTest(LaunchTest):
         self.assertRegex(terminal.answer("blpop list 0.6"), r"^\(nil\)\n\(0\.[5-9]\ds\)$")
 
     def test_terminal_without_a_description(self):
-        """In a container nothing says what an xterm does."""
+        """In a container there is no description of the terminal type xterm."""
         terminal = self.open(TERM="no-such-terminal")
         self.assertNotIn("No entry", terminal.text)
         self.assertEqual('"BA"', terminal.answer("echo A\x1b[DB"))

@@ -1,4 +1,4 @@
-"""What a node of a cluster announces to clients: addresses for those of IPv4 and of IPv6."""
+"""What a node of a cluster announces to clients: separate addresses for IPv4 and IPv6 clients."""
 import socket
 import unittest
 
@@ -29,7 +29,7 @@ class Announce(LaunchTest):
         return client
 
     def told(self, port):
-        """What the node says of the owner of a slot, to a client of each family."""
+        """Returns what the node reports about the owner of a slot, to a client of each address family."""
         return [client.run("GET", "a") for client in (self.client("127.0.0.1", port), self.client("::1", port))]
 
     def test_each_family_has_its_address(self):
@@ -69,7 +69,8 @@ class Announce(LaunchTest):
         for directive, wrong, text in (("cluster-announce-client-ipv4", IPV6, "Invalid IPv4 address"),
                                        ("cluster-announce-client-ipv4", "1.2.3", "Invalid IPv4 address"),
                                        ("cluster-announce-client-ipv6", IPV4, "Invalid IPv6 address"),
-                                       # It would have been in nodes.conf, and the node would not have started again.
+                                       # The value would have been written to nodes.conf, and the node could not have
+                                       # started again.
                                        ("cluster-announce-client-ipv4", "1.2.3.4\0,\nx", "Invalid IPv4 address"),
                                        ("cluster-announce-client-ipv6", "::1\0 x", "Invalid IPv6 address"),
                                        ("cluster-announce-client-ipv6", "a,b", "Invalid IPv6 address")):

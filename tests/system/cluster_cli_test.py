@@ -1,4 +1,4 @@
-"""What operators do to a cluster with redis-cli --cluster, with the redis-cli of each version at hand."""
+"""Runs what operators do to a cluster with redis-cli --cluster, with each installed version of redis-cli."""
 import json
 import os
 import shutil
@@ -46,7 +46,7 @@ class ClusterCliTest(unittest.TestCase):
         return [ask(port, "CLUSTER", "MYID").decode() for port in self.ports]
 
     def slots(self):
-        """How many each node owns, as the first one sees it."""
+        """Returns how many slots each node owns in the view of the first one."""
         lines = ask(self.ports[0], "CLUSTER", "NODES").decode().splitlines()
         owned = {}
         for line in lines:
@@ -63,7 +63,8 @@ class ClusterCliTest(unittest.TestCase):
         return server.ready().port
 
     def wait_for_agreement(self, ports):
-        """Until each of these nodes knows all of them, and who owns which slot: `check` and `del-node` ask all nodes."""
+        """Waits until each of these nodes knows all of them and the owners of all slots: `check` and `del-node` ask all
+        nodes."""
         def views():
             lines = [ask(port, "CLUSTER", "NODES").decode().splitlines() for port in ports]
             return [sorted((line.split()[0], *line.split()[8:]) for line in each) for each in lines]

@@ -18,12 +18,13 @@ from two_servers import RESPITE, Closed, RawClient, value_of
 ROOT = os.environ.get("RESPITE_SOURCE_DIR", ".")
 HEADING = "## Move a running cluster from Redis to Respite, and back"
 STEP_LIMIT_S = 30
-PATIENCE_S = 6  # with a failover that nobody votes for
+PATIENCE_S = 6  # includes a failover that gets no votes
 TRIES = 8
 
 
 def printed_lines():
-    """{name of a block: its lines}, as (words, text to wait for or None, whether the line before is repeated)."""
+    """Returns {name of a block: its lines}, as (words, text to wait for or None, whether the line before is
+    repeated)."""
     with open(os.path.join(ROOT, "docs/cluster.md"), encoding="utf-8") as file:
         section = file.read().split(HEADING, 1)[1].split("\n## ", 1)[0]
     blocks, name = {}, None
@@ -40,7 +41,7 @@ def printed_lines():
 
 
 class Writer(threading.Thread):
-    """A client of the cluster: follows MOVED and ASK, and asks other nodes where to go when one is gone."""
+    """A client of the cluster: follows MOVED and ASK, and asks other nodes for the slot's owner when one is gone."""
 
     def __init__(self, seeds, seed):
         super().__init__()
@@ -66,7 +67,7 @@ class Writer(threading.Thread):
             self.ports.update(node[1] for node in nodes)
 
     def run_once(self, *words):
-        """The reply to the first try that a node serves; None if the connection broke before there was one."""
+        """Returns the reply to the first try that a node serves; None if the connection broke before a reply came."""
         port, asks = self.random.choice(sorted(self.ports)), False
         while True:
             try:
@@ -103,7 +104,7 @@ class Writer(threading.Thread):
                     self.acknowledged[key] = self.acknowledged.get(key, 0) + 1
                 self.longest_wait_s = max(self.longest_wait_s, time.monotonic() - began)
                 self.ends.wait(0.002)  # leaves the processors to the servers
-        except Exception as error:  # for the thread of the test
+        except Exception as error:  # reported by the test's own thread
             self.error = error
 
     def stop(self):
@@ -118,7 +119,7 @@ class Move(unittest.TestCase):
         return node
 
     def run_line(self, line, names, awaited, limit_s):
-        """False: what is awaited was not said in that time."""
+        """Returns False if the expected text did not come in that time."""
         words = [self.oracle.tool("cli"), *(names.get(word, word) for word in line[1:])]
         self.assertEqual(line[0], "redis-cli")
 
@@ -137,7 +138,7 @@ class Move(unittest.TestCase):
         return True
 
     def run_block(self, block, old, new, any_node):
-        """Runs the lines of a block: the new node takes the place of the old one."""
+        """Runs the lines of a block: the new node replaces the old one."""
         names = {"NEW": f"127.0.0.1:{new.port}", "NEW-PORT": str(new.port), "OLD-PORT": str(old.port), "ANY": f"127.0.0.1:{any_node.port}",
                  "OLD-ID": old.id, "PRIMARY-ID": old.roles()[old.id] if old.roles()[old.id] != "-" else old.id,
                  "NEW-ID": new.id}
@@ -154,7 +155,7 @@ class Move(unittest.TestCase):
             before = line, awaited
 
     def move(self, nodes, program):
-        """Each of the nodes is replaced by one of the other program. Returns the new ones."""
+        """Replaces each of the nodes by a node of the other program. Returns the new ones."""
         moved = []
         for old in sorted(nodes, key=lambda node: not node.is_primary()):
             block = "Each primary" if old.is_primary() else "Each replica"
@@ -199,7 +200,7 @@ class Move(unittest.TestCase):
 
     def check(self, writer):
         self.assertGreater(sum(writer.acknowledged.values()), 500)
-        # Longer than a failover takes, and far below what a client takes for an outage.
+        # Longer than a failover takes, and far below what a client regards as an outage.
         self.assertLess(writer.longest_wait_s, 10)
         for key, attempts in writer.attempted.items():
             value = int(writer.run_once("GET", key) or 0)

@@ -1,4 +1,5 @@
-"""Clusters of real processes: ours alone, and ours together with nodes of each oracle, made and changed with redis-cli."""
+"""Clusters of real processes: of our nodes alone, and of our nodes together with nodes of each oracle, made and changed
+with redis-cli."""
 import random
 import re
 import signal
@@ -17,7 +18,7 @@ SLOTS = 16384
 
 
 class Node:
-    """A server in cluster mode, on a port of TCP and one of the bus."""
+    """A server in cluster mode, with a TCP port for clients and one for the bus."""
 
     def __init__(self, program, *options):
         self.program, self.port, self.bus_port = program, free_port(), free_port()
@@ -55,11 +56,11 @@ class Node:
         return [line.split() for line in self.ask("CLUSTER", "NODES").decode().splitlines()]
 
     def slots(self):
-        """{id: slots}, as this node sees them."""
+        """Returns {id: slots} in this node's view."""
         return {line[0]: " ".join(line[8:]) for line in self.lines() if len(line) > 8}
 
     def roles(self):
-        """{id: its primary, or "-"}, as this node sees them."""
+        """Returns {id: its primary, or "-"} in this node's view."""
         return {line[0]: line[3] for line in self.lines()}
 
     def slot_count(self):
@@ -115,7 +116,7 @@ class ClusterClient:
 
 
 class Counters(threading.Thread):
-    """Increments counters until the end of a `with`; how often each was acknowledged is in `counts`."""
+    """Increments counters until the end of a `with`; `counts` has how often each was acknowledged."""
 
     def __init__(self, node, number=300):
         super().__init__()
@@ -128,7 +129,7 @@ class Counters(threading.Thread):
                 number = self.random.randrange(len(self.counts))
                 self.client.run("INCR", f"counter:{number}")
                 self.counts[number] += 1
-        except Exception as error:  # for the thread of the test
+        except Exception as error:  # reported by the test's own thread
             self.error = error
 
     def __enter__(self):
@@ -155,7 +156,7 @@ class Clusters(unittest.TestCase):
         return done.stdout
 
     def cluster(self, programs, replicas=1):
-        """The nodes; their roles are decided by redis-cli."""
+        """The nodes; redis-cli decides their roles."""
         nodes = self.nodes(*programs)
         addresses = [f"127.0.0.1:{node.port}" for node in nodes]
         output = self.cli("--cluster", "create", *addresses, "--cluster-replicas", replicas, "--cluster-yes")
@@ -166,7 +167,7 @@ class Clusters(unittest.TestCase):
     def agree(self, nodes):
         views = [node.slots() for node in nodes]
         covered = all(node.is_ok() for node in nodes) and all(view == views[0] for view in views)
-        # Who believes that a replica is still a primary does not vote for it.
+        # A node that regards a replica as still a primary does not vote for it.
         roles = [node.roles() for node in nodes]
         return covered and all(one == roles[0] for one in roles) and len(roles[0]) >= len(nodes)
 
@@ -231,7 +232,7 @@ class Clusters(unittest.TestCase):
         client = self.client(alive[0])
         self.check(client)
 
-    # Slots go round among the primaries while clients write.
+    # Moves slots round among the primaries while clients write.
     def check_reshard(self, programs):
         nodes = self.cluster(programs, replicas=0)
         client = self.fill(nodes[0])

@@ -1,5 +1,5 @@
-"""Clusters whose nodes talk to each other over TLS alone: ours, and ours together with nodes of each oracle that speaks
-TLS."""
+"""Clusters whose nodes talk to each other only over TLS: our nodes alone, and together with nodes of each oracle that
+supports TLS."""
 import re
 import shutil
 import socket
@@ -18,7 +18,7 @@ KEYS = 300
 
 
 class Node:
-    """A server in cluster mode with a TLS port alone; the test asks it over its socket."""
+    """A server in cluster mode that has only a TLS port; the test connects to its unix socket."""
 
     def __init__(self, program, keys):
         self.program, self.port, self.bus_port = program, free_port(), free_port()
@@ -54,7 +54,7 @@ class Node:
 
 
 class Keys:
-    """Certificates of the cluster, and of somebody else."""
+    """Certificates of the cluster, and of a foreign authority."""
 
     def __init__(self, folder):
         self.authority = Authority(folder, "authority")
@@ -120,7 +120,7 @@ class TlsClusters(unittest.TestCase):
         return None
 
     def check_strangers(self, nodes):
-        """Neither without TLS nor with the certificate of another authority does anybody talk to a bus of ours."""
+        """Our bus refuses peers without TLS and peers with the certificate of another authority."""
         for node in nodes:
             if node.program != RESPITE:
                 continue

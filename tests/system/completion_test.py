@@ -1,4 +1,4 @@
-"""Shell completion: the lists are what the server says, and bash and zsh offer what they should."""
+"""Shell completion: the lists match what the server reports, and bash and zsh offer the right words."""
 import os
 import pathlib
 import pty
@@ -83,7 +83,7 @@ class CompletionTest(unittest.TestCase):
                 self.assertIn(wanted, self.completed_by_zsh(typed))
 
     def completed_by_zsh(self, typed):
-        """The line after Tab: a widget of zsh writes it to a file."""
+        """Returns the line after Tab: a widget of zsh writes it to a file."""
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(FOLDER / "_respite", folder)
             line = pathlib.Path(folder, "line")

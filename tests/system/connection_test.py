@@ -61,7 +61,7 @@ class ConnectionTest(OneServer):
         self.assertTrue(self.read(client, 1000 * REPLY + 7).endswith(b"+PONG\r\n"))
 
     def test_what_stands_behind_a_wait_for_the_disk_runs_when_that_is_over(self):
-        """It once ran when the timer ticked, here once a second."""
+        """Such work formerly ran only at a tick of the timer, which here comes once a second."""
         client = self.connect()
         client.sendall(b"CONFIG SET appendfsync everysec\r\nCONFIG SET appendonly yes\r\nCONFIG SET hz 1\r\n")
         self.assertEqual(b"+OK\r\n" * 3, self.read(client, 15))
@@ -110,7 +110,7 @@ class ConnectionTest(OneServer):
         for other in others:
             other.sendall(b"PING\r\n")
             self.assertEqual(b"+PONG\r\n", self.read(other, 7))
-        # All connections close in the Turn that stops the server.
+        # All connections close in the turn that stops the server.
         self.connect().sendall(b"CLIENT KILL TYPE normal SKIPME yes\r\nSHUTDOWN NOSAVE\r\n")
         self.assertEqual(b"", others[0].recv(1))
         self.assertRaises(ConnectionRefusedError, self.connect)
@@ -130,7 +130,7 @@ class ConnectionTest(OneServer):
 
 
 class ManySubscriptionsTest(OneServer):
-    """UNSUBSCRIBE from many channels takes many Turns: tests clients that disconnect in between."""
+    """UNSUBSCRIBE from many channels takes many turns: tests clients that disconnect in between."""
     COUNT = 50_000
 
     def subscribe(self):

@@ -1,6 +1,6 @@
-"""kill -9 under a writing load, again and again: acknowledged writes must survive.
+"""kill -9 during heavy writes, repeatedly: acknowledged writes must survive.
 
-Several clients write, each to keys of its own, without waiting for the replies one by one: strings, counters, lists,
+Several clients write, each to its own keys, without waiting for the replies one by one: strings, counters, lists,
 hashes, sorted sets, streams, deadlines, MULTI groups and scripts that change several keys. After a random number of
 replies the server is killed, restarted in the same directory, and all data is read. The keys of a client must be the
 result of a prefix of its operations, with groups and scripts as a whole, and the prefix must include all acknowledged
@@ -11,14 +11,13 @@ A kill never truncates the data of a write(2), but a crash of the machine does: 
 truncated anywhere after its size at the start of the server. Then any prefix of the operations is valid.
 
 A "house" is a directory with its own policy and directives, used by several servers one after another ("lives").
-Rewrites and snapshots run meanwhile, on request and automatically.
+Meanwhile, rewrites and snapshots run on request and automatically.
 
     python3 tests/system/crash_test.py                                        the short run of the test suite
     python3 tests/system/crash_test.py --rounds 2000 --seed 1                 the long one
     python3 tests/system/crash_test.py --server /usr/bin/redis-server --no-torn
 
-Redis truncates after the last whole command even inside a MULTI, so it later runs half of it: hence --no-torn.
-"""
+Redis truncates after the last whole command even inside a MULTI, so it later runs half of it; --no-torn avoids this."""
 import argparse
 import collections
 import json
@@ -36,10 +35,10 @@ import unittest
 import launcher
 
 POLICIES = ("always", "everysec", "no")
-LIVES = 5  # starts of one directory
+LIVES = 5  # starts in one directory
 CLIENTS = 6
 POSTPONED_S = 2.5  # how long everysec delays a write, and a margin
-MOST_REPLIES = 4000  # of one start
+MOST_REPLIES = 4000  # in one start
 MOST_LENGTH = 40  # of a list or stream
 SLACK_MS = 50
 TORN_RATE = 0.4  # of the kills
@@ -54,7 +53,7 @@ def encode(words):
 
 
 class Replies:
-    """Cuts the bytes of a server into replies."""
+    """Splits the bytes of a server into replies."""
 
     def __init__(self):
         self.data = b""
@@ -108,7 +107,7 @@ class Value:
 
 
 class Effect:
-    """One write command: its words, and its effect on the keys of a client."""
+    """One write command: its arguments, and its effect on the keys of a client."""
 
     def __init__(self, *words):
         self.words = words
@@ -246,7 +245,7 @@ class Client:
         self.count += 1
         form = self.dice.choices(("plain", "multi", "script"), (6, 2, 2))[0]
         effects = [self.effect() for _ in range(1 if form == "plain" else self.dice.randrange(1, 6))]
-        # IDs of a stream only increase: each operation adds one entry.
+        # IDs of a stream always increase: each operation adds one entry.
         seen = set()
         effects = [effect for effect in effects
                    if effect.words[0] != "XADD" or (effect.words[0] not in seen and not seen.add(effect.words[0]))]
@@ -267,7 +266,7 @@ class Client:
             pass
 
     def receive(self):
-        """The number of replies received; None if the connection is closed."""
+        """Returns the number of replies received; None if the connection is closed."""
         try:
             data = self.socket.recv(1 << 16)
         except BlockingIOError:
@@ -296,7 +295,7 @@ class Client:
 
 
 def fits(value, actual, now_ms):
-    """Whether the server's content and deadline (-1: none) match this value."""
+    """Returns whether the server's content and deadline (-1: none) match this value."""
     content, deadline_ms = actual
     if value is None:
         return content is None
@@ -346,7 +345,7 @@ class House:
         self.sizes = {name: os.path.getsize(name) for name in self.incrementals()}
 
     def incrementals(self):
-        """The incremental files of the manifest, in order."""
+        """Returns the incremental files of the manifest, in order."""
         folder = os.path.join(self.folder, "appendonlydir")
         with open(os.path.join(folder, "appendonly.aof.manifest"), encoding="ascii") as manifest:
             return [os.path.join(folder, line.split()[1]) for line in manifest if line.split()[5] == "i"]
@@ -410,7 +409,7 @@ class House:
     # Contents
 
     def contents(self, client):
-        """key -> (content, deadline) on the server."""
+        """Returns key -> (content, deadline) on the server."""
         keys = client.all_keys()
         reads = {"s": ("GET",), "e": ("GET",), "n": ("GET",), "l": ("LRANGE", 0, -1), "x": ("XRANGE", "-", "+"),
                  "h": ("HGETALL",), "z": ("ZRANGE", 0, -1, "WITHSCORES")}
@@ -449,7 +448,7 @@ class House:
             self.check_client(client)
 
     def least(self, client):
-        """The number of operations that must have survived."""
+        """Returns the number of operations that must have survived."""
         if self.is_torn:
             return 0
         if self.policy != "everysec":
@@ -494,7 +493,7 @@ class House:
         return "\n".join(lines)
 
     def check_files(self):
-        """The distribution's tool finds the files valid once an incomplete end is cut off."""
+        """The distribution's tool finds the files valid after an incomplete end is cut off."""
         tool = shutil.which("redis-check-aof")
         changes = self.directives["auto-aof-rewrite-percentage"] != 0  # files change while the tool reads them
         knows = self.directives["aof-use-rdb-preamble"] == "no"  # version 7.0 of the tool does not know RDB bases
@@ -524,7 +523,7 @@ class House:
 
 
 def run(program, rounds, seed, torn_rate):
-    """Raises Loss; then the directory is kept."""
+    """Raises Loss, and then keeps the directory."""
     dice = random.Random(seed)
     print(f"seed {seed}", flush=True)
     for number, first in enumerate(range(0, rounds, LIVES)):

@@ -3,9 +3,9 @@ events of every command, and at checkpoints all the data.
 
     python3 tests/system/differential_test.py --seed 7 --rounds 500 [--commands 200] [--families Hashes Keys]
 
-runs longer or repeats a failure; the seed is always printed. The commands come from generators.py.
-Deadlines are so far in the future or past that time does not matter; replies that depend on it (TTL, PTTL) are compared
-with a tolerance. known_differences.py lists known differences."""
+runs longer or repeats a failure; the test always prints the seed. The commands come from generators.py. Deadlines are
+so far in the future or past that time does not matter; replies that depend on it (TTL, PTTL) are compared with a
+tolerance. known_differences.py lists known differences."""
 import argparse
 import os
 import random
@@ -20,7 +20,8 @@ from two_servers import RESPITE, Closed, Server, encode, value_of
 COMMANDS_PER_ROUND = 200
 TOLERANCE_MS = 3000
 
-# Events in no order: of the elements of a set whose weights are looked up, and of expired keys that a walk meets.
+# Events in arbitrary order: those of the elements of a set whose weights are looked up, and those of expired keys that
+# a scan finds.
 EVENTS_IN_NO_ORDER = {b"SORT", b"SORT_RO", b"SCAN", b"KEYS"}
 
 # Replies in arbitrary order.
@@ -43,7 +44,7 @@ def groups(values, size):
 
 
 def excerpt(reply, other, size=500):
-    """The part of a long reply where the difference begins."""
+    """Returns the part of a long reply where the difference begins."""
     common = len(os.path.commonprefix([reply, other]))
     start = max(0, common - size // 2) if len(reply) > size else 0
     return reply[start:start + size]
@@ -58,7 +59,7 @@ class Difference(AssertionError):
 
 
 class Listener:
-    """Receives all keyspace events of a server. A message on MARK ends those of one command."""
+    """Receives all keyspace events of a server. A message on MARK ends the events of one command."""
     MARK = b"__keys-mark"
 
     def __init__(self, server):
@@ -72,8 +73,8 @@ class Listener:
         self.control.close()
 
     def events(self):
-        """The events since the last call, a list for each command. Requires: the replies of the commands have
-        arrived."""
+        """Returns the events since the last call, a list for each command. Requires that the replies of the commands
+        have arrived."""
         self.control.run("PUBLISH", self.MARK, "end")
         heard = [[]]
         while True:
@@ -145,7 +146,7 @@ class Pair:
         """Compares the events of commands that run_marked ran."""
         events = zip(*(listener.events() for listener in self.listeners))
         for index, (words, (ours, theirs), (told, heard)) in enumerate(zip(commands, replies, events)):
-            if ours.startswith(b"-") or theirs.startswith(b"-"):  # some versions check the key first, others the words
+            if ours.startswith(b"-") or theirs.startswith(b"-"):  # some versions check the key first, others the arguments
                 heard, told = without_misses(heard), without_misses(told)
             if words[0].upper() in EVENTS_IN_NO_ORDER:
                 heard, told = sorted(heard), sorted(told)
@@ -192,8 +193,8 @@ class Pair:
         return name in BY_CHANCE and len(mine) == len(yours)
 
     def same_but_moments(self, mine, yours):
-        """Ignores times: values after certain names, the third of four in a row, and numbers that are as large as only
-        times are."""
+        """Ignores times: values after certain names, the third of four in a row, and numbers so large that they can
+        only be times."""
         if isinstance(mine, int) and isinstance(yours, int):
             return mine == yours or min(mine, yours) > 10**9 and abs(mine - yours) <= TOLERANCE_MS
         if not isinstance(mine, list) or not isinstance(yours, list):
@@ -248,10 +249,10 @@ class Pair:
 
 
 def run(seed, rounds, commands, oracle, ours=RESPITE, families=(), emulated=False):
-    """Raises Difference; the message has all that is needed to repeat it."""
+    """Raises Difference; its message has everything that is needed to repeat it."""
     pair = Pair(oracle, ours, emulated)
     try:
-        pair.run([[b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"]])  # otherwise each timer removes expired keys at its own times
+        pair.run([[b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"]])  # otherwise each server's timer removes expired keys at its own times
         for index in range(rounds):
             rng = random.Random(f"{seed}/{index}")
             where = f"--seed {seed}, round {index}"
@@ -273,7 +274,7 @@ class Differential(unittest.TestCase):
 
 
 class EmulatedDifferential(unittest.TestCase):
-    """Our server speaks as the oracle."""
+    """Our server emulates the oracle."""
     EMULATED = ("redis:7.0", "redis:7.2", "redis:7.4", "redis:8.0", "valkey:8.0", "valkey:8.1")
 
     def test_random_commands(self):

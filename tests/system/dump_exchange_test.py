@@ -13,7 +13,7 @@ SEED = 20260210
 VERSION_OF_7_0 = 10
 TRAILER = 10  # version of the format, checksum
 SET_LISTPACK = 20  # a type that 7.2 introduced
-TABLES = (b"hashtable",)  # their order is not fixed, so their bytes are not
+TABLES = (b"hashtable",)  # their order is not fixed, so their bytes may differ
 
 
 def word(chance, size):
@@ -71,7 +71,7 @@ class DumpExchange(unittest.TestCase):
         return [self.ask(client, *words) for client in (self.ours, self.theirs)]
 
     def digest(self, client, key):
-        """What both servers must report of the same value. Digests of 7.0 have more digits of scores."""
+        """Returns what both servers must report about the same value. Digests of 7.0 have more digits of scores."""
         if self.is_old and self.ask(client, "TYPE", key) == b"+zset":
             parts = self.ask(client, "ZRANGE", key, 0, -1, "WITHSCORES")
             return list(zip(parts[::2], map(float, parts[1::2])))
@@ -165,7 +165,7 @@ class DumpExchange(unittest.TestCase):
                     self.assertEqual(dumped[:-TRAILER], self.ask(target, "DUMP", "key-copy")[:-TRAILER])
 
     def test_refusals(self):
-        """Redis finds some of these faults only on request; we always do."""
+        """Redis finds some of these faults only on request; our server always does."""
         self.both("CONFIG", "SET", "sanitize-dump-payload", "yes")
         self.addCleanup(self.both, "CONFIG", "SET", "sanitize-dump-payload", "no")
         for value in (b"\x01\x00", b"\x04\x02\x01f\x01v\x01f\x01v", b"\x02\x02\x01a\x01a", b"\x0b\x01x", b"\x63",

@@ -21,7 +21,7 @@ def text(content):
 
 
 def ziplist(*entries):
-    """From entries without the size of the previous one, which is prepended."""
+    """Builds a ziplist from entries without the size of the previous entry, which is prepended."""
     body, last, size = b"", 10, 0
     for entry in entries:
         last = 10 + len(body)
@@ -31,13 +31,13 @@ def ziplist(*entries):
 
 
 def listpack(*elements):
-    """From small numbers and short texts."""
+    """Builds it from small numbers and short texts."""
     body = b"".join(bytes([e, 1]) if isinstance(e, int) else bytes([0x80 | len(e)]) + e + bytes([len(e) + 1]) for e in elements)
     return struct.pack("<IH", 6 + len(body) + 1, len(elements)) + body + b"\xff"
 
 
 PAIR = text(ziplist(b"\x01a", b"\xf2"))
-# Values in formats of servers before 7.2, of "a", 1 and the like.
+# Values "a", 1 and similar ones in the formats of servers before 7.2.
 OLD_VALUES = {
     "string": b"\x00\xc0\x0a",
     "zipmap": b"\x09" + text(b"\x01\x01a\x01\x001\xff"),

@@ -1,5 +1,6 @@
-"""Replicas that must not become primaries: emptied by a snapshot that was interrupted, refusing a snapshot of a later version, or
-not knowing a command of the primary. With real processes: Sentinels and primaries of each oracle, and ours."""
+"""Replicas that must not become primaries, because an interrupted snapshot emptied them, because they refuse a snapshot
+of a later version, or because they do not know a command of the primary. With real processes: Sentinels and primaries
+of each oracle, and ours."""
 import re
 import unittest
 
@@ -47,14 +48,14 @@ class WithProcesses(unittest.TestCase):
         return sentinels
 
     def empty(self, primary, replica):
-        """Interrupts a full synchronisation of the replica, which has dropped its data for it, by the end of the primary."""
+        """Interrupts a full resynchronization by ending the primary after the replica has dropped its data for it."""
         wait_until(lambda: info(replica, "master_link_status") == "up", "the link")
         fill(primary, "old")
         wait_until(lambda: replica.ask("DBSIZE") == KEYS, "the keys")
         self.assertEqual(primary.ask("CONFIG", "SET", "repl-backlog-size", "16384"), b"+OK")
         self.assertEqual(primary.ask("CONFIG", "SET", "rdb-key-save-delay", "2000"), b"+OK")
         self.assertEqual(replica.ask("CONFIG", "SET", "repl-diskless-load", "flush-before-load"), b"+OK")
-        # A history that it can continue from is what it has, so another server must have been followed meanwhile.
+        # The replica would otherwise continue from its history, so it must follow another server meanwhile.
         self.assertEqual(replica.ask("REPLICAOF", "NO", "ONE"), b"+OK")
         self.assertEqual(replica.ask("SET", "own", "1"), b"+OK")
         fill(primary, "new")
@@ -63,7 +64,7 @@ class WithProcesses(unittest.TestCase):
 
 
 class EmptiedReplica(WithProcesses):
-    """Sentinels of the oracle, and ours, leave it alone."""
+    """Neither the oracle's Sentinels nor ours promote the replica."""
 
     def watched_by(self, program):
         primary = self.data_server(RESPITE)
@@ -71,7 +72,7 @@ class EmptiedReplica(WithProcesses):
         sentinel, = self.sentinels([program], primary, 1)
         self.empty(primary, replica)
         primary.kill()
-        # The Sentinel may have an INFO of before, since it asks once a second at most. Then it tries, and gives up.
+        # The Sentinel may have an older INFO, since it requests one at most each second. Then it tries, and aborts.
         wait_until(lambda: re.search("-failover-abort-(no-good-slave|slave-timeout)", sentinel.log()), "the Sentinel to give up", LIMIT_S)
         self.assertEqual(replica.role(), b"slave")
         self.assertEqual(info(replica, "slave_priority"), "0")
@@ -91,7 +92,7 @@ class EmptiedReplicaOfOurs(WithProcesses):
 
 
 class LaterPrimary(WithProcesses):
-    """A primary of the oracle. From Redis 8.6 on its snapshots cannot be read."""
+    """A primary of the oracle. Our server cannot read snapshots of Redis 8.6 and later."""
 
     def test_a_snapshot_is_loaded_or_refused_with_a_reason(self):
         for mode in ("disabled", "on-empty-db", "swapdb", "flush-before-load"):
@@ -134,7 +135,7 @@ class LaterPrimary(WithProcesses):
         self.assertEqual(info(replica, "master_link_status"), "down")
         self.assertEqual(info(replica, "slave_priority"), "0")
         self.assertRegex(client.run("FAILOVER", "TO", "127.0.0.1", str(replica.port), "TIMEOUT", "1000"), b"^-ERR")
-        # What an operator asks for brings all of it.
+        # A full resynchronization that an operator requests brings all of the data.
         self.assertEqual(replica.ask("REPLICAOF", "127.0.0.1", primary.port), b"+OK")
         wait_until(lambda: info(replica, "master_link_status") == "up", "the link")
         self.assertEqual(replica.ask("GET", "k1"), b"v1")

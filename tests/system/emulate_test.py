@@ -68,7 +68,7 @@ class EmulateTest(LaunchTest):
         self.assertEqual(b":0\r\n", new.run("COMMANDLOG", "LEN", "slow"))
         self.assertIn(b"cmdstat_commandlog|len", new.value("INFO", "commandstats"))
         self.assertIn(b"commandlog|len", new.value("ACL", "CAT", "admin"))
-        # The server itself knows nothing of what its world knows.
+        # The server itself lacks the version limits of its world.
         self.assertEqual(b"+OK", old.value("MULTI"))
         self.assertTrue(old.run("COMMANDLOG", "LEN", "slow").startswith(b"-ERR unknown command `COMMANDLOG`"))
         self.assertEqual(b"-EXECABORT Transaction discarded because of previous errors.\r\n", old.run("EXEC"))
@@ -103,7 +103,7 @@ class EmulateTest(LaunchTest):
                          pause())
         client.value("CLIENT", "UNPAUSE")
         self.assertEqual(b"paused_reason:none", pause()[0])
-        # It is over, but its end has not been noticed yet.
+        # The world's time has passed, but the server has not noticed it yet.
         client.value("TEST", "CLOCK", "REAL")
         client.value("CLIENT", "PAUSE", "1", "WRITE")
         said = client.value("EVAL_RO", "for i = 1, 2e6 do end return redis.call('INFO', 'clients')", "0")
@@ -139,7 +139,7 @@ class EmulateTest(LaunchTest):
         client.value("TEST", "CRASH")
         self.assertIn(b"redis_version:7.0.15", client.value("INFO", "server"))
 
-    # Clients of the version do not know HPEXPIREAT; its own file has it nevertheless.
+    # Clients of the version do not know HPEXPIREAT, but the server's own file may contain it.
     def test_a_file_may_have_commands_that_the_version_lacks(self):
         options = ("--appendonly", "yes", "--aof-use-rdb-preamble", "no")
         newer = self.emulating("redis:8.0")

@@ -1,6 +1,6 @@
-"""What becomes of a connection after a reply: whether it ends, and what the client reads before that. Our server and the
-oracle get the same bytes. Texts of errors are compared with Redis 7.2 only. docs/differences.md names endings that differ on
-purpose."""
+"""What happens to a connection after a reply: whether it ends, and what the client reads before that. Our server and
+the oracle get the same bytes. Texts of errors are compared with Redis 7.2 only. docs/differences.md names endings that
+differ on purpose."""
 import re
 import time
 import unittest
@@ -17,7 +17,7 @@ def inline(*lines):
     return b"".join(line.encode() + b"\r\n" for line in lines)
 
 
-# Each is sent at once, and PING behind it: either its reply arrives, or the connection ends.
+# Each request is sent together with a PING after it: either the PING's reply arrives, or the connection ends.
 ALONE = {
     "QUIT": inline("QUIT"),
     "QUIT with words": inline("QUIT a b"),
@@ -62,7 +62,7 @@ ALONE = {
     "FAILOVER without replicas": inline("FAILOVER"),
 }
 
-# Before a login.
+# Requests before a login.
 STRANGERS = {
     "ten words": encode(["a"] * 10),
     "eleven words": encode(["a"] * 11),
@@ -80,11 +80,11 @@ STRANGERS = {
     "AUTH": inline("AUTH secret"),
 }
 
-# By a client itself; ID stands for its own.
+# Kills that a client sends for itself; ID stands for its own id.
 KILLS = ("CLIENT KILL ID ID", "CLIENT KILL ID ID SKIPME no", "CLIENT KILL ID ID SKIPME yes", "CLIENT KILL TYPE normal ID ID",
          "CLIENT KILL USER default ID ID SKIPME no")
 
-# By a client of the user u for itself, and by another client.
+# Sent by a client of the user u for itself, and by another client.
 USERS = ("ACL DELUSER u", "ACL SETUSER u off", "ACL SETUSER u resetpass", "ACL SETUSER u reset +ping", "ACL SETUSER u -get",
          "ACL SETUSER u resetchannels", "CLIENT KILL USER u", "ACL LOAD")
 
@@ -191,7 +191,7 @@ class Endings(unittest.TestCase):
             while f"blocked_clients:{len(BLOCKED)}\r".encode() not in admin.run("INFO", "clients"):
                 self.assertLess(time.monotonic(), until)
             for client in clients[:len(BLOCKED)]:
-                client.send(PING)  # waits behind the command that blocks
+                client.send(PING)  # waits until the client is unblocked
             admin.run("REPLICAOF", "127.0.0.1", "1")
             for client in clients[len(BLOCKED):]:
                 client.send(PING)

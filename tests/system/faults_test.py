@@ -1,4 +1,4 @@
-"""Faults on purpose (TEST FAULT) with real sockets: what a client of a broken server sees, to the octet."""
+"""Deliberate faults (TEST FAULT) with real sockets: the exact bytes that a client of a broken server sees."""
 import socket
 import time
 import unittest
@@ -26,7 +26,7 @@ class FaultsTest(LaunchTest):
         self.assertEqual(b"+OK", self.admin.value("TEST", "FAULT", "ADD", *rule.split(), *more), rule)
 
     def talk(self, *requests):
-        """Everything that comes until the server closes the connection."""
+        """Returns everything that comes until the server closes the connection."""
         client = self.client()
         client.send(b"".join(encode(words.split()) for words in requests))
         return client.read_to_end()
@@ -65,7 +65,7 @@ class FaultsTest(LaunchTest):
         self.assertEqual([b"$1\r\nv\r\n", b"+OK\r\n", b"+PONG\r\n"], [one.read(), other.read(), other.read()])
 
     def test_a_trickle_takes_its_time(self):
-        self.admin.value("SET", "k", "x" * 40)  # 47 octets with its frame
+        self.admin.value("SET", "k", "x" * 40)  # 47 bytes with its frame
         self.add("f WHEN COMMAND GET DO TRICKLE 470")
         client = self.client()
         began = time.monotonic()
@@ -103,10 +103,10 @@ class FaultsTest(LaunchTest):
         self.add("f DO REFUSE LISTEN")
         with self.assertRaises(ConnectionRefusedError):
             Raw(self.server.port)
-        with socket.socket() as thief, self.assertRaises(OSError):  # the port stays ours
+        with socket.socket() as thief, self.assertRaises(OSError):  # no other process gets the port
             thief.bind(("127.0.0.1", self.server.port))
         self.assertEqual(b"+OK", self.admin.value("SET", "k", "v"))
-        self.assertEqual(b"+OK", self.admin.value("CONFIG", "SET", "bind", "127.0.0.1"))  # which opens the sockets anew
+        self.assertEqual(b"+OK", self.admin.value("CONFIG", "SET", "bind", "127.0.0.1"))  # reopens the sockets
         self.assertFalse(self.is_open())
         self.admin.value("TEST", "FAULT", "DEL", "f")
         self.assertEqual(b"v", self.client().value("GET", "k"))

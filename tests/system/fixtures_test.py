@@ -1,5 +1,5 @@
-"""Fixtures: --load, and what docs/test_server.md, docs/testing/fixtures.md and docs/test_server_tasks.md print about starting a
-server for tests."""
+"""Fixtures: --load, and the lines of docs/test_server.md, docs/testing/fixtures.md and docs/test_server_tasks.md about
+starting a server for tests."""
 import os
 import re
 import shutil
@@ -11,7 +11,7 @@ from test_server_page import page
 
 
 def block(name, heading):
-    """The first block of code after this text of a page."""
+    """Returns the first block of code after this text of a page."""
     return re.search(r"```\w*\n(.*?)```", page(name).split(heading, 1)[1], re.S)[1]
 
 
@@ -143,7 +143,8 @@ class StartTest(FixturesTest):
         self.assertEqual("2", call(self.start("--test", "--appendonly", "yes").port, "GET", "n"))
 
     def test_a_replica_gets_them(self):
-        """Also one that has the history of the primary's snapshot, which knows nothing of them."""
+        """The fixture also reaches a replica that already has the history of the primary's snapshot, which lacks the
+        fixture's keys."""
         options = ("--dbfilename", "primary.rdb", "--save", "3600 1", "--port")
         self.write("a.redis", "SET fixture 1\n")
         primary = self.start("--test", *options, "auto")

@@ -1,15 +1,16 @@
-"""Random commands for differential_test.py: for each family a class whose makers return the words of one command.
+"""Random commands for differential_test.py: for each family a class whose makers return the arguments of one command.
 
-Most commands are valid; some have a bad option, a wrong type, too few words. There are few keys and elements, so that
-commands affect each other; each round chooses new thresholds of encodings, so that collections often cross them. Random
-commands (SPOP, HRANDFIELD) are used in ways whose outcome is certain, or only the size of the reply is compared."""
+Most commands are valid; some have a bad option, a wrong type, or too few arguments. There are few keys and elements, so
+that commands affect each other; each round chooses new thresholds of encodings, so that collections often cross them.
+Random commands (SPOP, HRANDFIELD) are used in ways whose outcome is certain, or only the size of the reply is
+compared."""
 
 from dump_payload import OLD_VALUES, payload
 
 FAR_S = 33177117420  # 3021
 DATABASES = 3
 
-# Directive -> values that a round may use. Older servers skip those of 7.2 only.
+# Maps a directive to values that a round may use. Older servers skip those that came with 7.2.
 THRESHOLDS = {
     "hash-max-listpack-entries": [0, 2, 8, 512], "hash-max-listpack-value": [4, 64],
     "list-max-listpack-size": [-2, -1, 1, 4, 128], "set-max-intset-entries": [0, 4, 512],
@@ -18,12 +19,12 @@ THRESHOLDS = {
     "stream-node-max-entries": [100, 1, 3, 10, 0],
 }
 THRESHOLDS_OF_7_2 = {"set-max-listpack-entries": [0, 4, 128], "set-max-listpack-value": [4, 64]}
-# Fewer or reordered words would make the result random.
+# Fewer or reordered arguments would make the result random.
 NEVER_SPOILT = {"SPOP", "SCAN", "SSCAN", "HSCAN", "ZSCAN"}
 
 
 class Family:
-    """The random values that all makers use. `version` is that of the older of the two servers."""
+    """The random values that all makers use. `version` is the version of the older of the two servers."""
 
     pool = "k"
     weights = {}
@@ -32,8 +33,8 @@ class Family:
         self.rng, self.version = rng, version
 
     def key(self, pool=None):
-        """Mostly a key of this family, sometimes one with another type. Never a HyperLogLog: we refuse PFADD to a
-        damaged one as a whole (docs/differences.md)."""
+        """Returns mostly a key of this family, sometimes one with another type. Never a HyperLogLog: our server refuses
+        PFADD to a damaged one as a whole (docs/differences.md)."""
         if self.rng.random() < 0.04:
             pool = self.rng.choice("khlszbgd")
         return f"{pool or self.pool}{self.rng.randrange(6)}"
@@ -89,7 +90,7 @@ class Family:
         return self.spoil(words) if self.rng.random() < 0.03 and len(words) > 1 and words[0] not in NEVER_SPOILT else words
 
     def spoil(self, words):
-        """Removes, adds or reorders words."""
+        """Removes, adds or reorders arguments."""
         return self.rng.choice([words[:-1], words[:1], words[:2], [*words, "extra"],
                                 [words[0], *words[2:], *words[1:2]]])
 
@@ -98,7 +99,7 @@ class Strings(Family):
     weights = {"set": 12, "get": 6, "counter": 10, "ranges": 8, "many": 6, "small": 4, "lcs": 1, "getex": 4, "setex": 4}
 
     def deadline(self):
-        """An option of SET and GETEX with its value."""
+        """Returns an option of SET and GETEX with its value."""
         rng = self.rng
         return rng.choice([("EX", rng.randrange(1000, 2000)), ("PX", rng.randrange(10**6, 2 * 10**6)),
                            ("EXAT", FAR_S + rng.randrange(1000)), ("PXAT", FAR_S * 1000 + rng.randrange(10**6)),
@@ -172,7 +173,7 @@ class Keys(Family):
         return [self.rng.choice(["DEL", "UNLINK"]), *self.keys()]
 
     def movable(self):
-        """Not a HyperLogLog, which might come back damaged under another name."""
+        """Never a HyperLogLog, which might return damaged under another name."""
         return self.key(self.rng.choice("khlszbgdx"))
 
     def rename(self):
@@ -322,8 +323,8 @@ class SortedSets(Family):
     weights = {"add": 14, "read": 8, "ranges": 12, "ranked": 5, "remove": 5, "pop": 3, "algebra": 6, "chance": 2, "scan": 1}
 
     def score(self):
-        """Fractions of few binary digits print alike in all versions. No number is out of range: after one, SORT of
-        Redis accepts invalid numbers as 0 (it checks an old errno)."""
+        """Fractions of few binary digits print alike in all versions. No number is out of range: after such a number,
+        SORT of Redis accepts invalid numbers as 0 (it checks an old errno)."""
         rng = self.rng
         scores = [lambda: rng.randrange(-8, 8), lambda: rng.randrange(-20, 20) / 4,
                   lambda: rng.choice(["inf", "-inf", "+inf", "0"]),
@@ -339,7 +340,7 @@ class SortedSets(Family):
         return self.rng.choice([lambda: self.score(), lambda: f"({self.score()}", lambda: "-inf", lambda: "+inf"])()
 
     def lex_key(self):
-        """All its members have the same score; otherwise a range of texts is undefined."""
+        """All its members have the same score; otherwise a range by texts is undefined."""
         return f"y{self.rng.randrange(3)}"
 
     def lex(self):
@@ -468,7 +469,7 @@ class HyperLogLogs(Family):
     weights = {"add": 10, "count": 6, "merge": 3, "look": 2}
 
     def key(self, pool=None):
-        """Never a string, which might come to hold a HyperLogLog that is damaged later."""
+        """Never a string, which might later hold a damaged HyperLogLog."""
         if self.rng.random() < 0.04:
             pool = self.rng.choice("hlszgd")
         return f"{pool or self.pool}{self.rng.randrange(6)}"
@@ -671,7 +672,7 @@ class Streams(Family):
 
 
 class Sorting(Family):
-    """Uses its own keys: Redis converts a small sorted set that it sorts (docs/differences.md)."""
+    """Uses its own keys: Redis converts a small sorted set when it sorts it (docs/differences.md)."""
 
     weights = {"sort": 6, "fill": 4, "weights_of": 2}
 
@@ -679,7 +680,7 @@ class Sorting(Family):
         return f"{self.rng.choice('oqv')}{self.rng.randrange(2)}"
 
     def element(self):
-        """Never with a NUL: Redis compares texts up to there, and so leaves the order of equal ones open."""
+        """Never with a NUL: Redis compares texts only up to it, so the order of equal texts is undefined."""
         element = super().element()
         return "m0" if element == b"\x00\xff" else element
 
@@ -702,7 +703,7 @@ class Sorting(Family):
         for _ in range(rng.choice([0, 0, 0, 1, 2])):
             words += ["GET", rng.choice(["#", "w_*", "wh_*->f", "none"])]
         words += self.maybe(0.4, rng.choice(["ASC", "DESC"]))
-        if "BY" not in words:  # equal or missing weights of BY leave the order open
+        if "BY" not in words:  # equal or missing weights of BY leave the order undefined
             words += self.maybe(0.6, "ALPHA")
         return words + (self.maybe(0.2, "STORE", self.key("l")))
 
@@ -719,7 +720,7 @@ class Dumps(Family):
         ttl = rng.choices([0, 10**6, FAR_S * 1000, 10**9, -1, "x"], [10, 3, 3, 2, 1, 1])[0]
         words = ["RESTORE", self.key(rng.choice("dkhlz")), ttl, rng.choice(self.payloads)]
         words += self.maybe(0.6, "REPLACE")
-        words += ["ABSTTL"] if ttl in (10**9, FAR_S * 1000) else []  # in the past, and in the future
+        words += ["ABSTTL"] if ttl in (10**9, FAR_S * 1000) else []  # in the past and in the future
         words += rng.choices([[], ["IDLETIME", 1000], ["FREQ", 5], ["IDLETIME", -1], ["FREQ", 256], ["WHAT"]],
                              [12, 2, 2, 1, 1, 1])[0]
         return words
@@ -730,7 +731,7 @@ class Dumps(Family):
         return ["RESTORE", self.key(), 0, value[:self.rng.randrange(len(value))]]
 
 
-# Family -> its relative frequency.
+# Maps a family to its relative frequency.
 FAMILIES = {Strings: 4, Keys: 5, Hashes: 5, Lists: 5, Sets: 5, SortedSets: 7, Bitmaps: 3, HyperLogLogs: 2, Places: 3, Streams: 7,
             Sorting: 2, Dumps: 2}
 
@@ -749,6 +750,6 @@ class Generator:
         return [word if isinstance(word, bytes) else str(word).encode() for word in words]
 
     def thresholds(self):
-        """CONFIG SET commands for a round."""
+        """Returns CONFIG SET commands for a round."""
         directives = THRESHOLDS | (THRESHOLDS_OF_7_2 if self.version >= (7, 2) else {})
         return [[b"CONFIG", b"SET", name.encode(), str(self.rng.choice(values)).encode()] for name, values in directives.items()]

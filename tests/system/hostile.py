@@ -1,4 +1,5 @@
-"""What the hostile_*_test.py scripts share: a fresh server for each case, attackers, and a bystander that must not be affected.
+"""Shared by the hostile_*_test.py scripts: a fresh server for each case, attackers, and a bystander that must not be
+affected.
 
 RESPITE_HOSTILE=full runs every case at full size (10 000 connections, millions of elements); without it sizes are cut so
 that all cases together take about a minute. RESPITE_HOSTILE_REPORT=FILE appends the measurements, a line for each case.
@@ -21,9 +22,9 @@ FULL = os.environ.get("RESPITE_HOSTILE") == "full"
 # Under a sanitizer everything is slow, memory is released late, and more address space is used.
 SANITIZED = "ASAN_OPTIONS" in os.environ
 P99_LIMIT_MS = 20.0
-# Memory that an attack may leave: 5 %, and the growth of tables and pools of an empty server.
+# Memory that may remain after an attack: 5 %, and the growth of tables and pools of an empty server.
 LEFT_SHARE, LEFT_BYTES = 0.05, 200_000
-MEMORY_CEILING = 6 << 30  # of the server's address space: a successful attack must not bring the machine down
+MEMORY_CEILING = 6 << 30  # limit on the server's address space: a successful attack must not bring the machine down
 
 
 def size(small, full):
@@ -60,7 +61,7 @@ class Raw(RawClient):
         return value_of(self.run(*words))
 
     def batch(self, commands, at_once=1000):
-        """Replies of many requests, sent in portions that fit every buffer."""
+        """Reads the replies of many requests, sent in portions that fit every buffer."""
         replies = []
         for start in range(0, len(commands), at_once):
             part = commands[start:start + at_once]
@@ -69,7 +70,7 @@ class Raw(RawClient):
         return replies
 
     def push_without_reading(self, data, limit_s=1.0):
-        """Sends until the server reads no more for a moment, or closes. Returns the number of bytes sent."""
+        """Sends until the server stops reading for a moment, or closes. Returns the number of bytes sent."""
         sent, end = 0, time.monotonic() + limit_s
         self.socket.setblocking(False)
         view = memoryview(data)
@@ -84,7 +85,7 @@ class Raw(RawClient):
         return sent
 
     def read_to_end(self):
-        """Everything received until the server closes."""
+        """Returns everything received until the server closes."""
         got = self.buffer
         try:
             while part := self.socket.recv(1 << 18):
@@ -100,7 +101,7 @@ class Raw(RawClient):
 
 
 class Sockets:
-    """Many plain connections, from several addresses so that ports suffice."""
+    """Opens many plain connections, from several addresses so that there are enough ports."""
 
     def __init__(self, port):
         self.port, self.all = port, []
@@ -131,7 +132,7 @@ class Sockets:
 
 
 def run_queue_delay_ns(pid):
-    """How long the process' first thread was ready to run without a processor, since its start; 0 where Linux does not
+    """How long the process's first thread was ready to run without a processor, since its start; 0 where Linux does not
     report it."""
     try:
         with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
@@ -141,7 +142,8 @@ def run_queue_delay_ns(pid):
 
 
 def stolen_ns():
-    """How long the machine below this virtual one gave our processors to others, in steps of a tick; 0 on a real one."""
+    """How long the host of this virtual machine gave our processors to others, in steps of a tick; 0 on a real
+    machine."""
     with open("/proc/stat", encoding="ascii") as file:
         return int(file.readline().split()[8]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -176,8 +178,8 @@ class Machine:
 
 
 class Latencies:
-    """In ms. A slow request also counts for all requests that would have been sent meanwhile, so that a long stall is
-    more than one sample."""
+    """Latencies in ms. A slow request also counts for all requests that would have been sent meanwhile, so that a long
+    stall is more than one sample."""
 
     PERIOD_S = 0.002
 
@@ -188,8 +190,8 @@ class Latencies:
         return run_queue_delay_ns(self.pid) + run_queue_delay_ns("self") + stolen_ns()
 
     def measure(self, ask):
-        """Subtracts the time that both ends were ready to run without a processor, since other processes, or other machines
-        on the same host, caused it."""
+        """Subtracts the time during which both ends were ready to run without a processor, since other processes, or
+        other machines on the same host, caused it."""
         waited, sent = self.waits(), time.monotonic()
         ask()
         took = time.monotonic() - sent
@@ -201,7 +203,8 @@ class Latencies:
 
 
 class Watch:
-    """The bystander's loop, in its own process: every 2 ms a request to the server, and one to the machine."""
+    """The bystander's loop, in its own process: every 2 ms it sends a request to the server, and one to the idle
+    process."""
 
     def __init__(self, port, pid):
         self.pid = pid
@@ -258,8 +261,8 @@ class Bystander:
         self.pipe.recv()
 
     def end(self):
-        """Latencies since begin, in ms, sorted, of the server and of the machine, and the largest used_memory seen;
-        waits until there are at least 500."""
+        """Returns the sorted latencies since begin, in ms, of the server and of the machine, and the largest
+        used_memory seen. Waits until there are at least 500."""
         self.pipe.send("enough")
         server, machine, peak = self.pipe.recv()
         return sorted(server), sorted(machine), peak
@@ -286,13 +289,13 @@ def limit_memory():
 
 
 class HostileTest(LaunchTest):
-    """`self.attack(case)` runs `case` while the bystander measures, and checks what it leaves behind."""
+    """Runs `self.attack(case)` while the bystander measures, and checks what the attack leaves behind."""
 
     OPTIONS = ()
 
     def start_server(self, *options, before_start=limit_memory):
         self.port = free_port()
-        # Without latency-tracking: its histograms grow with each new command, and remain.
+        # Without latency-tracking: its histograms grow with each new command, and are never freed.
         self.server = self.start("--port", self.port, "--bind", "127.0.0.1", "--save", "", "--maxclients", 10_000,
                                  "--latency-tracking", "no",
                                  *self.OPTIONS, *options, preexec_fn=before_start)
@@ -333,7 +336,7 @@ class HostileTest(LaunchTest):
         return int(self.info("clients", "connected_clients"))
 
     def settle(self):
-        """used_memory once it is stable."""
+        """Returns used_memory when it is stable."""
         last = -1
         def steady():
             nonlocal last
@@ -345,8 +348,8 @@ class HostileTest(LaunchTest):
 
     def attack(self, case, limit_ms=P99_LIMIT_MS):
         """Runs a case once. The bystander's p99 must stay below the limit, and memory must be released. The limit is
-        increased by the p99 of the idle process at the same times. Other limits than the usual one are explained in
-        docs/security.md, since there Redis blocks all clients, too."""
+        increased by the p99 of the idle process at the same times. docs/security.md explains limits other than the
+        usual one, because Redis also blocks all clients there."""
         if not hasattr(self, "server"):
             self.start_server()
         measured_ms, machine_ms = self._measure(case)

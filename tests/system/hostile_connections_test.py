@@ -63,7 +63,7 @@ class HalfOpen(HostileTest):
             sockets = self.sockets()
             sockets.open(400)
             wait_until(lambda: self.clients() == places, "all places to be taken")
-            # The reserve suffices for the server's own files.
+            # The reserve of descriptors suffices for the server's own files.
             self.assertEqual(b"+OK", self.admin.value("SAVE"))
             sockets.close()
             wait_until(lambda: self.clients() == 2, "places to be free again")
@@ -121,7 +121,7 @@ class Slow(HostileTest):
             self.admin.value("SET", "big", "v" * 1_000_000)
             clients = [self.client() for _ in range(10)]
             for client in clients:
-                client.run("PING")  # it is connected
+                client.run("PING")  # the server has accepted it
                 client.push_without_reading(b"GET big\r\n" * 1_000, limit_s=0.05)
             wait_until(lambda: self.clients() == 2, "them to be closed")
             self.admin.value("DEL", "big")
@@ -135,7 +135,7 @@ class Slow(HostileTest):
             self.admin.batch([["RPUSH", "list", *range(1_000)]])
             clients = [self.client() for _ in range(5)]
             for client in clients:
-                client.run("PING")  # it is connected
+                client.run("PING")  # the server has accepted it
                 client.push_without_reading(b"LRANGE list 0 -1\r\n" * 10_000, limit_s=0.05)
             wait_until(lambda: self.clients() == 2, "them to be closed")
             self.admin.value("DEL", "list")
@@ -200,7 +200,7 @@ class Announcements(HostileTest):
             with Raw(self.port, window=4096) as client:
                 client.push_without_reading(b"ECHO x\r\n" * 500_000, limit_s=0.5)
                 client.read_to_end()
-        self.attack(case)  # the bystander has no password either: refusals take the same path
+        self.attack(case)  # the bystander has no password either, so its refusals take the same path
 
     def test_a_query_buffer_beyond_its_limit_closes_the_connection(self):
         self.start_server("--client-query-buffer-limit", "1mb")
@@ -374,7 +374,7 @@ class Listeners(HostileTest):
         self.attack(case)
 
     def test_unsubscribing_from_everything(self):
-        """Takes many Turns, but the confirmations come in a row, with no other reply of the client between."""
+        """Takes many turns, but the confirmations come in a row, with no other reply of the client between."""
         count = size(20_000, 100_000)
 
         def case():

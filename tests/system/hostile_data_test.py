@@ -1,5 +1,5 @@
 """Requests made to be expensive: patterns, offsets, scripts, giant values, forged payloads. No other client may be
-delayed, and all memory must be released (hostile.py). Where Redis blocks all clients, too, there is no bystander, and
+delayed, and all memory must be released (hostile.py). Where Redis also blocks all clients, there is no bystander, and
 the test says so."""
 import os
 import random
@@ -23,7 +23,7 @@ SCRIPT_MEMORY_MS = 5_000  # a script that allocates 1 GB in large pieces
 
 
 class Measure(HostileTest):
-    """Tests the measurement itself: it detects delays by the server, and not by others."""
+    """Tests the measurement itself: it detects delays that the server causes, and ignores others."""
 
     @unittest.skipIf(SANITIZED, "nothing is asked of the bystander's p99 there")
     def test_a_server_that_stands_still_fails_its_case(self):
@@ -199,7 +199,7 @@ class Scripts(HostileTest):
     OPTIONS = ("--busy-reply-threshold", "50", "--client-output-buffer-limit", "normal 20mb 0 0")
 
     def run_script(self, text):
-        """The reply; SCRIPT KILL ends a slow script. None if the connection is closed instead."""
+        """Returns the reply; SCRIPT KILL ends a slow script. Returns None if the connection is closed instead."""
         with Raw(self.port) as client:
             client.send(encode(["EVAL", text, 0]))
             client.socket.settimeout(0.25)
@@ -217,7 +217,7 @@ class Scripts(HostileTest):
         self.admin.run("SCRIPT", "FLUSH", "SYNC")
 
     def test_scripts_that_never_end_are_killed(self):
-        """Until the threshold a script blocks all clients; after it others get BUSY."""
+        """Until the threshold a script blocks all clients; after it other clients get BUSY."""
         def case():
             for text in ("while true do end", "while true do pcall(redis.call, 'PING') end", "while true do pcall(function() while true do end end) end",
                          "local function f() return f() end return f()", "repeat pcall(error, 'x') until false",
@@ -228,7 +228,7 @@ class Scripts(HostileTest):
         self.attack(case, limit_ms=SCRIPT_MS)
 
     def test_patterns_of_lua_that_never_end_are_killed(self):
-        """Redis itself must be killed here."""
+        """Redis itself can only be stopped by a kill here."""
         def case():
             for text in ("return string.find(string.rep('a', 40), string.rep('a?', 40) .. string.rep('a', 40) .. 'b')",
                          "return string.match(string.rep('a', 5000), string.rep('a*', 20) .. 'b')",
@@ -251,7 +251,7 @@ class Scripts(HostileTest):
 
     @unittest.skipIf(SANITIZED, "needs more memory than there is")
     def test_memory(self):
-        """A script's memory is limited: more than that is an error, and all of it is released."""
+        """A script's memory is limited: exceeding the limit is an error, and all of the memory is released."""
         def case():
             for text in ("local t = {} while true do t[#t + 1] = string.rep('x', 1e6) .. #t end",
                          "local s = 'x' while true do s = s .. s end", "return unpack({}, 1, 1e8)", "return string.rep('x', 2^31 - 1)",
@@ -276,7 +276,7 @@ class Scripts(HostileTest):
         self.attack(case)
 
     def test_replies_that_are_too_large_or_too_deep(self):
-        """Such a script runs for long, and blocks everything else."""
+        """Such a script runs for a long time, and blocks everything else."""
         def case():
             for text in ("local t = {} for i = 1, 1e5 do t = {t} end return t", "local t = {} t[1] = t return t",
                          "local s = string.rep('x', 1e6) local t = {} for i = 1, 200 do t[i] = s end return t"):
@@ -315,7 +315,7 @@ class Values(HostileTest):
         self.attack(case)
 
     def test_deleting_a_large_collection(self):
-        """DEL, FLUSHALL SYNC and a RENAME over a large value: the other thread frees giants."""
+        """DEL, FLUSHALL SYNC and a RENAME over a large value: the background thread frees large values."""
         elements = size(200_000, 5_000_000)
 
         def case():
@@ -329,7 +329,7 @@ class Values(HostileTest):
         self.attack(case)
 
     def test_expensive_algebra(self):
-        """One command that compares, sorts or combines large inputs blocks all clients in Redis, too."""
+        """One command that compares, sorts or combines large inputs blocks all clients, in Redis as well."""
         elements = size(50_000, 500_000)
 
         def case():

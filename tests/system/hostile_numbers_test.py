@@ -1,6 +1,6 @@
-"""Passes numbers at and beyond all limits, and words that are no numbers, to every numeric argument of every command,
-as COMMAND DOCS describes them. The server must survive, reply at once, change nothing when it refuses, and reply as the
-oracle does where both have the command."""
+"""Passes numbers at and beyond all limits, and texts that are not numbers, to every numeric argument of every command,
+as COMMAND DOCS describes them. The server must survive, reply immediately, change nothing when it refuses, and reply as
+the oracle does where both have the command."""
 import os
 import re
 import time
@@ -16,7 +16,7 @@ VALUES = ["-9223372036854775809", "-9223372036854775808", "-9223372036854775807"
           "1e400", "-1e400", "1e308", "1e-400", "nan", "-nan", "inf", "-inf", "+inf", "infinity", "0x7fffffffffffffff", "1.5", "", "abc",
           " 1", "+1", "01", "(1", "(inf", "9" * 400, "-" + "9" * 20, "1\0"]
 NUMERIC_TYPES = ("integer", "double", "unix-time")
-# Documented as texts, but numbers, or with numbers in them.
+# Arguments documented as texts that are numbers or contain numbers.
 NUMERIC_NAMES = ("min", "max", "start", "stop", "end", "threshold", "id", "minid", "lastid", "maxid", "last-id", "cursor", "min-idle-time",
                  "encoding", "start-id", "new-id", "timeout", "max-deleted-id", "increment", "decrement", "ttl")
 # These affect the process, block on purpose, or concern missing features.
@@ -72,7 +72,7 @@ class Card:
                 "arguments": [self._argument(a) for a in docs.get("arguments", [])]}
 
     def targets(self, arguments=None, path=()):
-        """Paths of all numeric arguments."""
+        """Returns paths of all numeric arguments."""
         for i, argument in enumerate(self.arguments if arguments is None else arguments):
             if argument["arguments"]:
                 yield from self.targets(argument["arguments"], (*path, i))
@@ -159,7 +159,7 @@ class Side:
         self.client = self.server.client()
 
     def run(self, words):
-        """The reply, or what happened instead."""
+        """Returns the reply, or what happened instead."""
         self.client.socket.settimeout(0.4)
         try:
             reply = self.client.run(*words)
@@ -173,7 +173,7 @@ class Side:
         return reply
 
     def refused_without_trace(self, reply):
-        """Whether the data is unchanged after an error; restores it if not."""
+        """Returns whether the data is unchanged after an error; restores it if not."""
         clean = self.digest() == self.before
         if not clean:
             self.fill()
@@ -185,7 +185,7 @@ def kind(reply):
 
 
 def is_known(mark, card, argument, value, reply):
-    """Whether the replies differ on purpose (docs/differences.md), or in this version."""
+    """Returns whether the replies differ on purpose (docs/differences.md), or in this version."""
     if "\0" in value and reply.startswith(b"-ERR"):
         return True  # Redis reads IDs and cursors up to a NUL
     if (card, argument) in (("lset", "index"), ("xautoclaim", "count")):

@@ -1,4 +1,5 @@
-"""What a test sees of the requests of others (TEST JOURNAL, TEST EXPECT) and how it waits for them (TEST AWAIT)."""
+"""What a test sees of the requests of other clients (TEST JOURNAL, TEST EXPECT) and how it waits for them (TEST
+AWAIT)."""
 import time
 import unittest
 
@@ -321,7 +322,7 @@ class Expectations(JournalTest):
 
 class Awaits(JournalTest):
     def answers_later(self, words, *steps):
-        """The request waits; the last of the steps makes it go on."""
+        """The request blocks; the last of the steps unblocks it."""
         waiting = self.client()
         waiting.send(encode(["TEST", "AWAIT", *words.split()]))
         for step in steps:

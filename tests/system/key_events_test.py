@@ -1,10 +1,10 @@
 """The keyspace events of each write command, in order, here and in each oracle.
 
 Each line below runs on an empty data set after the commands to the right of `<-`; the events must be the same on both
-servers, under `notify-keyspace-events AKEmn`. differential_test.py does the same with random commands.
+servers, under `notify-keyspace-events AKEmn`. differential_test.py compares the events of random commands.
 
-Keys that expire live 50 ms: Redis 7.0 reads the clock twice in PEXPIRE, and removes the key if the deadline passes in between, as
-one of 1 ms did on a busy machine."""
+Keys that expire have 50 ms: Redis 7.0 reads the clock twice in PEXPIRE, and removes the key if the deadline passes in
+between, as happened with 1 ms on a busy machine."""
 import unittest
 
 import known_differences

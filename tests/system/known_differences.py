@@ -1,7 +1,8 @@
 """Differences of an oracle's replies and events from ours, for the suites that compare random commands. Each entry
 names the versions (marks of oracles.Oracle; ALL for any), the command, a condition and the reason. docs/differences.md
-lists differences from every Redis; marks in tests/transcripts and lua_programs.txt list those of their requests. A
-server that emulates the oracle (--emulate) has fewer: what it does as the oracle does is marked `told`."""
+lists differences from every Redis; marks in tests/transcripts and lua_programs.txt list the differences of their
+requests. A server that emulates the oracle (--emulate) has fewer differences: those that it emulates are marked
+`told`."""
 import math
 import re
 
@@ -41,7 +42,7 @@ def negative_offset(words, *_):
 
 
 def in_the_past(words):
-    """Whether it gives a key a deadline in the past."""
+    """Returns whether the command gives a key a deadline in the past."""
     name = words[0].upper()
     if name in (b"EXPIRE", b"PEXPIRE"):
         return words[2].startswith(b"-") or words[2] == b"0"
@@ -86,7 +87,7 @@ WITH_SCORES = (b"ZRANGE", b"ZREVRANGE", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE", b
 STORING = (b"BITOP", b"SINTERSTORE", b"SUNIONSTORE", b"SDIFFSTORE", b"ZINTERSTORE", b"ZUNIONSTORE", b"ZDIFFSTORE",
            b"ZRANGESTORE", b"GEOSEARCHSTORE", b"GEORADIUS", b"GEORADIUSBYMEMBER", b"SORT")
 
-# (versions, command, whether it allows this of (words, ours, theirs), why)
+# (versions, command, whether it allows this of (request, our reply, their reply), why)
 REPLIES = [
     *((("7.0",), name, same_numbers, "shortest digits since 7.2, instead of 17") for name in (*WITH_SCORES, b"ZSCAN")),
     (told("7.0"), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs,
@@ -130,7 +131,8 @@ REPLIES = [
      "sorted set makes Redis convert it"),
 ]
 
-# Commands that are not sent because the data would differ afterwards: (versions, command, of which requests, why).
+# Commands that are not sent because the data would differ afterwards: (versions, command, condition on the request,
+# why).
 AVOIDED = [
     (told(*SINCE_74), b"ZRANGESTORE", negative_offset, "in large sets a negative offset counts from the end"),
     (told("valkey 8.0", "valkey 8.1"), b"SET", in_the_past, "what is stored with a deadline in the past is not stored at all"),
@@ -152,7 +154,7 @@ EVENT_LINES = [
     (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
 ]
 
-# And those with other commands in an append-only file.
+# Lines with other propagated commands in an append-only file.
 EFFECTS_LINES = [
     *((("7.0",), line, "writes a deadline in capitals whatever the client wrote")
       for line in ("set k v pxat", "Set k v xx get PxAt")),
@@ -170,7 +172,7 @@ ENCODINGS = [
     (("valkey 8.1",), {b"embstr", b"raw"}, "the longest embedded string depends on the key's length, too"),
 ]
 
-# (versions, command, of which values, why): DUMP writes the same value with other bytes.
+# (versions, command, condition on the value, why): DUMP writes the same value with other bytes.
 OCTETS = [
     (("8.0", "valkey 8.1"), "RPUSH", lambda parts: max(len(str(part)) for part in parts) > 8192,
      "an element that is longer than a node may be has a node of its own"),

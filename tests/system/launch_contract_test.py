@@ -202,7 +202,7 @@ class LogLines(LaunchTest):  # D
         self.assertRegex(server.text, r"Port: [1-9]\d*\n")
 
     def test_no_arguments(self):
-        server = self.launch()  # port 6379 may be in use; only the words before that matter
+        server = self.launch()  # port 6379 may be in use; only the arguments before that matter
         server.wait_for(r"# Warning: no config file specified, using the default config\. In order to specify a config "
                         r"file use \S+ /path/to/redis\.conf\n")
 
@@ -270,7 +270,7 @@ class StandardOutput(LaunchTest):  # F
         os.close(writing)
         wait_until(lambda: os.path.exists(self.path("port")), "the port file")
         self.assertEqual("+PONG", call(int(self.read("port")), "PING"))
-        server.terminate()  # logged by the signal handler, too
+        server.terminate()  # the signal handler logs as well
         self.assertEqual(0, server.wait(20))
 
     def test_nothing_there_with_a_log_file(self):
@@ -459,11 +459,11 @@ class Persistence(LaunchTest):  # J
             server.stop(number)
             self.assertEqual([], os.listdir(self.folder))
 
-    # As Debian's redis.conf.
+    # A configuration like Debian's redis.conf.
     FILE = "bind 127.0.0.1 -::1\nport auto\n# save 3600 1 300 100 60 10000\n# save \"\"\ndbfilename dump.rdb\nappendonly no\n"
 
     def fill(self, *arguments, end=signal.SIGTERM, **options):
-        """A server that gets a key and ends; then what it has left behind."""
+        """Starts a server, sets a key and ends it. Returns what it has left behind."""
         server = self.start(*arguments, "--pidfile", "pid", **options)
         self.assertEqual("+OK", call(server.port, "SET", "k", "v"))
         if end is None:
@@ -502,7 +502,7 @@ class Persistence(LaunchTest):  # J
                         r"saved after 60 s with 1 change, and at shutdown\.\n")
 
     def test_servers_with_files_share_a_folder(self):
-        """As those that embedded-redis starts: none may fail to start or to end because of the dump of another."""
+        """Servers started as embedded-redis does: none may fail to start or to end because of another server's dump."""
         conf = self.write("some.conf", self.FILE)
         first = self.start(conf)
         self.assertEqual("+OK", call(first.port, "SET", "k", "first"))
@@ -528,7 +528,7 @@ class Persistence(LaunchTest):  # J
     def test_a_server_that_has_saved_does_not_end_without_its_data(self):
         server = self.start(self.write("some.conf", self.FILE))
         self.assertEqual("+OK", call(server.port, "SAVE"))
-        # As a program that restores a backup, and keeps a lock.
+        # Like a program that restores a backup, and keeps a lock.
         shutil.copy(self.path("dump.rdb"), self.path("copy"))
         os.rename(self.path("copy"), self.path("dump.rdb"))
         with open(self.path("dump.rdb"), "rb") as file:

@@ -55,7 +55,7 @@ def connect(address):
 
 
 def read_reply(stream):
-    """The content of a bulk string, a list for an array, else the line with its type."""
+    """Returns the content of a bulk string, a list for an array, else the line with its type."""
     line = stream.readline().rstrip(b"\r\n")
     if line.startswith(b"$") and line != b"$-1":
         return stream.read(int(line[1:]) + 2)[:-2].decode()
@@ -79,7 +79,7 @@ def call(address, *words):
 
 
 def few_descriptors(count):
-    """For preexec_fn: a limit that the server cannot raise, not even as root."""
+    """For preexec_fn: sets a limit that the server cannot raise, not even as root."""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
         if os.geteuid() == 0:
@@ -111,7 +111,7 @@ class Launched:
         return self.process.pid
 
     def wait_for(self, pattern):
-        """Returns the match; fails at once if the server has ended without printing it."""
+        """Returns the match; fails immediately if the server has ended without printing it."""
         def found():
             over = self.process.poll() is not None and not self.reader.is_alive()
             match = re.search(pattern, self.text, re.S)
@@ -145,7 +145,7 @@ class Launched:
         self.process.stdout.close()
 
     def end(self):
-        """Lets it remove its temporary files. One that is stopped, or does not want to end, is killed."""
+        """Lets the server remove its temporary files. Kills it if it is stopped or does not end."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -184,7 +184,7 @@ class LaunchTest(unittest.TestCase):
         return self.launch(*arguments, **options).ready()
 
     def fails(self, *arguments, **options):
-        """The output of a server that does not start and exits with 1."""
+        """Returns the output of a server that does not start and exits with 1."""
         server = self.launch(*arguments, **options)
         self.assertEqual(1, server.exit_code(), server.text)
         return server.text

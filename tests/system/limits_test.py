@@ -9,7 +9,7 @@ from launcher import LaunchTest, ask, call, connect, wait_until
 
 
 def answer(port, request=b"PING\r\n", host="127.0.0.1"):
-    """What a client without a login receives before the server closes or stops replying."""
+    """Returns what a client without a login receives before the server closes or stops replying."""
     with socket.create_connection((host, port), timeout=20) as sock:
         received = b""
         try:
@@ -25,7 +25,7 @@ def answer(port, request=b"PING\r\n", host="127.0.0.1"):
 
 
 def own_address():
-    """The address of this machine towards others; None if it has only loopback. Sends nothing."""
+    """Returns an address of this machine that other machines reach; None if it has only loopback. Sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         try:
             sock.connect(("198.51.100.1", 9))

@@ -1,4 +1,4 @@
-"""What works in a test and hurts in production (TEST LINT): each rule with the mistake and its mended twin."""
+"""Code that works in a test and fails in production (TEST LINT): each rule with the mistake and a corrected version."""
 import unittest
 
 from hostile import Raw
@@ -35,7 +35,7 @@ class LintTest(LaunchTest):
         return [dict(zip(finding[::2], finding[1::2])) for finding in reply]
 
     def found(self):
-        """Rule, client, command and count of each finding; the findings are forgotten."""
+        """Returns rule, client, command and count of each finding, and discards the findings."""
         found = [(finding[b"rule"].decode(), finding[b"name"].decode(), finding[b"command"].decode(), finding[b"count"])
                  for finding in self.report()]
         self.assertEqual(b"+OK", self.lab("LINT CLEAR"))
@@ -183,13 +183,13 @@ class Locks(LintTest):
         self.assertEqual(b"lock is the lock of client bob, and is deleted by another client, whose own time was over, "
                          b"without a comparison at that moment", finding[b"why"])
         self.assertEqual([("foreign-unlock", "anna", "del", 1)], self.found())
-        # By GET, then DEL: somebody else comes between.
+        # By GET, then DEL: another client may take the lock in between.
         self.run_all(anna, "SET lock anna NX PX 100", "GET lock")
         self.advance("200ms")
         self.run_all(bob, "SET lock bob NX PX 1000")
         self.run_all(anna, "UNLINK lock")
         self.assertEqual([("foreign-unlock", "anna", "unlink", 1)], self.found())
-        # In a script that does not look.
+        # In a script that does not check the owner.
         self.run_all(bob, "SET lock bob NX PX 1000")
         self.run_all(anna, ("EVAL", "return redis.call('DEL',KEYS[1])", "1", "lock"))
         self.assertEqual([("foreign-unlock", "anna", "del", 1)], self.found())
@@ -225,7 +225,7 @@ class Locks(LintTest):
         [finding] = self.report()
         self.assertEqual(b"stock is written under a lock that is over: client bob has it now", finding[b"why"])
         self.assertEqual([("expired-lock-work", "anna", "set", 1)], self.found())
-        # The new holder comes to the key later.
+        # The new holder uses the key later.
         self.run_all(anna, "DEL other", "SET report 1")
         self.run_all(bob, "INCR report")
         self.assertEqual([("expired-lock-work", "anna", "", 1)], self.found())
@@ -238,7 +238,7 @@ class Locks(LintTest):
         self.run_all(bob, "SET lock bob NX PX 100", "GET stock", "SET stock 8")
         self.run_all(anna, "SET unrelated 1")
         self.advance("200ms")
-        # Its time was over, and it finds that out before it goes on.
+        # Its lock has expired, and it finds that out before it continues.
         self.run_all(anna, "SET lock anna NX PX 1000", "GET stock")
         self.run_all(bob, ("EVAL", UNLOCK, "1", "lock", "bob"), "SET stock 1", "SET elsewhere 1")
         self.assertEqual([], self.found())
@@ -255,7 +255,7 @@ class Updates(LintTest):
         [finding] = self.report()
         self.assertEqual(b"client bob has written stock since it was read; what it wrote is lost", finding[b"why"])
         self.assertEqual([("lost-update", "anna", "set", 1)], self.found())
-        # Both take one, and both write the same.
+        # Both clients take one item, and both write the same value.
         self.run_all(anna, "GET stock")
         self.run_all(bob, "SET stock 7")
         self.run_all(anna, "SET stock 7")
@@ -275,7 +275,7 @@ class Updates(LintTest):
         self.run_all(bob, "SET stock 10")
         self.run_all(anna, "GET stock", "SET stock 9", "GET stock")
         self.run_all(bob, "GET stock", "DECR stock")
-        # The transaction of a client that watches does not run.
+        # The transaction of a client that watches the key does not run.
         self.run_all(anna, "WATCH stock", "GET stock", "MULTI", "SET stock 5")
         self.run_all(bob, "SET stock 6")
         self.assertIsNone(anna.value("EXEC"))
@@ -283,7 +283,7 @@ class Updates(LintTest):
         self.run_all(anna, "HGET user age")
         self.run_all(bob, "HSET user name b")
         self.run_all(anna, "HSET user age 9")
-        # Two clients fill a cache, or write the same.
+        # Two clients fill a cache, or write the same value.
         self.run_all(anna, "GET cached")
         self.run_all(bob, "GET cached", "SET cached 1 EX 10")
         self.run_all(anna, "SET cached 2 EX 10", "GET page")
@@ -291,7 +291,7 @@ class Updates(LintTest):
         self.run_all(anna, "SET page 4", "GET first")
         self.run_all(bob, "SET first 1")
         self.run_all(anna, "SET first 2 NX")
-        # Too long ago to belong together.
+        # The read is too old to belong to the write.
         self.run_all(anna, "GET stock")
         self.run_all(bob, "SET stock 5")
         self.run_all(anna, *["PING"] * 21, "SET stock 7")
@@ -506,7 +506,7 @@ class Bounds(LintTest):
         for turn in range(16):
             anna.value("HMGET", f"absent:{turn}", *[f"x{number}" for number in range(50_000)])
         self.assertLess(self.memory() - before, 4_000_000)
-        # Others have written so many fields, but not this one.
+        # Other clients have written many fields, but not this one.
         self.run_all(anna, "HSET h f 1", "HGETALL h")
         bob.value("HSET", "h", *[word for number in range(1000) for word in (f"g{number}", "1")])
         self.run_all(anna, "HSET h f 2")
@@ -610,7 +610,7 @@ class EndsOfLocks(LintTest):
         self.run_all(bob, "SET once:job 1 NX PX 1000", "INCR done")
         self.run_all(anna, "INCR done")
         self.assertEqual([], self.found())
-        # Who has read it, decides by it.
+        # A client that has read the value decides by it.
         self.run_all(anna, "SET l 1 NX PX 1000", "GET stock")
         self.advance("2s")
         self.run_all(bob, "SET l 1 NX PX 1000", "GET stock")

@@ -3,7 +3,7 @@ byte.
 
     python3 tests/system/lua_differential_test.py [--only WORD]
 
-shows all differences at once; WORD selects the programs that contain it. In the file, each program follows a line that
+shows all differences together; WORD selects the programs that contain it. In the file, each program follows a line that
 starts with `###`. The rest of that line may mark it:
 
     ### differs: why             our reply differs on purpose (docs/differences.md)
@@ -46,7 +46,7 @@ def read_programs():
 
 
 def compare(programs, ours, theirs, mark):
-    """Descriptions of all programs whose replies do not match their marks."""
+    """Returns descriptions of all programs whose replies do not match their marks."""
     wrong = []
     for program in programs:
         replies = [client.run("EVAL", program.source, 0) for client in (ours, theirs)]

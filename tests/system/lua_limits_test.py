@@ -1,5 +1,5 @@
-"""Limits of scripts in a real process: the stack of `ulimit -s`, the time after which others are served, the memory of
-an engine; and two processes that iterate over a table in the same order."""
+"""Limits of scripts in a real process: the stack of `ulimit -s`, the time after which other clients are served, the
+memory of an engine; and two processes that iterate over a table in the same order."""
 import os
 import stat
 import subprocess
@@ -13,7 +13,7 @@ NOW = "local function now() local t = redis.call('TIME') return t[1] + t[2] / 1e
 
 
 def until(answer, wanted):
-    """Asks again until the answer begins with what is wanted (None: until there is one), and returns that."""
+    """Repeats the request until the answer begins with this text (None: until there is one), and returns the answer."""
     end = time.monotonic() + WAIT_S
     while True:
         given = answer()
@@ -109,7 +109,7 @@ class LuaLimitsTest(unittest.TestCase):
         self.assertTrue(client.read().startswith(b"-ERR Script killed by user"))
         self.assertEqual(client.run("PING"), b"+PONG\r\n")
 
-    # The server starts with a script that has no end: it says so, and can be told to end it.
+    # The server starts with a script that has no end: it reports this, and can be told to end it.
     def test_an_endless_script_of_an_append_only_file(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

@@ -38,7 +38,7 @@ class MemoryTest(unittest.TestCase):
         return client
 
     def ask(self, *words):
-        """The text or the first line of a reply."""
+        """Returns the text or the first line of a reply."""
         self.control.sendall(request(*words))
         replies = self.control.makefile("rb")
         line = replies.readline().decode().rstrip()
@@ -104,7 +104,7 @@ class MemoryTest(unittest.TestCase):
                 client.recv(1)
                 client.close()
             self.wait_for(lambda: self.info()["connected_clients"] == "1", "the clients to go")
-            # The first round leaves what is created once: histograms of commands, capacity of tables.
+            # The first round leaves what is created only one time: histograms of commands, capacity of tables.
             limit = befores[0] * 1.02 if befores else float("inf")
             self.wait_for(lambda: int(self.info()["used_memory"]) < limit, "used_memory to come back")
             befores.append(int(self.info()["used_memory"]))

@@ -1,4 +1,4 @@
-"""What an application asked for and did not get (TEST MISSING)."""
+"""The features that an application requested and did not get (TEST MISSING)."""
 import unittest
 
 from lint_test import LintTest

@@ -1,4 +1,4 @@
-"""Directives that came after Redis 7.2, where only a process shows their effect."""
+"""Directives that came after Redis 7.2, and whose effect only a process shows."""
 import grp
 import os
 import pathlib

@@ -1,5 +1,5 @@
-"""TEST CLUSTER and TEST PUSH: nodes of one process that die, come back, change roles, give slots away and do not hear each
-other; and messages that servers push."""
+"""TEST CLUSTER and TEST PUSH: nodes of one process that die, restart, change roles, give slots away and do not receive
+each other's messages; and messages that servers push."""
 import os
 import re
 import shutil
@@ -317,7 +317,7 @@ class PushTest(LaunchTest):
         self.client.read()
         self.assertEqual(0, self.admin.value("TEST", "PUSH", own + 100, "MIGRATED", "1", "1"))
         self.assertEqual(0, self.admin.value("TEST", "PUSH", self.admin.value("CLIENT", "ID"), "MIGRATED", "1", "1"))
-        self.assertEqual(b":1\r\n", self.client.run("TEST", "PUSH", "app", "MIGRATED", "1", "1"))  # behind its own reply
+        self.assertEqual(b":1\r\n", self.client.run("TEST", "PUSH", "app", "MIGRATED", "1", "1"))  # after its own reply
         self.assertEqual(b">3\r\n$8\r\nMIGRATED\r\n:1\r\n$1\r\n1\r\n", self.client.read())
 
     def test_the_lines_that_the_page_prints(self):

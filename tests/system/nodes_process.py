@@ -39,7 +39,7 @@ class Process:
             return log.read()
 
     def errors(self):
-        """What the process wrote to its standard error: reports of sanitizers, since the log is a file."""
+        """Returns what the process wrote to its standard error: reports of sanitizers, since the log is a file."""
         with open(self.errors_path, encoding="utf-8", errors="backslashreplace") as errors:
             return errors.read()
 

@@ -19,7 +19,7 @@ from two_servers import encode
 
 
 def free_ports(count):
-    """The first of so many free ports in a row, whose bus ports are free as well."""
+    """Returns the first of this number of consecutive free ports whose bus ports are free as well."""
     for _ in range(100):
         first = free_port() % 40000 + 10000
         try:
@@ -62,7 +62,7 @@ class Nodes(unittest.TestCase):
             self.assertEqual(client.run(f"key:{number}", "GET", f"key:{number}"), str(number).encode())
 
     def views(self, ports):
-        """What each node says of all: id, address, role without `myself`, primary, epoch, link, slots."""
+        """Returns each node's view of all nodes: id, address, role without `myself`, primary, epoch, link, slots."""
         views = []
         for port in ports:
             lines = [line.split() for line in ask(port, "CLUSTER", "NODES").decode().splitlines()]
@@ -89,7 +89,7 @@ class PrintedLines(Nodes):
         return next(line.strip() for line in self.page.splitlines() if line.startswith(f"    {begin}"))
 
     def shell(self, line):
-        """Starts it with our program and redis-cli in the places of theirs."""
+        """Starts it with our program and redis-cli in place of theirs."""
         for old, new in {"respite-server ": f"exec {SERVER} --bind 127.0.0.1 ", "redis-cli ": f"exec {self.cli} "}.items():
             line = line.replace(old, new, 1)
         process = subprocess.Popen(["bash", "-c", line], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -281,7 +281,7 @@ class Load(Nodes):
                     name = f"writer:{number}:{key}"
                     if client.run(name, "INCR", name) != value + 1:
                         errors.append(f"{name} at {value}")
-        except Exception as error:  # for the thread of the test
+        except Exception as error:  # reported by the test's own thread
             errors.append(repr(error))
         finally:
             client.close()
@@ -301,7 +301,7 @@ class Load(Nodes):
             thread.join()
         self.assertEqual(errors, [])
 
-    # What an operator may ask of one node while clients use all of them.
+    # Requests that an operator may send to one node while clients use all of them.
     ADMIN = [
         ["INFO", "everything"], ["CONFIG", "SET", "maxmemory", "200mb"], ["CONFIG", "SET", "appendonly", "yes"],
         ["CONFIG", "SET", "appendonly", "no"], ["CONFIG", "GET", "*"], ["CONFIG", "RESETSTAT"], ["BGSAVE"], ["BGREWRITEAOF"],
@@ -315,7 +315,7 @@ class Load(Nodes):
     ]
 
     def sender(self, port, seed, errors):
-        """Sends random commands to one node, and connects again when an administrator has closed the connection."""
+        """Sends random commands to one node, and reconnects when an administrator has closed the connection."""
         rng = random.Random(seed)
         generator = generators.Generator(rng, (7, 2, 4), ())
         for _ in range(20):
@@ -326,7 +326,7 @@ class Load(Nodes):
                         pass
             except ConnectionError:
                 continue
-            except OSError as error:  # for the thread of the test
+            except OSError as error:  # reported by the test's own thread
                 errors.append(repr(error))
 
     def test_commands_of_all_kinds_at_all_nodes(self):
@@ -405,7 +405,7 @@ class Refusals(Nodes):
                 self.assertIn(words, said)
                 self.assertEqual(left, [])
 
-    # The other nodes succeed at the same moment on threads of their own, and must not take the failure back.
+    # The other nodes succeed at the same moment on their own threads, and must not hide the failure.
     def test_the_bus_port_of_one_of_many_threads_is_taken(self):
         first = free_ports(16)
         with socket.socket() as other:

@@ -1,12 +1,12 @@
-"""The servers that ours is compared with, and the number of comparisons.
+"""The servers that our server is compared with, and the number of comparisons.
 
     redis-server of this system        $REDIS_SERVER
     Debian 13's Redis and Valkey       from `./dev oracles`
     any other                          $RESPITE_ORACLE, paths between colons: a Redis 7.2 built by hand, say
 
-A suite that is written for one of them runs with each: `oracles.multiply(globals(), Base)` makes a class of tests for each
-from a class that reads `self.oracle`. Suites count comparisons with `oracle.count(n)`; run_script.py prints the
-sums, which tests/run.py adds up."""
+A suite that is written for one oracle runs with each: `oracles.multiply(globals(), Base)` makes a class of tests for
+each oracle from a class that reads `self.oracle`. Suites count comparisons with `oracle.count(n)`; run_script.py prints
+the sums, which tests/run.py adds up."""
 import atexit
 import collections
 import functools
@@ -27,27 +27,27 @@ COUNTS = collections.Counter()
 
 
 class Oracle:
-    """A server program. `version` is that of the Redis with which INFO claims compatibility."""
+    """A server program. `version` is the version of Redis with which INFO claims compatibility."""
 
     def __init__(self, program, software, numbers):
         self.program, self.software, self.numbers = program, software.lower(), numbers
         self.version = numbers[:2] if self.software == "redis" else (7, 2)
         self.label = f"{software} {'.'.join(map(str, numbers))}"
-        # The value of our directive `emulate`; we emulate some versions.
+        # The value of our directive `emulate`; our server emulates some versions.
         self.emulation = "%s:%d.%d" % (self.software, *numbers[:2])
         # The name in marks: "8.0", "valkey 8.1".
         self.mark = "%s%d.%d" % ("" if self.software == "redis" else "valkey ", *numbers[:2])
 
     def seed(self):
-        """For random commands. Random with the compatible version and the one before it, fixed with later ones: not
-        every difference of later versions is known, and CI must not fail because of a new one."""
+        """The seed of random commands: random with the compatible version and the one before it, fixed with later ones.
+        Not every difference of later versions is known, and CI must not fail because of a new one."""
         return random.SystemRandom().randrange(10**9) if self.mark in ("7.0", "7.2") else 7919
 
     def __repr__(self):
         return f"{self.label} ({self.program})"
 
     def tool(self, name):
-        """For example its redis-check-rdb; the system's if it has none."""
+        """Returns another program of the oracle, for example its redis-check-rdb; the system's if it has none."""
         beside = re.sub(r"(redis|valkey)-server$", r"\1-" + name, self.program)
         return beside if os.access(beside, os.X_OK) else f"redis-{name}"
 
@@ -56,7 +56,7 @@ class Oracle:
 
 
 def oracle_at(path):
-    """None if there is no such program. A program that does not report its version is an error."""
+    """Returns None if there is no such program. A program that does not report its version is an error."""
     program = shutil.which(path)
     if not program:
         return None
@@ -69,7 +69,7 @@ def oracle_at(path):
 
 @functools.lru_cache(maxsize=None)
 def all_oracles():
-    """(available oracles, why others are missing)"""
+    """Returns (available oracles, why others are missing)."""
     added = [path for path in os.environ.get("RESPITE_ORACLE", "").split(":") if path]
     bin_folder = prepare_oracles.folder() / "bin"
     found, missing = [], []
@@ -85,7 +85,7 @@ def all_oracles():
 
 
 def multiply(namespace, *bases):
-    """Replaces each class by one per oracle, with the attribute `oracle`; missing oracles are skipped tests."""
+    """Replaces each class by one per oracle, with the attribute `oracle`; missing oracles become skipped tests."""
     found, missing = all_oracles()
     for base in bases:
         del namespace[base.__name__]
@@ -100,6 +100,6 @@ def multiply(namespace, *bases):
 
 @atexit.register
 def print_counts():
-    """The lines that tests/run.py adds up."""
+    """Returns the lines that tests/run.py adds up."""
     for label, number in sorted(COUNTS.items()):
         print(f"Compared with {label}: {number}", file=sys.stderr)

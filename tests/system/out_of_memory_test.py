@@ -30,7 +30,7 @@ def limited_to(octets):
 
 
 def written_with_limit(rng, n):
-    """A write with its own key, of a kind that the append-only file keeps."""
+    """Returns a write with its own key, of a kind that the append-only file keeps."""
     text, length = "v" * rng.choice([1, 40, 500, 20_000, 300_000]), rng.choice([2, 100, 1_000])
     return rng.choice([["SET", f"k{n}", text], ["APPEND", f"k{n}", text], ["RPUSH", f"k{n}", text, *range(length)],
                        ["SADD", f"k{n}", text, *range(length)], ["HSET", f"k{n}", "f", text, *(range(2 * length))],
@@ -57,7 +57,7 @@ class OutOfMemory(LaunchTest):
         resource.prlimit(server.pid, resource.RLIMIT_AS, (octets, octets))
 
     def check_end(self, server, point):
-        """The server still serves, or has ended as it should; either way at once."""
+        """The server still serves, or has ended with its report; either way without delay."""
         if server.process.poll() is None:
             try:
                 with Raw(self.port, limit_s=20) as client:
@@ -156,8 +156,8 @@ class OutOfMemory(LaunchTest):
         self.at_points(work)
 
     def test_scripts(self):
-        """A script for which there is no memory gets an error; if the server itself has no memory for it, the server
-        ends."""
+        """A script that needs more memory than there is gets an error; if the server itself lacks memory for it, the
+        server ends."""
         texts = ["local t = {} for i = 1, 1e6 do t[i] = {i} end return #t", "return #string.rep('x', 2^23)",
                  "local s = 'x' for i = 1, 22 do s = s .. s end redis.call('SET', 'k', s) return redis.call('GET', 'k')",
                  "for i = 1, 1000 do redis.call('RPUSH', 'l', string.rep('y', 5000)) end return redis.call('LRANGE', 'l', 0, -1)",
@@ -233,7 +233,7 @@ class OutOfMemory(LaunchTest):
         with Raw(self.port) as client:
             self.assertEqual(b":5\r\n", client.run("EVAL", "return #ARGV[1]", "0", "v" * 5))
             client.run("SCRIPT", "FLUSH", "SYNC")
-            # Room for the request, and for one copy of it, but not for that of the script.
+            # Space for the request and one copy of it, but not for the script's copy.
             self.limit(server, address_space(server.pid) + (850 << 20))
             reply = client.run("EVAL", "return #ARGV[1]", "0", "v" * (300 << 20))
             self.assertTrue(reply.startswith(b"-ERR Error running script "), reply[:100])

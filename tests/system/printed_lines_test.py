@@ -1,5 +1,5 @@
-"""A test runs every launcher line of README.md and docs/clients.md as printed: here those of a shell, in the suites of
-tests/external/clients those of other languages. A line without a test fails."""
+"""A test runs every launcher line of README.md and docs/clients.md as printed: the shell lines here, those of other
+languages in the suites of tests/external/clients. A line without a test fails."""
 import os
 import re
 import subprocess
@@ -26,14 +26,14 @@ SUITES = {
 }
 # Words that are not lines: names of programs, files and directives.
 NAMES = {"redis-server", "PATH", "test.sh", "pytest.ini", "redis_exec"}
-# Their harnesses are whole projects to be checked out; ./dev compat and people run them. What their lines come down to is
-# that the program is started with the arguments that launch_harnesses_test.py has.
+# Their harnesses are whole projects to be checked out; ./dev compat and people run them. Their lines only start the
+# program with the arguments that launch_harnesses_test.py has.
 CHECKOUTS = {"REDISRS_SERVER_BIN=": "redis_rs", "REDIS_SERVER=": "hiredis", "go test ./... -redis-server": "redigo",
              "./runtest --host": None, "pytest --redis-exec=": "pytest_redis"}
 
 
 def rows(page, heading):
-    """The rows of the first table after a heading (or text) of a page."""
+    """Returns the rows of the first table after a heading (or text) of a page."""
     with open(os.path.join(ROOT, page), encoding="utf-8") as file:
         text = file.read().split(heading, 1)[1]
     table = re.search(r"^\|.*?(?=^[^|])", text, re.S | re.M)[0].splitlines()
@@ -41,7 +41,7 @@ def rows(page, heading):
 
 
 def printed():
-    """(row, piece of code) for each piece of code that starts the server."""
+    """Returns (row, piece of code) for each piece of code that starts the server."""
     for row in rows("README.md", "can start Respite instead."):
         if " in tests " in row:
             yield row, re.findall(r"`([^`]+)`", row.split(" in tests ", 1)[1])[0]

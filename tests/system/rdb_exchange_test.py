@@ -1,4 +1,4 @@
-"""Dump files travel between our server and each oracle, both ways; and dumps of killed processes."""
+"""Dump files are exchanged between our server and each oracle, both ways; and dumps of killed processes."""
 import contextlib
 import os
 import random
@@ -95,7 +95,7 @@ class DumpFiles(unittest.TestCase):
         self.assertEqual(b"hello", self.ask(other, "FCALL", "f", 0, "hello"))
         if min(writer.version, reader.version) >= (7, 2):
             self.assertEqual(functions[:-TRAILER], self.ask(other, "FUNCTION", "DUMP")[:-TRAILER])
-        writer.stop()  # it locks its dump
+        writer.stop()  # the server locks its dump
         reader.stop()
 
 
@@ -152,7 +152,7 @@ class ChildTest(DumpFiles):
 
 
 def open_files(pid):
-    """What the descriptors of the process above 2 are; without those that are closed meanwhile."""
+    """Returns the targets of the process's descriptors above 2, without those that are closed meanwhile."""
     links = []
     for descriptor in os.listdir(f"/proc/{pid}/fd"):
         with contextlib.suppress(FileNotFoundError):
@@ -246,7 +246,7 @@ class DumpTest(LaunchTest):
             wait_until(lambda: float(self.info("current_fork_perc")) > 0, "news of the child")
             self.assertGreater(int(self.info("current_cow_size")), 0)
             self.assertEqual("3000", self.info("current_save_keys_total"))
-            self.assertEqual("+OK", ask(client, "FLUSHALL"))  # without save points nothing is saved, so it returns at once
+            self.assertEqual("+OK", ask(client, "FLUSHALL"))  # without save points it saves nothing
         wait_until(lambda: not exists(child), "the end of the child")
         self.assertEqual([], self.temporaries())
 

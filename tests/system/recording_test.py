@@ -1,4 +1,5 @@
-"""--record and --replay: what clients of one server sent is sent to another one, and the replies are compared."""
+"""--record and --replay: the requests of one server's clients are sent to another server, and the replies are
+compared."""
 import os
 import socket
 import stat
@@ -74,7 +75,7 @@ class RecordingTest(LaunchTest):
         client.run("EVAL", "return redis.call('SPOP', 's', 5)", "0")
         client.run("EVAL", "return redis.call('SMEMBERS', 's')", "0")
         client.run("EVAL", "return math.random(1000000)", "0")
-        # The seed is one of the recording: a configuration file that is written now must not keep it.
+        # The seed belongs to the recording: a configuration file that is written now must not keep it.
         self.assertEqual(b"*2\r\n$4\r\nseed\r\n$0\r\n\r\n", client.run("CONFIG", "GET", "seed"))
         self.end()
         code, output = self.replay()
@@ -176,7 +177,7 @@ class RecordingTest(LaunchTest):
         self.assertEqual(b"", one.read_to_end())
         two.run("PING")
         self.end()
-        code, output = self.replay()  # kills the connection that moves the clock, too
+        code, output = self.replay()  # also kills the connection that moves the clock
         self.assertEqual(0, code, output)
 
     def test_the_lines_that_the_page_prints(self):

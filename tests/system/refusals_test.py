@@ -1,5 +1,5 @@
-"""What commands of administration and scripts refuse, and in which words: our server speaks as the oracle, gets the same
-requests, and each reply must have the same bytes. Commands of data are compared by differential_test.py."""
+"""What commands of administration and scripts refuse, and with which texts: our server emulates the oracle, gets the
+same requests, and each reply must have the same bytes. differential_test.py compares commands on data."""
 import shlex
 import unittest
 

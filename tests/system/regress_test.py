@@ -1,7 +1,7 @@
-"""Runs tests/regress/*.resp: each file is one bug that was once in the server, and says at its head what went wrong. The
-files are written as transcripts are (transcripts_test.py), and are compared with the oracles, too.
+"""Runs tests/regress/*.resp: each file shows one bug that the server once had, and describes it at its head. The files
+have the format of transcripts (transcripts_test.py), and are also compared with the oracles.
 
-A bug belongs here if requests and their replies show it, and no test of a room pins it. CONTRIBUTING.md says more."""
+A bug belongs here if requests and their replies show it, and no test of a room covers it. CONTRIBUTING.md says more."""
 import glob
 import os
 import unittest

@@ -1,4 +1,4 @@
-"""What the suites of replication share: a server process as a node, random writes to it, and the comparison of data."""
+"""Shared by the suites of replication: a server process as a node, random writes to it, and the comparison of data."""
 import random
 import unittest
 
@@ -9,7 +9,7 @@ from two_servers import Server, value_of
 
 
 class Node:
-    """A server at a port of its own; the test talks to it over its unix socket. `link` are the options of its port."""
+    """A server at its own port; the test talks to it over its unix socket. `link` are the options of its port."""
 
     def __init__(self, program, port, link, *options):
         self.program, self.port = program, port
@@ -43,11 +43,11 @@ class Node:
 
 
 class ReplicationCase(unittest.TestCase):
-    """Run with each oracle, as `self.oracle` (oracles.multiply)."""
+    """Runs with each oracle, as `self.oracle` (oracles.multiply)."""
 
     def wait_equal(self, *nodes):
         wait_until(lambda: len({node.offset() for node in nodes}) == 1, "equal offsets")
-        # A key may expire between two looks, so what differs once must differ twice.
+        # A key may expire between the two queries, so a difference counts only if it appears twice.
         if self.digests_differ(nodes) and (difference := self.difference(*nodes[:2])) and self.digests_differ(nodes):
             self.fail(difference)
         self.oracle.count()
@@ -57,7 +57,8 @@ class ReplicationCase(unittest.TestCase):
         return len({node.ask("DEBUG", "DIGEST") for node in nodes}) != 1
 
     def difference(self, one, other):
-        """The first key whose values differ. None if no more than the digests of equal scores do, as between some versions."""
+        """Returns the first key whose values differ. Returns None if only the digests of equal scores differ, as
+        between some versions."""
         only_digests = False
         for db in range(16):
             for node in (one, other):
@@ -75,7 +76,8 @@ class ReplicationCase(unittest.TestCase):
 
     @staticmethod
     def scores(node, key):
-        """The members of a sorted set with the numbers that their scores are, and when it expires. None of another value."""
+        """Returns the members of a sorted set with their scores as numbers, and when it expires. Returns None for
+        another value."""
         if node.ask("TYPE", key) != b"+zset":
             return None
         parts = node.ask("ZRANGE", key, 0, -1, "WITHSCORES")
@@ -87,7 +89,7 @@ class ReplicationCase(unittest.TestCase):
             words = generator.command()
             if words[0].upper() in (b"DEBUG", b"CONFIG", b"SHUTDOWN", b"REPLICAOF"):
                 continue
-            # It may make a string longer and write nothing; Redis then does not tell its replicas.
+            # It may make a string longer and write nothing; Redis then does not propagate it to its replicas.
             if words[0].upper() == b"BITFIELD" and b"FAIL" in (word.upper() for word in words) and not node.server.is_ours:
                 continue
             node.client.run(*words)

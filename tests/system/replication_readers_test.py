@@ -1,4 +1,4 @@
-"""Programs that read the stream of a primary without being a server, as their own clients do it, octet by octet:
+"""Programs that read the stream of a primary without being a server. The test repeats byte by byte what they send:
 RedisShake (its sync reader, version 4) and redis-rdb-cli (its library redis-replicator)."""
 import re
 import socket
@@ -15,7 +15,7 @@ WRITES = 200
 
 
 class Reader:
-    """A socket from which octets are taken as a stream."""
+    """A socket from which bytes are read as a stream."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=WAIT_S)
@@ -45,7 +45,7 @@ class Reader:
         return self.take(self.buffer.index(b"\n") + 1)
 
     def answer(self, *words):
-        """The line of an answer behind empty lines, which keep the connection alive."""
+        """Returns the line of an answer after empty lines, which keep the connection alive."""
         self.send(*words)
         return self.next_line().rstrip(b"\r\n")
 
@@ -60,7 +60,7 @@ class Reader:
         return self.take(int(head[1:]) + 2)[:-2]
 
     def has_more(self):
-        """Whether more octets have arrived by now."""
+        """Returns whether more bytes have arrived by now."""
         self.socket.setblocking(False)
         try:
             self.fill()
@@ -71,7 +71,7 @@ class Reader:
         return bool(self.buffer)
 
     def request(self):
-        """The words of the next request of the stream, and its octets."""
+        """Returns the arguments of the stream's next request, and its bytes."""
         head = self.line()
         text = head
         words = []
@@ -86,7 +86,7 @@ class Reader:
 
 
 class Readers:
-    """Each test runs against ours and against the oracle: what they expect is what a real primary says."""
+    """Each test runs against our server and against the oracle: the expectations are what a real primary sends."""
 
     def primary(self, *options):
         self.port = free_port()
@@ -126,7 +126,7 @@ class Readers:
         self.assertEqual(0, said.returncode, said.stdout)
 
     def write_and_follow(self, reader, offset, acknowledge):
-        """The stream has all writes in order, and its octets are those that INFO counts."""
+        """The stream has all writes in order, and its length is the offset that INFO reports."""
         for i in range(WRITES):
             self.client.run("INCR", "n")
             if i % 50 == 0:
@@ -184,7 +184,7 @@ class Readers:
                 reader.fill()
             rdb += reader.take(len(reader.buffer))
         self.check_dump(rdb[:-MARK_OCTETS])
-        self.client.run("SET", "key0", "again")  # what the stream has is sent before this is answered
+        self.client.run("SET", "key0", "again")  # the server sends the stream before it answers this
         self.wait_until_online()
         self.assertFalse(reader.has_more())
         reader.send("replconf", "ack", offset)
@@ -196,7 +196,8 @@ class Readers:
         self.write_and_follow(reader, offset + len(text), lambda to: reader.send("replconf", "ack", to))
 
     def test_a_failover_to_a_replica_that_has_not_spoken_yet(self):
-        """INFO calls it online as soon as it has the snapshot, so FAILOVER takes it, and waits until it says so."""
+        """INFO reports the reader as online as soon as it has the snapshot, so FAILOVER chooses it, and waits for its
+        acknowledgement."""
         self.primary()
         reader = self.reader()
         self.assertEqual(b"+OK", reader.answer("REPLCONF", "listening-port", "1"))
@@ -206,7 +207,7 @@ class Readers:
         while not reader.buffer.endswith(mark):
             reader.fill()
         self.wait_until_online()
-        self.client.run("SET", "k", "v")  # so that it lags behind
+        self.client.run("SET", "k", "v")  # makes it lag
         self.assertEqual(b"+OK", value_of(self.client.run("FAILOVER", "TO", "127.0.0.1", "1")))
         self.assertIn(b"master_failover_state:waiting-for-sync", value_of(self.client.run("INFO", "replication")))
         self.assertEqual(b"+OK", value_of(self.client.run("FAILOVER", "ABORT")))
@@ -264,7 +265,7 @@ class Readers:
         if words[0].lower() == b"select":
             words, _ = reader.request()
         self.assertEqual([b"SET", b"key0", b"new"], words)
-        # It acknowledges nothing, and is no worse for it.
+        # It acknowledges nothing, and is served nevertheless.
         self.assertRegex(value_of(self.client.run("INFO", "replication")).decode(), "slave0:.*state=online,offset=0")
 
     def test_a_reader_that_comes_while_the_server_has_no_link_is_told_so(self):

@@ -1,5 +1,5 @@
-"""Replication between real processes: each pair of servers of ours and each oracle with random writes, chains, an upgrade
-there and back without a lost write, and processes that are killed, stopped and restarted under load."""
+"""Replication between real processes: our servers and each oracle in every pairing, with random writes; chains; an
+upgrade and a return without a lost write; and processes that are killed, stopped and restarted under load."""
 import os
 import random
 import re
@@ -52,7 +52,7 @@ class Replication(ReplicationCase):
         self.check_pair(RESPITE, RESPITE)
 
     def test_a_snapshot_does_not_wait_for_the_timer(self):
-        """Else only a tick, once a second here, would send the next few KB."""
+        """Otherwise only a tick, which comes once a second here, would send the next few KB."""
         primary, replica = self.node(RESPITE, "--hz", "1", "--rdbcompression", "no"), self.node(RESPITE)
         primary.ask("DEBUG", "POPULATE", 200, "key", 100_000)
         replica.follow(primary)
@@ -77,7 +77,7 @@ class Replication(ReplicationCase):
         self.oracle.count(2)
 
     def hand_over(self, primary, replica):
-        # The replica says that its link is up before the primary has heard so.
+        # The replica reports that its link is up before the primary has received its acknowledgement.
         wait_until(lambda: b"state=online" in primary.ask("INFO", "replication"), "the replica to be online")
         self.assertEqual(b"+OK", primary.ask("FAILOVER", "TO", "127.0.0.1", replica.port, "TIMEOUT", 10000))
         wait_until(lambda: replica.info("role") == "master" and primary.info("role") == "slave", "the failover")
@@ -146,7 +146,7 @@ class Replication(ReplicationCase):
         self.ask_pipeline(primary, 100)
         self.wait_equal(primary, replica)
         history = primary.info("master_replid")
-        # Refused while the child that wrote the snapshot for the replica has not been waited for.
+        # SAVE is refused until the server has reaped the child that wrote the snapshot for the replica.
         wait_until(lambda: primary.ask("SAVE") == b"+OK", "SAVE")
         offset = primary.offset()
         self.assertEqual(offset, replica.offset())
@@ -158,7 +158,7 @@ class Replication(ReplicationCase):
         self.wait_equal(restarted, replica)
 
     def check_slow_load(self, primary, replica):
-        """A file that takes longer to load than repl-timeout: the replica must not be given up."""
+        """Loading a file takes longer than repl-timeout: the primary must not drop the replica."""
         primary.ask("CONFIG", "SET", "repl-timeout", "1")
         primary.ask("DEBUG", "POPULATE", 3000, "key", 3000)
         replica.ask("CONFIG", "SET", "repl-diskless-load", "disabled")
@@ -188,7 +188,7 @@ class Replication(ReplicationCase):
             self.assertNotIn("does not support", log.read())
 
     def restart(self, node):
-        """Kills it and starts it anew, with its files."""
+        """Kills it and starts it again, with its files."""
         node.server.process.kill()
         node.server.process.wait()
         again = Node.__new__(Node)
@@ -205,7 +205,7 @@ oracles.multiply(globals(), Replication)
 
 
 class PrintedLines(unittest.TestCase):
-    """The lines of docs/replication.md, as they are printed but for the ports."""
+    """The lines of docs/replication.md as printed, except for the ports."""
 
     def test_set_up_and_failover(self):
         page = os.path.join(os.environ.get("RESPITE_SOURCE_DIR", "."), "docs/replication.md")

@@ -1,5 +1,5 @@
-"""Replication over TLS between real processes: ours with ours, and ours with each oracle that speaks TLS, both ways; with
-certificates of clients, with a user and a password, and what becomes of links that may not be."""
+"""Replication over TLS between real processes: between our servers, and both ways with each oracle that supports TLS;
+with client certificates, with a user and a password; and refused links."""
 import os
 import random
 import re
@@ -19,7 +19,7 @@ COMMANDS = 200
 
 
 class Node(replicating.Node):
-    """A server with a TLS port alone."""
+    """A server that has only a TLS port."""
 
     def __init__(self, program, pair, authority, *options):
         port = free_port()
@@ -68,7 +68,7 @@ class TlsReplication(ReplicationCase):
                     self.check_link(primary, self.node(programs[1]))
 
     def test_certificates_of_replicas(self):
-        """A primary that wants certificates gets the one that the replica presents as a client."""
+        """A primary that requires certificates gets the certificate that the replica presents as a client."""
         own = ("--tls-client-cert-file", self.client_pair.cert, "--tls-client-key-file", self.client_pair.key)
         for programs in self.pairs():
             with self.subTest(programs=programs):

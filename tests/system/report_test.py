@@ -13,13 +13,13 @@ from test_server_page import lines_of_page, page
 from two_servers import encode
 
 UNLOCK = "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('DEL',KEYS[1]) else return 0 end"
-# As Redisson takes a lock.
+# A script like the one with which Redisson takes a lock.
 HASH_LOCK = ("if redis.call('EXISTS',KEYS[1])==0 then redis.call('HINCRBY',KEYS[1],ARGV[1],1) "
              "redis.call('PEXPIRE',KEYS[1],ARGV[2]) return nil end return redis.call('PTTL',KEYS[1])")
 
 
 class Page(html.parser.HTMLParser):
-    """What a browser sees of a report."""
+    """What a browser shows of a report."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -71,7 +71,7 @@ class ReportTest(LaunchTest):
         return Page(self.lab("REPORT HTML", *words).decode())
 
     def locks(self, *words):
-        """Client, key, first row, row of its end, and how it ended."""
+        """Returns client, key, first row, row of its end, and how it ended."""
         data = self.page(*words).data
         return [(data["columns"][column][0], key, begin / 2, end / 2, how)
                 for column, _, begin, end, key, how, _ in data["locks"]]
@@ -254,7 +254,7 @@ class Docs(ReportTest):
             self.lab(line.removeprefix("TEST "))
 
     def test_the_text_of_the_page(self):
-        """The chart that the page shows is that of these requests."""
+        """The chart on the page shows these requests."""
         anna, bob = self.client("worker-1"), self.client("worker-2")
         self.lab("JOURNAL START")
         self.run_all(anna, "SET lock:7 a NX PX 1000", "GET stock")

@@ -1,7 +1,8 @@
-"""Two runs with the same seed, a clock that stands still until it is moved, and the same requests: replies, append-only
-file and snapshot are the same, to the byte, but for one field of the snapshot: the memory in use at that moment.
+"""Two runs with the same seed, a clock that stands still until it is moved, and the same requests: the bytes of
+replies, append-only file and snapshot are the same, except for one field of the snapshot, the memory in use at that
+moment.
 
-    python3 tests/system/reproducible_test.py --seed 7     repeats a failure; the seed is always printed"""
+    python3 tests/system/reproducible_test.py --seed 7     repeats a failure; the test always prints the seed"""
 import os
 import random
 import sys
@@ -30,7 +31,7 @@ def chosen_seed():
 
 
 def without_memory(snapshot):
-    """A snapshot without its field used-mem, a number of 32 bits, and its checksum."""
+    """Returns a snapshot without its field used-mem, a number of 32 bits, and its checksum."""
     begin = snapshot.index(b"\x08used-mem\xc2")
     return snapshot[:begin] + snapshot[begin + 14:-8]
 
@@ -49,7 +50,7 @@ class ReproducibleTest(LaunchTest):
             self.assertEqual(content, other["files"][name], name)
 
     def story(self, name):
-        """What a server says and writes. Chance of its own decides the requests."""
+        """Returns what a server replies and writes. A separate random generator decides the requests."""
         folder = self.path(name)
         os.mkdir(folder)
         server = self.start("--test", "--seed", SEED % 1000, "--dir", folder, "--appendonly", "yes", "--appendfsync", "always",

@@ -1,4 +1,4 @@
-"""TEST CRASH: servers that end as if they were killed, and begin again in the same process."""
+"""TEST CRASH: servers that end as if they were killed, and restart in the same process."""
 import os
 import shutil
 import tempfile
@@ -82,7 +82,7 @@ class RestartsTest(LaunchTest):
 
     def test_the_clock_stays(self):
         self.serve("--appendonly", "yes")
-        self.admin.value("TEST", "CLOCK", "FREEZE", "946684800000")  # long ago: the deadline is past by the machine's clock
+        self.admin.value("TEST", "CLOCK", "FREEZE", "946684800000")  # the deadline is in the past of the machine
         self.admin.value("SET", "k", "v", "PX", 1000)
         self.crash("AOF", "ALWAYS")
         self.assertEqual([b"946684800", b"0"], self.admin.value("TIME"))

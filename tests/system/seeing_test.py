@@ -1,4 +1,4 @@
-"""What a running process reports of itself: crash reports, the watchdog, syslog, the processors of its threads."""
+"""What a running process reports about itself: crash reports, the watchdog, syslog, the processors of its threads."""
 import contextlib
 import os
 import re
@@ -78,12 +78,12 @@ class CrashReports(LaunchTest):
             ask(client, "SET", "k", "v")
             words = ["MIGRATE", "127.0.0.1", str(silent.getsockname()[1]), "k", "0", "60000", "AUTH", "a-secret"]
             request = b"".join([b"*%d\r\n" % len(words)] + [b"$%d\r\n%s\r\n" % (len(word), word.encode()) for word in words])
-            client.sendall(b"MULTI\r\n" + request + b"EXEC\r\n")  # in a transaction it runs until it is answered
+            client.sendall(b"MULTI\r\n" + request + b"EXEC\r\n")  # in a transaction it runs until its reply is sent
             silent.settimeout(20)
             peer, _ = silent.accept()
             with peer:
                 peer.settimeout(20)
-                self.assertIn(b"a-secret", peer.recv(1000))  # now it waits for the reply
+                self.assertIn(b"a-secret", peer.recv(1000))  # now the server waits for the reply
                 self.assertEqual(-signal.SIGSEGV, server.stop(signal.SIGSEGV))
         self.assertIn('argv[3]: "k"\n', server.text)
         self.assertIn('argv[7]: "(redacted)"\n', server.text)
@@ -198,7 +198,7 @@ class Syslog(LaunchTest):
                 system_log.settimeout(20)
                 lines = []
 
-                def read():  # meanwhile, since the socket holds a few lines only
+                def read():  # read meanwhile, since the socket holds only a few lines
                     while not lines or "DEBUG LOG" not in lines[-1]:
                         lines.append(system_log.recv(10000).decode())
                 reader = threading.Thread(target=read)

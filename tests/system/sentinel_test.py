@@ -1,4 +1,5 @@
-"""Sentinels of real processes: ours alone, and in one quorum with Sentinels of each oracle, over servers of either kind."""
+"""Sentinels of real processes: ours alone, and in one quorum with Sentinels of each oracle, over servers of either
+kind."""
 import os
 import random
 import re
@@ -25,7 +26,7 @@ NAME = "mymaster"
 
 
 class Plain:
-    """Everybody may come in."""
+    """No authentication."""
 
     def server_lines(self, port):
         return [f"port {port}"]
@@ -38,7 +39,7 @@ class Plain:
 
 
 class Secured(Plain):
-    """TLS alone, a password of the default user, and a user of the Sentinels at the servers."""
+    """Only TLS, a password of the default user, and a user for the Sentinels at the servers."""
 
     PASSWORD, SENTINELS_PASSWORD = "for-clients", "for \"sentinels\""
 
@@ -68,7 +69,7 @@ class Secured(Plain):
 
 
 class Process:
-    """A server, or a Sentinel, with a directory and a configuration file of its own."""
+    """A server or a Sentinel, with its own directory and configuration file."""
 
     def __init__(self, program, lines, *arguments, security=Plain()):
         self.program, self.port, self.arguments, self.security = program, free_port(), arguments, security
@@ -104,7 +105,7 @@ class Process:
             raise
 
     def ask(self, *words):
-        """Asks again if a Sentinel has closed all connections of clients meanwhile."""
+        """Repeats the request if a Sentinel has closed all connections of clients meanwhile."""
         for _ in range(3):
             try:
                 return self.ask_once(*words)
@@ -183,7 +184,7 @@ class World:
             raise
 
     def settle(self):
-        """Until everybody knows everybody, and all replicas are linked."""
+        """Waits until all Sentinels know each other and all replicas, and all replicas are linked."""
         for sentinel in self.sentinels:
             wait_until(lambda s=sentinel: s.knows(len(self.servers) - 1, len(self.sentinels) - 1),
                        f"Sentinel {sentinel.port} to know all", LIMIT_S)
@@ -194,7 +195,7 @@ class World:
         return next(server for server in self.servers if server.port == port)
 
     def await_switch(self, former, sentinels=None, limit_s=LIMIT_S):
-        """The new primary, when all Sentinels name the same one and it says so itself."""
+        """Returns the new primary when all Sentinels name the same one and it reports that role itself."""
         sentinels = self.sentinels if sentinels is None else sentinels
 
         def agreed():
@@ -223,7 +224,7 @@ class World:
 
 
 class Events:
-    """What a Sentinel tells on its channels."""
+    """Returns what a Sentinel publishes on its channels."""
 
     def __init__(self, sentinel):
         self.client = sentinel.client()
@@ -362,7 +363,7 @@ class MixedTest(WithWorld):
         return self.world(servers, [RESPITE] * ours + [self.oracle.program] * theirs)
 
     def fail_over_by(self, leader, servers):
-        """The Sentinel with this index leads."""
+        """Makes the Sentinel with this index the leader."""
         world = self.mixed(servers, 2, 2)
         primary = world.servers[0]
         chosen_sentinel = world.sentinels[leader]
@@ -414,7 +415,7 @@ oracles.multiply(globals(), MixedTest)
 
 
 class SecuredTest(WithWorld):
-    """With TLS, passwords, and a user who may do what a Sentinel does."""
+    """With TLS, passwords, and a user whose permissions suffice for a Sentinel."""
 
     def fail_over(self, programs):
         folder = tempfile.mkdtemp(prefix="respite-sentinel-")
@@ -429,7 +430,7 @@ class SecuredTest(WithWorld):
         world.await_followers(chosen)
         ours = world.sentinels[0]
         ours.kill()
-        ours.start()  # its file has the password as it was
+        ours.start()  # its file still has the old password
         wait_until(lambda: "disconnected" not in ours.master()["flags"], "a connection to the new primary")
 
     def test_ours(self):
@@ -445,7 +446,7 @@ with open("{}", "a") as file:
 
 
 class ScriptsTest(WithWorld):
-    """Programs of the operator."""
+    """Notification and reconfiguration scripts of the operator."""
 
     def script(self, folder, name, interpreter, body):
         path = os.path.join(folder, name)
@@ -487,7 +488,7 @@ class ScriptsTest(WithWorld):
 
 
 class RepliesTest(unittest.TestCase):
-    """Each request to one of ours and one of theirs: the same bytes."""
+    """Sends each request to one of our Sentinels and one of theirs: the replies have the same bytes."""
 
     ID = "0123456789abcdef0123456789abcdef01234567"
     OTHER = "f" * 40
@@ -539,7 +540,7 @@ class RepliesTest(unittest.TestCase):
         ["GET", "k"], ["SELECT", "1"], ["MULTI"], ["CONFIG", "GET", "port"], ["QUIT"], ["RESET"], ["DEBUG", "SLEEP", "0"], ["CLIENT", "NO-TOUCH", "ON"],
         ["PING"], ["ROLE"], ["ACL", "WHOAMI"], ["CLIENT", "GETNAME"], ["COMMAND", "COUNT"], ["INFO", "replication"], ["INFO", "memory"], ["INFO", "keyspace"],
     ]
-    # What depends on time and chance.
+    # Values that depend on time and chance.
     VOLATILE = re.compile(rb"\$(\d+)\r\n(last-ping-sent|last-ok-ping-reply|last-ping-reply|info-refresh|role-reported-time|link-pending-commands|"
                           rb"last-hello-message|s-down-time)\r\n\$\d+\r\n\d+\r\n")
 
@@ -584,7 +585,7 @@ class RepliesTest(unittest.TestCase):
 
 
 class StartTest(unittest.TestCase):
-    """As launchers start a Sentinel."""
+    """Starts a Sentinel as launchers do."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="respite-sentinel-")

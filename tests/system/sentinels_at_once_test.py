@@ -42,7 +42,7 @@ class SentinelsAtOnceTest(LaunchTest):
             client.run("AUTH", self.password)
         return client
 
-    # Asked are Sentinels: they end the connections of clients of a server that gets another role.
+    # Repeats the request: Sentinels end the client connections of a server whose role changes.
 
     def do(self, *words):
         self.assertEqual(b"+OK", self.sentinels[0].value("TEST", "CLUSTER", *words), words)
@@ -58,7 +58,7 @@ class SentinelsAtOnceTest(LaunchTest):
                    f"the Sentinels to agree on {port}", LIMIT_S)
 
     def fail_over(self):
-        """Kills the first node; the port of the new primary."""
+        """Kills the first node. Returns the port of the new primary."""
         self.do("KILL", "node-1")
         wait_until(lambda: "primary" in self.roles()[1:3], "another primary", LIMIT_S)
         port = self.ports[self.roles().index("primary")]

@@ -58,7 +58,7 @@ class SlotMigration(unittest.TestCase):
         return replica
 
     def jobs(self, node):
-        """The latest first: dictionaries."""
+        """Returns dictionaries, the latest migration first."""
         return [dict(zip((key.decode() for key in job[::2]), job[1::2]))
                 for job in node.ask("CLUSTER", "GETSLOTMIGRATIONS")]
 
@@ -107,7 +107,7 @@ class SlotMigration(unittest.TestCase):
         source, target = (first, second) if number < 8192 else (second, first)
         keys = ("{b}list", "{b}zset", "{b}text")
         digests = source.ask("DEBUG", "DIGEST-VALUE", *keys)
-        # Meanwhile others are served.
+        # Other clients are served meanwhile.
         self.migrate(source, target, number, number)
         worst = 0.0
         while self.jobs(source)[0]["state"] not in (b"success", b"failed"):
@@ -120,7 +120,7 @@ class SlotMigration(unittest.TestCase):
         self.assertLess(worst, 5)
 
     def interrupted(self):
-        """Two nodes of a cluster, of which one sends slots that the other, which is stopped, does not take."""
+        """Two nodes of a cluster. One of them sends slots to the other, which is stopped and does not take them."""
         first, second, _ = self.cluster(3, "--cluster-require-full-coverage", "no")
         client = self.client(first)
         self.mine = [f"key:{number}" for number in range(6000)

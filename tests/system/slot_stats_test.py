@@ -16,7 +16,7 @@ REQUESTS = [
     ("SPUBLISH", "foo", "message"), ("PUBLISH", "foo", "message"), ("PING",), ("DEL", "bar"),
     ("EVAL", "return 1", 0), ("SET", "foo"), ("OBJECT", "ENCODING", "foo"), ("GETRANGE", "bar", 0, "x"),
 ]
-# Valkey counts a part of the reply to EXEC twice, so only what comes in is compared.
+# Valkey counts part of the reply to EXEC twice, so only the incoming bytes are compared.
 TRANSACTION = [("MULTI",), ("SET", "bar", 1), ("INCR", "bar"), ("EXEC",)]
 REFUSED = [("SLOTSRANGE",), ("SLOTSRANGE", 0), ("SLOTSRANGE", 0, 1, 2), ("SLOTSRANGE", 2, 1), ("SLOTSRANGE", 0, 16384),
            ("SLOTSRANGE", "a", 1), ("ORDERBY",), ("ORDERBY", "nothing"), ("ORDERBY", "memory-bytes"),
@@ -27,7 +27,7 @@ REFUSED = [("SLOTSRANGE",), ("SLOTSRANGE", 0), ("SLOTSRANGE", 0, 1, 2), ("SLOTSR
 
 
 def figures(client):
-    """{slot: {metric: value}} of the slots with the most traffic, without times and zeros."""
+    """Returns {slot: {metric: value}} of the slots with the most traffic, without times and zeros."""
     found = {}
     for metric in ("key-count", "network-bytes-in", "network-bytes-out"):
         reply = value_of(client.run(*SUBCOMMAND, "ORDERBY", metric, "LIMIT", 5))

@@ -1,8 +1,8 @@
 """Orders on a stream, consumer groups, and consumers that die: no group may miss an order, and none may stay pending.
 
 Producers add orders with XADD; the consumers of each group read with XREADGROUP BLOCK, record what they received and
-acknowledge it. At random a consumer dies between reading and acknowledging: its connection is closed for good. Another
-one replaces it and claims with XAUTOCLAIM entries that have been pending for a while.
+acknowledge it. At random a consumer dies between reading and acknowledging: its connection is closed permanently.
+Another one replaces it and claims with XAUTOCLAIM entries that have been pending for a while.
 
     python3 tests/system/stream_soak_test.py                                        the short run of the test suite
     python3 tests/system/stream_soak_test.py --producers 200 --consumers 200 --groups 20 --orders 100
@@ -109,7 +109,7 @@ def consume(server, group, slot, seed, death_rate, deadline, failures):
 
 
 def settle(client, group):
-    """Consumers that died last left pending entries, which nobody else claims; they still exist."""
+    """Consumers that died last left pending entries, which no other consumer claims; they still exist."""
     summary = two_servers.value_of(client.run("XPENDING", STREAM, group.name))
     claimed = two_servers.value_of(client.run("XAUTOCLAIM", STREAM, group.name, "undertaker", "0", "0", "COUNT", "100000"))
     assert len(claimed[1]) == summary[0], (group.name, summary[0], len(claimed[1]))

@@ -13,7 +13,7 @@ from test_server_page import lines_of_page
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# A launcher: starts the server with the arguments, says its process id, and waits for its own end.
+# A launcher: starts the server with the arguments, prints its process id, and waits for its own end.
 LAUNCHER = """
 import os, subprocess, sys, threading
 def start():
@@ -25,7 +25,7 @@ thread.join()
 print(server.pid, flush=True)
 sys.stdin.read()
 """
-# It has ended before the server begins.
+# A launcher that has ended before the server begins.
 ORPHANAGE = """
 import os, sys
 launcher = os.getpid()
@@ -37,7 +37,7 @@ if os.fork() == 0:
 
 
 def end_group(leader):
-    """Kills what a test has left of a process group, which may be nothing."""
+    """Kills the remaining processes of a test's process group; there may be none."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)
 
@@ -189,7 +189,7 @@ class ExitWithParentTest(TestProfileTest):
             os.remove(self.path("log"))
 
     def test_the_end_of_a_thread_is_not(self):
-        """The thread that starts the server ends at once, before the server is ready."""
+        """The thread that starts the server ends immediately, before the server is ready."""
         _, pid = self.launcher("--test")
         self.assertEqual("+PONG", call(int(self.read("port")), "PING"))
         self.assertTrue(exists(pid))
@@ -212,7 +212,8 @@ class ExitWithParentTest(TestProfileTest):
             os.remove(self.path("log"))
 
     def test_a_launcher_that_ended_before(self):
-        """In a session of its own, so that whoever adopts the server can be told from its launcher."""
+        """Runs in its own session, so that the process that adopts the server can be distinguished from its
+        launcher."""
         launcher = subprocess.Popen([sys.executable, "-c", ORPHANAGE, SERVER, "--test", "--logfile", self.path("log")],
                                     cwd=self.folder, start_new_session=True)
         self.addCleanup(end_group, launcher.pid)
@@ -221,7 +222,7 @@ class ExitWithParentTest(TestProfileTest):
         self.assertNotIn("Ready to accept", self.read("log"))
 
     def test_an_end_that_fails_is_tried_again(self):
-        """A folder is in the place of the snapshot."""
+        """A folder exists at the path of the snapshot."""
         os.mkdir(self.path("dump.rdb"))
         self.write("dump.rdb/file", "")
         process, pid = self.launcher("--test", "--save", "60 1")
@@ -244,7 +245,7 @@ class ExitOnIdleTest(TestProfileTest):
     def test_a_client_keeps_it_alive(self):
         server = self.start("--test", "--exit-on-idle", "200ms")
         with connect(server.port) as client:
-            # Real time that the server measures itself: it would have ended long ago.
+            # The server measures real time itself: by that the request would have ended long ago.
             client.sendall(b"BLPOP nothing 1\r\n")
             self.assertEqual(b"*-1\r\n", client.recv(100))
         self.assertEqual(0, server.exit_code())
@@ -320,7 +321,7 @@ class ReadyFdTest(TestProfileTest):
         self.assertEqual("+PONG", call(int(pipe.read()), "PING"))
 
     def test_children_do_not_inherit_it(self):
-        """Nobody but the server holds the pipe while it loads: neither children nor programs."""
+        """Only the server holds the pipe while it loads: neither children nor programs do."""
         server, pipe = self.launch_with_pipe("--save", "60 1", "--rdb-key-save-delay", "100000")
         port = int(pipe.read())
         self.assertEqual("+Background saving started", call(port, "BGSAVE"))
@@ -362,7 +363,7 @@ class ReadyFdTest(TestProfileTest):
                 self.assertIn("bye bye", self.read("log"))
 
     def test_nobody_reads(self):
-        """With exit-with-parent, that means that the launcher has ended before anybody could watch it."""
+        """With exit-with-parent, this means that the launcher ended before the server could watch it."""
         for with_parent in ("yes", "no"):
             reader, writer = os.pipe()
             os.close(reader)

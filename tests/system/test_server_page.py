@@ -8,13 +8,13 @@ DOCS = os.path.join(os.environ.get("RESPITE_SOURCE_DIR", "."), "docs")
 
 
 def page(name):
-    """The text of a page in docs/."""
+    """Returns the text of a page in docs/."""
     with open(os.path.join(DOCS, name), encoding="utf-8") as file:
         return file.read()
 
 
 def lines_of_page(section, beginning="[A-Z]", indent="    "):
-    """The lines below one heading, which only one of the pages has."""
+    """Returns the lines below one heading, which only one of the pages has."""
     pages = [page("test_server.md"), *(page(name) for name in sorted(glob.glob("testing/*.md", root_dir=DOCS)))]
     found = [match[1] for text in pages for match in re.finditer(rf"^##? {section}$(.*?)(?=^## |\Z)", text, re.M | re.S)]
     assert len(found) == 1, (section, len(found))

@@ -53,7 +53,7 @@ class TlsServerTest(LaunchTest):
         return ["--tls-cert-file", pair.cert, "--tls-key-file", pair.key, "--tls-ca-cert-file", self.authority.cert]
 
     def serve(self, *options):
-        """A server with both kinds of port."""
+        """A server with a plain port and a TLS port."""
         self.tls_port = free_port()
         self.server = self.start("--port", "auto", "--tls-port", self.tls_port, "--bind", "127.0.0.1", "--save", "",
                                  *self.files(), *options)
@@ -607,7 +607,7 @@ class HostileTest(TlsServerTest):
         def all_answered():
             return len(select.select(half_open, [], [], 0)[0]) == len(half_open)
         longest = self.longest_ping_ms(bystander, all_answered)
-        self.assertLess(longest, 500)  # all in one Turn would take a second
+        self.assertLess(longest, 500)  # all handshakes in one turn would take a second
         self.assertEqual(202, self.clients())
         for sock in half_open:
             sock.close()

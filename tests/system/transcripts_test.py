@@ -36,7 +36,7 @@ writes the replies of PROGRAM into the files, keeping `?`, without marks;
 
     python3 tests/system/transcripts_test.py --mark FILE...
 
-writes the differing replies of each oracle as marks, in place of all marks but `?`."""
+writes the differing replies of each oracle as marks, which replace all existing marks except `?`."""
 import contextlib
 import glob
 import os
@@ -78,7 +78,7 @@ def escape(data):
 
 
 def words_of(line):
-    """Splits as redis.conf does: blanks, "double quotes" with escapes, 'single quotes' without."""
+    """Splits as redis.conf does: at blanks, with "double quotes" with escapes and 'single quotes' without."""
     words = []
     for plain, double, single in re.findall(r"""((?:[^\s"'])+)|"((?:[^"\\]|\\.)*)"|'([^']*)'""", line):
         words.append(plain.encode() if plain else unescape(double) if double else single.encode())
@@ -110,9 +110,9 @@ class Step:
         self.number, self.name, self.raw, self.text = number, name, mark == ">>", text
         self.silent = mark == "<"  # sends nothing
         self.lines = []
-        self.otherwise = {}  # mark of a version -> its lines
+        self.otherwise = {}  # maps the mark of a version to its lines
         self.end = number  # last line of all these
-        self.expected = self.lines  # of the server under test
+        self.expected = self.lines  # lines for the server under test
 
     def request(self):
         return unescape(self.text) if self.raw else encode(words_of(self.text))
@@ -149,7 +149,7 @@ def add_answer(step, line, number, otherwise):
 
 
 def steps_for(path, mark):
-    """The scenarios with the replies expected of the version with this mark."""
+    """Returns the scenarios with the replies expected from the version with this mark."""
     scenarios = parse(path)
     for step in (step for scenario in scenarios for step in scenario.steps):
         step.expected = step.otherwise.get(mark, step.lines)
@@ -157,7 +157,7 @@ def steps_for(path, mark):
 
 
 def awaits_text(steps):
-    """Whether the next line is the content of a bulk string."""
+    """Returns whether the next line is the content of a bulk string."""
     awaits = False
     for line in steps[-1].lines if steps else []:
         awaits = not awaits and TEXT_HEAD.fullmatch(line) is not None
@@ -165,7 +165,7 @@ def awaits_text(steps):
 
 
 class Player:
-    """Plays one scenario on one server."""
+    """Runs one scenario on one server."""
 
     def __init__(self, server):
         self.server = server
@@ -182,13 +182,13 @@ class Player:
         return self.clients[name]
 
     def waits(self, client):
-        """Whether nothing came although the server has replied to another client since."""
+        """Returns whether nothing came although the server has replied to another client since."""
         with contextlib.closing(self.server.client()) as onlooker:
             onlooker.run("PING")
         return not client.buffer and not select.select([client.socket], [], [], 0)[0]
 
     def lines(self, step):
-        """Sends the request and reads as many replies as are expected (one at least, unless nothing is)."""
+        """Sends the request and reads as many replies as are expected: at least one, unless no reply is expected."""
         client = self.client(step.name)
         if not step.silent:
             client.send(step.request())
@@ -224,8 +224,8 @@ class Player:
 
 
 class PlayedFiles(unittest.TestCase):
-    """Plays files on a server; `add_tests` makes a test of each."""
-    oracle = None  # otherwise ours
+    """Runs files on a server; `add_tests` makes a test of each."""
+    oracle = None  # otherwise our server
 
     def setUp(self):
         self.server = Server(self.oracle.program if self.oracle else RESPITE)
@@ -283,7 +283,7 @@ def fill(program, paths):
 
 
 def all_lines(player, step):
-    """All replies, whatever was expected: until nothing more comes, or for `name<` as many as expected."""
+    """Reads all replies, whatever was expected: until nothing more comes, or for `name<` as many as expected."""
     client = player.client(step.name)
     if not step.silent:
         client.send(step.request())
@@ -304,7 +304,7 @@ def all_lines(player, step):
 
 
 def answers_otherwise(oracle, path):
-    """Number of the step -> lines."""
+    """Maps the number of a step to lines."""
     found = {}
     server = Server(oracle.program)
     try:

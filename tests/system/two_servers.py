@@ -22,7 +22,7 @@ def encode(words):
 
 
 def speaks_tls(program):
-    """Whether it was built with TLS: a server without it knows no `tls-port`."""
+    """Returns whether it was built with TLS: a server without TLS does not know `tls-port`."""
     said = subprocess.run([program, "--port", "0", "--tls-port", "-1"], capture_output=True, text=True, timeout=30, check=False)
     return "Bad directive" not in said.stdout + said.stderr
 
@@ -77,7 +77,7 @@ class RawClient:
         return start
 
     def read(self):
-        """The raw bytes of one reply."""
+        """Returns the raw bytes of one reply."""
         end = self._reply_end(0)
         reply, self.buffer = self.buffer[:end], self.buffer[end:]
         return reply
@@ -99,7 +99,7 @@ class Client(RawClient):
 
 
 def value_of(raw):
-    """The value of a raw reply: int, bytes, None or list (a flat one for a map); anything else as its line."""
+    """Returns the value of a raw reply: int, bytes, None or list (a flat one for a map); anything else as its line."""
     value, rest = _value(raw)
     assert rest == b"", rest
     return value
@@ -127,10 +127,10 @@ def _value(raw):
 
 
 class Server:
-    """Starts at once; `stop` ends it and removes its directory."""
+    """Starts immediately; `stop` ends it and removes its directory."""
 
     def __init__(self, program, *options, needs_debug=True):
-        """`needs_debug`: DEBUG has to be allowed; Redis 6.2 allows it always."""
+        """`needs_debug`: DEBUG must be allowed; Redis 6.2 always allows it."""
         self.folder = tempfile.mkdtemp(prefix="two-servers-")
         self.path = os.path.join(self.folder, "socket")
         self.log = open(os.path.join(self.folder, "log"), "wb")
