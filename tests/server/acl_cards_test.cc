@@ -187,7 +187,7 @@ TEST_F(AclCards, KeysAreCheckedByTheAccessThatTheCardNames) {
     EXPECT_EQ(Check(both, command, words).IsAllowed(), !one_key_needs_both);
     EXPECT_TRUE(Check(either, command, words).IsAllowed());
     const AclVerdict refused = Check(others, command, words);
-    if (!reads && !writes) return;  // neither the value nor the existence is used: any matching pattern suffices
+    if (!reads && !writes) return;  // uses no value and no existence: any matching pattern suffices
     EXPECT_EQ(refused.denial, AclDenial::kKey);
     EXPECT_TRUE(words[refused.word].starts_with('k')) << testing::PrintToString(words);
   });

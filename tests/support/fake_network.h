@@ -87,7 +87,7 @@ class FakeNetwork {
 
   // --- A peer without a server: the test itself listens.
 
-  // What the peers that dialed a test's port have sent, and how many connections they made.
+  // The bytes from the peers that dialed a test's port, and the number of their connections.
   struct Stranger {
     std::string received;
     int connections = 0;

@@ -146,7 +146,7 @@ class Pair:
         """Compares the events of commands that run_marked ran."""
         events = zip(*(listener.events() for listener in self.listeners))
         for index, (words, (ours, theirs), (told, heard)) in enumerate(zip(commands, replies, events)):
-            if ours.startswith(b"-") or theirs.startswith(b"-"):  # some versions check the key first, others the arguments
+            if ours.startswith(b"-") or theirs.startswith(b"-"):  # the order of checks differs between versions
                 heard, told = without_misses(heard), without_misses(told)
             if words[0].upper() in EVENTS_IN_NO_ORDER:
                 heard, told = sorted(heard), sorted(told)
@@ -252,7 +252,7 @@ def run(seed, rounds, commands, oracle, ours=RESPITE, families=(), emulated=Fals
     """Raises Difference; its message has everything that is needed to repeat it."""
     pair = Pair(oracle, ours, emulated)
     try:
-        pair.run([[b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"]])  # otherwise each server's timer removes expired keys at its own times
+        pair.run([[b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"]])  # else each timer removes keys at its own times
         for index in range(rounds):
             rng = random.Random(f"{seed}/{index}")
             where = f"--seed {seed}, round {index}"

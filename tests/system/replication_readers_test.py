@@ -146,8 +146,8 @@ class Readers:
         self.assertEqual(str(offset), self.info("master_repl_offset"))
         return offset
 
-    # --- RedisShake: REPLCONF listening-port, perhaps REPLCONF CAPA EOF, INFO persistence, PSYNC ? -1; an acknowledgement
-    # every 100 ms once it has the snapshot.
+    # --- RedisShake: it sends REPLCONF listening-port, perhaps REPLCONF CAPA EOF, then INFO persistence and PSYNC ? -1.
+    # After the snapshot it sends an acknowledgement every 100 ms.
 
     def shake_greets(self, reader, *, tries_diskless):
         self.assertTrue(reader.bulk("info", "server").startswith(b"# Server"))
@@ -212,8 +212,9 @@ class Readers:
         self.assertIn(b"master_failover_state:waiting-for-sync", value_of(self.client.run("INFO", "replication")))
         self.assertEqual(b"+OK", value_of(self.client.run("FAILOVER", "ABORT")))
 
-    # --- redis-rdb-cli: AUTH, REPLCONF listening-port, ip-address, capa eof, capa psync2, each by itself; PSYNC with the
-    # history that it knows; an acknowledgement every second. After a break it asks for the octet behind its last one.
+    # --- redis-rdb-cli: it sends AUTH, then REPLCONF listening-port, ip-address, capa eof and capa psync2 one by one,
+    # then PSYNC with the history that it knows, and an acknowledgement every second. After a break it requests the byte
+    # after its last one.
 
     def replicator_greets(self, reader, history="?", offset=-1):
         self.assertEqual(b"+OK", reader.answer("AUTH", "secret"))

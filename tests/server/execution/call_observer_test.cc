@@ -210,7 +210,7 @@ TEST_F(CallObserverTest, SecretsCanBeHidden) {
   EXPECT_THAT(shown, ElementsAre("AUTH", "(redacted)"));
 }
 
-// --- SLOWLOG, LATENCY and MONITOR come and go with what they are set to.
+// --- The observers of SLOWLOG, LATENCY and MONITOR exist only while a setting needs them.
 
 class Thresholds : public CallObserverTest {};
 

@@ -124,7 +124,7 @@ TEST_F(StreamContent, NoProtectedCommandBelongs) {
   });
 }
 
-// --- Lines that would harm, and what each path says to them.
+// --- Harmful commands, and the reply of each path to them.
 
 const std::vector<std::string> kHarmfulLines = {"DEBUG SEGFAULT",
                                                 "DEBUG PANIC",

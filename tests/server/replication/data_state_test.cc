@@ -166,7 +166,7 @@ TEST_F(DataStateTest, ASnapshotThatEndsBeforeItsHeadChangesNothing) {
   }
 }
 
-// --- A snapshot that was begun and does not end well.
+// --- A snapshot that began and failed.
 
 struct Interruption {
   const char* name;
@@ -331,7 +331,7 @@ TEST_F(DataStateTest, ASentinelMayNotPromoteAnEmptiedReplica) {
   EXPECT_EQ(pair.replica.Info("role"), "slave");
 }
 
-// --- Data of before, when another server is followed.
+// --- Earlier data of a server that follows another one.
 
 // The keys of one primary are no copy of another primary's keys, however complete they are.
 TEST_F(DataStateTest, TheDataOfBeforeIsNoneOfAStrangersUntilItIsLinked) {
