@@ -58,7 +58,8 @@ def tail(log, lines=25):
 
 
 def elections(log, lines=15):
-    """What each node last said of failures, votes and failovers: it explains why a client waited so long."""
+    """Returns each node's last log lines about failures, votes and failovers: they explain why a client waited that
+    long."""
     nodes = log.read_text(errors="replace").split("== ") if log.exists() else []
     for node in nodes[1:]:
         name, *said = node.splitlines()
@@ -67,7 +68,7 @@ def elections(log, lines=15):
 
 
 def run_all(suites, program, scope, jobs):
-    """Runs the suites, the first named first; returns all their outcomes."""
+    """Runs the suites, the first named first. Returns all their outcomes."""
     def timed(suite):
         begin = time.monotonic()
         return suite.run(program, scope), time.monotonic() - begin

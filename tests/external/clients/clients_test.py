@@ -75,7 +75,7 @@ class ElectionsTest(unittest.TestCase):
 
 
 class SuiteTest(unittest.TestCase):
-    """Runs made-up suites against a server that is only a name."""
+    """Runs made-up suites with a server name that stands for no program."""
 
     class Server:
         class process:
@@ -116,7 +116,7 @@ class SuiteTest(unittest.TestCase):
 
 
 class TestServerTest(unittest.TestCase):
-    """Which suite is given the server with the command TEST."""
+    """Returns which suite is given the server with the command TEST."""
 
     class Program:
         def __init__(self, is_ours):

@@ -1,5 +1,5 @@
-"""A cluster for the suites: three primaries and three replicas of the server under test, each a process on loopback, and
-a port where tests ask for what a cluster client must survive. README.md lists the words they may send."""
+"""A cluster for the suites: three primaries and three replicas of the server under test, each a process on loopback.
+Tests request the events that a cluster client must survive over a control port. README.md lists the requests."""
 import os
 import random
 import re
@@ -18,8 +18,8 @@ PRIMARIES = 3
 SLOTS = 16384
 NODE_TIMEOUT_MS = 2000
 LIMIT_S = 40
-MANUAL_FAILOVER_S = 6  # after 5 s a node gives it up
-# A primary does not vote for replicas of the same primary again earlier than this.
+MANUAL_FAILOVER_S = 6  # a node aborts it after 5 s
+# A primary does not vote again for replicas of the same primary before this time has passed.
 VOTES_REST_S = 2 * NODE_TIMEOUT_MS / 1000
 KEYS_AT_ONCE = 100
 # Outside the range that the kernel gives to outgoing connections, since a killed node needs its port again.
@@ -39,7 +39,7 @@ def quiet_port():
 
 
 class Node:
-    """A server in cluster mode. It keeps its ports and its directory when it is killed and started again."""
+    """A server in cluster mode. It keeps its ports and its directory when it is killed and restarted."""
 
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
@@ -67,7 +67,7 @@ class Node:
         return call(self.port, *words)
 
     def order(self, *words):
-        """For commands that say OK."""
+        """Runs commands that reply OK."""
         reply = self.ask(*words)
         if reply != "+OK":
             raise AssertionError(f"{' '.join(map(str, words))} at {self.port}: {reply}")
@@ -86,7 +86,7 @@ class Node:
         return [line.split() for line in self.ask("CLUSTER", "NODES").splitlines()]
 
     def view(self):
-        """What the nodes have to agree about: who has which slots, and who follows whom."""
+        """Returns what the nodes must agree about: the owner of each slot, and the primary of each replica."""
         return sorted((line[0], line[3], tuple(part for part in line[8:] if part[0] != "[")) for line in self.lines())
 
 
@@ -129,7 +129,7 @@ class Cluster:
     # --- Looking.
 
     def text(self):
-        """What the nodes have logged."""
+        """Returns the log lines of the nodes."""
         return "".join(f"== {node.port}\n{node.text}{node.running.text}" for node in self.nodes)
 
     def alive(self):
@@ -145,13 +145,13 @@ class Cluster:
         return int(self.alive()[0].ask("CLUSTER", "KEYSLOT", key)[1:])
 
     def owner(self, slot):
-        """The living primary that says the slot is its own."""
+        """Returns the living primary that reports the slot as its own."""
         def find():
             return next((node for node in self.primaries() if has(own_slots(node), slot)), None)
         return wait_until(find, f"an owner of slot {slot}", LIMIT_S)
 
     def replica(self, primary):
-        """A replica of it that has all its data at this moment."""
+        """Returns a replica of this primary that has all its data at this moment."""
         def find():
             for node in self.alive():
                 if node.info("replication", "master_port") == str(primary.port) and is_level(node, primary):
@@ -160,7 +160,7 @@ class Cluster:
         return wait_until(find, f"a replica of {primary.port}", LIMIT_S)
 
     def next_primary(self, node):
-        """Where the slots of this one go: round the primaries."""
+        """Returns the next primary, to which this one's slots move."""
         primaries = sorted(self.primaries(), key=lambda one: one.port)
         return primaries[(primaries.index(node) + 1) % len(primaries)]
 
@@ -178,10 +178,10 @@ class Cluster:
                 self.replica(primary)
             wait_until(self.agrees, "the nodes agree", LIMIT_S)
 
-    # --- What tests ask for. Each of these is a word of the control port, and takes and returns words.
+    # --- The requests of tests. Each `do_` method is a word of the control port, and takes and returns words.
 
     def do_fresh(self):
-        """Everything runs and agrees, and there are no keys, scripts or functions."""
+        """Waits until everything runs and agrees, and deletes keys, scripts and functions."""
         self.do_heal()
         for node in self.primaries():
             node.order("FLUSHALL")
@@ -194,7 +194,7 @@ class Cluster:
         for slot in list(self.opened):
             self._close(slot)
         dead = [node for node in self.nodes if not node.lives]
-        if dead:  # a primary that came back before the election would be the primary again, without its keys
+        if dead:  # a primary that restarted before the election would be the primary again, without its keys
             wait_until(lambda: all(node.is_ok() for node in self.alive()), "the failover", LIMIT_S)
         for node in dead:
             node.restart()
@@ -211,7 +211,7 @@ class Cluster:
         return self.replica(self.owner(self.slot(key))).port
 
     def do_open(self, key):
-        """The key's slot begins to move, without its keys. Returns the port of the target."""
+        """Begins to move the key's slot, without its keys. Returns the port of the target."""
         slot = self.slot(key)
         source = self.owner(slot)
         target = self.next_primary(source)
@@ -219,12 +219,12 @@ class Cluster:
         return target.port
 
     def do_carry(self, key, target, count="1000000"):
-        """Moves that many keys of an opened slot to the target."""
+        """Moves this number of keys of an opened slot to the target."""
         slot = self.slot(key)
         return self._carry(slot, self.owner(slot), self.by_port(int(target)), int(count))
 
     def do_close(self, key, target):
-        """Moves the rest, and gives the slot to the target."""
+        """Moves the remaining keys, and gives the slot to the target."""
         slot = self.slot(key)
         source, target = self.owner(slot), self.by_port(int(target))
         self._carry(slot, source, target)
@@ -232,7 +232,8 @@ class Cluster:
         wait_until(self.agrees, "the nodes agree", LIMIT_S)
 
     def do_move(self, key, slots):
-        """Moves so many slots, from the key's upwards, with their keys to the next primary. Returns the number of keys."""
+        """Moves this number of slots, starting at the key's, with their keys to the next primary. Returns the number of
+        keys."""
         first, moved = self.slot(key), 0
         source = self.owner(first)
         target = self.next_primary(source)
@@ -245,13 +246,13 @@ class Cluster:
         return moved
 
     def do_kill(self, key):
-        """kill -9 of the primary of the key. Returns its port."""
+        """Kills the primary of the key with SIGKILL. Returns its port."""
         node = self.owner(self.slot(key))
         node.running.kill()
         return node.port
 
     def do_failover(self, key):
-        """A replica takes over without a loss. Returns its port."""
+        """Makes a replica take over without a loss. Returns its port."""
         wait_until(lambda: time.monotonic() > self.voted + VOTES_REST_S, "the nodes vote again", LIMIT_S)
         replica = self.replica(self.owner(self.slot(key)))
         asked = float("-inf")
@@ -260,7 +261,7 @@ class Cluster:
             nonlocal asked
             if replica.is_primary():
                 return True
-            if time.monotonic() - asked > MANUAL_FAILOVER_S:  # it may end without success, as an operator would see
+            if time.monotonic() - asked > MANUAL_FAILOVER_S:  # it may fail, which an operator would notice as well
                 asked = time.monotonic()
                 replica.order("CLUSTER", "FAILOVER")
             return False
@@ -293,14 +294,14 @@ class Cluster:
         self.opened.discard(slot)
 
     def _close(self, slot):
-        """After a test that failed: the slot stays where it is."""
+        """Called after a test that failed: the slot stays where it is."""
         for node in self.primaries():
             node.order("CLUSTER", "SETSLOT", slot, "STABLE")
         self.opened.discard(slot)
 
 
 def own_slots(node):
-    """Ranges, as the node says of itself."""
+    """Returns the slot ranges that the node reports for itself."""
     mine = next((line for line in node.lines() if "myself" in line[2]), [])
     ends = [part.split("-") for part in mine[8:] if part[0] != "["]
     return [(int(end[0]), int(end[-1])) for end in ends]
@@ -317,7 +318,7 @@ def is_level(replica, primary):
 
 
 class Control(socketserver.StreamRequestHandler):
-    """A line of words is a wish; the answer is a line, "ok" with what was asked for or "error" with the reason."""
+    """Each line is a request. The answer is a line: "ok" with the result, or "error" with the reason."""
 
     def handle(self):
         for line in self.rfile:
@@ -329,7 +330,7 @@ class Control(socketserver.StreamRequestHandler):
             with server.lock:
                 result = getattr(server.asked, f"do_{words[0]}")(*words[1:])
             return "ok" if result is None else f"ok {result}"
-        except Exception as error:  # the test has to know
+        except Exception as error:  # the test must be told
             return f"error {' '.join(words)}: {error!r}"
 
 
@@ -348,7 +349,7 @@ class ControlServer(socketserver.ThreadingTCPServer):
 
 
 class Served:
-    """A cluster for a `with`, and the environment that tells a suite of it."""
+    """Provides a cluster for a `with`, and the environment that tells a suite about it."""
 
     def __init__(self, program, log=None):
         self.program, self.log = program, log

@@ -7,7 +7,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[2] / "docs" / "test_server_tasks.md"
 
-# Who runs all pieces of a language: the file of a suite, and the text by which it looks for them.
+# Maps a language to the suite that runs its pieces: a file, and the text by which it finds them.
 SUITES = {
     "go": ("go/goredis/guide_test.go", '|^```go\\n('),
     "java": ("java/redisson/src/test/java/clients/redisson/GuideTest.java", 'PrintedClass.of("docs/test_server_tasks.md")'),
@@ -17,12 +17,12 @@ SUITES = {
 
 
 def fences(text):
-    """The words behind the fences that open a piece of code."""
+    """Returns the info strings of the fences that open a piece of code."""
     return re.findall(r"^```(.*)$", text, re.M)[::2]
 
 
 def tasks(text):
-    """(heading, text) of each task."""
+    """Returns (heading, text) of each task."""
     return re.findall(r"^## (.*?)$(.*?)(?=^## |\Z)", text, re.S | re.M)
 
 

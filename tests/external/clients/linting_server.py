@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The server of a run with TEST LINT on: it starts ours, and keeps what TEST LINT REPORT says of the clients.
+"""The server of a run with TEST LINT on: it starts our server, and keeps what TEST LINT REPORT says about the clients.
 
     RESPITE_LINT=FOLDER RESPITE_SERVER=build/test/respite-server ./dev clients --server tests/external/clients/linting_server.py
     python3 tests/external/clients/linting_server.py --summary FOLDER
 
-Each server of the suites leaves a file in the folder. Servers with a password or without a plain port, Sentinels and clusters run
-without lint. Tests that stop the process by SIGSTOP, or measure it, see this program instead of the server, and may fail.
+Each server of the suites leaves a file in the folder. Servers with a password or without a plain port, Sentinels and
+clusters run without lint. Tests that stop or measure the process see this program instead of the server, and may fail.
 """
 import collections
 import ctypes
@@ -37,14 +37,14 @@ def words_of(text):
 
 
 def findings_in(report):
-    """Maps of RESP2: names and values in turn."""
+    """Returns RESP2's alternating names and values as a map."""
     for finding in report:
         texts = [words_of(text) for text in finding]
         yield dict(zip(texts[::2], texts[1::2]))
 
 
 class Watch:
-    """Turns lint on, also again after a test has reset it, and writes down all that it ever found."""
+    """Turns lint on, also after a test has reset it, and records everything that it ever found."""
 
     def __init__(self, port, file):
         self.port, self.file, self.seen = port, file, {}
@@ -90,7 +90,7 @@ def watch(arguments, folder):
         port = port_of(arguments)
         Watch(port, folder / f"{port}-{os.getpid()}.json").run()
     except (OSError, Closed, ValueError):
-        pass  # the server has ended, or does not let us ask
+        pass  # the server has ended, or refuses the request
 
 
 def value_after(option, arguments):
@@ -105,7 +105,7 @@ def is_plain(arguments):
 
 
 def port_of(arguments):
-    """The port, once it is known."""
+    """Returns the port when it is known."""
     port = value_after("--port", arguments)
     if port.isdigit():
         return int(port)

@@ -1,5 +1,5 @@
-"""Primaries with Sentinels for the suites: a primary, two replicas and three Sentinels, all of the server under test, and a
-port where tests ask for what a client of Sentinels must survive. README.md lists the words they may send."""
+"""Primaries with Sentinels for the suites: a primary, two replicas and three Sentinels, all of the server under test.
+Tests request the events that a client of Sentinels must survive over a control port. README.md lists the requests."""
 import os
 import re
 import shutil
@@ -17,7 +17,7 @@ LIMIT_S = 30
 
 
 class Node:
-    """A server or a Sentinel. It keeps its port and its directory when it is killed and started again."""
+    """A server or a Sentinel. It keeps its port and its directory when it is killed and restarted."""
 
     def __init__(self, program, folder, *arguments):
         self.program, self.folder, self.arguments = program, folder, arguments
@@ -50,7 +50,8 @@ class Node:
         return call(self.port, *words)
 
     def info(self, section, field):
-        """None if it does not say, or if its connection ends: a Sentinel ends all of a server that it makes a replica."""
+        """Returns None if it does not report it, or if its connection ends: a Sentinel closes all connections of a
+        server that it makes a replica."""
         try:
             found = re.search(rf"^{field}:(.*?)\r?$", self.ask("INFO", section), re.M)
         except OSError:
@@ -92,8 +93,8 @@ class Sentinel(Node):
 
 
 class Set:
-    """One primary with its replicas and Sentinels. After a failover there is no second one for a while, so a test that
-    wants one takes a fresh set."""
+    """One primary with its replicas and Sentinels. A second failover is not possible for a while, so a test that needs
+    one takes a fresh set."""
 
     def __init__(self, program):
         self.folder = tempfile.mkdtemp(prefix="clients-sentinels-")
@@ -120,11 +121,11 @@ class Set:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def text(self):
-        """What all of them have logged."""
+        """Returns the log lines of all of them."""
         return "".join(f"== {node.port}\n{node.running.text}" for node in self.servers + self.sentinels)
 
     def primary(self):
-        """The server that all Sentinels name, once it says so itself."""
+        """Returns the server that all Sentinels name, when it reports that role itself."""
         def find():
             ports = {node.address() for node in self.sentinels}
             named = next((node for node in self.servers if {node.port} == ports and node.lives), None)
@@ -132,7 +133,7 @@ class Set:
         return wait_until(find, "a primary", LIMIT_S)
 
     def settle(self):
-        """All living servers follow the primary and have its data, and all Sentinels see that."""
+        """Waits until all living servers follow the primary and have its data, and all Sentinels see that."""
         def is_settled():
             primary = self.primary()
             others = [node for node in self.servers if node.lives and node is not primary]
@@ -142,7 +143,7 @@ class Set:
 
 
 class Sets:
-    """What tests ask for. Each `do_` is a word of the control port, and takes and returns words."""
+    """The requests of tests. Each `do_` method is a word of the control port, and takes and returns words."""
 
     def __init__(self, program):
         self.program, self.set, self.log = program, None, ""
@@ -153,7 +154,7 @@ class Sets:
             self.set.remove()
 
     def do_fresh(self):
-        """A new set; returns the addresses of its Sentinels."""
+        """Starts a new set. Returns the addresses of its Sentinels."""
         self.remove()
         self.set = None
         self.set = Set(self.program)
@@ -163,20 +164,20 @@ class Sets:
         return self.set.primary().port
 
     def do_replicas(self):
-        """The ports of the living servers that are not the primary."""
+        """Returns the ports of the living servers that are not the primary."""
         primary = self.set.primary()
         return " ".join(str(node.port) for node in self.set.servers if node.lives and node is not primary)
 
     def do_get(self, key):
-        """The text that the key has at the primary which the Sentinels name."""
+        """Returns the text that the key has at the primary which the Sentinels name."""
         return self.set.primary().ask("GET", key)
 
     def do_settle(self):
         self.set.settle()
 
     def do_failover(self):
-        """SENTINEL FAILOVER. Returns the port of the new primary, when all Sentinels name it. The old one may follow ten
-        seconds later: until then it takes writes, as with Redis."""
+        """Runs SENTINEL FAILOVER. Returns the port of the new primary when all Sentinels name it. The old one may
+        follow ten seconds later: until then it accepts writes, as with Redis."""
         before = self.set.primary()
         said = self.set.sentinels[0].ask("SENTINEL", "FAILOVER", NAME)
         if said != "+OK":
@@ -185,13 +186,13 @@ class Sets:
         return self.set.primary().port
 
     def do_kill(self):
-        """kill -9 of the primary; does not wait for the failover. Returns its port."""
+        """Kills the primary with SIGKILL, and does not wait for the failover. Returns its port."""
         primary = self.set.primary()
         primary.end()
         return primary.port
 
     def do_heal(self):
-        """What was killed runs again, as a replica."""
+        """Restarts the killed processes, as replicas."""
         primary = self.set.primary()
         for node in self.set.servers:
             if not node.lives:
@@ -201,7 +202,8 @@ class Sets:
 
 
 class Served:
-    """The control port for a `with`, and the environment that tells a suite of it. The first `fresh` starts a set."""
+    """Provides the control port for a `with`, and the environment that tells a suite about it. The first `fresh` starts
+    a set."""
 
     def __init__(self, program, log=None):
         self.program, self.log = program, log

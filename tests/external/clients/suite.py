@@ -1,4 +1,4 @@
-"""A suite is one directory here, with its `run` and its clients.toml. Runs it against a server and reads its
+"""A suite is one directory here, with its `run` and its clients.toml. This runs it against a server and reads its
 reports."""
 import contextlib
 import os
@@ -42,7 +42,8 @@ class Program:
         self.label = "respite" if self.is_ours else "redis-server"
 
     def start(self, folder, *more):
-        """Starts a server with an empty data set in this directory, and more arguments; returns it and its port."""
+        """Starts a server with an empty data set in this directory, and additional arguments. Returns it and its
+        port."""
         if self.is_ours:
             chosen = ["--port", "auto", "--port-file", os.path.join(folder, "port")]
         else:
@@ -67,7 +68,7 @@ class Suite:
         return self.facts.get("client", [])
 
     def missing_packages(self, scope, installed):
-        """Debian packages that this scope needs and that are missing: for commands and for libraries."""
+        """Returns Debian packages that this scope needs and that are missing: for commands and for libraries."""
         needs = self.facts.get("needs", {})
         parts = [needs] + ([needs["all"]] if scope == "all" and "all" in needs else [])
         for part in parts:
@@ -90,7 +91,8 @@ class Suite:
 
     @contextlib.contextmanager
     def _test_server(self, program):
-        """For a `with`: the variable that names a server with the command TEST, if the suite wants one. Redis has none."""
+        """For a `with`: provides the variable that names a server with the command TEST, if the suite wants one. Redis
+        has none."""
         if not program.is_ours or not self.facts.get("needs", {}).get("test_server"):
             yield {}
             return
@@ -102,20 +104,21 @@ class Suite:
                 server.kill()
 
     def _cluster(self, program):
-        """For a `with`: the variables that name a cluster, if the suite wants one."""
+        """For a `with`: provides the variables that name a cluster, if the suite wants one."""
         if not self.facts.get("needs", {}).get("cluster"):
             return contextlib.nullcontext({})
         return cluster.Served(program.path, self.cluster_log(program))
 
     def _sentinels(self, program):
-        """For a `with`: the variable that names where to ask for a primary with Sentinels, if the suite wants one."""
+        """For a `with`: provides the variable with the control port for primaries with Sentinels, if the suite wants
+        them."""
         if not self.facts.get("needs", {}).get("sentinels"):
             return contextlib.nullcontext({})
         return sentinels.Served(program.path, self.work / f"{program.label}-sentinels.log")
 
     def _run_against(self, server, variables, program, scope, results_folder):
-        # A session of pytest that keeps no folders removes those of all others in the same root when it ends. The name
-        # is short because paths of sockets are.
+        # A session of pytest that keeps no folders removes, when it ends, those of all other sessions in the same root.
+        # The name is short because the paths of sockets are limited.
         with tempfile.TemporaryDirectory(prefix="t", ignore_cleanup_errors=True) as root, open(self.log(program), "wb") as log:
             environment = dict(os.environ, **variables, REDIS_SERVER=program.path, PYTEST_DEBUG_TEMPROOT=root,
                                CLIENTS_SCOPE=scope, CLIENTS_WORK=str(self.work), CLIENTS_RESULTS=str(results_folder))
@@ -151,7 +154,7 @@ def wait_for(process, limit_s):
 
 
 def environment_of(process):
-    """The environment of a process in /proc. Empty for a process during exec and for kernel threads."""
+    """Returns the environment of a process in /proc. Empty for a process during exec and for kernel threads."""
     for _ in range(50):
         text = (process / "environ").read_bytes()
         if text or not os.path.lexists(process / "exe") or not (process / "maps").read_bytes():
@@ -161,7 +164,7 @@ def environment_of(process):
 
 
 def with_variable(assignment):
-    """The processes whose environment contains this variable, even outside the suite's session."""
+    """Returns the processes whose environment contains this variable, even outside the suite's session."""
     wanted = assignment.encode()
     for entry in pathlib.Path("/proc").iterdir():
         try:
@@ -172,7 +175,7 @@ def with_variable(assignment):
 
 
 def end_leftovers(assignment, grace_s=3.0):
-    """Processes that a suite leaves running after a moment are killed here and reported."""
+    """Kills and reports processes that a suite leaves running after a moment."""
     deadline = time.monotonic() + grace_s
     left = list(with_variable(assignment))
     while left and time.monotonic() < deadline:

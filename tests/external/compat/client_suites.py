@@ -104,7 +104,7 @@ class GoRedis(Suite):
 
 
 class NodeRedis(Suite):
-    """Its tests start servers with docker, but can use a running one of a managed cluster. This is used here; it skips
+    """Its tests start servers with docker, but can use a running one of a managed cluster, which this does. It skips
     the tests of clusters, sentinels, TLS and of commands after 7.2."""
     name = "node-redis"
     marks = ("packages/client/index.ts", "packages/test-utils/lib/re-cluster.ts")
@@ -133,7 +133,7 @@ class NodeRedis(Suite):
 
 
 class BullMQ(Suite):
-    """Each test file is a part. Skips those of clusters, of other databases, and of workers in their own processes,
+    """Each test file is a part. Skips tests of clusters, of other databases, and of workers in their own processes,
     which need a finished build."""
     name = "BullMQ"
     marks = ("src/commands/addStandardJob-9.lua", "tests/queue.test.ts", "vitest.config.ts")
@@ -169,12 +169,12 @@ class BullMQ(Suite):
 
 
 class FakeRedis(Suite):
-    """Its tests compare its imitation of a server with a real one, some with hypothesis. Runs everything that uses the
+    """Its tests compare its imitation of a server with a real one, some with hypothesis. Runs every test that uses the
     real one, with fixed seeds."""
     name = "fakeredis"
     marks = ("fakeredis/_fakesocket.py", "test/test_hypothesis", "test/conftest.py")
     PORT = 'int(__import__("os").environ["COMPAT_PORT"])'
-    # On a busy machine tests must not fail because their data is slow.
+    # On a busy machine tests must not fail because generating their data is slow.
     PROFILE = 'register_profile("fakeredis", deadline=None, suppress_health_check=list(__import__("hypothesis").HealthCheck), '
 
     def prepare(self, run):
@@ -201,8 +201,8 @@ class FakeRedis(Suite):
 
 
 class Miniredis(Suite):
-    """Its tests compare its imitation of a server with real ones, which they start. They wait a second for one, and
-    stop at the first failure: the copy waits longer, and skips clusters and TLS."""
+    """Its tests compare its imitation of a server with real ones, which they start. They wait a second for a server,
+    and stop at the first failure: the copy waits longer, and skips clusters and TLS."""
     name = "miniredis integration"
     marks = ("miniredis.go", "integration/ephemeral.go")
     server_options = None

@@ -100,7 +100,7 @@ def stop(process):
 
 
 def run_limited(words, folder, variables, limit_s, log_path):
-    """The output, and whether it ended in time. Ends the whole process group."""
+    """Returns the output, and whether it ended in time. Ends the whole process group."""
     with open(log_path, "wb") as log:
         process = subprocess.Popen(words, cwd=folder, env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
                                    stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
@@ -146,7 +146,7 @@ def version_of(program):
 
 @functools.lru_cache(maxsize=None)
 def describe(program):
-    """Its version; for ours, the last commit that changed the sources of the server."""
+    """Returns its version; for our server, the last commit that changed the sources of the server."""
     if pathlib.Path(program).name.startswith("respite"):
         return "Respite " + suites.commit_of(ROOT, *SERVER_SOURCES)
     return version_of(program)
@@ -164,7 +164,8 @@ def tool_runner(log_path):
 
 
 def prepare(suite):
-    """Once for each commit of the checkout and version of these files, since some suites need minutes for it."""
+    """Prepares a suite one time for each commit of the checkout and version of these files, since some suites need
+    minutes for it."""
     stamp = suite.work / "prepared"
     key = suites.commit_of(suite.checkout) + "".join(hashlib.sha256(path.read_bytes()).hexdigest()
                                                      for path in sorted(pathlib.Path(__file__).parent.glob("*suite*.py")))
@@ -176,7 +177,7 @@ def prepare(suite):
 
 
 def run_suite(suite, programs, options):
-    """Runs all parts with all programs; stores each result at once, so that a long run may be interrupted."""
+    """Runs all parts with all programs. Stores each result immediately, so that a long run may be interrupted."""
     chosen = [part for part in suite.parts() if options.part in part]
     if not chosen:
         raise Failure(f"{suite.name} has no part {options.part}")
@@ -229,13 +230,13 @@ def records_of(names):
 
 
 def only_here(record):
-    """The names of tests that fail with the first server only."""
+    """Returns the names of tests that fail with the first server only."""
     ours, *others = record["servers"]
     return [name for name in ours["failures"] if others and name not in others[0]["failures"]]
 
 
 def rows_of(record):
-    """The lines of one suite in the table, one for each server."""
+    """Returns the lines of one suite in the table, one for each server."""
     rows = []
     for index, server in enumerate(record["servers"]):
         here = str(len(only_here(record))) if index == 0 and len(record["servers"]) > 1 else ""
@@ -252,7 +253,7 @@ def table(groups):
 
 
 def groups_in(text):
-    """The rows of an earlier table, suite by suite. Only the first row of a suite has its name."""
+    """Returns the rows of an earlier table, suite by suite. Only the first row of a suite has its name."""
     groups = []
     for row in re.findall(r"^\| (?!suite, commit|---).*\|$", text, re.M):
         if not row.startswith("|  |"):
@@ -262,7 +263,7 @@ def groups_in(text):
 
 
 def merged(groups, records):
-    """The groups of the records, and older ones of suites (by names without commits) that have no record."""
+    """Returns the groups of the records, and older groups of suites (by names without commits) that have no record."""
     new = {record["suite"]: rows_of(record) for record in records}
     old = {group[0][2:].split(" | ")[0].rsplit(", ", 1)[0]: group for group in groups}
     return [rows for _, rows in sorted({**old, **new}.items(), key=lambda item: item[0].lower())]
@@ -291,7 +292,7 @@ def chosen_suites(options):
 
 
 def emulating(program, version):
-    """Writes a program that starts the server with --emulate; the suites that start servers take it as any other."""
+    """Writes a program that starts the server with --emulate; suites that start servers use it like any other."""
     WORK.mkdir(parents=True, exist_ok=True)
     wrapper = WORK / ("respite-as-" + re.sub(r"\W", "-", version))
     wrapper.write_text(f'#!/bin/sh\nexec {shlex.quote(os.path.abspath(program))} "$@" --emulate {shlex.quote(version)}\n')
@@ -320,7 +321,7 @@ def main():
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes end, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes also end
     if options.table or options.write:
         records = records_of(kept())
         if options.write:

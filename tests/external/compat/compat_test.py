@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The output of other people's suites is parsed correctly, and a suite without output is no success. Runs none of
+"""The output of other people's suites is parsed correctly, and a suite without output is no success. This runs none of
 them."""
 import json
 import pathlib

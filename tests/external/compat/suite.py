@@ -48,7 +48,7 @@ class Suite:
         return ["all"]
 
     def command(self, part, program, port):
-        """(words, directory, variables) for this part, against a server on this port."""
+        """Returns (command, directory, variables) for this part, against a server on this port."""
         raise NotImplementedError
 
     def read(self, text):
@@ -69,7 +69,7 @@ def make_venv(run, folder, packages):
 
 
 def redirect_node(work, port):
-    """A module that redirects connections from the default port to this one."""
+    """Returns a module that redirects connections from the default port to this one."""
     (work / "port.js").write_text(
         "const net = require('net'); const connect = net.Socket.prototype.connect;\n"
         "const move = o => { if (o && typeof o === 'object' && !Array.isArray(o) && o.port == 6379) o.port = %d; return o; };\n"

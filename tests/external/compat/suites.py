@@ -26,7 +26,7 @@ def base_port():
 
 class RedisTcl(Suite):
     """Redis' own suite starts the server under test with its own files. A test that needs replication would end its
-    whole block, so these are skipped for all servers, and so are tests marked as slow."""
+    whole block, so all servers skip such tests, and also tests marked as slow."""
     name = "Redis' Tcl suite"
     marks = ("runtest", "tests/test_helper.tcl", "tests/support/server.tcl")
     server_options = None
@@ -52,7 +52,7 @@ class RedisTcl(Suite):
         return [unit for unit in self.UNITS if (self.checkout / "tests" / (unit + ".tcl")).exists()]
 
     def prepare(self, run):
-        """A directory as the suite expects it: its scripts, and in src/ the tools of the reference."""
+        """Creates a directory as the suite expects it: its scripts, and in src/ the tools of the reference."""
         target = self.work / "copy"
         shutil.rmtree(target, ignore_errors=True)
         (target / "src").mkdir(parents=True)
@@ -88,7 +88,7 @@ class RedisTcl(Suite):
 
 
 class RedisTclExternal(RedisTcl):
-    """The same suite against a running server."""
+    """Runs Redis' own suite against a running server."""
     name = "Redis' Tcl suite, external"
     server_options = ("--save", "", "--enable-debug-command", "yes", "--enable-protected-configs", "yes")
     UNITS = ("unit/type/string unit/type/incr unit/type/list unit/type/set unit/type/zset unit/type/hash unit/type/stream "
@@ -131,7 +131,7 @@ def suites_of(checkout):
 
 
 def commit_of(checkout, *paths):
-    """A short commit and its date; without git, the version that the directory states."""
+    """Returns a short commit and its date; without git, the version that the directory states."""
     done = subprocess.run(["git", "-C", str(checkout), "log", "-1", "--format=%h (%cs)", "--", *paths], capture_output=True, text=True, check=False)
     inside = subprocess.run(["git", "-C", str(checkout), "rev-parse", "--show-toplevel"], capture_output=True, text=True, check=False)
     if done.returncode == 0 and os.path.realpath(inside.stdout.strip()) == os.path.realpath(checkout):

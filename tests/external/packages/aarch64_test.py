@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The program for ARM, under qemu's emulation of a processor: that it serves, scripts run, saves and speaks TLS. Emulated
+"""The program for ARM, under qemu's emulation of a processor: it must serve, run scripts, save and use TLS. Emulated
 programs are slow, so this is no test of speed."""
 import os
 import pathlib
@@ -54,7 +54,7 @@ class Aarch64Test(PackageTest):
         self.assertIn("mem_allocator:jemalloc", ask(port, "INFO", "memory"))
 
     def test_runs_scripts_written_for_lua_5_1(self):
-        """What cmake/lua_seam_check.cc tries on the machine that builds cannot be tried when it builds for another one."""
+        """The checks of cmake/lua_seam_check.cc cannot run during a build for another machine."""
         port = self.serve()
         for script, reply in (("return tostring(3 .. '')", "3"), ("local r = 5 % (1 / 0) return tostring(r ~= r)", "true"),
                               ("return (select(1.5, 'a', 'b'))", "a"), ("return tostring(2^53 == 2^53 + 1)", "true"),
@@ -69,8 +69,8 @@ class Aarch64Test(PackageTest):
         self.assertIn("[info] 1 keys read", self.check_rdb())
 
     def test_replies_as_on_x86_64(self):
-        """To the last octet, also where numbers are rounded: the same commands, seed and time for both. (Sines of glibc differ in
-        the last bit on processors for x86_64 that are too old for FMA.)"""
+        """Compares to the last byte, also where numbers are rounded: both get the same commands, seed and time. (Sines
+        of glibc differ in the last bit on processors for x86_64 that are too old for FMA.)"""
         other = self.package(facts.program(facts.ARCHITECTURES["x86_64"]).name)
         if os.uname().machine != "x86_64":
             self.skipTest("this machine does not run the program for x86_64")
@@ -113,7 +113,7 @@ class Aarch64Test(PackageTest):
 
 
 class Talk:
-    """A connection whose replies are octets."""
+    """A connection whose replies are bytes."""
     MARK = b"$13\r\nthe-end-of-it\r\n"
 
     def __init__(self, port):
@@ -137,7 +137,7 @@ def number(rng):
 
 
 def calculation(rng):
-    """A command whose reply depends on how numbers are rounded."""
+    """Returns a command whose reply depends on how numbers are rounded."""
     key, member = f"f{rng.randrange(4)}", f"m{rng.randrange(20)}"
     place = [rng.uniform(-180, 180), rng.uniform(-85, 85)]
     return rng.choice([

@@ -1,4 +1,4 @@
-"""What is in archives: (name, mode, owner, time, octets, target) of each member, and what all of them must keep to."""
+"""The content of archives: (name, mode, owner, time, content, target) of each member, and rules for all of them."""
 import dataclasses
 import io
 import posixpath
@@ -41,7 +41,7 @@ def of_zip(octets):
 
 
 def of_image(octets):
-    """The layout, and the files of its layer."""
+    """Returns the layout, and the files of its layer."""
     layout = list(of_tar(octets))
     yield from layout
     layers = [member.octets for member in layout if member.octets.startswith(b"\x1f\x8b")]
@@ -55,7 +55,7 @@ def of_deb(path):
 
 
 def of_rpm(path):
-    """Without the octets."""
+    """Returns the members without their content."""
     form = "[%{FILEMODES:octal}\t%{FILEUSERNAME}\t%{FILEGROUPNAME}\t%{FILEMTIMES}\t%{FILENAMES}\t%{FILELINKTOS}\n]"
     text = subprocess.run(["rpm", "-qp", "--qf", form, path], capture_output=True, text=True, check=True).stdout
     for line in text.splitlines():
@@ -86,7 +86,7 @@ def is_inside(name):
 
 
 def objections(found, epoch):
-    """What is wrong with members of an archive."""
+    """Returns what is wrong with members of an archive."""
     seen = set()
     for member in found:
         name = posixpath.normpath(member.name)
@@ -102,8 +102,8 @@ def objections(found, epoch):
         yield from (f"{member.name} {what}" for what, is_so in checks.items() if is_so)
 
 
-# What says in each package which version it is, what has changed, and whose licences it has. The last three stand only
-# where the program is.
+# The files in each package that state its version, its changes and its licences. The last three exist only in packages
+# with the program.
 TEXTS = {"version": r"(^|/)(package\.json|METADATA|control|Cargo\.toml|.*\.spdx\.json|MANIFEST\.MF|go\.mod)$",
          "changes": r"(^|/)CHANGELOG\.md(\.gz)?$", "licence": r"(^|/)(LICENSE|NOTICE\b.*|copyright)$",
          "notices": r"(^|/)(NOTICE\b.*|copyright)$", "contents": r"\.spdx\.json$"}

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What is in the packages of dist/: no member that leads elsewhere or has odd rights, the version, changes and licences."""
+"""The content of the packages in dist/: no member that leads elsewhere or has unusual permissions; the version, changes
+and licences."""
 import datetime
 import json
 import re
@@ -8,7 +9,7 @@ import unittest
 import archive_checks
 from places import DIST, PackageTest, facts
 
-# Texts and nothing else.
+# Packages that contain only texts.
 WITHOUT_PROGRAM = ("-sources.jar", "-javadoc.jar", f"embedded-redis-{facts.version()}.jar", f"respite-test-{facts.version()}.crate",
                    f"respite-server-{facts.version()}.tgz")
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The container image, unpacked and started as `docker run` would: what docs/install.md says of it, and so what the images
-`redis` and `redislabs/client-libs-test` do with the same arguments and environment. There is no network of containers here."""
+"""The container image, unpacked and started as `docker run` would: what docs/install.md says about it, and what the
+images `redis` and `redislabs/client-libs-test` do with the same arguments and environment. There is no network of
+containers here."""
 import json
 import os
 import pathlib
@@ -41,7 +42,8 @@ class ImageTest(PlaceTest):
         return json.loads(self.path(descriptor).read_text())
 
     def docker_run(self, *words, user=None, **variables):
-        """Starts what `docker run IMAGE words…` would; the arguments are those of the image if there are none."""
+        """Starts the program that `docker run IMAGE words…` would; the arguments are those of the image if there are
+        none."""
         def enter():
             os.chroot(self.root)
             os.chdir(self.config["WorkingDir"])
@@ -58,7 +60,8 @@ class ImageTest(PlaceTest):
         return {**dict(each.split("=", 1) for each in self.config["Env"]), **variables}
 
     def alone(self, *words, **variables):
-        """The same in name spaces of its own, as process 1 of them: asked by a socket, the ports are those of the image."""
+        """Starts it in its own name spaces, as process 1. The test connects to a socket, so the ports are those of the
+        image."""
         probe = subprocess.run(["unshare", "--net", "--pid", "--fork", "true"], capture_output=True, check=False)
         if probe.returncode:
             self.skipTest("name spaces are not permitted")
@@ -97,7 +100,7 @@ class ImageTest(PlaceTest):
         return lambda sock: context.wrap_socket(sock, server_hostname="localhost")
 
     def empty_data(self):
-        """As a container that is made anew finds it."""
+        """The server sees what a newly created container sees."""
         shutil.rmtree(self.root / "data")
         (self.root / "data").mkdir()
 
@@ -109,7 +112,7 @@ class ImageTest(PlaceTest):
 
 
 class RedisTest(ImageTest):
-    """As the image `redis`."""
+    """Behaves like the image `redis`."""
 
     def test_tools_read_it(self):
         if not (shutil.which("skopeo") and shutil.which("umoci")):
@@ -145,7 +148,7 @@ class RedisTest(ImageTest):
                 self.stop(process)
 
     def test_arguments_of_test_containers(self):
-        """One word with an option and its value, and blanks behind it."""
+        """One word with an option and its value, followed by blanks."""
         port = free_port()
         process = self.docker_run(f"--port {port}", "--save 1 1 ", "--appendonly yes", '--requirepass "foo bar"')
         self.assertEqual("+OK\r\n", self.answers(port, "AUTH", "foo bar"))
@@ -191,12 +194,12 @@ class RedisTest(ImageTest):
     def test_another_user(self):
         """docker run --user"""
         port = free_port()
-        process = self.docker_run("--port", port, "--save", "", user=1234)  # who may not write to /data
+        process = self.docker_run("--port", port, "--save", "", user=1234)  # this user may not write to /data
         self.assertEqual("+PONG\r\n", self.answers(port, "PING"))
         self.assertIn("Uid:\t1234\t1234", pathlib.Path(f"/proc/{process.pid}/status").read_text())
 
     def check(self, *words, **variables):
-        """The exit code and output of `docker exec … redis-cli words…`."""
+        """Returns the exit code and output of `docker exec … redis-cli words…`."""
         done = subprocess.run(["/usr/local/bin/redis-cli", *map(str, words)], capture_output=True, text=True, timeout=30, check=False,
                               cwd=self.root, preexec_fn=lambda: (os.chroot(self.root), os.chdir("/")), env=self.environment(**variables))
         return done.returncode, done.stdout
@@ -221,7 +224,7 @@ class RedisTest(ImageTest):
                                       "/redis/work/tls/client.key", "ping") == (0, "PONG\n"), "the server")
         own = ("--cert", "/redis/work/tls/client.crt", "--key", "/redis/work/tls/client.key")
         self.assertEqual((0, "PONG\n"), self.check("-p", port, "--tls", "--cacert", "/redis/work/tls/ca.crt", *own, "ping"))
-        self.assertEqual((1, ""), self.check("-p", port, "--tls", *own, "ping"))  # who has signed it is not known
+        self.assertEqual((1, ""), self.check("-p", port, "--tls", *own, "ping"))  # its signer is unknown
 
     def test_other_programs(self):
         process = self.docker_run("no-such-program")
@@ -230,7 +233,7 @@ class RedisTest(ImageTest):
 
 
 class ClientLibsTest(ImageTest):
-    """As the image `redislabs/client-libs-test`."""
+    """Behaves like the image `redislabs/client-libs-test`."""
 
     def test_a_server(self):
         port, tls_port = free_port(), free_port()
@@ -314,7 +317,7 @@ class ClientLibsTest(ImageTest):
             links = wait_until(lambda n=nodes: "".join(node.ask("INFO replication") for node in n).count("master_link_status:up") == 3,
                                "replicas that log in")
             self.assertTrue(links)
-            # Clients are led to the ports that they speak to.
+            # Redirections name the kind of port that the client uses.
             slots = nodes[0].ask("CLUSTER SHARDS") + nodes[0].ask("CLUSTER SLOTS")
             for i in range(6):
                 self.assertIn(f":{first + i}\r\n", slots)
@@ -329,7 +332,7 @@ class ClientLibsTest(ImageTest):
 
 
 class PodmanTest(ImageTest):
-    """In real containers, in the network of this machine."""
+    """Runs real containers, in the network of this machine."""
 
     def setUp(self):
         super().setUp()
@@ -343,7 +346,7 @@ class PodmanTest(ImageTest):
                    "--events-backend=file", "--cgroup-manager=cgroupfs", *words)
 
     def container(self, *words, options=()):
-        """Its id; it ends with the test."""
+        """Returns its id; it ends with the test."""
         command = ("run", "-d", "--network=host", "--ulimit=nofile=1024:1024", "--ulimit=nproc=1000:1000", *options, self.name, *words)
         try:
             made = self.podman(*command).split()[-1]
@@ -385,7 +388,7 @@ class PodmanTest(ImageTest):
 
 
 def end_both(process):
-    """Of unshare, which heeds no other signal, and of the server in it."""
+    """Kills unshare, which ignores other signals, and the server in it."""
     for child in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split() if process.poll() is None else ():
         os.kill(int(child), signal.SIGKILL)
     process.communicate(timeout=30)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The packages of languages: each is installed from dist/ into an empty project, by the line of README, and its first
-example runs there as printed. Client libraries come from the cache; no registry is asked."""
+example runs there as printed. Client libraries come from the cache; the test contacts no registry."""
 import os
 import pathlib
 import re
@@ -45,7 +45,8 @@ class LanguageTest(PackageTest):
 
     @classmethod
     def environment(cls, **variables):
-        """With DIST as README sets it, no server other than that of the package, and an empty cache to unpack it into."""
+        """Returns variables with DIST as README sets it, no server other than that of the package, and an empty cache
+        to unpack it into."""
         (cls.folder / "dist").symlink_to(DIST)
         run("bash", "-c", f"{code_in('docs/install.md', '## For tests', 'sh')} env > environment", cwd=cls.folder)
         place = re.search(r"^DIST=(.*)$", (cls.folder / "environment").read_text(), re.M)[1]
@@ -156,7 +157,7 @@ class NodeTest(EndsWithItsStarter, LanguageTest):
         cls.package("respite-server-linux-*.tgz")
         modules = kept("node", cls.fetch)
         shutil.copytree(modules, cls.folder, symlinks=True, dirs_exist_ok=True)
-        # There is no registry at this address: the line must not ask one.
+        # There is no registry at this address: the line must not contact one.
         cls.variables = cls.environment(npm_config_registry="http://127.0.0.1:1/", npm_config_cache=str(cls.folder / "npm-cache"),
                                           npm_config_audit="false", npm_config_fund="false", npm_config_update_notifier="false")
         cls.shell(readme_row("Node")[0][0])
@@ -385,7 +386,7 @@ class GoTest(Unpacks, LanguageTest):
         self.assertIn("ok", self.shell("go vet ./... && go test ./..."))
 
     def test_other_systems(self):
-        """The module compiles there, and has a sentence for them."""
+        """On other systems the module compiles, and returns a clear error."""
         self.starter()
         for system in ("darwin", "windows"):
             self.shell(f"GOOS={system} go build -o starter/{system} ./starter")
@@ -400,7 +401,7 @@ class GoTest(Unpacks, LanguageTest):
 
 
 class JavaTest(Unpacks, LanguageTest):
-    REFUSES_FOLDERS_OF_OTHERS = False  # it makes one that nobody knows before
+    REFUSES_FOLDERS_OF_OTHERS = False  # its folder has a new random name
     @classmethod
     def install(cls):
         cls.need("mvn", "javac")
@@ -410,7 +411,7 @@ class JavaTest(Unpacks, LanguageTest):
         shutil.rmtree(own, ignore_errors=True)
         cls.addClassCleanup(shutil.rmtree, own, ignore_errors=True)
         cls.variables = cls.environment()
-        # What is not in the cache does not come from a network.
+        # Packages that are not in the cache must not come from a network.
         cls.write("settings.xml", f"""
             <settings><mirrors><mirror>
               <id>central</id><mirrorOf>central</mirrorOf><url>file://{cls.folder}/none</url>
@@ -464,7 +465,7 @@ class JavaTest(Unpacks, LanguageTest):
 
     @classmethod
     def fetch(cls, part):
-        """What a project needs besides ours: its libraries, and Maven's own."""
+        """Returns what a project needs in addition to our package: its libraries, and Maven's own."""
         place = part.parent / "project"
         (place / "src/test/java").mkdir(parents=True)
         (place / "pom.xml").write_text(textwrap.dedent(cls.POM).format(repositories="", dependencies=""))
@@ -474,7 +475,7 @@ class JavaTest(Unpacks, LanguageTest):
 
     @staticmethod
     def lines(artifact="respite-test"):
-        """The lines of docs/install.md for a pom.xml."""
+        """Returns the lines of docs/install.md for a pom.xml."""
         return code_in("docs/install.md", "### Java", "xml").replace("respite-test", artifact)
 
     def check(self, lines, tests, count):
@@ -527,7 +528,7 @@ class JavaTest(Unpacks, LanguageTest):
                 f"-DoutputDirectory={part / version}", timeout=900)
 
     def test_lines_of_pages_compile_with_jedis_5_to_8(self):
-        """README's line, and those of docs/clients.md and docs/tls.md; TLS with SslOptions came with Jedis 6."""
+        """README's line, and the lines of docs/clients.md and docs/tls.md; TLS with SslOptions came with Jedis 6."""
         libraries = kept("jedis", self.fetch_jedis)
         own = next((DIST / "maven" / facts.MAVEN_GROUP / "respite-test").glob(f"*/respite-test-{facts.version()}.jar"))
         client = re.search(r"\| Jedis, Lettuce \| `(.*?)`", (ROOT / "docs/clients.md").read_text(encoding="utf-8"))[1]

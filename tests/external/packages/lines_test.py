@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The lines of docs/install.md that a user may copy, as printed, in a folder with dist/ and nothing else. README's lines,
-those for Java and Rust, and those of the packages' own pages are in languages_test.py, the one for Debian is in system_test.py."""
+"""Runs the lines of docs/install.md that a user may copy, as printed, in a folder with only dist/. languages_test.py
+has README's lines, those for Java and Rust, and those of the packages' own pages; system_test.py has the line for
+Debian."""
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ PAGE = "docs/install.md"
 
 
 def printed(pattern):
-    """The one line in code of the page that fits."""
+    """Returns the one line in code of the page that matches."""
     text = (ROOT / PAGE).read_text(encoding="utf-8")
     found = set(re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text) + [line.strip() for line in re.findall(r"^    (\S.*)$", text, re.M)])
     lines = [line for line in found if re.match(pattern, line)]
@@ -41,7 +42,7 @@ class LinesTest(PackageTest):
         return run("bash", "-c", line, cwd=folder or self.folder, env={**os.environ, "PATH": path, **variables})
 
     def in_project(self, line, **variables):
-        """Runs a line for a project, after the one that sets DIST."""
+        """Runs a line for a project, after the line that sets DIST."""
         (self.folder / "project").mkdir(exist_ok=True)
         return self.shell(f"{code_in(PAGE, '## For tests', 'sh')}cd project\n{line}", **variables)
 
@@ -112,7 +113,7 @@ class LinesTest(PackageTest):
         self.assertTrue((self.folder / f"respite-{facts.version()}-linux-{ARCHITECTURE.name}/bin/respite-server").exists())
 
     def test_dnf(self):
-        """Into a root of Debian, whose shell an empty package offers, and with no repository."""
+        """Installs into a root of Debian without a repository; an empty package provides the shell that rpm needs."""
         self.need("dnf", "rpmbuild")
         root = self.unpacked("bookworm")
         spec = self.folder / "shell.spec"
@@ -127,7 +128,7 @@ class LinesTest(PackageTest):
         self.assertFalse((root / "usr/bin/respite-server").exists())
 
     def test_skopeo(self):
-        """The program docker is not asked, so the copy goes to a folder."""
+        """The program docker is not run, so the copy goes to a folder."""
         self.need("skopeo")
         line = printed("skopeo copy oci-archive")
         self.assertIn(" docker-daemon:respite:", line)

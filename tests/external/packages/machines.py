@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`./dev machines`: README's first command on machines that have little, in roots made by mmdebstrap, and a syntax check of all
-sources by compilers that no row builds with (Debian 12 builds with g++ 12, 13 with g++ 14, sid with its newest). Prints a line with
-the time for each; the last line says how many failed.
+"""`./dev machines`: README's first command on machines with few packages, in roots made by mmdebstrap, and a syntax
+check of all sources by compilers that no row builds with (Debian 12 builds with g++ 12, 13 with g++ 14, sid with its
+newest). Prints a line with the time for each; the last line says how many failed.
 
     tests/external/packages/machines.py               every row
     tests/external/packages/machines.py sid clang     the rows with one of these texts in their names
@@ -26,7 +26,7 @@ import places
 LIMIT_S = 900
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 HOME = "/home/user"
-# A user's lines, and a check that the server answers. `sh -e` runs them.
+# The lines of a user, and a check that the server answers. `sh -e` runs them.
 RUN = """
 ./dev setup run
 ./dev run --port 7399 --daemonize yes --pidfile /tmp/pid
@@ -34,7 +34,8 @@ until build/release/respite-cli -p 7399 ping | grep -x PONG; do sleep 0.1; done
 kill $(cat /tmp/pid)
 """
 RUN_AS_BEFORE = RUN.replace("./dev setup run\n", "")
-# All sources of a room in one translation unit, as the build has sixteen of them, with the warnings of the build.
+# Compiles all sources of a room as one translation unit (the build uses groups of sixteen), with the warnings of the
+# build.
 SYNTAX = """
 ./dev setup run
 for room in base protocol datatypes persistence scripting server/*; do
@@ -94,7 +95,7 @@ MACHINES = (
 
 
 def base(release):
-    """A minimal root; an archive that is no longer renewed is good enough."""
+    """Returns a minimal root; an archive that is no longer updated suffices."""
     suite = release.split("-")[0]
     return places.kept(f"machine-{suite}.tar", lambda part: places.run(
         "mmdebstrap", "--variant=minbase", "--mode=root", "--format=tar", "--keyring=/usr/share/keyrings",
@@ -133,7 +134,7 @@ class Root:
         places.run("tar", "-xf", self.root / "sources.tar", "-C", target)
 
     def run(self, machine):
-        """What is wrong; nothing if all is well."""
+        """Returns what is wrong; nothing if all is well."""
         home = self.root / HOME.lstrip("/")
         if home.is_file():  # the row before was NO_HOME
             home.unlink()

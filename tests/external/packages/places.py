@@ -1,5 +1,6 @@
-"""Empty places for packages: roots of distributions, and what else a test of a package needs. Roots and libraries are made
-once and kept in ~/.cache/respite/packages ($RESPITE_PACKAGES_CACHE); nothing else reaches a network."""
+"""Empty places for packages: roots of distributions, and other things that a test of a package needs. Roots and
+libraries are made one time and kept in ~/.cache/respite/packages ($RESPITE_PACKAGES_CACHE); only this needs a
+network."""
 import os
 import pathlib
 import random
@@ -36,7 +37,7 @@ def run(*words, **options):
 
 
 def archive():
-    """The address of the distribution's archive: that of this system."""
+    """Returns the address of the distribution's archive that this system uses."""
     for path in (pathlib.Path("/etc/apt/sources.list"), *sorted(pathlib.Path("/etc/apt/sources.list.d").glob("debian*"))):
         found = re.search(r"^(?:URIs:|deb)\s.*?(http\S+?/debian)(?:\s|$)", path.read_text(encoding="utf-8"), re.M) if path.exists() \
             else None
@@ -46,7 +47,7 @@ def archive():
 
 
 def kept(name, make):
-    """A file or folder of the cache, made once by make(path)."""
+    """Returns a file or folder of the cache, made one time by make(path)."""
     target = CACHE / name
     if not target.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
@@ -59,7 +60,7 @@ def kept(name, make):
 
 
 def debian(release):
-    """A tar archive of a small Debian, with nothing of ours."""
+    """Creates a tar archive of a small Debian, with nothing of this project."""
     if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
         raise unittest.SkipTest("making a root of Debian needs root and mmdebstrap")
     return kept(f"{release}.tar", lambda part: run(
@@ -119,7 +120,8 @@ def wait_until(condition, what, limit_s=30.0):
 
 
 def free_port():
-    """One below the range of outgoing connections, as are the ports of a cluster's bus, 10000 above it."""
+    """Returns a free port below the range of outgoing connections, such that the port of a cluster's bus, 10000 above
+    it, is below the range as well."""
     while True:
         port = random.randrange(12000, 20000)
         with socket.socket() as probe:
@@ -131,26 +133,26 @@ def free_port():
 
 
 def ask(port, *words, wrap=lambda sock: sock):
-    """The reply as it comes in one piece."""
+    """Returns the reply, which must come in one piece."""
     with wrap(socket.create_connection(("127.0.0.1", port), timeout=10)) as sock:
         sock.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(w), w.encode()) for w in words))
         return sock.recv(65536).decode()
 
 
 def code(page, language, number=0):
-    """A block of code of a page, as printed."""
+    """Returns a block of code of a page, as printed."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)[number]
 
 
 def code_in(page, heading, language):
-    """The first block of code below a heading of a page, as printed."""
+    """Returns the first block of code below a heading of a page, as printed."""
     text = (ROOT / page).read_text(encoding="utf-8").split(f"\n{heading}\n", 1)[1]
     return re.search(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)[1]
 
 
 def readme_row(language):
-    """The cells of README's table of packages: how to install it, and its first lines."""
+    """Returns the cells of README's table of packages: how to install a package, and its first lines."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     row = re.search(rf"^\| {language} \|(.*)\|$", text, re.M)[1]
     return [re.findall(r"`([^`]+)`", cell) for cell in row.split(" | ")]

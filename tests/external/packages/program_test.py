@@ -113,7 +113,7 @@ class ProgramTest(PackageTest):
         self.assertEqual((0, "save\n\n"), self.answer("-p", str(port), "-a", "secret", "CONFIG", "GET", "save"))
 
     def test_client_has_a_prompt(self):
-        """Nothing here describes terminals or locales."""
+        """The root has no descriptions of terminals or locales."""
         port = self.serve()
         pid, terminal = pty.fork()
         if pid == 0:

@@ -1,4 +1,4 @@
-"""A registry of npm that has the packages of dist/ and nothing else."""
+"""A registry of npm that has only the packages of dist/."""
 import base64
 import hashlib
 import http.server
@@ -10,7 +10,7 @@ from places import DIST
 
 
 def packages():
-    """By name: the archive and its package.json."""
+    """Maps a name to its archive and package.json."""
     found = {}
     for path in DIST.glob("*.tgz"):
         with tarfile.open(path) as archive:

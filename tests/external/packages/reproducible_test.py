@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The same sources give the same packages, octet by octet, wherever and whenever they are made: dist/ must be made from the
-sources as they are. With RESPITE_SLOW=1 the program is built again, too, in another folder."""
+"""The same sources give the same packages, byte by byte, wherever and whenever they are made: dist/ must be made from
+the current sources. With RESPITE_SLOW=1 the program is also built again, in another folder."""
 import datetime
 import json
 import os
@@ -23,7 +23,7 @@ class ReproducibleTest(PackageTest):
         return dist
 
     def copy(self):
-        """The sources as they are, without what is built."""
+        """Copies the current sources, without build products."""
         target = self.folder / "elsewhere"
         target.mkdir()
         names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
@@ -45,7 +45,7 @@ class ReproducibleTest(PackageTest):
         source = self.copy()
         dist = self.folder / "dist"
         dist.mkdir()
-        # What is linked is read off the program's build, which is not repeated here.
+        # The linked libraries are read from the program's build, which is not repeated here.
         for each in facts.built():
             for path in DIST.glob(f"{facts.program(each).name}*"):
                 shutil.copy2(path, dist)

@@ -1,5 +1,6 @@
-"""What each package must stand: the end of the process that started a server, and for those that unpack the program, many
-processes at once, damage, folders that others have made, and file systems that run nothing."""
+"""What each package must withstand: the end of the process that started a server. Packages that unpack the program must
+also withstand many processes that start together, damage, folders that others have made, and file systems that run
+nothing."""
 import os
 import pathlib
 import shutil
@@ -18,7 +19,7 @@ def is_open(port):
 
 
 class EndsWithItsStarter:
-    """Its starter() returns the words of a program that starts a server, prints its port, and waits for its own end."""
+    """starter() returns the command of a program that starts a server, prints its port, and waits for its own end."""
 
     def start_starter(self, **variables):
         process = subprocess.Popen([str(word) for word in self.starter()], cwd=self.folder, env={**self.variables, **variables},
@@ -45,7 +46,7 @@ class EndsWithItsStarter:
 
 
 class Unpacks(EndsWithItsStarter):
-    """temporary(folder) returns the variables that make a folder that for temporary files."""
+    """temporary(folder) returns the variables that make this folder the one for temporary files."""
     REFUSES_FOLDERS_OF_OTHERS = True
 
     @staticmethod
@@ -90,7 +91,7 @@ class Unpacks(EndsWithItsStarter):
         self.check_starts(XDG_CACHE_HOME=cache, **self.temporary(self.empty()))
 
     def test_folders_that_others_have_made(self):
-        """Somebody else could put another program there."""
+        """Another user could put another program there."""
         def others(path):
             path.mkdir()
             os.chown(path, 1, 1)

@@ -21,12 +21,12 @@ class RootTest(PlaceTest):
         return int(port.read_text())
 
 
-# In the place of systemctl: notes its arguments, and says that the server runs.
+# Replaces systemctl: records its arguments, and reports that the server runs.
 SYSTEMCTL = """#!/bin/sh
 echo "$*" >>/calls
 """
 
-# Starts and stops what the unit says, as systemd does: environment, ExecStart=, SIGTERM.
+# Starts and stops the server of the unit as systemd does: environment, ExecStart=, SIGTERM.
 RUNNING_SYSTEMCTL = """#!/bin/bash
 unit=/lib/systemd/system/respite-server.service
 running() { [ -f /run/main.pid ] && kill -0 "$(cat /run/main.pid)" 2>/dev/null; }
@@ -80,7 +80,7 @@ class DebTest(RootTest):
         self.inside(root, "dpkg", "-r", "respite")
         self.assertTrue(settings.exists())
         self.assertFalse((root / "usr/bin/respite-server").exists())
-        self.assertEqual("+PONG\r\n", ask(port, "PING"))  # one that nobody supervises goes on
+        self.assertEqual("+PONG\r\n", ask(port, "PING"))  # a server without a supervisor keeps running
         self.inside(root, "dpkg", "-P", "respite")
         self.assertFalse(settings.exists())
         self.assertEqual("port 6379\n", (root / "etc/redis/redis.conf").read_text())
@@ -88,7 +88,7 @@ class DebTest(RootTest):
                               if "/dist/" not in path])
 
     def test_scripts_tell_systemd(self):
-        """A server that runs begins again with the new program, ends with the package, and is not started by itself."""
+        """A running server restarts with the new program, ends with the package, and is not started automatically."""
         root = self.unpacked("bookworm")
         shutil.copy(self.deb, root)
         (root / "run/systemd/system").mkdir(parents=True)
@@ -113,7 +113,7 @@ class DebTest(RootTest):
         self.assertEqual([], said("dpkg", "-i", package))
 
     def repacked(self, root, version):
-        """The same package with another version number, in the root."""
+        """Builds the same package with another version number, in the root."""
         tree = self.folder / f"tree-{version}"
         run("dpkg-deb", "-R", self.deb, tree)
         control = tree / "DEBIAN/control"
@@ -166,14 +166,14 @@ class DebTest(RootTest):
     def test_is_clean(self):
         if not shutil.which("lintian"):
             self.skipTest("lintian is not installed")
-        # Whoever publishes it says who maintains it (docs/releasing.md).
+        # The publisher states who maintains it (docs/releasing.md).
         words = ["lintian", "--suppress-tags", "bogus-mail-host,bogus-mail-host-in-debian-changelog", "--fail-on", "error,warning", "--tag-display-limit", "0", "--allow-root", str(self.deb)]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
         self.assertEqual((0, ""), (done.returncode, done.stdout))
 
 
 class UnitTest(RootTest):
-    """The unit, without systemd: it is valid, and its line starts a server that tells when it is ready."""
+    """Checks the unit without systemd: it is valid, and its line starts a server that reports when it is ready."""
 
     def setUp(self):
         super().setUp()
@@ -192,7 +192,8 @@ class UnitTest(RootTest):
         self.assertEqual("", run("systemd-analyze", "verify", "--man=no", f"--root={self.root}", "respite-server.service"))
 
     def test_calls_that_it_forbids_are_not_needed(self):
-        """What the server calls while it starts, answers, saves and stops is in @system-service without @privileged."""
+        """The system calls of the server while it starts, answers, saves and stops are in @system-service without
+        @privileged."""
         if not (shutil.which("strace") and shutil.which("systemd-analyze")):
             self.skipTest("strace or systemd-analyze is not installed")
         trace = self.folder / "trace"
@@ -214,7 +215,7 @@ class UnitTest(RootTest):
         return words
 
     def start_unit(self, *before):
-        """Runs ExecStart= with the options that an administrator may have set."""
+        """Runs ExecStart= with options that an administrator may have set."""
         port = free_port()
         state = self.folder / "state"
         state.mkdir()

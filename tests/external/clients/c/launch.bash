@@ -1,5 +1,5 @@
 #!/bin/bash
-# Starts and stops a server as the scripts of hiredis and of its users do: configuration file, daemon, pid file, socket.
+# Starts and stops a server as the scripts of hiredis and its users do: configuration file, daemon, pid file, socket.
 # Prints TAP.
 set -u
 
@@ -14,7 +14,7 @@ ok() { # NAME COMMAND...
   if "$@"; then echo "ok $number - $name"; else echo "not ok $number - $name"; fi
 }
 
-until_true() { # polls ten seconds at most
+until_true() { # polls for at most ten seconds
   for _ in $(seq 500); do
     if "$@" 2>/dev/null; then return 0; fi
     sleep 0.02
@@ -44,7 +44,7 @@ ok "everybody may use the socket" [ "$(stat -c %a "$folder/socket")" = 777 ]
 ok "the pid file is there" until_true [ -s "$folder/pid" ]
 pid=$(cat "$folder/pid")
 
-answer() { # of the server to one inline command
+answer() { # the server's answer to one inline command
   exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
   printf '%s\r\n' "$1" >&3
   IFS= read -r -t 5 line <&3

@@ -1,4 +1,4 @@
-// The cluster that runs for the suite, and how to ask for changes of it: see ../README.md.
+// The cluster of the suite, and how to request changes of it: see ../README.md.
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { eventually } from './support.js';

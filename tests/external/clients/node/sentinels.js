@@ -1,4 +1,4 @@
-// Primaries with Sentinels for the suite, and what every client of them is tested for: see ../README.md.
+// Primaries with Sentinels for the suite, and the tests that all of their clients share: see ../README.md.
 import assert from 'node:assert/strict';
 import { controlAt, Load } from './cluster.js';
 import { eventually } from './support.js';
@@ -59,7 +59,7 @@ export async function primaryDiesUnderLoad(client, isAllowed) {
     dead = await control('kill');
     await load.goesOn(AFTER_A_CRASH_MS);
   } finally {
-    await load.stop(); // else it would leave no time for the report of the failure
+    await load.stop(); // otherwise there would be no time left to report the failure
   }
   assert.notEqual(await control('primary'), dead);
   await writesReachThePrimary(client, AFTER_A_CRASH_MS);

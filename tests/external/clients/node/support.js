@@ -1,4 +1,4 @@
-// What every suite here needs: where the server is, servers of a test's own, and waiting for something to become true.
+// Shared by all suites here: the address of the server, servers for single tests, and waiting for a condition.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

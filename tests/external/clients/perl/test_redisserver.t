@@ -1,4 +1,4 @@
-# Test::RedisServer starts whatever is called redis-server in the path.
+# Test::RedisServer starts the program named redis-server in the path.
 use v5.36;
 use Redis;
 use Test::More;

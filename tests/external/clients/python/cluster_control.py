@@ -1,4 +1,4 @@
-"""The cluster that runs for the suite, and how to ask for changes of it: see ../README.md."""
+"""The cluster of the suite, and how to request changes of it: see ../README.md."""
 import collections
 import os
 import random
@@ -11,7 +11,7 @@ LIMIT_S = 90
 
 
 def control(*words, port="REDIS_CLUSTER_CONTROL"):
-    """Sends one wish to the control port that this variable names; returns the rest of the answer."""
+    """Sends one request to the control port that this variable names. Returns the rest of the answer."""
     with socket.create_connection(("127.0.0.1", int(os.environ[port])), timeout=LIMIT_S) as sock:
         sock.sendall(" ".join(map(str, words)).encode() + b"\n")
         answer = sock.makefile().readline().split(maxsplit=1)
@@ -20,8 +20,8 @@ def control(*words, port="REDIS_CLUSTER_CONTROL"):
 
 
 class Load:
-    """Threads that increment counters while a `with` runs. The counts are those that the servers acknowledged; errors that
-    are `allowed` are counted, others fail the test."""
+    """Threads that increment counters while a `with` runs. The counts are those that the servers acknowledged; errors
+    that are `allowed` are counted, others fail the test."""
 
     def __init__(self, increment, allowed=(), threads=2, keys=60):
         self.increment, self.allowed, self.keys = increment, allowed, [f"load:{number}" for number in range(keys)]
@@ -39,12 +39,12 @@ class Load:
                     self.counts[key] += 1
             except self.allowed:
                 self.refused += 1
-            except Exception as error:  # for the thread of the test
+            except Exception as error:  # reported by the test's own thread
                 self.trouble.append(error)
                 return
 
     def wait_more(self, number=200, limit_s=60):
-        """Waits for further increments, so that the load is known to go on; and for one of every key."""
+        """Waits for further increments of each key, which shows that the load continues."""
         before, end = dict(self.counts), time.monotonic() + limit_s
         while sum(self.counts.values()) < sum(before.values()) + number or any(self.counts[key] == before.get(key, 0) for key in self.keys):
             assert not self.trouble, self.trouble

@@ -23,7 +23,7 @@ def protocol(request):
 
 @pytest.fixture
 def client(protocol):
-    """A client with the options of most programs: texts, and the default pool."""
+    """A client with the options of most programs: decoded replies, and the default pool."""
     with redis.Redis(servers.HOST, servers.PORT, protocol=protocol, decode_responses=True) as client:
         yield client
 

@@ -1,4 +1,4 @@
-"""Servers that a test starts, kills and restarts, beside the one given to the suite."""
+"""Servers that a test starts, kills and restarts, in addition to the one given to the suite."""
 import contextlib
 import os
 import pathlib
@@ -31,7 +31,7 @@ class Server:
         self.start()
 
     def start(self):
-        """Also restarts it, in the same directory and on the same port."""
+        """Starts or restarts it, in the same directory and on the same port."""
         self.running = launcher.Launched("--port", self.port, "--bind", HOST, "--save", "", "--dir", self.folder, *self.options,
                                          program=PROGRAM, cwd=self.folder).ready()
 

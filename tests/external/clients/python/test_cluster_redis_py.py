@@ -11,7 +11,7 @@ from redis.retry import Retry
 from cluster_control import ADDRESSES, Load, control
 from servers import wait_until
 
-# What a client may be told while a primary is dead.
+# Errors that a client may get while a primary is dead.
 OUTAGE = (redis.ConnectionError, redis.TimeoutError, redis.exceptions.ClusterDownError, redis.exceptions.RedisClusterException,
           redis.exceptions.SlotNotCoveredError)
 
@@ -47,7 +47,7 @@ def sizes(client):
 
 
 def wait_message(pubsub, limit_s=10, **options):
-    """The next message that is not a confirmation."""
+    """Returns the next message that is not a confirmation."""
     def look():
         message = pubsub.get_message(timeout=0.05, **options)
         return message if message and message["type"].endswith("message") else None
@@ -209,7 +209,7 @@ def test_a_primary_dies_under_load(cluster3):
     control("settle")
     with Load(cluster3.incr, OUTAGE) as load:
         dead = int(control("kill", load.keys[0]))
-        load.wait_more()  # also of the keys that the dead primary had
+        load.wait_more()  # includes the keys of the dead primary
         owner = int(control("owner", load.keys[0]))
         control("heal")
         load.wait_more()
@@ -233,7 +233,8 @@ def test_asyncio(protocol):
             assert await pipe.execute() == [number + 1 for number in range(20)]
             counts, done = [0] * 20, asyncio.Event()
 
-            # One task: with several, the client drops connections on MOVED that others use, and repeats their requests.
+            # Only one task: with several, the client on MOVED drops connections that others use, and repeats their
+            # requests.
             async def count():
                 while not done.is_set():
                     for number in range(20):

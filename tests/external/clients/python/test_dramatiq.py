@@ -1,4 +1,4 @@
-"""Dramatiq: its Redis broker is one Lua script for everything."""
+"""Dramatiq: its Redis broker uses one Lua script for everything."""
 import dramatiq
 import pytest
 from dramatiq.brokers.redis import RedisBroker

@@ -31,7 +31,7 @@ def test_process_is_the_given_program(redis_proc):
 
 @pytest.fixture
 def folder():
-    """With a short name, since the path of a socket has at most about a hundred characters."""
+    """Has a short name, since the path of a socket is limited to about a hundred characters."""
     with tempfile.TemporaryDirectory() as name:
         yield pathlib.Path(name)
 

@@ -1,4 +1,4 @@
-"""The pieces of Python that docs/test_server_tasks.md prints, run as they are printed but for the port."""
+"""The pieces of Python that docs/test_server_tasks.md prints, run as printed except for the port."""
 import os
 import pathlib
 import re
@@ -12,7 +12,7 @@ TEST_SERVER = os.environ.get("REDIS_TEST_SERVER")
 
 
 def printed():
-    """Each piece of Python, named by the heading it is below."""
+    """Returns each piece of Python with the heading above it."""
     heading = ""
     for title, code in re.findall(r"^## (.*?)$|^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M):
         heading = title or heading
@@ -24,7 +24,7 @@ PRINTED = list(printed())
 
 
 def run(code, folder):
-    """What pytest says of a test file."""
+    """Returns the output of pytest for a test file."""
     file = folder / "test_printed.py"
     file.write_text(code.replace("6379", TEST_SERVER.split(":")[1]), encoding="utf-8")
     words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:pytest_redis", "--rootdir", str(folder),

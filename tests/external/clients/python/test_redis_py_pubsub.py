@@ -6,7 +6,7 @@ import servers
 
 
 def next_message(pubsub, sharded=False):
-    """The next message; redis-py returns None after it has read something else."""
+    """Returns the next message; redis-py returns None after it has read something else."""
     read = pubsub.get_sharded_message if sharded and hasattr(pubsub, "get_sharded_message") else pubsub.get_message
     return servers.wait_until(lambda: read(timeout=1), "a message")
 

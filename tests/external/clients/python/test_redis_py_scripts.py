@@ -1,7 +1,7 @@
 """The Lua scripts of distributed locks, flash sales and tutorials, word for word, with the results of a real server.
 
-The scripts are as their authors print them: with comments in Chinese, with mistakes, with and without a return.
-"""
+The scripts are exactly as their authors publish them: with comments in Chinese, with mistakes, with and without a
+return."""
 import hashlib
 import pathlib
 import threading
@@ -130,7 +130,7 @@ def test_flash_sale_writes_orders_to_a_stream(client):
     client.set("seckill:stock:7", 1)
     assert client.eval(SALE, 0, 7, 1001, 1) == 0
     assert [dict(fields) for _, fields in client.xrange("stream.orders")] == [{"userId": "1001", "voucherId": "7"}]
-    assert client.eval(SALE, 0, 7, 1001, 2) == 1  # checks the stock first
+    assert client.eval(SALE, 0, 7, 1001, 2) == 1  # the script checks the stock first
     client.set("seckill:stock:7", 1)
     assert client.eval(SALE, 0, 7, 1001, 3) == 2
     assert client.eval(SALE, 0, 7, 1002, 4) == 0

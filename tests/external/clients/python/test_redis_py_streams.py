@@ -9,7 +9,7 @@ import servers
 
 
 def plain(reply):
-    """A reply of XREAD or XREADGROUP in one form: RESP3 and newer clients return maps."""
+    """Returns a reply of XREAD or XREADGROUP in one form: RESP3 and newer clients return maps."""
     pairs = reply.items() if isinstance(reply, dict) else reply
     return [(name, [tuple(entry) for entry in without_wrapping(entries)]) for name, entries in pairs]
 
@@ -115,7 +115,8 @@ def test_groups_are_independent_of_each_other(client):
 
 
 def test_waiting_consumers_share_the_work(client, other):
-    """The client that has waited longest gets the next entry: eight orders spread 3:3:2 over three consumers."""
+    """The client that has waited longest gets the next entry: eight orders are distributed 3:3:2 over three
+    consumers."""
     client.xgroup_create("s", "g", "$", mkstream=True)
     done = {"c1": [], "c2": [], "c3": []}
 

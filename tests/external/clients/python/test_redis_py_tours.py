@@ -14,7 +14,7 @@ import servers
 
 
 class Refused(str):
-    """The error of a command; redis-py removes the first word if it has a class for it."""
+    """Returns the error of a command; redis-py removes the first word if it has a class for it."""
 
 
 def ask(plain, line):
@@ -25,7 +25,7 @@ def ask(plain, line):
 
 
 def words_of(line):
-    """Splits words like a shell or redis-cli: "quoted" ones may contain blanks."""
+    """Splits arguments like a shell or redis-cli: quoted ones may contain blanks."""
     return [quoted or word for quoted, word in re.findall(r'"([^"]*)"|(\S+)', line)]
 
 
@@ -35,7 +35,7 @@ def tour(plain, *steps):
 
 
 def test_raw_socket():
-    """The bytes of a captured conversation, at once and one by one."""
+    """Sends the bytes of a captured conversation, together and one by one."""
     requests = (b"*3\r\n$3\r\nSET\r\n$8\r\nqingshan\r\n$4\r\n2673\r\n", b"*2\r\n$3\r\nGET\r\n$8\r\nqingshan\r\n")
     replies = b"+OK\r\n$4\r\n2673\r\n"
     for pieces in ([requests[0], requests[1]], [b"".join(requests)], [bytes([octet]) for octet in b"".join(requests)]):
@@ -296,7 +296,7 @@ def test_client_list_has_the_fields_of_the_course(plain):
 
 
 def test_reader_that_does_not_read_stalls_nobody(plain):
-    """Its replies accumulate in the server, as CLIENT LIST shows, and other clients are served."""
+    """A slow reader's replies accumulate in the server, as CLIENT LIST shows, and other clients are served."""
     plain.execute_command("SET", "big", b"x" * 100_000)
     with socket.create_connection((servers.HOST, servers.PORT), timeout=10) as lazy:
         lazy.sendall(b"CLIENT SETNAME lazy\r\n" + b"GET big\r\n" * 300)
@@ -315,7 +315,8 @@ def test_reader_that_does_not_read_stalls_nobody(plain):
 
 @pytest.mark.full
 def test_one_by_one_and_in_a_pipeline(plain):
-    """Five thousand of each: the same data, all replies in order, and the pipeline is much faster."""
+    """Sends five thousand requests each way: the data is the same, all replies come in order, and the pipeline is much
+    faster."""
     begin = time.monotonic()
     for number in range(5000):
         plain.execute_command("SET", f"k{number}", number)

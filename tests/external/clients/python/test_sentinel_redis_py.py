@@ -1,4 +1,5 @@
-"""redis-py's Sentinel: discovery, reads of replicas, messages, a failover by hand and a dead primary, both under load."""
+"""redis-py's Sentinel: discovery, reads from replicas, messages, a manual failover and a dead primary, both under
+load."""
 import asyncio
 import contextlib
 import functools
@@ -15,9 +16,9 @@ from servers import wait_until
 
 control = functools.partial(cluster_control.control, port="REDIS_SENTINELS_CONTROL")
 
-# What the client says while there is no primary, or when it is still connected to the old one.
+# The errors of the client while there is no primary, or while it is still connected to the old one.
 OUTAGE = (redis.ConnectionError, redis.TimeoutError, redis.ReadOnlyError, MasterNotFoundError)
-# The old primary takes writes until a Sentinel makes it a replica, which may be ten seconds after a failover by hand.
+# The old primary accepts writes until a Sentinel makes it a replica, which may be ten seconds after a manual failover.
 BY_HAND_S, AFTER_A_CRASH_S = 20, 10
 
 
@@ -42,7 +43,7 @@ class Finder(Sentinel):
 
 
 def keep(primary):
-    """Values that both replicas have before the failover."""
+    """Writes values that both replicas receive before the failover."""
     for number in range(100):
         primary.set(f"kept:{number}", number)
     assert primary.wait(2, 10_000) == 2
@@ -53,7 +54,7 @@ def check_kept(primary):
 
 
 def wait_until_writes_reach(primary, limit_s):
-    """Waits until what the client writes is at the primary that the Sentinels name."""
+    """Waits until the client's writes are at the primary that the Sentinels name."""
     steps = itertools.count()
 
     def reaches():
@@ -77,7 +78,7 @@ def test_discovery(addresses, sentinel):
     told = sentinel.sentinels[0].sentinel_master("mymaster")
     assert (told["num-slaves"], told["num-other-sentinels"], told["quorum"], told["is_master"]) == (2, 2, 2, True)
     assert len(sentinel.sentinels[0].sentinel_sentinels("mymaster")) == 2
-    # The client's own method takes "OK 3 usable Sentinels…" for a refusal, since it is more than OK.
+    # The client's own method regards "OK 3 usable Sentinels…" as a refusal, since it is more than OK.
     with redis.Redis(*addresses[0], decode_responses=True) as plain:
         plain.response_callbacks.clear()
         assert plain.execute_command("SENTINEL", "CKQUORUM", "mymaster") == \

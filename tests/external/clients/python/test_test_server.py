@@ -1,4 +1,5 @@
-"""The powers of a test server through redis-py: time that the test moves, snapshots, worlds, faults. No test sleeps."""
+"""The features of a test server through redis-py: time that the test moves, snapshots, worlds, faults. No test
+sleeps."""
 import re
 import subprocess
 import threading
@@ -15,7 +16,7 @@ HOUR_MS = 3_600_000
 
 @pytest.fixture(scope="module")
 def server():
-    """A server with test commands; a Redis has none."""
+    """Returns a server with test commands; skips the test on Redis, which has none."""
     if "--test " not in subprocess.run([servers.PROGRAM, "--help"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                      text=True, check=False).stdout:
         pytest.skip("this server has no TEST")
@@ -26,7 +27,7 @@ def server():
 
 @pytest.fixture
 def frozen(server):
-    """A client of a server that has just been reset, and whose clock stands still."""
+    """Returns a client of a server that has just been reset, and whose clock stands still."""
     with server.client() as client:
         client.execute_command("TEST", "RESET")
         client.execute_command("TEST", "CLOCK", "FREEZE", "1700000000000")
@@ -46,7 +47,7 @@ def test_a_watchdog_keeps_a_lock(frozen, server):
             advance(frozen, "10s")
             assert lock.reacquire()
             assert not second.acquire(blocking=False)
-        advance(frozen, "30s")  # it has died
+        advance(frozen, "30s")  # the watchdog has died
         assert second.acquire(blocking=False)
         with pytest.raises(redis.exceptions.LockNotOwnedError):
             lock.release()
@@ -180,7 +181,7 @@ def test_a_timeout_leaves_no_reply_for_the_next_request(frozen, server):
 
 @pytest.fixture
 def journal(server):
-    """A client of a server that has just been reset, and writes down what it is sent."""
+    """Returns a client of a server that has just been reset, and records the requests."""
     with server.client() as client:
         client.execute_command("TEST", "RESET")
         client.execute_command("TEST", "JOURNAL", "START")
@@ -260,7 +261,7 @@ def test_an_order_that_nobody_promised_changes(frozen, server):
     with server.client() as app:
         app.hset("ages", mapping={name: len(name) for name in names})
         frozen.execute_command("TEST", "SHUFFLE", "ON")
-        orders = [tuple(app.hkeys("ages")) for _ in range(5)]  # a list, while sets of Python have an order of their own
+        orders = [tuple(app.hkeys("ages")) for _ in range(5)]  # a list, because Python's sets have their own order
         ages = app.hgetall("ages")
     assert len(set(orders)) > 1
     assert all(len(order) == len(names) for order in orders)

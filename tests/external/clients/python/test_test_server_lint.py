@@ -1,4 +1,4 @@
-"""TEST LINT through redis-py: each rule with a program that makes the mistake, and with its mended twin."""
+"""TEST LINT through redis-py: each rule with a program that makes the mistake, and with a corrected version."""
 import subprocess
 import uuid
 
@@ -19,7 +19,7 @@ def server():
 
 
 class Shop:
-    """Two clients of one server, and who looks at them."""
+    """Two clients of one server, and an observer."""
 
     def __init__(self, server):
         self.admin = server.client(decode_responses=True)
@@ -53,7 +53,7 @@ def unlock(client, token):
     return client.eval(script, 1, "lock", token)
 
 
-# --- The wrong locks of the tutorials, and a right one.
+# --- The incorrect locks of the tutorials, and a correct one.
 
 def setnx_then_expire(shop):
     shop.anna.setnx("lock", "me")

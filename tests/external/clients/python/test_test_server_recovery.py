@@ -1,5 +1,6 @@
 """How redis-py recovers from each fault: what the program sees, and how often INCR runs. The table of
-docs/testing/client_recovery.md says the same. The clock of the server stands still, so that no delay ends by itself."""
+docs/testing/client_recovery.md has the same results. The clock of the server stands still, so that no delay ends by
+itself."""
 import concurrent.futures
 import os
 
@@ -14,7 +15,7 @@ import servers
 TEST_SERVER = os.environ.get("REDIS_TEST_SERVER")
 pytestmark = pytest.mark.skipif(not TEST_SERVER, reason="the server has no test commands")
 
-TIMEOUT_S = 0.4  # redis-py waits 5 s
+TIMEOUT_S = 0.4  # redis-py waits 5 s by default
 RETRIES = 10  # as many as redis-py makes
 
 
@@ -24,7 +25,7 @@ def connect(**options):
 
 
 class Faults:
-    """Makes a fault of INCR, over a connection of its own. redis-py sends INCRBY for incr()."""
+    """Creates a fault for INCR, over its own connection. redis-py sends INCRBY for incr()."""
 
     def __init__(self, control):
         self.control = control
@@ -36,7 +37,7 @@ class Faults:
         self.test("FAULT", "ADD", "fault", "WHEN", "COMMAND", "INCR*", "DO", *action, "TIMES", 1)
 
     def refuse(self, client, *more):
-        """The client loses its connection, and gets no other."""
+        """Ends the client's connection, and refuses further ones."""
         own = client.client_id()
         self.test("FAULT", "ADD", "fault", "DO", "REFUSE", *more)
         assert self.test("DROP", "ID", own) == 1
@@ -63,7 +64,7 @@ def faults():
 
 @pytest.fixture
 def program():
-    """Makes clients; the settings are the client's own but for those given."""
+    """Creates clients with the client's default settings, except for the given ones."""
     made = []
 
     def make(**options):
@@ -77,7 +78,7 @@ def program():
 
 
 def works_again(faults, client):
-    """The fault has gone: the next INCR runs once."""
+    """Removes the fault: the next INCR runs once."""
     faults.end()
     ran = faults.ran()
     return client.incr("n") == ran + 1 == faults.ran()
@@ -183,7 +184,7 @@ def test_without_retries_a_lost_reply_is_an_error_and_incr_runs_once(faults, pro
 
 @pytest.mark.parametrize("mode", [[], ["LISTEN"]], ids=["accepted", "not-accepted"])
 def test_an_error_is_raised_when_all_retries_are_refused(faults, program, mode):
-    client = program(retry=Retry(ConstantBackoff(0.001), RETRIES))  # the client's own pauses take some 4 s
+    client = program(retry=Retry(ConstantBackoff(0.001), RETRIES))  # the client's default pauses take about 4 s
     assert connect().get_retry().get_retries() == RETRIES
     faults.refuse(client, *mode)
     with pytest.raises(redis.exceptions.ConnectionError):

@@ -1,4 +1,4 @@
-"""Eight workers of pytest-xdist on one server: each in a world of its own, by its URL alone."""
+"""Eight workers of pytest-xdist on one server: each in its own world, which only its URL selects."""
 import os
 import subprocess
 import sys
@@ -11,7 +11,8 @@ import servers
 WORKERS = 8
 TESTS = 64
 
-# What such a project has. Every test empties its data and changes a directive, which would break the tests beside it.
+# The files of such a project. Every test empties its data and changes a directive, which would break tests of other
+# workers.
 PROJECT = textwrap.dedent('''
     import os
 

@@ -1,4 +1,4 @@
-# What the tests share: results as TAP, the server of the suite, and servers of a test's own.
+# Shared by the tests: results as TAP, the server of the suite, and servers for single tests.
 require "fileutils"
 require "minitest"
 require "redis"
@@ -36,7 +36,7 @@ end
 module Clients
   URL = "redis://#{ENV.fetch("REDIS_HOST")}:#{ENV.fetch("REDIS_PORT")}"
 
-  # A server of a test's own. Its folder, with a unix socket in it, stays over kill and start.
+  # A server that belongs to one test. Its folder, with a unix socket in it, survives kill and start.
   class Server
     attr_reader :port, :folder
 
@@ -83,7 +83,7 @@ module Clients
     end
   end
 
-  # Polls until the block is true, limit seconds at most.
+  # Polls until the block returns true, for at most `limit` seconds.
   def self.eventually(what, limit: 10)
     deadline = Time.now + limit
     until yield
@@ -94,7 +94,7 @@ module Clients
   end
 end
 
-# Runs the tests of this file; the exit code tells.
+# Runs the tests of this file; the exit code shows success.
 def Minitest.run_as_tap
   reporter = TapReporter.new
   Minitest.seed = srand % 0xFFFF

@@ -1,4 +1,4 @@
-# The jobs of the Sidekiq tests: what the worker process loads.
+# The jobs of the Sidekiq tests, which the worker process loads.
 require "sidekiq"
 
 Sidekiq.options[:poll_interval_average] = 1

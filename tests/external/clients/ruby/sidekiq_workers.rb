@@ -1,4 +1,4 @@
-# Sidekiq: jobs pushed here, run by a worker process of its own.
+# Sidekiq: jobs pushed here, run by a separate worker process.
 require_relative "helper"
 ENV["REDIS_URL"] = Clients::URL
 require_relative "jobs"
@@ -33,7 +33,7 @@ class SidekiqWorkers < Minitest::Test
     assert_equal({ "default" => 20, "critical" => 2 }, Sidekiq::Stats.new.queues)
     work
     eventually("all have run") { greeted.size == 22 }
-    # Three threads take jobs at the same time, so one of the others may be done between the two.
+    # Three threads take jobs at the same time, so another job may end between the two.
     assert_equal ["critical 1", "critical 2"], greeted.first(4).grep(/critical/).sort
     assert_equal 22, greeted.uniq.size
     eventually("the worker has told") { Sidekiq::Stats.new.processed == 22 && Sidekiq::ProcessSet.new.size == 1 }
@@ -52,7 +52,7 @@ class SidekiqWorkers < Minitest::Test
   def test_failing_job_is_retried_until_it_works
     Flaky.perform_async
     work
-    # Sidekiq delays a retry by some random seconds; pulling it forward is what the web page's button does.
+    # Sidekiq delays a retry by some random seconds; the button of its web page moves the retry forward in the same way.
     eventually("it works") do
       Sidekiq::RetrySet.new.each(&:retry)
       Sidekiq.redis { |redis| redis.get("flaky") } == "done"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# make_certificates.sh FOLDER: an authority (ca.crt), and a server (server.crt, server.key) and a client (client.crt,
-# client.key, client.p12 with the password "secret") that it vouches for. They are good for a day, on this machine.
+# make_certificates.sh FOLDER: creates an authority (ca.crt), and certificates that it signs for a server (server.crt,
+# server.key) and a client (client.crt, client.key, client.p12 with the password "secret"). They are valid for a day, on
+# this machine.
 set -euo pipefail
 cd "$1"
 

@@ -11,7 +11,7 @@ from servers import start_server  # noqa: E402, F401  (a fixture)
 
 @pytest.fixture
 def client():
-    """A client of the suite's server, whose data set is empty."""
+    """Returns a client of the suite's server, whose data set is empty."""
     with redis.Redis(servers.HOST, servers.PORT, decode_responses=True, protocol=2) as client:
         client.flushall()
         yield client

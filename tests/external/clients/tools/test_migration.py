@@ -86,7 +86,7 @@ def fill(client):
 
 
 def content(client):
-    """The whole data set as a client sees it."""
+    """Returns the whole data set as a client sees it."""
     return {key: (client.type(key), value(client, key), round(client.pexpiretime(key) / 1000)) for key in client.scan_iter(count=100)}
 
 
@@ -151,7 +151,7 @@ def test_dumps_to_redis_server(ours, theirs):
 
 
 def test_commands_to_redis_server(ours, theirs):
-    """The commands that a tool sends to an older target."""
+    """Returns the commands that a tool sends to an older target."""
     fill(ours)
     for key in ours.scan_iter(count=100):
         kind = ours.type(key).decode()

@@ -12,7 +12,7 @@ DEFAULT = ["PING_INLINE", "PING_MBULK", "SET", "GET", "INCR", "LPUSH", "RPUSH", 
 
 
 def benchmark(*words):
-    """Rows of --csv by the name of the test."""
+    """Returns the rows of --csv by the name of the test."""
     done = subprocess.run(["redis-benchmark", "-h", servers.HOST, "-p", str(servers.PORT), "--csv", *map(str, words)],
                           capture_output=True, text=True, timeout=110, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -9,7 +9,7 @@ from terminal import Terminal
 
 
 def cli(*words, given=None, status=0):
-    """The output of redis-cli without a terminal."""
+    """Returns the output of redis-cli without a terminal."""
     done = subprocess.run(["redis-cli", "-h", servers.HOST, "-p", str(servers.PORT), *map(str, words)], input=given,
                           capture_output=True, timeout=30, check=False)
     printed = (done.stdout + done.stderr).decode()
@@ -168,7 +168,7 @@ def test_databases_addresses_and_passwords(client, start_server):
     assert ask() == "NOAUTH Authentication required.\n\n"
     assert ask("-a", "wyt131551", "--no-auth-warning") == "PONG\n"
     assert ask("--user", "default", "--pass", "wyt131551", "--no-auth-warning") == "PONG\n"
-    # A wrong password: redis-cli reports it and continues without.
+    # A wrong password: redis-cli reports it and continues without authentication.
     assert ask("-a", "wrong", "--no-auth-warning") == "NOAUTH Authentication required.\n\n"
 
 

@@ -37,7 +37,7 @@ def scrape(client, tmp_path):
 
 
 def value(metrics, name):
-    """The value of a metric; the name is a pattern that may have labels."""
+    """Returns the value of a metric; the name is a pattern that may have labels."""
     found = re.search(rf"(?m)^{name} (\S+)$", metrics)
     assert found, f"there is no {name}"
     return float(found[1])

@@ -18,7 +18,7 @@ def watched(start_server):
 
 @pytest.fixture
 def sentinel(watched, tmp_path):
-    """The port of a Sentinel that monitors the server as "mymaster"."""
+    """Returns the port of a Sentinel that monitors the server as "mymaster"."""
     port = servers.free_port()
     configuration = tmp_path / "sentinel.conf"
     configuration.write_text(f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\nsentinel monitor mymaster 127.0.0.1 {watched.port} 1\n"
@@ -36,7 +36,7 @@ def sentinel(watched, tmp_path):
 
 
 def state(client):
-    """Sentinel's state of its master."""
+    """Returns Sentinel's state of its master."""
     words = client.execute_command("SENTINEL", "MASTER", "mymaster")
     return dict(zip(words[::2], words[1::2]))
 

@@ -91,7 +91,7 @@ func TestDelayedTaskRunsWhenDue(t *testing.T) {
 	info := q.enqueue("report", "", asynq.ProcessAt(due))
 	Equal(t, info.State, asynq.TaskStateScheduled)
 	Equal(t, q.info("default").Scheduled, 1)
-	// asynq keeps the time in whole seconds.
+	// asynq stores the time in whole seconds.
 	if at := <-ran; at.Before(due.Truncate(time.Second)) || at.After(due.Add(3*time.Second)) {
 		t.Errorf("due at %v, ran at %v", due, at)
 	}
@@ -209,7 +209,7 @@ func TestTaskGroupsAreAggregated(t *testing.T) {
 			for _, task := range tasks {
 				parts = append(parts, string(task.Payload()))
 			}
-			slices.Sort(parts) // tasks of one second have no order
+			slices.Sort(parts) // tasks that take one second have no order
 			return asynq.NewTask("batch", []byte(group+": "+strings.Join(parts, ",")))
 		})}, func(_ context.Context, task *asynq.Task) error { got <- string(task.Payload()); return nil })
 	for i := range 3 {
@@ -245,7 +245,7 @@ func TestInspector(t *testing.T) {
 	Equal(t, Must(q.inspector.Queues()), []string{"bulk"})
 	info := q.info("bulk")
 	Equal(t, info.Size, 31)
-	// The inspector asks for the memory of a queue with MEMORY USAGE inside a script.
+	// The inspector reads the memory of a queue with MEMORY USAGE inside a script.
 	if info.MemoryUsage < 31*100 || info.MemoryUsage > 31*2000 {
 		t.Errorf("31 tasks use %d bytes", info.MemoryUsage)
 	}

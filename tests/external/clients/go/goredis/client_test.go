@@ -14,7 +14,7 @@ import (
 
 var ctx = context.Background()
 
-// connect is a client of an emptied server.
+// connect returns a client of an emptied server.
 func connect(t testing.TB, options *redis.Options) *redis.Client {
 	t.Helper()
 	if options.Addr == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// blocked is how many clients wait for a key.
+// blocked returns how many clients wait for a key.
 func blocked(rdb *redis.Client) int {
 	n := 0
 	for line := range strings.Lines(rdb.Info(ctx, "clients").Val()) {
@@ -98,7 +98,7 @@ func TestThePoolIsSharedAndBounded(t *testing.T) {
 	}
 }
 
-// pingHook counts connections, PINGs and pipelines of two PINGs; the handshake's own commands go through hooks, too.
+// pingHook counts connections, PINGs and pipelines of two PINGs; hooks also see the handshake's own commands.
 type pingHook struct{ dials, pings, pipelines atomic.Int64 }
 
 func (h *pingHook) DialHook(next redis.DialHook) redis.DialHook {

@@ -12,7 +12,7 @@ import (
 	. "clients/redistest"
 )
 
-// pieceOfThePage is a piece of Go that docs/test_server_tasks.md prints, named by the heading it is below.
+// pieceOfThePage is a piece of Go that docs/test_server_tasks.md prints, with the heading above it.
 type pieceOfThePage struct{ heading, code string }
 
 func piecesOfThePage(t *testing.T) []pieceOfThePage {
@@ -33,19 +33,19 @@ func piecesOfThePage(t *testing.T) []pieceOfThePage {
 	return pieces
 }
 
-// runTestFile returns what `go test` says of a file.
+// runTestFile returns the output of `go test` for a file.
 func runTestFile(t *testing.T, name, code string) (string, error) {
 	t.Helper()
 	port := TestAddr(t)[strings.LastIndex(TestAddr(t), ":")+1:]
 	file := filepath.Join(t.TempDir(), name)
 	NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(code, "6379", port)), 0o600))
-	// Run from here, so that it is compiled with the packages of this module.
+	// Runs here, so that the file is compiled with the packages of this module.
 	words := []string{"test", "-mod=readonly", "-count=1", "-vet=off", "-v", "-timeout=60s", file}
 	said, err := exec.Command("go", words...).CombinedOutput()
 	return string(said), err
 }
 
-// Each piece is run as it is printed, but for the port.
+// Each piece is run as printed, except for the port.
 func TestPiecesOfThePage(t *testing.T) {
 	for i, piece := range piecesOfThePage(t) {
 		t.Run(piece.heading, func(t *testing.T) {

@@ -13,14 +13,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// These tests show how go-redis recovers from each fault: what the program sees, and how often INCR runs. The table
-// of docs/testing/client_recovery.md says the same. The clock of the server stands still, so that no delay ends by
+// These tests show how go-redis recovers from each fault: what the program sees, and how often INCR runs. The table of
+// docs/testing/client_recovery.md has the same results. The clock of the server stands still, so that no delay ends by
 // itself.
 
-// shortTimeout is for tests that wait for its end; go-redis waits 5 s.
+// shortTimeout is for tests that wait until it ends; go-redis waits 5 s.
 const shortTimeout = 400 * time.Millisecond
 
-// faults makes a fault of INCR, over a client of its own.
+// faults creates a fault for INCR, over its own client.
 type faults struct {
 	t       *testing.T
 	control *redis.Client
@@ -54,7 +54,7 @@ func (f faults) make(action string) {
 	f.test(append(words, "TIMES", 1)...)
 }
 
-// refuse ends the connection of the client, which gets no other.
+// refuse ends the connection of the client, and refuses further connections.
 func (f faults) refuse(client *redis.Client, more ...any) {
 	f.t.Helper()
 	own := id(client)
@@ -72,7 +72,7 @@ func (f faults) ran() int64 {
 	return n
 }
 
-// worksAgain ends the fault: the next INCR runs once.
+// worksAgain removes the fault, and checks that the next INCR runs once.
 func (f faults) worksAgain(client *redis.Client, ran int64) {
 	f.t.Helper()
 	Equal(f.t, f.ran(), ran)
@@ -83,7 +83,7 @@ func (f faults) worksAgain(client *redis.Client, ran int64) {
 
 func id(client *redis.Client) int64 { return Must(client.ClientID(ctx).Result()) }
 
-// program is a client with the settings of go-redis but for those given.
+// program returns a client with the default settings of go-redis, except for the given ones.
 func program(t *testing.T, options *redis.Options) *redis.Client {
 	t.Helper()
 	options.Addr = TestAddr(t)
@@ -201,7 +201,7 @@ func TestRecoveryWithoutRetriesReturnsTheErrorOfALostReply(t *testing.T) {
 }
 
 func TestRecoveryReturnsAnErrorWhenAllRetriesAreRefused(t *testing.T) {
-	// What the client reads depends on whether it has written when the server closes.
+	// The client's error depends on whether it has written when the server closes.
 	closed := func(err error) bool {
 		return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 	}

@@ -76,7 +76,7 @@ func TestReentrantLockScripts(t *testing.T) {
 	})
 }
 
-// Stock and buyers are checked, taken and written to the stream in one script, with keys that the script makes itself.
+// One script checks stock and buyers, takes an item and writes to the stream, with keys that the script creates itself.
 func TestFlashSaleOf1000UsersSells100VouchersExactly(t *testing.T) {
 	rdb := connect(t, &redis.Options{PoolSize: 50, PoolTimeout: seconds(60)})
 	rdb.Set(ctx, "seckill:stock:7", 100, 0)
@@ -163,7 +163,7 @@ func TestFunctions(t *testing.T) {
 	})
 }
 
-// What measures the time of a script must not cut short what the server does afterwards.
+// The measurement of a script's time must not shorten what the server does afterwards.
 func TestASleepRightAfterAScriptTakesItsTime(t *testing.T) {
 	server := NewServer(t, "--enable-debug-command", "local", "--latency-monitor-threshold", "100")
 	rdb := connect(t, &redis.Options{Addr: server.Addr, PoolSize: 1})

@@ -58,7 +58,7 @@ func TestConsumerGroupRecoversPendingEntries(t *testing.T) {
 		rdb.XAdd(ctx, &redis.XAddArgs{Stream: "stream.orders", ID: "1-0", Values: []string{"userId", "1001", "voucherId", "7"}})
 		rdb.XAdd(ctx, &redis.XAddArgs{Stream: "stream.orders", ID: "2-0", Values: []string{"userId", "1002", "voucherId", "7"}})
 		Equal(t, read("c1", ">")[0].ID, "1-0")
-		// Acknowledging another stream, as the tutorial does, changes nothing: the entry comes again and again.
+		// Acknowledging another stream, as the tutorial does, changes nothing: the entry is delivered again each time.
 		Equal(t, Must(rdb.XAck(ctx, "s1", "g1", "1-0").Result()), int64(0))
 		Equal(t, read("c1", "0")[0].Values, map[string]any{"userId": "1001", "voucherId": "7"})
 		Equal(t, Must(rdb.XAck(ctx, "stream.orders", "g1", "1-0").Result()), int64(1))

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// testServer is a server with test commands whose clock stands still; a Redis has none.
+// testServer returns a server with test commands whose clock stands still. It skips the test on Redis, which has none.
 func testServer(t *testing.T) (*Server, *redis.Client) {
 	t.Helper()
 	help, _ := exec.Command(os.Getenv("REDIS_SERVER"), "--help").CombinedOutput()
@@ -148,7 +148,7 @@ func TestTheJournalShowsRoundTripsAndWhatWasSent(t *testing.T) {
 	NoError(t, rdb.Do(ctx, "TEST", "JOURNAL", "START").Err())
 	app := redis.NewClient(&redis.Options{Addr: server.Addr, ClientName: "app"})
 	defer app.Close()
-	// Pipelines may have a connection of their own, whose greeting takes round trips, too.
+	// A pipeline may use its own connection, whose handshake also takes round trips.
 	_, err := app.Pipelined(ctx, func(pipe redis.Pipeliner) error { return pipe.Ping(ctx).Err() })
 	NoError(t, err)
 	NoError(t, rdb.Do(ctx, "TEST", "JOURNAL", "CLEAR").Err())

@@ -15,7 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// startWithTLS starts a server with a TLS port and returns its address and what a client with a certificate needs.
+// startWithTLS starts a server with a TLS port. Returns its address and the configuration of a client with a
+// certificate.
 func startWithTLS(t *testing.T) (string, *tls.Config) {
 	t.Helper()
 	scripts := filepath.Join("..", "..", "scripts")

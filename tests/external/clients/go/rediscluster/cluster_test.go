@@ -21,7 +21,7 @@ var ctx = context.Background()
 func connect(t *testing.T, adjust func(*redis.ClusterOptions)) *redis.ClusterClient {
 	t.Helper()
 	Control(t, "fresh")
-	// A node that does not answer makes it read the topology again only after an interval, a minute by default.
+	// When a node does not answer, the client reads the topology again only after an interval, a minute by default.
 	options := &redis.ClusterOptions{Addrs: ClusterAddrs(), MaxRedirects: 16, DialerRetries: 1, ClusterStateReloadInterval: time.Second}
 	if adjust != nil {
 		adjust(options)
@@ -71,7 +71,7 @@ func TestKeysGoToTheirNodes(t *testing.T) {
 
 func TestTopologyCommandsParse(t *testing.T) {
 	cluster := connect(t, nil)
-	// A node that another one told of says its shard some moments later.
+	// A node learned from gossip reports its shard only some moments later.
 	Eventually(t, "three shards of two nodes", func() bool {
 		shards := Must(cluster.ClusterShards(ctx).Result())
 		return len(shards) == 3 && len(shards[0].Nodes) == 2 && len(shards[1].Nodes) == 2 && len(shards[2].Nodes) == 2
@@ -185,7 +185,7 @@ func TestShardedMessages(t *testing.T) {
 	})
 }
 
-// The server says that the subscription ended, and where the slot is now.
+// The server reports that the subscription ended, and the slot's new node.
 func TestASubscriptionEndsWhenItsSlotMoves(t *testing.T) {
 	cluster := connect(t, nil)
 	owner := single(t, Control(t, "owner", "shard"))
@@ -237,7 +237,7 @@ func TestASlotThatMovesAsks(t *testing.T) {
 	}
 	NoError(t, cluster.Set(ctx, "{ask}new", "at the target", 0).Err())
 	Equal(t, cluster.Get(ctx, "{ask}new").Val(), "at the target")
-	// A pipeline is asked to go to both.
+	// The pipeline's commands are redirected with ASK, so it must go to both nodes.
 	for n, command := range Must(cluster.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		for _, key := range keys {
 			pipe.Get(ctx, key)

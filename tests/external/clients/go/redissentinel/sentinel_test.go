@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// The old primary takes writes until a Sentinel makes it a replica, which may be ten seconds after a failover by hand.
+	// The old primary accepts writes until a Sentinel makes it a replica, which may be ten seconds after a manual
+	// failover.
 	byHand      = 20 * time.Second
 	afterACrash = 10 * time.Second
 )
@@ -54,7 +55,7 @@ func fresh(t *testing.T) []string {
 
 func (k kind) connect(t *testing.T, sentinels []string, adjust func(*redis.FailoverOptions)) redis.UniversalClient {
 	t.Helper()
-	// A new attempt should ask the Sentinels again, not dial the dead primary five times.
+	// A new attempt should ask the Sentinels again instead of dialing the dead primary five times.
 	options := &redis.FailoverOptions{MasterName: "mymaster", SentinelAddrs: sentinels, DialerRetries: 1}
 	if adjust != nil {
 		adjust(options)
@@ -80,17 +81,18 @@ func single(t *testing.T, port string) *redis.Client {
 	return client
 }
 
-// isOutage holds for what the clients say while there is no primary, or when a connection to the old one ends.
+// isOutage returns whether the error is one that clients report while there is no primary, or when a connection to the
+// old one ends.
 func isOutage(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || redis.HasErrorPrefix(err, "READONLY ")
 }
 
-// keep writes values that both replicas have before a failover.
+// keep writes values that both replicas receive before a failover.
 func keep(t *testing.T, client redis.UniversalClient) {
 	t.Helper()
 	var copies *redis.Cmd
-	Must(client.Pipelined(ctx, func(pipe redis.Pipeliner) error { // so that WAIT comes over the connection of the writes
+	Must(client.Pipelined(ctx, func(pipe redis.Pipeliner) error { // sends WAIT over the connection of the writes
 		for n := range 100 {
 			pipe.Set(ctx, fmt.Sprintf("kept:%d", n), n, 0)
 		}
@@ -109,7 +111,7 @@ func checkKept(t *testing.T, client redis.UniversalClient) {
 	}
 }
 
-// waitUntilWritesReachThePrimary waits until what the client writes is at the primary that the Sentinels name.
+// waitUntilWritesReachThePrimary waits until the client's writes are at the primary that the Sentinels name.
 func waitUntilWritesReachThePrimary(t *testing.T, client redis.UniversalClient, limit time.Duration) {
 	t.Helper()
 	step := 0
@@ -163,7 +165,7 @@ func TestDiscovery(t *testing.T) {
 	for _, kind := range []kind{failoverClient, clusterClient} {
 		stranger := kind.connect(t, sentinels, func(options *redis.FailoverOptions) { options.MasterName = "nobody" })
 		ErrorBegins(t, stranger.Ping(ctx).Err(), "redis: all sentinels specified in configuration are unreachable")
-		// One Sentinel that lives is enough to find the primary.
+		// One living Sentinel suffices to find the primary.
 		client := kind.connect(t, []string{"127.0.0.1:1", sentinels[2]}, nil)
 		NoError(t, client.Set(ctx, kind.name, "found", 0).Err())
 		Equal(t, ControlSentinels(t, "get", kind.name), "found")
@@ -187,7 +189,7 @@ func TestReadsOfReplicas(t *testing.T) {
 	}
 }
 
-// The client of the kind of a cluster sends writes to the primary and reads to the replicas.
+// The cluster-style client sends writes to the primary and reads to the replicas.
 func TestReadsOfReplicasBesideWrites(t *testing.T) {
 	sentinels := fresh(t)
 	client := clusterClient.connect(t, sentinels, ofReplicas)

@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// ClusterAddrs are the nodes of the cluster that runs for this suite.
+// ClusterAddrs returns the addresses of the nodes of this suite's cluster.
 func ClusterAddrs() []string {
 	return strings.Split(os.Getenv("REDIS_CLUSTER"), ",")
 }
 
-// Control asks for a change of the cluster, see ../../README.md, and returns the rest of the answer.
+// Control requests a change of the cluster (see ../../README.md) and returns the rest of the answer.
 func Control(t testing.TB, words ...any) string {
 	t.Helper()
 	return controlAt(t, "REDIS_CLUSTER_CONTROL", words)
 }
 
-// ControlSentinels asks for a change of the primary that has Sentinels, and returns the rest of the answer.
+// ControlSentinels requests a change of the primary that has Sentinels, and returns the rest of the answer.
 func ControlSentinels(t testing.TB, words ...any) string {
 	t.Helper()
 	return controlAt(t, "REDIS_SENTINELS_CONTROL", words)
@@ -45,7 +45,7 @@ func controlAt(t testing.TB, variable string, words []any) string {
 	return rest
 }
 
-// Load increments counters, several at a time, until Stop. Counts has what the servers acknowledged.
+// Load increments counters, several at a time, until Stop. Counts returns what the servers acknowledged.
 type Load struct {
 	Keys    []string
 	mutex   sync.Mutex
@@ -56,11 +56,11 @@ type Load struct {
 	tasks   sync.WaitGroup
 }
 
-// NoTrouble and AnyTrouble are for NewLoad: nothing may fail, or everything may, since a primary dies.
+// NoTrouble and AnyTrouble are arguments of NewLoad: no request may fail, or all may, because a primary dies.
 func NoTrouble(error) bool  { return false }
 func AnyTrouble(error) bool { return true }
 
-// NewLoad starts it. Errors that are part of a failure are only counted, others end the test.
+// NewLoad starts the load. Expected errors are only counted; others end the test.
 func NewLoad(isExpected func(error) bool, increment func(key string) error) *Load {
 	load := &Load{counts: map[string]int64{}, done: make(chan struct{})}
 	for n := range 60 {
@@ -99,14 +99,14 @@ func (load *Load) note(key string, err error, isExpected func(error) bool) {
 	}
 }
 
-// Refused is how many increments failed as expected.
+// Refused returns how many increments failed as expected.
 func (load *Load) Refused() int {
 	load.mutex.Lock()
 	defer load.mutex.Unlock()
 	return load.refused
 }
 
-// Counts is how often each key was incremented.
+// Counts returns how often each key was incremented.
 func (load *Load) Counts() map[string]int64 {
 	load.mutex.Lock()
 	defer load.mutex.Unlock()
@@ -117,13 +117,13 @@ func (load *Load) Counts() map[string]int64 {
 	return counts
 }
 
-// GoesOn waits until every key was incremented several times more.
+// GoesOn waits until every key was incremented several more times.
 func (load *Load) GoesOn(t testing.TB) {
 	t.Helper()
 	load.GoesOnWithin(t, 30*time.Second)
 }
 
-// GoesOnWithin does so with another limit.
+// GoesOnWithin is GoesOn with another time limit.
 func (load *Load) GoesOnWithin(t testing.TB, limit time.Duration) {
 	t.Helper()
 	before := load.Counts()
@@ -146,7 +146,7 @@ func (load *Load) allAbove(before map[string]int64) bool {
 	return true
 }
 
-// Stop ends the load and the test too, if there was an error that it did not expect.
+// Stop ends the load. It also ends the test if there was an unexpected error.
 func (load *Load) Stop(t testing.TB) {
 	t.Helper()
 	close(load.done)

@@ -1,4 +1,4 @@
-// Package redistest tells the tests where the server under test is, starts further servers for those that want their
+// Package redistest tells the tests where the server under test is, starts further servers for tests that need their
 // own, and has the few assertions that all of them share.
 package redistest
 
@@ -19,12 +19,12 @@ import (
 	"time"
 )
 
-// Addr is the address of the server that runs for this suite.
+// Addr returns the address of this suite's server.
 func Addr() string {
 	return net.JoinHostPort(os.Getenv("REDIS_HOST"), os.Getenv("REDIS_PORT"))
 }
 
-// TestAddr is the address of the server with the command TEST; without one the test is skipped.
+// TestAddr returns the address of the server with the command TEST. It skips the test if there is none.
 func TestAddr(t testing.TB) string {
 	t.Helper()
 	addr := os.Getenv("REDIS_TEST_SERVER")
@@ -34,12 +34,13 @@ func TestAddr(t testing.TB) string {
 	return addr
 }
 
-// Lua is one of the scripts in tests/external/clients/scripts; a test runs in the folder of its package.
+// Lua returns one of the scripts in tests/external/clients/scripts. A test runs in the folder of its package.
 func Lua(name string) string {
 	return string(Must(os.ReadFile(filepath.Join("..", "..", "scripts", name))))
 }
 
-// Server is a server of a test's own. Its folder stays the same over Kill and Start, so that data files survive.
+// Server is a server that belongs to one test. Its folder stays the same over Kill and Start, so that data files
+// survive.
 type Server struct {
 	Addr   string
 	Folder string
@@ -64,14 +65,14 @@ func NewServer(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// Start starts the server (again) and waits until it answers.
+// Start starts or restarts the server and waits until it answers.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	started := make(chan error)
 	ended := make(chan error, 1)
 	go func() {
-		// The kernel ends the server when the thread that started it ends, so the thread is kept as long as the server:
-		// no server outlives a test binary that was killed.
+		// The kernel ends the server when the thread that started it ends, so the thread lives as long as the server. Thus no
+		// server outlives a test binary that was killed.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		cmd := exec.Command(os.Getenv("REDIS_SERVER"), s.args...)
@@ -93,7 +94,7 @@ func (s *Server) Start(t testing.TB) {
 	})
 }
 
-// Kill ends the server at once, as a crash would.
+// Kill ends the server immediately, as a crash would.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	if s.ended == nil {
@@ -104,7 +105,7 @@ func (s *Server) Kill(t testing.TB) {
 	s.ended = nil
 }
 
-// Log is what the server logged so far.
+// Log returns what the server has logged so far.
 func (s *Server) Log(t testing.TB) string {
 	t.Helper()
 	log, err := os.ReadFile(filepath.Join(s.Folder, "log"))
@@ -136,13 +137,13 @@ func OnlyAll(t testing.TB) {
 	}
 }
 
-// Eventually polls until the condition holds, ten seconds at most.
+// Eventually polls until the condition holds, for at most ten seconds.
 func Eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	EventuallyWithin(t, 10*time.Second, what, condition)
 }
 
-// EventuallyWithin does so with another limit.
+// EventuallyWithin is Eventually with another time limit.
 func EventuallyWithin(t testing.TB, limit time.Duration, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(limit)
@@ -162,7 +163,7 @@ func NoError(t testing.TB, err error) {
 	}
 }
 
-// Must is the value of a call that has to succeed; the panic of one that does not names the test in its stack.
+// Must returns the value of a call that must succeed. It panics otherwise, and the stack names the test.
 func Must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -170,7 +171,7 @@ func Must[T any](value T, err error) T {
 	return value
 }
 
-// Equal compares deeply and goes on after a difference.
+// Equal compares deeply, and continues after a difference.
 func Equal(t testing.TB, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
@@ -178,7 +179,7 @@ func Equal(t testing.TB, got, want any) {
 	}
 }
 
-// ErrorText checks that an error was the answer, word by word.
+// ErrorText checks that the answer was an error with exactly this text.
 func ErrorText(t testing.TB, err error, want string) {
 	t.Helper()
 	if err == nil || err.Error() != want {

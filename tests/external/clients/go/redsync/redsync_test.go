@@ -102,7 +102,7 @@ func TestAnExpiredLockIsNotTakenFromItsNextOwner(t *testing.T) {
 	if unlocked, _ := first.Unlock(); unlocked {
 		t.Error("the first owner unlocked what is no longer his")
 	}
-	// The third server may not have been free yet when the other two were.
+	// The third server may still have held the former lock when the other two no longer did.
 	if holders := c.holders("order"); holders < 2 {
 		t.Errorf("only %d servers hold the lock", holders)
 	}

@@ -63,7 +63,7 @@ func TestThousandGoroutinesShareAConnection(t *testing.T) {
 	wg.Wait()
 }
 
-// cached reads through the client's cache and says whether the server was spared.
+// cached reads through the client's cache. It returns the value and whether it came from the cache.
 func cached(c rueidis.Client, key string) (string, bool) {
 	reply := c.DoCache(ctx, c.B().Get().Key(key).Cache(), time.Minute)
 	value, err := reply.ToString()
@@ -79,7 +79,7 @@ func TestCachedValuesAreInvalidated(t *testing.T) {
 	sees := func(want string) {
 		t.Helper()
 		Eventually(t, "the reader sees "+want, func() bool { value, _ := cached(reader, "shop:1"); return value == want })
-		if _, hit := cached(reader, "shop:1"); !hit && want != "(nil)" { // the end of a key may be told after its absence
+		if _, hit := cached(reader, "shop:1"); !hit && want != "(nil)" { // the invalidation may come later than the expiry
 			t.Errorf("%s was not cached", want)
 		}
 	}

@@ -60,7 +60,7 @@ test('jobs of a worker that disappeared are found stalled and done', async (t) =
   const taken = new Promise((resolve) => lost.process(() => { resolve(); return new Promise(() => {}); }));
   await lost.createJob({ n: 1 }).save();
   await taken;
-  await lost.close(1).catch(() => {}); // it does not end in time, so the connection just goes
+  await lost.close(1).catch(() => {}); // it does not end in time, so the connection is just closed
   const queue = open(t, { stallInterval: 300 });
   const done = new Promise((resolve) => queue.process(async (job) => resolve(job.data.n)));
   let found = 0;

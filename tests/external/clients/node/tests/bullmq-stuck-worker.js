@@ -1,4 +1,4 @@
-// A worker that takes a job, says so, and never ends it: it is there to be killed.
+// A worker that takes a job, reports this, and never ends the job. The test kills it.
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 

@@ -120,7 +120,7 @@ test('a rate limit holds jobs back', async (t) => {
   await queue.addBulk(Array.from({ length: 9 }, (_, n) => ({ name: 'call', data: { n } })));
   const times = [];
   await settled(worker(async () => times.push(Date.now()), { limiter: { max: 3, duration: 300 }, concurrency: 9 }), 'completed', 9);
-  // Three windows: the second and the third had to be waited for; the first began a little before its first job ran.
+  // Three windows: jobs had to wait for the second and third; the first began a little before its first job ran.
   const waited = times[8] - times[0];
   assert.ok(waited >= 450, `${waited} ms`);
 });

@@ -1,4 +1,4 @@
-// Express sessions in Redis: a login that two instances of an application share, and that stays while it is used.
+// Express sessions in Redis: two instances of an application share a login, which lives as long as it is used.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, beforeEach } from 'node:test';

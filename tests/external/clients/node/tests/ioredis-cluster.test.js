@@ -117,7 +117,7 @@ test('a slot that moves asks', async (t) => {
   for (const key of keys) assert.equal(await cluster.get(key), key);
   await cluster.set('{ask}new', 'at the target');
   assert.equal(await cluster.get('{ask}new'), 'at the target');
-  // TRYAGAIN is tried again until the slot has moved.
+  // The client retries after TRYAGAIN until the slot has moved.
   const all = cluster.mget(keys);
   await control('close', '{ask}', target);
   assert.deepEqual(await all, keys);

@@ -1,4 +1,4 @@
-// The pieces of JavaScript that docs/test_server_tasks.md prints, run as they are printed but for the port.
+// The pieces of JavaScript that docs/test_server_tasks.md prints, run as printed except for the port.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -23,12 +23,12 @@ test('the page prints some', () => assert.ok(pieces.length >= 2));
 
 /** Runs a test file; `reporter` says in which form it shows what happened. */
 async function run(t, code, reporter) {
-  // Beside the packages, so that it finds them.
+  // Next to the packages, so that it finds them.
   const folder = await mkdtemp(join(import.meta.dirname, 'printed-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'printed.test.js');
   await writeFile(file, code.replaceAll('6379', testServer.split(':')[1]));
-  // Without the variables by which a runner tells a child that its results are not for people.
+  // Removes the variables by which a test runner asks its child for machine-readable results.
   const { NODE_TEST_CONTEXT, NODE_OPTIONS, ...env } = process.env;
   return promisify(execFile)(process.execPath, [`--test-reporter=${reporter}`, file], { env, timeout: 30_000 });
 }

@@ -1,12 +1,13 @@
 // How ioredis recovers from each fault: what the program sees, and how often INCR runs. The table of
-// docs/testing/client_recovery.md says the same. The clock of the server stands still, so that no delay ends by itself.
+// docs/testing/client_recovery.md has the same results. The clock of the server stands still, so that no delay ends by
+// itself.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach } from 'node:test';
 import Redis from 'ioredis';
 import { eventually, test as limited, testServer } from '../support.js';
 
 const test = limited.onTestServer;
-const commandTimeout = 1500; // ioredis has none of its own; a busy machine may take some hundred ms to connect
+const commandTimeout = 1500; // ioredis has no default; a busy machine may take some hundred ms to connect
 const timedOut = { message: 'Command timed out' };
 
 let control;
@@ -46,7 +47,7 @@ function connect(options = {}) {
 /** A client with the settings of its own but for those given. */
 async function program(t, options) {
   const client = connect(options);
-  client.on('error', () => {}); // else it prints them
+  client.on('error', () => {}); // otherwise the client prints them
   t.after(() => client.disconnect());
   await client.ping();
   return client;

@@ -1,4 +1,5 @@
-// The Lua scripts that applications and lock libraries send, through ioredis: what each owner and each stranger is told.
+// The Lua scripts of applications and lock libraries, through ioredis: what each owner, and each client that is not the
+// owner, is told.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -142,7 +143,7 @@ test('a flash sale without keys writes its orders to a stream', async () => {
   assert.match(missing, /^ERR user_script:7: attempt to compare nil with number script: [0-9a-f]{40}, on @user_script:7\.$/);
   await redis.set('seckill:stock:7', 1);
   assert.equal(await run(sale, [], '7', '1001', '1'), 0);
-  assert.equal(await run(sale, [], '7', '1001', '1'), 1); // stock is looked at first
+  assert.equal(await run(sale, [], '7', '1001', '1'), 1); // the script checks the stock first
   await redis.set('seckill:stock:7', 1);
   assert.equal(await run(sale, [], '7', '1001', '1'), 2);
   const [[, fields]] = await redis.xrange('stream.orders', '-', '+');
@@ -198,7 +199,7 @@ test('a script is known by its digest until SCRIPT FLUSH, FLUSHALL or not', asyn
 });
 
 test('what is not a comment in Lua does not compile', async () => {
-  // Lua 5.1 and later versions take another number of slashes for one word.
+  // The error of Lua 5.1 names '/', the error of later versions '//'.
   for (const name of ['acquire_with_slash_comments', 'release_with_slash_comments']) {
     assert.match(await refusal(lua(name), ['k']), /^ERR Error compiling script \(new function\): user_script:1: unexpected symbol near '\/\/?'/);
   }

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { control, failoverByHandUnderLoad, fresh, primaryDiesUnderLoad } from '../sentinels.js';
 import { eventually, test } from '../support.js';
 
-// What the client says while there is no primary, or when its connection to the old one ends.
+// The errors of the client while there is no primary, or when its connection to the old one ends.
 const isOutage = (error) => /Connection is closed|ECONNREFUSED|ECONNRESET|READONLY|MaxRetries|All sentinels/i.test(`${error.name} ${error.code} ${error.message}`);
 
 async function connect(t, sentinels, options = {}) {
@@ -55,7 +55,7 @@ test('messages', async (t) => {
 });
 
 test('a failover by hand under load', async (t) => failoverByHandUnderLoad(await connect(t, await fresh()), isOutage));
-// Without the detector, which is not needed when the connection ends: under load ioredis 6.0.0 may wait for its subscription for
-// ever then, with redis-server and redis-sentinel as well.
+// Runs without the detector, which is not needed when the connection ends: under load ioredis 6.0.0 may wait forever
+// for its subscription, with redis-server and redis-sentinel as well.
 test('a primary dies under load', async (t) =>
   primaryDiesUnderLoad(await connect(t, await fresh(), { failoverDetector: false }), isOutage));

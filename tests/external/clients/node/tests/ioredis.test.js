@@ -1,4 +1,4 @@
-// ioredis: what applications do with it, from pipelines to the way it waits for a server that loads.
+// ioredis: everything that applications do with it, from pipelines to waiting for a server that is loading.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,12 +6,12 @@ import { beforeEach, describe } from 'node:test';
 import { OwnServer, callsIn, eventually, host, port, startWithTls, test, versionOf } from '../support.js';
 
 const { Redis, Command } = await import(process.env.CLIENT_PACKAGE ?? 'ioredis');
-// Version 6 speaks RESP3 unless told otherwise; version 5 knows RESP2 only.
+// Version 6 speaks RESP3 by default; version 5 knows only RESP2.
 const protocols = process.env.CLIENT_PACKAGE ? [2] : [2, 3];
 
 function connect(t, options = {}) {
   const client = new Redis({ host, port, ...options });
-  client.on('error', () => {}); // a lost connection is also an event; the commands tell the tests what they need
+  client.on('error', () => {}); // a lost connection is also an event; the tests use the errors of commands
   t.after(() => client.disconnect());
   return client;
 }
@@ -106,7 +106,7 @@ for (const protocol of protocols) {
       assert.deepEqual(piped, [[null, 5], [null, 6]]);
       await client.script('FLUSH');
       const together = await client.multi().addAll('list', 'g').llen('list').exec();
-      // Inside a transaction nobody can step in with EVAL: the digest is refused, and the rest runs.
+      // Inside a transaction the client cannot fall back to EVAL: the digest is refused, and the rest runs.
       assert.equal(together[0][0].message, 'NOSCRIPT No matching script. Please use EVAL.');
       assert.deepEqual(together[1], [null, 6]);
       assert.deepEqual(await client.lrange('list', 0, -1), [...'abcdef']);
@@ -240,7 +240,7 @@ test('is ready only when the server has loaded its data', async (t) => {
   await writer.save();
   writer.disconnect();
   await own.kill();
-  own.words.splice(-1, 1, 300); // microseconds for each key, so that the server is met while it loads
+  own.words.splice(-1, 1, 300); // microseconds for each key, so that the client meets the server while it loads
   const running = own.run();
   const [hasty, patient] = [false, true].map((enableReadyCheck) =>
     connect(t, { port: own.port, enableReadyCheck, retryStrategy: () => 5, maxRetriesPerRequest: null }));

@@ -1,4 +1,4 @@
-// Eight workers of Jest on one server: each in a world of its own, by its URL alone.
+// Eight workers of Jest on one server: each in its own world, which only its URL selects.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

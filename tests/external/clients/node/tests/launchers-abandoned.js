@@ -1,4 +1,4 @@
-// Starts a server through redis-memory-server, says where it is, and never stops it: it is there to be killed.
+// Starts a server through redis-memory-server, prints its address, and never stops it. The test kills this process.
 import { RedisMemoryServer } from 'redis-memory-server';
 
 const server = new RedisMemoryServer();

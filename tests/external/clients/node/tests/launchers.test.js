@@ -1,4 +1,4 @@
-// npm's launchers with this server's binary: start, use, stop; no process and no file is left.
+// npm's launchers with this server's binary: start, use, stop. Neither a process nor a file may remain.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { createClient } from 'redis';
 import RedisServer from 'redis-server';
 import { eventually, freePort, serverProgram, test, versionOf } from '../support.js';
 
-// Both launchers start the server in the current folder, so it must be one whose content can be looked at.
+// Both launchers start the server in the current folder, so the test uses a folder whose content it can check.
 const started = process.cwd();
 const folder = mkdtempSync(join(tmpdir(), 'launchers-'));
 process.chdir(folder);

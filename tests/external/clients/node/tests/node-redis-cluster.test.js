@@ -65,7 +65,7 @@ for (const RESP of [2, 3]) {
   test(`RESP${RESP}: scripts with hash tags`, async (t) => {
     const cluster = await connect(t, { RESP });
     for (const tag of ['a', 'b', 'c']) {
-      // Its node does not know the script yet.
+      // The new node does not know the script yet.
       await cluster.set(`{${tag}}1`, tag);
       assert.equal(await cluster.swap(`{${tag}}1`, `{${tag}}2`), tag);
     }
@@ -94,7 +94,7 @@ for (const RESP of [2, 3]) {
     for (const number of numbers(6)) assert.equal(await cluster.sPublish(`shard:${number}`, 'one'), 1);
     await eventually(() => got.length === 6);
     await control('move', 'shard:0', 1);
-    // The client subscribes again at the new node, when the old one has ended its subscription.
+    // The client subscribes again at the new node after the old one has ended its subscription.
     await eventually(async () => (await cluster.sPublish('shard:0', 'two')) === 1);
     await eventually(() => got.includes('shard:0 two'));
     await cluster.sUnsubscribe('shard:0');

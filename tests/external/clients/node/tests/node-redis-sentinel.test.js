@@ -1,10 +1,10 @@
-// node-redis' createSentinel: discovery, reads of replicas, transactions, messages, failovers under load.
+// node-redis' createSentinel: discovery, reads from replicas, transactions, messages, failovers under load.
 import assert from 'node:assert/strict';
 import { createClient, createSentinel, WatchError } from 'redis';
 import { control, failoverByHandUnderLoad, fresh, primaryDiesUnderLoad } from '../sentinels.js';
 import { callsIn, eventually, test } from '../support.js';
 
-// What the client says while there is no primary, or when its connection to the old one ends.
+// The errors of the client while there is no primary, or when its connection to the old one ends.
 const isOutage = (error) => /closed|ECONNREFUSED|ECONNRESET|READONLY|Disconnects|no valid master/i.test(`${error.name} ${error.code} ${error.message}`);
 
 /**

@@ -21,7 +21,7 @@ function closeAtEnd(t, client) {
 
 async function connect(t, options = {}) {
   const client = createClient({ url, ...options });
-  client.on('error', () => {}); // a lost connection is also an event; the commands tell the tests what they need
+  client.on('error', () => {}); // a lost connection is also an event; the tests use the errors of commands
   await client.connect();
   return closeAtEnd(t, client);
 }
@@ -38,7 +38,7 @@ for (const RESP of [2, 3]) {
   describe(`RESP${RESP}`, () => {
     const open = (t, options) => connect(t, { RESP, ...options });
     const it = (name, body) => test(`RESP${RESP}: ${name}`, body);
-    const itReadsStreams = RESP === 3 && isFive ? test.skip : it; // version 5 gives other shapes there, and says they may change
+    const itReadsStreams = RESP === 3 && isFive ? test.skip : it; // version 5 returns unstable structures there
 
     it('SET takes its conditions and expiry, and tells the old value', async (t) => {
       const client = await open(t);

@@ -1,4 +1,4 @@
-// A session of BullMQ is written down (--record), and sent again: to a server of the same program, and to a real Redis.
+// A session of BullMQ is recorded (--record) and replayed to a server of the same program, and to a real Redis.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';

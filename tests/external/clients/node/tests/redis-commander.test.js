@@ -1,4 +1,4 @@
-// redis-commander, the web page, in a headless Chromium: browse the tree, look at values, edit them, ask the server.
+// redis-commander, the web page, in a headless Chromium: browse the tree, view values, edit them, run commands.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -181,7 +181,7 @@ test('the page draws the tree and a hash beside it', async () => {
   await openFolder('product:*', demo);
   await openFolder('shop:*');
   assert.equal((await show('demo:*', 'user:*', '1')).length, 5);
-  // CLIENTS_SCREENSHOT names a file for the picture, such as the one in docs.
+  // CLIENTS_SCREENSHOT names a file for a screenshot, such as the one in docs.
   const picture = await page.screenshot({ path: process.env.CLIENTS_SCREENSHOT });
   assert.equal(picture.subarray(1, 4).toString(), 'PNG');
 });

@@ -1,4 +1,4 @@
-// Socket.IO with two servers that know of each other through Redis only: pub/sub, sharded pub/sub, or a stream.
+// Socket.IO with two servers that are connected only through Redis: by pub/sub, sharded pub/sub, or a stream.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -79,7 +79,7 @@ for (const adapter of Object.keys(adapters)) {
       clients.forEach((client, i) => client.onAny((...words) => heard[i].push(words)));
       sockets[1].join('orders');
       await eventually(async () => (await servers[0].in('orders').fetchSockets()).length === 1);
-      // The message for all comes last, so that what was not heard before it never comes.
+      // The message for all comes last, so a message that has not arrived before it never will.
       servers[0].to('orders').emit('order', 12345);
       servers[0].emit('all');
       await eventually(() => heard[0].length && heard[1].length === 2);

@@ -1,4 +1,5 @@
-// The powers of a test server through ioredis and node-redis: time that the test moves, snapshots, worlds. No test sleeps.
+// The features of a test server through ioredis and node-redis: time that the test moves, snapshots, worlds. No test
+// sleeps.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before } from 'node:test';

@@ -1,6 +1,6 @@
 package ClientTests;
 
-# The tests that Redis.pm and Redis::Fast, which have one interface, both have to pass.
+# Tests that both Redis.pm and Redis::Fast, which have the same interface, must pass.
 
 use v5.36;
 use IO::Socket::INET;
@@ -18,7 +18,7 @@ sub eventually ($what, $condition) {
     }
 }
 
-# Runs a function with a connection of its own in a child process; the result says whether it lived.
+# Runs a function with its own connection in a child process. The result says whether the child survived.
 sub in_child ($class, $work) {
     my $pid = fork // die "fork: $!";
     return sub { waitpid $pid, 0; $? == 0 } if $pid;

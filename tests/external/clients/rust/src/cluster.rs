@@ -1,4 +1,4 @@
-//! The cluster that runs for the suite, and how to ask for changes of it: see ../../README.md.
+//! The cluster of the suite, and how to request changes of it: see ../../README.md.
 
 use std::collections::HashMap;
 use std::env;
@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The URLs of the nodes for one of the two protocols, "resp2" or "resp3".
+/// Returns the URLs of the nodes for one of the two protocols, "resp2" or "resp3".
 pub fn urls(protocol: &str) -> Vec<String> {
     let addresses = env::var("REDIS_CLUSTER").unwrap();
     addresses.split(',').map(|address| format!("redis://{address}/?protocol={protocol}")).collect()
 }
 
-/// Sends one wish; returns the rest of the answer.
+/// Sends one request. Returns the rest of the answer.
 pub fn control(wish: &str) -> String {
     let port = env::var("REDIS_CLUSTER_CONTROL").unwrap().parse().unwrap();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -28,7 +28,7 @@ pub fn control(wish: &str) -> String {
 
 type Counts = HashMap<String, i64>;
 
-/// Threads that increment counters until `stop`; it counts what the servers acknowledged.
+/// Threads that increment counters until `stop`, and count what the servers acknowledged.
 pub struct Load {
     pub keys: Vec<String>,
     counts: Arc<Mutex<Counts>>,
@@ -38,7 +38,8 @@ pub struct Load {
 }
 
 impl Load {
-    /// `connect` makes a function for each thread that increments a key. With `may_fail` errors are expected: a primary dies.
+    /// `connect` returns a function for each thread, which increments a key. With `may_fail` errors are expected
+    /// because a primary dies.
     pub fn new<F, I>(may_fail: bool, connect: F) -> Load
     where
         F: Fn() -> I,
@@ -78,7 +79,7 @@ impl Load {
         })
     }
 
-    /// Waits until every key was incremented several times more.
+    /// Waits until every key was incremented several more times.
     pub fn goes_on(&self) {
         let before = self.counts();
         let deadline = Instant::now() + Duration::from_secs(40);
@@ -93,7 +94,7 @@ impl Load {
         self.counts.lock().unwrap().clone()
     }
 
-    /// What every key holds, if nothing was lost and nothing happened twice.
+    /// Returns the value that every key has if nothing was lost and nothing happened twice.
     pub fn stop(mut self) -> Counts {
         self.end();
         assert_eq!(*self.trouble.lock().unwrap(), None);

@@ -1,4 +1,4 @@
-//! Where the server under test is, and how to start further servers for the tests that want their own.
+//! The address of the server under test, and how to start further servers for tests that need their own.
 
 pub mod cluster;
 
@@ -9,17 +9,17 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
-/// The address of the server that runs for this suite.
+/// Returns the address of this suite's server.
 pub fn address() -> String {
     format!("{}:{}", env::var("REDIS_HOST").unwrap(), env::var("REDIS_PORT").unwrap())
 }
 
-/// The address as a URL for one of the two protocols, "resp2" or "resp3".
+/// Returns the address as a URL for one of the two protocols, "resp2" or "resp3".
 pub fn url(protocol: &str) -> String {
     format!("redis://{}/?protocol={protocol}", address())
 }
 
-/// A server of a test's own. It keeps its port and folder over `kill` and `start`; dropping it ends it.
+/// A server that belongs to one test. It keeps its port and folder over `kill` and `start`; dropping it ends it.
 pub struct Server {
     pub port: u16,
     pub folder: PathBuf,
@@ -42,7 +42,7 @@ impl Server {
         format!("redis://127.0.0.1:{}/?protocol={protocol}", self.port)
     }
 
-    /// Starts the server (again) with the arguments that redis-rs' own tests use and waits until it answers.
+    /// Starts or restarts the server with the arguments that redis-rs' own tests use, and waits until it answers.
     pub fn start(&mut self) {
         let command = Command::new(env::var("REDIS_SERVER").unwrap())
             .args(["--save", "", "--logfile"])
@@ -57,7 +57,7 @@ impl Server {
         eventually("the server answers", || self.answers().unwrap_or(false));
     }
 
-    /// Does it answer PING? While it loads its data, it says LOADING instead.
+    /// Returns whether it answers PING. While it loads its data, it replies LOADING instead.
     fn answers(&self) -> io::Result<bool> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.write_all(b"PING\r\n")?;
@@ -66,7 +66,7 @@ impl Server {
         Ok(answer == *b"+")
     }
 
-    /// Ends the server at once, as a crash would.
+    /// Ends the server immediately, as a crash would.
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill().and_then(|()| process.wait()).unwrap();
@@ -85,7 +85,7 @@ impl Drop for Server {
     }
 }
 
-/// Polls until the condition holds, ten seconds at most.
+/// Polls until the condition holds, for at most ten seconds.
 pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(10);
     while !condition() {

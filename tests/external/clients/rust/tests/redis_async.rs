@@ -15,7 +15,7 @@ async fn connect(protocol: &str) -> MultiplexedConnection {
     con
 }
 
-/// Polls until the future says so, ten seconds at most.
+/// Polls until the future returns true, for at most ten seconds.
 async fn eventually<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
     for _ in 0..1000 {
         if condition().await {
@@ -220,6 +220,6 @@ async fn response_timeout_does_not_break_the_connection() {
     let mut con = client.get_multiplexed_async_connection_with_config(&config).await.unwrap();
     let slow: RedisResult<Value> = con.blpop("empty", 0.3).await;
     assert!(slow.unwrap_err().is_timeout());
-    sleep(Duration::from_millis(300)).await; // until the late reply has come, which nobody may take for his own
+    sleep(Duration::from_millis(300)).await; // until the late reply has come, which must not reach another request
     assert_eq!(redis::cmd("ECHO").arg("mine").query_async::<String>(&mut con).await.unwrap(), "mine");
 }

@@ -126,7 +126,7 @@ async fn messages_of_all_nodes_and_sharded_ones() {
     }
     eventually("the subscription of the shard", || owner("shard").spublish::<_, _, i64>("shard", "one").unwrap() == 1);
     control("move shard 1");
-    // The client subscribes elsewhere only when it is asked to.
+    // The client subscribes at the new node only when it is told to.
     con.ssubscribe("shard").await.unwrap();
     eventually("the subscription at the new owner", || {
         owner("shard").spublish::<_, _, i64>("shard", "two").unwrap() == 1
@@ -173,7 +173,8 @@ fn increments() -> impl FnMut(&str) -> Result<(), String> + Send + 'static {
     let mut con = client.get_connection().unwrap();
     move |key| {
         let result = con.incr::<_, _, ()>(key, 1);
-        // The blocking client keeps the slots it knows while their node refuses connections; a new one asks for them.
+        // The blocking client keeps its slot map while their node refuses connections; a new client reads the map
+        // again.
         if result.is_err() {
             con = client.get_connection().map_err(|error| error.to_string())?;
         }

@@ -24,7 +24,7 @@ fn each_protocol(test: fn(&str, Connection)) {
     }
 }
 
-/// The words of the server's error: code and detail, as they came.
+/// Returns the server's error unchanged: code and detail.
 fn text(error: RedisError) -> String {
     format!("{} {}", error.code().unwrap_or("-"), error.detail().unwrap_or("-"))
 }

@@ -1,4 +1,4 @@
-// Tests of one worker: each empties its data and changes a directive, which would break the tests of the others.
+// Tests of one worker. Each empties its data and changes a directive, which would break the tests of other workers.
 const { Redis } = require('ioredis');
 
 module.exports = (file) => {

@@ -118,7 +118,7 @@ class FlashSaleTest {
       try {
         return vouchers.buy(voucher, user);
       } catch (DataAccessException broken) {
-        // The server was killed under the request; whether it was carried out, the next answer tells.
+        // The server was killed during the request; the next answer shows whether the request was carried out.
         await("the server answers again", LIMIT, this::answers);
       }
     }
@@ -186,7 +186,7 @@ class FlashSaleTest {
       Map<Long, List<Answer>> answers = sell(FIRST);
       killer.join();
       assertSoldOut(FIRST);
-      // A sale whose answer got lost shows as HAS_ONE_ALREADY at the next try; no answered sale may be lost.
+      // A sale whose answer was lost shows as HAS_ONE_ALREADY at the next try; no answered sale may be lost.
       assertTrue(sold(answers) <= STOCK);
       answers.forEach((user, given) -> {
         if (given.contains(Answer.SOLD)) {
@@ -343,7 +343,7 @@ class FlashSaleTest {
       result.get(60, TimeUnit.SECONDS);
     }
     assertEquals(30_000, seen.size());
-    // More than one counter when midnight came by.
+    // There is more than one counter if midnight passed.
     List<String> counters = redis.opsForValue().multiGet(redis.keys("icr:order:*"));
     assertEquals(30_000, counters.stream().mapToLong(Long::parseLong).sum());
   }

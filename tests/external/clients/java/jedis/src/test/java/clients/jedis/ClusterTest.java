@@ -126,7 +126,7 @@ class ClusterTest {
   @EnumSource(RedisProtocol.class)
   void transactionsWithHashTags(RedisProtocol protocol) {
     connect(protocol);
-    // JedisCluster has no transactions of its own: they need the connection of a slot.
+    // JedisCluster has no transactions; they need the connection of a slot.
     try (Connection connection = cluster.getConnectionFromSlot(JedisClusterCRC16.getSlot("{t}a"));
         Transaction transaction = new Transaction(connection)) {
       transaction.set("{t}a", "1");

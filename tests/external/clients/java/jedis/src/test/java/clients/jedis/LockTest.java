@@ -55,7 +55,7 @@ class LockTest extends OnSuiteServer {
     tryLock(jedis, "slow", 30_000);
     assertEquals("slow", jedis.get(LOCK));
     try (Jedis other = another()) {
-      // Between the check and the delete the lease ends and somebody else takes the lock.
+      // Between the check and the delete the lease ends, and another client takes the lock.
       other.pexpire(LOCK, 0);
       assertTrue(tryLock(other, "next", 30_000));
     }

@@ -31,7 +31,7 @@ class PipelineTest extends OnSuiteServer {
     }
     long single = System.nanoTime() - start;
 
-    // The quickest of a few counts: the first ones warm the JVM up, and the machine may have other things to do.
+    // The fastest of a few measurements: the first ones warm up the JVM, and the machine may be busy.
     long together = Long.MAX_VALUE;
     for (int round = 0; round < 4; round++) {
       start = System.nanoTime();
@@ -42,7 +42,8 @@ class PipelineTest extends OnSuiteServer {
     }
     assertEquals(2L * KEYS, jedis.dbSize());
     System.out.printf("20 000 SETs: singly %d ms, in a pipeline %d ms%n", single / 1_000_000, together / 1_000_000);
-    // Over a network the factor is in the tens; on one machine a round trip is cheap next to the client's own work.
+    // Over a network the factor is in the tens; on one machine a round trip costs little compared with the client's own
+    // work.
     assertTrue(single > 2 * together, "singly " + single + " ns, in a pipeline " + together + " ns");
 
     Pipeline reads = jedis.pipelined();

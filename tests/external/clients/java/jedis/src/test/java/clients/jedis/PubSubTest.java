@@ -165,7 +165,7 @@ class PubSubTest extends OnSuiteServer {
     try (Jedis lazy = another()) {
       lazy.sendCommand(Command.SUBSCRIBE, "feed");
       int published = 0;
-      // 32 MB may wait for a subscriber; a few more fit into the buffers of the network.
+      // 32 MB may wait for a subscriber; the buffers of the network hold a little more.
       while (jedis.publish("feed".getBytes(), message) == 2) {
         assertTrue(++published < 100, "still connected after " + published + " MB");
         reading.next();

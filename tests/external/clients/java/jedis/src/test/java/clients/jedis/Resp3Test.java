@@ -94,7 +94,8 @@ class Resp3Test extends OnSuiteServer {
 
   @Test
   void clientSideCacheIsToldOfChanges() {
-    // Jedis wants Redis 7.4 for its cache unless told that the server does as 7.4 does, as those before it do.
+    // Jedis requires Redis 7.4 for its cache, unless it is told that the server behaves like 7.4, as earlier versions
+    // do.
     Cache cache = new DefaultCache(100) {
       @Override
       public boolean compatibilityMode() {

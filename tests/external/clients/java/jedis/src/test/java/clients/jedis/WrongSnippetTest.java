@@ -57,7 +57,7 @@ class WrongSnippetTest extends OnSuiteServer {
   @ValueSource(strings = {"acquire_with_slash_comments.lua", "release_with_slash_comments.lua"})
   void luaWithSlashComments(String name) {
     String error = errorOf(() -> jedis.eval(Lua.read(name), 1, "updateAccount", "10000", "me"));
-    // Lua 5.1 says near '/', later ones near '//'.
+    // The error of Lua 5.1 names '/', the error of later versions '//'.
     assertTrue(
         error.startsWith("ERR Error compiling script (new function): user_script:1: unexpected symbol near '/"),
         error);

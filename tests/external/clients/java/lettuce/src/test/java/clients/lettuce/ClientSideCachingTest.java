@@ -83,7 +83,7 @@ class ClientSideCachingTest extends OnSuiteServer {
     writer.sync().set("unread", "1");
     writer.sync().set("read", "1");
     assertEquals(List.of("read"), nextInvalidated());
-    // Told once, the key is forgotten until it is read again.
+    // After an invalidation, the server tracks the key again only when it is read again.
     writer.sync().set("read", "2");
     redis.get("second");
     writer.sync().set("second", "1");

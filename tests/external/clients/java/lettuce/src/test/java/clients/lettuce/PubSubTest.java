@@ -57,7 +57,7 @@ class PubSubTest extends OnSuiteServer {
       assertEquals(Map.of("order_channel", 1L), redis.pubsubNumsub("order_channel"));
       listening.sync().unsubscribe("order_channel");
       await("unsubscribed", () -> redis.publish("order_channel", "x") == 0);
-      // In RESP2 a subscribed connection answers with an array, of which Lettuce takes the second element.
+      // In RESP2 a subscribed connection replies with an array, of which Lettuce returns the second element.
       assertEquals(protocol == ProtocolVersion.RESP3 ? "PONG" : "", listening.sync().ping());
     }
   }

@@ -219,7 +219,7 @@ class RecoveryTest {
   void whenConnectionsAreRefusedIncrFailsAndDoesNotRun(String action) {
     connection.setTimeout(TIMEOUT);
     refuse(action);
-    // REFUSE is a timeout, or a reset of the connection that is refused just then.
+    // REFUSE causes a timeout, or a reset of the connection that is being refused.
     assertThrows(RedisException.class, () -> redis.incr("n"));
     test("FAULT CLEAR");
     connection.setTimeout(RedisURI.DEFAULT_TIMEOUT_DURATION);

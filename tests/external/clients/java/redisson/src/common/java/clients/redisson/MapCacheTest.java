@@ -85,7 +85,7 @@ class MapCacheTest extends RedissonTest {
         heard.add("expired " + event.getKey() + "=" + event.getValue()));
     cache.put("k", "1", 100, TimeUnit.MILLISECONDS);
     cache.put("other", "2", 60, TimeUnit.SECONDS);
-    // The client's task looks for the first time after some seconds.
+    // The client's task checks for the first time after some seconds.
     Await.await("the event", Duration.ofSeconds(20), () -> !heard.isEmpty());
     expect(heard, "expired k=1");
     assertEquals("1", plain.call("HLEN", "cache"));

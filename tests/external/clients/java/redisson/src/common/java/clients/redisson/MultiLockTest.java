@@ -135,7 +135,7 @@ class MultiLockTest {
     for (int i = 0; i < count; i++) {
       servers.add(OwnServer.start());
       Config config = RedissonTest.config(servers.get(i).address());
-      // A dead server refuses at once, and asking again would not help.
+      // A dead server refuses connections immediately, and retries would not help.
       config.useSingleServer().setConnectionMinimumIdleSize(1).setRetryAttempts(0);
       clients.add(Redisson.create(config));
     }

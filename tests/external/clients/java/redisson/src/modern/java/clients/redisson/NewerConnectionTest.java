@@ -36,7 +36,7 @@ class NewerConnectionTest extends OwnServerTest {
     for (int i = 0; i < 3; i++) {
       assertTrue(lock.tryLock());
       lock.unlock();
-      // A server that has forgotten its scripts is told them again.
+      // The client sends its scripts again to a server that has lost them.
       plain.call("SCRIPT", "FLUSH");
     }
     assertTrue(plain.call("INFO", "commandstats").contains("cmdstat_evalsha:"));

@@ -36,7 +36,8 @@ class NewerLockTest extends RedissonTest {
     for (int i = 0; i < 4; i++) {
       readers.add(inThread(() -> lock.readLock().tryLock(30, 60, TimeUnit.SECONDS)));
     }
-    // One that has asked for the lock but does not wait yet would miss the message of the writer, and wait for 30 s.
+    // A reader that has requested the lock but does not wait yet would miss the message of the writer, and wait for 30
+    // s.
     Await.await("the readers wait", () -> waitingForMessages() == 4);
     lock.writeLock().unlock();
     for (Future<Boolean> reader : readers) {

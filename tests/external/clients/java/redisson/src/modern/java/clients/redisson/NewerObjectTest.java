@@ -16,7 +16,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-// The classes for places have moved from the first package to the second.
+// The classes for geographical data have moved from the first package to the second.
 import org.redisson.api.*;
 import org.redisson.api.geo.*;
 

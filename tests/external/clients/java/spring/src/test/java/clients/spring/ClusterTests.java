@@ -90,7 +90,7 @@ abstract class ClusterTests {
   void keysGoToTheirNodes() {
     put(keys("key:", 200));
     check(keys("key:", 200));
-    // Spring asks several nodes for these, and puts the answers together.
+    // Spring sends these to several nodes and combines the answers.
     assertEquals(keys("key:", 50), redis.opsForValue().multiGet(keys("key:", 50)));
     assertEquals(50, redis.delete(keys("key:", 50)));
     assertEquals(150, redis.keys("key:*").size());

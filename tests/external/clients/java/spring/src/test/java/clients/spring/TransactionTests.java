@@ -99,7 +99,7 @@ abstract class TransactionTests extends OnSuiteServer {
     new TransactionTemplate(new NoDatabase()).executeWithoutResult(status -> {
       template.opsForValue().set("user:1:name", "Alice");
       template.opsForValue().increment("count");
-      // Reads go around the transaction, on a connection of their own.
+      // Reads use their own connection, outside the transaction.
       assertNull(template.opsForValue().get("user:1:name"));
       onAnotherThread(() -> assertNull(redis.opsForValue().get("user:1:name")));
     });

@@ -50,7 +50,7 @@ abstract class TutorialTests extends OnSuiteServer {
     redis.opsForHash().putAll("login:token:t1", user);
     redis.expire("login:token:t1", 300, TimeUnit.MILLISECONDS);
 
-    // Each request reads the user and moves the deadline on.
+    // Each request reads the user and extends the deadline.
     assertEquals(user, redis.opsForHash().entries("login:token:t1"));
     assertEquals(true, redis.expire("login:token:t1", 400, TimeUnit.MILLISECONDS));
     assertTrue(redis.opsForHash().entries("login:token:none").isEmpty());
@@ -79,12 +79,12 @@ abstract class TutorialTests extends OnSuiteServer {
     redis.opsForValue().set("cache:shop:1", database.load(), 30, TimeUnit.MINUTES);
     assertEquals("新茶餐厅", redis.opsForValue().get("cache:shop:1"));
 
-    // Deleted too early: a reader between the delete and the update brings the old value back ...
+    // Deleted too early: a reader between the delete and the update restores the old value ...
     redis.delete("cache:shop:1");
     redis.opsForValue().set("cache:shop:1", database.load(), 30, TimeUnit.MINUTES);
     database.shop = "再新";
     assertEquals("新茶餐厅", redis.opsForValue().get("cache:shop:1"));
-    // ... and the second delete mends it.
+    // ... and the second delete corrects this.
     redis.delete("cache:shop:1");
     assertNull(redis.opsForValue().get("cache:shop:1"));
   }
@@ -116,7 +116,7 @@ abstract class TutorialTests extends OnSuiteServer {
         }
         if (Boolean.TRUE.equals(redis.opsForValue().setIfAbsent("lock:shop:1", "1", 10, TimeUnit.SECONDS))) {
           try {
-            // Somebody may have loaded it between the look and the lock.
+            // Another thread may have loaded it between the read and the lock.
             if (redis.opsForValue().get("cache:shop:1") == null) {
               redis.opsForValue().set("cache:shop:1", database.load(), 30, TimeUnit.MINUTES);
             }
@@ -155,7 +155,7 @@ abstract class TutorialTests extends OnSuiteServer {
     });
     redis.opsForValue().set("stays", "x");
     await("all are gone", () -> redis.keys("*").equals(Set.of("stays")));
-    // Expired keys are removed without anybody asking for them, too.
+    // Expired keys are removed even if no client accesses them.
     await("the server has removed them", () -> 1 == redis.execute(
         (RedisCallback<Long>) connection -> connection.serverCommands().dbSize()));
   }
@@ -189,7 +189,7 @@ abstract class TutorialTests extends OnSuiteServer {
       return false;
     });
     assertTrue(taken.stream().filter(Boolean::booleanValue).count() <= 100);
-    // Takers that come between another's last take and its giving back may be refused, but nothing is sold twice.
+    // A buyer may be refused between another buyer's decrement and its correction, but nothing is sold twice.
     long left = Long.parseLong(redis.opsForValue().get("product:stock"));
     assertEquals(100, taken.stream().filter(Boolean::booleanValue).count() + left);
   }
@@ -230,7 +230,7 @@ abstract class TutorialTests extends OnSuiteServer {
   void messageInWorkIsKeptInABackupList() {
     redis.opsForList().leftPushAll("my_queue", "one", "two");
     assertEquals("one", redis.opsForList().rightPopAndLeftPush("my_queue", "my_queue:working"));
-    // The worker dies here; its message is put back by another.
+    // The worker dies here; another worker puts its message back.
     assertEquals("one", redis.opsForList().rightPopAndLeftPush("my_queue:working", "my_queue"));
     assertEquals(List.of("one", "two"), redis.opsForList().range("my_queue", 0, -1));
   }

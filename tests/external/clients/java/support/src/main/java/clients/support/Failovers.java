@@ -67,7 +67,7 @@ public final class Failovers {
     try (load) {
       int dead = Integer.parseInt(control("kill"));
       differs(dead, primary());
-      control("heal"); // before that there are no two replicas
+      control("heal"); // before that there are fewer than two replicas
       load.goesOn();
     }
     load.counts().forEach((key, count) -> {

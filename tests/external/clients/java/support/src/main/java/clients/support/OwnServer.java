@@ -42,7 +42,8 @@ public final class OwnServer implements AutoCloseable {
   public static OwnServer startProgram(String program, String... arguments) {
     OwnServer server = new OwnServer(program, List.of(arguments), temporaryFolder());
     try {
-      // Somebody else may take a free port before the server binds it: then it exits at once, and another is tried.
+      // Another process may take a free port before the server binds it. The server then exits immediately, and this
+      // tries another port.
       for (int attempt = 1; !server.launch(Servers.freePort()); attempt++) {
         if (attempt == TRIES) {
           throw new AssertionError("the server does not start:\n" + server.log());
