@@ -1,5 +1,5 @@
-// Rules of ACL SETUSER, one per word: the result of Describe must create the same user again, and both must allow and
-// refuse the same requests. The first byte selects acl-pubsub-default.
+// Rules of ACL SETUSER, one per argument: the result of Describe must create the same user again, and both must allow
+// and refuse the same requests. The first byte selects acl-pubsub-default.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -12,7 +12,7 @@
 namespace respite {
 namespace {
 
-// Words may be empty.
+// Splits a text; pieces may be empty.
 std::vector<Bytes> Split(Bytes text, char separator) {
   std::vector<Bytes> words;
   size_t begin = 0;

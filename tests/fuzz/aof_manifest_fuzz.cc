@@ -12,7 +12,7 @@ void Expect(bool holds) {
   if (!holds) std::abort();
 }
 
-// Parse returns an empty manifest for one without files, which has no text.
+// Parse returns an empty manifest for a text without files; an empty manifest has no text.
 void ExpectReadBack(const AofManifest& manifest) {
   const std::string text = manifest.Text();
   if (text.empty()) return;

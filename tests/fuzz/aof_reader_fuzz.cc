@@ -1,5 +1,5 @@
 // Any bytes as an append-only file, read in chunks whose size the first byte selects: the records must be the same as
-// with one chunk, and the file must be valid once it is truncated after the last of them.
+// with one chunk, and the file must be valid after a truncation at the end of the last record.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// Any bytes as replies of commands to scripts: every text lies in the input, and no announced length exceeds it.
+// Any bytes as replies of commands to scripts: every text is inside the input, and no announced length exceeds it.
 #include <cstdint>
 #include <cstdlib>
 

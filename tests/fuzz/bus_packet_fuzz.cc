@@ -1,4 +1,4 @@
-// A packet of the cluster bus: nothing behind its end is read, and what is accepted can be written and read again.
+// A packet of the cluster bus: no byte after its end is read, and an accepted packet can be written and read again.
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,6 +1,6 @@
 // Reads any bytes where the directives tls-* name a file, or where the other end of a connection sends its handshake.
 // The result must be a context, or a reason. The first byte selects which: certificate, key, trusted certificates,
-// parameters for Diffie-Hellman, the handshake of a client, or that of a server.
+// parameters for Diffie-Hellman, the handshake of a client, or the handshake of a server.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t kMostBytes = 64 * 1024;  // fits into the buffer of a socket
 
-// Sound certificates and keys in a folder that is removed at the end.
+// Valid certificates and keys in a folder that is removed at the end.
 class SoundFiles {
  public:
   SoundFiles() {
@@ -53,7 +53,7 @@ class SoundFiles {
   std::string folder_;
 };
 
-// A file in memory, with a path of its own.
+// A file in memory that has a path.
 class MemoryFile {
  public:
   MemoryFile() : file_(memfd_create("certificate_fuzz", MFD_CLOEXEC)) {

@@ -1,5 +1,5 @@
 // Sends any bytes to a whole server. It must survive, reply in well-formed RESP and keep its tables and values
-// consistent. The first byte selects the limits of encodings and the version that the server speaks as.
+// consistent. The first byte selects the limits of encodings and the emulated version.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -21,8 +21,8 @@ class Sink final : public FuzzedClient {
     Reset();
   }
 
-  // An empty server and a new client. Other state of former clients (the clock, the slow log) remains: a new server for
-  // each input would take ten times as long.
+  // Empties the server and creates a new client. Other state of former clients (the clock, the slow log) remains,
+  // because a new server for each input would take ten times as long.
   void Reset() {
     Disconnect();
     server().pause().End();
@@ -36,7 +36,7 @@ class Sink final : public FuzzedClient {
     Check();
   }
 
-  // There are no other clients: a script that takes long ends as if the server stopped.
+  // There are no other clients: a long script ends as if the server stopped.
   bool ServeDuringLongTask() override { return false; }
 
  private:

@@ -1,5 +1,5 @@
-// FuzzedServer: a whole server inside a fuzz target, without sockets. Its clock is not the real one: each look advances
-// it a little.
+// FuzzedServer: a whole server inside a fuzz target, without sockets. Its clock is not the real one: each reading
+// advances it a little.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class FuzzedServer : public Host {
 
   Node& server() { return server_; }
 
-  // Removes commands that would affect more than the process, or block it.
+  // Removes commands that would affect more than the process, or that block it.
   void DisableDangerousCommands() {
     for (const char* name : {"config", "shutdown", "debug", "migrate", "module", "save", "bgsave", "bgrewriteaof"})
       server_.commands().Rename(name, "");
@@ -52,7 +52,7 @@ class FuzzedServer : public Host {
       server_.housekeeping().EndTurn();
     }
   }
-  // `elapsed_ms` pass, and the timers run.
+  // Lets `elapsed_ms` pass, and runs the timers.
   void Tick(int64_t elapsed_ms) {
     clock_.AdvanceMs(elapsed_ms);
     server_.housekeeping().Tick();
@@ -67,7 +67,7 @@ class FuzzedServer : public Host {
     bytes.remove_prefix(count);
     session.in.Received(count);
   }
-  // Runs one request as a client of its own. Aborts if the reply is no simple string.
+  // Runs one request as a separate client. Aborts if the reply is no simple string.
   void Run(Bytes request) {
     Session& session = server_.clients().Create(clock_.MonotonicMs());
     std::vector<char> scratch(64 * 1024);
@@ -89,7 +89,8 @@ class FuzzedServer : public Host {
       });
     }
   }
-  // Also waits for the thread that frees former keys: a fuzzer that looks for leaks cannot see what that thread holds.
+  // Also waits for the thread that frees former keys, because a leak detector cannot see the memory that this thread
+  // holds.
   void ExpectNoKeys() {
     while (server_.services().lazy_free_thread.PendingBytes() != 0) std::this_thread::yield();
     for (int i = 0; i < server_.keyspace().Count(); ++i) {
@@ -102,7 +103,7 @@ class FuzzedServer : public Host {
   void Post(std::function<void()> task) override { posted_.push_back(std::move(task)); }
   void WakeAt(int64_t /*monotonic_ms*/) override {}
   void TurnAt(int64_t /*pace_us*/) override {}
-  // Lets loading continue, and ends a script that takes long.
+  // Lets loading continue, and ends a long script.
   bool ServeDuringLongTask() override { return server_.phase().IsLoading(); }
 
  protected:
@@ -129,7 +130,7 @@ class FuzzedServer : public Host {
   std::vector<std::function<void()>> posted_;
 };
 
-// The one client of a FuzzedServer.
+// The only client of a FuzzedServer.
 class FuzzedClient : public FuzzedServer, public Transport {
  public:
   using FuzzedServer::FuzzedServer;
@@ -138,7 +139,7 @@ class FuzzedClient : public FuzzedServer, public Transport {
     session_ = &server().clients().Create(clock_.MonotonicMs());
     session_->transport = this;
   }
-  // Sends `piece`, and runs what the server makes of it. Does nothing after the server has closed the connection.
+  // Sends `piece`, and runs the resulting requests. Does nothing after the server has closed the connection.
   void Feed(Bytes piece) {
     while (!piece.empty() && session_ != nullptr) {
       Receive(*session_, piece, scratch_);
@@ -169,7 +170,7 @@ class FuzzedClient : public FuzzedServer, public Transport {
   int FileDescriptor() const override { return -1; }
 
  private:
-  // The server has sent `output`.
+  // Called with each output of the server.
   virtual void OnOutput(const std::string& /*output*/) {}
 
   std::vector<char> scratch_ = std::vector<char>(64 * 1024);

@@ -1,5 +1,5 @@
-// Any bytes after the header of a HyperLogLog. No access may leave them; a valid value stays valid and accepts every
-// mark.
+// Any bytes after the header of a HyperLogLog. No access may be outside them; a valid value stays valid and accepts
+// every mark.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// nodes.conf: what is accepted can be written and read again, and is the same then.
+// nodes.conf: an accepted file can be written and read again, and is then the same.
 #include <cstdint>
 #include <cstdlib>
 

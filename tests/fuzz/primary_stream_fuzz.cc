@@ -1,6 +1,7 @@
 // Sends anything that a primary may send to its replica, in pieces. The replica must survive, keep its tables and
 // values consistent, and follow again. The first byte selects where the input begins (at the handshake, after PSYNC, at
-// a snapshot of a given size, at one that ends with a mark, or in the stream), and whether the replica is in a cluster.
+// a snapshot of a given size, at a snapshot that ends with a mark, or in the stream), and whether the replica is in a
+// cluster.
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -98,7 +99,7 @@ class FuzzedReplica final : public FuzzedServer {
   }
   void SayMark() { Say(kMark); }
 
-  // Time passes, and the server tries again.
+  // Lets time pass until the server retries.
   void End() {
     for (int i = 0; i < 3; ++i) Tick(1100);
     network_.HangUp();
@@ -109,7 +110,7 @@ class FuzzedReplica final : public FuzzedServer {
     EndTurn();
     server().pause().End();
     Run("FLUSHALL\r\n");
-    // This server, now a primary, deletes or shows the keys of hidden slots.
+    // This server, now a primary, deletes or reveals the keys of hidden slots.
     for (int i = 0; i < 20 && !server().keyspace().hidden().Empty(); ++i) Tick(1100);
     ExpectNoKeys();
   }

@@ -1,6 +1,6 @@
-// Any RDB file, checksums aside. Keys that it contains must be sound, and the data set survives writing and reading.
-// The first byte selects the limits, the second the size of the pieces in which the file is read, or arrives; neither
-// affects what is accepted.
+// Any RDB file; checksums are not verified. Its keys must be valid, and the data set must survive writing and reading.
+// The first byte selects the limits. The second selects the size of the pieces in which the file is read or arrives.
+// Neither affects what is accepted.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Any value of an RDB file or DUMP payload. An accepted value must be sound: its invariants hold, and it survives
+// Any value of an RDB file or DUMP payload. An accepted value must be valid: its invariants hold, and it survives
 // writing and reading. The first byte selects the limits, the second is the type.
 #include <cstdint>
 #include <cstdlib>
@@ -41,7 +41,7 @@ void Try(Bytes value, const EncodingLimits& limits) {
   WriteRdbValue(out, *entry);
   const EntryPtr again = Read(out.Buffered(), limits);
   Require(again != nullptr && DigestText(*again) == DigestText(*entry));
-  // A digest does not cover a stream's groups and metadata; values of other types may come in another order.
+  // A digest does not cover a stream's groups and metadata; elements of other types may be written in another order.
   if (entry->Type() != ValueType::kStream) return;
   RdbOutput second(RdbCompression::kOn);
   WriteRdbValue(second, *again);

@@ -1,4 +1,5 @@
-// Replies must parse the same however they are cut, and any bytes must give a tree, an error, or need more bytes.
+// Replies must give the same tree however they are cut. Any bytes must give a tree, an error, or a request for more
+// bytes.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

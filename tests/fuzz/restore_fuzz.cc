@@ -32,7 +32,7 @@ class Requests final : public RequestOutput {
   void Take(Bytes piece) override { text.append(piece); }
 };
 
-// A server without connections. Nothing expires: it runs commands as those of a record.
+// A server without connections. Nothing expires, because it runs commands like those of an append-only file.
 class Target {
  public:
   Target(FaultyFiles& files, bool is_tight) : files_(files), config_(ConfigFor(is_tight)) {
@@ -42,7 +42,7 @@ class Target {
   }
   Node& operator*() { return server_; }
 
-  // False if the command was refused.
+  // Returns false if the command was refused.
   bool Run(std::span<const Bytes> words) {
     Executor& executor = server_.executor();
     Unit unit(server_.data(), clock_.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
@@ -103,7 +103,7 @@ std::string DigestText(const Entry& entry) {
   return digest.Hex();
 }
 
-// Compares values; `dump` is that of a stream, since a digest does not cover groups.
+// Compares values. `dump` is the payload of a stream, since a digest does not cover groups.
 void RequireSame(const Entry& value, const Entry* other) {
   Require(other != nullptr && DigestText(value) == DigestText(*other));
   if (value.Type() != ValueType::kStream) return;

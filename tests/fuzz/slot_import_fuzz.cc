@@ -1,6 +1,7 @@
 // Sends anything that a node of the cluster may send while it moves slots to this node, in pieces. The server must
 // survive, keep its tables and values consistent, and never keep keys of slots that another node owns. The first byte
-// selects how the import ends: the source hangs up, or says that it has sent all and hands the slots over.
+// selects how the import ends: the source closes the connection, or reports that it has sent everything and hands the
+// slots over.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -27,7 +28,7 @@ class ImportTarget final : public FuzzedClient {
     nodes_ = Nodes();
   }
 
-  // Another node offers its first slots.
+  // Makes another node offer its first slots.
   void Establish() {
     Connect();
     Feed(
@@ -40,7 +41,7 @@ class ImportTarget final : public FuzzedClient {
     for (const char* step : {"SNAPSHOT-EOF", "ACK", "PAUSED", "TAKEOVER"})
       Feed(std::string("CLUSTER SYNCSLOTS ") + step + "\r\n");
   }
-  // The source is gone. Returns whether the server is as it was before Establish.
+  // Closes the source's connection. Returns whether the server is as it was before Establish.
   bool End() {
     Disconnect();
     for (int i = 0; i < 100 && !server().keyspace().hidden().Empty(); ++i) Tick(1000);
@@ -63,7 +64,7 @@ class ImportTarget final : public FuzzedClient {
       "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb 127.0.0.1:1@10001 master - 0 0 2 connected 0-8191\n"
       "vars currentEpoch 2 lastVoteEpoch 0\n";
 
-  // The slots and roles of all nodes. Epochs may grow.
+  // Returns the slots and roles of all nodes. Epochs are left out because they may grow.
   std::string Nodes() {
     std::string text;
     ClusterView& view = server().cluster().cluster()->view();

@@ -1,5 +1,5 @@
-// A format up to the first line feed, and any data after it. Unpacked values pack again with the same format; the size
-// of the format, if it has one, is where unpacking ends.
+// A format up to the first line feed, and any data after it. Unpacked values can be packed again with the same format;
+// if the format has a size, unpacking ends there.
 #include <cstdint>
 #include <cstdlib>
 
