@@ -24,7 +24,7 @@ class AofCheck : public ::testing::Test {
     console_.said.clear();
     return CheckAof(files_, path, options, console_);
   }
-  // What the check prints for a file with this content, without its first line.
+  // Returns what the check prints for a file with this content, without the first line.
   std::string Output(const std::string& content) {
     files_.Put("f.aof", content);
     Check("f.aof");
@@ -102,7 +102,7 @@ TEST_F(AofCheck, FixTruncatesAfterTheLastGoodRecord) {
   ExpectFixed(kSet + "#TS:5\r\n" + kSet.substr(0, 20), kSet + "#TS:5\r\n");
 }
 
-// What is not an append-only file may be somebody's only copy of something else.
+// A file that is not an append-only file may be the only copy of other data.
 TEST_F(AofCheck, NeverCutsAFileFromItsFirstByte) {
   struct Case {
     std::string content;

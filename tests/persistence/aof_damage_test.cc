@@ -1,4 +1,4 @@
-// Damaged lengths in append-only files: no complete record after the damage is taken for an incomplete end.
+// Damaged lengths in append-only files: complete records after the damage must never be taken for an incomplete end.
 #include "persistence/aof_damage.h"
 
 #include <gmock/gmock.h>
@@ -67,8 +67,8 @@ class CountingFile final : public File {
   MemoryFile file_;
 };
 
-// Every other digit in the place of each digit of each length: the file is refused as a whole, or its end is not taken
-// for incomplete while complete records follow.
+// Replaces each digit of each length by every other digit. The file must be refused as a whole, or its end must not be
+// taken for incomplete while complete records follow.
 TEST(AofDamage, NoDamagedDigitHidesTheRecordsAfterIt) {
   const std::vector<std::string> records = {
       RecordText({"SELECT", "0"}),
@@ -116,8 +116,8 @@ TEST(AofDamage, NoDamagedDigitHidesTheRecordsAfterIt) {
   EXPECT_GT(found, 20);
 }
 
-// The only damage that stays unseen: the wrong length ends exactly where a later record ends, so that the value may as
-// well hold its text.
+// The only damage that cannot be detected: the wrong length ends exactly where a later record ends, so a value may
+// really contain the text of the records.
 TEST(AofDamage, ALengthThatEndsWithALaterRecordCannotBeTold) {
   std::string text = RecordText({"SET", "k", "12345678901"}) + RecordText({"DEL", "k"});
   text[text.find("$11") + 1] = '3';
@@ -138,7 +138,7 @@ TEST(AofDamage, AnEndThatIsIncompleteHasNoLaterRecord) {
   }
 }
 
-// Nobody can tell a value that holds records, and was cut off, from a damaged length.
+// A value that holds records, and was cut off, cannot be distinguished from a damaged length.
 TEST(AofDamage, AValueThatHoldsRecordsIsReported) {
   const std::string record = RecordText({"SET", "backup", "\r\n" + kShort + kShort + std::string(100, 'x')});
   const LaterRecord later = Search(record.substr(0, record.size() - 50));

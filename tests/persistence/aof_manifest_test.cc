@@ -26,7 +26,7 @@ AofManifest Parsed(Bytes text) {
   return manifest ? std::move(manifest).value() : AofManifest();
 }
 
-// "line 2 'what it says': why", or "why".
+// Returns "line 2 'the line': reason", or "reason".
 std::string Refused(Bytes text) {
   const auto manifest = AofManifest::Parse(text);
   if (manifest) return "accepted";

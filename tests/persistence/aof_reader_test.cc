@@ -23,7 +23,7 @@ struct Reading {
   Status status;
   std::vector<Words> records;
   std::vector<uint64_t> begins;  // where each record began
-  uint64_t end;                  // of the last record
+  uint64_t end;                  // end of the last record
   IoError error;
 
   bool operator==(const Reading&) const = default;
@@ -61,7 +61,7 @@ std::string Text(const std::vector<Words>& records) {
   return text;
 }
 
-// Where each record ends, preceded by 0.
+// Returns where each record ends, preceded by 0.
 std::vector<uint64_t> Ends(const std::vector<Words>& records) {
   std::vector<uint64_t> ends{0};
   for (const Words& words : records) ends.push_back(ends.back() + Text({words}).size());
@@ -180,15 +180,15 @@ TEST(AofReader, AFileThatEndsTooEarlyIsTruncated) {
   }
 }
 
-// True if both have the same number of words, and these the same sizes.
+// Returns true if both have the same number of arguments, and these the same sizes.
 bool HaveTheSameShape(const Words& one, const Words& other) {
   return std::equal(one.begin(), one.end(), other.begin(), other.end(),
                     [](const std::string& a, const std::string& b) { return a.size() == b.size(); });
 }
 
 TEST(AofReader, FlippedBitsShow) {
-  // Changed words are accepted: nothing in the file says what they were. A changed size makes a record invalid, or
-  // makes it swallow the count of the next record, which then is invalid.
+  // Changed arguments are accepted, because nothing in the file contradicts them. A changed size makes a record
+  // invalid, or makes it swallow the count of the next record, which is then invalid.
   const std::vector<Words> records = SomeRecords();
   const std::string text = Text(records);
   for (size_t bit = 0; bit < text.size() * 8; ++bit) {

@@ -1,4 +1,4 @@
-// A console that records messages and gives the answers that a test chooses.
+// A console that records messages and returns the answers that a test chooses.
 #pragma once
 
 #include <string>

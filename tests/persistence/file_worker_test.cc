@@ -114,7 +114,7 @@ TEST(FileWorkerTest, ATaskMayGoAsSoonAsItIsDone) {
   }
 }
 
-// The memory of a task is reused at once for the next one, so a late access of the thread to the old one would be
+// The memory of a task is reused immediately for the next one, so a late access of the thread to the old task would be
 // detected.
 TEST(FileWorkerTest, ATaskMayTakeThePlaceOfOneThatIsDone) {
   SystemFiles files;
@@ -194,7 +194,7 @@ TEST(FileWorkerTest, FilesAreWrittenWhileTheyAreSynced) {
   EXPECT_EQ(file.value()->Size().value(), bytes);
 }
 
-// An ACL file may be a pipe of the shell. If it were read as empty, everybody would have access.
+// An ACL file may be a pipe of the shell. If it were read as empty, every client would have access.
 TEST(SystemFiles, ReadsWhatDoesNotSayItsSize) {
   SystemFiles files;
   const std::string path = testing::TempDir() + "/pipe." + std::to_string(getpid());

@@ -51,7 +51,7 @@ inline std::string Ziplist(const std::vector<std::string>& texts) {
          '\xff';
 }
 
-// From alternating fields and values.
+// Builds a zipmap from alternating fields and values.
 inline std::string Zipmap(const std::vector<std::string>& texts) {
   std::string zipmap(1, static_cast<char>(texts.size() / 2));
   for (size_t i = 0; i < texts.size(); ++i) {

@@ -20,7 +20,7 @@ Keyspace SmallKeyspace() {
   return keyspace;
 }
 
-// The content of a keyspace can be written and read back unchanged.
+// Checks that the content of a keyspace can be written and read back unchanged.
 void ExpectSound(const Keyspace& keyspace) {
   KeyspaceSink again;
   ASSERT_EQ(Outcome(ReadRdb(WrittenRdb(keyspace), again)), "good");

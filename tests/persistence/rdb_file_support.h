@@ -90,7 +90,7 @@ inline void AddStream(Database& database, Bytes key, uint64_t entries) {
   database.Add(EntryPtr(Entry::CreateObject(key, ValueType::kStream, std::move(log), 0)));
 }
 
-// Every type in its packed form, in a few hundred bytes.
+// Adds every type in its packed form, in a few hundred bytes.
 inline void AddSmallValues(Database& database) {
   AddStrings(database);
   AddList(database, "list", 3);
@@ -100,7 +100,7 @@ inline void AddSmallValues(Database& database) {
   AddHash(database, "hash", 2, Deadlines::kNone);
   AddStream(database, "stream", 3);
 }
-// Every type as an object.
+// Adds every type as an object.
 inline void AddLargeValues(Database& database) {
   AddString(database, "blob", StringContent::Text(std::string(70'000, 'b') + "end"));
   AddList(database, "quicklist", 3000);

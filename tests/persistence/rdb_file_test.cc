@@ -81,7 +81,7 @@ TEST(RdbFile, OfNothingHasOnlyItsFrame) {
             "aof-base\xc0\x01\xff\0\0\0\0\0\0\0\0"s);
 }
 
-// Data that pieces and buffers split everywhere, with values longer than either.
+// Builds data that pieces and buffers split everywhere, with values longer than either.
 Keyspace LongKeyspace(uint64_t seed) {
   Random random(seed);
   Keyspace keyspace = EmptyKeyspace();
@@ -177,7 +177,7 @@ TEST(RdbFile, ReportsItsProgress) {
   EXPECT_EQ(end.error().text, "enough");
 }
 
-// A replica may refuse the version, and need not wait for the keys.
+// A replica may refuse the version, and should not need to wait for the keys.
 TEST(RdbFile, TheHeadIsWrittenBeforeTheFirstKey) {
   Keyspace keyspace = EmptyKeyspace();
   for (int i = 0; i < 3; ++i) AddString(keyspace[0], std::to_string(i), StringContent::Integer(i));
@@ -222,7 +222,7 @@ TEST(RdbFile, ReportsProgressInTheMiddleOfAValue) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Files as others write them
 
-// From version 5 on, with a checksum of 0.
+// Builds a file by hand; from version 5 on with a checksum of 0.
 std::string HandMade(int version, const std::function<void(RdbOutput&)>& items) {
   RdbOutput out(RdbCompression::kOff);
   out.RawBytes("REDIS00" + std::string(version < 10 ? "0" : "") + std::to_string(version));

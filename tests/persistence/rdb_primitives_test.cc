@@ -143,7 +143,7 @@ TEST(RdbInput, LimitsNumbers) {
   EXPECT_TRUE(too_many.Failed());
 }
 
-// Supplies as little as allowed, and records what could have been freed.
+// Supplies as few bytes as allowed, and records which could have been freed.
 class StingySupply final : public RdbSupply {
  public:
   explicit StingySupply(Bytes bytes) : bytes_(bytes) {}

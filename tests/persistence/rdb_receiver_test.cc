@@ -1,4 +1,4 @@
-// An RDB that arrives in pieces is read as the same RDB in a file is.
+// An RDB that arrives in pieces gives the same result as an RDB in a file.
 #include "persistence/rdb_receiver.h"
 
 #include <gtest/gtest.h>
@@ -28,14 +28,14 @@ Keyspace AllTypes() {
   return keyspace;
 }
 
-// What becomes of the content, in pieces whose sizes `next_size` gives: a text as of Outcome.
+// Describes the result for the content, sent in pieces whose sizes `next_size` returns.
 template <class NextSize>
 std::string Receive(Bytes content, KeyspaceSink& sink, NextSize next_size,
                     RdbReadOptions::Checksum checksum = RdbReadOptions::Checksum::kVerify) {
   RdbReceiver receiver(Options(checksum), sink, std::nullopt);
   ReceiverStatus status = ReceiverStatus::kMore;
   while (!content.empty() && status == ReceiverStatus::kMore) {
-    // Its own memory, so that a sanitizer sees who reads it afterwards.
+    // A separate allocation, so that a sanitizer detects later reads.
     const std::string piece(content.substr(0, next_size()));
     content.remove_prefix(piece.size());
     status = receiver.Take(piece);
@@ -114,7 +114,7 @@ TEST(RdbReceiver, FindsTheDamageThatAFileShows) {
   }
 }
 
-// Reading a long value anew with each piece would take a quadratic time: with these sizes, minutes.
+// Starting a long value again with each piece would take quadratic time: with these sizes, minutes.
 TEST(RdbReceiver, ReadsALongValueAFewTimesOnly) {
   Keyspace keyspace = EmptyKeyspace();
   AddHash(keyspace[0], "long", 200'000, Deadlines::kNone);
@@ -134,7 +134,8 @@ TEST(RdbReceiver, DoesNotReserveForKeysThatCannotCome) {
   EXPECT_LE(sink.sizes[0].first, 256u);
 }
 
-// Memory for them is taken at once. A sender that lies must not get more of it than it could fill soon.
+// Memory for the announced keys is allocated immediately. A false announcement must not make the server allocate more
+// than the sender could soon fill.
 TEST(RdbReceiver, BelievesNoneWhoAnnouncesMoreThanAnyoneHas) {
   constexpr uint64_t kMost = 16 * 1024 * 1024;
   for (const std::optional<uint64_t> total : {std::optional<uint64_t>(INT64_MAX), std::optional<uint64_t>()}) {

@@ -40,7 +40,7 @@ RdbValueResult ReadStream(Bytes value) {
   return ReadRdbValue(input, type, {"k", 0, limits, HashKey{1}});
 }
 
-// Entries with and without their own names, deleted entries, two groups.
+// Builds entries with and without their own names, deleted entries, and two groups.
 std::unique_ptr<StreamLog> SomeStream(uint64_t seed, uint64_t entries) {
   Random random(seed);
   auto log = std::make_unique<StreamLog>();
@@ -89,7 +89,7 @@ std::string Packed(const std::vector<std::string>& elements) {
   return maker.Take();
 }
 
-// A stream of the oldest form with one block at 5-0.
+// Builds a stream of the oldest form with one block at 5-0.
 std::string OldStream(const std::vector<std::string>& elements, uint64_t length = 2) {
   RdbOutput out(RdbCompression::kOff);
   out.Type(rdb::Type::kStreamListpacks);
@@ -175,7 +175,7 @@ TEST(RdbStream, RefusesMalformedBlocks) {
   EXPECT_THAT(short_of_one.error().why, HasSubstr("what it says"));
 }
 
-// An empty stream of the oldest form with these groups, each with two consumers of these names.
+// Builds an empty stream of the oldest form with these groups, each with two consumers of these names.
 std::string StreamOfGroups(const std::vector<Bytes>& groups, const std::vector<Bytes>& consumers) {
   RdbOutput out(RdbCompression::kOff);
   out.Type(rdb::Type::kStreamListpacks);

@@ -81,8 +81,8 @@ ValueForm ReadForm(Bytes value, const EncodingLimits& limits = {}) {
   return entry.value()->Form();
 }
 
-// The output of WriteRdbValue is read back as the same value in the same form. Truncated anywhere it is refused. With
-// any bit flipped it is read or refused, and what was read can be written and read again.
+// Checks that the output of WriteRdbValue is read back as the same value in the same form. Truncated anywhere it is
+// refused. With any bit flipped it is read or refused, and what was read can be written and read again.
 void CheckBothWays(const Entry& entry, const EncodingLimits& limits = {}) {
   for (RdbCompression compression : {RdbCompression::kOn, RdbCompression::kOff}) {
     const std::string value = WrittenValue(entry, compression);
@@ -105,7 +105,7 @@ void CheckBothWays(const Entry& entry, const EncodingLimits& limits = {}) {
   }
 }
 
-// A type byte, followed by what `write` writes.
+// Builds a type byte, followed by what `write` writes.
 std::string Value(rdb::Type type, const std::function<void(RdbOutput&)>& write) {
   RdbOutput out(RdbCompression::kOff);
   out.Type(type);
@@ -407,7 +407,7 @@ TEST(RdbHash, IsReadInEveryOldForm) {
   EXPECT_EQ(ReadForm(plain, {.hash_max_listpack_value = 63}), ValueForm::kObject);
 }
 
-// CVE-2026-25243: the long form of a size is for those that need it.
+// CVE-2026-25243: the long form of a size is valid only for sizes that need it.
 TEST(RdbHash, IsRefusedWhenASizeOfAZipmapIsLongerThanNecessary) {
   const auto zipmap = [](const std::string& pair) { return TextValue(rdb::Type::kHashZipmap, "\1"s + pair + '\xff'); };
   const std::string long_text(254, 'x');
