@@ -10,7 +10,7 @@
 namespace respite {
 namespace {
 
-// Checks that both implementations agree.
+// Checks that both implementations agree, and returns their result.
 bool Matches(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive) {
   const bool matches = GlobMatch(pattern, text, mode);
   EXPECT_EQ(Glob(pattern, mode).Matches(text), matches) << pattern << " on " << text;
@@ -71,9 +71,9 @@ TEST(GlobMatch, KeepsRedisOddities) {
   EXPECT_TRUE(Matches("", ""));
   EXPECT_FALSE(Matches("*", ""));     // not even a star
   EXPECT_TRUE(Matches("[a", "a"));    // the class ends with the pattern
-  EXPECT_TRUE(Matches("[a-", "-"));   // no range without its end
+  EXPECT_TRUE(Matches("[a-", "-"));   // a range needs an end
   EXPECT_FALSE(Matches("[", "["));    // an empty class matches nothing
-  EXPECT_TRUE(Matches("[^", "x"));    // and its complement everything
+  EXPECT_TRUE(Matches("[^", "x"));    // and its complement matches everything
   EXPECT_TRUE(Matches("[a-]", "^"));  // the range from ']' to 'a'
   EXPECT_FALSE(Matches("[a-]", "-"));
   EXPECT_TRUE(Matches("[\\", "\\"));  // nothing left to escape

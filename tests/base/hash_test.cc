@@ -50,7 +50,7 @@ TEST(HashTest, IsSipHash13) {
   }
 }
 
-// Typical key names: the hash must cope with long common parts.
+// Typical key names: the hash must handle long common parts well.
 struct Names {
   const char* label;
   std::string (*name)(uint64_t number);
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Names{"LongEqualEnds", [](uint64_t number) { return FourBytes(number).append(100, 'a'); }}),
     [](const auto& names) { return std::string(names.param.label); });
 
-// The deviation of the counts from a uniform distribution, in standard deviations of chi-square.
+// Returns the deviation of the counts from a uniform distribution, in standard deviations of chi-square.
 double Deviation(const std::vector<uint64_t>& counts, size_t total) {
   const double expected = static_cast<double>(total) / static_cast<double>(counts.size());
   double sum = 0;

@@ -54,7 +54,7 @@ TEST(LatencyHistogram, FindsPercentiles) {
   EXPECT_EQ(histogram.ValueAtPercentile(0), 1U);
 }
 
-// The bounds are those Redis reports, 33 and 66 included.
+// The bounds are those that Redis reports, including 33 and 66.
 TEST(LatencyHistogram, ReportsDoublingMicroseconds) {
   LatencyHistogram histogram;
   for (uint64_t us = 1; us <= 500'000; us *= 2) histogram.Record(us * 1000);

@@ -13,7 +13,7 @@ struct TestTicks {
 
 constexpr uint64_t kTicksPerUs = 2600;
 
-// A pace whose time a test passes, together with the counter.
+// A pace on which a test lets time pass, together with the counter.
 class TestPace final : public Pace {
  public:
   int64_t NowUs() const override {
@@ -34,7 +34,7 @@ class TestPace final : public Pace {
 
 using Timer = LapTimerOf<TestTicks>;
 
-// Lets so much time pass that the timer knows the rate, and begins a lap.
+// Lets enough time pass that the timer knows the rate, and begins a lap.
 void LearnRate(Timer& timer, TestPace& pace) {
   timer.Begin();
   pace.PassUs(30'000);
@@ -108,7 +108,7 @@ TEST(LapTimerTest, LearnsAnotherRate) {
   EXPECT_EQ(readings, 0);
 }
 
-// Begins a lap every millisecond for `laps` of them, and expects the time within each to pass as the pace's does.
+// Begins a lap every millisecond for `laps` laps, and expects the time within each to pass as the pace's does.
 void ExpectRightLaps(Timer& timer, TestPace& pace, int laps) {
   for (int i = 0; i < laps; ++i) {
     EXPECT_EQ(timer.Begin(), pace.now_us);
@@ -166,7 +166,8 @@ TEST(LapTimerTest, UsesNoCounterThatStandsStill) {
   }
 }
 
-// On the machine itself: a reading lies between two of the pace, but for the rounding and a small error of the rate.
+// On the machine itself: a reading is between two readings of the pace, except for rounding and a small error of the
+// rate.
 TEST(LapTimerTest, AgreesWithTheMachinesPace) {
   const SystemPace pace;
   LapTimer timer(pace);

@@ -107,7 +107,7 @@ TEST_F(LogTest, PrintsOtherForms) {
             "pid=" + pid + " role=child timestamp=\"2026-11-20T18:17:41.123-08:00\" level=notice message=\"x\"\n");
 }
 
-// Parts of a text come from clients, scripts and other servers: they must not look like another line.
+// Parts of a text come from clients, scripts and other servers. They must not be able to imitate another line.
 TEST_F(LogTest, WritesEachTextOnOneLine) {
   Logger log(clock_, pipe_[1]);
   const auto written = [&](const std::string& text) {

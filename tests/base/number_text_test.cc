@@ -185,7 +185,7 @@ TEST(DoubleText, PicksPlainOrExponent) {
   }
 }
 
-// These are not the shortest texts, but those of Redis 7.2.
+// These are not the shortest texts, but Redis 7.2 prints them.
 TEST(DoubleText, HasTheDigitsOfGrisu2) {
   EXPECT_EQ(DoubleText(5e22), "49999999999999996000000");
   EXPECT_EQ(DoubleText(4.91e-6), "4.9099999999999996e-6");
