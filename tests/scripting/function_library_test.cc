@@ -1,4 +1,4 @@
-// Libraries of functions without a server: what a text may do while it is loaded, every refusal, and that a failure
+// Libraries of functions without a server: what code may do while it is loaded, every refusal, and that a failure
 // changes nothing.
 
 #include "scripting/function_library.h"
@@ -13,7 +13,7 @@
 namespace respite {
 namespace {
 
-// Time passes with each reading of the clock.
+// A host on which each reading of the clock lets time pass.
 class Host final : public ScriptHost {
  public:
   Bytes RunCommand(std::span<const Bytes>) noexcept override { return {}; }
@@ -41,18 +41,18 @@ std::string Registers(const std::string& function) {
 
 class FunctionLibraryTest : public testing::Test {
  protected:
-  // The library's name, or the error.
+  // Returns the library's name, or the error.
   std::string Load(const std::string& code, OnExisting on_existing = OnExisting::kRefuse) {
     const auto loaded = libraries_.Load(code, on_existing);
     return loaded ? loaded.value()->name : loaded.error();
   }
-  // The result of loading code as a new library.
+  // Returns the result of loading code as a new library.
   std::string Try(const std::string& body) { return Load(Code("tried", body), OnExisting::kReplace); }
   std::string Restore(const std::vector<std::string>& codes, Policy policy) {
     const auto restored = libraries_.Restore(codes, policy, FunctionLibraries::TimeLimit::kEach);
     return restored ? "" : restored.error();
   }
-  // Names of all libraries and functions: "a(f g) b(h)".
+  // Returns the names of all libraries and functions: "a(f g) b(h)".
   std::string All() {
     std::string all;
     size_t functions = 0;
@@ -230,7 +230,7 @@ TEST_F(FunctionLibraryTest, EndsCodeThatTakesTooLong) {
   EXPECT_EQ(Try(Registers("f")), "tried");  // nothing of the first attempt is left
 }
 
-// A library that a server has accepted may take longer where it is loaded next.
+// A library that a server once accepted may take longer when it is loaded again.
 TEST_F(FunctionLibraryTest, ALibraryThatWasAcceptedHasMoreTime) {
   host_.step_ms = 1;
   const std::string code = Code("slow", "for i = 1, 20000000 do end\n" + Registers("f"));
@@ -241,7 +241,8 @@ TEST_F(FunctionLibraryTest, ALibraryThatWasAcceptedHasMoreTime) {
   EXPECT_GT(host_.now_ms - refused_ms, FunctionLibraries::kLoadTimeoutMs);
 }
 
-// The timer of the first thread does not reach the others. The loop ends by itself, so that the test fails, not hangs.
+// The timer of the first thread does not reach the others. The loop ends by itself, so that the test fails instead of
+// hanging.
 TEST_F(FunctionLibraryTest, EndsCodeThatTakesTooLongOnEachThread) {
   constexpr char kTimeout[] = "Error registering functions: ERR FUNCTION LOAD timeout";
   host_.step_ms = 1000;
@@ -260,8 +261,9 @@ TEST_F(FunctionLibraryTest, DeepCallsGoOnWhileTheyAreWatched) {
   EXPECT_FALSE(loaded);
 }
 
-// What is restored together shares the time, since no other client is served meanwhile; what this server accepted
-// before has it for each library. The loops are long enough for several looks at the clock on any machine.
+// Libraries that are restored together share one time limit, since no other client is served meanwhile. Libraries that
+// this server accepted before have the limit each. The loops are long enough for several readings of the clock on any
+// machine.
 TEST_F(FunctionLibraryTest, RestoredLibrariesHaveALimitTogetherOrEach) {
   std::vector<std::string> codes;
   for (const char* name : {"a", "b", "c", "d"})
@@ -276,13 +278,13 @@ TEST_F(FunctionLibraryTest, RestoredLibrariesHaveALimitTogetherOrEach) {
   host_.step_ms = 400;
   codes.pop_back();
   EXPECT_FALSE(libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kTogether));
-  // What was loaded before is not lost because the machine is busy now.
+  // Libraries that were loaded before must not be lost because the machine is busy now.
   host_.step_ms = 10'000;
   EXPECT_TRUE(libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kNone));
   EXPECT_EQ(All(), "a(a) b(b) c(c) d(d)");
 }
 
-// The text of a comment, which only the compiler reads: it needs no code that runs to take for ever.
+// A long comment, which only the compiler reads: compiling can take forever without running any code.
 TEST_F(FunctionLibraryTest, TheLimitIsForTheCompilerToo) {
   host_.step_ms = 1000;
   std::string code = Registers("f");

@@ -282,7 +282,7 @@ TEST(Cjson, DecodesWhatItEncodes) {
             "the same");
 }
 
-// A megabyte of Lua data whose JSON would take exabytes.
+// A megabyte of Lua data whose JSON would need exabytes.
 TEST(Cjson, EndsWithinItsMemory) {
   LimitedMemory memory(16 << 20);
   {

@@ -170,7 +170,7 @@ TEST(Cmsgpack, EndsWithinItsMemory) {
       return cmsgpack.pack(all)
     end)())"),
               "error: not enough memory");
-    // False lengths reserve almost no memory.
+    // False lengths reserve hardly any memory.
     EXPECT_EQ(state.Show(R"(cmsgpack.unpack(string.rep("\221\255\255\255\255", 2000)))"),
               "error: user_script:1: Missing bytes in input.");
     EXPECT_EQ(state.Show(R"(cmsgpack.unpack(string.rep("\222\255\255", 2000)))"),

@@ -77,7 +77,7 @@ TEST(TruncatedNumbers, AreThoseOfTheProcessor) {
   EXPECT_EQ(TruncatedUnsigned(HUGE_VAL), 0u);
 }
 
-// ScriptWatch sets the count of the hook to 1 when a script has not looked for a while.
+// ScriptWatch sets the count of the hook to 1 when a script has not checked the time for a while.
 TEST(WorkCount, ListensSoonAfterTheWatchWantsIt) {
   Lua51State state;
   static int looks;

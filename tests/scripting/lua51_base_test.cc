@@ -82,7 +82,7 @@ TEST(Lua51Base, BehaveAsInRedis) {
       {R"lua(local V = {} V.__index = V function V.new(x) return setmetatable({x = x}, V) end function V:get() return self.x end V.__add = function(a, b) return V.new(a.x + b.x) end V.__tostring = function(v) return "V(" .. v.x .. ")" end V.__eq = function(a, b) return a.x == b.x end return show(tostring(V.new(1) + V.new(2)), V.new(1) == V.new(1), V.new(3):get()))lua"sv,
        "V(3)|true|3"sv},
       {R"lua(local d = setmetatable({}, {__index = {x = 1}, __mode = "k"}) return show(d.x, d.y))lua"sv, "1|nil"sv},
-      // With the ephemeron tables of 5.4 the collector needs a minute for this chain.
+      // With the ephemeron tables of Lua 5.4 the collector would need a minute for this chain.
       {R"lua(local t = setmetatable({}, {__mode = "k"}) local first = {} local key = first for i = 1, 60000 do local next_key = {} t[key] = {next_key} key = next_key end key = nil collectgarbage() return show(next(t) ~= nil))lua"sv,
        "true"sv},
       {R"lua(local ok, e = pcall(function() local function deep(n) if n == 0 then error("bottom") end deep(n - 1) end deep(50) end) return e)lua"sv,

@@ -1,4 +1,4 @@
-// How numbers are computed and printed, and the rest of the language.
+// How numbers are computed and printed, and other parts of the language.
 #include <gtest/gtest.h>
 
 #include "lua51_programs.h"
@@ -21,7 +21,7 @@ TEST(Lua51Lengths, AreDoubles) {
   });
 }
 
-// The result of a proxy's __len stays unchanged.
+// The length of a proxy is exactly what its __len returns.
 TEST(Lua51Lengths, AreThoseOfAProxy) {
   ExpectResults({
       {"local p=newproxy(true) getmetatable(p).__len=function() return '10' end return show(type(#p), #p..'x')",
@@ -92,7 +92,7 @@ line
   });
 }
 
-// Both operands variables, one a constant, both constants, texts, and objects with a metamethod.
+// Both operands are variables, one is a constant, both are constants, texts, or objects with a metamethod.
 TEST(Lua51Numbers, RemaindersRoundAsInRedis) {
   ExpectResults({
       {R"lua(local a, b, c = 1, 0.1, 0 return show(a % b, a % 0.1, 1 % b, 1 % 0.1, 5 % (a / c), 100 % 0.3, a * 100 % 0.3, -a % b, 5.3 % -b))lua"sv,

@@ -28,7 +28,7 @@ std::string Lua51State::Run(Bytes source) {
   struct Work {
     std::string text;
   } work{std::string(kShow) + std::string(source)};
-  // In a protected call, because memory may be short for the source as well.
+  // In a protected call, because there may be too little memory for the source as well.
   lua_pushcfunction(lua_, [](lua_State* lua) {
     const auto& load = *static_cast<Work*>(lua_touserdata(lua, 1));
     if (LoadSource(lua, load.text, "@user_script") != LUA_OK) lua_error(lua);
@@ -56,7 +56,7 @@ void ExpectToSurviveFailures(Bytes source) {
   state.memory().FailAfter(INT64_MAX);
   state.Run(source);
   const int64_t calls = state.memory().Calls();
-  const int64_t points = calls < kManyCalls ? calls : 5;  // long programs take too long for each allocation
+  const int64_t points = calls < kManyCalls ? calls : 5;  // all points of a long program take too long
   for (int64_t allowed = 0; allowed <= calls; allowed += 1 + calls / (points + 1)) {
     state.memory().FailAfter(allowed);
     state.Run(source);

@@ -23,11 +23,11 @@ class Lua51State {
   Lua51State(const Lua51State&) = delete;
   Lua51State& operator=(const Lua51State&) = delete;
 
-  // The first result as text, or "ERR " and the message. Programs can call `show`, which formats all its arguments,
-  // separated by bars.
+  // Returns the first result as text, or "ERR " and the message. Programs can call `show`, which formats all its
+  // arguments, separated by bars.
   std::string Run(Bytes source);
   lua_State* lua() { return lua_; }
-  // If this memory fails, only the program that Run executes next ends.
+  // A failure of this memory ends only the program that Run executes next.
   FailingMemory& memory() { return memory_; }
 
  private:

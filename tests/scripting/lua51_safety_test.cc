@@ -1,4 +1,5 @@
-// What a script may try to escape the sandbox, to leave something behind or to break the server; and random numbers.
+// What a script may try in order to escape the sandbox, to leave something behind, or to break the server; and random
+// numbers.
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -84,7 +85,7 @@ TEST(Lua51Safety, NestingEndsWithAnError) {
             "ended");
 }
 
-// An endless match calls the hook as an endless loop does, so that it can be ended.
+// An endless match calls the hook, like an endless loop, so that it can be ended.
 TEST(Lua51Safety, LongMatchesCallTheHook) {
   const std::string match = "return string.find(('a'):rep(5000), ('%s'):rep(20) .. 'b')";
   for (const char* item : {"a*", "[a-z]*", "a-"}) {
@@ -97,7 +98,7 @@ TEST(Lua51Safety, LongMatchesCallTheHook) {
   }
 }
 
-// Each step of these compares many bytes: with few steps they would run for minutes.
+// Each step of these comparisons reads many bytes: counted only in steps, they would run for minutes.
 TEST(Lua51Safety, LongComparisonsCallTheHook) {
   for (const Bytes source :
        {"string.find(('('):rep(20000), '%b()')", "string.find(('a'):rep(20000), ('a'):rep(10000) .. '.b')",
@@ -111,7 +112,7 @@ TEST(Lua51Safety, LongComparisonsCallTheHook) {
   }
 }
 
-// Loops of libraries that would run for minutes end when the script is ended.
+// Loops in library functions that would run for minutes end when the script is ended.
 TEST(Lua51Safety, LongLoopsOfLibrariesCallTheHook) {
   for (const Bytes source :
        {"table.insert({}, -2147483648, 1)",
@@ -132,7 +133,7 @@ TEST(Lua51Safety, PlainTextIsFoundInLinearTime) {
       "nil|nil|1048577");
 }
 
-// The order of a table is the same in every process, and equals the order of 5.1.
+// The order of a table is the same in every process, and equals the order of Lua 5.1.
 TEST(Lua51Order, IsThatOfRedis) {
   EXPECT_EQ(Lua51State().Run("local order, names = '', {} for name in ('abcdefghijklmnop'):gmatch('.') do "
                              "names[name] = 1 end for name in pairs(names) do order = order .. name end return order"),

@@ -1,4 +1,4 @@
-// Compiling: error texts, escapes, functions that load text, environments.
+// Compiling: error texts, escapes, functions that load code, environments.
 #include <gtest/gtest.h>
 
 #include "lua51_programs.h"
