@@ -92,7 +92,7 @@ char ModelByte(BitOperation operation, char a, char b) {
   }
 }
 
-// One bit of the result, from those of the sources.
+// Returns one bit of the result, computed from the bits of the sources.
 bool ModelBit(BitOperation operation, const std::vector<bool>& bits) {
   const auto set = std::ranges::count(bits, true);
   const auto set_in_others = set - (bits[0] ? 1 : 0);
@@ -129,7 +129,7 @@ std::string ModelCombined(BitOperation operation, const std::vector<std::string>
 
 class CombineTest : public testing::TestWithParam<BitOperation> {
  protected:
-  // The longest source; there may be several.
+  // Returns the longest source; there may be several.
   static size_t LongestOf(const std::vector<std::string>& sources) {
     return std::ranges::max_element(sources, {}, &std::string::size)->size();
   }

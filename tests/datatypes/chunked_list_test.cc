@@ -172,7 +172,7 @@ class ModelledList {
     ASSERT_EQ(found->chunk, place.chunk);
     ASSERT_EQ(found->index, place.index);
   }
-  // Moves a cursor some steps in either direction from a random place.
+  // Moves a cursor some steps in either direction from a random position.
   void Walk() {
     if (model_.empty()) return;
     size_t index = AnyIndex();
@@ -244,7 +244,7 @@ TEST(ChunkedList, FillsChunksByCountOrBytes) {
   const auto text = [](size_t) { return std::string("abcdefgh"); };  // 10 bytes of listpack
   EXPECT_EQ(Filled(10, 3, text)->ChunkCount(), 4u);
   EXPECT_EQ(Filled(10, 0, text)->ChunkCount(), 10u);
-  // 7 + 10 n + 16 <= 8192, with n there already: the 817th is the last that fits.
+  // 7 + 10 n + 16 <= 8192 with n elements already present: the 817th is the last that fits.
   EXPECT_EQ(Filled(817, -2, text)->ChunkCount(), 1u);
   EXPECT_EQ(Filled(818, -2, text)->ChunkCount(), 2u);
   EXPECT_EQ(Filled(817, 10000, text)->ChunkCount(), 1u);

@@ -37,8 +37,8 @@ TEST(GeohashTest, TheEdgesOfTheMapHaveScores) {
       EXPECT_TRUE(PointOfScore(static_cast<double>(GeoScore({longitude, latitude}))).IsOnMap());
 }
 
-// Never on the eastern or northern edge, whose cells are beyond the map: no double has their whole score, in Redis
-// neither.
+// Never returns a point on the eastern or northern edge, whose cells are beyond the map: no double can represent their
+// whole score, in Redis neither.
 GeoPoint RandomPoint(Random& random, double most_latitude) {
   auto between = [&](double reach) { return (static_cast<double>(random.Below(2'000'000)) / 1e6 - 1) * reach; };
   return {between(GeoPoint::kMaxLongitude), between(most_latitude)};

@@ -154,7 +154,7 @@ TYPED_TEST(HashCollision, ChangesAtRandomLeaveItSound) {
 TYPED_TEST(HashCollision, DrawsAreFair) {
   this->FillTo(1000);
   std::unordered_map<const Item*, double> counts;
-  constexpr double kDraws = 200;  // of each
+  constexpr double kDraws = 200;  // draws of each item
   for (double i = 0; i < kDraws * 1000; ++i) ++counts[this->index_.PickRandom(this->random_)];
   for (const auto& item : this->items_) EXPECT_NEAR(counts[item.get()], kDraws, 8 * std::sqrt(kDraws)) << item->key;
   size_t seen = 0;

@@ -195,7 +195,8 @@ TEST(HashIndexTest, NoStepDependsOnTheSize) {
   EXPECT_LE(longest, kLooksAtMost);
 }
 
-// Splits and merges read the hints of the table, but for the steps from depth 9 to 10 and back, where they are renewed.
+// Splits and merges read the hints of the table instead of the items, except in the steps from depth 9 to 10 and back,
+// which renew the hints.
 TEST(HashIndexTest, SplitsAndMergesReadNoItem) {
   constexpr uint64_t kKeys = 1'000'000;
   IndexModel model(11);
@@ -215,7 +216,7 @@ TEST(HashIndexTest, SplitsAndMergesReadNoItem) {
   for (IndexItem& item : items) {
     if (&item - items.data() >= 1000) model.index.Remove(item.key, model.index.Hash(item.key));
   }
-  EXPECT_LT(IndexItem::looks, 2 * kKeys);  // once to find it, sometimes another one with the same tag
+  EXPECT_LT(IndexItem::looks, 2 * kKeys);  // reads the item, and sometimes another one with the same tag
   ASSERT_TRUE(model.index.CheckInvariants());
 }
 
@@ -262,7 +263,7 @@ TEST(HashIndexTest, ScanOfAQuietTableVisitsEachOnce) {
 struct ScanUnderChange {
   const char* name;
   uint64_t others_at_start;
-  uint64_t insert_percent;  // of the changes; the rest are removals
+  uint64_t insert_percent;  // percentage of insertions among the changes; the rest are removals
   uint64_t changes_per_step;
 };
 
@@ -367,7 +368,7 @@ TEST(HashIndexTest, PickRandomIsFair) {
   IndexModel grown(42);
   for (uint64_t i = 0; i < kLeft; ++i) grown.Insert(KeyOf(i));
   EXPECT_LT(ChiSquare(grown, 100'000), kChiSquareAtMost);
-  // Pages of very different fill and depth.
+  // The pages differ much in fill and depth.
   IndexModel shrunk(43);
   for (uint64_t i = 0; i < 20 * kLeft; ++i) shrunk.Insert(KeyOf(i));
   for (uint64_t i = kLeft; i < 20 * kLeft; ++i) shrunk.Remove(KeyOf(i));

@@ -25,7 +25,7 @@ class HashModel {
  public:
   HashModel(uint64_t seed, EncodingLimits limits) : random_(seed), data_(HashKey{seed}), limits_(limits) {}
 
-  // One edit as a command makes it: removes expired fields first.
+  // Makes one edit as a command does: removes expired fields first.
   void Step() {
     now_ms_ += static_cast<int64_t>(random_.Below(20));
     Purge();
@@ -43,7 +43,7 @@ class HashModel {
         return SetDeadline(field);
     }
   }
-  // Lets time pass; nothing is purged.
+  // Lets time pass without purging.
   void Wait(int64_t ms) { now_ms_ += ms; }
   void Check() {
     const Hash hash = Open();

@@ -173,7 +173,7 @@ TEST_P(ListModel, AgreesWithDeque) {
   const int least_changes = GetParam() == 1 ? 0 : 3;
   int changes = 0;
   bool was_packed = true;
-  // A list limited in bytes rarely changes its encoding: continues until it has changed in both directions.
+  // A list limited in bytes rarely changes its encoding, so this continues until it has changed in both directions.
   for (int step = 0; step < 1500 || (changes < least_changes && step < 50'000); ++step) {
     ASSERT_NO_FATAL_FAILURE(Step());
     ASSERT_NO_FATAL_FAILURE(Check()) << "step " << step;

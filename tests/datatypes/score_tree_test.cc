@@ -42,7 +42,7 @@ class TreeModel {
     if (!records.insert(record).second) return ScoredMember::Destroy(record);
     tree.Insert(record);
   }
-  // The record at or above a random position.
+  // Returns the record at or above a random position.
   ScoredMember* Pick() {
     ScoredMember* probe =
         ScoredMember::Create((*records.begin())->Score() + random.Unit() * Width(), MemberOf(random.Below(4'000)));
