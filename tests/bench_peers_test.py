@@ -1,4 +1,4 @@
-"""The gate of bench/peers.py: what it calls worse, with made-up figures."""
+"""The check of bench/peers.py: which figures it reports as worse, with made-up figures."""
 import contextlib
 import io
 import json
@@ -18,7 +18,8 @@ def figure(ours, **others):
 
 class PeersTest(unittest.TestCase):
     def gate(self, first, *again, before, only=()):
-        """The number of rows that got worse, and what was printed. `again`: what measuring once more gives."""
+        """Returns the number of rows that got worse, and the output. `again`: the figures of the repeated
+        measurement."""
         with tempfile.TemporaryDirectory() as folder:
             baseline = pathlib.Path(folder) / "baseline.json"
             baseline.write_text(json.dumps({"version": "x", "rows": before}))

@@ -1,5 +1,5 @@
-"""`./dev setup` on simulated systems (our own dpkg-query and apt-cache): which packages are missing, and which names
-are installed; and what `./dev` says on systems other than Linux (our own uname)."""
+"""`./dev setup` on simulated systems (with imitations of dpkg-query and apt-cache): which packages are missing, and
+which names are installed. Also what `./dev` prints on systems other than Linux (with an imitation of uname)."""
 import os
 import pathlib
 import re
@@ -28,7 +28,8 @@ class DevSetupTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             self.program(folder, "dpkg-query", "".join(f"echo 'installed {name}'\n" for name in installed))
             known = "|".join(sorted(distribution))
-            # A long table of versions follows: who stops to read after the second line must not take that for a failure.
+            # A long table of versions follows. A reader that stops after the second line must not regard the closed
+            # pipe as a failure.
             table = "head -c 200000 /dev/zero | tr '\\0' x"
             self.program(folder, "apt-cache",
                          f"case $2 in {known}) echo 'Candidate: 1' ;; *) echo 'Candidate: (none)' ;; esac\n{table}\n")
@@ -80,7 +81,7 @@ class DevSetupTest(unittest.TestCase):
         self.assertEqual(set(), self.asked_for(UBUNTU_22, "clang", {"clang-14", "llvm-14"}))
 
     def test_a_package_needs_only_what_its_kind_needs(self):
-        """Each kind of package on a system that has only what ./dev run needs."""
+        """Prints each kind of package on a system that has only what ./dev run needs."""
         java = {"default-jdk-headless", "maven"}
         of_all = {"binutils", "python3"}
         distribution = DEBIAN_12 | java | of_all | {"rpm", "g++-aarch64-linux-gnu"}
@@ -115,7 +116,7 @@ class DevSetupTest(unittest.TestCase):
                 self.assertIn(words, run.stderr)
 
     def test_linux_is_known(self):
-        """Also as WSL 2, whose kernel has Microsoft's name in small letters."""
+        """Also on WSL 2, whose kernel has Microsoft's name in small letters."""
         with tempfile.TemporaryDirectory() as folder:
             self.program(folder, "uname", "echo Linux 5.15.153.1-microsoft-standard-WSL2\n")
             run = subprocess.run([ROOT.resolve() / "dev", "help"], capture_output=True, text=True, timeout=60, check=False,
@@ -124,7 +125,7 @@ class DevSetupTest(unittest.TestCase):
         self.assertIn("usage: ./dev", run.stdout)
 
     def test_nothing_before_the_check_is_new(self):
-        """A Mac's bash is 3.2: it ends at the check, before it meets what it cannot parse."""
+        """A Mac's bash is 3.2: it ends at the check, before it reaches code that it cannot parse."""
         head = (ROOT / "dev").read_text(encoding="utf-8").split("\ncd ", 1)[0]
         self.assertIn("exit 1\nfi", head)
         for new in ("local -n", "mapfile", "^^", "[[", "readlink", "declare -A", "${instead,"):

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def short(room):
-    """The name of a room in the third column: server/net -> net."""
+    """Returns the name of a room in the third column: server/net -> net."""
     return room.removeprefix("server/")
 
 
@@ -41,7 +41,7 @@ INNERMOST_FIRST = sorted(ROOMS, key=len, reverse=True)
 ASIO_FILES = re.compile(r"^server/(net/(event_loop|socket_poller|link_connection)|node/(listener|node_host))\.(cc|h)$")
 LIGHT_ASIO = {"asio/io_context.hpp", "asio/error_code.hpp", "asio/ts/netfwd.hpp", "asio/detail/config.hpp"}
 
-# Units that include each other, directly or through others: no more groups than this, and none larger.
+# Units that include each other, directly or through others: these are limits on the number and the size of such groups.
 MOST_CYCLES = 14
 MOST_UNITS_IN_A_CYCLE = 5
 
@@ -59,7 +59,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
 
 def room_of(path):
-    """base/bytes.h -> base, server/net/tls/tls.h -> server/net; None for a file in no room."""
+    """Returns base/bytes.h -> base, server/net/tls/tls.h -> server/net; None for a file in no room."""
     return next((room for room in INNERMOST_FIRST if path.startswith(room + "/")), None)
 
 
@@ -83,7 +83,7 @@ def all_includes():
 
 
 def included_rooms():
-    """For each room the rooms that its files really include."""
+    """Returns for each room the rooms that its files really include."""
     found = {room: set() for room in ROOMS}
     for room, _, _, quote, header in all_includes():
         if quote == '"' and room and room_of(header):
@@ -92,7 +92,7 @@ def included_rooms():
 
 
 def linked_rooms():
-    """For each room the rooms that its link line in CMakeLists.txt names."""
+    """Returns for each room the rooms that its link line in CMakeLists.txt names."""
     library = {"respite_" + short(room).replace("/", "_"): room for room in ROOMS}
     text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
     return {room: {library[name] for name in links.split() if name in library}
@@ -105,7 +105,7 @@ def unit_of(path):
 
 
 def unit_cycles():
-    """The groups of units in which each one includes each other, directly or through others. Largest first."""
+    """Returns the groups of units in which each one includes each other, directly or through others. Largest first."""
     graph = {}
     for _, path, _, quote, header in all_includes():
         if quote == '"':
@@ -148,7 +148,7 @@ class LayeringTest(unittest.TestCase):
     def test_link_lines_say_what_the_table_says(self):
         links = linked_rooms()
         self.assertEqual(list(ROOMS), list(links), "CMakeLists.txt and docs/architecture.md have the same rooms in the same order")
-        linked = {}  # with the rooms that those link
+        linked = {}  # and the rooms that those link
         for room, direct in links.items():
             linked[room] = direct.union(*(linked[other] for other in direct))
         offences = [f"{room}: {other}" for room in ROOMS for other in ROOMS[room] - linked[room]]

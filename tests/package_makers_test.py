@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The makers of packages, with a text in the place of the program: what they put into archives, and that they make the same
-octets again. `./dev package --test` tests the packages themselves."""
+"""The makers of packages, with a text in place of the program: what they put into archives, and that repeated runs give
+the same bytes. `./dev package --test` tests the packages themselves."""
 import pathlib
 import shutil
 import subprocess
@@ -92,7 +92,7 @@ class MakersTest(unittest.TestCase):
 
 
 class ChecksTest(unittest.TestCase):
-    """What the checks above would find."""
+    """Returns what the checks above would find."""
 
     def test_objections(self):
         member = archive_checks.Member

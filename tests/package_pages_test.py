@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What pages say of packages: the version of the project, every kind that is made, and no line that asks a registry for a name
-that is not ours. Also README's figures, and the links of all pages."""
+"""What pages say about packages: the version of the project, every kind that is made, and no line that requests a name
+from a registry where the name is not ours. Also README's figures, and the links of all pages."""
 import pathlib
 import re
 import sys
@@ -13,7 +13,8 @@ from makers import facts  # noqa: E402
 PAGES = ["README.md", "docs/install.md", "docs/releasing.md"]
 ALL_PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (
     *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("packaging/**/*.md"), *ROOT.glob("tests/external/clients/*.md")))
-# How to install a package of this project, and what such a line must contain, so that no registry is asked for its name.
+# Commands that install a package of this project, and the text that such a line must contain, so that it requests the
+# name from no registry.
 INSTALLS = {re.compile(r"pip install .*respite"): "--no-index --find-links", re.compile(r"npm (?:install|i) .*respite"): "--offline",
             re.compile(r"go get \S*respite"): "GOPROXY=\"file://", re.compile(r"cargo add .*respite"): "--registry respite"}
 LINK = re.compile(r"\]\(([^)\s]*)\)")
@@ -39,7 +40,7 @@ class PackagePagesTest(unittest.TestCase):
         self.assertLessEqual(names, set(re.findall(r"\w+", usage)))
 
     def test_names_of_the_program_are_where_packages_have_them(self):
-        """What the program does under a name, its packages offer under that name."""
+        """The packages offer every name under which the program has another function."""
         for name in ("-cli", "-check-rdb", "-check-aof"):
             self.assertIn(f'"{name}"', text_of("server/config/command_line.cc"))
             self.assertIn(f"respite{name}", facts.TOOL_NAMES)
@@ -94,7 +95,7 @@ class PackagePagesTest(unittest.TestCase):
 
 
 def anchors(path):
-    """As GitHub makes them of headings."""
+    """Returns the anchors that GitHub makes from headings."""
     headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

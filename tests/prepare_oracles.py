@@ -23,7 +23,7 @@ WRAPPER = '#!/bin/sh\nexec "{loader}" --library-path "{libraries}" "{program}" "
 
 
 class Failure(Exception):
-    """Why there are no oracles; shown to the user."""
+    """The reason why there are no oracles; shown to the user."""
 
 
 def folder():
@@ -49,7 +49,7 @@ class Steps:
 
 
 def apt_options(place):
-    """An apt that uses only the keys and the proxy of this system."""
+    """Creates an apt configuration that uses only the keys and the proxy of this system."""
     for part in ("state/lists/partial", "cache/archives/partial"):
         (place / part).mkdir(parents=True)
     (place / "status").touch()
@@ -62,7 +62,7 @@ def apt_options(place):
 
 
 def download(steps, place):
-    """All packages that the servers need on an empty system."""
+    """Returns all packages that the servers need on an empty system."""
     options = apt_options(place)
     steps.run("apt-get", "-qq", *options, "update")
     if not any((place / "state/lists").glob("*Packages*")):

@@ -7,8 +7,9 @@
     tests/run.py --build-dir build/test NAME       the tests with NAME in their name: Suite.Test, script.Class.test
     tests/run.py --targets [--all|--quick|NAME]    the targets to build for these tests; fails if no test has that name
 
-A test is a GoogleTest binary (in shards, when it takes long) or a Python script. Each runs with a temporary folder of its own,
-and fails if it leaves something there. The times of each run are kept beside the logs, for a better estimate in the next one."""
+A test is a GoogleTest binary (in shards, when it takes long) or a Python script. Each runs with its own temporary
+folder, and fails if it leaves something there. The times of each run are kept next to the logs, and improve the
+estimates of the next run."""
 import argparse
 import collections
 import contextlib
@@ -30,7 +31,7 @@ TESTS = ROOT / "tests"
 ROOMS = ("base", "protocol", "datatypes", "persistence", "scripting", "server")
 LIMIT_S = 600
 SERVER_SHARDS = 4
-# A processor has four shares. A script that mostly waits, for failovers and timeouts, takes one.
+# A processor counts as four shares. A script that mostly waits, for failovers and timeouts, takes one.
 SHARES = 4
 WAITING = {"sentinel_test", "replication_test", "replication_tls_test", "blocking_differential_test", "migrate_test"}
 # They measure latencies of other clients during attacks, so nothing else may run at the same time.
@@ -41,7 +42,7 @@ BASIC = {"acl_start_test", "aof_effects_test", "aof_replay_test", "check_tools_t
          "launch_contract_test", "launch_harnesses_test", "lint_test", "migrate_test", "node_group_test", "printed_lines_test",
          "recording_test", "regress_test", "replication_test", "report_test", "reproducible_test", "restarts_test",
          "slot_migration_test", "test_profile_test", "tls_test", "transcripts_test", "worlds_test"}
-# Seconds, before a run has measured them.
+# Estimated durations in seconds, used before a run has measured them.
 EXPECTED_S = {"sentinel_test": 250, "cluster_move_test": 139, "cluster_test": 84, "out_of_memory_test": 72, "datatypes": 65,
               "sentinels_at_once_test": 55, "cluster_tls_test": 54, "replication_test": 46, "hostile_connections_test": 43,
               "replication_tls_test": 38, "server": 35, "hostile_data_test": 27, "transcripts_test": 18, "node_group_test": 16}
@@ -61,7 +62,7 @@ COMPARED = re.compile(r"^Compared with (.*): (\d+)$", re.M)
 @dataclasses.dataclass
 class Test:
     name: str
-    path: pathlib.Path  # of the script, or of the folder of sources
+    path: pathlib.Path  # the path of the script, or of the folder of sources
     is_binary: bool
     shard: int = 0
     shards: int = 1
@@ -113,7 +114,7 @@ def script_names(path):
 
 def has_name(test, wanted):
     if not test.is_binary and wanted.split(".")[0] == test.name:
-        return True  # some classes are made for each server that is compared with
+        return True  # some classes are made for each server of the comparison
     plain = re.sub(r"/\d+$", "", wanted)  # one parameter of a test
     return any(plain in name for name in (cpp_names if test.is_binary else script_names)(test.path))
 
@@ -176,7 +177,7 @@ def output_counts(text, succeeded, is_narrowed):
     else:
         counts = Counts()
     all_skipped = counts.skipped and not counts.passed and not counts.failed and not is_narrowed
-    may_skip_all = all_skipped and succeeded and UNITTEST_RAN.search(text)  # run_script.py decided so
+    may_skip_all = all_skipped and succeeded and UNITTEST_RAN.search(text)  # run_script.py made this decision
     if not succeeded or (all_skipped and not may_skip_all):
         counts.failed = max(counts.failed, 1)
     return counts
@@ -222,7 +223,8 @@ class Summary:
 
 
 class Progress:
-    """A line for each test that has ended; on a terminal also one below them that shows what is running."""
+    """Prints a line for each test that has ended. On a terminal it also prints a line below that shows the running
+    tests."""
 
     def __init__(self, tests, expected_s, shares):
         self.tests, self.expected_s, self.shares = tests, expected_s, shares
@@ -272,7 +274,7 @@ class Runner:
     def __init__(self, build_dir, name, jobs):
         self.build_dir = build_dir.resolve()
         self.name = name
-        self.shares = jobs * SHARES + 2  # two scripts that wait run beside those that use all processors
+        self.shares = jobs * SHARES + 2  # two scripts that wait run next to those that use all processors
         self.logs = self.build_dir / "test_logs"
         self.logs.mkdir(parents=True, exist_ok=True)
         self.times_file = self.logs / "times.json"
@@ -302,7 +304,7 @@ class Runner:
         return [sys.executable, TESTS / "run_script.py", test.path]
 
     def run(self, test, temporary):
-        """The output, and whether the test succeeded. It has a folder and a process group of its own."""
+        """Returns the output, and whether the test succeeded. The test has its own folder and process group."""
         temporary.mkdir()
         with subprocess.Popen(self.command(test), cwd=self.build_dir, env=self.environment(test, temporary), text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
@@ -328,7 +330,7 @@ class Runner:
         return text, process.returncode == 0 and not left
 
     def interrupt(self):
-        """Ends the tests that run, and waits until their folders are gone."""
+        """Ends the running tests, and waits until their folders are gone."""
         self.is_interrupted = True
         for pid in list(self.processes):
             with contextlib.suppress(ProcessLookupError):
@@ -337,7 +339,8 @@ class Runner:
             thread.join(10)
 
     def take(self, waiting, running):
-        """The next test that may start now; the longest first, those that run alone last."""
+        """Returns the next test that may start now. The longest tests come first, tests that must run alone come
+        last."""
         used = sum(test.shares for test in running)
         for test in waiting:
             if test.name in ALONE:

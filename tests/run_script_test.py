@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A script that runs no tests is no success."""
+"""A script that runs no tests must not count as a success."""
 import os
 import pathlib
 import subprocess

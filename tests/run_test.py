@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tests/run.py: which tests a name selects, that its last line calls no crash and no failure a success, and what it says
-meanwhile."""
+"""tests/run.py: which tests a name selects, that crashes and failures never count as a success in the last line, and
+its output during the run."""
 import contextlib
 import io
 import os
@@ -25,7 +25,7 @@ def gtest(ran, passed, skipped=0):
 
 class SummaryTest(unittest.TestCase):
     def summarise(self, *outputs, is_narrowed=False):
-        """The last line and the exit status; an output is (name, text, succeeded)."""
+        """Returns the last line and the exit status; an output is (name, text, succeeded)."""
         summary = run.Summary(is_narrowed)
         for output in outputs:
             summary.add(*output)
@@ -95,7 +95,7 @@ class NamesTest(unittest.TestCase):
         self.assertEqual([], self.targets("NamesTest.test_no_such_name")[0])
 
     def test_no_such_name(self):
-        # In two pieces, since the search includes this file.
+        # Written as two strings, since the search includes this file.
         name = "Nobody" + "IsCalledSo"
         self.assertEqual(([], f"No test has '{name}' in its name.\n", 1), self.targets(name))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Limits of size: files of the product have at most 600 lines, functions at most 60. A header of the server declares first:
-bodies within its classes have at most 5 lines."""
+"""Limits of size: files of the product have at most 600 lines, functions at most 60. A header of the server begins with
+declarations: bodies within its classes have at most 5 lines."""
 import pathlib
 import re
 import unittest

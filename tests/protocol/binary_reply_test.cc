@@ -7,7 +7,7 @@
 namespace respite {
 namespace {
 
-// The parts of a reply, one word each.
+// Returns the parts of a reply, one word each.
 std::string Parts(RespVersion version, void (*write)(Reply&)) {
   BlockPool pool;
   ReplyBuffer out(pool);
@@ -73,7 +73,7 @@ TEST(BinaryReply, ReadsPartsInARow) {
             "*2 :7 $2=hi");
 }
 
-// A part of this kind that announces `value`, followed by `more` bytes.
+// Returns a part of this kind that announces `value`, followed by `more` bytes.
 ReplyPart FirstOf(char kind, int64_t value, size_t more) {
   std::string bytes(1, kind);
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value).append(more, ':');

@@ -16,7 +16,7 @@ std::string Front(const ReplyBuffer& out, size_t pieces) {
   return text;
 }
 
-// Does the same to a ReplyBuffer and to a string.
+// Makes the same changes to a ReplyBuffer and to a string.
 class Model {
  public:
   explicit Model(uint64_t seed) : random_(seed), out_(pool_) {}

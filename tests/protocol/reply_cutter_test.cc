@@ -15,7 +15,7 @@ struct Case {
 
 class ReplyCutterTest : public testing::TestWithParam<Case> {
  protected:
-  // The bytes of each of these elements, and all of them behind a header.
+  // The bytes of each of these elements, and all of them after a header.
   void Write(auto&& element) {
     const size_t begin = out_.Size();
     element(reply_);

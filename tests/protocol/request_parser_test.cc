@@ -101,7 +101,7 @@ const std::vector<Golden>& Goldens() {
        {{"PING"}, {"GET", "a"}, {"GET", "b"}}},
       {"UnfinishedTail", "GET a\r\n*2\r\n$3\r\nGET\r\n$1", {{"GET", "a"}}},
       {"RequestsBeforeAnError", "GET a\r\n*1\r\n!1\r\n", {{"GET", "a"}}, "Protocol error: expected '$', got '!'"},
-      // Redis: takes the two bytes after an argument for its line end, whatever they are.
+      // Redis accepts any two bytes after an argument as its line end.
       {"AnyTwoBytesEndAnArgument", "*1\r\n$4\r\nPINGxy*1\r\n$4\r\nPING\r\n", {{"PING"}, {"PING"}}},
   };
   return goldens;
@@ -351,7 +351,7 @@ TEST(RequestParserTest, UnreadDropsAnIncompleteBigArgument) {
   EXPECT_EQ(direct.Request(0), big);
 }
 
-// A paused client may go on sending: nothing is parsed, and all bytes must find room.
+// A paused client may continue to send: nothing is parsed, and all bytes must be stored.
 TEST(RequestParserTest, BytesAfterAFullBigArgumentAreStored) {
   Words big = {"SET", "k", Pattern(RequestParser::kBigArgument + 5)};
   std::string input = Encode(big) + "GET b\r\n";
@@ -372,7 +372,7 @@ TEST(RequestParserTest, BytesAfterAFullBigArgumentAreStored) {
   EXPECT_EQ(direct.Request(1), (Words{"GET", "b"}));
 }
 
-// Input that accumulated while the client was paused is parsed in parts, one per Turn; the rest is not moved each time.
+// Input that accumulated while the client was paused is parsed in parts, one per turn; the rest is not moved each time.
 TEST(RequestParserTest, APileIsTakenInShares) {
   constexpr size_t kRequests = 100;
   const std::string one = "*2\r\n$3\r\nGET\r\n$1\r\nb\r\n";
