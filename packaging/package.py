@@ -7,7 +7,7 @@ import platform
 
 from makers import archives, crate, deb, facts, gomodule, image, maven, npm, program, rpm, tarball, wheel
 
-# What is made for each architecture, and what holds all of them.
+# Makers that run for each architecture, and makers whose package contains all architectures.
 EACH = {"tarball": tarball.make, "deb": deb.make, "rpm": rpm.make, "image": image.make, "wheel": wheel.make,
         "npm": npm.make_platform}
 WHOLE = {"npm": npm.make_main, "go": gomodule.make, "maven": maven.make, "crate": crate.make}

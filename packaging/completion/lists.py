@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the lists of the completions for bash and zsh from what a server says: lists.py SERVER.
+"""Writes the lists of the completions for bash and zsh from what a server reports: lists.py SERVER.
 
-tests/system/completion_test.py fails if they are not those of the server that was built."""
+tests/system/completion_test.py fails if the lists differ from those of the built server."""
 import concurrent.futures
 import os
 import pathlib
@@ -23,7 +23,7 @@ ONE_OF = re.compile(r"must be one of(?: the following:)? (.+)$", re.M)
 
 
 def ask(port, *words):
-    """The bulk strings of a reply that is an array."""
+    """Returns the bulk strings of a reply that is an array."""
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
         request = f"*{len(words)}\r\n" + "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
         connection.sendall(request.encode())
@@ -36,7 +36,8 @@ def ask(port, *words):
 
 
 def objection(server, directive):
-    """What the server says to a value that makes no sense. The port, which is wrong as well, keeps it from starting."""
+    """Returns the server's message about an invalid value. The port is invalid as well, which keeps the server from
+    starting."""
     done = subprocess.run([server, f"--{directive}", "no-such-value", "--port", "no-such-port"], capture_output=True,
                           text=True, timeout=20, check=False)
     text = done.stdout + done.stderr
@@ -44,7 +45,7 @@ def objection(server, directive):
 
 
 def asked(server):
-    """The names of directives that CONFIG GET shows, and of commands, from a server that runs for a moment."""
+    """Returns the names of directives that CONFIG GET shows, and of commands, from a server that runs for a moment."""
     with tempfile.TemporaryDirectory() as folder:
         port_file = pathlib.Path(folder, "port")
         read, write = os.pipe()
@@ -61,13 +62,14 @@ def asked(server):
 
 
 def rows():
-    """The directives of the sources. CONFIG GET shows neither those that Redis 7.2 does not have nor those of later versions."""
+    """Returns the directives in the sources. CONFIG GET does not show directives that Redis 7.2 lacks, or directives of
+    later versions."""
     files = sorted((FOLDER.parents[1] / "server/config").glob("directives_*.cc"))
     return [name for file in files for name in re.findall(r'^    \{"([a-z_-]+)",', file.read_text(encoding="utf-8"), re.M)]
 
 
 def lists(server):
-    """Name of a variable -> its words."""
+    """Returns a map from the name of a variable to its words."""
     shown, commands = asked(server)
     directives = sorted({*shown, *rows()})
     flags, values = [], []
@@ -98,7 +100,7 @@ def lists(server):
 
 
 def written(text, named):
-    """The text of a file with these lists in it."""
+    """Returns the text of a file with these lists in it."""
     block = ""
     for name, words in named.items():
         rows = textwrap.wrap(" ".join(words), 118, break_long_words=False, break_on_hyphens=False)

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// connection is enough of RESP2 to send commands, so that the module needs no other one.
+// connection implements enough of RESP2 to send commands, so that the module needs no other module.
 type connection struct {
 	mutex  sync.Mutex
 	socket net.Conn
@@ -25,7 +25,7 @@ func dial(addr string) (*connection, error) {
 		return nil, err
 	}
 	c := &connection{socket: socket, reader: bufio.NewReader(socket)}
-	// SetError spares clients whose name begins so.
+	// SetError does not affect clients whose name begins with this.
 	_, err = c.ask("CLIENT", "SETNAME", ownName)
 	return c, err
 }
@@ -84,7 +84,7 @@ func (c *connection) reply() (any, error) {
 	return c.many(int(number))
 }
 
-// many reads all elements, also behind one that is an error.
+// many reads all elements, also after one that is an error.
 func (c *connection) many(count int) (any, error) {
 	values := make([]any, count)
 	var failed error

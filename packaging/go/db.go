@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ErrKeyNotFound says that there is no such key, or no such field or element in it.
+// ErrKeyNotFound means that there is no such key, or no such field or element in it.
 var ErrKeyNotFound = errors.New("ERR no such key")
 
 // DB is a database of the server. Its methods panic if the connection to the server is lost.
@@ -103,10 +103,10 @@ func (db *DB) Type(key string) string {
 	return ""
 }
 
-// Del removes a key, and tells whether it was there.
+// Del removes a key, and tells whether it existed.
 func (db *DB) Del(key string) bool { return number(db.do("DEL", key)) == 1 }
 
-// TTL returns what is left of the time to live; 0 if there is none.
+// TTL returns the remaining time to live; 0 if there is none.
 func (db *DB) TTL(key string) time.Duration {
 	return time.Duration(max(number(db.do("PTTL", key)), 0)) * time.Millisecond
 }
@@ -114,7 +114,7 @@ func (db *DB) TTL(key string) time.Duration {
 // SetTTL sets the time to live.
 func (db *DB) SetTTL(key string, ttl time.Duration) { db.do("PEXPIRE", key, ttl.Milliseconds()) }
 
-// Get returns a string key.
+// Get returns the value of a string key.
 func (db *DB) Get(key string) (string, error) { return db.text("GET", key) }
 
 // Set sets a string key, without a time to live.
@@ -123,7 +123,7 @@ func (db *DB) Set(key, value string) error {
 	return err
 }
 
-// Incr changes a number.
+// Incr adds to a number.
 func (db *DB) Incr(key string, delta int) (int, error) { return db.count("INCRBY", key, delta) }
 
 // HGet returns a field; "" if there is none.
@@ -147,7 +147,7 @@ func (db *DB) HKeys(key string) ([]string, error) {
 // List returns all elements of a list.
 func (db *DB) List(key string) ([]string, error) { return db.many(key, "LRANGE", key, 0, -1) }
 
-// Lpush puts an element at the begin, and returns the length.
+// Lpush puts an element at the beginning, and returns the length.
 func (db *DB) Lpush(key, value string) (int, error) { return db.count("LPUSH", key, value) }
 
 // Push puts elements at the end, and returns the length.
@@ -155,10 +155,10 @@ func (db *DB) Push(key string, values ...string) (int, error) {
 	return db.count(with([]any{"RPUSH", key}, values)...)
 }
 
-// Lpop takes the first element.
+// Lpop removes and returns the first element.
 func (db *DB) Lpop(key string) (string, error) { return db.text("LPOP", key) }
 
-// Pop takes the last element.
+// Pop removes and returns the last element.
 func (db *DB) Pop(key string) (string, error) { return db.text("RPOP", key) }
 
 // SAdd adds members to a set, and returns how many are new.
@@ -169,7 +169,7 @@ func (db *DB) SAdd(key string, members ...string) (int, error) {
 // SetAdd is SAdd.
 func (db *DB) SetAdd(key string, members ...string) (int, error) { return db.SAdd(key, members...) }
 
-// SRem removes members, and returns how many were there.
+// SRem removes members, and returns how many existed.
 func (db *DB) SRem(key string, members ...string) (int, error) {
 	return db.count(with([]any{"SREM", key}, members)...)
 }

@@ -10,11 +10,11 @@ import (
 // packed is the compressed program for this platform; nil if the module has none.
 var packed []byte
 
-// unpack writes it to a file; the platforms that the module has a program for set it.
+// unpack writes the program to a file; it is set on the platforms for which the module has a program.
 var unpack func() (string, error)
 
-// Program returns the path of respite-server: $RESPITE_SERVER, or the one in this module, which is unpacked once into the
-// user's cache, or the first one in PATH.
+// Program returns the path of respite-server: $RESPITE_SERVER, or the program in this module, which is unpacked once
+// into the user's cache, or the first one in PATH.
 func Program() (string, error) {
 	if given := os.Getenv("RESPITE_SERVER"); given != "" {
 		return given, nil

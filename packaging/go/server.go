@@ -8,7 +8,7 @@
 //		if s.Exists("lock") { t.Error("still locked") }
 //	}
 //
-// Methods have the names of those of miniredis; what they do happens in a real server.
+// Methods have the names of miniredis' methods, but a real server does the work.
 package respitetest
 
 import (
@@ -36,12 +36,12 @@ type database = DB
 // Server is a running server.
 type Server struct {
 	*database
-	// Ports has the port of each node of --nodes, otherwise one.
+	// Ports has the port of each node of --nodes; without nodes it has one port.
 	Ports   []int
 	command *exec.Cmd
 }
 
-// Run starts a server on a free port, which ends with the test. More arguments are those of respite-server.
+// Run starts a server on a free port, which ends with the test. The arguments are passed to respite-server.
 func Run(t testing.TB, arguments ...string) *Server {
 	t.Helper()
 	s, err := Start(arguments...)
@@ -58,7 +58,7 @@ func RunT(t testing.TB) *Server {
 	return Run(t)
 }
 
-// Start starts a server, which ends with Close, and at the latest with this process.
+// Start starts a server, which ends with Close, or at the latest with this process.
 func Start(arguments ...string) (*Server, error) {
 	program, err := Program()
 	if err != nil {
@@ -93,7 +93,7 @@ func Start(arguments ...string) (*Server, error) {
 	return &Server{database: &DB{connection: c}, Ports: ports, command: command}, nil
 }
 
-// beginning keeps the first lines of a log, which tell why a server does not start.
+// beginning keeps the first lines of a log, which show why a server does not start.
 type beginning struct{ text []byte }
 
 func (b *beginning) Write(octets []byte) (int, error) {
@@ -124,7 +124,7 @@ func (s *Server) Close() {
 	s.command.Wait()
 }
 
-// Addr is what clients take: 127.0.0.1 and the port.
+// Addr is the address for clients: 127.0.0.1 and the port.
 func (s *Server) Addr() string { return net.JoinHostPort(s.Host(), s.Port()) }
 
 // Host is the address of the server.
@@ -147,7 +147,7 @@ func (s *Server) must(words ...any) {
 	}
 }
 
-// FastForward lets time pass: all that falls due has happened when it returns.
+// FastForward lets time pass: everything that falls due has happened when it returns.
 func (s *Server) FastForward(duration time.Duration) {
 	s.must("CLOCK", "ADVANCE", duration.Milliseconds())
 }
@@ -155,7 +155,8 @@ func (s *Server) FastForward(duration time.Duration) {
 // SetTime stops the clock at a time.
 func (s *Server) SetTime(at time.Time) { s.must("CLOCK", "FREEZE", at.UnixMilli()) }
 
-// SetError makes each command of all clients fail with this text, until SetError(""). The methods here go on.
+// SetError makes each command of all clients fail with this text, until SetError(""). The methods of this package
+// continue to work.
 func (s *Server) SetError(text string) {
 	if text == "" {
 		s.Test("FAULT", "DEL", named)
@@ -167,13 +168,13 @@ func (s *Server) SetError(text string) {
 	s.must("FAULT", "ADD", unnamed, "WHEN", "CLIENT", "", "DO", "ERROR", text)
 }
 
-// Seed makes random choices the same ones in each run.
+// Seed makes random choices the same in each run.
 func (s *Server) Seed(seed int) { s.must("SEED", seed) }
 
 // RequireAuth sets the password of the default user; "" removes it.
 func (s *Server) RequireAuth(password string) { s.do("CONFIG", "SET", "requirepass", password) }
 
-// RequireUserAuth makes a user who may do everything.
+// RequireUserAuth creates a user who may do everything.
 func (s *Server) RequireUserAuth(user, password string) {
 	s.do("ACL", "SETUSER", user, "reset", "on", ">"+password, "~*", "&*", "+@all")
 }
@@ -186,7 +187,7 @@ func (s *Server) Publish(channel, message string) int {
 	return number(s.do("PUBLISH", channel, message))
 }
 
-// PubSubChannels returns the channels with subscribers that fit the pattern ("": all).
+// PubSubChannels returns the channels with subscribers that match the pattern ("": all).
 func (s *Server) PubSubChannels(pattern string) []string {
 	if pattern == "" {
 		pattern = "*"
@@ -194,7 +195,7 @@ func (s *Server) PubSubChannels(pattern string) []string {
 	return sorted(texts(s.do("PUBSUB", "CHANNELS", pattern)))
 }
 
-// Dump returns all keys of database 0 with their values, as requests: the same text for the same data.
+// Dump returns all keys of database 0 with their values, as requests. Equal data gives equal text.
 func (s *Server) Dump() string {
 	text, err := s.Test("DUMP")
 	if err != nil {

@@ -18,8 +18,8 @@ func init() { unpack = unpacked }
 
 const executable = 1 // as access(2) numbers it
 
-// unpacked returns the program in the user's cache; where nothing can be kept or run there, that in a folder for
-// temporary files which is the user's own.
+// unpacked returns the program in the user's cache. If nothing can be kept or run there, it returns the program in the
+// user's own folder for temporary files.
 func unpacked() (string, error) {
 	digest := sha256.Sum256(packed)
 	name := hex.EncodeToString(digest[:8])
@@ -35,7 +35,7 @@ func unpacked() (string, error) {
 	return unpackedIn(filepath.Join(folder, name))
 }
 
-// ownFolder is below a folder that everybody writes to, so somebody else may have made it.
+// ownFolder is below a folder to which every user can write, so another user may have created it.
 func ownFolder() (string, error) {
 	folder := filepath.Join(os.TempDir(), fmt.Sprintf("respite-%d", os.Getuid()))
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
@@ -69,15 +69,16 @@ func unpackedIn(folder string) (string, error) {
 	return path, nil
 }
 
-// isWhole tells whether a file has the size of the program, which stands at the end of what gzip made, and may be run.
+// isWhole tells whether a file has the size of the program, which is at the end of gzip's output, and is executable.
 func isWhole(path string) bool {
 	found, err := os.Stat(path)
 	size := int64(binary.LittleEndian.Uint32(packed[len(packed)-4:]))
 	return err == nil && found.Size() == size && syscall.Access(path, executable) == nil
 }
 
-// unpackTo writes beside the path and renames, since other tests may do the same. Nothing is started meanwhile: a new
-// process would have the file open for writing for a moment, and a file that is written cannot be run.
+// unpackTo writes to a file next to the path and renames it, since other tests may unpack at the same time. Nothing is
+// started meanwhile: a new process would have the file open for writing for a moment, and a file that is open for
+// writing cannot be run.
 func unpackTo(path string) error {
 	reader, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {

@@ -1,1 +1,1 @@
-"""What `./dev package` makes, one module for each kind of package."""
+"""The makers of `./dev package`, one module for each kind of package."""

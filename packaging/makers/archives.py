@@ -1,4 +1,4 @@
-"""Archives whose octets depend on the content alone: names sorted, one time, one owner."""
+"""Archives whose bytes depend only on the content: names sorted, one time, one owner."""
 import gzip
 import hashlib
 import io
@@ -15,7 +15,7 @@ def mode_of(path):
 
 
 def entries(folder):
-    """(path, name within the folder), folders before what is in them."""
+    """Yields (path, name within the folder), folders before their content."""
     return [(path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*"))]
 
 
@@ -29,7 +29,7 @@ def _describe(archive, path, name):
 
 
 def tar(folder, prefix=""):
-    """The octets of an uncompressed tar archive."""
+    """Returns the bytes of an uncompressed tar archive."""
     octets = io.BytesIO()
     with tarfile.open(fileobj=octets, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for path, name in entries(folder):
@@ -47,7 +47,7 @@ def compress(octets):
 
 
 def zip_file(target, files):
-    """Writes (name, octets, mode) of `files` in their order."""
+    """Writes (name, bytes, mode) of `files` in their order."""
     when = time.gmtime(facts.epoch())[:6]
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -59,7 +59,7 @@ def zip_file(target, files):
 
 
 def folder_files(folder, prefix=""):
-    """What zip_file takes, from the regular files of a folder."""
+    """Returns the input of zip_file from the regular files of a folder."""
     return [(prefix + name, path.read_bytes(), mode_of(path)) for path, name in entries(folder) if path.is_file()]
 
 

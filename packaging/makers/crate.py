@@ -28,13 +28,13 @@ def _target(architecture):
 
 
 def _dependency(architecture):
-    """A part of Cargo.toml."""
+    """Returns the dependency on a platform's program as a section of Cargo.toml."""
     return (f"[target.'{_target(architecture)}'.dependencies]\n"
             f'respite-server-linux-{architecture.name} = "={facts.version()}"\n')
 
 
 def _row(architecture):
-    """The same for the index."""
+    """Returns the dependency on a platform's program as a row of the index."""
     return {"name": f"respite-server-linux-{architecture.name}", "req": f"={facts.version()}", "features": [],
             "optional": False, "default_features": True, "target": _target(architecture), "kind": "normal"}
 
@@ -49,7 +49,7 @@ def _publish(name, files, dependencies):
     target.write_bytes(archives.compress(archives.tar(root)))
     row = {"name": name, "vers": facts.version(), "deps": dependencies, "cksum": archives.digest(target), "features": {},
            "yanked": False}
-    # Where cargo looks a name up: by its first four letters.
+    # The path where cargo looks a name up: by its first four letters.
     index = facts.DIST / "cargo/index" / name[:2] / name[2:4] / name
     index.parent.mkdir(parents=True, exist_ok=True)
     index.write_text(json.dumps(row) + "\n", encoding="utf-8")

@@ -27,7 +27,7 @@ def _documents(root, architecture):
 
 
 def _changelog():
-    """Debian's form, which has an entry for each package."""
+    """Returns a changelog in Debian's format, which has an entry for each version of the package."""
     return (f"respite ({facts.version()}) unstable; urgency=medium\n\n  * Made from the sources of Respite {facts.version()}.\n"
             f"    Their changes are in CHANGELOG.md.gz.\n\n -- {facts.MAINTAINER}  {facts.date('%a, %d %b %Y %H:%M:%S +0000')}\n")
 

@@ -1,4 +1,4 @@
-"""What all packages say of the project, and where things are."""
+"""Facts that all packages state about the project, and paths."""
 import dataclasses
 import os
 import pathlib
@@ -13,20 +13,20 @@ NAME = "respite"
 SUMMARY = "Redis compatible in-memory data server"
 DESCRIPTION = (ROOT / "packaging/description.txt").read_text(encoding="utf-8")
 LICENCE = "BSD-3-Clause"
-# Nobody is reached at a reserved name: whoever publishes says who they are (docs/releasing.md).
-# The names of the packages where names are places: who owns others puts them here.
+# No mail reaches a reserved name: the publisher states who maintains the packages (docs/releasing.md). Where names of
+# packages are addresses, a publisher sets its own here.
 MAVEN_GROUP = os.environ.get("RESPITE_MAVEN_GROUP", "respite")
 GO_MODULE = os.environ.get("RESPITE_GO_MODULE", "respite.example/respitetest")
 MAINTAINER = os.environ.get("RESPITE_MAINTAINER", "The Respite authors <respite@localhost.localdomain>")
-# What the server is under other names; programs that expect Redis find the last four.
+# The other names of the server; programs that expect Redis find the last four.
 TOOL_NAMES = ("respite-check-aof", "respite-check-rdb", "respite-cli")
 REDIS_NAMES = ("redis-server", "redis-sentinel", "redis-check-aof", "redis-check-rdb")
 
 
 @dataclasses.dataclass(frozen=True)
 class Architecture:
-    """One kind of processor, with its name in each world."""
-    name: str  # of Linux, Python, RPM and Rust
+    """One kind of processor, with its name in each ecosystem."""
+    name: str  # the name in Linux, Python, RPM and Rust
     preset: str
     deb: str  # also Go's and OCI's
     npm: str
@@ -44,7 +44,7 @@ def version():
 
 
 def epoch():
-    """Seconds: the time of everything in packages, so that it does not depend on when they are made."""
+    """Seconds: the time of everything in packages, so that it does not depend on the time of the build."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
     return int(given or subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True,
                                        check=True).stdout)
@@ -63,10 +63,10 @@ def run(*words, **options):
 
 
 def program(architecture):
-    """The stripped server that all packages contain."""
+    """Returns the stripped server that all packages contain."""
     return DIST / f"respite-server-{version()}-linux-{architecture.name}"
 
 
 def built():
-    """The architectures for which there is a program."""
+    """Returns the architectures for which there is a program."""
     return [each for each in ARCHITECTURES.values() if program(each).exists()]

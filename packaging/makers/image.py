@@ -1,4 +1,4 @@
-"""The container image: an OCI layout in a tar archive, which needs no daemon and no tool to be made."""
+"""The container image: an OCI layout in a tar archive. Making it needs no daemon and no tool."""
 import gzip
 import hashlib
 import json

@@ -23,7 +23,7 @@ def _pom(name):
 
 
 def _fetch(place):
-    """The libraries that the extensions are compiled with."""
+    """Returns the libraries with which the extensions are compiled."""
     libraries = facts.ROOT / "build/packages-java-libraries"
     pom = place / "pom.xml"
     pom.write_text(_pom("test"), encoding="utf-8")
@@ -43,7 +43,7 @@ def _compile(name, place, libraries):
 
 
 def _programs():
-    """The files of the jar that hold the server."""
+    """Returns the files of the jar that contain the server."""
     files = []
     for each in facts.built():
         folder = f"respite/linux-{each.name}"
@@ -70,7 +70,7 @@ def _publish(name, artifact, module, classes, resources):
     head = [("META-INF/MANIFEST.MF", manifest, 0o644), *texts]
     archives.zip_file(folder / f"{stem}.jar", head + archives.folder_files(classes) + resources)
     archives.zip_file(folder / f"{stem}-sources.jar", head + archives.folder_files(SOURCES / name / "src"))
-    # The repository wants a jar of this name; the documentation stands in the sources and in README.md.
+    # The repository requires a jar of this name; the documentation is in the sources and in README.md.
     guide = staging.filled("java/README.md", GROUP=facts.MAVEN_GROUP, VERSION=facts.version()).encode()
     archives.zip_file(folder / f"{stem}-javadoc.jar", head + [("README.md", guide, 0o644)])
     (folder / f"{stem}.pom").write_text(_pom(name), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Packages for npm: respite-server, and the program in a package for each platform, of which npm installs one."""
+"""Packages for npm: respite-server, and for each platform a package with the program, of which npm installs one."""
 import json
 
 from . import archives, facts, program, staging
@@ -12,7 +12,7 @@ def make_main():
         if path.is_file() and path.suffix != ".in":
             octets = path.read_bytes().replace(b"@VERSION@", facts.version().encode())
             staging.put(root, f"package/{name}", octets, archives.mode_of(path))
-    # A program that was not made is not named: npm would ask the registry for it.
+    # A program that was not made is not named, because npm would request it from the registry.
     programs = {f"respite-server-linux-{each.npm}": facts.version() for each in facts.built()}
     manifest = staging.filled("node/package.json.in", VERSION=facts.version(), SUMMARY=facts.SUMMARY, PROGRAMS=json.dumps(programs))
     staging.put(root, "package/package.json", manifest.encode())

@@ -1,4 +1,4 @@
-"""The static program, and what is linked into it."""
+"""The static program, and the libraries that are linked into it."""
 import hashlib
 import json
 import os
@@ -8,7 +8,7 @@ import subprocess
 
 from . import facts, sysroot
 
-# Debian's package with the code -> (name, licence as SPDX writes it, where it comes from).
+# Maps Debian's package with the code to (name, licence as SPDX writes it, origin).
 LINKED = {
     "libc6-dev": ("glibc", "LGPL-2.1-or-later", "https://www.gnu.org/software/libc/"),
     "libstdc++-dev": ("libstdc++ and libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1", "https://gcc.gnu.org/"),
@@ -52,12 +52,12 @@ def make(architecture):
 
 
 def bill(architecture):
-    """The file that says what is in the program."""
+    """Returns the file that lists the content of the program."""
     return facts.DIST / f"{facts.program(architecture).name}.spdx.json"
 
 
 def notices(architecture):
-    """The file with the licences of what is in the program."""
+    """Returns the file with the licences of the program's content."""
     return facts.DIST / f"{facts.program(architecture).name}.NOTICE"
 
 
@@ -66,14 +66,14 @@ def _output(*words):
 
 
 def archives(architecture):
-    """The static libraries of the system that the linker was given."""
+    """Returns the static libraries of the system that the linker was given."""
     command = _output("ninja", "-C", str(facts.ROOT / "build" / architecture.preset), "-t", "commands", "respite-server")
     link = [line for line in command.splitlines() if "-o respite-server" in line][-1]
     return sorted(set(re.findall(r"(/usr/lib/\S+\.a)", link)))
 
 
 def owner(path):
-    """The package that a library belongs to, for whatever architecture."""
+    """Returns the package that a library belongs to, for any architecture."""
     path = path.replace("aarch64-linux-gnu", f"{os.uname().machine}-linux-gnu")
     for name in (path, path.removeprefix("/usr")):
         found = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True, check=False).stdout
@@ -83,7 +83,7 @@ def owner(path):
 
 
 def linked(architecture):
-    """The rows of LINKED that are in this program, with Debian's name for each and its version."""
+    """Returns the rows of LINKED that are in this program, with Debian's name for each and its version."""
     names = [*COMPILERS, *HEADERS_AND_SOURCES, *(owner(each) for each in archives(architecture))]
     unknown = set(names) - set(LINKED)
     if unknown:
@@ -94,7 +94,7 @@ def linked(architecture):
 
 
 def installed(name, architecture):
-    """(name, version) of an installed package; the name of libstdc++ has the compiler's version."""
+    """Returns (name, version) of an installed package; the name of libstdc++ has the compiler's version."""
     if name == "libstdc++-dev":
         name = f"libstdc++-{_output('g++', '-dumpversion').strip().split('.')[0]}-dev"
     if sysroot.folder(architecture) and name.startswith(("libc6-", "libstdc++-")):
@@ -112,7 +112,7 @@ def licence_text(package):
 
 
 def notice(architecture):
-    """The licences of all that is in the program."""
+    """Returns the licences of everything in the program."""
     parts = [f"Respite {facts.version()}\n\n" + (facts.ROOT / "LICENSE").read_text(encoding="utf-8"),
              "The program contains these libraries. The sources of Respite and its build (./dev package) are free, so\n"
              "it can be linked again with other versions of them.\n"]
@@ -126,7 +126,7 @@ def notice(architecture):
 
 
 def bill_of_materials(architecture):
-    """SPDX 2.3."""
+    """Writes SPDX 2.3."""
     target = facts.program(architecture)
     checksum = hashlib.sha256(target.read_bytes()).hexdigest()
     packages = [_spdx_package("respite", facts.version(), facts.LICENCE, "NOASSERTION", checksum)]

@@ -1,4 +1,4 @@
-"""The files of an installed server, as .deb, .rpm, tarball and image have them."""
+"""The files of an installed server, for .deb, .rpm, tarball and image."""
 import gzip
 import os
 import shutil
@@ -29,7 +29,7 @@ def empty(name):
 
 
 def filled(name, **values):
-    """A template of packaging/, with @NAME@ replaced."""
+    """Returns a template of packaging/, with @NAME@ replaced."""
     text = (facts.ROOT / "packaging" / name).read_text(encoding="utf-8")
     for key, value in values.items():
         text = text.replace(f"@{key}@", str(value))
@@ -55,14 +55,14 @@ def programs(root, architecture, folder="usr/bin"):
 
 
 def manuals(root):
-    """The manual page under each name; compressed, as distributions have it."""
+    """Puts the manual page under each name; compressed, as distributions have it."""
     put(root, "usr/share/man/man1/respite-server.1.gz", gzip.compress(manual(), 9, mtime=0))
     for name in facts.TOOL_NAMES:
         link(root, f"usr/share/man/man1/{name}.1.gz", "respite-server.1.gz")
 
 
 def completions(root, share="usr/share", zsh="zsh/site-functions"):
-    """Of bash, which looks for the name of the program, and of zsh."""
+    """Puts the completions of bash, which looks for the name of the program, and of zsh."""
     folder = f"{share}/bash-completion/completions"
     put(root, f"{folder}/respite-server", text("packaging/completion/respite"))
     for name in facts.TOOL_NAMES:
@@ -71,7 +71,7 @@ def completions(root, share="usr/share", zsh="zsh/site-functions"):
 
 
 def system(root, architecture, units="lib/systemd/system", options="etc/default/respite-server", zsh="zsh/vendor-completions"):
-    """What is the same in .deb and .rpm."""
+    """Puts the files that .deb and .rpm have in common."""
     programs(root, architecture)
     manuals(root)
     completions(root, zsh=zsh)
@@ -88,7 +88,7 @@ def documents(root, folder, architecture):
 
 
 def settle(root):
-    """Modes and times that do not depend on when and where it was made."""
+    """Sets modes and times that do not depend on when and where the package is made."""
     for path, _ in reversed(archives.entries(root)):
         if not path.is_symlink():
             path.chmod(archives.mode_of(path))

@@ -1,4 +1,4 @@
-"""The libraries of another architecture, from Debian's packages of it, which are unpacked and not installed."""
+"""The libraries of another architecture, from Debian's packages, which are unpacked but not installed."""
 import os
 import pathlib
 import shutil
@@ -13,7 +13,7 @@ LISTS = "var/apt"
 
 
 def folder(architecture):
-    """None: this machine's own libraries are those of the architecture."""
+    """Returns None if this machine's own libraries have that architecture."""
     if architecture.name == os.uname().machine:
         return None
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
@@ -24,7 +24,7 @@ def folder(architecture):
 
 
 def versions(root):
-    """By name of the package."""
+    """Returns them by name of the package."""
     return dict(line.split() for line in (root / VERSIONS).read_text(encoding="utf-8").splitlines())
 
 
@@ -34,7 +34,7 @@ def _fetch(architecture, target):
     for name in ("lists/partial", "archives/partial"):
         (lists / name).mkdir(parents=True)
     (lists / "status").touch()
-    # Sources and keys are those of this system; what it has installed does not matter.
+    # Uses the sources and keys of this system, but not its list of installed packages.
     settings = {"APT::Architecture": architecture.deb, "APT::Architectures": architecture.deb, "Dir::State": lists,
                 "Dir::State::status": lists / "status", "Dir::Cache": lists, "APT::Sandbox::User": "root"}
     options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]

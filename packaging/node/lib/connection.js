@@ -1,11 +1,11 @@
 'use strict';
-// Enough of RESP to send TEST commands, so that no client library is needed. Replies are strings, numbers, null, arrays
-// and objects; an error rejects.
+// Implements enough of RESP to send TEST commands, so that no client library is needed. Replies are strings, numbers,
+// null, arrays and objects; an error rejects.
 const net = require('node:net');
 
 const INCOMPLETE = Symbol('incomplete');
 
-// A reply in a buffer, and how far it reaches.
+// Parses a reply in a buffer, and records where it ends.
 class Reader {
   constructor(buffer) {
     this.buffer = buffer;
@@ -54,7 +54,7 @@ class Connection {
     this.waiting = [];
     this.buffer = Buffer.alloc(0);
     this.socket = net.connect({ host, port });
-    this.socket.unref(); // never the reason why a process goes on
+    this.socket.unref(); // must not keep the process alive
     this.socket.on('data', (octets) => this.take(octets));
     this.socket.on('error', (error) => this.fail(error));
     this.socket.on('close', () => this.fail(new Error('the server ended the connection')));

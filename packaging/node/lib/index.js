@@ -1,5 +1,5 @@
 'use strict';
-// Starts a server for tests, and tells it what tests want: its clock, faults, worlds.
+// Starts a server for tests, and controls it: its clock, faults, worlds.
 const { spawn } = require('node:child_process');
 const { Connection } = require('./connection.js');
 const { findProgram } = require('./program.js');
@@ -17,7 +17,7 @@ class Clock {
     return this.place.test('CLOCK', 'FREEZE', ...(at === undefined ? [] : [milliseconds(at)]));
   }
 
-  // Everything that falls due meanwhile has happened when this resolves.
+  // Lets time pass. Everything that falls due meanwhile has happened when this resolves.
   advance(duration) {
     return this.place.test('CLOCK', 'ADVANCE', duration);
   }
@@ -26,7 +26,7 @@ class Clock {
     return this.place.test('CLOCK', 'SET', milliseconds(time));
   }
 
-  // Jumps to what falls due next.
+  // Jumps to the next event that falls due.
   next() {
     return this.place.test('CLOCK', 'NEXT');
   }
@@ -61,7 +61,7 @@ class Place {
     return this.ask('TEST', ...words);
   }
 
-  // Brings data, users, settings, faults and the clock back to what they were at the start.
+  // Returns data, users, settings, faults and the clock to their state at the start.
   reset() {
     return this.test('RESET');
   }
@@ -72,7 +72,7 @@ class Place {
   }
 }
 
-// An isolated server behind the port of another; made when it is first used.
+// An isolated server behind the port of another one; created when it is first used.
 class World extends Place {
   constructor(server, name) {
     super({ host: server.host, port: server.port, user: `world.${name}`, password: server.password });
@@ -114,7 +114,7 @@ function textOf(stream) {
   });
 }
 
-// Starts a server on a free port; it ends with stop(), and at the latest when this process ends. `args` are more arguments
+// Starts a server on a free port; it ends with stop(), or at the latest when this process ends. `args` are more arguments
 // of respite-server, such as ['--nodes', '3x1'].
 async function startRespite({ args = [], password } = {}) {
   const secret = password ? ['--requirepass', password] : [];
@@ -125,7 +125,7 @@ async function startRespite({ args = [], password } = {}) {
   const log = Promise.all(output.map(textOf));
   const ports = (await Promise.race([textOf(child.stdio[3]), failed])).split('\n').filter(Boolean).map(Number);
   if (ports.length === 0) throw new Error(`respite-server did not start:\n${(await log).join('')}`);
-  for (const stream of output) stream.destroy(); // it goes on without a reader
+  for (const stream of output) stream.destroy(); // it continues without a reader
   child.unref();
   return new Server(child, ports, password);
 }

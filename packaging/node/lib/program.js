@@ -1,5 +1,5 @@
 'use strict';
-// Where the program is: $RESPITE_SERVER, or the optional dependency for this platform.
+// Finds the program: $RESPITE_SERVER, or the optional dependency for this platform.
 const path = require('node:path');
 
 function findProgram() {

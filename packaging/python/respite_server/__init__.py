@@ -1,4 +1,4 @@
-"""Starts a Respite server for tests, and tells it what tests want: its clock, faults, worlds.
+"""Starts a Respite server for tests, and controls it: its clock, faults, worlds.
 
     with respite_server.start() as server:
         client = redis.Redis.from_url(server.url)

@@ -3,7 +3,7 @@ import datetime
 
 
 def _milliseconds(time):
-    """From seconds, a timedelta, a datetime, or text as the server takes it ("5m")."""
+    """Converts seconds, a timedelta, a datetime, or text as the server accepts it ("5m")."""
     if isinstance(time, datetime.timedelta):
         time = time.total_seconds()
     if isinstance(time, datetime.datetime):
@@ -21,14 +21,14 @@ class Clock:
         self._place.test("CLOCK", "FREEZE", *(() if at is None else (_milliseconds(at),)))
 
     def advance(self, duration):
-        """Everything that falls due meanwhile has happened when this returns."""
+        """Lets time pass. Everything that falls due meanwhile has happened when this returns."""
         self._place.test("CLOCK", "ADVANCE", _milliseconds(duration))
 
     def set(self, time):
         self._place.test("CLOCK", "SET", _milliseconds(time))
 
     def next(self):
-        """Jumps to what falls due next, and returns what that was; None if there was nothing."""
+        """Jumps to the next event that falls due, and returns it; None if there was none."""
         return self._place.test("CLOCK", "NEXT")
 
     def real(self):
@@ -36,5 +36,5 @@ class Clock:
 
     @property
     def now(self):
-        """Unix time in seconds."""
+        """Returns the Unix time in seconds."""
         return self._place.test("CLOCK")["now"] / 1000

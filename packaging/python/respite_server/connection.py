@@ -7,7 +7,7 @@ class ReplyError(Exception):
 
 
 class Connection:
-    """One request after the other. Replies are str, int, None, list and dict."""
+    """Sends one request after the other. Replies are str, int, None, list and dict."""
 
     def __init__(self, host, port, *, user=None, password=None):
         self._socket = socket.create_connection((host, port))

@@ -19,14 +19,14 @@ def respite_server(request):
 
 @pytest.fixture
 def respite(respite_server):
-    """The server as it was after its start: each test finds it empty. `respite.url` is for clients."""
+    """The server in the state after its start: each test finds it empty. `respite.url` is for clients."""
     respite_server.reset()
     return respite_server
 
 
 @pytest.fixture
 def respite_world(respite_server):
-    """A server of this test alone, behind the port of the one of the session."""
+    """A separate server for this test, behind the port of the session's server."""
     world = respite_server.world()
     yield world
     world.drop()
@@ -34,7 +34,7 @@ def respite_world(respite_server):
 
 @pytest.fixture
 def respite_clock(request):
-    """The clock of the test's world if it has one, otherwise of the server; it stands still until it is advanced."""
+    """The clock of the test's world if it has one, otherwise of the server. It stands still until it is advanced."""
     has_world = "respite_world" in request.fixturenames
     clock = request.getfixturevalue("respite_world" if has_world else "respite").clock
     clock.freeze()

@@ -15,7 +15,8 @@ _world_numbers = itertools.count(1)
 
 
 def find_program():
-    """The path of respite-server: $RESPITE_SERVER, or what this package has installed, or the first one in PATH."""
+    """Returns the path of respite-server: $RESPITE_SERVER, or the program that this package has installed, or the first
+    one in PATH."""
     given = os.environ.get("RESPITE_SERVER")
     if given:
         return given
@@ -43,13 +44,13 @@ class Place:
 
     @property
     def url(self):
-        """What clients take: redis://…"""
+        """The URL for clients: redis://…"""
         words = (urllib.parse.quote(word, safe="") for word in (self.user or "", self.password or "x"))
         login = ":".join(words) + "@" if self.user or self.password else ""
         return f"redis://{login}{self.host}:{self.port}/0"
 
     def ask(self, *words):
-        """Sends a command over a connection of its own."""
+        """Sends a command over its own connection."""
         if self._connection is None:
             self._connection = Connection(self.host, self.port, user=self.user, password=self.password)
         return self._connection.ask(*words)
@@ -59,7 +60,7 @@ class Place:
         return self.ask("TEST", *words)
 
     def reset(self):
-        """Brings data, users, settings, faults and the clock back to what they were at the start."""
+        """Returns data, users, settings, faults and the clock to their state at the start."""
         self.test("RESET")
 
     def close(self):
@@ -69,7 +70,7 @@ class Place:
 
 
 class World(Place):
-    """An isolated server behind the port of another; made when it is first used."""
+    """An isolated server behind the port of another one; created when it is first used."""
 
     def __init__(self, server, name):
         super().__init__(server.host, server.port, user=f"world.{name}", password=server.password)
@@ -81,7 +82,7 @@ class World(Place):
 
 
 class Server(Place):
-    """A started server. It ends with close(), and at the latest when this process ends."""
+    """A started server. It ends with close(), or at the latest when this process ends."""
 
     def __init__(self, process, ports, password):
         super().__init__("127.0.0.1", ports[0], password=password)
@@ -117,5 +118,5 @@ def start(*arguments, password=None):
     if not found:
         log = process.communicate()[0].decode(errors="replace")
         raise RuntimeError(f"respite-server did not start:\n{log}")
-    process.stdout.close()  # it goes on without a reader
+    process.stdout.close()  # it continues without a reader
     return Server(process, found, password)

@@ -1,4 +1,4 @@
-//! A Redis compatible server for tests: started on a free port, and told what tests want.
+//! A Redis compatible server for tests: it runs on a free port, and tests control it.
 //!
 //! ```
 //! use std::time::Duration;
@@ -20,7 +20,7 @@ use std::time::Duration;
 pub use program::find as find_program;
 pub use reply::Reply;
 
-/// A running server. It ends when this is dropped, and at the latest with this process.
+/// A running server. It ends when this is dropped, or at the latest with this process.
 pub struct Respite {
     _process: Process,
     ports: Vec<u16>,
@@ -33,7 +33,7 @@ impl Respite {
         Self::start_with(&[])
     }
 
-    /// The same, with more arguments of respite-server: `start_with(&["--nodes", "3x1"])`.
+    /// Starts a server with more arguments of respite-server: `start_with(&["--nodes", "3x1"])`.
     pub fn start_with(arguments: &[&str]) -> Result<Self> {
         let mut command = Command::new(program::find()?);
         command.arg("--test").args(arguments).args(["--ready-fd", "1"]);
@@ -49,22 +49,23 @@ impl Respite {
         self.ports[0]
     }
 
-    /// The port of each node of `--nodes`; otherwise one.
+    /// The port of each node of `--nodes`; without nodes, one port.
     pub fn ports(&self) -> &[u16] {
         &self.ports
     }
 
-    /// What clients take.
+    /// The URL for clients.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}/", self.port())
     }
 
-    /// What clients of the world of this name take: an isolated server behind the same port, made when it is first used.
+    /// The URL for clients of the world of this name: an isolated server behind the same port, created when it is first
+    /// used.
     pub fn world_url(&self, name: &str) -> String {
         format!("redis://world.{name}:x@127.0.0.1:{}/", self.port())
     }
 
-    /// Sends a command. A reply that is an error is one here, too.
+    /// Sends a command. An error reply is returned as an error.
     pub fn ask(&self, words: &[&str]) -> Result<Reply> {
         self.connection.lock().expect("no other test has panicked meanwhile").ask(words)
     }
@@ -84,13 +85,13 @@ impl Respite {
         self.test(&["CLOCK", "ADVANCE", &duration.as_millis().to_string()])
     }
 
-    /// Brings data, users, settings, faults and the clock back to what they were at the start.
+    /// Returns data, users, settings, faults and the clock to their state at the start.
     pub fn reset(&self) -> Result<Reply> {
         self.test(&["RESET"])
     }
 }
 
-/// It does not outlive this.
+/// The process does not outlive this value.
 struct Process(Child);
 
 impl Process {
@@ -98,7 +99,7 @@ impl Process {
     fn ports(&mut self) -> Result<Vec<u16>> {
         let said = read(self.0.stdout.take())?;
         let ports: Option<Vec<u16>> = said.lines().map(|line| line.parse().ok()).collect();
-        let log = self.0.stderr.take(); // it goes on without a reader
+        let log = self.0.stderr.take(); // it continues without a reader
         match ports {
             Some(ports) if !ports.is_empty() => Ok(ports),
             _ => Err(Error::new(ErrorKind::Other, format!("respite-server did not start:\n{said}{}", read(log)?))),
@@ -107,7 +108,7 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Asks it to end, so that it removes what it has in files.
+    /// Asks the server to end, so that it removes its temporary files.
     fn drop(&mut self) {
         self.terminate();
         let _ = self.0.wait();

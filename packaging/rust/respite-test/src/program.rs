@@ -1,4 +1,4 @@
-//! Where the program is.
+//! The path of the program.
 
 use std::env;
 use std::io::Result;
@@ -10,7 +10,7 @@ const TEXT_FILE_BUSY: i32 = 26;
 const MOST_TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The path of respite-server: `$RESPITE_SERVER`, or the one that comes with this crate, which is written once into the
+/// Returns the path of respite-server: `$RESPITE_SERVER`, or the program of this crate, which is written once into the
 /// user's cache.
 pub fn find() -> Result<PathBuf> {
     match env::var_os("RESPITE_SERVER") {
@@ -19,8 +19,8 @@ pub fn find() -> Result<PathBuf> {
     }
 }
 
-/// Starts a program that may just have been written: for a moment a process that another thread starts can still have it
-/// open for writing, and so long it is busy.
+/// Starts a program that may just have been written. A process that another thread is starting may have the file open
+/// for writing for a moment, and during this time the file cannot be run.
 pub(crate) fn start(command: &mut Command) -> Result<Child> {
     for _ in 1..MOST_TRIES {
         match command.spawn() {
@@ -48,7 +48,7 @@ mod packed {
 
     static FOUND: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-    /// In the user's cache; where nothing can be kept or run there, in a folder for temporary files which is the user's own.
+    /// Uses the user's cache. If nothing can be kept or run there, uses the user's own folder for temporary files.
     pub(super) fn unpacked() -> Result<PathBuf> {
         let mut found = FOUND.lock().map_err(|_| Error::from(ErrorKind::Other))?;
         if let Some(program) = found.as_ref().filter(|program| is_whole(program)) {
@@ -66,7 +66,7 @@ mod packed {
         folder.filter(|folder| folder.is_absolute())
     }
 
-    /// Below a folder that everybody writes to, so somebody else may have made it.
+    /// The folder is below one to which every user can write, so another user may have created it.
     fn own_folder() -> Result<PathBuf> {
         let own = fs::metadata("/proc/self")?.uid();
         let folder = env::temp_dir().join(format!("respite-{own}"));
@@ -98,7 +98,7 @@ mod packed {
         fs::metadata(program).map_or(false, |found| found.len() == PROGRAM.len() as u64 && found.mode() & 0o100 != 0)
     }
 
-    /// Whether programs of this file system may be run is only known by running one.
+    /// Only running a program shows whether this file system allows it.
     fn check_that_it_runs(program: &Path) -> Result<()> {
         let mut command = Command::new(program);
         command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -109,7 +109,7 @@ mod packed {
         Err(refusal(program, "may not be run there"))
     }
 
-    /// Written beside and renamed, since other tests may do the same.
+    /// Writes to a file next to the path and renames it, since other tests may do this at the same time.
     fn write(folder: &Path, program: &Path) -> Result<()> {
         let part = folder.join(format!("unpacking-{}-{:?}", process::id(), thread::current().id()));
         let written = write_new(&part).and_then(|()| fs::rename(&part, program));

@@ -13,7 +13,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// The text of a text or a number; "" otherwise.
+    /// Returns the text of a text or a number; "" otherwise.
     pub fn text(&self) -> String {
         match self {
             Reply::Text(text) => text.clone(),

@@ -12,7 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Enough of RESP to send TEST commands, so that no client library is needed. */
+/** Implements enough of RESP to send TEST commands, so that no client library is needed. */
 final class Connection implements AutoCloseable {
   private final Socket socket;
   private final InputStream input;

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** Where the program is: the property respite.server, or $RESPITE_SERVER, or the one in the jar, unpacked once into the user's cache. */
+/** Finds the program: the property respite.server, or $RESPITE_SERVER, or the one in the jar, unpacked once into the user's cache. */
 final class Program {
   private static final String RESOURCE = "/respite/linux-" + architecture() + "/respite-server";
   private static final int MOST_TRIES = 100;
@@ -28,8 +28,8 @@ final class Program {
   }
 
   /**
-   * Starts a program that may just have been unpacked: for a moment a process that another thread starts can still have
-   * it open for writing, and so long it is busy.
+   * Starts a program that may just have been unpacked. A process that another thread is starting may have the file open
+   * for writing for a moment, and during this time the file cannot be run.
    */
   static Process start(ProcessBuilder builder) throws IOException {
     for (int tries = 1;; ++tries) {
@@ -53,7 +53,7 @@ final class Program {
     }
   }
 
-  /** The program in the jar; looked for once. */
+  /** The program in the jar, which is searched only one time. */
   private static final class Packed {
     private static Path found;
 
@@ -83,7 +83,7 @@ final class Program {
     return name.equals("amd64") ? "x86_64" : name;
   }
 
-  /** In the user's cache; where nothing can be kept or run there, in a folder of this process alone. */
+  /** Uses the user's cache. If nothing can be kept or run there, uses a folder of this process. */
   private Path inSomeFolder() throws IOException {
     try {
       Path program = cache().resolve("respite").resolve(digest.substring(0, 16)).resolve("respite-server");
@@ -91,7 +91,7 @@ final class Program {
         return program;
       }
     } catch (IOException e) {
-      // the other folder will do
+      // the other folder will be used
     }
     Path folder = Files.createTempDirectory("respite-", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     folder.toFile().deleteOnExit();
@@ -107,7 +107,7 @@ final class Program {
     String given = System.getenv("XDG_CACHE_HOME");
     Path cache = given != null && !given.isEmpty() ? Path.of(given) : Path.of(System.getProperty("user.home"), ".cache");
     if (!cache.isAbsolute()) {
-      throw new IOException("This user has no home"); // Java calls it "?"
+      throw new IOException("This user has no home"); // Java's text for an unknown home
     }
     return cache;
   }
@@ -116,7 +116,7 @@ final class Program {
     return Files.isExecutable(program) && Files.size(program) == size;
   }
 
-  /** Writes beside the path and renames, since other processes may do the same. */
+  /** Writes to a file next to the path and renames it, since other processes may do this at the same time. */
   private static Path unpack(Path program) throws IOException {
     Files.createDirectories(program.getParent());
     Path part = Files.createTempFile(program.getParent(), "unpacking-", "");

@@ -20,7 +20,7 @@ public final class RespiteClock {
     place.test("CLOCK", "FREEZE", at.toEpochMilli());
   }
 
-  /** Everything that falls due meanwhile has happened when this returns. */
+  /** Lets time pass. Everything that falls due meanwhile has happened when this returns. */
   public void advance(Duration duration) {
     place.test("CLOCK", "ADVANCE", duration.toMillis());
   }
@@ -29,7 +29,7 @@ public final class RespiteClock {
     place.test("CLOCK", "SET", time.toEpochMilli());
   }
 
-  /** Jumps to what falls due next. Null: there was nothing. */
+  /** Jumps to the next event that falls due, and returns it; null if there was none. */
   public Object next() {
     return place.test("CLOCK", "NEXT");
   }

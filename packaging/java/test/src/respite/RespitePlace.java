@@ -26,17 +26,17 @@ public abstract class RespitePlace implements AutoCloseable {
     return port;
   }
 
-  /** Null: the default user. */
+  /** The user name for clients; null for the default user. */
   public String user() {
     return user;
   }
 
-  /** Null: none. */
+  /** The password for clients; null if there is none. */
   public String password() {
     return password;
   }
 
-  /** What clients take: redis://… */
+  /** The URL for clients: redis://… */
   public String url() {
     boolean hasLogin = user != null || password != null;
     String login = quoted(user == null ? "" : user) + ":" + quoted(password == null ? "x" : password) + "@";
@@ -51,7 +51,7 @@ public abstract class RespitePlace implements AutoCloseable {
     return clock;
   }
 
-  /** Sends a command over a connection of its own: a String, Long, Double, Boolean, null, List or Map. */
+  /** Sends a command over its own connection. Returns a String, Long, Double, Boolean, null, List or Map. */
   public synchronized Object ask(Object... words) {
     try {
       if (connection == null) {
@@ -71,7 +71,7 @@ public abstract class RespitePlace implements AutoCloseable {
     return ask(all);
   }
 
-  /** Brings data, users, settings, faults and the clock back to what they were at the start. */
+  /** Returns data, users, settings, faults and the clock to their state at the start. */
   public void reset() {
     test("RESET");
   }
@@ -83,7 +83,7 @@ public abstract class RespitePlace implements AutoCloseable {
         connection.close();
       }
     } catch (IOException e) {
-      // it is gone all the same
+      // the connection is closed in any case
     }
     connection = null;
   }

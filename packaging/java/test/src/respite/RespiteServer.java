@@ -10,7 +10,7 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** A server for tests. It ends with close(), and at the latest when this process ends. */
+/** A server for tests. It ends with close(), or at the latest when this process ends. */
 public final class RespiteServer extends RespitePlace {
   private static final Pattern PORTS = Pattern.compile("(\\d+\n)+");
 
@@ -28,7 +28,7 @@ public final class RespiteServer extends RespitePlace {
     return start(List.of(arguments), null);
   }
 
-  /** The same, with a password for the default user. */
+  /** Starts a server with more arguments, and with a password for the default user. */
   public static RespiteServer startWithPassword(String password, String... arguments) {
     return start(List.of(arguments), password);
   }
@@ -40,14 +40,14 @@ public final class RespiteServer extends RespitePlace {
       if (!PORTS.matcher(said).matches()) {
         throw new RespiteException("respite-server did not start:\n" + said + textOf(process.getErrorStream()));
       }
-      process.getErrorStream().close(); // it goes on without a reader of its log
+      process.getErrorStream().close(); // it continues without a reader of its log
       return new RespiteServer(process, said.lines().map(Integer::valueOf).collect(Collectors.toList()), password);
     } catch (IOException e) {
       throw new RespiteException("respite-server cannot be started", e);
     }
   }
 
-  /** Java passes no other descriptors to its children than the standard ones, so the ports come by standard output. */
+  /** Java passes only the standard descriptors to its children, so the ports come by standard output. */
   private static Process launch(List<String> arguments, String password) throws IOException {
     List<String> command = new ArrayList<>(List.of(Program.find().toString(), "--test"));
     if (password != null) {
@@ -62,7 +62,7 @@ public final class RespiteServer extends RespitePlace {
     return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
   }
 
-  /** The port of each node of --nodes; otherwise one. */
+  /** The port of each node of --nodes; without nodes, one port. */
   public List<Integer> ports() {
     return ports;
   }

@@ -1,6 +1,6 @@
 package respite;
 
-/** An isolated server behind the port of another; made when it is first used, and dropped by close(). */
+/** An isolated server behind the port of another one; created when it is first used, and dropped by close(). */
 public final class RespiteWorld extends RespitePlace {
   private final RespiteServer server;
   private final String name;

@@ -3,7 +3,7 @@ package redis.embedded;
 import java.io.IOException;
 import java.util.List;
 
-/** The interface of embedded-redis: tests that use it change the dependency only. */
+/** The interface of embedded-redis: tests that use it change only the dependency. */
 public interface Redis {
   boolean isActive();
 

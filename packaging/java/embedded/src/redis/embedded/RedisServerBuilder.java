@@ -26,7 +26,7 @@ public final class RedisServerBuilder {
     return slaveOf(host, primary);
   }
 
-  /** A configuration file; settings win over it. */
+  /** A configuration file; settings override it. */
   public RedisServerBuilder configFile(String path) {
     return setting("include \"" + path + "\"");
   }

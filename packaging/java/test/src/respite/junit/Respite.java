@@ -9,14 +9,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Gives the tests of a class a server, which each test finds empty, as a parameter of type {@link respite.RespiteServer}.
- * A parameter of type {@link respite.RespiteWorld} is an isolated server of that test alone, for tests in parallel; a test
- * with one leaves the server as it is.
+ * A parameter of type {@link respite.RespiteWorld} is a separate isolated server for that test, for tests in parallel;
+ * such a test does not reset the server.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 @ExtendWith(RespiteExtension.class)
 public @interface Respite {
-  /** More arguments of respite-server. Classes with the same ones share a server. */
+  /** More arguments of respite-server. Classes with equal arguments share a server. */
   String[] args() default {};
 }

@@ -13,7 +13,7 @@ import respite.RespitePlace;
 import respite.RespiteServer;
 import respite.RespiteWorld;
 
-/** Starts a server for each set of arguments, and ends it with the run. Without {@link Respite} there are no arguments. */
+/** Starts a server for each set of arguments, and ends it after the test run. Without {@link Respite} there are no arguments. */
 public final class RespiteExtension implements BeforeEachCallback, ParameterResolver {
   private static final Namespace NAMESPACE = Namespace.create(RespiteExtension.class);
 

@@ -7,7 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.springframework.test.context.ContextConfiguration;
 
-/** On a {@code @SpringBootTest}: the application's Redis is a server of its own. */
+/** On a {@code @SpringBootTest}: the application gets its own server as its Redis. */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
