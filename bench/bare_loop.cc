@@ -1,10 +1,10 @@
-// A loop that does nothing for a request but receive it and answer +OK: what the kernel costs any server.
+// A loop that only receives each request and answers +OK. Its cost is the kernel's cost for any server.
 //
 //   bare_loop --port PORT [anything]
 //
 // bench/peers.py sends it the same requests as all servers. It counts requests by asterisks before digits, which
-// arguments must not contain, and takes as many as it gets at once. As in servers, all replies of a round leave after
-// the last request.
+// arguments must not contain, and processes all requests that one read returns. As in servers, all replies of a round
+// leave after the last request.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

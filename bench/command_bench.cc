@@ -113,7 +113,7 @@ void Ping(benchmark::State& state) {
 }
 BENCHMARK(Ping)->ArgName("Pipeline")->Arg(1)->Arg(16);
 
-// GET beside rules of TEST FAULT that it never meets.
+// GET while there are rules of TEST FAULT that do not match it.
 enum class RulesFor : uint8_t { kOtherCommands, kOtherKeys };
 void GetWithFaults(benchmark::State& state, RulesFor what) {
   Rig rig;

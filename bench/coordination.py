@@ -10,7 +10,8 @@ PAIRS = 50
 
 
 def compare(title, target, options, binaries, round_of, prepare=lambda server: None):
-    """Medians of what `round_of(server)` returns: CPU in µs for each operation, and optionally a latency in µs."""
+    """Returns medians of the results of `round_of(server)`: CPU in µs for each operation, and optionally a latency in
+    µs."""
     samples = {name: [] for name, _ in binaries}
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(Server(name, binary)) for name, binary in binaries]
@@ -38,7 +39,7 @@ def fill_stream(server):
 
 
 def first_id(reply):
-    """The ID of the only entry in a reply to XREADGROUP."""
+    """Returns the ID of the only entry in a reply to XREADGROUP."""
     end = reply.index(b"\r\n$5\r\norder\r\n")
     return reply[:end].split(b"\r\n")[-2]
 

@@ -64,7 +64,7 @@ def entries(count):
 
 
 def orders():
-    """Enough entries for a little more than four rounds of XREADGROUP."""
+    """Creates enough entries for a little more than four rounds of XREADGROUP."""
     yield from ((b"XADD", b"s", b"%d-1" % i, b"item", b"order:%07d" % i, b"amount", b"%d" % (i % 900)) for i in range(1, 400_000))
     yield b"XGROUP", b"CREATE", b"s", b"g", b"0"
 
@@ -134,7 +134,7 @@ def measure(workload, options, binaries):
 
 # ---- memory ---------------------------------------------------------------------------------------------------------
 
-COLLECTIONS = [  # name, our memory over redis-server's, elements, data
+COLLECTIONS = [  # name, Respite's memory divided by redis-server's, elements, data
     ("sorted set", .75, MANY, lambda: ((b"ZADD", b"z", b"%d" % (i * 7), b"member:%09d" % i) for i in shuffled(MANY))),
     ("hash", .75, MANY, lambda: ((b"HSET", b"h", b"field:%08d" % i, b"value:%06d" % i) for i in shuffled(MANY))),
     ("small hashes", .85, MANY, lambda: small_hashes(MANY)),

@@ -4,7 +4,7 @@
 Both servers get the same load from redis-benchmark (50 connections, random keys) in alternating rounds; figures are
 medians over the rounds. The main figure is server CPU per request, user and system time of all its threads as the
 scheduler counts it in nanoseconds: a load generator on the same machine does not distort it, while requests per second
-mostly measure the generator. Ratios are ours divided by redis-server's: below 1 is better for CPU, memory
+mostly measure the generator. Ratios are Respite's figure divided by redis-server's: below 1 is better for CPU, memory
 and times, above 1 for requests per second.
 
 Sections: throughput, memory, lifetime (start and stop), idle (10 000 connections), types (CPU of the other data types),
@@ -38,7 +38,7 @@ from side_by_side import (CONNECTIONS, LOOPBACK, VALUE, Server, comma_list, comm
                           quantile, redis_benchmark, round_trips, verdict)
 
 KEY_FORMATS = {"key": b"key:%012d", "counter": b"counter:%012d"}
-CPU_TARGET = {1: 1.0, 16: 0.6, 64: 0.6}  # our CPU per request over redis-server's, by pipeline depth
+CPU_TARGET = {1: 1.0, 16: 0.6, 64: 0.6}  # Respite's CPU per request divided by redis-server's, by pipeline depth
 BYTES_PER_KEY_TARGET = 125
 
 
@@ -121,7 +121,7 @@ def launch_at(arguments):
 
 
 def one_lifetime(binary):
-    """Milliseconds from exec to the first accepted connection, and from SIGTERM to exit."""
+    """Returns the milliseconds from exec to the first accepted connection, and from SIGTERM to exit."""
     with tempfile.TemporaryDirectory(prefix="respite-bench-") as directory:
         port = free_port()
         pid, started_ns = launch_at(command_line(binary, port, directory))
@@ -134,7 +134,7 @@ def one_lifetime(binary):
                     break
             if os.waitpid(pid, os.WNOHANG)[0]:
                 raise SystemExit(f"{binary} did not start")
-        time.sleep(0.2 + random.uniform(0, 0.1))  # idle, at a random phase of its timers
+        time.sleep(0.2 + random.uniform(0, 0.1))  # while the server is idle, at a random phase of its timers
         stopping_ns = time.monotonic_ns()
         os.kill(pid, signal.SIGTERM)
         os.waitpid(pid, 0)
@@ -190,7 +190,8 @@ def active_load(server, options):
 
 
 def insert_politely(server, count):
-    """Loads with a lower priority than server and probe, so that waiting for a core does not count as a stall."""
+    """Runs the load with a lower priority than server and probe, so that waiting for a core does not count as a
+    stall."""
     os.nice(10)
     load(server, KEY_FORMATS["key"], VALUE, count, batch=100)
 

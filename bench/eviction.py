@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Quality of eviction: hit rates of Respite and of redis-server with the same maxmemory.
 
-Simulates a cache: a client gets keys in the order of a Zipf trace (the same for all, from a fixed seed) and sets
-the missing ones. The first half of the trace warms the cache up, the second half counts. The hit rate improves with
-better choices, and with more keys in the same memory; the last column shows the number of keys at the end.
+Simulates a cache: a client gets keys in the order of a Zipf trace (the same for all servers, from a fixed seed) and
+sets the missing ones. The first half of the trace warms the cache up, the second half counts. The hit rate improves
+with better choices, and with more keys in the same memory; the last column shows the number of keys at the end.
 
-The ratio is our share of hits divided by redis-server's: above 1 is better.
-"""
+The ratio is Respite's share of hits divided by redis-server's: above 1 is better."""
 import argparse
 import itertools
 import pathlib
@@ -73,7 +72,7 @@ class Cache:
 
 
 def hit_rate(binary, name, policy, trace, options):
-    """The hit rate in the second half of the trace, and the number of keys at the end."""
+    """Returns the hit rate in the second half of the trace, and the number of keys at the end."""
     with Server(name, binary, "--maxmemory", str(options.maxmemory), "--maxmemory-policy", policy,
                 "--maxmemory-samples", str(options.samples)) as server:
         with Cache(server, b"v" * options.value_bytes, policy.startswith("volatile")) as cache:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where the server's time goes under one workload of bench/peers.py: a flame graph as SVG, from samples of perf.
+"""Shows where the server's time goes under one workload of bench/peers.py: a flame graph as SVG, from samples of perf.
 
     python3 bench/flame_graph.py --server build/bench/respite-server --row "SET" docs/images/performance/flame_set.svg
 
@@ -23,7 +23,7 @@ LETTER_WIDTH = 6.6
 
 
 class Frame:
-    """A function below its callers, and how many samples had it."""
+    """A function below its callers, and the number of its samples."""
 
     def __init__(self, name="all", in_kernel=False):
         self.name, self.in_kernel, self.count, self.calls = name, in_kernel, 0, collections.OrderedDict()
@@ -39,7 +39,7 @@ class Frame:
 
 
 def short(name):
-    """Without arguments, template arguments and namespaces of ours."""
+    """Removes arguments, template arguments and this project's namespaces."""
     name = re.sub(r"respite::|\(anonymous namespace\)::|\[clone [^]]*\]", "", name)
     while re.search(r"<[^<>]*>", name):
         name = re.sub(r"<[^<>]*>", "", name)
@@ -47,7 +47,7 @@ def short(name):
 
 
 def stacks(text):
-    """The calls of each sample of `perf script`, the outermost first."""
+    """Returns the calls of each sample of `perf script`, the outermost first."""
     for sample in text.split("\n\n"):
         frames = [re.match(r"\s+[0-9a-f]+ (.+?)(?:\+0x[0-9a-f]+)? \((.*)\)$", line) for line in sample.splitlines()[1:]]
         calls = [(short(frame[1]), "kernel" in frame[2] or "vmlinux" in frame[2]) for frame in frames if frame]

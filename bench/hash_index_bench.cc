@@ -1,5 +1,5 @@
 // The keyspace's table alone, from a thousand to four million keys. LongestInsert reports the slowest single insertion,
-// which is how long a client waits while the table grows.
+// which is the time that a client waits while the table grows.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -55,7 +55,7 @@ void Insert(benchmark::State& state) {
 }
 BENCHMARK(Insert)->Apply(Sizes)->Unit(benchmark::kMillisecond);
 
-// CPU time of this thread: excludes preemption.
+// CPU time of this thread, which excludes preemption.
 double CpuMicros() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

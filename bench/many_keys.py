@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""What keys cost when there are many of them: 50 million by default, beside all prepared servers, one after the other.
+"""Measures the cost of keys when there are many: 50 million by default, with all prepared servers, one after the other.
 
     python3 bench/many_keys.py --server build/bench/respite-server [--keys 50M] [--peers PROGRAM,…]
 
-16-byte keys, 64-byte values, pipeline 16. Prints the CPU of GET, of SET of existing and of new keys, memory for each key,
-and how long another client waited for PING while the keys were loaded. Needs up to 180 bytes of memory for each key.
-The first server of a run may pay for memory that a virtual machine gets from its host for the first time, so the first
-one is measured again at the end.
-"""
+16-byte keys, 64-byte values, pipeline 16. Prints the CPU of GET, of SET of existing and of new keys, the memory for
+each key, and how long another client waited for PING while the keys were loaded. Needs up to 180 bytes of memory for
+each key. The first server of a run may pay for memory that a virtual machine gets from its host for the first time, so
+the first one is measured again at the end. """
 import argparse
 import multiprocessing
 import pathlib
@@ -28,13 +27,13 @@ def cpu_us(server, command, keys, requests, rounds):
 
 
 def cpu_us_of_new_keys(server, requests, rounds):
-    """Each round has a prefix of its own, since redis-benchmark may draw the same numbers again."""
+    """Each round has its own prefix, since redis-benchmark may draw the same numbers again."""
     return min(redis_benchmark(server, ["set", f"n{i:02}:{RAND}", VALUE.decode()], 16, HARDLY_TWICE, requests).cpu_us
                for i in range(rounds))
 
 
 def load_beside_a_client(server, keys):
-    """Loads the keys, and returns how long another client waited for its replies meanwhile, in ms, sorted."""
+    """Loads the keys. Returns how long another client waited for its replies meanwhile, in ms, sorted."""
     context = multiprocessing.get_context("fork")
     stop, results = context.Event(), context.Queue()
     pinging = context.Process(target=round_trips, args=(server, request(b"PING"), stop, results))

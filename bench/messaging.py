@@ -11,7 +11,7 @@ PIPELINES = (1, 16)
 
 # ---- pub/sub --------------------------------------------------------------------------------------------------------
 
-PUBLISHING = [  # subscribers, messages, our CPU over redis-server's
+PUBLISHING = [  # subscribers, messages, Respite's CPU divided by redis-server's
     (1, 200_000, .8),
     (100, 40_000, .7),
     (1000, 8_000, .7),
@@ -48,7 +48,7 @@ def whole_rounds(messages):
 
 
 def publish(server, subscribers, messages, pipeline):
-    """One round: the Sample of the publishers."""
+    """Runs one round. Returns the Sample of the publishers."""
     context = multiprocessing.get_context("fork")
     ready, finished = context.Event(), context.Queue()
     listening = context.Process(target=listen, args=(server, subscribers, ready,

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""How long a test waits for its server: from the call that starts it to the first PONG, with the packages of dist/ and with
-what starts redis-server in the same language. All in one run, in turns; prints the table of docs/clients.md."""
+"""Measures how long a test waits for its server: from the call that starts it to the first PONG, with the packages of
+dist/ and with packages that start redis-server in the same language. All run in turns; prints the table of
+docs/clients.md."""
 import argparse
 import atexit
 import pathlib
@@ -111,7 +112,7 @@ EMBEDDED_POM = """<project><modelVersion>4.0.0</modelVersion><groupId>a</groupId
 
 
 class Place:
-    """An environment for one language: made in a folder, and timed there."""
+    """An environment for one language: created in a folder, and timed there."""
 
     def __init__(self, suite):
         suite.folder = pathlib.Path(tempfile.mkdtemp(prefix="start-"))
@@ -168,7 +169,7 @@ ROWS = {"Python": (python, "pytest-redis 5.0.1 with redis-server"), "Node": (nod
 
 
 def shown(times):
-    """Median, and the first one, which also loads code."""
+    """Returns the median, and the first time, which includes loading code."""
     return f"{statistics.median(times[1:]):.1f} ms (first {times[0]:.0f} ms)"
 
 

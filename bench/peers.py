@@ -7,12 +7,12 @@
     … --gate                                                                       compares with bench/baseline.json
     … --save                                                                       makes the figures the new baseline
 
-A figure is ours divided by a peer's in the same run, so figures of different machines can be compared. The main ratio
-is to the best peer of the row. Rows without a setup also show what the same requests cost a loop that only receives them
-and answers +OK (bench/bare_loop.cc): hardly any server can cost less. The peers are the distribution's redis-server, and
-what `./dev oracles` has fetched. The gate measures a row that got worse by more than 5 % once more, with more rounds,
-before it says so; it exits with 1 if a row remains that got worse against all peers that the baseline knows.
-"""
+A figure is Respite's divided by a peer's in the same run, so figures of different machines can be compared. The main
+ratio is to the best peer of the row. Rows without a setup also show the cost of the same requests for a loop that only
+receives them and answers +OK (bench/bare_loop.cc): hardly any server can cost less. The peers are the distribution's
+redis-server, and the servers that `./dev oracles` has fetched. If a row got worse by more than 5 %, the gate measures
+it again with more rounds before it reports the row. It exits with 1 if a row remains that got worse against all peers
+that the baseline knows."""
 import argparse
 import contextlib
 import dataclasses
@@ -78,10 +78,10 @@ PLAIN = [
     Workload("SET, pipeline 1", .95, "set", 200_000, pipeline=1),
 ]
 
-# Rows that are measured again in other setups: named by their first word.
+# Rows that are measured again in other setups, named by their first word.
 IN_SETUPS = ["GET", "SET", "INCR", "LPUSH", "HSET", "XADD"]
 
-MEMORY = [  # name, our memory over the best peer's, entries, data
+MEMORY = [  # name, Respite's memory divided by the best peer's, entries, data
     ("strings of 64 bytes", .75, MANY, lambda: strings(MANY)),
     ("small hashes", .65, MANY, lambda: small_hashes(MANY)),
     ("small lists", .65, MANY, lambda: ((b"RPUSH", b"l:%012d" % i, b"one", b"two", b"three") for i in range(MANY))),
@@ -97,7 +97,7 @@ MEMORY = [  # name, our memory over the best peer's, entries, data
 # ---- setups ---------------------------------------------------------------------------------------------------------
 
 class ReplicatedServer(Server):
-    """Has a replica, whose CPU does not count."""
+    """A server with a replica, whose CPU does not count."""
 
     def __enter__(self):
         super().__enter__()
@@ -112,7 +112,7 @@ class ReplicatedServer(Server):
 
 
 class UserServer(Server):
-    """Knows the user `bench`, who may run what the rows need."""
+    """A server with the user `bench`, who may run the commands of the rows."""
 
     def __enter__(self):
         super().__enter__()
@@ -137,7 +137,7 @@ class Setup:
     name: str
     make: type = Server
     options: tuple = ()
-    client: tuple = ()  # of redis-benchmark
+    client: tuple = ()  # arguments of redis-benchmark
 
     def start(self, name, binary):
         return self.make(name, binary, *self.options)
@@ -155,26 +155,26 @@ SETUPS = [
 
 @dataclasses.dataclass
 class Figure:
-    """What one row costs everybody: microseconds of CPU per request, or bytes per entry."""
+    """The cost of one row on all servers: microseconds of CPU per request, or bytes per entry."""
     row: str
     unit: str
     target: float
-    costs: dict  # server: cost; ours is the first
-    floor: float | None = None  # what the bare loop costs
+    costs: dict  # maps a server to its cost; Respite is the first
+    floor: float | None = None  # the cost of the bare loop
 
     def ours(self):
         return next(iter(self.costs.values()))
 
     def ratios(self):
-        """Ours over each peer's."""
+        """Returns Respite's cost divided by each peer's."""
         return {name: round(self.ours() / cost, 3) for name, cost in list(self.costs.items())[1:]}
 
     def ratio(self):
-        """Ours over the best peer's."""
+        """Returns Respite's cost divided by the best peer's."""
         return max(self.ratios().values())
 
     def floor_ratio(self):
-        """The bare loop's cost over the best peer's. None if it was not measured."""
+        """Returns the bare loop's cost divided by the best peer's. None if it was not measured."""
         return None if self.floor is None else round(self.floor / min(list(self.costs.values())[1:]), 3)
 
     def line(self):
@@ -185,7 +185,7 @@ class Figure:
 
 @dataclasses.dataclass
 class Row:
-    """`measure(binaries, rounds, scale)` returns its costs, by server."""
+    """`measure(binaries, rounds, scale)` returns the row's costs, by server."""
     name: str
     unit: str
     target: float
@@ -234,7 +234,7 @@ def all_rows():
 # ---- the gate -------------------------------------------------------------------------------------------------------
 
 def worsening(figure, before):
-    """How much the row got worse, by the peer against which it got worse the least: 1.1 is 10 % worse."""
+    """Returns how much the row got worse, against the peer with the smallest change: 1.1 is 10 % worse."""
     common = {name: ratio / before[name] for name, ratio in figure.ratios().items() if name in before}
     return min(common.values()) if common else 1
 
@@ -289,7 +289,7 @@ def table_of(figures):
 
 
 def write_page(page, figures, binaries):
-    """Replaces what stands between the marks of the page."""
+    """Replaces the text between the marks of the page."""
     text = page.read_text()
     before, rest = text.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
@@ -355,7 +355,7 @@ def main():
     if options.page:
         write_page(options.page, figures, binaries)
     if options.plot:
-        import plots  # only who wants pictures needs the library
+        import plots  # only plots need the library
         plots.draw(figures, options.plot)
     worse = gate(figures, rows, binaries, options) if options.gate else 0
     if options.save:

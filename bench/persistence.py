@@ -22,7 +22,7 @@ MIXED_TEXT = b"The quick brown fox jumps over the lazy dog; the lazy dog does no
 
 
 def journaled_writes(options, binaries, policy, pipeline, requests):
-    """Medians of both under one policy, in alternating rounds."""
+    """Returns medians of both servers under one policy, in alternating rounds."""
     samples = {name: [] for name, _ in binaries}
     for _ in range(options.rounds):
         for name, binary in binaries:
@@ -59,7 +59,7 @@ def mixed_command(i):
 
 
 def make_files(binary, strings, mixed, directory):
-    """The same data set as dump.rdb and as an append-only file of commands, both written by `binary`."""
+    """Returns the same data set as dump.rdb and as an append-only file of commands, both written by `binary`."""
     with Server("source", binary, *DEBUG, "--aof-use-rdb-preamble", "no") as server:
         server.do("DEBUG", "POPULATE", strings)
         load_commands(server, (mixed_command(i) for i in range(mixed)))
@@ -86,7 +86,7 @@ def wait_for(server, field, value):
 
 
 def seconds_to_load(name, binary, source, *extra):
-    """The time from the start of the process until the data is loaded, and the number of keys."""
+    """Returns the time from the start of the process until the data is loaded, and the number of keys."""
     with Server(name, binary, *DEBUG, *extra, prepare=lambda directory: link_files(source, directory)) as server:
         wait_for(server, "loading", "0")
         return time.monotonic() - server.started, int(server.do("DBSIZE")[1:])
@@ -146,11 +146,11 @@ def files(options, binaries):
 
 # ---- rewrites -------------------------------------------------------------------------------------------------------
 
-REWRITE_WINDOW_S = 2.5  # from the beginning of the rewrite, and longer than it takes
+REWRITE_WINDOW_S = 2.5  # counted from the beginning of the rewrite; longer than the rewrite takes
 
 
 def waits_during_rewrite(name, binary, keys):
-    """How long a client waited for PING while the file was rewritten and others wrote, in ms, sorted."""
+    """Returns how long a client waited for PING while the file was rewritten and other clients wrote, in ms, sorted."""
     context = multiprocessing.get_context("fork")
     with Server(name, binary, *DEBUG, "--appendonly", "yes") as server:
         server.do("DEBUG", "POPULATE", keys)

@@ -1,4 +1,4 @@
-"""Pictures of what bench/peers.py has measured: bars of our cost over each peer's, row by row."""
+"""Draws what bench/peers.py has measured: bars of Respite's cost divided by each peer's, row by row."""
 import matplotlib
 
 matplotlib.use("svg")
@@ -26,7 +26,7 @@ def is_of_setup(figure):
 
 
 def bars(figures, title, path):
-    # The same figures give the same octets: no random ids, no date.
+    # Equal figures give equal bytes: no random ids, no date.
     with plt.rc_context({"svg.hashsalt": "respite", "svg.fonttype": "none", "font.size": 9}):
         peers = list(figures[0].ratios())
         picture, axes = plt.subplots(figsize=(8, 1.2 + ROW_INCHES * len(figures)), layout="constrained")

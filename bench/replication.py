@@ -1,5 +1,5 @@
-"""Replication against redis-server: what a primary pays for writes with replicas, what a replica pays to follow, and a
-full synchronisation: its time, the CPU of the primary, its memory under a load of writes, and what clients notice.
+"""Replication against redis-server: the cost of writes on a primary with replicas, the cost of following on a replica,
+and a full synchronisation: its time, the CPU of the primary, its memory during writes, and its effect on clients.
 
 Both ends of a link are servers of the same kind."""
 import contextlib
@@ -14,9 +14,9 @@ from side_by_side import CONNECTIONS, Server, medians, quantile, redis_benchmark
 WRITES_TARGET = .5         # CPU of the primary per SET at pipeline 16
 FOLLOWING_TARGET = .5      # CPU of a replica per SET
 SYNC_TARGET = .6           # time, and CPU of the primary
-SYNC_MEMORY_TARGET = .7    # memory of the primary and its child, besides what it had
-ASK_RARELY_S = 0.05        # where asking would delay what is measured
-STALL_TARGET = 2.0         # p99 of a client during a full synchronisation over its p99 before
+SYNC_MEMORY_TARGET = .7    # additional memory of the primary and its child
+ASK_RARELY_S = 0.05        # where frequent polling would delay the measured work
+STALL_TARGET = 2.0         # p99 of a client during a full synchronisation divided by its p99 before
 AT_ONCE = ("--repl-diskless-sync-delay", "0", "--client-output-buffer-limit", "replica 0 0 0",
            "--repl-backlog-size", "256mb")
 
@@ -56,7 +56,7 @@ def primary_with(name, binary, replicas):
 # ---- following --------------------------------------------------------------------------------------------------------
 
 def one_load(name, binary, replicas, requests):
-    """CPU µs per SET of the primary, and of one replica until it has them all."""
+    """Returns the CPU µs per SET of the primary, and of one replica until it has all of them."""
     with primary_with(name, binary, replicas) as (primary, followers):
         redis_benchmark(primary, "set", 16, 100_000, requests // 5)
         wait_until(lambda: all(offset(replica) == offset(primary) for replica in followers))
@@ -90,13 +90,13 @@ def following(options, binaries):
 # ---- full synchronisation ---------------------------------------------------------------------------------------------
 
 def child_cpu_s(server):
-    """CPU of children that have ended, as the server's own INFO shows it."""
+    """Returns the CPU of children that have ended, as the server's own INFO shows it."""
     return float(info(server, "used_cpu_sys_children")) + float(info(server, "used_cpu_user_children"))
 
 
 def one_sync(name, binary, keys, load, every_s=0.002):
-    """Seconds until the replica is linked, which it is asked for every `every_s`, CPU seconds of the primary with its
-    child, and the sample of `load`."""
+    """Returns the seconds until the replica is linked, polled every `every_s`; the CPU seconds of the primary with its
+    child; and the sample of `load`."""
     with Server(name, binary, *DEBUG, *AT_ONCE) as primary, Server(name, binary, *DEBUG, *AT_ONCE) as replica:
         primary.do("DEBUG", "POPULATE", keys, "key", 64)
         with load(primary) as sample:
@@ -116,7 +116,7 @@ def no_load(_):
 
 
 def private_bytes(pid):
-    """Memory that the process shares with nobody."""
+    """Returns the memory that the process shares with no other process."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as lines:
         return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Private_"))
     return 0
@@ -134,8 +134,7 @@ class Peak:
 
 @contextlib.contextmanager
 def writing_load(primary):
-    """Writes to random keys, which exist, meanwhile. The peak of what primary and child have beyond what the primary
-    had."""
+    """Writes to random existing keys meanwhile. Returns the peak of the additional memory of primary and child."""
     def write_some(requests):
         redis_benchmark(primary, ["SET", "key:__rand_int__", "v" * 64], 4, 100_000, requests, 10)
 
@@ -184,7 +183,7 @@ def synchronisation(options, binaries):
 
 @contextlib.contextmanager
 def asking_load(primary):
-    """A client that asks one thing after the other; the sample gets its p99 in ms."""
+    """A client that sends one request after the other; the sample gets its p99 in ms."""
     context = multiprocessing.get_context("fork")
     stop, results = context.Event(), context.Queue()
     asking = context.Process(target=round_trips, args=(primary, b"GET key:1\r\n", stop, results))

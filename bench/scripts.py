@@ -45,7 +45,7 @@ LIBRARY = b"#!lua name=bench\nredis.register_function('owner', function(keys, ar
 
 
 def document():
-    """About 2 KB of JSON, similar to an order of a shop."""
+    """Returns about 2 KB of JSON, similar to an order of a shop."""
     items = [{"sku": f"A-{4711 + i}", "title": f"Article number {i}", "price": 19.5 + i, "amount": i % 3 + 1, "gift": i % 2 == 0}
              for i in range(22)]
     return json.dumps({"order": 1700000000123, "user": {"id": 1001, "name": "Jack"}, "items": items, "note": None}).encode()
@@ -92,13 +92,13 @@ def workloads():
 
 
 def batches(form, words, calls):
-    """What each connection sends at once: PIPELINE calls."""
+    """Returns the PIPELINE calls that each connection sends together."""
     for first in range(0, calls, PIPELINE):
         yield b"".join([request(*form, *words(i)) for i in range(first, first + PIPELINE)])
 
 
 def cpu_per_call(server, form, words, calls):
-    """CPU in µs. Sends the calls over all connections in turn and waits for every reply."""
+    """Returns CPU in µs. Sends the calls over all connections in turn and waits for every reply."""
     calls -= calls % (PIPELINE * CONNECTIONS)
     source = batches(form, words, calls)
     with contextlib.ExitStack() as stack:
@@ -127,7 +127,7 @@ def one_round(server, workload, form, calls):
 
 
 def measure(servers, workload, form, options):
-    """Medians of our server and of redis-server."""
+    """Returns medians of Respite and of redis-server."""
     calls = max(PIPELINE * CONNECTIONS, int(workload.calls * options.scale))
     samples = {server.name: [] for server in servers}
     for _ in range(options.rounds):
@@ -149,7 +149,7 @@ def compare_forms(servers, workload, options):
         load_commands(server, [(b"SCRIPT", b"LOAD", workload.script)])
     plain = show(workload.title, measure(servers, workload, (b"EVAL", workload.script), options), workload.target)
     cached = show("    EVALSHA", measure(servers, workload, (b"EVALSHA", digest), options), workload.target)
-    if cached > plain * 1.05:  # more than noise
+    if cached > plain * 1.05:  # more than measurement noise
         print(f"    EVALSHA takes {cached / plain:.2f} of EVAL   MISSED")
 
 

@@ -32,7 +32,7 @@ def command_line(binary, port, directory, *extra):
 
 class Server:
     """One running server in its own directory; a context manager. `prepare` may put files there before."""
-    measured_tls_port = None  # where the load of workloads arrives, if it is encrypted
+    measured_tls_port = None  # the port for the load of workloads, if it is encrypted
     keeps_data = True
 
     def __init__(self, name, binary, *extra, prepare=lambda directory: None):
@@ -73,7 +73,7 @@ class Server:
         return connection
 
     def cpu_ns(self):
-        """User and system time of all threads, to the nanosecond."""
+        """Returns user and system time of all threads, in nanoseconds."""
         total = 0
         for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
             with contextlib.suppress(FileNotFoundError):
@@ -95,7 +95,7 @@ class Server:
 
 
 class BareLoop(Server):
-    """Receives requests and answers +OK: bench/bare_loop.cc. What it costs, the kernel costs."""
+    """Receives requests and answers +OK: bench/bare_loop.cc. Its cost is the kernel's cost."""
     name = "bare loop"
     keeps_data = False
 
@@ -110,7 +110,7 @@ def request(*arguments):
 
 
 def set_requests(key_format, value, first, count):
-    """`count` SET requests for consecutive keys, in one string."""
+    """Returns `count` SET requests for consecutive keys, in one string."""
     key_size = len(key_format % 0)
     template = b"*3\r\n$3\r\nSET\r\n$%d\r\n%%b\r\n$%d\r\n%b\r\n" % (key_size, len(value), value)
     return b"".join([template % (key_format % number) for number in range(first, first + count)])
@@ -125,7 +125,7 @@ def read_exactly(connection, size):
 
 
 def load(server, key_format, value, count, batch=500):
-    """Sets keys 0 … count-1, each once. Cost: about 2 µs of our time per key."""
+    """Sets keys 0 … count-1, each one time. Cost: about 2 µs of this process's time per key."""
     with server.connect() as connection:
         for first in range(0, count, batch):
             size = min(batch, count - first)
@@ -157,8 +157,8 @@ class Sample:
 
 
 def benchmark_command(server, workload, pipeline, keys, requests, connections=CONNECTIONS, tls_port=None, client=()):
-    """`workload` is the name of one of redis-benchmark's own tests, or a list of words: a command of ours. `client`: more
-    arguments of redis-benchmark."""
+    """`workload` is the name of one of redis-benchmark's own tests, or a list of arguments: a custom command. `client`:
+    more arguments of redis-benchmark."""
     port = [str(server.port)] if tls_port is None else [str(tls_port), "--tls", "--insecure"]
     command = ["-t", workload] if isinstance(workload, str) else workload
     return ["redis-benchmark", "-h", LOOPBACK, "-p", *port, "-c", str(connections), "-P", str(pipeline), "-r", str(keys),
@@ -166,7 +166,7 @@ def benchmark_command(server, workload, pipeline, keys, requests, connections=CO
 
 
 def redis_benchmark(server, workload, pipeline, keys, requests, connections=CONNECTIONS, tls_port=None, client=()):
-    """Runs benchmark_command, and returns a Sample."""
+    """Runs benchmark_command. Returns a Sample."""
     before = server.cpu_ns()
     done = subprocess.run(benchmark_command(server, workload, pipeline, keys, requests, connections, tls_port, client),
                           capture_output=True, text=True, check=True)
@@ -183,8 +183,8 @@ def medians(samples):
 
 
 def round_trips(server, text, stop, results):
-    """Sends one request after the other until told to stop, and reports the times in ms, sorted. For a process of its
-    own. The reply must come at once."""
+    """Sends one request after the other until told to stop, and reports the times in ms, sorted. Runs in its own
+    process. Each reply must come in one piece."""
     times_ms = []
     with server.connect() as connection:
         while not stop.is_set():
@@ -204,7 +204,7 @@ def quantile(times_ms, share):
 # ---- words of the command line --------------------------------------------------------------------------------------
 
 def number(text):
-    """20M, 100k or plain digits."""
+    """Parses 20M, 100k or plain digits."""
     factor = {"k": 1_000, "M": 1_000_000}.get(text[-1:], 0)
     return int(float(text[:-1]) * factor) if factor else int(text)
 

@@ -8,18 +8,19 @@ from side_by_side import CONNECTIONS, load_commands, medians, redis_benchmark
 @dataclasses.dataclass
 class Workload:
     name: str
-    target: float  # our CPU over that of whom we compare with
-    command: list | str  # words, or the name of one of redis-benchmark's own tests
+    target: float  # Respite's CPU divided by the other server's
+    command: list | str  # arguments, or the name of one of redis-benchmark's own tests
     requests: int
-    data: Callable[[], Iterable] | None = None  # loaded once before the rounds; None: empty before each round
+    data: Callable[[], Iterable] | None = None  # loaded before all rounds; None: each round begins empty
     keys: int = 100_000
     pipeline: int = 16
     connections: int = CONNECTIONS
-    batch: int = 500  # commands of `data` at once
+    batch: int = 500  # commands of `data` that are sent together
 
 
 def rounds_of(workload, servers, rounds, scale, client=()):
-    """The median Sample of each server, by name. The servers take turns. `client`: more arguments of redis-benchmark."""
+    """Returns the median Sample of each server, by name. The servers take turns. `client`: more arguments of
+    redis-benchmark."""
     for server in servers:
         if workload.data and server.keeps_data:
             load_commands(server, workload.data(), batch=workload.batch)
