@@ -1,4 +1,4 @@
-# Everything comes from the distribution's packages; nothing is downloaded. `./dev setup` installs them.
+# All dependencies come from the distribution's packages; nothing is downloaded. `./dev setup` installs them.
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -44,8 +44,8 @@ if(RESPITE_USE_JEMALLOC)
   target_link_libraries(respite_allocator INTERFACE ${RESPITE_JEMALLOC_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
 endif()
 
-# libedit, the line editor of respite-cli. Static with its own libraries where the distribution has them so: four shared
-# libraries would be loaded at each start of the server.
+# libedit, the line editor of respite-cli. Linked statically with its own libraries if the distribution has static ones,
+# because otherwise each start of the server would load four shared libraries.
 find_path(RESPITE_EDIT_INCLUDE_DIR histedit.h REQUIRED)
 find_library(RESPITE_EDIT_LIBRARY NAMES libedit.a edit REQUIRED)
 add_library(respite_edit INTERFACE)
@@ -58,7 +58,7 @@ if(RESPITE_EDIT_LIBRARY MATCHES "\\.a$")
   target_link_libraries(respite_edit INTERFACE ${RESPITE_BSD_LIBRARY})
 endif()
 
-# Only those who build tests or benchmarks need their libraries. A package may be there in part, so targets decide.
+# Only builds of tests or benchmarks need their libraries. A package may be installed only in part, so targets decide.
 function(respite_require_target target package)
   if(NOT TARGET ${target})
     message(FATAL_ERROR "${target} is missing: install ${package} (./dev setup does), or configure without -D${ARGN}=ON.")

@@ -1,8 +1,9 @@
-# Lua 5.4.4 or later, compiled as C++: its errors are exceptions, so that destructors run. Static, since
-# scripting/lua51_*.cc replaces some of its internal functions: calls between Lua's object files go to ours.
+# Lua 5.4.4 or later, compiled as C++: its errors are exceptions, so that destructors run. It is static, because
+# scripting/lua51_*.cc replaces some of Lua's internal functions: calls between Lua's object files go to the
+# replacements.
 #
-# The version number does not tell whether this works with a Lua: this file checks for each of the functions, and
-# respite_lua_seam_check (below) runs programs that check that Lua calls ours instead.
+# The version number does not show whether this works with a given Lua. So this file checks for each of the functions,
+# and respite_lua_seam_check (below) runs programs that check that Lua calls the replacements.
 find_path(RESPITE_LUA_INCLUDE_DIR lua.h PATH_SUFFIXES lua5.4 REQUIRED)
 find_library(RESPITE_LUA_LIBRARY NAMES liblua5.4-c++.a REQUIRED)
 add_library(respite_lua INTERFACE)
@@ -35,7 +36,7 @@ list(APPEND RESPITE_LUA_WRAPPED
     _Z15luaG_opinterrorP9lua_StatePK6TValueS3_PKc
     _Z9luaS_hashPKcmj _Z11luaK_prefixP9FuncState5UnOprP7expdesci _Z11luaK_finishP9FuncState _Z9luaV_modfP9lua_Statedd
     _Z17luaO_pushvfstringP9lua_StatePKc${RESPITE_LUA_VA_LIST} _Z16luaO_pushfstringP9lua_StatePKcz)
-# Other internal functions that ours call.
+# Other internal functions that the replacements call.
 set(RESPITE_LUA_USED
     _Z12luaS_newlstrP9lua_StatePKcm _Z14luaV_tonumber_PK6TValuePd _Z13luaO_rawarithP9lua_StateiPK6TValueS3_PS1_
     _Z10luaK_infixP9FuncState6BinOprP7expdesc _Z11luaK_posfixP9FuncState6BinOprP7expdescS3_i)
@@ -48,12 +49,12 @@ foreach(symbol IN LISTS RESPITE_LUA_WRAPPED RESPITE_LUA_USED)
   endif()
 endforeach()
 
-# References each wrapper by name, so that the linker loads our object files before it sees Lua's calls.
+# References each wrapper by name, so that the linker loads the project's object files before it sees Lua's calls.
 foreach(symbol IN LISTS RESPITE_LUA_WRAPPED)
   target_link_options(respite_lua INTERFACE "LINKER:--wrap=${symbol},--undefined=__wrap_${symbol}")
 endforeach()
 
-# respite_lua_seam(): builds and runs the check; a failure ends the build. Requires: respite_room(scripting ...).
+# respite_lua_seam(): builds and runs the check; a failure ends the build. Requires respite_room(scripting ...).
 function(respite_lua_seam)
   add_executable(respite_lua_seam_check ${CMAKE_SOURCE_DIR}/cmake/lua_seam_check.cc)
   target_link_libraries(respite_lua_seam_check PRIVATE respite_scripting)

@@ -13,8 +13,9 @@ if(RESPITE_WERROR)
   add_compile_options(-Werror)
 endif()
 
-# Scores, distances and sums are the same on each processor: one that multiplies and adds at once must not do so, since
-# that rounds once instead of twice. x86_64 as compilers take it by default has no such instruction.
+# Scores, distances and sums must be the same on each processor. A processor with an instruction that multiplies and
+# adds in one step must not use it, since it rounds one time instead of twice. x86_64 as compilers use it by default has
+# no such instruction.
 if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   add_compile_options(-ffp-contract=off)
 endif()
@@ -32,7 +33,7 @@ if(RESPITE_BUILD_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Objects carry LTO bytecode alone. clang's would be of another kind, so it builds without LTO.
+# Objects contain only LTO bytecode. clang's bytecode is of another kind, so clang builds without LTO.
 if(RESPITE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(RESPITE_LTO_ACTIVE ON)
   add_compile_options(-flto=auto)
@@ -43,7 +44,7 @@ endif()
 if(RESPITE_STATIC_RUNTIME)
   add_link_options(-static-libstdc++ -static-libgcc)
 endif()
-# -static-libgcc beside -static-pie takes the start code of a program that is no static PIE, which crashes.
+# With -static-libgcc next to -static-pie, gcc takes the start code of a program that is no static PIE, which crashes.
 if(RESPITE_STATIC)
   add_link_options(-static-pie)
   # Relocations of a static PIE take 0.7 MB unless they are packed.
@@ -54,8 +55,8 @@ if(RESPITE_STATIC)
   endif()
 endif()
 
-# Neither the folder of the sources nor that of the build is seen in objects, so the same sources give the same program.
-# Names within LTO depend on a seed, which has to differ between files; otherwise it is random.
+# Objects do not contain the paths of the sources and of the build, so the same sources give the same program.
+# Names within LTO depend on a seed, which must differ between files; by default it is random.
 if(RESPITE_REPRODUCIBLE)
   add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)
   string(APPEND CMAKE_CXX_COMPILE_OBJECT " -frandom-seed=<OBJECT>")
@@ -69,7 +70,8 @@ function(respite_optimise_executable target)
   endif()
 endfunction()
 
-# For tests: what they test is compiled elsewhere. Without any optimisation the models of random tests take twice as long.
+# For tests: the code that they test is compiled elsewhere. Without any optimisation the models of random tests take
+# twice as long.
 function(respite_compile_fast target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()

@@ -1,6 +1,6 @@
-// Shows that the Lua which is linked calls each function of scripting/lua51_*.cc that the linker puts before one of its
-// own (cmake/Lua.cmake): each program gives another result where it does not. Part of the build, since a release of Lua
-// may call something else, or inline it.
+// Shows that the linked Lua calls each function of scripting/lua51_*.cc that replaces one of its own (cmake/Lua.cmake):
+// each program gives another result if it does not. This is part of the build, since a release of Lua may call another
+// function, or inline it.
 #include <cstdio>
 #include <string>
 
@@ -14,7 +14,7 @@ struct Probe {
   const char* result;
 };
 
-// Tells a double: 2 squared six times is 0 as an integer.
+// Detects a double: 2 squared six times is 0 as an integer.
 constexpr char kIsDouble[] =
     "local function is_double(two) local n = two for i = 1, 6 do n = n * n end return tostring(n > two) end ";
 
