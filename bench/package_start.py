@@ -178,7 +178,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--starts", type=int, default=6, help="in each round")
     given = parser.parse_args()
-    print("| in | with the package | instead of | with that |\n| --- | --- | --- | --- |")
+    print("| language | with Respite's package | other package | with the other package |\n| --- | --- | --- | --- |")
     for language, (prepare, rival) in ROWS.items():
         start = prepare()
         times = {"ours": [], "theirs": []}
