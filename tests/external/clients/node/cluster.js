@@ -8,7 +8,7 @@ export const nodes = (process.env.REDIS_CLUSTER ?? '').split(',').filter(Boolean
   return { host, port: Number(port) };
 });
 
-/** Sends wishes to the control port that this variable names; the function returns the rest of the answer. */
+/** Returns a function that sends requests to the control port in this variable, and returns the rest of the answer. */
 export const controlAt = (variable) => async (...words) => {
   const socket = connect(Number(process.env[variable]), '127.0.0.1');
   socket.end(`${words.join(' ')}\n`);
@@ -20,8 +20,8 @@ export const controlAt = (variable) => async (...words) => {
 export const control = controlAt('REDIS_CLUSTER_CONTROL');
 
 /**
- * Increments counters, several at a time, until stop(). `counts` has what the servers acknowledged; errors that `isAllowed`
- * says are part of a failure are counted in `refused`, others make the test fail.
+ * Increments counters, several at a time, until stop(). `counts` has what the servers acknowledged. Errors that
+ * `isAllowed` accepts as part of a failure are counted in `refused`; others fail the test.
  */
 export class Load {
   constructor(increment, { isAllowed = () => false, tasks = 4, keys = 60 } = {}) {
@@ -47,7 +47,7 @@ export class Load {
     }
   }
 
-  /** Waits until every key has been incremented several times more. */
+  /** Waits until every key has been incremented several more times. */
   async goesOn(limitMs = 30_000) {
     const before = { ...this.counts };
     await eventually(() => {

@@ -5,11 +5,11 @@ import { eventually } from './support.js';
 
 export const control = controlAt('REDIS_SENTINELS_CONTROL');
 
-/** The old primary takes writes until a Sentinel makes it a replica, which may be ten seconds after a failover by hand. */
+/** The old primary accepts writes until a Sentinel makes it a replica, maybe ten seconds after a manual failover. */
 const BY_HAND_MS = 20_000;
 const AFTER_A_CRASH_MS = 10_000;
 
-/** A new primary, two replicas and three Sentinels; returns where the Sentinels are. */
+/** Starts a new primary, two replicas and three Sentinels. Returns the addresses of the Sentinels. */
 export async function fresh() {
   return (await control('fresh')).split(',').map((address) => {
     const [host, port] = address.split(':');
@@ -28,7 +28,7 @@ async function checkKept(client) {
   for (const number of KEPT) assert.equal(await client.get(`kept:${number}`), `${number}`);
 }
 
-/** Waits until what the client writes is at the primary that the Sentinels name. */
+/** Waits until the client's writes are at the primary that the Sentinels name. */
 async function writesReachThePrimary(client, limitMs) {
   let step = 0;
   await eventually(async () => {

@@ -17,15 +17,15 @@ export const serverProgram = process.env.REDIS_SERVER ?? 'redis-server';
 /** `host:port` of the server with the command TEST; undefined if the server under test has no such command. */
 export const testServer = process.env.REDIS_TEST_SERVER;
 
-/** True when everything is asked for, not the part that every change runs. */
+/** True in the full run, false in the short run of every change. */
 export const everything = process.env.CLIENTS_SCOPE === 'all';
 
-/** A test that may not hang. */
+/** A test with a time limit. */
 export const test = (name, body) => unlimited(name, { timeout: 40_000 }, body);
 test.skip = (name, body) => unlimited(name, { skip: true }, body);
-/** One that is too slow for the part. */
+/** A test that is too slow for the short run. */
 test.onlyAll = everything ? test : test.skip;
-/** One for the server with the command TEST. */
+/** A test for the server with the command TEST. */
 test.onTestServer = testServer ? test : test.skip;
 
 export async function freePort() {
@@ -37,7 +37,7 @@ export async function freePort() {
   return free;
 }
 
-/** Asks until the answer is truthy, and returns it; an exception counts as "not yet". */
+/** Repeats a call until its result is truthy, and returns it; an exception counts as "not yet". */
 export async function eventually(question, limitMs = 10_000) {
   const deadline = Date.now() + limitMs;
   for (;;) {
@@ -59,12 +59,12 @@ export function versionOf(info) {
   return major * 10_000 + minor * 100 + patch;
 }
 
-/** `INFO commandstats` as numbers: calls('evalsha') after CONFIG RESETSTAT says how often it was sent. */
+/** `INFO commandstats` as numbers: calls('evalsha') after CONFIG RESETSTAT returns how often it was sent. */
 export function callsIn(commandstats, command) {
   return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(commandstats)?.[1] ?? 0);
 }
 
-/** A server of a test's own, in a folder of its own; ended and removed when the test ends. */
+/** A server that belongs to one test, in its own folder; ended and removed when the test ends. */
 export class OwnServer {
   static start(t, ...words) {
     return OwnServer.startProgram(t, serverProgram, ...words);
@@ -96,7 +96,7 @@ export class OwnServer {
     });
   }
 
-  /** Ends it as a crash would, so that nothing can be said to the clients. */
+  /** Ends it as a crash would, so that it sends nothing more to clients. */
   async kill(signal = 'SIGKILL') {
     if (this.process.exitCode === null && this.process.signalCode === null) this.process.kill(signal);
     await this.ended;
@@ -108,10 +108,10 @@ export class OwnServer {
   }
 }
 
-/** Replies come as objects without a prototype, or with symbols of the client: only what they say. */
+/** Removes prototypes and the client's symbols from replies, and keeps only their data. */
 export const plain = (reply) => JSON.parse(JSON.stringify(reply));
 
-/** A server of a test's own with a TLS port, if it can have one; it has the texts of the certificates for its clients. */
+/** A server that belongs to one test, with a TLS port if it supports TLS, and with certificates for its clients. */
 export async function startWithTls(t) {
   const keys = await mkdtemp(join(tmpdir(), 'clients-node-tls-'));
   t.after(() => rm(keys, { recursive: true, force: true }));

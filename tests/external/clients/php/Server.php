@@ -13,7 +13,7 @@ function port(): int
     return (int) getenv('REDIS_PORT');
 }
 
-/** Polls until the condition holds, ten seconds at most. */
+/** Polls until the condition holds, for at most ten seconds. */
 function eventually(string $what, callable $condition): void
 {
     $deadline = microtime(true) + 10;
@@ -25,7 +25,7 @@ function eventually(string $what, callable $condition): void
     }
 }
 
-/** Runs a function in a process of its own, which ends with it: 0 when it did not throw. */
+/** Runs a function in a child process. Returns the process id; succeeded() tells whether the function threw. */
 function inChild(callable $work): int
 {
     $pid = pcntl_fork();

@@ -21,7 +21,7 @@ function client(t, options = {}) {
   return connection;
 }
 
-/** Makes the parts of one queue, which are closed when the test ends. */
+/** Creates the parts of one queue, which are closed when the test ends. */
 function parts(t, options) {
   const name = `queue-${t.name.replaceAll(/[^a-z]+/gi, '-')}`;
   const opened = (part) => {

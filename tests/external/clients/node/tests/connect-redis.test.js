@@ -12,7 +12,7 @@ const client = await createClient({ url }).connect();
 after(() => client.destroy());
 beforeEach(() => client.flushAll());
 
-/** An instance of the application; returns its address. */
+/** Starts an instance of the application. Returns its address. */
 async function application(t, storeOptions) {
   const app = express();
   app.use(session({ store: new RedisStore({ client, ...storeOptions }), secret: 'cat', resave: false, saveUninitialized: false }));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { test, testServer } from '../support.js';
 
-/** Each piece, named by the heading it is below. */
+/** Each piece, with the heading above it. */
 function* printed() {
   const page = readFileSync(new URL('../test_server_tasks.md', import.meta.url), 'utf8');
   let heading = '';
@@ -21,7 +21,7 @@ const pieces = [...printed()];
 
 test('the page prints some', () => assert.ok(pieces.length >= 2));
 
-/** Runs a test file; `reporter` says in which form it shows what happened. */
+/** Runs a test file; `reporter` selects the format of its output. */
 async function run(t, code, reporter) {
   // Next to the packages, so that it finds them.
   const folder = await mkdtemp(join(import.meta.dirname, 'printed-'));

@@ -18,7 +18,7 @@ const faults = {
   hits: () => faults.test('FAULT', 'HITS', 'fault'),
   end: () => faults.test('FAULT', 'CLEAR'),
   ran: async () => Number(await control.get('n')),
-  /** The client loses its connection, and gets no other. */
+  /** Ends the client's connection, and refuses further ones. */
   async refuse(client, ...more) {
     const own = await client.client('ID');
     await faults.test('FAULT', 'ADD', 'fault', 'DO', 'REFUSE', ...more);
@@ -44,7 +44,7 @@ function connect(options = {}) {
   return new Redis(Number(port), host, options);
 }
 
-/** A client with the settings of its own but for those given. */
+/** A client with its default settings, except for the given ones. */
 async function program(t, options) {
   const client = connect(options);
   client.on('error', () => {}); // otherwise the client prints them
@@ -53,7 +53,7 @@ async function program(t, options) {
   return client;
 }
 
-/** The fault has gone: the next INCR runs once. */
+/** Removes the fault: the next INCR runs once. */
 async function worksAgain(client, ran) {
   await faults.end();
   assert.equal(await client.incr('n'), ran + 1);

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { eventually, host, port, test } from '../support.js';
 
 const lua = (name) => readFileSync(new URL(`../scripts/${name}.lua`, import.meta.url), 'utf8');
-/** The comments of another language, with which a script does not compile, are taken out. */
+/** Removes the comments of another language, with which a script does not compile. */
 const withoutLinesOf = (comment, script) => script.split('\n').filter((line) => !line.trimStart().startsWith(comment)).join('\n');
 const sha1 = (text) => createHash('sha1').update(text).digest('hex');
 const me = 'b60a9c8c-92f8-4bfe-b0e7-308967346336:1';
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await redis.script('FLUSH');
 });
 
-/** Sends a script as frameworks do: by its digest, whole when that is not known. */
+/** Sends a script as frameworks do: by its digest, or in full if the server does not know it. */
 async function run(script, keys = [], ...words) {
   try {
     return await redis.evalsha(sha1(script), keys.length, ...keys, ...words);
@@ -66,7 +66,7 @@ test('a watchdog renews the lock of its owner only', async () => {
 
 const channel = 'redisson_lock__channel:{updateAccount}';
 
-/** Hears a channel until the test ends. */
+/** Subscribes to a channel until the test ends. */
 async function listen(t) {
   const listener = new Redis({ host, port });
   t.after(() => listener.disconnect());

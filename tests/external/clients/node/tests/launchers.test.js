@@ -46,7 +46,7 @@ async function assertGone(pid, port) {
   assert.deepEqual(await readdir(folder), []);
 }
 
-/** Uses it, and has it keep nothing: a server with Redis' own save points writes a dump as it ends. */
+/** Uses it, and turns saving off: a server with Redis' own save points writes a dump when it ends. */
 async function use(t, port) {
   const client = await connect(t, port);
   await client.configSet('save', '');

@@ -8,9 +8,9 @@ import { callsIn, eventually, test } from '../support.js';
 const isOutage = (error) => /closed|ECONNREFUSED|ECONNRESET|READONLY|Disconnects|no valid master/i.test(`${error.name} ${error.code} ${error.message}`);
 
 /**
- * Commands that begin together take several connections of the pool and give back only one: with two connections and
- * without `reserveClient`, the third of five INCR never ends, with any server (node-redis 6.3, `??= await` in _execute).
- * With a reserved connection all commands share that one; the other is for use().
+ * Commands that begin together take several connections of the pool and return only one: with two connections and
+ * without `reserveClient`, the third of five INCR never ends, with any server (node-redis 6.3, `??= await` in
+ * _execute). With a reserved connection all commands share that one; the other is for use().
  */
 async function connect(t, options = {}) {
   const sentinel = createSentinel({
@@ -29,7 +29,7 @@ async function connect(t, options = {}) {
 
 const replicaPorts = async () => (await control('replicas')).split(' ').map(Number).sort();
 
-/** Asks a server of the set directly. */
+/** Sends a command to a server of the set directly. */
 async function ask(port, question) {
   const client = await createClient({ socket: { host: '127.0.0.1', port } }).connect();
   try {

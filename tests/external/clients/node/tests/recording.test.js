@@ -9,7 +9,7 @@ import { OwnServer, serverProgram, test } from '../support.js';
 
 const JOBS = 12;
 
-/** Jobs that succeed, wait, come first, fail and are tried again. */
+/** Jobs that succeed, wait, have priority, fail and are retried. */
 async function work(port) {
   const connection = new Redis({ host: '127.0.0.1', port, maxRetriesPerRequest: null });
   const waiting = new Redis({ host: '127.0.0.1', port, maxRetriesPerRequest: null });
@@ -28,7 +28,7 @@ async function work(port) {
   await Promise.all([connection.quit(), waiting.quit()]);
 }
 
-/** What the replay prints, also if it fails. */
+/** Returns the output of the replay, even if it fails. */
 const replay = async (...words) => {
   const { stdout } = await promisify(execFile)(serverProgram, ['--replay', ...words], { timeout: 60_000 }).catch((failed) => failed);
   return stdout;

@@ -65,7 +65,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The node of the tree with this label; behind it stands how many keys or elements it holds. */
+/** The node of the tree with this label, which is followed by the number of its keys or elements. */
 function node(label, within = page.locator('#keyTree')) {
   const text = new RegExp(`^\\s*${label.replace('*', '\\*')}( \\(\\d+\\))?\\s*$`);
   return within.locator('li.jstree-node').filter({ has: page.locator('> a.jstree-anchor', { hasText: text }) }).last();
@@ -79,7 +79,7 @@ async function openFolder(label, within) {
   return item;
 }
 
-/** Opens the folders of a key and selects it; returns the rows of the table it is shown in. */
+/** Opens the folders of a key and selects it. Returns the rows of the table that shows it. */
 async function show(...labels) {
   let within;
   for (const label of labels.slice(0, -1)) within = await openFolder(label, within);

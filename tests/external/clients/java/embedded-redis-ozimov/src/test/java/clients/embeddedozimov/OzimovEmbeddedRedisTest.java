@@ -26,7 +26,7 @@ import redis.embedded.RedisExecProvider;
 import redis.embedded.RedisServer;
 import redis.embedded.util.OS;
 
-/** The older embedded-redis, which closes the server's output once it is ready, with the Jedis of its time. */
+/** The older embedded-redis, which closes the server's output when it is ready, with the Jedis of its time. */
 @Tag("all")
 class OzimovEmbeddedRedisTest {
   @TempDir private Path folder;

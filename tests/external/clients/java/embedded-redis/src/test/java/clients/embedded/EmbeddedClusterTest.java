@@ -27,14 +27,14 @@ import redis.clients.jedis.JedisCluster;
 import redis.embedded.RedisServer;
 import redis.embedded.RedisShardedCluster;
 
-/** embedded-redis makes a cluster of our program: MEET, ADDSLOTS, REPLICATE, and what it waits for between them. */
+/** embedded-redis makes a cluster of our program: MEET, ADDSLOTS, REPLICATE, and its waits between them. */
 @Tag("all")
 class EmbeddedClusterTest {
   private static final int BUS_OFFSET = 10_000;
 
   @TempDir private Path folder;
 
-  /** Below the ports of outgoing connections; the ports of the bus, too. */
+  /** Below the ports of outgoing connections, and so are the ports of the bus. */
   private static List<Integer> ports(int count) {
     List<Integer> ports = new ArrayList<>();
     Random random = new Random();

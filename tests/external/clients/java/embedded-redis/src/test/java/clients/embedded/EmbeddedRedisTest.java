@@ -23,7 +23,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.embedded.RedisServer;
 import redis.embedded.core.RedisServerBuilder;
 
-/** embedded-redis starts our program instead of the one in its jar: start, use, stop, nothing left behind. */
+/** embedded-redis starts our program instead of the one in its jar: start, use, stop; nothing may be left behind. */
 @Tag("all")
 class EmbeddedRedisTest {
   @TempDir private Path folder;

@@ -9,11 +9,11 @@ import org.springframework.context.annotation.Bean;
 
 /**
  * A shop that sells a few vouchers to many people at one moment. A script in the server decides who gets one and puts
- * the order on a stream; consumers write the orders down afterwards.
+ * the order on a stream; consumers store the orders afterwards.
  */
 @SpringBootApplication
 public class FlashSale {
-  /** Spring's template goes through Lettuce; the locks go through Redisson, with connections of its own. */
+  /** Spring's template uses Lettuce; the locks use Redisson, with separate connections. */
   @Bean(destroyMethod = "shutdown")
   RedissonClient redisson(RedisProperties redis) {
     Config config = new Config();

@@ -10,8 +10,8 @@ import org.redisson.api.RedissonClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Where orders are written down; stands for the database. A lock per user keeps a user's second order from slipping in
- * between the look whether there is one and the writing.
+ * Stores the orders, in place of a database. A lock per user prevents a user's second order between the check for an
+ * order and its writing.
  */
 @Component
 public class OrderBook {
@@ -25,7 +25,7 @@ public class OrderBook {
     this.redisson = redisson;
   }
 
-  /** Writes the order unless the user has one of that voucher; throws when the database fails, or the lock is held. */
+  /** Writes the order unless the user has one for that voucher. Throws if the database fails or the lock is held. */
   public void write(Order order) {
     RLock lock = redisson.getLock("lock:order:" + order.user());
     if (!tryLock(lock)) {
@@ -56,7 +56,7 @@ public class OrderBook {
     return orders.values().stream().filter(order -> order.voucher() == voucher).toList();
   }
 
-  /** The next `count` orders cannot be written. */
+  /** Makes the next `count` writes of orders fail. */
   public void failNext(int count) {
     failures.set(count);
   }

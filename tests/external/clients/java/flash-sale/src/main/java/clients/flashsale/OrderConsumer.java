@@ -13,8 +13,8 @@ import org.springframework.data.redis.connection.stream.StreamReadOptions;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Takes orders from the stream, one at a time, and acknowledges what is written. When something throws, what this
- * consumer has been given but not acknowledged is read again until nothing of it is left.
+ * Takes orders from the stream, one at a time, and acknowledges them after they are written. After an exception it
+ * reads the unacknowledged orders of this consumer again until none is left.
  */
 public class OrderConsumer implements AutoCloseable {
   public static final String STREAM = "stream.orders";
@@ -69,7 +69,7 @@ public class OrderConsumer implements AutoCloseable {
     return redis.opsForStream().read(consumer, options, StreamOffset.create(STREAM, from));
   }
 
-  /** False when there was nothing. */
+  /** Returns false if there was no order. */
   private boolean handle(List<MapRecord<String, Object, Object>> records) {
     if (records == null || records.isEmpty()) {
       return false;

@@ -6,10 +6,10 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.DefaultRedisScript;
 import org.springframework.stereotype.Component;
 
-/** The stock, and the script that sells from it: one voucher a user, while there are any. */
+/** The stock, and the script that sells from it: one voucher per user while the stock lasts. */
 @Component
 public class Vouchers {
-  /** What the script answers, by its number. */
+  /** The script's answers, by number. */
   public enum Answer {
     SOLD,
     OUT_OF_STOCK,

@@ -90,7 +90,7 @@ class FlashSaleTest {
     return new OrderConsumer(redis, book, name);
   }
 
-  /** Every user asks twice, from many threads; what was answered, by user. Requests that break off are asked again. */
+  /** Sends two requests for every user, from many threads, and retries broken ones. Returns the answers by user. */
   private Map<Long, List<Answer>> sell(long voucher) throws Exception {
     Map<Long, List<Answer>> answers = new ConcurrentHashMap<>();
     List<Long> requests = new ArrayList<>();
@@ -219,7 +219,7 @@ class FlashSaleTest {
     }
   }
 
-  /** The records that a consumer was given before it was killed: it acknowledges none of them. */
+  /** The records that a consumer received before it was killed: it acknowledged none of them. */
   private List<MapRecord<String, Object, Object>> readAndDie(String consumer, int count) {
     return redis.opsForStream()
         .read(

@@ -26,7 +26,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.Hashing;
 import redis.clients.jedis.util.Sharded;
 
-/** Three servers that know nothing of each other; the client spreads the keys by consistent hashing. */
+/** Three independent servers; the client distributes the keys by consistent hashing. */
 class ShardedTest {
   private static final int KEYS = 300;
   private static final List<OwnServer> SERVERS = new ArrayList<>();

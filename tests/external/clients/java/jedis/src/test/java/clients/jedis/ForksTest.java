@@ -14,8 +14,8 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import redis.clients.jedis.Jedis;
 
 /**
- * Virtual machines with their own tests on one server, each in a world of its own, by its URL alone. Gradle tells its forks
- * their number by the property that is used here.
+ * Virtual machines with their own tests on one server, each in its own world, which only its URL selects. Gradle gives
+ * its forks their number in the property that is used here.
  */
 @EnabledIfEnvironmentVariable(named = Servers.TEST_SERVER, matches = ".+")
 class ForksTest {
@@ -45,7 +45,7 @@ class ForksTest {
         .start();
   }
 
-  /** What a fork runs: each round empties the data and changes a directive, which would break the rounds of the others. */
+  /** The test of each fork: each round empties the data and changes a directive, which would break other forks. */
   static final class Fork {
     public static void main(String[] arguments) {
       String worker = System.getProperty("org.gradle.test.worker");

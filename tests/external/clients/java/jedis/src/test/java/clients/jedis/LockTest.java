@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.params.SetParams;
 
-/** The distributed lock with one key: SET NX PX takes it, a script that compares and deletes gives it back. */
+/** The distributed lock with one key: SET NX PX takes it, and a script that compares and deletes releases it. */
 class LockTest extends OnSuiteServer {
   private static final String RELEASE = Lua.read("compare_and_delete.lua");
   private static final String LOCK = "lock:order";

@@ -20,7 +20,7 @@ final class Lua {
     }
   }
 
-  /** What the server calls the script in EVALSHA and in errors. */
+  /** The digest that names the script in EVALSHA and in errors. */
   static String sha1(String script) {
     try {
       byte[] digest = MessageDigest.getInstance("SHA-1").digest(script.getBytes(StandardCharsets.UTF_8));

@@ -19,9 +19,9 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Transaction;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** Every command as a line, in the form that the analyser redis-faina takes apart. */
+/** Every command as a line, in the format that the analyser redis-faina parses. */
 class MonitorTest extends OnSuiteServer {
-  /** The pattern of redis-faina; a line that does not match is skipped by it. */
+  /** The pattern of redis-faina, which skips lines that do not match. */
   private static final Pattern FAINA =
       Pattern.compile(
           "^(?<timestamp>[\\d.]+)\\s\\[(?<db>\\d+)\\s\\d+\\.\\d+\\.\\d+\\.\\d+:\\d+]\\s\"(?<command>\\w+)\""
@@ -56,7 +56,7 @@ class MonitorTest extends OnSuiteServer {
     thread.join(5000);
   }
 
-  /** What was seen since the test began, up to and with the line that has `last` in it; without time and address. */
+  /** Returns the lines since the test began, up to the first one that contains `last`, without time and address. */
   private List<String> until(String last) {
     await("a line with " + last, () -> List.copyOf(lines).stream().anyMatch(line -> line.contains(last)));
     List<String> seen = List.copyOf(lines);

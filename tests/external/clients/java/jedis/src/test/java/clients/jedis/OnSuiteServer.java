@@ -27,17 +27,17 @@ abstract class OnSuiteServer {
     jedis.close();
   }
 
-  /** One more connection, for what two clients do to each other. */
+  /** Another connection, for tests of two clients. */
   static Jedis another() {
     return new Jedis(ADDRESS);
   }
 
-  /** A reply of sendCommand() with its bytes as text. */
+  /** Returns a reply of sendCommand() with its bytes as text. */
   static Object text(Object reply) {
     return SafeEncoder.encodeObject(reply);
   }
 
-  /** The text of the error the server answers with. */
+  /** Returns the text of the server's error. */
   static String errorOf(Executable command) {
     return assertThrows(JedisDataException.class, command).getMessage();
   }

@@ -20,11 +20,11 @@ import redis.clients.jedis.JedisPubSub;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
-/** Channels and patterns; what is not listened to is gone. */
+/** Channels and patterns; messages without a subscriber are lost. */
 class PubSubTest extends OnSuiteServer {
   private final List<Listener> listeners = new ArrayList<>();
 
-  /** Subscribes on a connection and a thread of its own, and keeps what it hears. */
+  /** Subscribes on its own connection and thread, and keeps the messages. */
   private final class Listener extends JedisPubSub {
     final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
     private final Jedis connection = another();

@@ -27,7 +27,7 @@ import redis.clients.jedis.params.XReadParams;
 import redis.clients.jedis.resps.Tuple;
 import redis.clients.jedis.util.KeyValue;
 
-/** The newer protocol: HELLO 3, typed replies, and the cache in the client that it makes possible. */
+/** The newer protocol: HELLO 3, typed replies, and client-side caching. */
 class Resp3Test extends OnSuiteServer {
   private static final DefaultJedisClientConfig RESP3 = DefaultJedisClientConfig.builder().resp3().build();
 

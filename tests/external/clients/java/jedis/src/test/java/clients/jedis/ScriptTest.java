@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Protocol.Command;
 
-/** The Lua scripts of the tutorials, and what Redis answers to each of their callers. */
+/** The Lua scripts of the tutorials, and Redis' answers to each of their callers. */
 class ScriptTest extends OnSuiteServer {
   private static final String LOCK = "updateAccount";
   private static final String CHANNEL = "redisson_lock__channel:{updateAccount}";
@@ -72,7 +72,7 @@ class ScriptTest extends OnSuiteServer {
     assertTrue(leaseMs() > 25_000);
   }
 
-  /** The oldest release; its `//` comments, with which it does not compile, are taken out. */
+  /** The oldest release, without its `//` comments, which do not compile. */
   @Test
   void oldReleasePublishesAlsoWhenTheLockIsGone() {
     String release = Lua.read("release_with_slash_comments.lua").replaceAll("(?m)^\\s*//.*$", "");

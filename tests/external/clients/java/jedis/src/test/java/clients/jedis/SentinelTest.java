@@ -46,7 +46,7 @@ class SentinelTest {
     return new JedisSentinelPool(NAME, Set.copyOf(addresses));
   }
 
-  /** Asks a connection whether it lives before it is used: a server that becomes a replica ends all that it has. */
+  /** Tests a connection before it is used, because a server that becomes a replica closes all connections. */
   private JedisSentinelPool askingPool() {
     GenericObjectPoolConfig<Jedis> config = new GenericObjectPoolConfig<>();
     config.setTestOnBorrow(true);
@@ -135,7 +135,7 @@ class SentinelTest {
     }
   }
 
-  /** What the pool itself listens for. */
+  /** The events that the pool itself subscribes to. */
   @Test
   void theSentinelsSayThatThePrimaryChanged() throws InterruptedException {
     BlockingQueue<String> heard = new LinkedBlockingQueue<>();

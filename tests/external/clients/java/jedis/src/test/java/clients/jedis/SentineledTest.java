@@ -38,7 +38,7 @@ class SentineledTest {
     sentinels = TestSentinels.fresh().stream().map(HostAndPort::from).collect(Collectors.toSet());
   }
 
-  /** Asks a connection whether it lives before it is used: a server that becomes a replica ends all that it has. */
+  /** Tests a connection before it is used, because a server that becomes a replica closes all connections. */
   private JedisSentineled connect(String name, RedisProtocol protocol) {
     JedisClientConfig config = DefaultJedisClientConfig.builder().protocol(protocol).build();
     GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();

@@ -35,7 +35,7 @@ class StreamTest extends OnSuiteServer {
     return client.xadd(stream, XAddParams.xAddParams().id(id), Map.of("value", value));
   }
 
-  /** The ids that the consumer gets; null when the server has nothing to say. */
+  /** Returns the ids that the consumer gets; null if the server has no entries. */
   private static List<String> read(Jedis client, String consumer, XReadGroupParams how, StreamEntryID from) {
     var reply = client.xreadGroup("group", consumer, how, Map.of("stream", from));
     return reply == null ? null : ids(reply.get(0).getValue());
@@ -258,7 +258,7 @@ class StreamTest extends OnSuiteServer {
     assertEquals(List.of("18-0", "19-0", "20-0"), ids(jedis.xrange("stream", "-", "+")));
   }
 
-  /** Consumers that wait are served in the order in which they came: eight messages for three make 3, 3 and 2. */
+  /** Blocked consumers are served in the order in which they came: of eight messages three consumers get 3, 3 and 2. */
   @Test
   void waitingConsumersTakeTurns() throws Exception {
     jedis.xgroupCreate("stream", "group", START, true);

@@ -23,7 +23,7 @@ import redis.clients.jedis.params.SetParams;
 import redis.clients.jedis.params.XAutoClaimParams;
 import redis.clients.jedis.params.XReadGroupParams;
 
-/** The powers of a test server: time that the test moves, snapshots, worlds. No test sleeps. */
+/** The features of a test server: time that the test moves, snapshots, worlds. No test sleeps. */
 class TestServerTest {
   private static final long HOUR_MS = 3_600_000;
   private static final String RENEW =

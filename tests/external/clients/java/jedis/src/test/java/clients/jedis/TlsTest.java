@@ -65,7 +65,7 @@ class TlsTest extends OnSuiteServer {
     return keys.resolve(name).toString();
   }
 
-  /** Whether one of the scripts in tests/external/clients/scripts ends well. */
+  /** Returns whether one of the scripts in tests/external/clients/scripts succeeds. */
   private boolean run(String name, String argument) throws Exception {
     try (InputStream script = TlsTest.class.getResourceAsStream("/scripts/" + name)) {
       Path copy = Files.write(keys.resolve(name), script.readAllBytes());

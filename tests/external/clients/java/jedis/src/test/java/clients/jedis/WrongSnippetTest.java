@@ -14,7 +14,7 @@ import redis.clients.jedis.StreamEntryID;
 import redis.clients.jedis.params.XAddParams;
 import redis.clients.jedis.params.XReadGroupParams;
 
-/** Snippets that the tutorials print with mistakes in them: each must fail as it does on Redis. */
+/** Snippets that the tutorials print with mistakes: each must fail as on Redis. */
 class WrongSnippetTest extends OnSuiteServer {
   @Test
   void misspelledDestroy() {

@@ -16,7 +16,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Futures, in which every command of one connection is underway at once. */
+/** Futures: all commands of one connection are in flight together. */
 class AsyncTest extends OnSuiteServer {
   @Test
   void thousandsUnderwayOnOneConnectionComeBackInOrder() throws Exception {

@@ -106,7 +106,7 @@ class ClusterTest {
     assertEquals(6, client.getPartitions().size());
   }
 
-  /** The client splits these itself. */
+  /** The client splits these commands itself. */
   @Test
   void manyKeysOverAllNodes() {
     Map<String, String> pairs = keys("m", 100).stream().collect(Collectors.toMap(key -> key, key -> key));

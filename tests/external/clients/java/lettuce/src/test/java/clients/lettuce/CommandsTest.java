@@ -35,7 +35,7 @@ import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The synchronous commands over RESP2 and over RESP3: what the caller gets is the same. */
+/** The synchronous commands over RESP2 and over RESP3: the caller gets the same results. */
 class CommandsTest extends OnSuiteServer {
   private void speak(ProtocolVersion protocol) {
     connection.close();

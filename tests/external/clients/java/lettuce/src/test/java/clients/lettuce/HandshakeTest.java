@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What happens before the first command: HELLO or AUTH, SELECT, the connection's name; and after a lost connection. */
+/** The handshake (HELLO or AUTH, SELECT, the connection's name) before the first command and after a disconnect. */
 class HandshakeTest extends OnSuiteServer {
   private static RedisURI.Builder address(OwnServer server) {
     return RedisURI.builder().withHost(server.host()).withPort(server.port());
@@ -53,8 +53,8 @@ class HandshakeTest extends OnSuiteServer {
   }
 
   /**
-   * The server's words, which stand at the end of the chain of causes. When the refusal comes before Lettuce has looked
-   * at its own new connection, it complains of that instead: then another try tells.
+   * Returns the server's error, which is at the end of the chain of causes. If the refusal comes before Lettuce has
+   * checked its own new connection, Lettuce reports that instead; then this tries again.
    */
   private static String refusal(RedisURI uri, ProtocolVersion protocol) {
     String words = refusalOnce(uri, protocol);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Publishers that send when somebody subscribes. */
+/** Publishers that send their command when a subscriber appears. */
 class ReactiveTest extends OnSuiteServer {
   private static final Duration LIMIT = Duration.ofSeconds(10);
 

@@ -37,11 +37,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * How Lettuce recovers from each fault: what the program sees, and how often INCR runs. The table of
- * docs/testing/client_recovery.md says the same. The clock of the server stands still, so that no delay ends by itself.
+ * docs/testing/client_recovery.md has the same results. The clock of the server stands still, so that no delay ends by
+ * itself.
  */
 @EnabledIfEnvironmentVariable(named = Servers.TEST_SERVER, matches = ".+")
 class RecoveryTest {
-  /** For tests that wait for its end; Lettuce waits a minute. */
+  /** For tests that wait until the timeout ends; Lettuce waits a minute. */
   private static final Duration TIMEOUT = Duration.ofMillis(400);
 
   private static RedisClient controlClient;
@@ -97,12 +98,12 @@ class RecoveryTest {
     return control.dispatch(Word.TEST, new NestedMultiOutput<>(StringCodec.UTF8), arguments);
   }
 
-  /** The next INCR meets this fault. */
+  /** Makes the next INCR meet this fault. */
   private static void fault(String action) {
     test("FAULT ADD fault WHEN COMMAND INCR DO " + action + " TIMES 1");
   }
 
-  /** The client loses its connection, and gets no other. */
+  /** Ends the client's connection, and refuses further ones. */
   private void refuse(String action) {
     long own = redis.clientId();
     test("FAULT ADD fault DO " + action);
@@ -126,7 +127,7 @@ class RecoveryTest {
     }
   }
 
-  /** The fault has gone: the next INCR runs once. */
+  /** Removes the fault: the next INCR runs once. */
   private void worksAgain(long before) {
     test("FAULT CLEAR");
     assertEquals(before + 1, redis.incr("n"));
@@ -201,7 +202,7 @@ class RecoveryTest {
     worksAgain(runs);
   }
 
-  /** Without reconnecting, Lettuce sends nothing twice; but then the connection is lost, and the client has to make another. */
+  /** Without reconnecting, Lettuce sends nothing twice; but the client must then open another connection. */
   @Test
   void withoutReconnectingALostReplyIsAnErrorAndIncrRunsOnce() {
     client.setOptions(ClientOptions.builder().autoReconnect(false).build());
@@ -228,7 +229,7 @@ class RecoveryTest {
     worksAgain(0);
   }
 
-  /** INCR is under way when the connection ends: one that comes while a connection is refused can fail. */
+  /** INCR is in flight when the connection ends: an INCR that comes while a connection is refused can fail. */
   @Test
   void oneRefusalIsNotSeen() {
     test("FAULT ADD refusal DO REFUSE TIMES 1");

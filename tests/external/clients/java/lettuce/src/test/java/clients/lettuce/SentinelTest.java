@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A RedisURI of Sentinels: discovery, reads of replicas, SENTINEL commands, failovers under load. */
+/** A RedisURI of Sentinels: discovery, reads from replicas, SENTINEL commands, failovers under load. */
 class SentinelTest {
   private RedisClient client;
   private RedisURI uri;

@@ -15,7 +15,7 @@ import org.redisson.api.RGeo;
 import org.redisson.api.RPatternTopic;
 import org.redisson.api.RTopic;
 
-/** Topics, batches and places, whose methods have changed since Redisson 3.6. */
+/** Topics, batches and geographical objects, whose methods have changed since Redisson 3.6. */
 class OlderTest extends RedissonTest {
   private final Queue<String> heard = new ConcurrentLinkedQueue<>();
 

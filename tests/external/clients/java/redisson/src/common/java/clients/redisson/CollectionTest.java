@@ -209,7 +209,7 @@ class CollectionTest extends RedissonTest {
     assertEquals("date", set.pollLast());
   }
 
-  /** Its name is kept on the server, so it needs a public constructor. */
+  /** The server stores the name of this class, so it needs a public constructor. */
   public static class Descending implements Comparator<Integer> {
     @Override
     public int compare(Integer left, Integer right) {

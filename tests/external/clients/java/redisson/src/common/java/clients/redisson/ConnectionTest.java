@@ -15,7 +15,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
-/** What the server sees of a client's connections; each test has a server of its own. */
+/** The server's view of a client's connections; each test has its own server. */
 @Tag("all")
 class ConnectionTest extends OwnServerTest {
   @Test
@@ -74,7 +74,7 @@ class ConnectionTest extends OwnServerTest {
     return others().stream().filter(line -> line.contains(" name=" + name + " ")).toList();
   }
 
-  /** The lines of CLIENT LIST, but for this test's own connection. */
+  /** The lines of CLIENT LIST, except this test's own connection. */
   private List<String> others() {
     String own = "id=" + plain.call("CLIENT", "ID") + " ";
     return plain.call("CLIENT", "LIST").lines().filter(line -> !line.startsWith(own)).toList();

@@ -226,7 +226,7 @@ class LockTest extends RedissonTest {
     assertFalse(lock.isLocked());
   }
 
-  /** The one field's value; its name must be this client's id and this thread's. */
+  /** Returns the value of the only field, whose name must be the ids of this client and this thread. */
   private int holdsInTheHash(String name) {
     Map<String, String> fields = fields(name);
     assertEquals(1, fields.size(), fields.toString());

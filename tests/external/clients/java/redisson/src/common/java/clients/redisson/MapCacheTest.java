@@ -107,7 +107,7 @@ class MapCacheTest extends RedissonTest {
     assertEquals(Map.of("a", "1", "c", "3"), cache.readAllMap());
   }
 
-  /** Uses are compared by the client's clock. */
+  /** The client's clock decides which use was the latest. */
   private static void nextMillisecond() {
     long now = System.currentTimeMillis();
     Await.await("the clock goes on", () -> System.currentTimeMillis() > now);

@@ -24,7 +24,7 @@ import org.redisson.api.RMap;
 import org.redisson.api.RSetMultimap;
 import org.redisson.api.RedissonClient;
 
-/** Maps, local cached maps and multimaps; map caches have a class of their own. */
+/** Maps, local cached maps and multimaps; map caches have their own class. */
 @Tag("all")
 class MapTest extends RedissonTest {
   @Test
@@ -149,7 +149,7 @@ class MapTest extends RedissonTest {
     assertEquals(List.of("2"), map.getAll("stays"));
   }
 
-  /** A change behind the clients' backs shows that they answer from their caches. */
+  /** A change that the clients do not notice shows that they answer from their caches. */
   private void fillAndChangeBehind(RLocalCachedMap<String, String> here, RLocalCachedMap<String, String> there) {
     plain.call("HSET", "cached", "k", "1");
     assertEquals("1", here.get("k"));

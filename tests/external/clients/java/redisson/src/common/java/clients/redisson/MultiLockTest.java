@@ -118,7 +118,7 @@ class MultiLockTest {
     assertTrue(held() >= 3);
   }
 
-  /** With servers dead the unlock frees the others, and then may report the dead. */
+  /** If servers are dead, the unlock frees the locks of the others, and may then report the dead ones. */
   private static void unlock(RedissonMultiLock lock) {
     try {
       lock.unlock();
@@ -150,7 +150,7 @@ class MultiLockTest {
     return clients.stream().map(client -> client.getLock("stock")).toArray(RLock[]::new);
   }
 
-  /** How many of the live servers have the lock. */
+  /** Returns how many of the live servers have the lock. */
   private int held() {
     int count = 0;
     for (OwnServer server : servers) {

@@ -4,7 +4,7 @@ import clients.support.OwnServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Tests that need a server of their own, each, and look at it besides Redisson. */
+/** Tests that each need their own server, and also inspect it without Redisson. */
 abstract class OwnServerTest {
   protected OwnServer server;
   protected Plain plain;

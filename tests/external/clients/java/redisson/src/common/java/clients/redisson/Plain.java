@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The server seen without Redisson: one socket, words in, text or a list out. */
+/** A connection without Redisson: one socket, which takes commands and returns text or a list. */
 final class Plain implements AutoCloseable {
   private static final int TIMEOUT_MS = 10_000;
 
@@ -28,7 +28,7 @@ final class Plain implements AutoCloseable {
     }
   }
 
-  /** The reply as text; null for a nil. An error reply fails the test. */
+  /** Returns the reply as text; null for a nil. An error reply fails the test. */
   String call(String... words) {
     return (String) send(words);
   }

@@ -21,7 +21,7 @@ import org.redisson.config.Config;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class RedissonTest {
   private final List<RedissonClient> clients = new ArrayList<>();
-  /** Locks belong to a thread, so most tests need others than their own. */
+  /** Locks belong to a thread, so most tests need other threads. */
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
   RedissonClient redisson;
@@ -48,10 +48,10 @@ abstract class RedissonTest {
     plain.call("FLUSHALL");
   }
 
-  /** What the class wants different from config(). */
+  /** The class's changes of config(). */
   void adjust(Config config) {}
 
-  /** A client of its own, as another process would have; ends with the class. */
+  /** A separate client, as another process would have; it ends with the class. */
   RedissonClient another() {
     Config config = config(Servers.ADDRESS);
     adjust(config);

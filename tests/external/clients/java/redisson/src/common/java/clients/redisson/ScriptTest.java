@@ -98,7 +98,7 @@ class ScriptTest extends RedissonTest {
     assertEquals("0", plain.call("GET", "stock"));
   }
 
-  /** Redisson 4 has renamed them. */
+  /** Redisson 4 has renamed these methods. */
   private static ReturnType type(String now, String before) {
     return Stream.of(ReturnType.values())
         .filter(type -> type.name().equals(now) || type.name().equals(before)).findFirst().get();

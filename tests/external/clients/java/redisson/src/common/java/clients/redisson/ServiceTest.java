@@ -28,7 +28,7 @@ import org.redisson.api.RemoteInvocationOptions;
 @Tag("all")
 class ServiceTest extends RedissonTest {
   private RedissonClient worker;
-  /** One for each test, since a worker serves its executor until its client ends. */
+  /** One client for each test, since a worker serves its executor until its client ends. */
   private String jobs;
 
   @BeforeEach

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.redisson.api.RBucket;
 import org.redisson.api.RLock;
 
-/** Selling by GET and SET is right only under a lock: concurrent requests on a stock. */
+/** Selling by GET and SET is correct only under a lock: concurrent requests on a stock. */
 class StockTest extends RedissonTest {
   private static final int STOCK = 30;
   private static final int REQUESTS = 50;

@@ -154,7 +154,7 @@ class ClusterTest {
     }
   }
 
-  /** Only while their slot stays: Redisson does not subscribe again where it goes, with redis-server either. */
+  /** Works only while the slot stays: Redisson does not subscribe again at the new node, with redis-server either. */
   @Test
   void shardedMessages() throws InterruptedException {
     BlockingQueue<String> heard = new LinkedBlockingQueue<>();

@@ -20,7 +20,7 @@ import org.redisson.api.RList;
 import org.redisson.api.listener.ListAddListener;
 import org.redisson.api.listener.SetObjectListener;
 
-/** Listeners that hear of changes by keyspace events. */
+/** Listeners that learn of changes by keyspace events. */
 @Tag("all")
 class KeyEventTest extends RedissonTest {
   private final Queue<String> heard = new ConcurrentLinkedQueue<>();

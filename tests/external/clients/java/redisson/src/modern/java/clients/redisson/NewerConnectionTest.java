@@ -11,7 +11,7 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Settings of a client that Redisson 3.6 did not have, or took otherwise. */
+/** Settings of a client that Redisson 3.6 did not have, or interpreted differently. */
 @Tag("all")
 class NewerConnectionTest extends OwnServerTest {
   @Test

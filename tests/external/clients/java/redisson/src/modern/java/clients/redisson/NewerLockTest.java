@@ -18,7 +18,7 @@ import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RReadWriteLock;
 
-/** Locks and their promises that Redisson 3.6 did not have. */
+/** Locks and guarantees that Redisson 3.6 did not have. */
 class NewerLockTest extends RedissonTest {
   @Test
   void unlockAfterTheLeaseIsRefused() {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.redisson.api.*;
 import org.redisson.api.geo.*;
 
-/** Objects that Redisson 3.6 did not have, or had with less. */
+/** Objects that Redisson 3.6 did not have, or had with fewer methods. */
 @Tag("all")
 class NewerObjectTest extends RedissonTest {
   @Test

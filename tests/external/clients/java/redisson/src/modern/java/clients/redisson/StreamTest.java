@@ -118,7 +118,7 @@ class StreamTest extends RedissonTest {
     assertEquals(List.of(), stream.listGroups());
   }
 
-  /** The last word of XPENDING's line for `id`; its getter has been renamed. */
+  /** Returns the last value of XPENDING's line for `id`; its getter has been renamed. */
   private int deliveries(StreamMessageId id) {
     String line = plain.list("XPENDING", "stream.orders", "g1", id.toString(), id.toString(), "1").toString();
     return Integer.parseInt(line.replaceAll(".*, (\\d+)]]", "$1"));

@@ -19,7 +19,7 @@ import org.redisson.api.RTopic;
 class TopicTest extends RedissonTest {
   private final Queue<String> heard = new ConcurrentLinkedQueue<>();
 
-  /** Listeners stay until the class ends, so each test has channels of its own. */
+  /** Listeners stay until the class ends, so each test has its own channels. */
   @BeforeEach
   void forget() {
     heard.clear();

@@ -21,7 +21,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** The test classes that docs/test_server_tasks.md prints, compiled and run as they are printed but for the port. */
+/** The test classes that docs/test_server_tasks.md prints, compiled and run as printed, except for the port. */
 class GuideTest {
   static List<PrintedClass> printed() throws IOException {
     return PrintedClass.of("docs/test_server_tasks.md");

@@ -23,7 +23,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.redisson.config.Protocol;
 
-/** What only the current release has. */
+/** Features that only the current release has. */
 @Tag("all")
 class NewestTest extends RedissonTest {
   @Test

@@ -26,11 +26,11 @@ import org.redisson.api.RMapCache;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
-/** A session of Redisson is written down (--record), and sent again: to a server of the same program, and to a real Redis. */
+/** A session of Redisson is recorded (--record), and replayed to a server of the same program and to a real Redis. */
 @EnabledIfEnvironmentVariable(named = Servers.TEST_SERVER, matches = ".+")
 class RecordingTest {
   private static final int LEAST_REPLIES = 20;
-  /** What the lock's script replies to who has to wait: how long the lock will last. A replay is precise to a millisecond. */
+  /** The lock's script tells a waiting client how long the lock will last. A replay is precise to a millisecond. */
   private static final Pattern REMAINING_TIME =
       Pattern.compile("connection \\d+: EVALSHA \\w+ 1 order 30000 \\S+\n  recorded: (29\\d+|30000)\n  replayed: (29\\d+|30000)\n");
 

@@ -29,7 +29,7 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 import org.redisson.config.ReadMode;
 
-/** Redisson with useSentinelServers(): objects, locks, topics, reads of replicas, failovers under load. */
+/** Redisson with useSentinelServers(): objects, locks, topics, reads from replicas, failovers under load. */
 class SentinelTest {
   private static final StringCodec TEXT = StringCodec.INSTANCE;
 
@@ -97,7 +97,7 @@ class SentinelTest {
     assertEquals("hello", heard.poll(10, TimeUnit.SECONDS));
   }
 
-  /** What is with a replica is there after the failover, and the watchdog goes on at the new primary. */
+  /** Data that a replica has survives the failover, and the watchdog continues at the new primary. */
   @Test
   void aLockOutlivesItsPrimary() {
     RLock lock = redisson.getLock("lock");

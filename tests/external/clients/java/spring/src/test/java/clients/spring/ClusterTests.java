@@ -134,7 +134,7 @@ abstract class ClusterTests {
     assertTrue(text.contains("Script attempted to access a non local key in a cluster node"), text);
   }
 
-  /** Spring refuses them by itself. */
+  /** Spring itself refuses these. */
   @Test
   void transactionsAreRefused() {
     assertThrows(InvalidDataAccessApiUsageException.class, () -> redis.execute(new SessionCallback<Object>() {

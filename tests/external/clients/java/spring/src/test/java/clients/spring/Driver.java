@@ -10,12 +10,12 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import redis.clients.jedis.Jedis;
 
-/** The two clients that Spring Data Redis can sit on. */
+/** The two clients that Spring Data Redis can use. */
 enum Driver {
   LETTUCE,
   JEDIS;
 
-  /** Connections to a server of the test's own, which Spring Boot's configuration does not know. */
+  /** Connections to the test's own server, which Spring Boot's configuration does not know. */
   RedisConnectionFactory connect(OwnServer server) {
     RedisStandaloneConfiguration address = new RedisStandaloneConfiguration(server.host(), server.port());
     if (this == LETTUCE) {

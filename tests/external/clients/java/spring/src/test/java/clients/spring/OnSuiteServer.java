@@ -58,7 +58,7 @@ abstract class OnSuiteServer {
     });
   }
 
-  /** The text of the error the server answers with, which Spring wraps. */
+  /** Returns the text of the server's error, which Spring wraps. */
   static String errorOf(Executable command) {
     return assertThrows(NestedRuntimeException.class, command).getMostSpecificCause().getMessage();
   }

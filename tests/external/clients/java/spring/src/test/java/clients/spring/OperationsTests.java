@@ -38,7 +38,7 @@ import org.springframework.data.redis.core.ZSetOperations.TypedTuple;
 import org.springframework.data.redis.core.query.SortQueryBuilder;
 import org.springframework.data.redis.domain.geo.GeoReference;
 
-/** All that opsFor…() offers, and what the template itself does to keys. */
+/** All methods of opsFor…(), and the template's own methods on keys. */
 abstract class OperationsTests extends OnSuiteServer {
   OperationsTests(Driver driver) {
     super(driver);

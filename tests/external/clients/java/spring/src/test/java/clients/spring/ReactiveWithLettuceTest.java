@@ -11,7 +11,7 @@ import org.springframework.data.redis.core.ReactiveStringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
 import reactor.core.publisher.Flux;
 
-/** The reactive template, which only Lettuce serves. */
+/** The reactive template, which only Lettuce supports. */
 class ReactiveWithLettuceTest extends OnSuiteServer {
   private static final Duration LIMIT = Duration.ofSeconds(10);
   private final ReactiveStringRedisTemplate reactive;

@@ -43,7 +43,7 @@ abstract class ScriptTests extends OnSuiteServer {
     });
   }
 
-  /** How often the server was sent the command; for "evalsha": in vain or not. */
+  /** Returns how often the client has sent the command; "evalsha" also counts refused ones. */
   private static long calls(StringRedisTemplate template, String command) {
     Properties stats =
         template.execute((RedisCallback<Properties>) connection -> connection.serverCommands().info("commandstats"));

@@ -28,7 +28,7 @@ import redis.clients.jedis.JedisPoolConfig;
 abstract class SentinelTests {
   @EnableAutoConfiguration
   static class Application {
-    /** Jedis asks a connection whether it lives before it is used: a server that becomes a replica ends all it has. */
+    /** Jedis tests a connection before it is used, because a server that becomes a replica closes all connections. */
     @Bean
     JedisClientConfigurationBuilderCustomizer ask() {
       JedisPoolConfig config = new JedisPoolConfig();

@@ -17,7 +17,7 @@ import org.springframework.data.redis.core.RedisTemplate;
 import org.springframework.data.redis.serializer.GenericJackson2JsonRedisSerializer;
 import org.springframework.data.redis.serializer.RedisSerializer;
 
-/** What the templates make of objects: JDK serialisation, JSON with the class in it, JSON by hand. */
+/** How the templates serialise objects: JDK serialisation, JSON that contains the class, and JSON made manually. */
 abstract class SerializerTests extends OnSuiteServer {
   SerializerTests(Driver driver) {
     super(driver);

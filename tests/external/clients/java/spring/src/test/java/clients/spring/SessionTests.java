@@ -26,7 +26,7 @@ import org.springframework.session.SessionRepository;
 import org.springframework.session.data.redis.config.annotation.web.http.EnableRedisIndexedHttpSession;
 import org.springframework.session.events.AbstractSessionEvent;
 
-/** Spring Session with its index of users; keyspace events tell of sessions that ended. */
+/** Spring Session with its index of users; keyspace events report sessions that ended. */
 abstract class SessionTests extends OnSuiteServer {
   private static final String USER = FindByIndexNameSessionRepository.PRINCIPAL_NAME_INDEX_NAME;
 

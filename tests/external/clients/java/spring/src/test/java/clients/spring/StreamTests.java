@@ -27,7 +27,7 @@ import org.springframework.data.redis.core.StreamOperations;
 import org.springframework.data.redis.stream.StreamMessageListenerContainer.StreamMessageListenerContainerOptions;
 import org.springframework.data.redis.stream.StreamMessageListenerContainer;
 
-/** Streams by hand, as the tutorials' order handler reads them, and through listener containers. */
+/** Streams read directly, as the tutorials' order handler does, and through listener containers. */
 abstract class StreamTests extends OnSuiteServer {
   private static final String ORDERS = "stream.orders";
   private static final Consumer C1 = Consumer.from("g1", "c1");
@@ -36,7 +36,7 @@ abstract class StreamTests extends OnSuiteServer {
     super(driver);
   }
 
-  /** What a record's fields become when they are mapped to an object. */
+  /** The object to which a record's fields are mapped. */
   public record Order(String userId, String voucherId) {}
 
   private StreamOperations<String, String, String> ops() {

@@ -17,13 +17,13 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** MULTI and EXEC by hand in a session, and bound to Spring's transactions. */
+/** MULTI and EXEC called directly in a session, and bound to Spring's transactions. */
 abstract class TransactionTests extends OnSuiteServer {
   TransactionTests(Driver driver) {
     super(driver);
   }
 
-  /** Begins and ends transactions of nothing, as that of a database would be; templates take part in them. */
+  /** Begins and ends empty transactions, in place of a database's; templates take part in them. */
   private static final class NoDatabase extends AbstractPlatformTransactionManager {
     @Override
     protected Object doGetTransaction() {

@@ -58,7 +58,7 @@ abstract class TutorialTests extends OnSuiteServer {
     assertEquals(false, redis.expire("login:token:t1", 400, TimeUnit.MILLISECONDS));
   }
 
-  /** A database of one shop that counts how often it is asked. */
+  /** A database of one shop that counts its queries. */
   private static final class Database {
     final AtomicInteger asked = new AtomicInteger();
     volatile String shop = "茶餐厅";

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 
-/** Waiting for what another thread or the server will do: looks every few milliseconds, up to a limit. */
+/** Waits for another thread or the server: tests a condition every few milliseconds, up to a limit. */
 public final class Await {
   private static final Duration PAUSE = Duration.ofMillis(5);
 
@@ -21,7 +21,7 @@ public final class Await {
     }
   }
 
-  /** The same, with ten seconds. */
+  /** Waits with a limit of ten seconds. */
   public static void await(String what, Callable<Boolean> condition) {
     await(what, Duration.ofSeconds(10), condition);
   }

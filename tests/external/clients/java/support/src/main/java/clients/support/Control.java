@@ -8,13 +8,13 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** The ports that take wishes while a suite runs: see tests/external/clients/README.md. */
+/** The control ports of a suite: see tests/external/clients/README.md. */
 final class Control {
   private static final int LIMIT_MS = 90_000;
 
   private Control() {}
 
-  /** Sends one wish to the port that this variable names; returns the rest of the answer. */
+  /** Sends one request to the port that this variable names. Returns the rest of the answer. */
   static String ask(String variable, Object... words) {
     String line = String.join(" ", Arrays.stream(words).map(String::valueOf).toList());
     try (Socket socket = new Socket("127.0.0.1", Integer.parseInt(variable(variable)))) {

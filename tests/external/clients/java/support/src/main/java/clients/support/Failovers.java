@@ -14,11 +14,11 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * What every client of Sentinels must survive under load. What both replicas have before a failover is there after it;
- * what only the old primary has may be lost, as replication promises.
+ * The events that every client of Sentinels must survive under load. Data that both replicas have before a failover
+ * must survive it; data that only the old primary has may be lost, because replication is asynchronous.
  */
 public final class Failovers {
-  /** Until a Sentinel makes the old primary a replica, it takes writes: ten seconds and more after a failover by hand. */
+  /** The old primary accepts writes until a Sentinel makes it a replica, ten or more seconds after a manual failover. */
   private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final List<String> KEPT = IntStream.range(0, 100).mapToObj(number -> "kept:" + number).toList();
 
@@ -59,8 +59,8 @@ public final class Failovers {
   }
 
   /**
-   * `increment` returns only when both replicas have the new value, which WAIT tells: then no failover may lose it, not
-   * even while the load goes on.
+   * `increment` returns only when both replicas have the new value, which WAIT shows. Then no failover may lose it, not
+   * even under load.
    */
   public static void whatBothReplicasHaveSurvives(Consumer<String> increment, Function<String, String> get) {
     Load load = new Load(Load.Errors.EXPECTED, increment);
@@ -77,7 +77,7 @@ public final class Failovers {
     });
   }
 
-  /** Waits until what the client writes is at the primary that the Sentinels name. */
+  /** Waits until the client's writes are at the primary that the Sentinels name. */
   public static void writesReachThePrimary(Client client) {
     int[] step = {0};
     await("writes reach the primary", LIMIT, () -> {
@@ -96,7 +96,7 @@ public final class Failovers {
     control("settle");
   }
 
-  /** When all servers follow the new primary nothing is missing, and nothing fails or is lost any more. */
+  /** After all servers follow the new primary, no data is missing, and no write fails or is lost. */
   private static void allIsWell(Client client, Set<String> counters) {
     control("settle");
     KEPT.forEach(key -> same(key, key, client.get(key)));

@@ -10,12 +10,12 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
-/** Threads that increment counters until close(). It counts what the servers acknowledged. */
+/** Threads that increment counters until close(), and count what the servers acknowledged. */
 public final class Load implements AutoCloseable {
   private static final int KEYS = 60;
   private static final int THREADS = 3;
 
-  /** Whether errors are a part of the test, since a primary dies, or make it fail. */
+  /** Whether errors are expected because a primary dies; otherwise they fail the test. */
   public enum Errors { NONE, EXPECTED }
 
   private final List<String> keys = new ArrayList<>();
@@ -58,7 +58,7 @@ public final class Load implements AutoCloseable {
     return keys.get(number);
   }
 
-  /** Waits until every key was incremented several times more. */
+  /** Waits until every key was incremented several more times. */
   public void goesOn() {
     Map<String, Long> before = Map.copyOf(counts);
     await("the load goes on", Duration.ofSeconds(40),
@@ -66,7 +66,7 @@ public final class Load implements AutoCloseable {
     throwTrouble();
   }
 
-  /** After close(): what every key holds, if nothing was lost and nothing happened twice. */
+  /** After close(): the value that every key has if nothing was lost and nothing happened twice. */
   public Map<String, Long> counts() {
     return Map.copyOf(counts);
   }

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A server of the test's own: started from REDIS_SERVER on a free loopback port, with a temporary folder as its data
- * folder. It can be killed and started again on the same port and folder; close() ends it and removes the folder.
+ * A server that belongs to one test: started from REDIS_SERVER on a free loopback port, with a temporary folder as its
+ * data folder. It can be killed and restarted on the same port and folder; close() ends it and removes the folder.
  */
 public final class OwnServer implements AutoCloseable {
   private static final Duration START_LIMIT = Duration.ofSeconds(20);
@@ -38,7 +38,7 @@ public final class OwnServer implements AutoCloseable {
     return startProgram(Servers.BINARY, arguments);
   }
 
-  /** The same with another program than that of the suite. */
+  /** Starts another program than the suite's. */
   public static OwnServer startProgram(String program, String... arguments) {
     OwnServer server = new OwnServer(program, List.of(arguments), temporaryFolder());
     try {
@@ -83,7 +83,7 @@ public final class OwnServer implements AutoCloseable {
     return folder;
   }
 
-  /** kill -9: what was not on the disk is lost. */
+  /** Kills the server with SIGKILL: data that was not on the disk is lost. */
   public void kill() {
     if (process == null) {
       return;
@@ -107,7 +107,7 @@ public final class OwnServer implements AutoCloseable {
     }
   }
 
-  /** Starts it again on the same port and folder, after kill() or stop(). */
+  /** Restarts it on the same port and folder, after kill() or stop(). */
   public void restart() {
     try {
       if (!launch(port)) {
@@ -118,7 +118,7 @@ public final class OwnServer implements AutoCloseable {
     }
   }
 
-  /** What the server has printed so far. */
+  /** Returns the output of the server so far. */
   public String log() {
     try {
       return Files.readString(folder.resolve("log"));
@@ -140,7 +140,7 @@ public final class OwnServer implements AutoCloseable {
     }
   }
 
-  /** False when the server ended instead of answering. */
+  /** Returns false if the server ended instead of answering. */
   private boolean launch(int newPort) throws IOException {
     port = newPort;
     List<String> command = new ArrayList<>(List.of(program, "--bind", "127.0.0.1", "--port", "" + port));

@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.ToolProvider;
 
-/** A class that a page of the project prints, named by the heading it is below. */
+/** A class that a page of the project prints, with the heading above it. */
 public record PrintedClass(String heading, String code) {
   private static final Pattern HEADING_OR_CLASS = Pattern.compile("(?ms)^## (.*?)$|^```java\\n(.*?)^```");
   private static final Pattern NAME = Pattern.compile("(?m)^class (\\w+)");
@@ -27,7 +27,7 @@ public record PrintedClass(String heading, String code) {
     return found;
   }
 
-  /** Compiles it in a folder as it is printed, but for the port. Its loader has to be closed. */
+  /** Compiles it in a folder as printed, except for the port. The caller must close its loader. */
   public Compiled compile(int port, Path folder) throws IOException {
     Matcher name = NAME.matcher(code);
     if (!name.find() || !code.contains("6379")) throw new AssertionError("no class, or no port, in\n" + code);

@@ -11,7 +11,7 @@ import jdk.jshell.JShell;
 import jdk.jshell.SnippetEvent;
 import jdk.jshell.execution.LocalExecutionControlProvider;
 
-/** Lines of Java that the pages of the project print, run as they are printed, but for the program's path and the port. */
+/** Lines of Java that the pages of the project print, run as printed, except for the program's path and the port. */
 public final class PrintedLines {
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
   private static final Pattern PROGRAM = Pattern.compile("\"[^\"]*/re(?:dis|spite)-server\"");
@@ -19,7 +19,7 @@ public final class PrintedLines {
 
   private PrintedLines() {}
 
-  /** The pieces of code that hold `part`, in the row of a page's table that begins with `row`. */
+  /** Returns the pieces of code that contain `part`, in the row of a page's table that begins with `row`. */
   public static List<String> of(String page, String row, String part) throws IOException {
     List<String> found = new ArrayList<>();
     for (String line : Files.readAllLines(root().resolve(page))) {
@@ -31,7 +31,7 @@ public final class PrintedLines {
     return found;
   }
 
-  /** What is to be seen of a server that runs. */
+  /** The checks of a running server. */
   public interface Check {
     void run() throws IOException;
   }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 
-/** The server the suite was given, and the program to start more of them (see OwnServer). */
+/** The server of the suite, and the program to start more servers (see OwnServer). */
 public final class Servers {
   public static final String HOST = setting("REDIS_HOST", "127.0.0.1");
   public static final int PORT = Integer.parseInt(setting("REDIS_PORT", "6379"));
@@ -17,13 +17,13 @@ public final class Servers {
 
   private Servers() {}
 
-  /** The port of the server that has the command TEST. It is on HOST, too. */
+  /** The port of the server that has the command TEST, which is also on HOST. */
   public static int testPort() {
     String address = System.getenv(TEST_SERVER);
     return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
   }
 
-  /** The version the suite's server reports, as one number: 7.0.15 is 70015. For tests of what came later than 7.0. */
+  /** The version of the suite's server as one number: 7.0.15 is 70015. For tests of features newer than 7.0. */
   public static int version() {
     return Wire.version(HOST, PORT);
   }
@@ -35,8 +35,8 @@ public final class Servers {
   }
 
   /**
-   * Fails unless the server whose INFO this is runs our program. Another would answer just as well: the one that jars
-   * bring, for instance.
+   * Fails unless the server of this INFO runs our program. Another server, such as the one in a jar, would answer just
+   * as well.
    */
   public static void assertRunsBinary(String info) throws IOException {
     String program = info.replaceFirst("(?s).*\\nexecutable:([^\\r\\n]+).*", "$1");

@@ -3,7 +3,7 @@ package clients.support;
 import java.util.Arrays;
 import java.util.List;
 
-/** The cluster that runs for the suite, and how to ask for changes of it: see tests/external/clients/README.md. */
+/** The cluster of the suite, and how to request changes of it: see tests/external/clients/README.md. */
 public final class TestCluster {
   private TestCluster() {}
 
@@ -16,7 +16,7 @@ public final class TestCluster {
     return addresses().stream().map(address -> Integer.parseInt(address.split(":")[1])).toList();
   }
 
-  /** Sends one wish; returns the rest of the answer. */
+  /** Sends one request. Returns the rest of the answer. */
   public static String control(Object... words) {
     return Control.ask("REDIS_CLUSTER_CONTROL", words);
   }

@@ -3,9 +3,9 @@ package clients.support;
 import java.util.Arrays;
 import java.util.List;
 
-/** The primary with Sentinels that runs for the suite, and how to ask for changes of it: see tests/external/clients/README.md. */
+/** The primary with Sentinels of the suite, and how to request changes of it: see tests/external/clients/README.md. */
 public final class TestSentinels {
-  /** What the Sentinels call the primary. */
+  /** The Sentinels' name of the primary. */
   public static final String NAME = "mymaster";
 
   private TestSentinels() {}
@@ -15,7 +15,7 @@ public final class TestSentinels {
     return Arrays.asList(control("fresh").split(","));
   }
 
-  /** Sends one wish; returns the rest of the answer. */
+  /** Sends one request. Returns the rest of the answer. */
   public static String control(Object... words) {
     return Control.ask("REDIS_SENTINELS_CONTROL", words);
   }

@@ -8,13 +8,13 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** One inline command over a socket of its own: what is asked of a server before any client library talks to it. */
+/** Sends one inline command over its own socket, before any client library connects to the server. */
 final class Wire {
   private static final int TIMEOUT_MS = 2000;
 
   private Wire() {}
 
-  /** Whether a server answers PING there; a server that wants a password counts, one that still loads does not. */
+  /** Returns whether a server answers PING, or requires a password. A server that still loads does not count. */
   static boolean answers(String host, int port) {
     try (Socket socket = connect(host, port)) {
       String line = ask(socket, "PING").readLine();
