@@ -152,7 +152,7 @@ TEST_F(Cards, WordsThatMayBePasswordsAreNotHarmless) {
   EXPECT_EQ(with_secrets, expected);
 }
 
-// With kOnlyKey, a cluster node checks no other argument of these requests.
+// In these requests a cluster node checks only the argument at only_key_index.
 TEST_F(Cards, TheOnlyKeyIsTheOnlyKey) {
   std::set<std::string> with_hook;
   for (const Command* command : AllCommands(server_)) {

@@ -245,7 +245,7 @@ class ExitOnIdleTest(TestProfileTest):
     def test_a_client_keeps_it_alive(self):
         server = self.start("--test", "--exit-on-idle", "200ms")
         with connect(server.port) as client:
-            # The server measures real time itself: by that the request would have ended long ago.
+            # Blocks for a real second, after which an idle server would have ended long ago.
             client.sendall(b"BLPOP nothing 1\r\n")
             self.assertEqual(b"*-1\r\n", client.recv(100))
         self.assertEqual(0, server.exit_code())

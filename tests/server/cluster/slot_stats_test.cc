@@ -25,7 +25,7 @@ class SlotStatsTest : public testing::Test {
   TestReply Run(Bytes line) { return client_.Run(line); }
   void TurnOn() { EXPECT_THAT(Run("CONFIG SET cluster-slot-stats-enabled yes"), Ok()); }
   SlotStats::Figures Of(Bytes key) { return server_->cluster().slot_stats()->Of(KeySlot(key)); }
-  // Checks that the counters of all slots except the key's are zero.
+  // Returns whether the counters of all slots except the key's are zero.
   bool OthersAreZero(Bytes key) {
     for (int slot = 0; slot < kSlotCount; ++slot) {
       const SlotStats::Figures figures = server_->cluster().slot_stats()->Of(slot);

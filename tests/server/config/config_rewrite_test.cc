@@ -257,7 +257,7 @@ TEST_F(ConfigRewriteFileTest, HostileValuesReadBack) {
         Settings settings;
         settings.folder = &folder;
         if (Assign(directive, settings, words, ConfigOrigin::kStartup)) continue;
-        // Another test checks whether the value is allowed together with all others.
+        // Skips a value that the checks of all settings together refuse.
         Settings told;
         told.folder = &folder;
         ConfigReader direct(told, ServerMode::kStandalone);

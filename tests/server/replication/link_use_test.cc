@@ -115,7 +115,7 @@ TEST_F(LinkUseTest, AnOffsetThatIsNoneIsRefused) {
   EXPECT_THAT(primary.Run("PING"), Simple("PONG"));
 }
 
-// The other primary may offer a partial resynchronization from the history that they share.
+// The replica may still continue with the history that its own replicas have, so it does not disconnect them.
 TEST_F(LinkUseTest, AReplicaThatTriesAnotherPrimaryKeepsItsOwnReplicas) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& middle = AddLinked(primary);

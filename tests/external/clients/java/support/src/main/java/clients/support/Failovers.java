@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * must survive it; data that only the old primary has may be lost, because replication is asynchronous.
  */
 public final class Failovers {
-  /** The old primary accepts writes until a Sentinel makes it a replica, ten or more seconds after a manual failover. */
+  /** The old primary accepts writes until a Sentinel makes it a replica: ten or more seconds if done manually. */
   private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final List<String> KEPT = IntStream.range(0, 100).mapToObj(number -> "kept:" + number).toList();
 
