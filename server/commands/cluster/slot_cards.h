@@ -67,9 +67,9 @@ struct ClusterFlushSlots {
 
 struct ClusterGetKeysInSlot {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|GETKEYSINSLOT slot:integer count:integer",
-                                       .summary = "Names keys of a hash slot in the database.",
+                                       .summary = "Lists keys of a hash slot in the database.",
                                        .since = "3.0.0",
-                                       .complexity = "O(N) for N keys asked for",
+                                       .complexity = "O(N) for N keys requested",
                                        .group = CommandGroup::kCluster,
                                        .flags = kStale,
                                        .tips = "nondeterministic_output"};

@@ -57,13 +57,14 @@ void ExpectAtMost(Call& call, size_t arguments) {
 }
 
 struct ClientCapa {
-  static constexpr CommandSpec spec = {.syntax = "CLIENT|CAPA capability...",
-                                       .where = Where::kEverywhere,
-                                       .summary = "Says what the client can do: follow redirections of a replica.",
-                                       .since = "valkey:8.0.0",
-                                       .complexity = "O(1)",
-                                       .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale};
+  static constexpr CommandSpec spec = {
+      .syntax = "CLIENT|CAPA capability...",
+      .where = Where::kEverywhere,
+      .summary = "Declares an ability of the client: following redirections of a replica.",
+      .since = "valkey:8.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kConnection,
+      .flags = kNoScript | kLoading | kStale};
   // Ignores unknown capabilities, because clients may also use newer servers.
   static void Run(Call& call) {
     for (Bytes capability : call.args.Rest()) {

@@ -33,7 +33,7 @@ struct ClientTracking {
           "CLIENT|TRACKING status(ON|OFF) [REDIRECT client-id:integer] [PREFIX... prefix] [BCAST] [OPTIN] "
           "[OPTOUT] [NOLOOP]",
       .where = Where::kEverywhere,
-      .summary = "Asks for messages when keys change that this client caches.",
+      .summary = "Turns messages about changes of keys that this client caches on or off.",
       .since = "6.0.0",
       .complexity = "O(1) for each prefix",
       .group = CommandGroup::kConnection,

@@ -82,7 +82,7 @@ struct AuthCommand {
 
 struct Echo {
   static constexpr CommandSpec spec = {.syntax = "ECHO message",
-                                       .summary = "Answers its argument.",
+                                       .summary = "Replies with its argument.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,

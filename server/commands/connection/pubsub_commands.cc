@@ -218,7 +218,7 @@ struct PubSubNumSub {
   static constexpr CommandSpec spec = {.syntax = "PUBSUB|NUMSUB [channel...]",
                                        .summary = "Counts the subscribers of each channel.",
                                        .since = "2.8.0",
-                                       .complexity = "O(N) for N channels asked for",
+                                       .complexity = "O(N) for N channels requested",
                                        .group = CommandGroup::kPubSub,
                                        .flags = kLooking};
   static void Run(Call& call) { WriteSubscriberCounts(call, PubSubKind::kChannel); }
@@ -241,7 +241,7 @@ struct PubSubShardNumSub {
   static constexpr CommandSpec spec = {.syntax = "PUBSUB|SHARDNUMSUB [shardchannel...]",
                                        .summary = "Counts the subscribers of each shard channel.",
                                        .since = "7.0.0",
-                                       .complexity = "O(N) for N shard channels asked for",
+                                       .complexity = "O(N) for N shard channels requested",
                                        .group = CommandGroup::kPubSub,
                                        .flags = kLooking};
   static void Run(Call& call) { WriteSubscriberCounts(call, PubSubKind::kShardChannel); }

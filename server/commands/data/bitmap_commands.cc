@@ -54,7 +54,7 @@ std::span<char> WithRoomFor(KeyEdit& bitmap, uint64_t last_bit) {
 
 struct SetBit {
   static constexpr CommandSpec spec = {.syntax = "SETBIT key offset:integer value:integer",
-                                       .summary = "Sets or clears one bit of a string, which grows as far as needed.",
+                                       .summary = "Sets or clears one bit of a string, which grows if necessary.",
                                        .since = "2.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kBitmap,
@@ -140,7 +140,7 @@ std::optional<BitRange> BitRangeOf(const RangeWords& words, size_t text_size) {
 struct BitCount {
   static constexpr CommandSpec spec = {
       .syntax = "BITCOUNT key [range{start:integer end:integer [unit(BYTE|BIT)@7.0.0]}]",
-      .summary = "Counts the bits that are set in a string or in a part of it.",
+      .summary = "Counts the bits that are set in a string or in part of it.",
       .since = "2.6.0",
       .complexity = "O(N)",
       .group = CommandGroup::kBitmap,
@@ -181,7 +181,7 @@ struct BitCount {
 struct BitPos {
   static constexpr CommandSpec spec = {
       .syntax = "BITPOS key bit:integer [range{start:integer [end-unit-block{end:integer [unit(BYTE|BIT)@7.0.0]}]}]",
-      .summary = "Finds the first bit that is set, or clear, in a string or in a part of it.",
+      .summary = "Finds the first bit that is set, or clear, in a string or in part of it.",
       .since = "2.8.7",
       .complexity = "O(N)",
       .group = CommandGroup::kBitmap,

@@ -174,7 +174,7 @@ struct Restore {
       .syntax =
           "RESTORE key ttl:integer serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME "
           "seconds:integer@5.0.0] [FREQ frequency:integer@5.0.0]",
-      .summary = "Makes a key of a value that DUMP returned.",
+      .summary = "Creates a key with a value that DUMP returned.",
       .since = "2.6.0",
       .complexity = kRestoreComplexity,
       .group = CommandGroup::kGeneric,
@@ -189,7 +189,7 @@ struct RestoreAsking {
       .syntax =
           "RESTORE-ASKING key ttl:integer serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME "
           "seconds:integer@5.0.0] [FREQ frequency:integer@5.0.0]",
-      .summary = "RESTORE as nodes of a cluster send it to each other.",
+      .summary = "Restores a key: an internal command between nodes of a cluster.",
       .since = "3.0.0",
       .complexity = kRestoreComplexity,
       .group = CommandGroup::kServer,

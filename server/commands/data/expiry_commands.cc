@@ -202,7 +202,7 @@ struct PExpireTime {
 
 struct Persist {
   static constexpr CommandSpec spec = {.syntax = "PERSIST key",
-                                       .summary = "Lets a key live on without a deadline.",
+                                       .summary = "Removes the deadline of a key.",
                                        .since = "2.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,

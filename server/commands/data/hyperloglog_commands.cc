@@ -82,7 +82,7 @@ void Apply(KeyEdit& edit, const HllChange& change, HllMark mark) {
 
 struct PfAdd {
   static constexpr CommandSpec spec = {.syntax = "PFADD key [element...]",
-                                       .summary = "Adds elements to a HyperLogLog, which is created if need be.",
+                                       .summary = "Adds elements to a HyperLogLog, which is created if necessary.",
                                        .since = "2.8.9",
                                        .complexity = "O(1), for each element",
                                        .group = CommandGroup::kHyperLogLog,
@@ -168,7 +168,7 @@ struct PfCount {
 struct PfMerge {
   static constexpr CommandSpec spec = {
       .syntax = "PFMERGE destkey:key [sourcekey:key...]",
-      .summary = "Adds what was added to some HyperLogLogs to another one.",
+      .summary = "Adds the elements of several HyperLogLogs to another one.",
       .since = "2.8.9",
       .complexity = "O(N), N being the number of HyperLogLogs, with a large constant",
       .group = CommandGroup::kHyperLogLog,
@@ -266,7 +266,7 @@ struct PfSelfTest {
   static constexpr CommandSpec spec = {.syntax = "PFSELFTEST",
                                        .summary = "Checks registers, encodings and estimates with random elements.",
                                        .since = "2.8.9",
-                                       .complexity = "O(1), but it takes a good part of a second",
+                                       .complexity = "O(1), but it takes much of a second",
                                        .group = CommandGroup::kHyperLogLog,
                                        .flags = kAdmin,
                                        .syscmd = true};

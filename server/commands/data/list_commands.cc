@@ -232,7 +232,7 @@ struct LIndex {
 struct LRange {
   static constexpr CommandSpec spec = {
       .syntax = "LRANGE key start:integer stop:integer",
-      .summary = "Returns a stretch of a list.",
+      .summary = "Returns the elements of a list between two indexes.",
       .since = "1.0.0",
       .complexity = "O(S+N) for N elements returned, S elements away from the nearer end",
       .group = CommandGroup::kList,

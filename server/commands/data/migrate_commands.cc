@@ -208,7 +208,7 @@ struct Migrate {
           "auth2{username password}@6.0.0)] [KEYS keys<key>:key@3.0.6...]",
       .summary = "Moves keys to another server.",
       .since = "2.6.0",
-      .complexity = "what DUMP and DEL take here and RESTORE takes there, and the time to send the data",
+      .complexity = "The cost of DUMP and DEL here and of RESTORE there, plus the time to send the data.",
       .group = CommandGroup::kGeneric,
       .flags = kWrite,
       .keys = {Key(3, kKeyRW | kKeyAccess | kKeyDelete),

@@ -405,14 +405,13 @@ struct Append {
 };
 
 struct SetRange {
-  static constexpr CommandSpec spec = {
-      .syntax = "SETRANGE key offset:integer value",
-      .summary = "Overwrites a part of a string; pads a shorter string with zero bytes.",
-      .since = "2.2.0",
-      .complexity = "O(M), M being the length of the new part and of the padding",
-      .group = CommandGroup::kString,
-      .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+  static constexpr CommandSpec spec = {.syntax = "SETRANGE key offset:integer value",
+                                       .summary = "Overwrites part of a string; pads a shorter string with zero bytes.",
+                                       .since = "2.2.0",
+                                       .complexity = "O(M), M being the length of the new part and of the padding",
+                                       .group = CommandGroup::kString,
+                                       .flags = kWrite | kDenyOom,
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, offset, part] = call.args.Take<Bytes, int64_t, Bytes>();
     if (offset < 0) throw Refusal{refusals::kOffsetOutOfRange};

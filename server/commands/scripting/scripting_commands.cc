@@ -143,7 +143,7 @@ struct ScriptExists {
   static constexpr CommandSpec spec = {.syntax = "SCRIPT|EXISTS sha1...",
                                        .summary = "Returns which of these scripts are cached.",
                                        .since = "2.6.0",
-                                       .complexity = "O(N) for N scripts asked for",
+                                       .complexity = "O(N) for N scripts requested",
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript,
                                        .tips = "request_policy:all_shards response_policy:agg_logical_and"};

@@ -41,13 +41,14 @@ struct SentinelFailover {
 };
 
 struct SentinelFlushConfig {
-  static constexpr CommandSpec spec = {.syntax = "SENTINEL|FLUSHCONFIG",
-                                       .where = Where::kSentinels,
-                                       .summary = "Writes the configuration file, with all that this Sentinel knows.",
-                                       .since = "2.8.4",
-                                       .complexity = "O(1)",
-                                       .group = CommandGroup::kSentinel,
-                                       .flags = kAdmin};
+  static constexpr CommandSpec spec = {
+      .syntax = "SENTINEL|FLUSHCONFIG",
+      .where = Where::kSentinels,
+      .summary = "Writes the configuration file, with everything that this Sentinel knows.",
+      .since = "2.8.4",
+      .complexity = "O(1)",
+      .group = CommandGroup::kSentinel,
+      .flags = kAdmin};
   static void Run(Call& call);
 };
 
@@ -76,7 +77,7 @@ struct SentinelRemove {
 struct SentinelReset {
   static constexpr CommandSpec spec = {.syntax = "SENTINEL|RESET pattern:pattern",
                                        .where = Where::kSentinels,
-                                       .summary = "Forgets what was learned about some primaries.",
+                                       .summary = "Discards the known replicas and Sentinels of some primaries.",
                                        .since = "2.8.4",
                                        .complexity = "O(N) for N primaries",
                                        .group = CommandGroup::kSentinel,

@@ -40,7 +40,7 @@ struct SentinelHelp {
 struct SentinelInfoCache {
   static constexpr CommandSpec spec = {.syntax = "SENTINEL|INFO-CACHE nodename...",
                                        .where = Where::kSentinels,
-                                       .summary = "Returns what a primary and its replicas said in INFO last.",
+                                       .summary = "Returns the last INFO replies of a primary and its replicas.",
                                        .since = "3.2.0",
                                        .complexity = "O(N) for N instances",
                                        .group = CommandGroup::kSentinel,

@@ -226,7 +226,7 @@ struct FailoverCommand {
 
 struct Psync {
   static constexpr CommandSpec spec = {.syntax = "PSYNC replicationid offset:integer",
-                                       .summary = "A replica asks for what it does not have yet.",
+                                       .summary = "Requests the part of the replication stream that a replica lacks.",
                                        .since = "2.8.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti,
@@ -246,7 +246,7 @@ struct Psync {
 
 struct Sync {
   static constexpr CommandSpec spec = {.syntax = "SYNC",
-                                       .summary = "A replica asks for everything.",
+                                       .summary = "Requests a full synchronization for a replica.",
                                        .since = "1.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti};
@@ -254,15 +254,16 @@ struct Sync {
 };
 
 struct ReplConf {
-  static constexpr CommandSpec spec = {.syntax = "REPLCONF",
-                                       .summary = "What the two sides of a link tell each other.",
-                                       .since = "3.0.0",
-                                       .complexity = "O(1)",
-                                       .group = CommandGroup::kServer,
-                                       .flags = kAdmin | kNoScript | kLoading | kStale | kAllowBusy,
-                                       .arity = -1,
-                                       .syscmd = true,
-                                       .in_streams = InStreams::kYes};
+  static constexpr CommandSpec spec = {
+      .syntax = "REPLCONF",
+      .summary = "Exchanges settings and acknowledgements between a primary and a replica.",
+      .since = "3.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kServer,
+      .flags = kAdmin | kNoScript | kLoading | kStale | kAllowBusy,
+      .arity = -1,
+      .syscmd = true,
+      .in_streams = InStreams::kYes};
   static void Run(Call& call) {
     if (call.args.Left() % 2 != 0) throw Refusal{refusals::kSyntax};
     bool replies = true;

@@ -256,7 +256,7 @@ struct ZUnion {
           "[WITHSCORES]",
       .summary = "Returns the union of sorted sets, with combined scores.",
       .since = "6.2.0",
-      .complexity = "O(N)+O(M*log(M)), N being the number of members of all sets and M that of the union",
+      .complexity = "O(N)+O(M*log(M)) for N members of all sets and M members of the union",
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
       .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
@@ -270,7 +270,7 @@ struct ZUnionStore {
           "aggregate(SUM|MIN|MAX)]",
       .summary = "Stores the union of sorted sets, with combined scores.",
       .since = "2.0.0",
-      .complexity = "O(N)+O(M log(M)), N being the number of members of all sets and M that of the union",
+      .complexity = "O(N)+O(M log(M)) for N members of all sets and M members of the union",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)}};

@@ -155,7 +155,7 @@ struct ZMScore {
   static constexpr CommandSpec spec = {.syntax = "ZMSCORE key member...",
                                        .summary = "Returns the scores of several members.",
                                        .since = "6.2.0",
-                                       .complexity = "O(N), N being the number of members asked for",
+                                       .complexity = "O(N), N being the number of members requested",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)}};

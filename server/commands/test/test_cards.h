@@ -24,7 +24,7 @@ struct TestAwait {
       "command:pattern [filter:string...] TIMES times:integer}|key{KEY awaited-key<key>:string "
       "state(EXISTS|ABSENT|TYPE "
       "type:string)}|REPLICAS replicas:integer|QUIET quiet-for<duration>:string) [TIMEOUT timeout<duration>:string]",
-      "Waits until the server is in that state, in real time; five seconds unless told otherwise.");
+      "Waits until the server is in that state, in real time; five seconds by default.");
   static void Run(Call& call);
 };
 
@@ -42,7 +42,7 @@ struct TestCluster {
       "move-node<node>:string}|FAILOVER failover-node<node>:string|PARTITION sides:string|HEAL|lag{LAG "
       "lag-node<node>:string duration:string}|clock{CLOCK [change(FREEZE|FREEZE freeze-time:unix-time|ADVANCE "
       "elapsed<duration>:string|SET set-time:unix-time|NEXT|RATE factor:double|REAL)]})",
-      "Kills, revives, promotes and separates the nodes of this process, moves their clocks, and slots between them.",
+      "Kills, revives, promotes and separates the nodes of this process, and moves their clocks and slots.",
       Where::kEverywhere);
   static void Run(Call& call);
 };
@@ -50,7 +50,7 @@ struct TestCluster {
 struct TestCrash {
   static constexpr CommandSpec spec =
       TestSpec("TEST|CRASH [AOF policy(ALWAYS|EVERYSEC|NO)]",
-               "Ends this server as if it was killed, and lets it begin again with what is on the disk.");
+               "Ends this server as if it was killed, and restarts it with the data on the disk.");
   static void Run(Call& call);
 };
 
@@ -65,7 +65,7 @@ struct TestDrop {
 struct TestExpect {
   static constexpr CommandSpec spec =
       TestSpec("TEST|EXPECT expectation:string...",
-               "Replies OK if the journal shows what is expected, otherwise an error with what it shows instead.");
+               "Replies OK if the journal meets an expectation, otherwise with an error that shows its entries.");
   static void Run(Call& call);
 };
 
@@ -74,13 +74,13 @@ struct TestFault {
       "TEST|FAULT action(add{ADD add-name<name>:string [WHEN condition:string...] DO fault:string... [TIMES "
       "times:integer] [AFTER after:integer] [PERCENT percent:double] [FOR for-duration<duration>:string]}|LIST|HITS "
       "hits-name<name>:string|DEL del-name<name>:string|CLEAR)",
-      "Adds, shows and removes faults that requests, connections and the disk meet.", Where::kEverywhere);
+      "Adds, shows and removes faults of requests, connections and the disk.", Where::kEverywhere);
   static void Run(Call& call);
 };
 
 struct TestDump {
   static constexpr CommandSpec spec =
-      TestSpec("TEST|DUMP [pattern:pattern]", "Returns the data as commands, the same text for the same data.");
+      TestSpec("TEST|DUMP [pattern:pattern]", "Returns the data as sorted commands. Equal data gives equal text.");
   static void Run(Call& call);
 };
 
@@ -88,7 +88,7 @@ struct TestJournal {
   static constexpr CommandSpec spec = TestSpec(
       "TEST|JOURNAL action(start{START [LAST entries:integer]}|get{GET [get-filter<filter>:string...] [COUNT "
       "count:integer]}|count-of{COUNT [count-filter<filter>:string...]}|CLEAR|STOP)",
-      "Writes down all requests as they run, and shows and counts them.");
+      "Records all requests as they run, and shows and counts them.");
   static void Run(Call& call);
 };
 
@@ -97,7 +97,7 @@ struct TestLint {
       "TEST|LINT action(on{ON [on-rule<rule[=value]>:string...]}|strict{STRICT "
       "strict-rule<rule[=value]>:string...}|off{OFF "
       "[off-rule<rule>:string...]}|report{REPORT [shown-rule<rule>:string...]}|CLEAR|RULES)",
-      "Finds requests that work in a test and hurt in production, or refuses them.");
+      "Finds requests that work in a test and fail in production, or refuses them.");
   static void Run(Call& call);
 };
 
@@ -109,7 +109,7 @@ struct TestLoad {
 
 struct TestMissing {
   static constexpr CommandSpec spec =
-      TestSpec("TEST|MISSING [CLEAR]", "Shows what clients have asked for and this server does not have.");
+      TestSpec("TEST|MISSING [CLEAR]", "Shows features that clients have requested and this server lacks.");
   static void Run(Call& call);
 };
 
@@ -119,19 +119,19 @@ struct TestPush {
       "{MIGRATING number:integer seconds:integer shards:string}|migrated{MIGRATED number:integer shards:string}|"
       "failing-over{FAILING_OVER number:integer seconds:integer shards:string}|failed-over{FAILED_OVER number:integer "
       "shards:string}|resp:string)",
-      "Sends a push message to clients that speak RESP3.", Where::kEverywhere);
+      "Sends a push message to clients that use RESP3.", Where::kEverywhere);
   static void Run(Call& call);
 };
 
 struct TestSeed {
   static constexpr CommandSpec spec =
-      TestSpec("TEST|SEED seed:integer", "Makes random choices the same ones from now on in each run.");
+      TestSpec("TEST|SEED seed:integer", "Makes later random choices the same in each run.");
   static void Run(Call& call);
 };
 
 struct TestShuffle {
-  static constexpr CommandSpec spec =
-      TestSpec("TEST|SHUFFLE [setting(ON|OFF)]", "Gives what has no promised order in another order each time.");
+  static constexpr CommandSpec spec = TestSpec("TEST|SHUFFLE [setting(ON|OFF)]",
+                                               "Returns elements without a promised order in another order each time.");
   static void Run(Call& call);
 };
 
@@ -145,7 +145,7 @@ struct TestReport {
 struct TestReset {
   static constexpr CommandSpec spec =
       TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|LINT|SHUFFLE|CLIENTS)...]",
-               "Brings this server, or parts of it, back to its state after the start.");
+               "Returns this server, or parts of it, to its state after the start.");
   static void Run(Call& call);
 };
 
@@ -161,7 +161,7 @@ struct TestWorld {
   static constexpr CommandSpec spec = TestSpec(
       "TEST|WORLD action(create{CREATE create-name<name>:string [PORT port:string] [FROM snapshot:string]}|ENTER "
       "enter-name<name>:string|LEAVE|LIST|DROP drop-name<name>:string)",
-      "Makes, enters, lists and drops isolated servers behind the port of this one.");
+      "Creates, enters, lists and drops isolated servers behind the port of this one.");
   static void Run(Call& call);
 };
 
