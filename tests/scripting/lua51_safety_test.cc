@@ -17,27 +17,6 @@ std::string Adapted(Bytes source) {
   return std::string(AdaptedSource(state.lua(), source).View());
 }
 
-TEST(Lua51Numbers, AreAllDoublesForCFunctions) {
-  Lua51State state;
-  lua_pushinteger(state.lua(), 7);
-  EXPECT_FALSE(lua_isinteger(state.lua(), -1));
-  EXPECT_EQ(lua_tointeger(state.lua(), -1), 7);
-  lua_pushnumber(state.lua(), -3.9);
-  EXPECT_EQ(lua_tointeger(state.lua(), -1), -3);
-  lua_pushliteral(state.lua(), "0x10");
-  EXPECT_EQ(lua_tointeger(state.lua(), -1), 16);
-  lua_pushnumber(state.lua(), 1e300);
-  EXPECT_EQ(lua_tointeger(state.lua(), -1), LUA_MININTEGER);
-  lua_pushnumber(state.lua(), 5);
-  EXPECT_STREQ(luaL_tolstring(state.lua(), -1, nullptr), "5");
-  EXPECT_STREQ(lua_tostring(state.lua(), -2), "5");
-}
-
-TEST(Lua51Numbers, AreDoublesAsKeysThatNextGives) {
-  EXPECT_EQ(Lua51State().Run("local s='' for k in pairs({1,2}) do s=s..2^62*k*k..' ' end return s"),
-            "4.6116860184274e+18 1.844674407371e+19 ");
-}
-
 TEST(Lua51Chance, ContinuesAcrossScriptsAndRestartsWithASeed) {
   Lua51State state;
   EXPECT_EQ(state.Run("return math.random()"), "0.39646477363839");
@@ -53,14 +32,6 @@ TEST(Lua51Safety, NoBytecodeGetsInOrOut) {
   EXPECT_EQ(Lua51State().Run("return show(loadstring('\\27Lua'))"),
             "nil|[string \"\x1bLua\"]:1: unexpected symbol near 'char(27)'");
   EXPECT_EQ(Adapted("\x1bLua").front(), ' ');
-}
-
-TEST(Lua51Safety, FinalizersNeverRun) {
-  Lua51State state;
-  EXPECT_EQ(state.Run("local log={} setmetatable({},{__gc=function() log[1]=1 end}) "
-                      "local p=newproxy(true) getmetatable(p).__gc=function() log[1]=1 end p=newproxy(p) p=nil "
-                      "collectgarbage() collectgarbage() return #log"),
-            "0");
 }
 
 TEST(Lua51Safety, TheCollectorKeepsItsSettings) {
@@ -131,13 +102,6 @@ TEST(Lua51Safety, PlainTextIsFoundInLinearTime) {
       Lua51State().Run("local a = ('a'):rep(2^20) return show(string.find(a .. a, a .. 'b', 1, true), "
                        "string.find(a .. a, 'b' .. a, 1, true), (string.find(a .. 'b' .. a, 'b' .. a, 1, true)))"),
       "nil|nil|1048577");
-}
-
-// The order of a table is the same in every process, and equals the order of Lua 5.1.
-TEST(Lua51Order, IsThatOfRedis) {
-  EXPECT_EQ(Lua51State().Run("local order, names = '', {} for name in ('abcdefghijklmnop'):gmatch('.') do "
-                             "names[name] = 1 end for name in pairs(names) do order = order .. name end return order"),
-            "apcbedgfihkjmlon");
 }
 
 // Recursion in C++ ends with an error when the thread's stack is nearly used up.

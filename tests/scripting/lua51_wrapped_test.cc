@@ -1,0 +1,163 @@
+// One test for each function of Lua that the linker wraps (cmake/Lua.cmake). It has the name of the function, and fails
+// if Lua's own function runs instead. docs/design/scripting.md says why each one is wrapped.
+#include <gtest/gtest.h>
+
+#include "lua51_programs.h"
+
+namespace respite {
+namespace {
+
+TEST(Lua51Wrapper, lua_pushinteger) {
+  Lua51State state;
+  lua_pushinteger(state.lua(), 7);
+  EXPECT_FALSE(lua_isinteger(state.lua(), -1));
+  EXPECT_EQ(lua_tonumber(state.lua(), -1), 7);
+  EXPECT_EQ(state.Run("local n = select('#', 'a', 'b') for i = 1, 6 do n = n * n end return n"), "1.844674407371e+19");
+}
+
+TEST(Lua51Wrapper, lua_tointegerx) {
+  Lua51State state;
+  lua_pushnumber(state.lua(), -3.9);
+  EXPECT_EQ(lua_tointeger(state.lua(), -1), -3);
+  lua_pushliteral(state.lua(), "0x10");
+  EXPECT_EQ(lua_tointeger(state.lua(), -1), 16);
+  lua_pushnumber(state.lua(), 1e300);
+  EXPECT_EQ(lua_tointeger(state.lua(), -1), LUA_MININTEGER);
+  EXPECT_EQ(state.Run("return show((select(1.5, 'a', 'b')), ('abc'):sub(2.9), ('x'):rep('2'))"), "a|bc|xx");
+}
+
+TEST(Lua51Wrapper, luaO_str2num) {
+  ExpectResults({
+      {"local n = 2 for i = 1, 6 do n = n * n end return n", "1.844674407371e+19"},
+      {"local n = '2' + 0 for i = 1, 6 do n = n * n end return n", "1.844674407371e+19"},
+      {"return show(tonumber('inf'), tonumber('0x1p4'), tonumber(' 10 '), tonumber('10a'), 0xffffffffffffffff)",
+       "inf|16|10|nil|1.844674407371e+19"},
+  });
+}
+
+TEST(Lua51Wrapper, luaO_tostring) {
+  ExpectResults({
+      {"return 3 .. ''", "3"},
+      {"return 10 / 2 .. '|' .. 2 ^ 53 .. '|' .. 1e15 .. '|' .. 0.1 .. '|' .. -0 / 1",
+       "5|9.007199254741e+15|1e+15|0.1|-0"},
+  });
+}
+
+TEST(Lua51Wrapper, luaT_gettm) {
+  ExpectResults({
+      {"return #setmetatable({1, 2, 3}, {__len = function() return 9 end})", "3"},
+      {"local function count(mode) local t = setmetatable({}, {__mode = mode}) t[{}] = 1 t[1] = {} collectgarbage() "
+       "local n = 0 for _ in pairs(t) do n = n + 1 end return n end "
+       "return show(count(), count('k'), count(('k'):rep(50)), count('v'), count('kv'))",
+       "2|2|2|1|0"},
+  });
+}
+
+TEST(Lua51Wrapper, luaC_checkfinalizer) {
+  EXPECT_EQ(Lua51State().Run("local log = {} setmetatable({}, {__gc = function() log[1] = 1 end}) "
+                             "local p = newproxy(true) getmetatable(p).__gc = function() log[1] = 1 end "
+                             "p = newproxy(p) p = nil collectgarbage() collectgarbage() return #log"),
+            "0");
+}
+
+TEST(Lua51Wrapper, luaO_chunkid) {
+  ExpectResults({
+      {"local _, e = pcall(loadstring('error(1)', '@' .. ('a'):rep(52) .. ('b'):rep(28))) return e",
+       "...aaaaaaaaaaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbbbbbbbbbbbbb:1: 1"},
+      {"local _, e = pcall(loadstring('error(1) --' .. ('a'):rep(80))) return e",
+       "[string \"error(1) --aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...\"]:1: 1"},
+  });
+}
+
+TEST(Lua51Wrapper, luaG_addinfo) {
+  ExpectResults({
+      {"local _, e = loadstring('x', '@' .. ('a'):rep(75)) return show(#e, e:sub(1, 4), e:match(':.*'))",
+       "104|...a|:1: '=' expected near '<eof>'"},
+      {"local _, e = loadstring('x = --' .. ('a'):rep(80)) return #e:match('%b\"\"')", "68"},
+  });
+}
+
+TEST(Lua51Wrapper, luaH_next) {
+  ExpectResults({
+      {"local s = '' for k in pairs({1, 2}) do s = s .. 2 ^ 62 * k * k .. ' ' end return s",
+       "4.6116860184274e+18 1.844674407371e+19 "},
+      {"local t = {5, 6, [2 ^ 40] = 7} return show(next(t, 1), next(t, 2), next(t, 2 ^ 40))", "2|1099511627776|nil"},
+  });
+}
+
+TEST(Lua51Wrapper, luaT_trybinTM) {
+  ExpectResults({
+      {"local a, b, c = '10', 5, '0x10' return show(a + b, b - a, a * c, a / b, a % b, b ^ '2', -a)",
+       "15|-5|160|2|0|25|-10"},
+      {"local a, b = 5.5, -2 return show(a % b, b % a)", "-0.5|3.5"},
+      {"local t = setmetatable({}, {__add = function(a, b) return type(a) .. type(b) end}) local a = '10' "
+       "return show(a + t, t + a)",
+       "stringtable|tablestring"},
+  });
+}
+
+TEST(Lua51Wrapper, luaT_trybinassocTM) {
+  ExpectResults({
+      {"local a = '10' return show(a * 5, 5 * a, a + 5, 5 + a, a - 5, a / 5)", "50|50|15|15|5|2"},
+      {"local p = newproxy(true) getmetatable(p).__len = function() return 'ten' end return #p", "ten"},
+  });
+}
+
+TEST(Lua51Wrapper, luaG_opinterror) {
+  ExpectResults({
+      {"return show(pcall(function() local s, t = '3', {} return s + t end))",
+       "false|user_script:1: attempt to perform arithmetic on local 't' (a table value)"},
+      {"return show(pcall(function() local s, t = 'x', {} return s + t end))",
+       "false|user_script:1: attempt to perform arithmetic on local 's' (a string value)"},
+  });
+}
+
+// Without a seed the order is the same in every process.
+TEST(Lua51Wrapper, luaS_hash) {
+  EXPECT_EQ(Lua51State().Run("local order, names = '', {} for name in ('abcdefghijklmnop'):gmatch('.') do "
+                             "names[name] = 1 end for name in pairs(names) do order = order .. name end return order"),
+            "apcbedgfihkjmlon");
+}
+
+TEST(Lua51Wrapper, luaK_prefix) {
+  ExpectResults({
+      {"local n = #'ab' for i = 1, 6 do n = n * n end return n", "1.844674407371e+19"},
+      {"local n = #{1, 2} for i = 1, 6 do n = n * n end return n", "1.844674407371e+19"},
+  });
+}
+
+TEST(Lua51Wrapper, luaK_finish) {
+  ExpectResults({
+      {"local a, b = 1, 0.1 return show(a % b, a % 0.1, 1 % b)", "0|0|0"},
+      {"local a, infinite = 5, 1 / 0 local r = a % infinite return show(r ~= r, -a % 3)", "true|1"},
+  });
+}
+
+// The compiler computes a remainder of two constants.
+TEST(Lua51Wrapper, luaV_modf) {
+  ExpectResults({
+      {"return show(1 % 0.1, 100 % 0.3, -5 % 3)", "0|0.10000000000001|1"},
+      {"local r = 5 % 1e999 return show(r ~= r)", "true"},
+  });
+}
+
+TEST(Lua51Wrapper, luaO_pushvfstring) {
+  ExpectResults({
+      {"return show(pcall(function() local x x() end))",
+       "false|user_script:1: attempt to call local 'x' (a nil value)"},
+      {"return show(pcall(function() for i = 'a', 2 do end end))",
+       "false|user_script:1: 'for' initial value must be a number"},
+      {"return show(tostring(5), pcall(error, 5))", "5|false|5"},
+  });
+}
+
+TEST(Lua51Wrapper, luaO_pushfstring) {
+  ExpectResults({
+      {"return show(loadstring('x ='))", "nil|[string \"x =\"]:1: unexpected symbol near '<eof>'"},
+      {"return show(loadstring('if x'))", "nil|[string \"if x\"]:1: 'then' expected near '<eof>'"},
+      {"return show(loadstring('x = [[a'))", "nil|[string \"x = [[a\"]:1: unfinished long string near '<eof>'"},
+  });
+}
+
+}  // namespace
+}  // namespace respite
