@@ -1,6 +1,6 @@
-// Shows that the linked Lua calls each function of scripting/lua51_*.cc that replaces one of its own (cmake/Lua.cmake):
-// each program gives another result if it does not. This is part of the build, since a release of Lua may call another
-// function, or inline it.
+// Checks that the linked Lua calls each wrapper of scripting/lua51_*.cc; docs/design/scripting.md explains them. For
+// each wrapped function there is a program that gives another result if Lua's own function runs. The check is part of
+// the build, because a release of Lua may inline a function or call a different one.
 #include <cstdio>
 #include <string>
 
@@ -14,7 +14,7 @@ struct Probe {
   const char* result;
 };
 
-// Detects a double: 2 squared six times is 0 as an integer.
+// Returns "true" for 2 as a double. As an integer, 2 squared six times is 0.
 constexpr char kIsDouble[] =
     "local function is_double(two) local n = two for i = 1, 6 do n = n * n end return tostring(n > two) end ";
 
@@ -79,8 +79,8 @@ int main() {
   if (failures == 0) return 0;
   std::fprintf(
       stderr,
-      "This Lua (%s) does not call what stands before these functions (cmake/Lua.cmake), so scripts written for "
-      "Lua 5.1 would not run as they should. Lua 5.4.4 and 5.4.7 are tested.\n",
-      LUA_RELEASE);
+      "This Lua (%s) does not call the wrappers of these functions (docs/design/scripting.md), so scripts written for "
+      "Lua 5.1 would run differently. Lua %s are tested.\n",
+      LUA_RELEASE, RESPITE_LUA_TESTED);
   return 1;
 }

@@ -1,5 +1,5 @@
 // Internals of Lua 5.4 that this directory depends on: the layout of a value, and internal functions. They are the same
-// in 5.4.4 and 5.4.7; the build checks them for the installed Lua (cmake/Lua.cmake).
+// in 5.4.4 to 5.4.9; the build checks the functions for the installed Lua (cmake/Lua.cmake).
 //
 // The linker redirects calls between Lua's object files to functions of this directory (cmake/Lua.cmake lists the
 // `--wrap` options). If Lua calls `f` in another object file, it reaches `__wrap_f`; Lua's own function is `__real_f`.
