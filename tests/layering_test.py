@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares every `#include`, and the link lines of CMakeLists.txt, with the table of rooms in docs/architecture.md.
+"""Compares every `#include`, and the link lines of CMakeLists.txt, with the table of rooms in docs/architecture.md. Compares
+the functions of Lua that cmake/Lua.cmake wraps with the table in docs/design/scripting.md, and with their tests.
 
 usage: layering_test.py            runs the tests
        layering_test.py --graph    prints what each room includes, and the cycles of units (a header with its .cc file)
@@ -129,6 +130,38 @@ def print_graph():
         print(f"{room}: {' '.join(other for other in ROOMS if other in rooms)}")
     for cycle in unit_cycles():
         print("cycle of units:", " ".join(cycle))
+
+
+def lua_functions(variable):
+    """The functions in a list of cmake/Lua.cmake, sorted, without the types in their C++ names: _Z9luaV_modfP… -> luaV_modf."""
+    text = (ROOT / "cmake/Lua.cmake").read_text(encoding="utf-8")
+    symbols = " ".join(re.findall(rf"\((?:APPEND )?{variable}\s([^)]*)\)", text)).split()
+    mangled = [re.fullmatch(r"_Z(\d+)(\S+)", symbol) for symbol in symbols]
+    return sorted({found[2][:int(found[1])] if found else symbol for found, symbol in zip(mangled, symbols)})
+
+
+class LuaWrappersTest(unittest.TestCase):
+    def setUp(self):
+        self.page = (ROOT / "docs/design/scripting.md").read_text(encoding="utf-8")
+        self.wrapped = lua_functions("RESPITE_LUA_WRAPPED")
+        self.assertIn("luaV_modf", self.wrapped)
+
+    def test_the_table_has_each_wrapped_function_and_its_test(self):
+        rows = re.findall(r"^\| `(lua\w+)` \|.*\| `Lua51Wrapper\.(\w+)` \|$", self.page, re.M)
+        self.assertEqual(self.wrapped, sorted(name for name, _ in rows))
+        self.assertEqual([], [name for name, test in rows if name != test])
+
+    def test_each_wrapped_function_has_a_test_and_a_program_of_the_check(self):
+        tests = (ROOT / "tests/scripting/lua51_wrapped_test.cc").read_text(encoding="utf-8")
+        self.assertEqual(self.wrapped, sorted(re.findall(r"^TEST\(Lua51Wrapper, (\w+)\)", tests, re.M)))
+        check = (ROOT / "cmake/lua_seam_check.cc").read_text(encoding="utf-8")
+        self.assertEqual(self.wrapped, sorted(set(re.findall(r'^    \{"(\w+)",', check, re.M))))
+
+    def test_the_page_names_the_other_functions_and_the_tested_releases(self):
+        called = re.search(r"^\* Functions that they call: ([^.]*)\.", self.page, re.M)[1]
+        self.assertEqual(lua_functions("RESPITE_LUA_USED"), sorted(re.findall(r"`(\w+)`", called)))
+        releases = re.search(r'RESPITE_LUA_TESTED "([^"]*)"', (ROOT / "cmake/Lua.cmake").read_text(encoding="utf-8"))[1]
+        self.assertIn(f"All tests of this room pass with Lua {releases}:", self.page)
 
 
 class LayeringTest(unittest.TestCase):
