@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""`./dev machines`: README's first command on machines with few packages, in roots made by mmdebstrap, and a syntax
-check of all sources by compilers that no row builds with (Debian 12 builds with g++ 12, 13 with g++ 14, sid with its
-newest). Prints a line with the time for each; the last line says how many failed.
+"""`./dev machines`: README's first command on machines with few packages, in roots made by mmdebstrap; the tests of
+scripts with the Lua of each release; and a syntax check of all sources by compilers that no row builds with (Debian 12
+builds with g++ 12, 13 with g++ 14, sid with its newest). Prints a line with the time for each; the last line says how
+many failed.
 
     tests/external/packages/machines.py               every row
     tests/external/packages/machines.py sid clang     the rows with one of these texts in their names
@@ -34,6 +35,13 @@ until build/release/respite-cli -p 7399 ping | grep -x PONG; do sleep 0.1; done
 kill $(cat /tmp/pid)
 """
 RUN_AS_BEFORE = RUN.replace("./dev setup run\n", "")
+# The release has its own Lua, whose internals the scripts depend on (docs/design/scripting.md).
+SCRIPTS = """
+./dev setup run test
+cmake --preset test
+cmake --build build/test --target respite_lua_seam_check respite_scripting_tests
+build/test/tests/respite_scripting_tests --gtest_brief=1
+"""
 # Compiles all sources of a room as one translation unit (the build uses groups of sixteen), with the warnings of the
 # build.
 SYNTAX = """
@@ -84,12 +92,15 @@ MACHINES = (
     Machine("Debian 12, a path with blanks", "bookworm", RUN_AS_BEFORE, folder="/my sources/respite of today"),
     Machine("Debian 12, a HOME that cannot be written to", "bookworm", NO_HOME),
     Machine("Debian 12, a checkout that was renamed", "bookworm", RENAMED),
+    Machine("Debian 12, scripts", "bookworm", SCRIPTS),
     Machine("Debian 12, g++ 11", "bookworm", SYNTAX % "g++-11", ("g++-11",)),
     Machine("Debian 12, g++ 12", "bookworm", SYNTAX % "g++-12", ("g++-12",)),
     Machine("Debian 13", "trixie", RUN),
     Machine("Debian 13, clang and no g++", "trixie-clang", CLANG, ("clang",)),
+    Machine("Debian 13, scripts", "trixie", SCRIPTS),
     Machine("Debian 13, g++ 13", "trixie", SYNTAX % "g++-13", ("g++-13",)),
     Machine("Debian sid", "sid", RUN),
+    Machine("Debian sid, scripts", "sid", SCRIPTS),
     Machine("Debian sid, g++ 15", "sid", SYNTAX % "g++-15", ("g++-15",)),
 )
 
