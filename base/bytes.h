@@ -24,13 +24,6 @@ inline constexpr char kHexDigits[] = "0123456789abcdef";
 
 constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }
 
-// Reads eight bytes in the byte order of this machine. `from` need not be aligned.
-inline uint64_t LoadWord(const char* from) {
-  uint64_t word;
-  std::memcpy(&word, from, sizeof word);
-  return word;
-}
-
 // Returns true if both texts are equal when the case of ASCII letters is ignored.
 bool EqualsIgnoreCase(Bytes a, Bytes b);
 std::string ToLower(Bytes text);

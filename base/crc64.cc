@@ -1,7 +1,6 @@
 #include "base/crc64.h"
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -9,11 +8,11 @@
 #include <immintrin.h>
 #endif
 
+#include "base/byte_order.h"
+
 namespace respite {
 
 namespace {
-
-static_assert(std::endian::native == std::endian::little);
 
 constexpr uint64_t kReflectedPolynomial = 0x95ac9329ac4bc9b5;
 
@@ -99,9 +98,7 @@ __attribute__((target("pclmul"))) std::array<char, kLane> Folded(uint64_t crc, B
 
 uint64_t Crc64ByTable(uint64_t crc, Bytes data) {
   for (; data.size() >= 8; data.remove_prefix(8)) {
-    uint64_t word = 0;
-    std::memcpy(&word, data.data(), sizeof word);
-    crc = FoldWord(crc ^ word);
+    crc = FoldWord(crc ^ LoadLittle<uint64_t>(data.data()));
   }
   for (const char c : data) crc = kTables[0][(crc ^ static_cast<unsigned char>(c)) & 255] ^ (crc >> 8);
   return crc;

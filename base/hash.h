@@ -9,8 +9,8 @@
 
 #include <bit>
 #include <cstdint>
-#include <cstring>
 
+#include "base/byte_order.h"
 #include "base/bytes.h"
 
 namespace respite {
@@ -26,23 +26,6 @@ struct HashKey {
 };
 
 namespace hash_internal {
-
-static_assert(std::endian::native == std::endian::little, "words are loaded as they lie");
-
-template <class Word>
-inline uint64_t Load(const char* p) {
-  Word word;
-  std::memcpy(&word, p, sizeof word);
-  return word;
-}
-
-// Returns the last 0 to 7 bytes in the low end of a word. Does not read beyond them.
-inline uint64_t LoadTail(const char* p, size_t n) {
-  if (n >= 4) return Load<uint32_t>(p) | Load<uint32_t>(p + n - 4) << (n - 4) * 8;
-  if (n == 0) return 0;
-  const auto byte = [p](size_t i) { return uint64_t{static_cast<uint8_t>(p[i])} << i * 8; };
-  return byte(0) | byte(n / 2) | byte(n - 1);
-}
 
 struct SipState {
   explicit SipState(const HashKey& key)
@@ -85,8 +68,8 @@ inline uint64_t HashBytes(Bytes bytes, const HashKey& key) {
   SipState state(key);
   const char* p = bytes.data();
   const char* const words_end = p + (bytes.size() & ~size_t{7});
-  for (; p != words_end; p += 8) state.Absorb(Load<uint64_t>(p));
-  state.Absorb(LoadTail(p, bytes.size() & 7) | uint64_t{bytes.size()} << 56);
+  for (; p != words_end; p += 8) state.Absorb(LoadLittle<uint64_t>(p));
+  state.Absorb(LoadLittle(p, bytes.size() & 7) | uint64_t{bytes.size()} << 56);
   return state.Finish();
 }
 

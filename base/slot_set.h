@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_order.h"
 #include "base/bytes.h"
 #include "base/key_slot.h"
 
@@ -46,15 +47,15 @@ class SlotSet {
   }
 
   void AppendBytes(std::string& out) const {
-    for (const uint64_t word : words_) {
-      for (int shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(word >> shift));
-    }
+    std::array<char, kBytes> bytes;
+    for (size_t i = 0; i < words_.size(); ++i) StoreLittle<uint64_t>(bytes.data() + i * sizeof(uint64_t), words_[i]);
+    out.append(bytes.data(), bytes.size());
   }
   // Requires: bytes.size() == kBytes.
   static SlotSet FromBytes(Bytes bytes) {
     SlotSet slots;
-    for (size_t i = 0; i < kBytes; ++i) {
-      slots.words_[i / 8] |= uint64_t{static_cast<uint8_t>(bytes[i])} << (8 * (i % 8));
+    for (size_t i = 0; i < slots.words_.size(); ++i) {
+      slots.words_[i] = LoadLittle<uint64_t>(bytes.data() + i * sizeof(uint64_t));
     }
     return slots;
   }

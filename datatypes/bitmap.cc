@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/byte_order.h"
+
 namespace respite {
 
 namespace {
@@ -22,15 +24,13 @@ template <class CountWord>
   const char* at = bitmap.data();
   size_t left = bitmap.size();
   for (; left >= 4 * kWord; at += 4 * kWord, left -= 4 * kWord) {
-    sum0 += count_word(LoadWord(at));
-    sum1 += count_word(LoadWord(at + kWord));
-    sum2 += count_word(LoadWord(at + 2 * kWord));
-    sum3 += count_word(LoadWord(at + 3 * kWord));
+    sum0 += count_word(LoadLittle<uint64_t>(at));
+    sum1 += count_word(LoadLittle<uint64_t>(at + kWord));
+    sum2 += count_word(LoadLittle<uint64_t>(at + 2 * kWord));
+    sum3 += count_word(LoadLittle<uint64_t>(at + 3 * kWord));
   }
-  for (; left >= kWord; at += kWord, left -= kWord) sum0 += count_word(LoadWord(at));
-  uint64_t rest = 0;
-  if (left != 0) std::memcpy(&rest, at, left);
-  return sum0 + sum1 + sum2 + sum3 + count_word(rest);
+  for (; left >= kWord; at += kWord, left -= kWord) sum0 += count_word(LoadLittle<uint64_t>(at));
+  return sum0 + sum1 + sum2 + sum3 + count_word(LoadLittle(at, left));
 }
 
 #if defined(__x86_64__)
@@ -57,7 +57,7 @@ uint64_t CountByArithmetic(Bytes bitmap) {
 size_t SkipBytes(Bytes bitmap, size_t at, size_t end, uint64_t same) {
   constexpr size_t kWord = sizeof(uint64_t);
   const char* text = bitmap.data();
-  const auto differs = [&](size_t from) { return LoadWord(text + from) ^ same; };
+  const auto differs = [&](size_t from) { return LoadLittle<uint64_t>(text + from) ^ same; };
   while (at + 4 * kWord <= end &&
          (differs(at) | differs(at + kWord) | differs(at + 2 * kWord) | differs(at + 3 * kWord)) == 0)
     at += 4 * kWord;
@@ -272,10 +272,8 @@ int64_t BitField::Min() const { return sign == FieldSign::kSigned ? -Max() - 1 :
 
 int64_t ReadField(Bytes bitmap, const BitField& field) {
   const Bytes text = PartFrom(bitmap, field.offset / 8, 9);  // 64 bits, and up to 7 that may precede them
-  uint64_t value = 0;
-  for (size_t i = 0; i < 8; ++i) value = value << 8 | (i < text.size() ? ByteAt(text, i) : 0u);
   const int skipped = static_cast<int>(field.offset % 8);
-  value <<= skipped;
+  uint64_t value = LoadBigPrefix(text) << skipped;
   if (text.size() == 9) value |= static_cast<uint64_t>(ByteAt(text, 8) >> (8 - skipped));
   return Extended(field, value >> (64 - field.bits));
 }

@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "base/byte_order.h"
 #include "base/number_text.h"
 #include "base/out_of_memory.h"
 
@@ -176,11 +177,11 @@ ChunkBlock* WriteIntegers(const IntegerPlan& plan, std::span<const Bytes> elemen
   block->unit = static_cast<uint8_t>(plan.Width());
   block->body = sizeof(ChunkBlock) + sizeof(int64_t);
   block->end = static_cast<uint32_t>(elements.size());
-  std::memcpy(block->At(sizeof(ChunkBlock)), &plan.smallest, sizeof plan.smallest);
+  StoreLittle<int64_t>(block->At(sizeof(ChunkBlock)), plan.smallest);
   char* to = block->At(block->body);
   for (const Bytes element : elements) {
     const uint64_t difference = static_cast<uint64_t>(*ParseInteger(element)) - static_cast<uint64_t>(plan.smallest);
-    std::memcpy(to, &difference, sizeof difference);  // also writes to the next place, or to the room at the end
+    StoreLittle<uint64_t>(to, difference);  // also writes to the next place, or to the room at the end
     to += block->unit;
   }
   return block;
@@ -201,9 +202,9 @@ void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, ch
   const char* packed = block.At(block.body);
   size_t bit = size_t{place} * kBits;
   for (uint32_t done = 0; done < symbols; done += 8, bit += 8 * kBits) {
-    const uint64_t word = LoadWord(packed + bit / 8) >> (bit % 8);
+    const uint64_t word = LoadLittle<uint64_t>(packed + bit / 8) >> (bit % 8);
     const uint64_t text = EightCharacters<kBits>(word, alphabet, std::make_integer_sequence<unsigned, 8>());
-    std::memcpy(to + done, &text, sizeof text);
+    StoreLittle<uint64_t>(to + done, text);
   }
 }
 
@@ -245,10 +246,9 @@ Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols, char
 }
 
 Bytes UnpackInteger(const ChunkBlock& block, uint32_t place, char* scratch) {
-  int64_t smallest;
-  std::memcpy(&smallest, block.At(sizeof(ChunkBlock)), sizeof smallest);
+  const auto smallest = LoadLittle<int64_t>(block.At(sizeof(ChunkBlock)));
   const unsigned bits = 8u * block.unit;
-  uint64_t difference = LoadWord(block.At(block.body + size_t{place} * block.unit));
+  uint64_t difference = LoadLittle<uint64_t>(block.At(block.body + size_t{place} * block.unit));
   if (bits < 64) difference &= (uint64_t{1} << bits) - 1;
   const auto value = static_cast<int64_t>(static_cast<uint64_t>(smallest) + difference);
   return {scratch, static_cast<size_t>(std::to_chars(scratch, scratch + 20, value).ptr - scratch)};

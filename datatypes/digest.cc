@@ -1,5 +1,6 @@
 #include "datatypes/digest.h"
 
+#include "base/byte_order.h"
 #include "base/digest.h"
 #include "base/number_text.h"
 #include "datatypes/hash.h"
@@ -97,9 +98,9 @@ void Digest::Mix(Bytes part) {
 }
 
 void Digest::MixNumber(uint32_t number) {
-  const char bytes[] = {static_cast<char>(number >> 24), static_cast<char>(number >> 16),
-                        static_cast<char>(number >> 8), static_cast<char>(number)};
-  Mix({bytes, sizeof bytes});
+  std::array<char, sizeof number> bytes;
+  StoreBig<uint32_t>(bytes.data(), number);
+  Mix({bytes.data(), bytes.size()});
 }
 
 std::string Digest::Hex() const { return HexText(bytes_); }

@@ -41,6 +41,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_order.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/prefetch.h"
@@ -259,8 +260,7 @@ class HashIndex {
     uint32_t Match(uint8_t tag) const {
       constexpr uint64_t kLow = 0x0101010101010101ull;
       constexpr uint64_t kHigh = 0x8080808080808080ull;
-      uint64_t word;
-      std::memcpy(&word, tags, sizeof word);
+      const auto word = LoadLittle<uint64_t>(reinterpret_cast<const char*>(tags));
       uint64_t x = (word & 0x00ffffffffffffffull) ^ (kLow * tag);
       // Exact zero test of each byte, since no borrow crosses bytes.
       uint64_t zero = ~(((x & ~kHigh) + ~kHigh) | x) & kHigh;

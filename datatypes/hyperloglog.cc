@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/byte_order.h"
+
 namespace respite {
 
 namespace {
@@ -19,19 +21,6 @@ constexpr size_t kCountOffset = 8;
 constexpr uint32_t kZeroMax = 64;
 constexpr uint32_t kValueMax = 4;
 constexpr uint8_t kSparseRankMax = 32;
-
-uint64_t LoadLittle(const char* from, size_t size) {
-  uint64_t word = 0;
-  for (size_t i = size; i-- > 0;) word = word << 8 | static_cast<uint8_t>(from[i]);
-  return word;
-}
-
-uint64_t LoadLittle(const char* from) {
-  if constexpr (std::endian::native != std::endian::little) return LoadLittle(from, 8);
-  uint64_t word = 0;
-  std::memcpy(&word, from, sizeof word);
-  return word;
-}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The estimate: O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, algorithm
@@ -92,7 +81,7 @@ template <class Visit>  // visit(size_t index, uint8_t rank)
 void ForEachDense(Bytes text, Visit visit) {
   const char* group = text.data() + Hll::kHeaderSize - 2;
   for (size_t index = 0; index < HllRegisters::kCount; index += kGroup, group += kGroupBytes) {
-    const uint64_t bits = LoadLittle(group) >> 16;
+    const uint64_t bits = LoadLittle<uint64_t>(group) >> 16;
     for (size_t i = 0; i < kGroup; ++i) visit(index + i, static_cast<uint8_t>(bits >> (6 * i) & 63));
   }
 }
@@ -187,7 +176,7 @@ struct Stretch {
 // Has no branches, because the mixture of runs is unpredictable. Requires: ten bytes at `from`.
 Stretch StretchAt(const char* from) {
   constexpr uint64_t kEach = 0x0101010101010101u;
-  const uint64_t bytes = LoadLittle(from);
+  const uint64_t bytes = LoadLittle<uint64_t>(from);
   const uint64_t xzeros = ~bytes >> 1 & bytes & kEach * 0x40;
   const uint64_t before = ((xzeros & -xzeros) >> 6) - 1;  // all bytes if there is no XZERO
   const auto count = static_cast<size_t>(std::countr_zero(xzeros)) / 8;
@@ -288,7 +277,7 @@ uint64_t MurmurHash(Bytes text, uint64_t seed) {
   constexpr int kShift = 47;
   uint64_t hash = seed ^ (text.size() * kFactor);
   for (; text.size() >= 8; text.remove_prefix(8)) {
-    uint64_t word = LoadLittle(text.data()) * kFactor;
+    uint64_t word = LoadLittle<uint64_t>(text.data()) * kFactor;
     word = (word ^ word >> kShift) * kFactor;
     hash = (hash ^ word) * kFactor;
   }
@@ -329,7 +318,7 @@ Bytes Hll::Empty() {
 }
 
 std::optional<uint64_t> Hll::CachedCount() const {
-  const uint64_t count = LoadLittle(text_.data() + kCountOffset);
+  const uint64_t count = LoadLittle<uint64_t>(text_.data() + kCountOffset);
   return count >> 63 == 0 ? std::optional(count) : std::nullopt;
 }
 
@@ -419,7 +408,7 @@ void HllSetRegister(std::span<char> text, HllMark mark) {
   char* group = text.data() + Hll::kHeaderSize + mark.index / 4 * 3;
   const uint32_t shift = mark.index % 4 * 6;
   const uint64_t bits = (LoadLittle(group, 3) & ~(uint64_t{63} << shift)) | static_cast<uint64_t>(mark.rank) << shift;
-  for (size_t i = 0; i < 3; ++i) group[i] = static_cast<char>(bits >> (8 * i));
+  StoreLittle(group, bits, 3);
 }
 
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers) {
@@ -427,13 +416,11 @@ void HllStoreRegisters(std::span<char> text, const HllRegisters& registers) {
   for (size_t index = 0; index < HllRegisters::kCount; index += kGroup, group += kGroupBytes) {
     uint64_t bits = 0;
     for (size_t i = kGroup; i-- > 0;) bits = bits << 6 | registers[index + i];
-    for (size_t i = 0; i < kGroupBytes; ++i) group[i] = static_cast<char>(bits >> (8 * i));
+    StoreLittle(group, bits, kGroupBytes);
   }
 }
 
-void HllStoreCount(std::span<char> text, uint64_t count) {
-  for (size_t i = 0; i < 8; ++i) text[kCountOffset + i] = static_cast<char>(count >> (8 * i));
-}
+void HllStoreCount(std::span<char> text, uint64_t count) { StoreLittle<uint64_t>(text.data() + kCountOffset, count); }
 
 void HllMarkCountStale(std::span<char> text) {
   text[kCountOffset + 7] = static_cast<char>(static_cast<uint8_t>(text[kCountOffset + 7]) | 0x80u);

@@ -1,23 +1,12 @@
 #include "datatypes/intset.h"
 
-#include <cstring>
 #include <limits>
+
+#include "base/byte_order.h"
 
 namespace respite {
 
 namespace {
-
-template <class Number>
-Number Load(const char* from) {
-  Number value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-template <class Number>
-void Store(char* to, Number value) {
-  std::memcpy(to, &value, sizeof value);
-}
 
 template <class Number>
 bool Fits(int64_t value) {
@@ -25,20 +14,20 @@ bool Fits(int64_t value) {
 }
 
 int64_t LoadValue(const char* from, size_t width) {
-  if (width == sizeof(int16_t)) return Load<int16_t>(from);
-  if (width == sizeof(int32_t)) return Load<int32_t>(from);
-  return Load<int64_t>(from);
+  if (width == sizeof(int16_t)) return LoadLittle<int16_t>(from);
+  if (width == sizeof(int32_t)) return LoadLittle<int32_t>(from);
+  return LoadLittle<int64_t>(from);
 }
 
 void StoreValue(char* to, size_t width, int64_t value) {
-  if (width == sizeof(int16_t)) return Store(to, static_cast<int16_t>(value));
-  if (width == sizeof(int32_t)) return Store(to, static_cast<int32_t>(value));
-  Store(to, value);
+  if (width == sizeof(int16_t)) return StoreLittle<int16_t>(to, static_cast<int16_t>(value));
+  if (width == sizeof(int32_t)) return StoreLittle<int32_t>(to, static_cast<int32_t>(value));
+  StoreLittle<int64_t>(to, value);
 }
 
 void StoreHeader(PackedStore& store, size_t width, size_t count) {
-  Store(store.Data(), static_cast<uint32_t>(width));
-  Store(store.Data() + sizeof(uint32_t), static_cast<uint32_t>(count));
+  StoreLittle<uint32_t>(store.Data(), static_cast<uint32_t>(width));
+  StoreLittle<uint32_t>(store.Data() + sizeof(uint32_t), static_cast<uint32_t>(count));
 }
 
 char* PlaceOf(PackedStore& store, size_t width, size_t index) { return store.Data() + Intset::kHeader + index * width; }
@@ -58,9 +47,9 @@ void Widen(PackedStore& store, size_t width, int64_t value) {
 
 }  // namespace
 
-size_t Intset::Width() const { return Load<uint32_t>(bytes_.data()); }
+size_t Intset::Width() const { return LoadLittle<uint32_t>(bytes_.data()); }
 
-size_t Intset::Count() const { return Load<uint32_t>(bytes_.data() + sizeof(uint32_t)); }
+size_t Intset::Count() const { return LoadLittle<uint32_t>(bytes_.data() + sizeof(uint32_t)); }
 
 int64_t Intset::At(size_t index) const { return LoadValue(bytes_.data() + kHeader + index * Width(), Width()); }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/byte_order.h"
 #include "datatypes/chunk_seal.h"
 #include "datatypes/listpack.h"
 
@@ -33,23 +34,14 @@ uint32_t StoredSize(Bytes element) {
 }
 
 uint32_t ReadMark(const char* from, uint8_t length_byte) {
-  if (length_byte == kMark16) {
-    uint16_t size;
-    std::memcpy(&size, from, sizeof size);
-    return size;
-  }
-  uint32_t size;
-  std::memcpy(&size, from, sizeof size);
-  return size;
+  return length_byte == kMark16 ? LoadLittle<uint16_t>(from) : LoadLittle<uint32_t>(from);
 }
 
-// A uint16 mark is written as a uint32, of which it is the beginning: all supported machines are little endian.
 void WriteElement(char* to, Bytes element) {
   const uint32_t mark_bytes = MarkBytes(LengthByte(element.size()));
-  const auto size = static_cast<uint32_t>(element.size());
-  std::memcpy(to, &size, mark_bytes);
+  StoreLittle(to, element.size(), mark_bytes);
   if (!element.empty()) std::memcpy(to + mark_bytes, element.data(), element.size());
-  std::memcpy(to + mark_bytes + element.size(), &size, mark_bytes);
+  StoreLittle(to + mark_bytes + element.size(), element.size(), mark_bytes);
 }
 
 // Returns the spare room to add to `used` bytes. A block larger than ordinary chunks gets only a little: it holds one
@@ -66,8 +58,7 @@ uint32_t SumOfBytes(const char* from, uint32_t count) {
   constexpr uint64_t kOnes = 0x0001000100010001;
   uint64_t sum = 0;
   for (; count >= 8; count -= 8, from += 8) {
-    uint64_t word;
-    std::memcpy(&word, from, sizeof word);
+    const auto word = LoadLittle<uint64_t>(from);
     sum += (((word & kEven) + ((word >> 8) & kEven)) * kOnes) >> 48;
   }
   for (; count > 0; --count, ++from) sum += static_cast<uint8_t>(*from);

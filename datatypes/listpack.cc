@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/byte_order.h"
+
 namespace respite {
 
 namespace {
@@ -9,19 +11,6 @@ namespace {
 constexpr size_t kCountUnknown = 65535;
 
 uint8_t Byte(const char* at) { return static_cast<uint8_t>(*at); }
-
-template <class Number>
-Number LoadLittle(const char* at, size_t bytes) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < bytes; ++i) value |= uint64_t{Byte(at + i)} << (8 * i);
-  return static_cast<Number>(value);
-}
-
-void StoreLittle(char* at, uint64_t value, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i) at[i] = static_cast<char>(value >> (8 * i));
-}
-
-int64_t SignExtend(uint64_t value, int bits) { return static_cast<int64_t>(value << (64 - bits)) >> (64 - bits); }
 
 bool FitsBits(int64_t value, int bits) {
   return value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1));
@@ -36,12 +25,12 @@ size_t WriteTail(char* to, size_t content, size_t bytes) {
   return bytes;
 }
 
-size_t StoredCount(Bytes bytes) { return LoadLittle<size_t>(bytes.data() + 4, 2); }
+size_t StoredCount(Bytes bytes) { return LoadLittle<uint16_t>(bytes.data() + 4); }
 
 // Updates the header after `added` elements were inserted and `removed` elements were deleted.
 void WriteHeader(PackedStore& store, size_t added, size_t removed) {
   char* header = store.Data();
-  StoreLittle(header, store.Size(), 4);
+  StoreLittle<uint32_t>(header, static_cast<uint32_t>(store.Size()));
   size_t count = StoredCount(store.View());
   if (count == kCountUnknown) {
     if (removed == 0) return;
@@ -49,7 +38,7 @@ void WriteHeader(PackedStore& store, size_t added, size_t removed) {
   } else {
     count = count + added - removed;
   }
-  StoreLittle(header + 4, std::min(count, kCountUnknown), 2);
+  StoreLittle<uint16_t>(header + 4, static_cast<uint16_t>(std::min(count, kCountUnknown)));
 }
 
 }  // namespace
@@ -71,7 +60,7 @@ EncodedElement::EncodedElement(Bytes text) {
     head_size_ = 2;
   } else {
     head_[0] = static_cast<char>(0xf0);
-    StoreLittle(head_.data() + 1, text.size(), 4);
+    StoreLittle<uint32_t>(head_.data() + 1, static_cast<uint32_t>(text.size()));
     head_size_ = 5;
   }
   EncodeTail();
@@ -114,7 +103,7 @@ size_t Listpack::ContentSize(const char* at) {
   if (head < 0xc0) return 1 + size_t{head & 63u};
   if (head < 0xe0) return 2;
   if (head < 0xf0) return 2 + (size_t{head & 15u} << 8 | Byte(at + 1));
-  if (head == 0xf0) return 5 + LoadLittle<size_t>(at + 1, 4);
+  if (head == 0xf0) return size_t{5} + LoadLittle<uint32_t>(at + 1);
   return head == 0xf4 ? 9 : size_t{head} - 0xf0 + 2;
 }
 
@@ -145,11 +134,11 @@ PackedElement Listpack::At(size_t at) const {
   };
   if (head < 0x80) return integer(head);
   if (head < 0xc0) return text(1);
-  if (head < 0xe0) return integer(SignExtend(uint64_t{head & 31u} << 8 | Byte(element + 1), 13));
+  if (head < 0xe0) return integer(SignExtended(uint64_t{head & 31u} << 8 | Byte(element + 1), 13));
   if (head < 0xf0) return text(2);
   if (head == 0xf0) return text(5);
   const size_t bytes = ContentSize(element) - 1;
-  return integer(SignExtend(LoadLittle<uint64_t>(element + 1, bytes), static_cast<int>(bytes * 8)));
+  return integer(SignExtended(LoadLittle(element + 1, bytes), static_cast<int>(bytes * 8)));
 }
 
 size_t Listpack::Seek(size_t index) const {
@@ -177,7 +166,7 @@ size_t Listpack::Find(const EncodedElement& wanted, size_t from, size_t stride) 
 }
 
 bool Listpack::IsWellFormed(Bytes bytes) {
-  if (bytes.size() < kHeader + 1 || LoadLittle<size_t>(bytes.data(), 4) != bytes.size()) return false;
+  if (bytes.size() < kHeader + 1 || LoadLittle<uint32_t>(bytes.data()) != bytes.size()) return false;
   if (Byte(&bytes.back()) != 0xff) return false;
   const size_t end = bytes.size() - 1;
   size_t count = 0;

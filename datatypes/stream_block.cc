@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 
+#include "base/byte_order.h"
 #include "base/out_of_memory.h"
 #include "datatypes/listpack.h"
 
@@ -104,7 +105,8 @@ class StreamBlock::Writer {
     }
     const size_t bytes = IntegerBytes(value);
     *to_++ = static_cast<char>(kIntegerHead + bytes - 1);
-    for (size_t i = 0; i < bytes; ++i) *to_++ = static_cast<char>(static_cast<uint64_t>(value) >> (8 * i));
+    StoreLittle(to_, static_cast<uint64_t>(value), bytes);
+    to_ += bytes;
   }
 
   char* to_;
@@ -118,10 +120,7 @@ StreamBlock::Element StreamBlock::ReadLongElement(const char* at) {
     return {StreamText(Bytes(size.next, size.value)), size.next + size.value};
   }
   const size_t bytes = size_t{head} - kIntegerHead + 1;
-  uint64_t bits = 0;
-  for (size_t i = 0; i < bytes; ++i) bits |= uint64_t{static_cast<uint8_t>(at[i])} << (8 * i);
-  const int shift = static_cast<int>(64 - 8 * bytes);
-  return {StreamText(static_cast<int64_t>(bits << shift) >> shift), at + bytes};
+  return {StreamText(SignExtended(LoadLittle(at, bytes), static_cast<int>(8 * bytes))), at + bytes};
 }
 
 StreamBlock* StreamBlock::Reserve(StreamBlock* block, size_t more) {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/byte_order.h"
 #include "base/number_text.h"
 
 namespace respite {
@@ -11,16 +12,6 @@ namespace respite {
 namespace {
 
 constexpr size_t kLongestText = 127;
-
-void StoreBig(char* to, uint64_t value) {
-  for (int i = 0; i < 8; ++i) to[i] = static_cast<char>(value >> (56 - 8 * i));
-}
-
-uint64_t LoadBig(const char* from) {
-  uint64_t value = 0;
-  for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<uint8_t>(from[i]);
-  return value;
-}
 
 // Redis: a part that is not in canonical form is parsed again with strtoull. So -5 is refused and -05 wraps around.
 std::optional<uint64_t> ParsePart(Bytes text) {
@@ -50,12 +41,14 @@ std::optional<StreamId> StreamId::Previous() const {
 
 std::array<char, 16> StreamId::RawBytes() const {
   std::array<char, 16> bytes;
-  StoreBig(bytes.data(), ms);
-  StoreBig(bytes.data() + 8, seq);
+  StoreBig<uint64_t>(bytes.data(), ms);
+  StoreBig<uint64_t>(bytes.data() + 8, seq);
   return bytes;
 }
 
-StreamId StreamId::FromBytes(Bytes bytes) { return {LoadBig(bytes.data()), LoadBig(bytes.data() + 8)}; }
+StreamId StreamId::FromBytes(Bytes bytes) {
+  return {LoadBig<uint64_t>(bytes.data()), LoadBig<uint64_t>(bytes.data() + 8)};
+}
 
 StreamIdText::StreamIdText(const StreamId& id, char separator) {
   const IntegerText ms = IntegerText::FromUnsigned(id.ms);

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/byte_order.h"
+
 namespace respite {
 
 namespace {
@@ -35,19 +37,13 @@ class Cutter {
   }
   uint64_t Little(size_t bytes) {
     const Bytes cut = Cut(bytes);
-    uint64_t number = 0;
-    for (size_t i = cut.size(); i > 0; --i) number = number << 8 | static_cast<uint8_t>(cut[i - 1]);
-    return number;
+    return LoadLittle(cut.data(), cut.size());
   }
-  uint64_t BigEnd(size_t bytes) {
-    uint64_t number = 0;
-    for (char byte : Cut(bytes)) number = number << 8 | static_cast<uint8_t>(byte);
-    return number;
+  uint64_t Big(size_t bytes) {
+    const Bytes cut = Cut(bytes);
+    return LoadBig(cut.data(), cut.size());
   }
-  int64_t SignedLittle(size_t bytes) {
-    const int unused = 64 - static_cast<int>(bytes) * 8;
-    return static_cast<int64_t>(Little(bytes) << unused) >> unused;
-  }
+  int64_t SignedLittle(size_t bytes) { return SignExtended(Little(bytes), static_cast<int>(bytes) * 8); }
   // Reads one byte, or the 4 bytes after a 254. Fails for 255, which marks the end.
   uint64_t ShortOrLong() {
     const uint8_t byte = Byte();
@@ -85,7 +81,7 @@ std::optional<PackedElement> ZiplistContent(Cutter& cutter) {
   const uint8_t head = cutter.Byte();
   if (head < 0x40) return TextElement(cutter.Cut(head));
   if (head < 0x80) return TextElement(cutter.Cut(uint64_t{head & 63u} << 8 | cutter.Byte()));
-  if (head < 0xc0) return TextElement(cutter.Cut(cutter.BigEnd(4)));
+  if (head < 0xc0) return TextElement(cutter.Cut(cutter.Big(4)));
   if (head >= 0xf1 && head <= 0xfd) return IntegerElement(head - 0xf1);
   const size_t size = ZiplistIntegerSize(head);
   if (size == 0) return std::nullopt;
@@ -99,10 +95,6 @@ std::optional<uint64_t> ZipmapSize(Cutter& cutter) {
   const bool is_long = left - cutter.Left() > 1;
   if (is_long && size < kLongForm) return std::nullopt;
   return size;
-}
-
-void StoreLittle(std::string& bytes, size_t at, uint64_t number, size_t width) {
-  for (size_t i = 0; i < width; ++i) bytes[at + i] = static_cast<char>(number >> (8 * i));
 }
 
 }  // namespace
@@ -169,15 +161,9 @@ std::optional<PackedElements> IntsetElements(Bytes bytes) {
 
 namespace {
 
-uint64_t Little(const char* at, size_t bytes) {
-  uint64_t number = 0;
-  std::memcpy(&number, at, bytes);
-  return number;
-}
-
 // Returns true if an integer of `bits` bits would fit into `fewer` bits. `number` contains those bits.
 bool FitsFewer(uint64_t number, int bits, int fewer) {
-  const int64_t integer = static_cast<int64_t>(number << (64 - bits)) >> (64 - bits);
+  const int64_t integer = SignExtended(number, bits);
   return integer >= -(int64_t{1} << (fewer - 1)) && integer < int64_t{1} << (fewer - 1);
 }
 
@@ -204,14 +190,14 @@ size_t CanonicalSize(const char* at, size_t left) {
     return size_if(size > 63, 2 + size);
   }
   if (head == 0xf0) {
-    const uint64_t size = left < 5 ? 0 : Little(at + 1, 4);
+    const uint64_t size = left < 5 ? 0 : LoadLittle<uint32_t>(at + 1);
     return size_if(size > 4095, 5 + size);
   }
   const size_t bytes = head == 0xf4 ? 8 : head - 0xefu;
   if (left <= bytes) return 0;
   const int bits = static_cast<int>(bytes) * 8;
   const int fewer = bytes == 2 ? 13 : bytes == 8 ? 32 : bits - 8;
-  return FitsFewer(Little(at + 1, bytes), bits, fewer) ? 0 : 1 + bytes;
+  return FitsFewer(LoadLittle(at + 1, bytes), bits, fewer) ? 0 : 1 + bytes;
 }
 
 // Returns the number of bytes that encode the size of an element. Requires: the size is at least 127.
@@ -239,8 +225,6 @@ struct Decoded {
   size_t content;
 };
 
-int64_t Signed(uint64_t number, int bits) { return static_cast<int64_t>(number << (64 - bits)) >> (64 - bits); }
-
 Decoded DecodeElement(const char* at, size_t left) {
   const auto head = static_cast<uint8_t>(at[0]);
   const auto text = [&](size_t head_size, size_t size) -> Decoded {
@@ -251,12 +235,12 @@ Decoded DecodeElement(const char* at, size_t left) {
   if (head < 0xc0) return text(1, head & 63u);
   if (head > 0xf4 || left < 2) return {{}, 0};
   const auto second = static_cast<uint8_t>(at[1]);
-  if (head < 0xe0) return {IntegerElement(Signed(uint64_t{head & 31u} << 8 | second, 13)), 2};
+  if (head < 0xe0) return {IntegerElement(SignExtended(uint64_t{head & 31u} << 8 | second, 13)), 2};
   if (head < 0xf0) return text(2, size_t{head & 15u} << 8 | second);
-  if (head == 0xf0) return left < 5 ? Decoded{{}, 0} : text(5, Little(at + 1, 4));
+  if (head == 0xf0) return left < 5 ? Decoded{{}, 0} : text(5, LoadLittle<uint32_t>(at + 1));
   const size_t bytes = head == 0xf4 ? 8 : head - 0xefu;
   if (left <= bytes) return {{}, 0};
-  return {IntegerElement(Signed(Little(at + 1, bytes), static_cast<int>(bytes) * 8)), 1 + bytes};
+  return {IntegerElement(SignExtended(LoadLittle(at + 1, bytes), static_cast<int>(bytes) * 8)), 1 + bytes};
 }
 
 // Returns true if two of `count` texts are equal.
@@ -292,11 +276,11 @@ bool HasEqualTexts(size_t count, const HashKey& hash_key, TextAt&& text_at) {
 
 ListpackReader::ListpackReader(Bytes bytes) {
   constexpr size_t kCountAt = 4;
-  if (bytes.size() <= Listpack::kHeader || Little(bytes.data(), kCountAt) != bytes.size()) return;
+  if (bytes.size() <= Listpack::kHeader || LoadLittle<uint32_t>(bytes.data()) != bytes.size()) return;
   if (static_cast<uint8_t>(bytes.back()) != kEnd) return;
   at_ = bytes.data() + Listpack::kHeader;
   end_ = bytes.data() + bytes.size() - 1;
-  stored_count_ = Little(bytes.data() + kCountAt, 2);
+  stored_count_ = LoadLittle<uint16_t>(bytes.data() + kCountAt);
   failed_ = false;
 }
 
@@ -335,7 +319,7 @@ bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, co
 
 CanonicalListpack::CanonicalListpack(Bytes bytes) : bytes_(bytes) {
   constexpr size_t kCountAt = 4;
-  if (bytes.size() <= Listpack::kHeader || Little(bytes.data(), kCountAt) != bytes.size()) return;
+  if (bytes.size() <= Listpack::kHeader || LoadLittle<uint32_t>(bytes.data()) != bytes.size()) return;
   if (static_cast<uint8_t>(bytes.back()) != kEnd) return;
   const char* at = bytes.data() + Listpack::kHeader;
   const char* const end = bytes.data() + bytes.size() - 1;
@@ -347,7 +331,7 @@ CanonicalListpack::CanonicalListpack(Bytes bytes) : bytes_(bytes) {
     Append({at, content});
     at += content + tail;
   }
-  is_canonical_ = Little(bytes.data() + kCountAt, 2) == std::min(count_, kCountUnknown);
+  is_canonical_ = LoadLittle<uint16_t>(bytes.data() + kCountAt) == std::min(count_, kCountUnknown);
 }
 
 bool CanonicalListpack::HasEqualElements(size_t stride, const HashKey& hash_key) const {
@@ -388,8 +372,8 @@ void ListpackMaker::AppendInteger(int64_t integer) {
 
 Bytes ListpackMaker::Finish() {
   *Room(0) = static_cast<char>(kEnd);
-  StoreLittle(bytes_, 0, size_ + 1, 4);
-  StoreLittle(bytes_, 4, std::min(count_, kCountUnknown), 2);
+  StoreLittle<uint32_t>(bytes_.data(), static_cast<uint32_t>(size_ + 1));
+  StoreLittle<uint16_t>(bytes_.data() + 4, static_cast<uint16_t>(std::min(count_, kCountUnknown)));
   return {bytes_.data(), size_ + 1};
 }
 
@@ -407,10 +391,10 @@ std::string MakeIntset(std::span<const int64_t> integers) {
   };
   const size_t width = all_fit(int16_t{}) ? 2 : all_fit(int32_t{}) ? 4 : 8;
   std::string intset(kHeader + integers.size() * width, '\0');
-  StoreLittle(intset, 0, width, 4);
-  StoreLittle(intset, 4, integers.size(), 4);
+  StoreLittle<uint32_t>(intset.data(), static_cast<uint32_t>(width));
+  StoreLittle<uint32_t>(intset.data() + 4, static_cast<uint32_t>(integers.size()));
   for (size_t i = 0; i < integers.size(); ++i)
-    StoreLittle(intset, kHeader + i * width, static_cast<uint64_t>(integers[i]), width);
+    StoreLittle(intset.data() + kHeader + i * width, static_cast<uint64_t>(integers[i]), width);
   return intset;
 }
 

@@ -4,12 +4,11 @@
 #include <bit>
 #include <limits>
 
+#include "base/byte_order.h"
 #include "base/number_text.h"
 #include "persistence/lzf.h"
 
 namespace respite {
-
-static_assert(std::endian::native == std::endian::little);
 
 RdbText RdbText::Integer(int32_t integer) {
   RdbText text;
@@ -78,8 +77,8 @@ void RdbInput::ForgetPieces() {
 uint64_t RdbInput::LengthBehind(uint8_t head) {
   if (head < rdb::kLength14) return head;
   if (head < rdb::kLength32) return uint64_t{head & 63u} << 8 | Byte();
-  if (head == rdb::kLength32) return __builtin_bswap32(Little32());
-  if (head == rdb::kLength64) return __builtin_bswap64(Little64());
+  if (head == rdb::kLength32) return ByteSwapped(Little32());
+  if (head == rdb::kLength64) return ByteSwapped(Little64());
   Fail();
   return 0;
 }

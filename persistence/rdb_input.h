@@ -16,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/byte_order.h"
 #include "base/bytes.h"
 #include "persistence/file_system.h"
 #include "persistence/rdb_format.h"
@@ -128,10 +129,8 @@ class RdbInput {
  private:
   template <class Number>
   Number Little() {
-    Number number{};
-    const Bytes bytes = RawBytes(sizeof number);
-    if (!bytes.empty()) std::memcpy(&number, bytes.data(), sizeof number);
-    return number;
+    const Bytes bytes = RawBytes(sizeof(Number));
+    return bytes.empty() ? Number{0} : LoadLittle<Number>(bytes.data());
   }
   uint64_t LengthBehind(uint8_t head);
   RdbText LongText(uint8_t head);

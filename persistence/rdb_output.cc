@@ -5,14 +5,13 @@
 #include <limits>
 #include <utility>
 
+#include "base/byte_order.h"
 #include "base/number_text.h"
 #include "persistence/lzf.h"
 
 namespace respite {
 
 namespace {
-
-static_assert(std::endian::native == std::endian::little);
 
 constexpr size_t kLongestInteger = 11;  // "-2147483648"
 constexpr size_t kShortestPacked = 21;  // Redis: shorter texts are not compressed
@@ -33,14 +32,12 @@ size_t PutLength(char* at, uint64_t length) {
     return 2;
   }
   if (length <= std::numeric_limits<uint32_t>::max()) {
-    const uint32_t big_end = __builtin_bswap32(static_cast<uint32_t>(length));
     at[0] = static_cast<char>(rdb::kLength32);
-    std::memcpy(at + 1, &big_end, sizeof big_end);
+    StoreBig<uint32_t>(at + 1, static_cast<uint32_t>(length));
     return 5;
   }
-  const uint64_t big_end = __builtin_bswap64(length);
   at[0] = static_cast<char>(rdb::kLength64);
-  std::memcpy(at + 1, &big_end, sizeof big_end);
+  StoreBig<uint64_t>(at + 1, length);
   return kLongestLength;
 }
 
@@ -78,7 +75,7 @@ bool RdbOutput::TryShortInteger(int64_t integer) {
   if (bytes == 0) return false;
   char* at = Room(1 + sizeof integer);
   at[0] = static_cast<char>(bytes == 1 ? rdb::kInteger8 : bytes == 2 ? rdb::kInteger16 : rdb::kInteger32);
-  std::memcpy(at + 1, &integer, sizeof integer);
+  StoreLittle<int64_t>(at + 1, integer);  // only the first `bytes` count
   size_ += 1 + bytes;
   return true;
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/byte_order.h"
 #include "base/bytes.h"
 #include "persistence/rdb_format.h"
 
@@ -76,7 +77,7 @@ class RdbOutput {
   }
   template <class Number>
   void Whole(Number number) {
-    std::memcpy(Room(sizeof number), &number, sizeof number);
+    StoreLittle<Number>(Room(sizeof number), number);
     size_ += sizeof number;
   }
   void MakeRoom(size_t bytes);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/byte_order.h"
 #include "base/bytes.h"
 #include "scripting/lib_support.h"
 #include "scripting/libraries.h"
@@ -57,7 +58,7 @@ uint32_t RotatedRight(uint32_t bits, int places) { return std::rotr(bits, places
 
 int SwapBytes(lua_State* lua) {
   const uint32_t bits = BitsArgument(lua, 1);
-  return PushBits(lua, bits << 24 | (bits & 0xff00) << 8 | (bits >> 8 & 0xff00) | bits >> 24);
+  return PushBits(lua, ByteSwapped(bits));
 }
 
 // A negative number of digits selects upper case.

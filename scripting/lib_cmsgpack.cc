@@ -19,9 +19,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "base/byte_order.h"
 #include "base/bytes.h"
 #include "scripting/lib_support.h"
 #include "scripting/libraries.h"
@@ -56,23 +56,6 @@ enum Tag : uint8_t {
   kNegativeFix = 0xe0,
 };
 
-// Stores a number in big-endian form, which MessagePack always uses.
-template <typename Unsigned>
-void StoreNumber(char* to, Unsigned number) {
-  for (size_t i = sizeof(number); i-- > 0; number = static_cast<Unsigned>(number >> 7 >> 1)) {
-    to[i] = static_cast<char>(number & 0xff);
-  }
-}
-
-template <typename Unsigned>
-Unsigned LoadNumber(const char* from) {
-  Unsigned number = 0;
-  for (size_t i = 0; i < sizeof(number); ++i) {
-    number = static_cast<Unsigned>(number << 7 << 1 | static_cast<uint8_t>(from[i]));
-  }
-  return number;
-}
-
 class MessagePacker {
  public:
   explicit MessagePacker(lua_State* lua) : lua_(lua), work_(lua), out_(lua) {}
@@ -104,7 +87,7 @@ class MessagePacker {
   void AppendTagged(Tag tag, Unsigned number) {
     char* to = out_.Reserve(1 + sizeof(number));
     *to = static_cast<char>(tag);
-    StoreNumber(to + 1, number);
+    StoreBig<Unsigned>(to + 1, number);
     out_.Commit(1 + sizeof(number));
   }
 
@@ -335,7 +318,7 @@ class MessageUnpacker {
   template <typename Unsigned>
   Unsigned Take() {
     Need(sizeof(Unsigned));
-    const auto number = LoadNumber<Unsigned>(rest_.data());
+    const auto number = LoadBig<Unsigned>(rest_.data());
     rest_.remove_prefix(sizeof(Unsigned));
     return number;
   }

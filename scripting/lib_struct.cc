@@ -22,6 +22,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/byte_order.h"
 #include "base/bytes.h"
 #include "scripting/lib_support.h"
 #include "scripting/libraries.h"
@@ -229,9 +230,9 @@ class Packer {
 
   // Bytes beyond the eighth are 0, even for negative numbers.
   void AppendInteger(size_t size) {
-    uint64_t value = TruncatedUnsigned(luaL_checknumber(lua_, argument_++));
-    std::array<char, kMaxIntegerSize> bytes;
-    for (size_t i = 0; i < size; ++i, value >>= 8) bytes[i] = static_cast<char>(value & 0xff);
+    const uint64_t value = TruncatedUnsigned(luaL_checknumber(lua_, argument_++));
+    std::array<char, kMaxIntegerSize> bytes{};
+    StoreLittle(bytes.data(), value, std::min(size, sizeof value));
     if (format_.Order() == std::endian::big) std::reverse(bytes.begin(), bytes.begin() + size);
     out_.Append(Bytes(bytes.data(), size));
   }
@@ -323,13 +324,11 @@ class Unpacker {
     ++results_;
   }
 
+  // Returns the low eight bytes of the integer.
   uint64_t Integer(size_t size) const {
-    uint64_t value = 0;
-    for (size_t i = 0; i < size; ++i) {
-      const size_t next = format_.Order() == std::endian::big ? i : size - 1 - i;
-      value = value << 8 | static_cast<uint8_t>(data_[position_ + next]);
-    }
-    return value;
+    const char* const from = data_.data() + position_;
+    const size_t low = std::min(size, sizeof(uint64_t));
+    return format_.Order() == std::endian::big ? LoadBig(from + size - low, low) : LoadLittle(from, low);
   }
 
   // Redis: the position of the sign bit is taken modulo 64, so i9 takes its sign from bit 7 and above.

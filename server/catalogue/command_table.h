@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_order.h"
 #include "base/bytes.h"
 #include "base/histogram.h"
 #include "server/catalogue/command_spec.h"
@@ -213,26 +214,6 @@ class CommandTable {
 
 namespace command_table_internal {
 
-inline uint64_t LoadEight(const char* from) {
-  uint64_t word;
-  std::memcpy(&word, from, sizeof word);
-  return word;
-}
-
-// Loads up to seven bytes; the rest of the word is zero. Uses overlapping loads instead of a loop.
-inline uint64_t LoadFew(const char* from, size_t size) {
-  if (size >= 4) {
-    uint32_t front, back;
-    std::memcpy(&front, from, sizeof front);
-    std::memcpy(&back, from + size - 4, sizeof back);
-    return front | uint64_t{back} << (8 * (size - 4));
-  }
-  uint64_t word = 0;
-  for (size_t at : {size_t{0}, size / 2, size - 1})
-    if (at < size) word |= uint64_t{static_cast<unsigned char>(from[at])} << (8 * at);
-  return word;
-}
-
 // Converts eight bytes to lower case together. In each byte, bit 7 of `from_a` means >= 'A' and bit 7 of `behind_z`
 // means > 'Z' (ASCII only).
 inline uint64_t LowerEight(uint64_t word) {
@@ -249,10 +230,10 @@ inline uint64_t LowerEight(uint64_t word) {
 inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   using namespace command_table_internal;
   if (length < 8) {
-    head = LowerEight(LoadFew(name.data(), name.size()));
+    head = LowerEight(LoadLittle(name.data(), name.size()));
   } else {
-    head = LowerEight(LoadEight(name.data()));
-    tail = LowerEight(LoadEight(name.data() + name.size() - 8));
+    head = LowerEight(LoadLittle<uint64_t>(name.data()));
+    tail = LowerEight(LoadLittle<uint64_t>(name.data() + name.size() - 8));
   }
 }
 

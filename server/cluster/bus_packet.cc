@@ -1,8 +1,10 @@
 #include "server/cluster/bus_packet.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "base/byte_order.h"
 #include "server/config/announced_name.h"
 
 namespace respite {
@@ -28,9 +30,9 @@ class Writer {
 
   template <class Number>
   void Put(Number value) {
-    for (int shift = static_cast<int>(sizeof value) * 8 - 8; shift >= 0; shift -= 8) {
-      out_.push_back(static_cast<char>(value >> shift));
-    }
+    std::array<char, sizeof value> bytes;
+    StoreBig<Number>(bytes.data(), value);
+    out_.append(bytes.data(), bytes.size());
   }
   // Pads the text with zeros, or cuts it so that at least one zero follows.
   void PutText(Bytes text, size_t bytes) {
@@ -58,9 +60,7 @@ class Reader {
   }
   template <class Number>
   Number Get() {
-    Number value = 0;
-    for (const char c : Take(sizeof value)) value = static_cast<Number>((value << 8) | static_cast<uint8_t>(c));
-    return value;
+    return LoadBig<Number>(Take(sizeof(Number)).data());
   }
   // Reads a field of `bytes` bytes, and returns its text up to the first zero.
   std::string GetText(size_t bytes) {

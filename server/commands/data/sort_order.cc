@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <numeric>
+
+#include "base/byte_order.h"
 
 namespace respite {
 
@@ -28,11 +29,7 @@ uint64_t SortOrder::NumberRank(double number) {
   return (bits & kSign) != 0 ? ~bits : bits | kSign;
 }
 
-uint64_t SortOrder::TextRank(Bytes text) {
-  uint64_t rank = 0;
-  std::memcpy(&rank, text.data(), std::min(text.size(), sizeof rank));
-  return __builtin_bswap64(rank);
-}
+uint64_t SortOrder::TextRank(Bytes text) { return LoadBigPrefix(text); }
 
 void SortOrder::SetTexts(std::span<const Bytes> texts) {
   texts_ = texts;
