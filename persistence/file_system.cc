@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/descriptor.h"
 #include "persistence/write_all.h"
 
 namespace respite {
@@ -31,12 +32,9 @@ constexpr mode_t kDirectoryMode = 0755;
 
 class SystemFile : public File {
  public:
-  explicit SystemFile(int descriptor) : descriptor_(descriptor) {}
-  ~SystemFile() override { close(descriptor_); }
-  SystemFile(const SystemFile&) = delete;
-  SystemFile& operator=(const SystemFile&) = delete;
+  explicit SystemFile(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
 
-  IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }
+  IoProgress Write(Bytes data) override { return WriteAll(descriptor_.Get(), data); }
 
   IoProgress ReadAt(uint64_t offset, std::span<char> into) override {
     size_t done = 0;
@@ -50,28 +48,31 @@ class SystemFile : public File {
     return {done, kNoError};
   }
 
-  IoError Sync() override { return fdatasync(descriptor_) == 0 ? kNoError : errno; }
+  IoError Sync() override { return fdatasync(descriptor_.Get()) == 0 ? kNoError : errno; }
 
-  void StartWriteback() override { sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE); }
+  void StartWriteback() override { sync_file_range(descriptor_.Get(), 0, 0, SYNC_FILE_RANGE_WRITE); }
 
   IoError Truncate(uint64_t bytes) override {
-    return ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0 ? kNoError : errno;
+    return ftruncate(descriptor_.Get(), static_cast<off_t>(bytes)) == 0 ? kNoError : errno;
   }
 
   Result<uint64_t, IoError> Size() const override {
     struct stat status;
-    if (fstat(descriptor_, &status) != 0) return Failure(IoError{errno});
+    if (fstat(descriptor_.Get(), &status) != 0) return Failure(IoError{errno});
     return static_cast<uint64_t>(status.st_size);
   }
+
+ protected:
+  int Number() const { return descriptor_.Get(); }
 
  private:
   // Pipes have no offsets and are always read in order.
   ssize_t ReadSome(uint64_t offset, std::span<char> into) {
-    const ssize_t got = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
-    return got < 0 && errno == ESPIPE ? read(descriptor_, into.data(), into.size()) : got;
+    const ssize_t got = pread(descriptor_.Get(), into.data(), into.size(), static_cast<off_t>(offset));
+    return got < 0 && errno == ESPIPE ? read(descriptor_.Get(), into.data(), into.size()) : got;
   }
 
-  const int descriptor_;
+  const Descriptor descriptor_;
 };
 
 int FlagsOf(FileSystem::Mode mode) {
@@ -93,9 +94,9 @@ int FlagsOf(FileSystem::Mode mode) {
 std::string IoErrorText(IoError error) { return std::generic_category().message(error); }
 
 Result<std::unique_ptr<File>, IoError> SystemFiles::Open(const std::string& path, Mode mode) {
-  const int descriptor = open(path.c_str(), FlagsOf(mode) | O_CLOEXEC, kFileMode);
-  if (descriptor < 0) return Failure(IoError{errno});
-  return std::make_unique<SystemFile>(descriptor);
+  Descriptor descriptor(open(path.c_str(), FlagsOf(mode) | O_CLOEXEC, kFileMode));
+  if (!descriptor.IsOpen()) return Failure(IoError{errno});
+  return std::make_unique<SystemFile>(std::move(descriptor));
 }
 
 IoError SystemFiles::Rename(const std::string& from, const std::string& to) {
@@ -109,12 +110,10 @@ IoError SystemFiles::MakeDirectory(const std::string& path) {
 }
 
 IoError SystemFiles::SyncDirectory(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return errno;
+  const Descriptor descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor.IsOpen()) return errno;
   // Some file systems do not support fsync of directories.
-  const IoError error = fsync(descriptor) == 0 || errno == EINVAL ? kNoError : errno;
-  close(descriptor);
-  return error;
+  return fsync(descriptor.Get()) == 0 || errno == EINVAL ? kNoError : errno;
 }
 
 Result<std::vector<std::string>, IoError> SystemFiles::List(const std::string& path) {
@@ -140,24 +139,18 @@ namespace {
 // Unlocks explicitly. Otherwise the lock would last until every child that inherited the descriptor has closed it.
 class LockedFile final : public SystemFile {
  public:
-  explicit LockedFile(int descriptor) : SystemFile(descriptor), locked_(descriptor) {}
-  ~LockedFile() override { flock(locked_, LOCK_UN); }
+  using SystemFile::SystemFile;
+  ~LockedFile() override { flock(Number(), LOCK_UN); }
   LockedFile(const LockedFile&) = delete;
   LockedFile& operator=(const LockedFile&) = delete;
-
- private:
-  const int locked_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<File>, IoError> SystemFiles::Lock(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return Failure(IoError{errno});
-  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return std::unique_ptr<File>(std::make_unique<LockedFile>(descriptor));
-  const IoError error = errno;
-  close(descriptor);
-  return Failure(error);
+  Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!descriptor.IsOpen() || flock(descriptor.Get(), LOCK_EX | LOCK_NB) != 0) return Failure(IoError{errno});
+  return std::unique_ptr<File>(std::make_unique<LockedFile>(std::move(descriptor)));
 }
 
 void SystemFiles::Later(FileTask& task) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <glob.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/descriptor.h"
 #include "base/glob.h"
 #include "server/config/newer_directives.h"
 #include "server/config/usage.h"
@@ -63,9 +63,8 @@ Result<std::string, StartupError> TextOfFiles(const std::string& path) {
 
 // Returns an error if the log file cannot be written.
 Objection CheckLogFile(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0) return std::string("Can't open the log file: ") + std::strerror(errno);
-  close(descriptor);
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (!file.IsOpen()) return std::string("Can't open the log file: ") + std::strerror(errno);
   return {};
 }
 

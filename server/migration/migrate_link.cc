@@ -5,13 +5,13 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 
+#include "base/descriptor.h"
 #include "server/net/tls/tls.h"
 #include "server/net/tls/tls_stream.h"
 
@@ -46,19 +46,17 @@ bool FinishConnecting(int descriptor, SteadyClock::time_point until) {
   return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
 }
 
-// Returns a connected socket, or -1.
-int ConnectTo(const HostAddress& address, SteadyClock::time_point until) {
-  const int descriptor = socket(address.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return -1;
-  const bool connected = connect(descriptor, reinterpret_cast<const sockaddr*>(&address.address), address.size) == 0 ||
-                         (errno == EINPROGRESS && FinishConnecting(descriptor, until));
-  if (!connected) {
-    close(descriptor);
-    return -1;
-  }
+// Returns a connected socket, or none.
+Descriptor ConnectTo(const HostAddress& address, SteadyClock::time_point until) {
+  Descriptor socket(::socket(address.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket.IsOpen()) return {};
+  const bool connected =
+      connect(socket.Get(), reinterpret_cast<const sockaddr*>(&address.address), address.size) == 0 ||
+      (errno == EINPROGRESS && FinishConnecting(socket.Get(), until));
+  if (!connected) return {};
   const int on = 1;
-  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return descriptor;
+  setsockopt(socket.Get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return socket;
 }
 
 }  // namespace
@@ -73,10 +71,9 @@ Result<std::unique_ptr<MigrateLink>, ConnectTrouble> MigrateLink::Connect(NameRe
     return Failure(is_late ? ConnectTrouble::kNoAnswer : ConnectTrouble::kNoAddress);
   }
   for (const HostAddress& address : addresses.value()) {
-    const int descriptor = ConnectTo(address, until);
-    if (descriptor < 0) continue;
-    Descriptor connected(descriptor);
-    std::unique_ptr<TlsStream> encryption = tls != nullptr ? tls->Connect(descriptor) : nullptr;
+    Descriptor connected = ConnectTo(address, until);
+    if (!connected.IsOpen()) continue;
+    std::unique_ptr<TlsStream> encryption = tls != nullptr ? tls->Connect(connected.Get()) : nullptr;
     if (tls != nullptr && encryption == nullptr) return Failure(ConnectTrouble::kNoTls);
     std::unique_ptr<MigrateLink> link(new MigrateLink(ByteStream(std::move(connected), std::move(encryption))));
     if (link->FinishHandshake(timeout_ms)) return link;

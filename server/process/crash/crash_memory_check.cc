@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/descriptor.h"
 #include "base/sanitizer.h"
 
 namespace respite {
@@ -49,12 +50,12 @@ std::array<unsigned char, 4096> residency;  // bytes, one for each page
 
 // Reads directory entries with system calls, because opendir() allocates.
 void StopOtherThreads() {
-  const int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (tasks < 0) return;
+  const Descriptor tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!tasks.IsOpen()) return;
   std::signal(SIGUSR2, PauseForever);
   alignas(dirent64) char entries[4096];
   for (;;) {
-    const long bytes = syscall(SYS_getdents64, tasks, entries, sizeof entries);
+    const long bytes = syscall(SYS_getdents64, tasks.Get(), entries, sizeof entries);
     if (bytes <= 0) break;
     for (long at = 0; at < bytes;) {
       const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
@@ -64,7 +65,6 @@ void StopOtherThreads() {
       at += entry->d_reclen;
     }
   }
-  close(tasks);
   const timespec a_moment{0, 20'000'000};
   nanosleep(&a_moment, nullptr);
 }
@@ -85,12 +85,12 @@ void AddRegion(std::string_view line) {
 }
 
 void ReadRegions() {
-  const int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (maps < 0) return;
+  const Descriptor maps(open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
+  if (!maps.IsOpen()) return;
   char buffer[4096];
   size_t kept = 0;
   for (;;) {
-    const ssize_t bytes = read(maps, buffer + kept, sizeof buffer - kept);
+    const ssize_t bytes = read(maps.Get(), buffer + kept, sizeof buffer - kept);
     if (bytes <= 0) break;
     std::string_view text(buffer, kept + static_cast<size_t>(bytes));
     for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
@@ -100,7 +100,6 @@ void ReadRegions() {
     kept = text.size() < sizeof buffer ? text.size() : 0;
     std::memmove(buffer, text.data(), kept);
   }
-  close(maps);
 }
 
 // Returns whether this code uses the region: its stack, its thread-local variables or its tables.

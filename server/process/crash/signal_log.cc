@@ -33,12 +33,10 @@ void SetSignalLog(std::string_view path) {
   signal_log_path[size] = '\0';
 }
 
-SignalLog::SignalLog() : fd_(STDOUT_FILENO), owned_(signal_log_path[0] != '\0') {
-  if (owned_) fd_ = open(signal_log_path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
-}
-
-SignalLog::~SignalLog() {
-  if (owned_ && fd_ >= 0) close(fd_);
+SignalLog::SignalLog() {
+  if (signal_log_path[0] == '\0') return;
+  file_ = Descriptor(open(signal_log_path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644));
+  fd_ = file_.Get();
 }
 
 void SignalLog::Write(std::string_view text) const {

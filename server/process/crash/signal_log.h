@@ -4,8 +4,12 @@
 // crash_report.cc, set before the handlers are installed.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <string_view>
+
+#include "base/descriptor.h"
 
 namespace respite {
 
@@ -16,11 +20,8 @@ void SetSignalLog(std::string_view path);
 class SignalLog {
  public:
   SignalLog();
-  ~SignalLog();
-  SignalLog(const SignalLog&) = delete;
-  SignalLog& operator=(const SignalLog&) = delete;
 
-  int Descriptor() const { return fd_; }
+  int FileDescriptor() const { return fd_; }
   void Write(std::string_view text) const;
   void Decimal(int64_t number) const;
   void Hexadecimal(uint64_t number) const;
@@ -32,8 +33,8 @@ class SignalLog {
   void Prefix() const;
 
  private:
-  int fd_;
-  bool owned_;
+  Descriptor file_;  // not open if the log is standard output
+  int fd_ = STDOUT_FILENO;
 };
 
 }  // namespace respite

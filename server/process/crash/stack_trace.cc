@@ -38,7 +38,7 @@ _Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* into) {
 void WriteFrame(const SignalLog& log, uint64_t address) {
   if (!symbols || !symbols->IsInProgram(address)) {
     void* one = reinterpret_cast<void*>(address);  // NOLINT: glibc's parameter type
-    backtrace_symbols_fd(&one, 1, log.Descriptor());
+    backtrace_symbols_fd(&one, 1, log.FileDescriptor());
     return;
   }
   const Symbols::Place place = symbols->Find(address);

@@ -5,10 +5,11 @@
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+
+#include "base/descriptor.h"
 
 namespace respite {
 
@@ -49,15 +50,14 @@ void Symbols::FindProgram() {
 }
 
 void Symbols::MapFile() {
-  const int descriptor = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return;
+  const Descriptor program(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  if (!program.IsOpen()) return;
   struct stat status {};
-  if (fstat(descriptor, &status) == 0 && status.st_size > 0) {
+  if (fstat(program.Get(), &status) == 0 && status.st_size > 0) {
     const auto bytes = static_cast<size_t>(status.st_size);
-    void* mapped = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    void* mapped = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, program.Get(), 0);
     if (mapped != MAP_FAILED) file_ = {static_cast<const char*>(mapped), bytes};
   }
-  close(descriptor);
 }
 
 // Returns an empty span if the file is too short or the position not aligned.
