@@ -338,15 +338,28 @@ void LoadAof(Call& call) {
 
 // --- Replies
 
-void Flags(Reply& reply) {
-  for (int i = 0; i < 3; ++i) {
+constexpr int kSampleSize = 3;
+
+void SampleNumbers(Reply& reply) {
+  for (int i = 0; i < kSampleSize; ++i) reply.Integer(i);
+}
+
+void SampleArray(Reply& reply) {
+  reply.Array(kSampleSize);
+  SampleNumbers(reply);
+}
+
+void SampleSet(Reply& reply) {
+  reply.Set(kSampleSize);
+  SampleNumbers(reply);
+}
+
+void SampleMap(Reply& reply) {
+  reply.Map(kSampleSize);
+  for (int i = 0; i < kSampleSize; ++i) {
     reply.Integer(i);
     reply.Bool(i == 1);
   }
-}
-
-void Numbers(Reply& reply) {
-  for (int i = 0; i < 3; ++i) reply.Integer(i);
 }
 
 void WithAttribute(Reply& reply) {
@@ -379,9 +392,9 @@ constexpr std::array kSampleReplies = {
     SampleReply{"double", [](Reply& reply) { reply.Double(3.141); }},
     SampleReply{"bignum", [](Reply& reply) { reply.BigNumber("1234567999999999999999999999999999999"); }},
     SampleReply{"null", [](Reply& reply) { reply.Null(); }},
-    SampleReply{"array", [](Reply& reply) { reply.Array(3), Numbers(reply); }},
-    SampleReply{"set", [](Reply& reply) { reply.Set(3), Numbers(reply); }},
-    SampleReply{"map", [](Reply& reply) { reply.Map(3), Flags(reply); }},
+    SampleReply{"array", SampleArray},
+    SampleReply{"set", SampleSet},
+    SampleReply{"map", SampleMap},
     SampleReply{"attrib", WithAttribute},
     SampleReply{"push", WithPush},
     SampleReply{"verbatim", [](Reply& reply) { reply.Verbatim("This is a verbatim\nstring", "txt"); }},
