@@ -67,6 +67,7 @@ class BlobRef {
     const auto* block = static_cast<const Block*>(raw);
     return {reinterpret_cast<const char*>(block + 1), block->size};
   }
+  static char* DataOf(void* raw) { return static_cast<Block*>(raw)->Data(); }
 
  private:
   struct Block {

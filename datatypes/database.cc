@@ -111,14 +111,13 @@ void Database::Clear() {
   if (by_slot_ != nullptr) by_slot_->Clear();
 }
 
-Entry* Database::Moved(const Entry* from, Entry* to) {
+Entry* Database::Moved(Entry* from, Entry* to) {
   if (from == to) return to;
   uint64_t hash = Hash(to->Key());
-  auto* old = const_cast<Entry*>(from);  // only compared
-  entries_.Replace(old, to, hash);
-  if (to->Deadline() != kNoDeadline) timed_.Replace(old, to, hash);
-  if (to->HasTimedFields()) timed_fields_.Replace(old, to, hash);
-  if (by_slot_ != nullptr) by_slot_->Replace(old, to, hash);
+  entries_.Replace(from, to, hash);
+  if (to->Deadline() != kNoDeadline) timed_.Replace(from, to, hash);
+  if (to->HasTimedFields()) timed_fields_.Replace(from, to, hash);
+  if (by_slot_ != nullptr) by_slot_->Replace(from, to, hash);
   return to;
 }
 

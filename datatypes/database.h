@@ -105,7 +105,7 @@ class Database {
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);
   // Updates the indexes after an entry moved; `from` may be freed already.
-  Entry* Moved(const Entry* from, Entry* to);
+  Entry* Moved(Entry* from, Entry* to);
 
   HashIndex<Entry*> entries_;
   HashIndex<Entry*> timed_;  // entries that have a deadline

@@ -210,7 +210,7 @@ bool Entry::TryGrow(size_t size) {
 }
 
 char* Entry::MutableText() {
-  return Form() == ValueForm::kBlob ? const_cast<char*>(BlobText().data()) : MutableValue();
+  return Form() == ValueForm::kBlob ? BlobRef::DataOf(Load<void*>(Value())) : MutableValue();
 }
 
 size_t Entry::UsedBytes(size_t samples) const {

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/byte_order.h"
 #include "base/out_of_memory.h"
 
 namespace respite {
@@ -63,18 +64,14 @@ bool HashField::TryReplace(Bytes value) {
     auto* bytes = reinterpret_cast<uint8_t*>(this);
     PutSize(bytes + BytesOf(layout.name_size * 2), value.size());
   }
-  if (!value.empty()) std::memcpy(const_cast<char*>(layout.name) + layout.name_size, value.data(), value.size());
+  if (!value.empty()) std::memcpy(Memory() + layout.name_at + layout.name_size, value.data(), value.size());
   return true;
 }
 
-uint32_t HashField::Place() const {
-  uint32_t place = 0;
-  std::memcpy(&place, Layout(this).name - sizeof place, sizeof place);
-  return place;
-}
+uint32_t HashField::Place() const { return LoadLittle<uint32_t>(Memory() + Layout(this).name_at - sizeof(uint32_t)); }
 
 void HashField::SetPlace(uint32_t place) {
-  std::memcpy(const_cast<char*>(Layout(this).name) - sizeof place, &place, sizeof place);
+  StoreLittle<uint32_t>(Memory() + Layout(this).name_at - sizeof place, place);
 }
 
 HashTable::~HashTable() {

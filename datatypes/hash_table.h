@@ -33,11 +33,11 @@ class HashField {
 
   Bytes Key() const {
     const Layout layout(this);
-    return {layout.name, layout.name_size};
+    return {Memory() + layout.name_at, layout.name_size};
   }
   Bytes Value() const {
     const Layout layout(this);
-    return {layout.name + layout.name_size, layout.value_size};
+    return {Memory() + layout.name_at + layout.name_size, layout.value_size};
   }
   bool IsTimed() const { return (*RawBytes(this) & 1) != 0; }
 
@@ -47,6 +47,8 @@ class HashField {
   HashField() = default;
 
   static const uint8_t* RawBytes(const HashField* field) { return reinterpret_cast<const uint8_t*>(field); }
+  const char* Memory() const { return reinterpret_cast<const char*>(this); }
+  char* Memory() { return reinterpret_cast<char*>(this); }
   // Offsets of the parts of a field.
   struct Layout {
     explicit Layout(const HashField* field) {
@@ -54,16 +56,17 @@ class HashField {
       const size_t first = TakeSize(at);
       name_size = first >> 1;
       value_size = TakeSize(at);
-      name = reinterpret_cast<const char*>(at) + ((first & 1) != 0 ? sizeof(uint32_t) : 0);
+      const size_t place_size = (first & 1) != 0 ? sizeof(uint32_t) : 0;
+      name_at = static_cast<size_t>(at - RawBytes(field)) + place_size;
     }
     static size_t TakeSize(const uint8_t*& at) {
       size_t size = *at & 127u;
       for (int shift = 7; *at++ >= 128; shift += 7) size |= size_t{*at & 127u} << shift;
       return size;
     }
+    size_t name_at;
     size_t name_size;
     size_t value_size;
-    const char* name;
   };
   enum class Kind : uint8_t { kPlain, kTimed };
 

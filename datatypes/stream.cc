@@ -227,6 +227,11 @@ StreamGroup* StreamLog::FindGroup(Bytes name) {
   return found == groups_.end() ? nullptr : &found->second;
 }
 
+const StreamGroup* StreamLog::FindGroup(Bytes name) const {
+  const auto found = groups_.find(name);
+  return found == groups_.end() ? nullptr : &found->second;
+}
+
 StreamGroup* StreamLog::CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read) {
   const auto [place, is_new] = groups_.try_emplace(std::string(name), last_id, entries_read);
   if (!is_new) return nullptr;

@@ -155,7 +155,7 @@ class StreamLog final : public Object {
   const Groups& groups() const { return groups_; }
   // Return null if there is no such group.
   StreamGroup* FindGroup(Bytes name);
-  const StreamGroup* FindGroup(Bytes name) const { return const_cast<StreamLog*>(this)->FindGroup(name); }
+  const StreamGroup* FindGroup(Bytes name) const;
   // Returns null if the name already exists. Lowers `entries_read` to EntriesAdded().
   StreamGroup* CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read);
   // Moves the group to `last_id`. Lowers `entries_read` to EntriesAdded().

@@ -7,6 +7,11 @@ StreamConsumer* StreamGroup::FindConsumer(Bytes name) {
   return found == consumers_.end() ? nullptr : &found->second;
 }
 
+const StreamConsumer* StreamGroup::FindConsumer(Bytes name) const {
+  const auto found = consumers_.find(name);
+  return found == consumers_.end() ? nullptr : &found->second;
+}
+
 StreamConsumer& StreamGroup::CreateConsumer(Bytes name, int64_t now_ms) {
   const auto place = consumers_.try_emplace(std::string(name), now_ms).first;
   place->second.name = &place->first;

@@ -60,7 +60,7 @@ class StreamGroup {
   const Consumers& consumers() const { return consumers_; }
   // Return null if there is no such consumer.
   StreamConsumer* FindConsumer(Bytes name);
-  const StreamConsumer* FindConsumer(Bytes name) const { return const_cast<StreamGroup*>(this)->FindConsumer(name); }
+  const StreamConsumer* FindConsumer(Bytes name) const;
   // Requires: no consumer has this name.
   StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);
   // Also drops the consumer's pending entries. Cost: O(pending * log n).

@@ -64,9 +64,9 @@ class StreamIdMap {
 
    private:
     friend class StreamIdMap;
-    Cursor(const Leaf* leaf, uint32_t index) : leaf_(leaf), index_(index) {}
+    Cursor(Leaf* leaf, uint32_t index) : leaf_(leaf), index_(index) {}
 
-    const Leaf* leaf_ = nullptr;
+    Leaf* leaf_ = nullptr;  // only At changes it
     uint32_t index_ = 0;
   };
 
@@ -86,7 +86,10 @@ class StreamIdMap {
   size_t UsedBytes() const;
 
   // Cost of these functions: O(log n); O(1) at either end.
-  Value* Find(const StreamId& id) { return const_cast<Value*>(const_cast<const StreamIdMap*>(this)->Find(id)); }
+  Value* Find(const StreamId& id) {
+    const Cursor at = AtOrAfter(id);
+    return !at.AtEnd() && at.Id() == id ? &At(at) : nullptr;
+  }
   const Value* Find(const StreamId& id) const {
     const Cursor at = AtOrAfter(id);
     return !at.AtEnd() && at.Id() == id ? &at.Get() : nullptr;
@@ -103,7 +106,7 @@ class StreamIdMap {
   Cursor AtOrAfter(const StreamId& id) const;
   Cursor AtOrBefore(const StreamId& id) const;
   // Mutable access to the value at a cursor of this map.
-  Value& At(const Cursor& cursor) { return const_cast<Value&>(cursor.Get()); }
+  Value& At(const Cursor& cursor) { return cursor.leaf_->items()[cursor.index_].value; }
 
   // For tests. Cost: O(n).
   bool CheckInvariants() const;

@@ -20,12 +20,12 @@ typename StreamIdMap<Value>::Path StreamIdMap<Value>::PathTo(const StreamId& id)
 template <class Value>
 typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrAfter(const StreamId& id) const {
   if (IsEmpty() || last_->items()[last_->count - 1].id < id) return {};
-  const void* node = root_;
+  void* node = root_;
   for (int level = 0; level < height_; ++level) {
     const Inner* inner = static_cast<const Inner*>(node);
     node = inner->children[inner->ChildFor(id)];
   }
-  const Leaf* leaf = static_cast<const Leaf*>(node);
+  Leaf* leaf = static_cast<Leaf*>(node);
   const uint32_t index = leaf->LowerBound(id);
   return index < leaf->count ? Cursor(leaf, index) : Cursor(leaf->next, 0);
 }

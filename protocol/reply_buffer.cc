@@ -103,7 +103,7 @@ void ReplyBuffer::RollBack(size_t size) {
       return;
     }
     if (surplus < unsent) {  // the new end is inside this block
-      end_ = const_cast<char*>(last.data()) + (last.size() - surplus);
+      end_ = segments_.back().block.get() + (last.size() - surplus);
       room_ = BlockPool::kBlockBytes - (last.size() - surplus);
       size_ = size;
       return;

@@ -10,8 +10,6 @@ namespace {
 // The address marks the metatables of read-only tables.
 const char kRealKey = 0;
 
-void* RealKey() { return const_cast<char*>(&kRealKey); }
-
 int RefuseChange(lua_State* lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
 
 int RefuseUnknown(lua_State* lua) {
@@ -138,7 +136,7 @@ int RefuseRawChange(lua_State* lua) {
 
 bool PushReal(lua_State* lua, int index) {
   if (lua_getmetatable(lua, index) == 0) return false;
-  if (lua_rawgetp(lua, -1, RealKey()) != LUA_TTABLE) {
+  if (lua_rawgetp(lua, -1, &kRealKey) != LUA_TTABLE) {
     lua_pop(lua, 2);
     return false;
   }
@@ -160,7 +158,7 @@ void MakeReadOnly(lua_State* lua) {
   lua_pushcfunction(lua, RefuseChange);
   lua_setfield(lua, -2, "__newindex");
   lua_pushvalue(lua, -3);
-  lua_rawsetp(lua, -2, RealKey());
+  lua_rawsetp(lua, -2, &kRealKey);
   lua_setmetatable(lua, -2);
   lua_remove(lua, -2);
 }

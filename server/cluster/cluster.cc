@@ -230,11 +230,11 @@ void Cluster::OnReached(BusLink& link) {
   node.Clear(kNodeMeet);
 }
 
-ClusterNode* Cluster::SenderOf(const BusLink& link, const PacketHeader& header) {
+ClusterNode* Cluster::SenderOf(BusLink& link, const PacketHeader& header) {
   ClusterNode* sender = view_->Find(header.sender);
   if (sender == nullptr || sender->Is(kNodeHandshake)) return nullptr;
   if (link.direction() == BusLink::Direction::kFrom && link.node == nullptr && !sender->IsMyself()) {
-    bus_.Claim(const_cast<BusLink&>(link), *sender);
+    bus_.Claim(link, *sender);
   }
   return sender;
 }

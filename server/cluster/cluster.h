@@ -104,7 +104,7 @@ class Cluster final : public Bus::User {
 
  private:
   void Save(ClusterHost::Durably durably);
-  ClusterNode* SenderOf(const BusLink& link, const PacketHeader& header);
+  ClusterNode* SenderOf(BusLink& link, const PacketHeader& header);
   void NoteSender(ClusterNode& sender, const PacketHeader& header);
   // PING, PONG and MEET.
   void OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet);

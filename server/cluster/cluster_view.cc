@@ -14,6 +14,11 @@ ClusterNode* ClusterView::Find(const NodeId& id) {
   return found == nodes_.end() ? nullptr : found->second.get();
 }
 
+const ClusterNode* ClusterView::Find(const NodeId& id) const {
+  const auto found = nodes_.find(id);
+  return found == nodes_.end() ? nullptr : found->second.get();
+}
+
 ClusterNode& ClusterView::Add(const NodeId& id, uint16_t flags) {
   auto made = std::make_unique<ClusterNode>();
   ClusterNode& node = *made;

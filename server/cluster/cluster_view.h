@@ -27,7 +27,7 @@ class ClusterView {
   // --- Nodes.
 
   ClusterNode* Find(const NodeId& id);
-  const ClusterNode* Find(const NodeId& id) const { return const_cast<ClusterView*>(this)->Find(id); }
+  const ClusterNode* Find(const NodeId& id) const;
   // Requires: no node has this id.
   ClusterNode& Add(const NodeId& id, uint16_t flags);
   // Removes the node: its slots have no owner then, and its replicas no primary. Requires: not this node. Cost:

@@ -29,8 +29,9 @@ class DbView {
 
   // Reads a value: counts a hit or a miss, and marks the key as used.
   const Entry* Read(Bytes key) {
-    const Entry* entry = Inspect(key);
-    if (entry != nullptr && touches_) MarkUsed(*const_cast<Entry*>(entry));
+    Entry* entry = FindAlive(key);
+    CountLookup(key, entry);
+    if (entry != nullptr && touches_) MarkUsed(*entry);
     return entry;
   }
   // Looks up a key without reading its value (TTL, TYPE, EXISTS): counts a hit or a miss, but does not mark it as used.
@@ -47,15 +48,13 @@ class DbView {
   }
   // Reads a value and marks the key as used even for a client with CLIENT NO-TOUCH (TOUCH).
   const Entry* Use(Bytes key) {
-    const Entry* entry = Inspect(key);
-    if (entry != nullptr) MarkUsed(*const_cast<Entry*>(entry));
+    Entry* entry = FindAlive(key);
+    CountLookup(key, entry);
+    if (entry != nullptr) MarkUsed(*entry);
     return entry;
   }
   // Finds a key without changing any state or counters (DEBUG).
-  const Entry* Peek(Bytes key) {
-    Entry* entry = Data().Find(key, HashOf(key));
-    return entry != nullptr && IsAlive(*entry) ? entry : nullptr;
-  }
+  const Entry* Peek(Bytes key) { return FindAlive(key); }
   // For entries found during iteration (SCAN): returns false for an expired one, which the Unit purges when it closes.
   bool IsAlive(const Entry& entry) {
     if (entry.HasTimedFields() && HasExpiredFields(entry)) return HasLivingFields(entry);
@@ -128,6 +127,10 @@ class DbView {
 
   Database& MutableData() const { return unit_->data().keyspace[index_]; }
   uint64_t HashOf(Bytes key) const { return known_.Is(key) ? known_.Hash() : Data().Hash(key); }
+  Entry* FindAlive(Bytes key) {
+    Entry* entry = Data().Find(key, HashOf(key));
+    return entry != nullptr && IsAlive(*entry) ? entry : nullptr;
+  }
   Entry* FindMutable(Bytes key);
 
   // Implement KeyEdit. `entry` is the result of FindMutable for `key`.

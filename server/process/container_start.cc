@@ -44,10 +44,10 @@ void BecomeUser() {
   if (setuid(kUser) == 0) setenv("HOME", "/data", 1);
 }
 
-std::string RunOther(const std::vector<std::string>& arguments) {
+std::string RunOther(std::vector<std::string> arguments) {
   std::vector<char*> words;
   words.reserve(arguments.size() + 1);
-  for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
+  for (std::string& word : arguments) words.push_back(word.data());
   words.push_back(nullptr);
   execvp(words[0], words.data());
   return "exec " + arguments[0] + ": " + std::strerror(errno) + "\n";

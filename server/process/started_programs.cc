@@ -44,9 +44,10 @@ ProgramEnd EndOf(int64_t process, int status) {
 }  // namespace
 
 Result<int64_t, int> StartedPrograms::Start(const std::vector<std::string>& words) {
+  std::vector<std::string> copies = words;  // because posix_spawn takes texts that may be changed
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  for (std::string& word : copies) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const FreshSignals signals;
   pid_t process = 0;

@@ -56,14 +56,15 @@ int GivePassword(char* target, int room, int /*writing*/, void* password) {
 
 Objection LoadKeyPair(SSL_CTX* context, const Folder& folder, const KeyPair& pair) {
   SSL_CTX_set_default_passwd_cb(context, GivePassword);
-  SSL_CTX_set_default_passwd_cb_userdata(context, const_cast<std::string*>(&pair.password));
+  std::string password = pair.password;
+  SSL_CTX_set_default_passwd_cb_userdata(context, &password);
   Objection objection;
   if (SSL_CTX_use_certificate_chain_file(context, folder.Resolve(pair.certificate_file).c_str()) <= 0) {
     objection = "Failed to load certificate: " + pair.certificate_file + ": " + TakeOpenSslError();
   } else if (SSL_CTX_use_PrivateKey_file(context, folder.Resolve(pair.key_file).c_str(), SSL_FILETYPE_PEM) <= 0) {
     objection = "Failed to load private key: " + pair.key_file + ": " + TakeOpenSslError();
   }
-  SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);  // the password may be destroyed now
+  SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);  // the password is destroyed now
   return objection;
 }
 

@@ -39,7 +39,7 @@ Symbols::Symbols() {
 }
 
 Symbols::~Symbols() {
-  if (!file_.empty()) munmap(const_cast<char*>(file_.data()), file_.size());
+  if (!file_.empty()) munmap(mapping_, file_.size());
 }
 
 void Symbols::FindProgram() {
@@ -56,7 +56,9 @@ void Symbols::MapFile() {
   if (fstat(program.Get(), &status) == 0 && status.st_size > 0) {
     const auto bytes = static_cast<size_t>(status.st_size);
     void* mapped = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, program.Get(), 0);
-    if (mapped != MAP_FAILED) file_ = {static_cast<const char*>(mapped), bytes};
+    if (mapped == MAP_FAILED) return;
+    mapping_ = mapped;
+    file_ = {static_cast<const char*>(mapped), bytes};
   }
 }
 

@@ -37,6 +37,7 @@ class Symbols {
 
   uint64_t base_ = 0;
   uint64_t end_ = 0;
+  void* mapping_ = nullptr;
   std::string_view file_;
   std::string_view names_;
   uint64_t table_offset_ = 0;

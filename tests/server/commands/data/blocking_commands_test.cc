@@ -353,8 +353,8 @@ TEST_P(BlockingCommands, WaitForEverWithATimeoutOfNought) {
 
 TEST_P(BlockingCommands, EndByClientUnblock) {
   const auto timed_out = BlockedClient("BLPOP k 0"), refused = BlockedClient("BZPOPMIN k 0");
-  const auto unblock = [&](const TestClient& client, const char* how) {
-    return Run("CLIENT UNBLOCK " + std::to_string(const_cast<TestClient&>(client).session().id) + " " + how);
+  const auto unblock = [&](TestClient& client, const char* how) {
+    return Run("CLIENT UNBLOCK " + std::to_string(client.session().id) + " " + how);
   };
   EXPECT_THAT(unblock(*timed_out, "TIMEOUT"), Int(1));
   EXPECT_THAT(timed_out->Read(), NilArray());
