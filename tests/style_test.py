@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Limits of size: files of the product have at most 600 lines, functions at most 60. A header of the server begins with
-declarations: bodies within its classes have at most 5 lines."""
+declarations: bodies within its classes have at most 5 lines. A text that fits in one line is in one piece."""
 import pathlib
 import re
 import unittest
@@ -10,6 +10,7 @@ ROOMS = ["base", "protocol", "datatypes", "persistence", "scripting", "server"]
 MOST_LINES_OF_A_FILE = 600
 MOST_LINES_OF_A_FUNCTION = 60
 MOST_LINES_WITHIN_A_CLASS = 5
+COLUMNS = 120
 
 # A line that opens a body: the text before the brace ends like the head of a function.
 OPENS = re.compile(r"^( *)(?!namespace|class|struct|union|enum|extern|using|static constexpr|constexpr|inline constexpr)"
@@ -39,6 +40,19 @@ def functions(lines):
             begin = None
 
 
+# The last line break of a text, and the digits of \x end a piece for a reason.
+ENDS_A_PIECE = re.compile(r'(?<!\\n)(?<!\\x[0-9a-f]{2})"$')
+BEGINS_A_PIECE = re.compile(r'^ *"((?:[^"\\]|\\.)*"\S*)')
+
+
+def cut_texts(lines):
+    """Yields the numbers of lines whose text continues in the next line, although both pieces fit in one."""
+    for number, (line, after) in enumerate(zip(lines, lines[1:]), 1):
+        begin = BEGINS_A_PIECE.match(after)
+        if begin and ENDS_A_PIECE.search(line) and len(line[:-1] + begin.group(1)) <= COLUMNS and "#include" not in line:
+            yield number
+
+
 class StyleTest(unittest.TestCase):
     def test_functions_are_found(self):
         text = "int F(int a) {\n  return a;\n}\nclass C {\n  void G() const {\n    x();\n  }\n};\n"
@@ -54,6 +68,17 @@ class StyleTest(unittest.TestCase):
                 for line, count in functions(path.read_text(encoding="utf-8").splitlines())
                 if count > MOST_LINES_OF_A_FUNCTION]
         self.assertEqual([], long)
+
+    def test_cut_texts_are_found(self):
+        wide = "x" * 110
+        lines = ['f("one "', '  "two");', 'f("one\\n"', '  "two");', 'f("\\xfd"', '  "7z");', f'f("{wide} "', '  "two three");',
+                 '#include "a.h"', '#include "b.h"']
+        self.assertEqual([1], list(cut_texts(lines)))
+
+    def test_texts_are_not_cut(self):
+        cut = [f"{path.relative_to(ROOT)}:{line}" for path in sources()
+               for line in cut_texts(path.read_text(encoding="utf-8").splitlines())]
+        self.assertEqual([], cut)
 
     def test_headers_declare_first(self):
         long = []

@@ -75,9 +75,7 @@ void SlotClaims::Correct(ClusterNode& sender, const PacketHeader& header) {
   });
   if (winner == nullptr) return;
   parts_.core.log.Verbose("Node " + sender.LogName() +
-                          " has old slots configuration, sending an UPDATE message "
-                          "about " +
-                          winner->LogName());
+                          " has old slots configuration, sending an UPDATE message about " + winner->LogName());
   BusPacket packet;
   packet.header = parts_.bus.Header(PacketType::kUpdate);
   packet.body = UpdateBody{winner->config_epoch, winner->id, view.SlotsOf(*winner)};

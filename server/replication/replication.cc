@@ -147,8 +147,7 @@ void Replication::Promote() {
   History& history = parts_.services.data.history;
   if (history.data == History::Data::kNone) {
     parts_.services.log.Warning(
-        "This server becomes a master without the data of its former master, which was never "
-        "loaded completely");
+        "This server becomes a master without the data of its former master, which was never loaded completely");
   }
   if (history.data == History::Data::kOther) {
     parts_.services.log.Warning(

@@ -96,8 +96,7 @@ struct SetCommand {
   static constexpr CommandSpec spec = {
       .syntax =
           "SET key value [condition(NX|XX|IFEQ comparison-value@8.4.0,valkey:8.1.0)@2.6.12] [GET@6.2.0] [expiration(EX "
-          "seconds:integer@2.6.12|PX "
-          "milliseconds:integer@2.6.12|EXAT unix-time-seconds:unix-time@6.2.0|PXAT "
+          "seconds:integer@2.6.12|PX milliseconds:integer@2.6.12|EXAT unix-time-seconds:unix-time@6.2.0|PXAT "
           "unix-time-milliseconds:unix-time@6.2.0|KEEPTTL@6.0.0)]",
       .summary = "Stores a string at a key, whatever the key holds. Options add a condition and an expiry.",
       .since = "1.0.0",

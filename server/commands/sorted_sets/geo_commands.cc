@@ -76,8 +76,7 @@ GeoAddOptions ParseGeoAddOptions(Args& args) {
 struct GeoAdd {
   static constexpr CommandSpec spec = {
       .syntax =
-          "GEOADD key [condition(NX|XX)@6.2.0] [change=CH@6.2.0] data{longitude:double latitude:double "
-          "member}...",
+          "GEOADD key [condition(NX|XX)@6.2.0] [change=CH@6.2.0] data{longitude:double latitude:double member}...",
       .summary = "Adds places, given by longitude and latitude, to a sorted set.",
       .since = "3.2.0",
       .complexity = "O(log(N)) for each place, N being the number of places in the set",

@@ -252,8 +252,7 @@ void StoreAlgebra(Call& call, AlgebraOperation operation, const KeyEvent& event)
 struct ZUnion {
   static constexpr CommandSpec spec = {
       .syntax =
-          "ZUNION numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] "
-          "[WITHSCORES]",
+          "ZUNION numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] [WITHSCORES]",
       .summary = "Returns the union of sorted sets, with combined scores.",
       .since = "6.2.0",
       .complexity = "O(N)+O(M*log(M)) for N members of all sets and M members of the union",
@@ -280,8 +279,7 @@ struct ZUnionStore {
 struct ZInter {
   static constexpr CommandSpec spec = {
       .syntax =
-          "ZINTER numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] "
-          "[WITHSCORES]",
+          "ZINTER numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] [WITHSCORES]",
       .summary = "Returns the intersection of sorted sets.",
       .since = "6.2.0",
       .complexity =

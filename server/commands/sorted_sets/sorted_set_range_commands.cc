@@ -158,8 +158,7 @@ struct ZRevRange {
 struct ZRangeByScore {
   static constexpr CommandSpec spec = {
       .syntax =
-          "ZRANGEBYSCORE key min:double max:double [WITHSCORES@2.0.0] [LIMIT limit{offset:integer "
-          "count:integer}]",
+          "ZRANGEBYSCORE key min:double max:double [WITHSCORES@2.0.0] [LIMIT limit{offset:integer count:integer}]",
       .summary = "Returns the members between two scores.",
       .since = "1.0.5",
       .complexity = "O(log(N)+M), N being the number of members and M the number of members returned",
@@ -173,9 +172,7 @@ struct ZRangeByScore {
 
 struct ZRevRangeByScore {
   static constexpr CommandSpec spec = {
-      .syntax =
-          "ZREVRANGEBYSCORE key max:double min:double [WITHSCORES] [LIMIT limit{offset:integer "
-          "count:integer}]",
+      .syntax = "ZREVRANGEBYSCORE key max:double min:double [WITHSCORES] [LIMIT limit{offset:integer count:integer}]",
       .summary = "Returns the members between two scores, the highest first.",
       .since = "2.2.0",
       .complexity = "O(log(N)+M), N being the number of members and M the number of members returned",

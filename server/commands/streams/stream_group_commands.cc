@@ -320,9 +320,7 @@ void WritePendingEntries(Call& call, const StreamGroup& group, const std::vector
 
 struct XPending {
   static constexpr CommandSpec spec = {
-      .syntax =
-          "XPENDING key group [filters{[IDLE min-idle-time:integer@6.2.0] start end count:integer "
-          "[consumer]}]",
+      .syntax = "XPENDING key group [filters{[IDLE min-idle-time:integer@6.2.0] start end count:integer [consumer]}]",
       .summary = "Lists the entries that were delivered to the consumers of a group and are not acknowledged yet.",
       .since = "5.0.0",
       .complexity = "O(M) with M entries returned or passed over as too recent; O(C) with C consumers for the summary",
