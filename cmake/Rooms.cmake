@@ -31,3 +31,18 @@ function(respite_room folder)
     target_precompile_headers(${target} PRIVATE ${RESPITE_STD_HEADERS})
   endif()
 endfunction()
+
+# respite_embed(<target> <file> <name>): compiles a text file into the target, as `extern const Bytes <name>`.
+function(respite_embed target file name)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} text)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/embedded/${name}.cc @ONLY CONTENT
+       [[#include "base/bytes.h"
+
+namespace respite {
+extern const Bytes @name@;
+constinit const Bytes @name@ = R"embedded(@text@)embedded";
+}  // namespace respite
+]])
+  target_sources(${target} PRIVATE ${CMAKE_BINARY_DIR}/embedded/${name}.cc)
+endfunction()

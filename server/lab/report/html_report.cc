@@ -1,14 +1,17 @@
 #include "server/lab/report/html_report.h"
 
 #include "server/lab/report/chart_text.h"
-#include "server/lab/report/html_page.h"
 #include "server/lab/report/shown_text.h"
 #include "server/lab/report/text_report.h"
 
 namespace respite {
 
+// The page in report.html, which the build embeds. Its Content-Security-Policy forbids the browser to load anything.
+extern const Bytes kReportPage;
+
 namespace {
 
+constexpr Bytes kPlaceOfReport = "<!-- report -->\n";  // where the page gets the summary and the data
 constexpr size_t kMaxHtmlRequestBytes = 400;
 
 // Returns the letter that tells the page's script how to draw the row.
@@ -108,8 +111,8 @@ void WriteWaits(const Chart& chart, std::string& out) {
 }  // namespace
 
 std::string HtmlReport(const Chart& chart) {
-  const HtmlPage page = TheHtmlPage();
-  std::string out(page.head);
+  const size_t place = kReportPage.find(kPlaceOfReport);
+  std::string out(kReportPage.substr(0, place));
   out += "<p class=\"summary\">" + HtmlText(SummaryText(chart)) + "</p>\n<noscript><pre>" +
          HtmlText(TextReport(chart)) + "</pre></noscript>\n<script id=\"data\" type=\"application/json\">{\"columns\":";
   WriteColumns(chart, out);
@@ -120,7 +123,7 @@ std::string HtmlReport(const Chart& chart) {
   out += ",\"waits\":";
   WriteWaits(chart, out);
   out += "}</script>\n";
-  out += page.tail;
+  out += kReportPage.substr(place + kPlaceOfReport.size());
   return out;
 }
 
