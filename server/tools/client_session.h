@@ -2,7 +2,6 @@
 // the connection is lost.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,27 +10,10 @@
 #include "base/result.h"
 #include "protocol/reply_tree.h"
 #include "server/net/tls/client_stream.h"
+#include "server/tools/client_options.h"
 #include "server/tools/client_reply_text.h"
 
 namespace respite {
-
-// The options of the command line, and the command after them.
-struct ClientOptions {
-  std::map<std::string, std::string> values;  // by option
-  ReplyStyle style;
-  bool shows_pushes = false;
-  bool speaks_resp3 = false;
-  bool fails_on_error = false;       // -e: an error reply means failure
-  bool reads_last_argument = false;  // -x: from standard input
-  bool speaks_tls = false;
-  bool is_insecure = false;
-  std::vector<std::string> command;
-
-  std::string Value(const char* option, const char* otherwise) const {
-    const auto found = values.find(option);
-    return found == values.end() ? otherwise : found->second;
-  }
-};
 
 // A connection, and the replies that arrive on it.
 class ClientConnection {

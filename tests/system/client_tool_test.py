@@ -159,7 +159,7 @@ class ClientToolTest(ClientTest):
             with self.subTest(words):
                 code, said, error = self.answer(*words)
                 self.assertEqual((1, ""), (code, said))
-                self.assertRegex(error, "Unrecognized option|needs a whole number")
+                self.assertRegex(error, "Unrecognized option|Invalid URI scheme|needs a whole number")
 
     def test_help_and_version(self):
         for words in (("--help",), ("-h",)):
@@ -238,6 +238,24 @@ class BesideRedisCliTest(ClientTest):
                 with self.subTest(f"{' '.join(options)} {command}"):
                     theirs, ours = self.both(*options, *command)
                     self.assertEqual(theirs, ours)
+
+    def test_options(self):
+        """Those that it refuses, or that end it: an option is a whole word, and its value another."""
+        for options in (("-p6379",), ("--use", "x"), ("--user=x",), ("-23",), ("-ex",), ("--no-auth",), ("--tl",), ("--",), ("-",), ("-1",), ("-help",),
+                        ("-2", "-3"), ("-3", "-2"), ("-u", "http://localhost"), ("-u", "redis"), ("-u", ""), ("--no-such", "--help"),
+                        ("--show-pushes", "maybe"), ("--show-pushes", "No"), ("--show-pushes", ""), ("--raw", "--csv"), ("--csv", "--no-raw"),
+                        ("-u", f"REDIS://127.0.0.1:{self.server.port}/3"), ("-u", "redis://127.0.0.1:1", "-p", self.server.port),
+                        ("--quoted-input", "'a' 'b'"), ("--quoted-input", "'a"), ("--quoted-input", '"a"b')):
+            with self.subTest(options):
+                theirs, ours = self.both(*options, "LRANGE", "l", "0", "-1")
+                self.assertEqual(theirs, ours)
+        for option in ("-p", "-s", "-a", "--pass", "--user", "-n", "-u", "-r", "-i", "-d", "-D", "--show-pushes"):
+            theirs, ours = self.both(option)
+            self.assertEqual(theirs, ours)
+        for options in (("-h",), ("--help",), ("--help", "--no-such"), ("-x", "-h"), ("-v", "PING"), ("-x", "--version")):
+            theirs, ours = self.both(*options)
+            self.assertEqual((0, ""), (ours[0], ours[2]))
+            self.assertEqual((theirs[0], theirs[2]), (ours[0], ours[2]))
 
     def test_lines(self):
         for options in ((), ("--no-raw",), ("--csv",), ("-e",)):
