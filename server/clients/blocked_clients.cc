@@ -5,7 +5,7 @@
 #include "datatypes/keyspace.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
-#include "server/clients/server_phase.h"
+#include "server/runtime/server_phase.h"
 
 namespace respite {
 
@@ -52,7 +52,7 @@ std::unique_ptr<BlockedClient> BlockedClients::Take(Session& session) {
 
 void BlockedClients::End(Session& session, UnblockReason end) {
   const std::unique_ptr<BlockedClient> blocked = Take(session);
-  parts_.runner.ReplyUnblocked(*blocked, end);
+  parts_.runner->ReplyUnblocked(*blocked, end);
   parts_.clients.QueueUnblocked(session);
 }
 
@@ -66,7 +66,7 @@ void BlockedClients::EndAll(UnblockReason end) {
 
 void BlockedClients::ServeDisk() {
   if (for_disk_.empty()) return;
-  parts_.runner.StartRun();
+  parts_.runner->StartRun();
   // Copies the ids, because a request that runs again may close other sessions of the set.
   for (const uint64_t id : std::vector<uint64_t>(for_disk_.begin(), for_disk_.end())) {
     if (for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
@@ -75,7 +75,7 @@ void BlockedClients::ServeDisk() {
 
 void BlockedClients::RunDue(int64_t) {
   if (deadlines_.empty()) return;
-  parts_.runner.StartRun();
+  parts_.runner->StartRun();
   const int64_t now_ms = parts_.current_execution.NowMs();
   for (int left = kEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->at_ms <= now_ms; --left)
     End(*parts_.clients.Find(deadlines_.begin()->client), UnblockReason::kTimeout);
@@ -101,8 +101,8 @@ void BlockedClients::MarkAll(int db) {
 }
 
 void BlockedClients::ServeAll() {
-  if (parts_.phase.IsLoading()) return;  // served after loading
-  if (serving_) return;                  // called by a request that runs again; the outer call serves its keys
+  if (parts_.env.phase.IsLoading()) return;  // served after loading
+  if (serving_) return;                      // called by a request that runs again; the outer call serves its keys
   serving_ = true;
   while (!ready_.empty()) {
     for (const KeyName& name : std::exchange(ready_, {})) Serve(name);
@@ -134,7 +134,7 @@ void BlockedClients::Rerun(Session& session, Progress::Stage stage) {
   const std::unique_ptr<BlockedClient> blocked = Take(session);
   const std::vector<Bytes> words(blocked->words.begin(), blocked->words.end());
   kept_deadline_ms_ = blocked->deadline_ms;
-  const auto outcome = parts_.runner.RunAgain(session, *blocked->command, words, stage);
+  const auto outcome = parts_.runner->RunAgain(session, *blocked->command, words, stage);
   kept_deadline_ms_.reset();
   if (outcome == RequestRunner::Outcome::kDone || outcome == RequestRunner::Outcome::kUnfinished)
     parts_.clients.QueueUnblocked(session);

@@ -14,8 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/late_bound.h"
 #include "server/clients/blocked_client.h"
 #include "server/clients/session.h"
+#include "server/runtime/env.h"
 #include "server/runtime/timers.h"
 
 namespace respite {
@@ -51,11 +53,11 @@ class RequestRunner {
 class BlockedClients final : public Timers::Source {
  public:
   struct Parts {
+    const Env& env;
     Keyspace& keyspace;
     Clients& clients;
-    RequestRunner& runner;
+    const LateBound<RequestRunner>& runner;
     const CurrentExecution& current_execution;
-    const ServerPhase& phase;
   };
   BlockedClients(const Parts& parts, const HashKey& hash_key) : parts_(parts), lines_(hash_key), losses_(hash_key) {}
 

@@ -19,7 +19,7 @@ void ChangeDispatcher::OnChange(int db, Bytes key) {
 }
 
 void ChangeDispatcher::OnEvent(int db, Bytes key, const KeyEvent& event) {
-  if (parts_.settings.notify_keyspace_events != 0) parts_.key_notifications.OnEvent(db, key, event);
+  if (parts_.env.settings.notify_keyspace_events != 0) parts_.key_notifications.OnEvent(db, key, event);
   parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnKeyEvent(db, key, event); });
 }
 

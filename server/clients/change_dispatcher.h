@@ -2,6 +2,7 @@
 #pragma once
 
 #include "server/dataset/unit.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -17,7 +18,7 @@ class WatchedKeys;
 class ChangeDispatcher final : public ChangeListener {
  public:
   struct Parts {
-    const Settings& settings;
+    const Env& env;
     Tracking& tracking;
     BlockedClients& blocked_clients;
     WatchedKeys& watched_keys;

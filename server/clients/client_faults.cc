@@ -28,7 +28,7 @@ void ClientFaults::Alter(Session& session, Change&& change) {
 // Rounds up, so that no delay is shorter than requested.
 int64_t ClientFaults::DueAfter(int64_t delay_ms) const {
   constexpr int64_t kUsPerMs = 1000;
-  const int64_t now_ms = (parts_.clock.MonotonicUs() + kUsPerMs - 1) / kUsPerMs;
+  const int64_t now_ms = (parts_.env.clock.MonotonicUs() + kUsPerMs - 1) / kUsPerMs;
   return delay_ms > OutputGate::kNever - 1 - now_ms ? OutputGate::kNever - 1 : now_ms + delay_ms;
 }
 
@@ -69,7 +69,7 @@ void ClientFaults::EndReply(Session& session, size_t reply_start) {
 void ClientFaults::Apply(Session& session, const ReplyFault& fault, size_t reply_start) {
   using Kind = ReplyFault::Kind;
   OutputGate& gate = session.fault_state->gate;
-  const int64_t now_ms = parts_.clock.MonotonicMs();
+  const int64_t now_ms = parts_.env.clock.MonotonicMs();
   const size_t bytes = session.out.Size() - std::min(reply_start, session.out.Size());
   switch (fault.kind) {
     case Kind::kCut:
@@ -106,12 +106,12 @@ void ClientFaults::ReleaseSome(OpenGate&& open_gate, IsMeant&& is_meant) {
 }
 
 void ClientFaults::Release(uint64_t owner) {
-  const int64_t now_ms = parts_.clock.MonotonicMs();
+  const int64_t now_ms = parts_.env.clock.MonotonicMs();
   ReleaseSome([&](OutputGate& gate) { gate.Open(owner, now_ms); }, [&](uint64_t other) { return other == owner; });
 }
 
 void ClientFaults::ReleaseAll() {
-  const int64_t now_ms = parts_.clock.MonotonicMs();
+  const int64_t now_ms = parts_.env.clock.MonotonicMs();
   ReleaseSome([&](OutputGate& gate) { gate.OpenAll(now_ms); }, [](uint64_t) { return true; });
 }
 

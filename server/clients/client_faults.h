@@ -7,6 +7,7 @@
 #include <string>
 
 #include "server/clients/client_fault_state.h"
+#include "server/runtime/env.h"
 #include "server/runtime/timers.h"
 
 namespace respite {
@@ -18,7 +19,7 @@ struct Session;
 class ClientFaults final : public Timers::Source {
  public:
   struct Parts {
-    const Clock& clock;
+    const Env& env;
     Clients& clients;
   };
   explicit ClientFaults(const Parts& parts) : parts_(parts) {}

@@ -49,7 +49,7 @@ size_t ClientLimits::OutputBytes(const Session& session) {
 void ClientLimits::Check(Session& session, int64_t now_ms) {
   if (session.closing || CheckHandshake(session) || CheckIdle(session, now_ms)) return;
   if (CheckOutput(session, now_ms, Moment::kTimer)) return;
-  ServerStats& stats = parts_.stats;
+  ServerStats& stats = parts_.env.stats;
   stats.client_input.Note(std::max(session.usage.input_peak_bytes, session.in.HeldBytes()), now_ms / 1000);
   stats.client_output.Note(session.out.HeldBytes(), now_ms / 1000);
   session.usage.input_peak_bytes = session.in.BufferedBytes();
@@ -59,15 +59,15 @@ void ClientLimits::Check(Session& session, int64_t now_ms) {
 
 void ClientLimits::FitReplyRoom(Session& session, int64_t now_ms) {
   constexpr size_t kLeast = 1024;
-  const DebugSwitches& debug = parts_.debug;
+  const DebugSwitches& debug = parts_.env.debug;
   OutputAccount& account = session.output_account;
   size_t& room = account.room_bytes_;
   if (debug.reply_resizing && room > kLeast && account.peak_bytes_ < room / 2) {
     room = std::max(kLeast, account.peak_bytes_ + 1);
-    ++parts_.stats.reply_room_shrinks;
+    ++parts_.env.stats.reply_room_shrinks;
   } else if (debug.reply_resizing && room < BlockPool::kBlockBytes && account.peak_bytes_ == room) {
     room = std::min(BlockPool::kBlockBytes, room * 2);
-    ++parts_.stats.reply_room_grows;
+    ++parts_.env.stats.reply_room_grows;
   }
   if (debug.reply_peak_reset_ms < 0 || now_ms - account.peak_since_ms_ <= debug.reply_peak_reset_ms) return;
   account.peak_bytes_ = std::min(session.out.Size(), room);
@@ -76,24 +76,24 @@ void ClientLimits::FitReplyRoom(Session& session, int64_t now_ms) {
 
 bool ClientLimits::CheckHandshake(Session& session) {
   if (session.transport == nullptr || !session.transport->IsHandshakeLate()) return false;
-  parts_.log.Verbose("Closing client that does not finish its TLS handshake");
+  parts_.env.log.Verbose("Closing client that does not finish its TLS handshake");
   parts_.clients.Close(session);
   return true;
 }
 
 bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
-  int64_t timeout_s = parts_.settings.timeout;
+  int64_t timeout_s = parts_.env.settings.timeout;
   const bool waits = session.IsBlocked() || session.paused_request != nullptr;  // for the server
   if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || waits) return false;
   if (now_ms - session.usage.last_active_ms <= timeout_s * 1000) return false;
-  parts_.log.Verbose("Closing idle client");
+  parts_.env.log.Verbose("Closing idle client");
   parts_.clients.Close(session);
   return true;
 }
 
 bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
   if (session.kind == SessionKind::kPrimary) return false;
-  const OutputBufferLimit& limit = LimitOf(parts_.settings, session);
+  const OutputBufferLimit& limit = LimitOf(parts_.env.settings, session);
   const size_t used = OutputBytes(session);
   int64_t& since_ms = session.output_account.over_soft_limit_since_ms_;
   if (used == 0) {
@@ -103,7 +103,7 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
   if (!session.authenticated && parts_.users.LoginRequired() && used > kUnauthenticatedOutputBytes) return true;
   // Redis: a replica may lag by the whole backlog, or else its partial resynchronisation would fail immediately.
   const uint64_t least_hard =
-      session.kind == SessionKind::kReplica ? static_cast<uint64_t>(parts_.settings.repl_backlog_size) : 0;
+      session.kind == SessionKind::kReplica ? static_cast<uint64_t>(parts_.env.settings.repl_backlog_size) : 0;
   if (limit.hard_bytes != 0 && used >= std::max(limit.hard_bytes, least_hard)) return true;
   bool over_soft = limit.soft_bytes != 0 && used >= limit.soft_bytes;
   if (!over_soft) since_ms = OutputAccount::kNotOver;
@@ -113,10 +113,10 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
 
 bool ClientLimits::CheckOutput(Session& session, int64_t now_ms, Moment moment) {
   if (session.closing || !IsOverOutputLimit(session, now_ms)) return false;
-  ++parts_.stats.output_limit_disconnections;
+  ++parts_.env.stats.output_limit_disconnections;
   std::string_view how = moment == Moment::kReply ? " scheduled to be closed ASAP" : " closed";
-  parts_.log.Warning("Client " + ClientText(session, parts_.clock.MonotonicMs()) + std::string(how) +
-                     " for overcoming of output buffer limits.");
+  parts_.env.log.Warning("Client " + ClientText(session, parts_.env.clock.MonotonicMs()) + std::string(how) +
+                         " for overcoming of output buffer limits.");
   parts_.clients.Close(session);
   return true;
 }
@@ -125,19 +125,20 @@ bool ClientLimits::IsOverInputLimit(Session& session) const {
   const size_t pending = session.in.PendingBytes();
   const bool is_unauthenticated = !session.authenticated && parts_.users.LoginRequired();
   if (!is_unauthenticated && session.unauthenticated_bytes == 0)
-    return pending > parts_.settings.client_query_buffer_limit;
+    return pending > parts_.env.settings.client_query_buffer_limit;
   parts_.clients.NoteUnauthenticatedBytes(session, is_unauthenticated && pending != 0 ? session.in.HeldBytes() : 0);
-  if (!is_unauthenticated) return pending > parts_.settings.client_query_buffer_limit;
+  if (!is_unauthenticated) return pending > parts_.env.settings.client_query_buffer_limit;
   const bool are_too_many = parts_.clients.UnauthenticatedBytes() > kAllUnauthenticatedInput && pending > kSmallInput;
-  return pending > std::min<uint64_t>(parts_.settings.client_query_buffer_limit, kUnauthenticatedInput) || are_too_many;
+  return pending > std::min<uint64_t>(parts_.env.settings.client_query_buffer_limit, kUnauthenticatedInput) ||
+         are_too_many;
 }
 
 bool ClientLimits::CheckInput(Session& session) {
   if (!IsOverInputLimit(session)) return false;
   constexpr size_t kShownBytes = 64;
-  ++parts_.stats.query_limit_disconnections;
-  parts_.log.Warning(
-      "Closing client that reached max query buffer length: " + ClientText(session, parts_.clock.MonotonicMs()) +
+  ++parts_.env.stats.query_limit_disconnections;
+  parts_.env.log.Warning(
+      "Closing client that reached max query buffer length: " + ClientText(session, parts_.env.clock.MonotonicMs()) +
       " (qbuf initial bytes: " + Quoted(session.in.Pending().substr(0, kShownBytes)) + ")");
   parts_.clients.Close(session);
   return true;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "protocol/reply_buffer.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -50,13 +51,9 @@ class ClientLimits {
   static size_t OutputBytes(const Session& session);
 
   struct Parts {
-    const Settings& settings;
-    const Clock& clock;
-    Logger& log;
+    const Env& env;
     Clients& clients;
     Users& users;
-    ServerStats& stats;
-    DebugSwitches& debug;
   };
   explicit ClientLimits(const Parts& parts) : parts_(parts) {}
 

@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
-#include "server/clients/server_phase.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
+#include "server/runtime/server_phase.h"
 #include "server/runtime/stats.h"
 
 namespace respite {
@@ -25,7 +25,7 @@ int ClientMemory::ClassOf(size_t bytes) {
 }
 
 size_t ClientMemory::WantedLimit() const {
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   const int64_t wanted = settings.maxmemory_clients;
   if (wanted == 0 || (wanted < 0 && settings.maxmemory == 0)) return kNoLimit;
   const size_t bytes =
@@ -96,12 +96,12 @@ void ClientMemory::EvictClients(const Session* running) {
 }
 
 void ClientMemory::Evict(Session& session, const Session* running) {
-  parts_.log.Notice("Evicting client: " + ClientText(session, parts_.clock.MonotonicMs()));
-  ++parts_.stats.evicted_clients;
+  parts_.env.log.Notice("Evicting client: " + ClientText(session, parts_.env.clock.MonotonicMs()));
+  ++parts_.env.stats.evicted_clients;
   parts_.clients.Close(session);  // calls Forget
   has_warned_ = false;
   // The session is removed in a later Turn. Its memory is freed now, so that no keys are evicted for it.
-  if (parts_.phase.Holds(session)) return;  // its command is still running
+  if (parts_.env.phase.Holds(session)) return;  // its command is still running
   session.out.Clear();
   if (session.transaction != nullptr) session.transaction->End();
   if (&session != running) session.in = RequestParser();
@@ -109,7 +109,7 @@ void ClientMemory::Evict(Session& session, const Session* running) {
 
 void ClientMemory::WarnOfNoneToClose() {
   if (std::exchange(has_warned_, true)) return;
-  parts_.log.Warning("Over client maxmemory after evicting all evictable clients");
+  parts_.env.log.Warning("Over client maxmemory after evicting all evictable clients");
 }
 
 }  // namespace respite

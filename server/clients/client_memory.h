@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "server/runtime/env.h"
+
 namespace respite {
 
 class Clients;
@@ -39,12 +41,8 @@ class ClientMemory {
   static constexpr size_t kLeastLimitBytes = 128 * 1024;
 
   struct Parts {
-    const Settings& settings;
-    const Clock& clock;
-    Logger& log;
+    const Env& env;
     Clients& clients;
-    ServerPhase& phase;
-    ServerStats& stats;
   };
   explicit ClientMemory(const Parts& parts) : parts_(parts) {}
 

@@ -4,8 +4,9 @@
 
 #include "server/clients/pause.h"
 #include "server/clients/role.h"
-#include "server/clients/server_phase.h"
 #include "server/dataset/key_removal.h"
+#include "server/runtime/env.h"
+#include "server/runtime/server_phase.h"
 
 namespace respite {
 
@@ -14,10 +15,9 @@ class RemovalRule final : public KeyRemoval {
   // kExpiry: a replica leaves this to its primary. kEviction: a replica may evict keys (replica-ignore-maxmemory no).
   enum class Cause : uint8_t { kExpiry, kEviction };
   struct Parts {
-    const ServerPhase& phase;
+    const Env& env;
     const Pause& pause;
     const Role& role;
-    const Settings& settings;
     Cause cause;
   };
   explicit RemovalRule(Parts parts) : parts_(parts) {}
@@ -29,12 +29,12 @@ class RemovalRule final : public KeyRemoval {
 };
 
 inline KeyRemoval::Answer RemovalRule::Now() const {
-  if (parts_.phase.IsMidTurn() || parts_.phase.load() != ServerPhase::Load::kNone) return Answer::kLater;
+  if (parts_.env.phase.IsMidTurn() || parts_.env.phase.load() != ServerPhase::Load::kNone) return Answer::kLater;
   const bool is_followers =
-      parts_.role.is_replica && (parts_.cause == Cause::kExpiry || parts_.settings.replica_ignore_maxmemory);
+      parts_.role.is_replica && (parts_.cause == Cause::kExpiry || parts_.env.settings.replica_ignore_maxmemory);
   if (is_followers) return Answer::kNo;
-  const bool imports = parts_.settings.import_mode && !parts_.role.is_replica;
-  return imports || parts_.pause.IsOn() || parts_.phase.HasStopped() ? Answer::kNo : Answer::kYes;
+  const bool imports = parts_.env.settings.import_mode && !parts_.role.is_replica;
+  return imports || parts_.pause.IsOn() || parts_.env.phase.HasStopped() ? Answer::kNo : Answer::kYes;
 }
 
 }  // namespace respite

@@ -96,7 +96,7 @@ void Tracking::Remember(Session& session, const Command& command, std::span<cons
 
 void Tracking::KeepWithinLimit() {
   constexpr size_t kKeysPerRound = 100;  // grows while the table stays above its limit
-  const size_t limit = parts_.settings.tracking_table_max_keys;
+  const size_t limit = parts_.env.settings.tracking_table_max_keys;
   if (limit == 0 || readers_.size() <= limit) {
     rounds_over_limit_ = 0;
     return;

@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "server/clients/session.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -31,7 +32,7 @@ struct Settings;
 class Tracking {
  public:
   struct Parts {
-    const Settings& settings;
+    const Env& env;
     Clients& clients;
     PushMessages& messages;
     const CurrentExecution& current_execution;

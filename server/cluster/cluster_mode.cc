@@ -5,6 +5,7 @@
 #include "base/pace.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/blocked_clients.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/pubsub.h"
 #include "server/clients/push_messages.h"
@@ -13,6 +14,8 @@
 #include "server/cluster/server_cluster_host.h"
 #include "server/cluster/slot_stats.h"
 #include "server/config/config.h"
+#include "server/dataset/data_subsystem.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/execution/slot_router.h"
@@ -25,12 +28,13 @@ constexpr int64_t kTickMs = 100;
 
 }  // namespace
 
-ClusterMode::ClusterMode(const Parts& parts) : parts_(parts) {}
+ClusterMode::ClusterMode(const Services& services, uint64_t random_seed)
+    : services_(services), random_seed_(random_seed) {}
 
 ClusterMode::~ClusterMode() { Close(); }
 
 void ClusterMode::Close() {
-  parts_.router.Attach(nullptr);
+  services_.execution.router.Attach(nullptr);
   is_started_ = false;
   slot_stats_.reset();
   router_.reset();
@@ -39,27 +43,26 @@ void ClusterMode::Close() {
 }
 
 std::optional<std::string> ClusterMode::Open() {
-  if (!parts_.services.settings.cluster_enabled) return std::nullopt;
+  if (!services_.env.settings.cluster_enabled) return std::nullopt;
   auto text = ReadFile();
   if (!text.ok()) return std::move(text).error();
   return OpenWith(text.value(), Belief::kOwn);
 }
 
 Result<std::string, std::string> ClusterMode::ReadFile() {
-  host_ = std::make_unique<ServerClusterHost>(parts_.services);
+  host_ = std::make_unique<ServerClusterHost>(services_);
   auto text = host_->OpenFile();
   if (text.ok()) file_text_ = text.value();
   return text;
 }
 
 std::optional<std::string> ClusterMode::OpenWith(const std::string& text, Belief belief) {
-  const Services& services = parts_.services;
-  auto made = Cluster::Make({.settings = services.settings,
-                             .pace = services.pace,
-                             .wall_ms = services.clock.WallMs(),
-                             .log = services.log,
-                             .random_seed = parts_.random_seed,
-                             .network = parts_.network,
+  auto made = Cluster::Make({.settings = services_.env.settings,
+                             .pace = services_.env.pace,
+                             .wall_ms = services_.env.clock.WallMs(),
+                             .log = services_.env.log,
+                             .random_seed = random_seed_,
+                             .network = services_.env.network,
                              .host = *host_},
                             text);
   if (!made.ok()) return std::move(made).error();
@@ -67,11 +70,10 @@ std::optional<std::string> ClusterMode::OpenWith(const std::string& text, Belief
   if (text != file_text_) cluster_->view().WantSave();
   if (belief == Belief::kAgreed) cluster_->Trust();
   PrepareToFollow();
-  router_ = std::make_unique<ClusterRouter>(
-      ClusterRouter::Parts{services.settings, services.clock, services.keyspace, *cluster_});
-  parts_.router.Attach(router_.get());
-  slot_stats_ =
-      std::make_unique<SlotStats>(SlotStats::Parts{services, parts_.current_execution, parts_.observers, *router_});
+  router_ =
+      std::make_unique<ClusterRouter>(ClusterRouter::Parts{services_.env, services_.data.dataset.keyspace, *cluster_});
+  services_.execution.router.Attach(router_.get());
+  slot_stats_ = std::make_unique<SlotStats>(services_, *router_);
   return std::nullopt;
 }
 
@@ -89,18 +91,18 @@ void ClusterMode::ClaimKeys() {
   if (view.me().IsReplica()) return;
   SlotSet claimed;
   for (int slot = 0; slot < kSlotCount; ++slot) {
-    if (!host_->HasKeysIn(slot) || parts_.services.keyspace.hidden().Has(slot)) continue;
+    if (!host_->HasKeysIn(slot) || services_.data.dataset.keyspace.hidden().Has(slot)) continue;
     ClusterNode* owner = view.Owner(slot);
     if (owner == nullptr) claimed.Add(slot);
     if (owner == nullptr || owner == &view.me() || view.ImportingFrom(slot) != nullptr) continue;
-    parts_.services.log.Notice("I have keys for slot " + std::to_string(slot) +
-                               ", but the slot is assigned to another node. Setting it to importing state.");
+    services_.env.log.Notice("I have keys for slot " + std::to_string(slot) +
+                             ", but the slot is assigned to another node. Setting it to importing state.");
     view.SetImporting(slot, owner);
     view.WantSave();
   }
   if (claimed.Empty()) return;
-  parts_.services.log.Notice("I have keys for " + std::to_string(claimed.Count()) +
-                             " unassigned slots. Taking responsibility for them.");
+  services_.env.log.Notice("I have keys for " + std::to_string(claimed.Count()) +
+                           " unassigned slots. Taking responsibility for them.");
   cluster_->AddSlots(claimed);
 }
 
@@ -110,8 +112,8 @@ void ClusterMode::PrepareToFollow() {
   const ClusterNode* primary = cluster_->view().me().primary;
   if (primary == nullptr || !primary->HasAddress()) return;
   const NodeAddress& address = primary->address;
-  const bool is_tls = parts_.services.settings.tls_replication;
-  parts_.services.config.Adjust().replicaof = {address.ip, is_tls ? address.tls_port : address.tcp_port};
+  const bool is_tls = services_.env.settings.tls_replication;
+  services_.env.config.Adjust().replicaof = {address.ip, is_tls ? address.tls_port : address.tcp_port};
 }
 
 void ClusterMode::ReachAll() {
@@ -120,7 +122,7 @@ void ClusterMode::ReachAll() {
 
 void ClusterMode::Tick() {
   if (!is_started_) return;
-  const int64_t now_ms = parts_.services.pace.NowMs();
+  const int64_t now_ms = services_.env.pace.NowMs();
   if (now_ms - ticked_at_ms_ < kTickMs) return;
   ticked_at_ms_ = now_ms;
   cluster_->Tick();
@@ -142,29 +144,28 @@ void ClusterMode::EndTurn() {
 
 // Runs the requests again, which redirects them like new requests.
 void ClusterMode::SendOnWaiting() {
-  const Services& services = parts_.services;
   std::vector<Session*> leaving;
-  services.clients.ForEach([&](Session& session) {
+  services_.clients.registry.ForEach([&](Session& session) {
     if (session.blocked_client == nullptr || session.blocked_client->places.empty()) return;
     const BlockedClient& blocked = *session.blocked_client;
     const std::vector<Bytes> words(blocked.words.begin(), blocked.words.end());
     if (!router_->IsHere({session, *blocked.command, blocked.command->flags, words})) leaving.push_back(&session);
   });
-  if (!leaving.empty()) services.executor.StartRun();
+  if (!leaving.empty()) services_.execution.executor.StartRun();
   for (Session* session : leaving) {
     if (session->blocked_client == nullptr) continue;
     const Command& command = *session->blocked_client->command;
     const std::vector<std::string> request = session->blocked_client->words;
-    services.blocked_clients.Forget(*session);
-    services.executor.RunAgain(*session, command, std::vector<Bytes>(request.begin(), request.end()),
-                               Progress::Stage::kAgain);
-    services.clients.QueueUnblocked(*session);
+    services_.clients.blocked.Forget(*session);
+    services_.execution.executor.RunAgain(*session, command, std::vector<Bytes>(request.begin(), request.end()),
+                                          Progress::Stage::kAgain);
+    services_.clients.registry.QueueUnblocked(*session);
   }
 }
 
 void ClusterMode::DropLostChannels() {
   constexpr PubSubKind kKind = PubSubKind::kShardChannel;
-  PubSub& pubsub = parts_.services.pubsub;
+  PubSub& pubsub = services_.clients.pubsub;
   ClusterView& view = cluster_->view();
   const SlotSet lost_slots = view.TakeLostSlots();
   if (pubsub.TopicCount(kKind) == 0) return;
@@ -178,8 +179,8 @@ void ClusterMode::DropLostChannels() {
       pubsub.Unsubscribe(*session, kKind, name);
       const size_t left = session->subscriptions == nullptr ? 0 : session->subscriptions->Count(kKind);
       const std::string head = session->resp == RespVersion::kResp3 ? ">3" : "*3";
-      parts_.services.messages.Push(*session, head + "\r\n$12\r\nsunsubscribe\r\n$" + std::to_string(name.size()) +
-                                                  "\r\n" + name + "\r\n:" + std::to_string(left) + "\r\n");
+      services_.clients.messages.Push(*session, head + "\r\n$12\r\nsunsubscribe\r\n$" + std::to_string(name.size()) +
+                                                    "\r\n" + name + "\r\n:" + std::to_string(left) + "\r\n");
     }
   }
 }

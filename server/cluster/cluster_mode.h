@@ -24,15 +24,7 @@ class SlotStats;
 
 class ClusterMode {
  public:
-  struct Parts {
-    const Services& services;
-    const LateBound<Network>& network;
-    LateBound<const SlotRouter>& router;
-    CallObservers& observers;
-    const CurrentExecution& current_execution;
-    uint64_t random_seed;
-  };
-  explicit ClusterMode(const Parts& parts);
+  ClusterMode(const Services& services, uint64_t random_seed);
   ~ClusterMode();
   ClusterMode(const ClusterMode&) = delete;
   ClusterMode& operator=(const ClusterMode&) = delete;
@@ -79,7 +71,8 @@ class ClusterMode {
   // clients. Redis: the clients must subscribe again.
   void DropLostChannels();
 
-  const Parts parts_;
+  const Services& services_;
+  const uint64_t random_seed_;
   std::unique_ptr<ServerClusterHost> host_;
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<ClusterRouter> router_;

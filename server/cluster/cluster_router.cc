@@ -49,7 +49,7 @@ void AdvanceAsking(Session& session) {
 
 bool ClusterRouter::Exists(int db, Bytes key) const {
   const Entry* entry = parts_.keyspace[db].Find(key);
-  return entry != nullptr && !entry->IsExpired(parts_.clock.WallMs());
+  return entry != nullptr && !entry->IsExpired(parts_.env.clock.WallMs());
 }
 
 void ClusterRouter::AddKey(Wish& wish, Bytes key) const {
@@ -98,7 +98,7 @@ std::optional<int> ClusterRouter::SlotOf(const Command& command, std::span<const
 bool ClusterRouter::IsHere(const Request& request) const { return Find(request).verdict == Verdict::kHere; }
 
 ClusterRouter::Verdict ClusterRouter::WhileDown(const Request& request, const Wish& wish) const {
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   if (wish.is_channel) return settings.cluster_allow_pubsubshard_when_down ? Verdict::kHere : Verdict::kDown;
   if (!settings.cluster_allow_reads_when_down) return Verdict::kDown;
   return (request.flags & kWrite) != 0 ? Verdict::kDownForWrites : Verdict::kHere;
@@ -182,7 +182,7 @@ std::optional<int> ClusterRouter::CheckInScript(const Request& request) const {
 }
 
 std::optional<std::string> ClusterRouter::EndpointFor(const Session& session, const ClusterNode& node) const {
-  switch (parts_.settings.cluster_preferred_endpoint_type) {
+  switch (parts_.env.settings.cluster_preferred_endpoint_type) {
     case ClusterEndpointType::kIp:
       return IpFor(session, node);
     case ClusterEndpointType::kHostname:

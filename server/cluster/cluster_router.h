@@ -7,6 +7,7 @@
 #include "base/refusal.h"
 #include "server/cluster/cluster.h"
 #include "server/execution/slot_router.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -16,8 +17,7 @@ class Keyspace;
 class ClusterRouter final : public SlotRouter {
  public:
   struct Parts {
-    const Settings& settings;
-    const Clock& clock;
+    const Env& env;
     const Keyspace& keyspace;
     const Cluster& cluster;
   };

@@ -8,19 +8,21 @@
 #include "base/log.h"
 #include "base/pace.h"
 #include "datatypes/keyspace.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/pause.h"
 #include "server/clients/pubsub.h"
-#include "server/clients/server_phase.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/settings.h"
 #include "server/dataset/capture.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/dataset/lazy_free.h"
 #include "server/dataset/unit.h"
 #include "server/execution/services.h"
 #include "server/replication/replication.h"
 #include "server/runtime/host.h"
+#include "server/runtime/server_phase.h"
 
 namespace respite {
 
@@ -36,16 +38,16 @@ constexpr int64_t kForEver = int64_t{1} << 60;
 // --- The file.
 
 std::string ServerClusterHost::Path() const {
-  return services_.settings.folder->Resolve(services_.settings.cluster_config_file);
+  return services_.env.settings.folder->Resolve(services_.env.settings.cluster_config_file);
 }
 
 Result<std::string, std::string> ServerClusterHost::OpenFile() {
   const std::string path = Path();
-  if (services_.files.KindOf(path) == FileSystem::Kind::kAbsent) {
-    auto made = services_.files.Open(path, FileSystem::Mode::kAppend);
+  if (services_.env.files.KindOf(path) == FileSystem::Kind::kAbsent) {
+    auto made = services_.env.files.Open(path, FileSystem::Mode::kAppend);
     if (!made.ok()) return Failure("Can't open " + path + " in order to acquire a lock: " + IoErrorText(made.error()));
   }
-  auto lock = services_.files.Lock(path);
+  auto lock = services_.env.files.Lock(path);
   if (!lock.ok()) {
     if (lock.error() != EWOULDBLOCK) return Failure("Impossible to lock " + path + ": " + IoErrorText(lock.error()));
     return Failure("Sorry, the cluster configuration file " + path +
@@ -53,7 +55,7 @@ Result<std::string, std::string> ServerClusterHost::OpenFile() {
                    "different cluster configuration files.");
   }
   lock_ = std::move(lock).value();
-  auto text = ReadFile(services_.files, path, kLongestFile);
+  auto text = ReadFile(services_.env.files, path, kLongestFile);
   if (!text.ok()) return Failure("Loading the cluster node config from " + path + ": " + IoErrorText(text.error()));
   return std::move(text).value();
 }
@@ -64,44 +66,44 @@ Result<std::string, std::string> ServerClusterHost::OpenFile() {
 IoError ServerClusterHost::Write(const std::string& text, Durably durably) {
   const std::string path = Path();
   const std::string temporary = path + ".tmp";
-  auto file = services_.files.Open(temporary, FileSystem::Mode::kCreate);
+  auto file = services_.env.files.Open(temporary, FileSystem::Mode::kCreate);
   if (!file.ok()) return file.error();
   const IoProgress written = file.value()->Write(text);
   if (written.error != kNoError) return written.error;
   if (const IoError error = file.value()->Sync()) return error;
-  auto lock = services_.files.Lock(temporary);
+  auto lock = services_.env.files.Lock(temporary);
   if (!lock.ok()) return lock.error();
-  if (const IoError error = services_.files.Rename(temporary, path)) return error;
+  if (const IoError error = services_.env.files.Rename(temporary, path)) return error;
   lock_ = std::move(lock).value();
-  if (!is_name_unsynced_) renamed_at_ms_ = services_.pace.NowMs();
+  if (!is_name_unsynced_) renamed_at_ms_ = services_.env.pace.NowMs();
   is_name_unsynced_ = true;
   return durably == Durably::kSynced ? SyncName() : kNoError;
 }
 
 IoError ServerClusterHost::SyncName() {
   is_name_unsynced_ = false;
-  return services_.files.SyncDirectory(DirectoryOf(Path()));
+  return services_.env.files.SyncDirectory(DirectoryOf(Path()));
 }
 
 void ServerClusterHost::FinishSave() {
-  if (is_name_unsynced_ && services_.pace.NowMs() - renamed_at_ms_ >= kNameSyncMs) EndServerIf(SyncName());
+  if (is_name_unsynced_ && services_.env.pace.NowMs() - renamed_at_ms_ >= kNameSyncMs) EndServerIf(SyncName());
 }
 
 bool ServerClusterHost::Save(const ClusterView& view, Durably durably) {
-  const PortChoice port = services_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
+  const PortChoice port = services_.env.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
   return EndServerIf(Write(NodesFileText(view, port), durably));
 }
 
 bool ServerClusterHost::EndServerIf(IoError error) {
   if (error == kNoError) return true;
-  services_.log.Warning("Fatal: can't update cluster config file: " + IoErrorText(error));
-  if (services_.host) services_.host->Stop(1);
+  services_.env.log.Warning("Fatal: can't update cluster config file: " + IoErrorText(error));
+  if (services_.env.host) services_.env.host->Stop(1);
   return false;
 }
 
 // --- Replication.
 
-int64_t ServerClusterHost::Offset() const { return services_.data.history.offset; }
+int64_t ServerClusterHost::Offset() const { return services_.data.dataset.history.offset; }
 
 int64_t ServerClusterHost::DataAgeMs() const {
   const PrimaryLink& link = services_.replication.primary_link();
@@ -112,12 +114,12 @@ int64_t ServerClusterHost::DataAgeMs() const {
 
 bool ServerClusterHost::IsLinked() const { return services_.replication.role().is_linked; }
 
-bool ServerClusterHost::HasWholeData() const { return services_.data.history.IsWhole(); }
+bool ServerClusterHost::HasWholeData() const { return services_.data.dataset.history.IsWhole(); }
 
 // Does nothing for the same primary, except that CLUSTER REPLICATE makes a resting link connect again.
 void ServerClusterHost::Follow(const std::string& ip, int port, History::Owner owner) {
   WhenNobodyLoads([this, ip, port, owner] {
-    const auto& now = services_.settings.replicaof;
+    const auto& now = services_.env.settings.replicaof;
     const bool is_same = owner == History::Owner::kSame && now && now->host == ip && now->port == port;
     if (is_same) {
       PrimaryLink& link = services_.replication.primary_link();
@@ -135,15 +137,15 @@ void ServerClusterHost::Promote() {
 // Runs the task, but only after the turn if a snapshot of the primary is loading or a script takes long. The bus is
 // served meanwhile, and the data that they work with must not change.
 void ServerClusterHost::WhenNobodyLoads(std::function<void()> task) {
-  if (!services_.phase.IsMidTurn() || !services_.host) return task();
-  services_.host->Post(std::move(task));
+  if (!services_.env.phase.IsMidTurn() || !services_.env.host) return task();
+  services_.env.host->Post(std::move(task));
 }
 
 // --- Data and clients.
 
-bool ServerClusterHost::HasKeysIn(int slot) const { return services_.keyspace.CountIn(slot) != 0; }
+bool ServerClusterHost::HasKeysIn(int slot) const { return services_.data.dataset.keyspace.CountIn(slot) != 0; }
 
-bool ServerClusterHost::HasKeys() const { return !services_.keyspace.IsEmpty(); }
+bool ServerClusterHost::HasKeys() const { return !services_.data.dataset.keyspace.IsEmpty(); }
 
 void ServerClusterHost::DeleteKeysIn(int slot) {
   WhenNobodyLoads([this, slot] { GiveUpKeysIn(slot); });
@@ -153,15 +155,15 @@ void ServerClusterHost::DeleteKeysIn(int slot) {
 void ServerClusterHost::GiveUpKeysIn(int slot) {
   const ClusterView& view = services_.cluster.cluster()->view();
   if (view.Owner(slot) == &view.me() || view.ImportingFrom(slot) != nullptr) return;
-  for (int db = 0; db < services_.keyspace.Count(); ++db) GiveUpKeysIn(db, slot);
+  for (int db = 0; db < services_.data.dataset.keyspace.Count(); ++db) GiveUpKeysIn(db, slot);
 }
 
 void ServerClusterHost::GiveUpKeysIn(int db, int slot) {
-  Database& keys = services_.data.keyspace[db];
+  Database& keys = services_.data.dataset.keyspace[db];
   while (true) {
     const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerUnit);
     if (some.empty()) return;
-    Unit unit(services_.data, services_.clock.WallMs(), ExpiryRule::kBelieve);
+    Unit unit(services_.data.dataset, services_.env.clock.WallMs(), ExpiryRule::kBelieve);
     for (const std::string& key : some) unit.GiveUp(db, keys.Find(key));
     unit.Close(Unit::Bond::kApart);
   }
@@ -169,23 +171,23 @@ void ServerClusterHost::GiveUpKeysIn(int db, int slot) {
 
 void ServerClusterHost::DeleteAllKeys() {
   WhenNobodyLoads([this] {
-    services_.data.keyspace.hidden().Clear();
-    Capture taken = Capture::Take(services_.data);
+    services_.data.dataset.keyspace.hidden().Clear();
+    Capture taken = Capture::Take(services_.data.dataset);
     // Functions are kept.
-    if (services_.data.functions != nullptr) services_.data.functions->Exchange(taken.TakeFunctions());
-    services_.lazy_free.Free(std::move(taken), FreeMode::kLater);
+    if (services_.data.dataset.functions != nullptr) services_.data.dataset.functions->Exchange(taken.TakeFunctions());
+    services_.data.lazy_free.Free(std::move(taken), FreeMode::kLater);
   });
 }
 
-void ServerClusterHost::PauseWrites() { services_.pause.PauseWrites(Pause::kCluster); }
+void ServerClusterHost::PauseWrites() { services_.clients.pause.PauseWrites(Pause::kCluster); }
 
-void ServerClusterHost::ResumeWrites() { services_.pause.ResumeWrites(Pause::kCluster); }
+void ServerClusterHost::ResumeWrites() { services_.clients.pause.ResumeWrites(Pause::kCluster); }
 
 void ServerClusterHost::Deliver(PacketType type, const PublishBody& message) {
   if (type == PacketType::kPublishShard) {
-    services_.pubsub.PublishToShard(message.channel, message.message);
+    services_.clients.pubsub.PublishToShard(message.channel, message.message);
   } else {
-    services_.pubsub.Publish(message.channel, message.message);
+    services_.clients.pubsub.Publish(message.channel, message.message);
   }
 }
 

@@ -6,11 +6,14 @@
 
 #include "base/key_slot.h"
 #include "protocol/request_text.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/current_execution.h"
 #include "server/clients/pubsub.h"
 #include "server/cluster/cluster_view.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
 #include "server/execution/slot_router.h"
 #include "server/replication/replication.h"
@@ -24,29 +27,31 @@ constexpr Bytes kQueued = "+QUEUED\r\n";
 
 }  // namespace
 
-SlotStats::SlotStats(const Parts& parts) : parts_(parts) { AdoptSetting(); }
+SlotStats::SlotStats(const Services& services, const SlotRouter& router) : services_(services), router_(router) {
+  AdoptSetting();
+}
 
 SlotStats::~SlotStats() {
   if (is_on_) DetachAll();
 }
 
 void SlotStats::AdoptSetting() {
-  const bool was_on = std::exchange(is_on_, parts_.services.settings.cluster_slot_stats_enabled);
+  const bool was_on = std::exchange(is_on_, services_.env.settings.cluster_slot_stats_enabled);
   if (is_on_ == was_on) return;
   is_on_ ? AttachAll() : DetachAll();
 }
 
 void SlotStats::AttachAll() {
-  parts_.observers.Attach(*this);
-  parts_.services.data.journals.Attach(*this);
-  parts_.services.pubsub.OnShardMessage(
+  services_.execution.observers.Attach(*this);
+  services_.data.dataset.journals.Attach(*this);
+  services_.clients.pubsub.OnShardMessage(
       [this](Bytes channel, Bytes message, size_t receivers) { OnShardMessage(channel, message, receivers); });
 }
 
 void SlotStats::DetachAll() {
-  parts_.observers.Detach(*this);
-  parts_.services.data.journals.Detach(*this);
-  parts_.services.pubsub.OnShardMessage(nullptr);
+  services_.execution.observers.Detach(*this);
+  services_.data.dataset.journals.Detach(*this);
+  services_.clients.pubsub.OnShardMessage(nullptr);
   slot_ = kNoSlot;
   queued_ = {};
   streamed_bytes_ = 0;
@@ -78,7 +83,7 @@ void SlotStats::NoteQueued(const FinishedCall& call) {
 // Commands of a transaction or script are reported first. EXEC or EVAL is reported last, with the time and the reply
 // of all of them.
 void SlotStats::OnCall(const FinishedCall& call) {
-  Note(parts_.router.SlotOf(call.command, call.words).value_or(kNoSlot));
+  Note(router_.SlotOf(call.command, call.words).value_or(kNoSlot));
   if (call.depth != 0) {
     if (call.depth == 1 && !call.session.IsScript()) NoteQueued(call);
     return;
@@ -92,12 +97,12 @@ void SlotStats::OnCall(const FinishedCall& call) {
   figures.cpu_us += static_cast<uint64_t>(std::max<int64_t>(call.duration_us, 0));
   figures.bytes_in += RequestBytes(call.words) + queued.bytes + (is_exec ? kMultiBytes : 0);
   figures.bytes_out +=
-      call.reply_bytes + queued.count * kQueued.size() + streamed * parts_.services.replication.replicas().All().size();
+      call.reply_bytes + queued.count * kQueued.size() + streamed * services_.replication.replicas().All().size();
 }
 
 // Changes that the node makes by itself, such as removing expired keys, belong to no call of a client.
 void SlotStats::Append(const UnitEffects& effects) {
-  if (parts_.current_execution.command == nullptr) return;
+  if (services_.clients.current_execution.command == nullptr) return;
   for (size_t i = 0; i < effects.Count(); ++i) {
     if ((effects[i].targets & JournalEntry::kReplicas) != 0) streamed_bytes_ += effects[i].request.size();
   }

@@ -21,19 +21,13 @@ class SlotRouter;
 
 class SlotStats final : public CallObserver, public Journal {
  public:
-  struct Parts {
-    const Services& services;
-    const CurrentExecution& current_execution;
-    CallObservers& observers;
-    const SlotRouter& router;
-  };
   struct Figures {
     uint64_t cpu_us = 0;
     uint64_t bytes_in = 0;   // requests, each counted as an array of bulk strings
     uint64_t bytes_out = 0;  // replies, messages of shard channels, the stream to replicas
   };
 
-  explicit SlotStats(const Parts& parts);
+  SlotStats(const Services& services, const SlotRouter& router);
   ~SlotStats() override;
 
   // Applies a change of cluster-slot-stats-enabled. Earlier counts stay.
@@ -63,7 +57,8 @@ class SlotStats final : public CallObserver, public Journal {
   void AttachAll();
   void DetachAll();
 
-  const Parts parts_;
+  const Services& services_;
+  const SlotRouter& router_;
   bool is_on_ = false;
   std::vector<Figures> figures_;  // empty: nothing was counted
   // For the client's call that is under way: its slot, the queued commands of its transaction, and the bytes that it

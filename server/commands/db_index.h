@@ -5,6 +5,7 @@
 
 #include "datatypes/keyspace.h"
 #include "server/catalogue/refusals.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 
@@ -27,12 +28,12 @@ inline int DbNumber(Bytes word, const char* refusal, const char* refusal_of_rang
 }
 
 inline void CheckDb(const Call& call, int number) {
-  if (number < 0 || number >= call.services.keyspace.Count()) throw Refusal{refusals::kDbIndex};
+  if (number < 0 || number >= call.services.data.dataset.keyspace.Count()) throw Refusal{refusals::kDbIndex};
 }
 
 // Returns true for a cluster node without the setting cluster-databases, which refuses other databases as Redis does.
 inline bool IsConfinedToOneDb(const Call& call) {
-  return call.services.settings.cluster_enabled && call.services.keyspace.Count() == 1;
+  return call.services.env.settings.cluster_enabled && call.services.data.dataset.keyspace.Count() == 1;
 }
 
 // Parses a database number, and refuses one that does not exist.

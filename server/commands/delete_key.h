@@ -3,6 +3,7 @@
 
 #include "server/catalogue/dialect.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/lazy_free.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
@@ -13,20 +14,21 @@ constexpr FreeMode FreeLaterIf(bool lazily) { return lazily ? FreeMode::kLater :
 
 // Returns the event of a key that is deleted because it gets a deadline in the past.
 inline KeyEvent PastDeadlineEvent(const Call& call) {
-  return call.services.dialect.traits.past_deadlines_expire ? KeyEvent("expired") : KeyEvent("del");
+  return call.services.env.dialect.traits.past_deadlines_expire ? KeyEvent("expired") : KeyEvent("del");
 }
 
 // Deletes a key that gets a deadline in the past (EXPIRE, GETEX).
 inline void DeleteAsExpired(Call& call, KeyEdit& edit) {
-  const bool lazily = call.services.settings.lazyfree_lazy_expire;
-  call.services.lazy_free.Free(edit.Take(), FreeLaterIf(lazily));
+  const bool lazily = call.services.env.settings.lazyfree_lazy_expire;
+  call.services.data.lazy_free.Free(edit.Take(), FreeLaterIf(lazily));
   edit.Touched(PastDeadlineEvent(call));
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), edit.Key());
 }
 
 // Frees a value that was replaced by another one (RENAME, COPY).
 inline void FreeReplaced(Call& call, EntryPtr replaced) {
-  call.services.lazy_free.Free(std::move(replaced), FreeLaterIf(call.services.settings.lazyfree_lazy_server_del));
+  call.services.data.lazy_free.Free(std::move(replaced),
+                                    FreeLaterIf(call.services.env.settings.lazyfree_lazy_server_del));
 }
 
 // Replaces the value of `key`; null deletes the key (SUNIONSTORE, SORT with STORE). Redis: an existing key is not

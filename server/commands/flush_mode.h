@@ -11,7 +11,7 @@ namespace respite {
 
 // Without the argument, lazyfree-lazy-user-flush decides. `refusal` is the error for other or additional arguments.
 inline FreeMode TakeFlushMode(Call& call, const char* refusal) {
-  if (call.args.AtEnd()) return FreeLaterIf(call.services.settings.lazyfree_lazy_user_flush);
+  if (call.args.AtEnd()) return FreeLaterIf(call.services.env.settings.lazyfree_lazy_user_flush);
   const bool lazily = call.args.TakeToken("ASYNC");
   if ((!lazily && !call.args.TakeToken("SYNC")) || !call.args.AtEnd()) throw Refusal{refusal};
   return FreeLaterIf(lazily);

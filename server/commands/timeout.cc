@@ -14,7 +14,7 @@ int64_t TimeoutSeconds(const Call& call, Bytes word) {
   if (!seconds) throw Refusal{refusals::kTimeoutNotFloat};
   const long double timeout_ms = std::ceil(*seconds * 1000);
   if (timeout_ms > static_cast<long double>(std::numeric_limits<int64_t>::max())) {
-    const bool wraps = call.services.dialect.traits.huge_timeouts_are_negative;
+    const bool wraps = call.services.env.dialect.traits.huge_timeouts_are_negative;
     throw Refusal{wraps ? refusals::kTimeoutNegative : refusals::kTimeoutOutOfRange};
   }
   if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};

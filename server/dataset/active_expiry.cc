@@ -5,25 +5,25 @@
 namespace respite {
 
 void ActiveExpiry::StartRound(int hz) {
-  if (sleeps_ || parts_.removal.Now() != KeyRemoval::Answer::kYes) return;
-  parts_.expiry.StartRound(parts_.settings, hz);
+  if (sleeps_ || parts_.removal->Now() != KeyRemoval::Answer::kYes) return;
+  parts_.expiry.StartRound(parts_.env.settings, hz);
   Continue();
 }
 
 void ActiveExpiry::Continue() {
-  const KeyRemoval::Answer may_remove = parts_.removal.Now();
+  const KeyRemoval::Answer may_remove = parts_.removal->Now();
   if (sleeps_ || may_remove == KeyRemoval::Answer::kNo) return;
   if (may_remove == KeyRemoval::Answer::kLater) return ContinueInNextTurn();
   const Expiry::Slice slice = parts_.expiry.RunSlice();
-  parts_.latency.Note("expire-cycle", slice.elapsed_us);
+  parts_.env.latency.Note("expire-cycle", slice.elapsed_us);
   if (slice.outcome == Expiry::Outcome::kFinished) return;
-  if (!parts_.host) return Continue();
+  if (!parts_.env.host) return Continue();
   ContinueInNextTurn();
 }
 
 void ActiveExpiry::ContinueInNextTurn() {
   if (std::exchange(posted_, true)) return;
-  parts_.host->Post([this] {
+  parts_.env.host->Post([this] {
     posted_ = false;
     Continue();
   });

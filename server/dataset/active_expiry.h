@@ -7,6 +7,7 @@
 #include "server/config/settings.h"
 #include "server/dataset/expiry.h"
 #include "server/dataset/key_removal.h"
+#include "server/runtime/env.h"
 #include "server/runtime/host.h"
 #include "server/runtime/latency.h"
 
@@ -15,10 +16,8 @@ namespace respite {
 class ActiveExpiry {
  public:
   struct Parts {
-    const Settings& settings;
-    const KeyRemoval& removal;
-    const LateBound<Host>& host;
-    LatencyMonitor& latency;
+    const Env& env;
+    const LateBound<const KeyRemoval>& removal;
     Expiry& expiry;
   };
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}

@@ -39,14 +39,14 @@ int64_t RoundUs(int tenacity) {
 }  // namespace
 
 Eviction::Eviction(const Parts& parts)
-    : parts_(parts), pool_(parts.data.keyspace, parts.settings, parts.data.usage, parts.data.random) {}
+    : parts_(parts), pool_(parts.data.keyspace, parts.env.settings, parts.data.usage, parts.data.random) {}
 
 size_t Eviction::UncountedBytes() const {
   return parts_.data.journals.BufferedBytes() + parts_.lazy_free_thread.PendingBytes() + script_bytes_();
 }
 
 size_t Eviction::ExcessBytes() const {
-  const size_t limit = parts_.settings.maxmemory;
+  const size_t limit = parts_.env.settings.maxmemory;
   const size_t used = parts_.memory.UsedBytes();
   if (limit == 0 || used <= limit) return 0;
   const size_t excess = used - limit;
@@ -54,16 +54,16 @@ size_t Eviction::ExcessBytes() const {
   return excess > uncounted ? excess - uncounted : 0;
 }
 
-bool Eviction::LacksMemory() const { return parts_.settings.maxmemory != 0 && lacks_memory_; }
+bool Eviction::LacksMemory() const { return parts_.env.settings.maxmemory != 0 && lacks_memory_; }
 
 void Eviction::BeforeCommand() {
   // Clients that are served in the middle of a command must not change the result for that command.
-  if (parts_.removal.Now() == KeyRemoval::Answer::kLater) return;
+  if (parts_.removal->Now() == KeyRemoval::Answer::kLater) return;
   lacks_memory_ = MakeRoom() == Outcome::kFailed;
 }
 
 Eviction::Outcome Eviction::MakeRoom() {
-  if (parts_.removal.Now() != KeyRemoval::Answer::kYes) return Outcome::kWithin;
+  if (parts_.removal->Now() != KeyRemoval::Answer::kYes) return Outcome::kWithin;
   Outcome outcome = Outcome::kWithin;
   if (ExcessBytes() != 0) {
     parts_.blocks.Clear();
@@ -75,12 +75,12 @@ Eviction::Outcome Eviction::MakeRoom() {
 }
 
 Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   if (settings.maxmemory_policy == EvictionPolicy::kNoEviction) return Outcome::kFailed;
-  LatencyWatch watch(parts_.latency, "eviction-cycle");
-  const int64_t started_us = parts_.pace.NowUs();
+  LatencyWatch watch(parts_.env.latency, "eviction-cycle");
+  const int64_t started_us = parts_.env.pace.NowUs();
   const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
-  Unit unit(parts_.data, parts_.clock.WallMs(), ExpiryRule::kPurge);
+  Unit unit(parts_.data, parts_.env.clock.WallMs(), ExpiryRule::kPurge);
   Outcome outcome = Outcome::kWithin;
   // Counts only freed values. Messages about an evicted key also use memory, so counting them would cause more
   // evictions.
@@ -92,7 +92,7 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
       break;
     }
     EvictOne(unit, *choice);
-    if (keys % kKeysPerLook != 0 || parts_.pace.NowUs() - started_us <= allowed_us) continue;
+    if (keys % kKeysPerLook != 0 || parts_.env.pace.NowUs() - started_us <= allowed_us) continue;
     outcome = Outcome::kRunning;
     StartInNextTurn();
     break;
@@ -101,7 +101,7 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
 }
 
 void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
-  LatencyWatch watch(parts_.latency, "eviction-del");
+  LatencyWatch watch(parts_.env.latency, "eviction-del");
   if (choice.entry->IsExpired(unit.now_ms())) {
     const int64_t before = parts_.memory.ReachableBytes();
     unit.Purge(choice.db, choice.entry);
@@ -110,27 +110,27 @@ void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
     if (freed_bytes > 0) freed_bytes_ += static_cast<size_t>(freed_bytes);
   } else {
     const uint64_t before = parts_.lazy_free.EvictedBytes();
-    unit.Evict(choice.db, choice.entry, parts_.settings.lazyfree_lazy_eviction ? Bytes("UNLINK") : Bytes("DEL"));
+    unit.Evict(choice.db, choice.entry, parts_.env.settings.lazyfree_lazy_eviction ? Bytes("UNLINK") : Bytes("DEL"));
     freed_bytes_ += parts_.lazy_free.EvictedBytes() - before;
   }
   unit.Close();  // each key is propagated separately
 }
 
 void Eviction::StartInNextTurn() {
-  if (!parts_.host || std::exchange(posted_, true)) return;
-  parts_.host->Post([this] {
+  if (!parts_.env.host || std::exchange(posted_, true)) return;
+  parts_.env.host->Post([this] {
     posted_ = false;
     MakeRoom();
   });
 }
 
 void Eviction::NoteOutcome(Outcome outcome) {
-  ServerStats& stats = parts_.stats;
+  ServerStats& stats = parts_.env.stats;
   int64_t& since_us = stats.eviction_exceeded_since_us;
   if (outcome != Outcome::kWithin) {
-    if (since_us == 0) since_us = parts_.pace.NowUs();
+    if (since_us == 0) since_us = parts_.env.pace.NowUs();
   } else if (since_us != 0) {
-    stats.eviction_exceeded_us += static_cast<uint64_t>(parts_.pace.NowUs() - since_us);
+    stats.eviction_exceeded_us += static_cast<uint64_t>(parts_.env.pace.NowUs() - since_us);
     since_us = 0;
   }
 }

@@ -17,6 +17,7 @@
 #include "base/late_bound.h"
 #include "server/dataset/eviction_pool.h"
 #include "server/dataset/unit.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -35,18 +36,13 @@ struct Settings;
 class Eviction {
  public:
   struct Parts {
-    const Settings& settings;
-    const Clock& clock;
-    const Pace& pace;
-    const LateBound<Host>& host;
+    const Env& env;
     Dataset& data;
-    const KeyRemoval& removal;
+    const LateBound<const KeyRemoval>& removal;
     const LazyFree& lazy_free;
     const LazyFreeThread& lazy_free_thread;
     const MemoryGauge& memory;
     BlockPool& blocks;
-    ServerStats& stats;
-    LatencyMonitor& latency;
   };
   explicit Eviction(const Parts& parts);
 

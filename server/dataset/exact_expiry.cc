@@ -83,7 +83,7 @@ void ExactExpiry::Collect(int db) {
 
 std::optional<ExactExpiry::Earliest> ExactExpiry::FindEarliest() const {
   std::optional<Earliest> earliest;
-  if (removal_.Now() != KeyRemoval::Answer::kYes) return earliest;
+  if (removal_->Now() != KeyRemoval::Answer::kYes) return earliest;
   for (int db = 0; db < data_.keyspace.Count(); ++db) {
     VisitTimed(db, [&](const Entry& entry, int64_t deadline_ms, bool is_field) {
       const auto place = std::tuple(deadline_ms, db, entry.Key());
@@ -96,7 +96,7 @@ std::optional<ExactExpiry::Earliest> ExactExpiry::FindEarliest() const {
 }
 
 int64_t ExactExpiry::NextDueMs() const {
-  if (IsEmpty() || removal_.Now() != KeyRemoval::Answer::kYes) return Timers::kNever;
+  if (IsEmpty() || removal_->Now() != KeyRemoval::Answer::kYes) return Timers::kNever;
   return Front().wall_ms - (clock_.WallUs() - clock_.MonotonicUs()) / 1000;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/late_bound.h"
 #include "server/dataset/dataset.h"
 #include "server/dataset/key_removal.h"
 #include "server/runtime/timers.h"
@@ -16,7 +17,7 @@ namespace respite {
 
 class ExactExpiry final : public Timers::Source {
  public:
-  ExactExpiry(Dataset& data, const Clock& clock, const KeyRemoval& removal)
+  ExactExpiry(Dataset& data, const Clock& clock, const LateBound<const KeyRemoval>& removal)
       : data_(data), clock_(clock), removal_(removal) {}
 
   // From now on, removes each key and field with a deadline up to this wall time at its deadline. Ignores deadlines
@@ -67,7 +68,7 @@ class ExactExpiry final : public Timers::Source {
 
   Dataset& data_;
   const Clock& clock_;
-  const KeyRemoval& removal_;
+  const LateBound<const KeyRemoval>& removal_;
   int64_t until_wall_ms_ = 0;
   // A million keys are sorted once, which is faster than a heap.
   std::vector<Deadline> planned_;   // sorted, next one last

@@ -58,14 +58,14 @@ void LazyFree::Free(EntryPtr entry, FreeMode mode) {
 }
 
 void LazyFree::Expired(EntryPtr entry) {
-  LatencyWatch watch(parts_.latency, "expire-del");
-  Free(std::move(entry), parts_.settings.lazyfree_lazy_expire ? FreeMode::kLater : FreeMode::kNow);
+  LatencyWatch watch(parts_.env.latency, "expire-del");
+  Free(std::move(entry), parts_.env.settings.lazyfree_lazy_expire ? FreeMode::kLater : FreeMode::kNow);
   entry.reset();  // inside the scope of `watch`
 }
 
 void LazyFree::Evicted(EntryPtr entry) {
   const int64_t before = parts_.memory.ReachableBytes();
-  Free(std::move(entry), parts_.settings.lazyfree_lazy_eviction ? FreeMode::kLater : FreeMode::kNow);
+  Free(std::move(entry), parts_.env.settings.lazyfree_lazy_eviction ? FreeMode::kLater : FreeMode::kNow);
   entry.reset();
   // The background thread frees memory concurrently, and its counters lag.
   const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
@@ -74,13 +74,13 @@ void LazyFree::Evicted(EntryPtr entry) {
 
 void LazyFree::Overwritten(BlobRef value) {
   const size_t bytes = value.UsedBytes();
-  if (parts_.settings.lazyfree_lazy_server_del && bytes >= kFreeLaterFrom)
+  if (parts_.env.settings.lazyfree_lazy_server_del && bytes >= kFreeLaterFrom)
     parts_.lazy_free_thread.Free(std::move(value), 1, bytes);
 }
 
 void LazyFree::Overwritten(std::unique_ptr<Object> value) {
   const size_t elements = value->Size();
-  const bool is_lazy = parts_.settings.lazyfree_lazy_server_del && elements >= kFreeLaterFromElements;
+  const bool is_lazy = parts_.env.settings.lazyfree_lazy_server_del && elements >= kFreeLaterFromElements;
   if (!is_lazy && elements < kGiantElements) return;
   const size_t bytes = value->UsedBytes(kSamples);
   parts_.lazy_free_thread.Free(std::move(value), is_lazy ? 1 : 0, bytes);
@@ -89,7 +89,7 @@ void LazyFree::Overwritten(std::unique_ptr<Object> value) {
 // If several databases are flushed together, the estimate of the first covers all of them; the sum is correct.
 size_t LazyFree::EstimateBytes(const Database& content) const {
   const size_t used_bytes = parts_.memory.UsedBytes();
-  const size_t other_bytes = parts_.stats.startup_memory_bytes + parts_.lazy_free_thread.PendingBytes();
+  const size_t other_bytes = parts_.env.stats.startup_memory_bytes + parts_.lazy_free_thread.PendingBytes();
   const size_t data_bytes = used_bytes > other_bytes ? used_bytes - other_bytes : 0;
   const double guess = GuessBytes(content);
   double all = guess;
@@ -101,7 +101,7 @@ void LazyFree::Free(Database content, FreeMode mode) {
   const size_t keys = content.Size();
   if (keys == 0) return;
   const bool is_giant =
-      keys >= kGiantElements || parts_.memory.UsedBytes() >= parts_.stats.startup_memory_bytes + kGiantBytes;
+      keys >= kGiantElements || parts_.memory.UsedBytes() >= parts_.env.stats.startup_memory_bytes + kGiantBytes;
   if (mode == FreeMode::kNow && !is_giant) return;
   const size_t bytes = EstimateBytes(content);
   if (mode == FreeMode::kLater) {

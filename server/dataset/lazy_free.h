@@ -12,6 +12,7 @@
 #include "server/dataset/lazy_free_thread.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/dataset/unit.h"
+#include "server/runtime/env.h"
 #include "server/runtime/latency_watch.h"
 #include "server/runtime/stats.h"
 
@@ -22,11 +23,9 @@ enum class FreeMode : uint8_t { kNow, kLater };
 class LazyFree final : public Disposal {
  public:
   struct Parts {
-    const Settings& settings;
+    const Env& env;
     const Keyspace& keyspace;
     const MemoryGauge& memory;
-    const ServerStats& stats;
-    LatencyMonitor& latency;
     LazyFreeThread& lazy_free_thread;
   };
   explicit LazyFree(Parts parts) : parts_(parts) {}

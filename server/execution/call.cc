@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "server/clients/blocked_clients.h"
+#include "server/clients/client_subsystem.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/runtime/host.h"
@@ -10,17 +12,18 @@
 namespace respite {
 
 void Call::Wait(const BlockCondition& awaited) {
-  if (!services.executor.MayWait()) return awaited.answer(reply, services, session);
-  services.blocked_clients.Block(session, command, args.Words(), awaited);
+  if (!services.execution.executor.MayWait()) return awaited.answer(reply, services, session);
+  services.clients.blocked.Block(session, command, args.Words(), awaited);
 }
 
 bool Call::MayContinueLater() const {
-  return services.executor.MayWait() && session.replies.IsOn() && static_cast<bool>(services.host);
+  return services.execution.executor.MayWait() && session.replies.IsOn() && static_cast<bool>(services.env.host);
 }
 
 uint64_t Call::LongestText() const {
   constexpr uint64_t kEver = UINT32_MAX;  // an entry stores its size in 32 bits
-  return unit.RepeatsRecord() ? kEver : std::min(kEver, static_cast<uint64_t>(services.settings.proto_max_bulk_len));
+  return unit.RepeatsRecord() ? kEver
+                              : std::min(kEver, static_cast<uint64_t>(services.env.settings.proto_max_bulk_len));
 }
 
 }  // namespace respite

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "server/execution/call_observer.h"
+#include "server/runtime/env.h"
 #include "server/runtime/latency.h"
 
 namespace respite {
@@ -11,8 +12,7 @@ struct Settings;
 class CommandLatency final : public CallObserver {
  public:
   struct Parts {
-    const Settings& settings;
-    LatencyMonitor& latency;
+    const Env& env;
     CallObservers& observers;
   };
   explicit CommandLatency(const Parts& parts) : parts_(parts) { AdoptThreshold(); }

@@ -37,20 +37,20 @@ constexpr CommandLog::Subject kLargeReply = {
 }  // namespace
 
 void CommandLog::AdoptLimit() {
-  const int64_t from = parts_.settings.*subject_.from;
+  const int64_t from = parts_.env.settings.*subject_.from;
   if (from < 0) return parts_.observers.Detach(*this);
   parts_.observers.Attach(*this, subject_.limits(from));
 }
 
 void CommandLog::Trim() {
-  const auto most = static_cast<size_t>(std::max<int64_t>(parts_.settings.*subject_.max_records, 0));
+  const auto most = static_cast<size_t>(std::max<int64_t>(parts_.env.settings.*subject_.max_records, 0));
   while (records_.size() > most) records_.pop_back();
 }
 
 void CommandLog::OnCall(const FinishedCall& call) {
   if (call.command.Is(kSkipSlowlog)) return;
-  const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
-  if (traits.logs_of_length_zero_stay && parts_.settings.*subject_.max_records <= 0) return;
+  const DialectTraits& traits = DialectOf(parts_.env.settings.emulate).traits;
+  if (traits.logs_of_length_zero_stay && parts_.env.settings.*subject_.max_records <= 0) return;
   Session& client = traits.scripts_commands_have_client ? call.session.Caller() : call.session;
   records_.push_front({.id = next_id_++,
                        .unix_time_s = parts_.current_execution.WallMs() / 1000,

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "server/execution/call_observer.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -20,7 +21,7 @@ struct Settings;
 class CommandLog final : public CallObserver {
  public:
   struct Parts {
-    const Settings& settings;
+    const Env& env;
     const CurrentExecution& current_execution;
     CallObservers& observers;
   };

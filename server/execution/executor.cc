@@ -114,14 +114,14 @@ bool Executor::MayWait() const {
 
 void Executor::StartRun() {
   TakeTime(lap_.Begin());
-  current_execution_.wall_base_us = parts_.clock.WallUs() - current_execution_.last_us;
+  current_execution_.wall_base_us = parts_.env.clock.WallUs() - current_execution_.last_us;
 }
 
 void Executor::ReadTime() { TakeTime(lap_.NowUs()); }
 
 void Executor::TakeTime(int64_t pace_us) {
   current_execution_.pace_us = pace_us;
-  current_execution_.last_us = parts_.clock.MonotonicUsAt(current_execution_.pace_us);
+  current_execution_.last_us = parts_.env.clock.MonotonicUsAt(current_execution_.pace_us);
 }
 
 void Executor::LetTimePass() {
@@ -130,9 +130,9 @@ void Executor::LetTimePass() {
 }
 
 const Command* Executor::Resolve(std::span<const Bytes> words) const {
-  const Command* command = parts_.commands.Find(words[0]);
+  const Command* command = parts_.env.commands.Find(words[0]);
   if (command == nullptr || command->subcommands.empty() || words.size() < 2) return command;
-  return parts_.commands.FindSub(*command, words[1]);
+  return parts_.env.commands.FindSub(*command, words[1]);
 }
 
 // Returns whether requests were already accepted by another server: the primary, or a cluster node that sends slots.
@@ -147,7 +147,7 @@ inline SlotRouter::Request Executor::RequestOf(const Passage& passage) {
 // Other servers use original command names and may have any version. So commands that rename-command removed are still
 // found, but only those that streams may contain, because a node that sends slots is also a client.
 const Command* Executor::FindForRecord(std::span<const Bytes> words) const {
-  const Command* const command = parts_.commands.FindHidden(words);
+  const Command* const command = parts_.env.commands.FindHidden(words);
   return command != nullptr && BelongsIntoStreams(*command) ? command : nullptr;
 }
 
@@ -177,7 +177,7 @@ Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
 inline ExpiryRule Executor::RuleFor(const Session& session) const {
   if (RepeatsRecords(session)) return ExpiryRule::kBelieve;
   if (parts_.role.is_replica) return ExpiryRule::kHide;
-  if (!parts_.settings.import_mode) [[likely]]
+  if (!parts_.env.settings.import_mode) [[likely]]
     return parts_.pause.Rule();
   return session.import_source ? ExpiryRule::kBelieve : ExpiryRule::kHide;
 }
@@ -192,7 +192,7 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::KeepLimits(Passage& passage) {
   if (!parts_.tracking.Empty()) parts_.tracking.KeepWithinLimit();
   if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(&passage.session);
-  if (parts_.settings.maxmemory != 0) parts_.eviction.BeforeCommand();
+  if (parts_.env.settings.maxmemory != 0) parts_.eviction.BeforeCommand();
   if (passage.session.closing) return Outcome::kDone;  // evicted, or invalidations exceeded its output limit
   return std::nullopt;
 }
@@ -360,7 +360,7 @@ void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) {
   unit.Close(passage.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
   if (passage.session.blocked_client == nullptr) passage.session.history_offset = parts_.data.history.offset;
   if (unit.Changes() == 0 || !unit.Recorded()) return;
-  passage.session.journaled_bytes = parts_.durability.JournaledBytes();
+  passage.session.journaled_bytes = parts_.durability->JournaledBytes();
 }
 
 // A replayed record may have options that clients of this dialect may not use.
@@ -411,10 +411,10 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
 
 // Records the command under its original name, regardless of rename-command.
 void Executor::Record(Call& call, const Passage& passage) {
-  if (!parts_.commands.HasRenamed()) return call.unit.Record(call.db.Index(), call.effect, passage.words);
+  if (!parts_.env.commands.HasRenamed()) return call.unit.Record(call.db.Index(), call.effect, passage.words);
   const Command& named = call.command.parent == nullptr ? call.command : *call.command.parent;
   std::vector<Bytes> words(passage.words.begin(), passage.words.end());
-  if (parts_.commands.Renamed(named.full_name) == &named) words[0] = named.full_name;
+  if (parts_.env.commands.Renamed(named.full_name) == &named) words[0] = named.full_name;
   call.unit.Record(call.db.Index(), call.effect, words);
 }
 
@@ -454,7 +454,7 @@ void Executor::Reject(const Passage& passage, const Refusal& refusal) {
 
 void Executor::CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error, size_t reply_start) {
   if (std::exchange(session.replica->output_is_stream, false) || session.out.Size() <= reply_start) return;
-  Logger& log = parts_.services.log;
+  Logger& log = parts_.services.env.log;
   const std::string name(command == nullptr ? Bytes("<unknown>") : Bytes(command->full_name));
   if (!error.empty()) {
     log.Warning("== CRITICAL == This master is sending an error to its replica: '" + std::string(error) +
@@ -467,9 +467,9 @@ void Executor::CloseReplicaThatGotReply(Session& session, const Command* command
 }
 
 Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
-  const Command* container = parts_.commands.Find(words[0]);
+  const Command* container = parts_.env.commands.Find(words[0]);
   if (container != nullptr) return refusals::UnknownSubcommand(*container, words[1]);
-  return refusals::UnknownCommand(words, parts_.commands.dialect().traits);
+  return refusals::UnknownCommand(words, parts_.env.commands.dialect().traits);
 }
 
 void Executor::ApplyReplyMode(Session& session, size_t reply_start) {

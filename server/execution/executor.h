@@ -29,6 +29,7 @@
 #include "server/execution/request_faults.h"
 #include "server/execution/slot_router.h"
 #include "server/execution/stats_recorder.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -57,9 +58,7 @@ class WatchedKeys;
 class Executor final : public RequestRunner {
  public:
   struct Parts {
-    const Settings& settings;
-    const Clock& clock;
-    const Pace& pace;
+    const Env& env;
     const Services& services;  // for handlers
     CurrentExecution& current_execution;
     HttpGuard& http_guard;
@@ -76,15 +75,14 @@ class Executor final : public RequestRunner {
     ClientFaults& client_faults;
     const RequestFaultsPort& faults;
     const LateBound<ReplyEditor>& reply_editor;
-    CommandTable& commands;
     ScriptRunner& scripts;
-    const Durability& durability;
+    const LateBound<const Durability>& durability;
     const Role& role;
     StatsRecorder& stats_recorder;
     CallObservers& observers;
   };
   explicit Executor(const Parts& parts)
-      : parts_(parts), current_execution_(parts.current_execution), lap_(parts.pace) {}
+      : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.pace) {}
 
   // Reads the clocks again. Called before a series of requests.
   void StartRun() override;

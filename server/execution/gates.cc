@@ -4,12 +4,12 @@
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
-#include "server/clients/server_phase.h"
 #include "server/config/named_traits.h"
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
 #include "server/execution/durability.h"
 #include "server/execution/script_runner.h"
+#include "server/runtime/server_phase.h"
 
 namespace respite {
 
@@ -118,7 +118,7 @@ bool BelongsIntoStreams(const Command& command) {
 [[gnu::always_inline]] inline void Gates::ProtectedCommand(const Request& request) const {
   if (!request.command.Is(kProtected)) return;
   const auto guard = GuardOf(request.command.Spec().protection);
-  const Permission permission = parts_.settings.*guard.permission;
+  const Permission permission = parts_.env.settings.*guard.permission;
   const bool is_local = request.session.addresses.IsLocal();
   if (permission == Permission::kAlways || (permission == Permission::kLocalConnections && is_local)) return;
   throw Refusal{guard.refusal};
@@ -157,7 +157,7 @@ bool BelongsIntoStreams(const Command& command) {
 
 // Queued commands also use memory. Redis: of the commands that are not queued only EXEC, DISCARD, QUIT and RESET pass.
 [[gnu::always_inline]] inline void Gates::Memory(const Request& request) const {
-  if (parts_.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
+  if (parts_.env.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
   const TransactionRole role = request.command.Spec().transaction;
   const bool leaves = role == TransactionRole::kLeaves || role == TransactionRole::kExecutes;
   const bool queued = request.session.InTransaction() && !leaves;
@@ -194,9 +194,9 @@ bool BelongsIntoStreams(const Command& command) {
 }
 
 [[gnu::always_inline]] inline void Gates::StillLoading(const Request& request) const {
-  const bool is_refused = parts_.phase.IsLoading() ? !AllHave(request, kLoading)
-                                                   : parts_.phase.load() == ServerPhase::Load::kAsync &&
-                                                         (request.flags & kNoAsyncLoading) != 0;
+  const bool is_refused = parts_.env.phase.IsLoading() ? !AllHave(request, kLoading)
+                                                       : parts_.env.phase.load() == ServerPhase::Load::kAsync &&
+                                                             (request.flags & kNoAsyncLoading) != 0;
   if (!is_refused) return;
   if (parts_.scripts.Busy() && request.command.Is(kAllowBusy)) return;  // it may kill a slow script of the file
   throw refusals::IsLoading(Named());
@@ -215,12 +215,12 @@ bool BelongsIntoStreams(const Command& command) {
   throw Refusal{refusals::kReplicaWithoutKeys};
 }
 
-const DialectTraits& Gates::Traits() const { return DialectOf(parts_.settings.emulate).traits; }
+const DialectTraits& Gates::Traits() const { return DialectOf(parts_.env.settings.emulate).traits; }
 
-DialectTraits Gates::Named() const { return NamedTraits(parts_.settings); }
+DialectTraits Gates::Named() const { return NamedTraits(parts_.env.settings); }
 
 std::optional<Refusal> Gates::DiskTrouble(DiskUser user) const {
-  const auto trouble = parts_.durability.Troubled();
+  const auto trouble = parts_.durability->Troubled();
   if (!trouble) return std::nullopt;
   const bool is_script = user == DiskUser::kScript;
   if (trouble->place == Durability::Trouble::Place::kSnapshot) {
@@ -231,13 +231,13 @@ std::optional<Refusal> Gates::DiskTrouble(DiskUser user) const {
 }
 
 std::optional<Refusal> Gates::ToPrimary(const Session& session) const {
-  const auto& primary = parts_.settings.replicaof;
+  const auto& primary = parts_.env.settings.replicaof;
   if (!session.identity.follows_redirects || !primary || parts_.router) return std::nullopt;
   return Refusal{.text = "REDIRECT " + primary->host + ":" + std::to_string(primary->port), .is_redirect = true};
 }
 
 bool Gates::LacksReplicas() const {
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   return settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag != 0 && !parts_.role.is_replica &&
          parts_.role.good_replicas < settings.min_replicas_to_write;
 }

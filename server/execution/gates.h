@@ -12,6 +12,7 @@
 #include "server/clients/session.h"
 #include "server/execution/gate_rules.h"
 #include "server/execution/slot_router.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -54,13 +55,12 @@ bool BelongsIntoStreams(const Command& command);
 class Gates {
  public:
   struct Parts {
-    const Settings& settings;
+    const Env& env;
     const Eviction& eviction;
     const Users& users;
     Permissions& permissions;
     const ScriptRunner& scripts;
-    const ServerPhase& phase;
-    const Durability& durability;
+    const LateBound<const Durability>& durability;
     const Role& role;
     const LateBound<const SlotRouter>& router;
   };
@@ -79,12 +79,12 @@ class Gates {
   // Returns whether there are too few replicas for writes (min-replicas-to-write).
   bool LacksReplicas() const;
   // Returns whether this is a replica on which clients may only read.
-  bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.settings); }
+  bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }
   // On a replica, returns the redirection to the primary if the client follows redirections. Returns nullopt on cluster
   // nodes, which redirect by slot.
   std::optional<Refusal> ToPrimary(const Session& session) const;
   // Returns whether the data may be stale and replica-serve-stale-data forbids serving it.
-  bool IsStale() const { return parts_.role.IsStale(parts_.settings); }
+  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }
 
  private:
   using GateMember = void (Gates::*)(const Request& request) const;

@@ -10,12 +10,12 @@
 namespace respite {
 
 void HttpGuard::Abort(Session& session) {
-  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t now_ms = parts_.env.pace.NowMs();
   if (logged_ms_ == kNever || now_ms - logged_ms_ > kQuietMs) {
     logged_ms_ = now_ms;
     // Redis: shows every Unix socket under this name here.
     const std::string peer = session.addresses.unix_socket ? "/unixsocket:0" : WithoutBrackets(session.addresses.peer);
-    parts_.log.Warning(
+    parts_.env.log.Warning(
         "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is "
         "likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. "
         "Connection from " +

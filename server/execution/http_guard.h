@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/bytes.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -16,8 +17,7 @@ struct Session;
 class HttpGuard {
  public:
   struct Parts {
-    const Pace& pace;
-    Logger& log;
+    const Env& env;
     Clients& clients;
   };
   explicit HttpGuard(const Parts& parts) : parts_(parts) {}

@@ -65,7 +65,7 @@ std::string Monitors::Line(const Session& session, std::span<const Bytes> words)
 
 std::string Monitors::PeerOf(const Session& session) const {
   if (session.IsScript()) return "lua";
-  return session.addresses.unix_socket ? "unix:" + parts_.settings.unixsocket : session.addresses.peer;
+  return session.addresses.unix_socket ? "unix:" + parts_.env.settings.unixsocket : session.addresses.peer;
 }
 
 }  // namespace respite

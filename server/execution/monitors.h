@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "server/execution/call_observer.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -18,7 +19,7 @@ struct Settings;
 class Monitors final : public CallObserver {
  public:
   struct Parts {
-    const Settings& settings;
+    const Env& env;
     const CurrentExecution& current_execution;
     Clients& clients;
     ClientLimits& limits;

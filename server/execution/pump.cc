@@ -10,9 +10,9 @@
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
-#include "server/clients/server_phase.h"
 #include "server/config/settings.h"
 #include "server/execution/executor.h"
+#include "server/runtime/server_phase.h"
 #include "server/runtime/stats.h"
 
 namespace respite {
@@ -36,7 +36,7 @@ constexpr int64_t kLongestArgument = UINT32_MAX;
 Pump::Outcome Pump::Run(Session& session) {
   StartRun();
   const uint64_t messages = parts_.clients.MessageCount();
-  const Outcome outcome = parts_.phase.HasStopped() ? Outcome::kClosing : RunAll(session);
+  const Outcome outcome = parts_.env.phase.HasStopped() ? Outcome::kClosing : RunAll(session);
   EndRun();
   batch_.Clear();
   session.in.SaveRest();
@@ -49,8 +49,8 @@ Pump::Outcome Pump::Run(Session& session) {
 void Pump::StartRun() {
   parts_.executor.StartRun();
   pipeline_began_us_ = kNoRequestYet;
-  if (parts_.stats.turns == turn_) return;
-  turn_ = parts_.stats.turns;
+  if (parts_.env.stats.turns == turn_) return;
+  turn_ = parts_.env.stats.turns;
   pipelines_us_ = 0;
 }
 
@@ -113,7 +113,8 @@ Pump::Outcome Pump::RunGroups(Session& session) {
 RequestParser::Status Pump::ParseGroup(Session& session) {
   batch_.Clear();
   // Requests that the primary has accepted must also be accepted here.
-  const int64_t most = session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.settings.proto_max_bulk_len;
+  const int64_t most =
+      session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.env.settings.proto_max_bulk_len;
   const RequestLimits limits{.max_bulk_bytes = std::min(most, kLongestArgument),
                              .authenticated = session.authenticated || !parts_.users.LoginRequired()};
   // Before login requests are parsed one by one, because AUTH changes the limits. A large argument ends a group,
@@ -169,11 +170,11 @@ void Pump::NoteApplied(Session& session, size_t next) {
 
 void Pump::FailProtocol(Session& session) {
   std::string text = refusals::Protocol(session.in.Error()).text;
-  parts_.stats.CountError(text);
+  parts_.env.stats.CountError(text);
   if (session.replies.IsOn()) Reply(session.out, session.resp).Error(text);
-  const UserData user_data = parts_.settings.hide_user_data_from_log ? UserData::kHidden : UserData::kShown;
-  if (parts_.log.Shows(LogLevel::kVerbose)) {
-    parts_.log.Verbose(ProtocolErrorText(session, parts_.current_execution.NowMs(), user_data));
+  const UserData user_data = parts_.env.settings.hide_user_data_from_log ? UserData::kHidden : UserData::kShown;
+  if (parts_.env.log.Shows(LogLevel::kVerbose)) {
+    parts_.env.log.Verbose(ProtocolErrorText(session, parts_.current_execution.NowMs(), user_data));
   }
   session.close_after_reply = true;
 }

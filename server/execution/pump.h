@@ -9,6 +9,7 @@
 #include "server/clients/blocked_clients.h"
 #include "server/clients/current_execution.h"
 #include "server/execution/prefetcher.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -34,17 +35,14 @@ class Pump {
   };
 
   struct Parts {
-    const Settings& settings;
+    const Env& env;
     const Keyspace& keyspace;
-    Logger& log;
     Clients& clients;
     ClientLimits& limits;
     ClientMemory& client_memory;
     Users& users;
     Executor& executor;
     const CurrentExecution& current_execution;
-    const ServerPhase& phase;
-    ServerStats& stats;
   };
   explicit Pump(const Parts& parts) : parts_(parts), prefetcher_({parts.keyspace, parts.executor}) {}
 

@@ -10,7 +10,6 @@
 #include "server/clients/client_limits.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
-#include "server/clients/server_phase.h"
 #include "server/clients/tracking.h"
 #include "server/config/debug_switches.h"
 #include "server/config/named_traits.h"
@@ -20,6 +19,7 @@
 #include "server/execution/gates.h"
 #include "server/execution/slot_router.h"
 #include "server/runtime/host.h"
+#include "server/runtime/server_phase.h"
 #include "server/runtime/stats.h"
 
 namespace respite {
@@ -82,7 +82,7 @@ void ScriptRunner::RefuseInScript() const {
 void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
   const bool repeats = call.unit.RepeatsRecord();
   // For a client, the Executor has just read the time.
-  const int64_t started_ms = repeats ? parts_.pace.NowMs() : parts_.current_execution.pace_us / 1000;
+  const int64_t started_ms = repeats ? parts_.env.pace.NowMs() : parts_.current_execution.pace_us / 1000;
   const bool is_over_memory =
       respite::Applies(Gate::kMemory, PathOfCommands(call.unit)) && parts_.eviction.LacksMemory();
   current_.emplace(Current{.call = &call,
@@ -99,7 +99,7 @@ void ScriptRunner::End() {
   const bool was_late = current_->is_late;
   current_.reset();
   if (!was_late) return;
-  parts_.phase.EndLateScript();
+  parts_.env.phase.EndLateScript();
   parts_.clients.QueueUnblocked(client);
 }
 
@@ -115,7 +115,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   session_->no_touch = call.session.no_touch;
   session_->user = call.session.user;
   call.effect.Replace();  // the script's changes are propagated command by command
-  bool may_change_session = parts_.debug.any_command_in_scripts;
+  bool may_change_session = parts_.env.debug.any_command_in_scripts;
   Begin(call, &request, request.kind, request.invocation.name);
   if (parts_.router) current_->slot = parts_.router->SlotOf(call.command, call.args.Words());
   std::optional<ScriptFailure> failure = request.kind == Kind::kScript
@@ -125,7 +125,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   End();
   session_->caller = nullptr;
   session_->out.Rewind();
-  may_change_session = may_change_session || parts_.debug.any_command_in_scripts;
+  may_change_session = may_change_session || parts_.env.debug.any_command_in_scripts;
   if (may_change_session) [[unlikely]]
     RenewSession();
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
@@ -185,7 +185,7 @@ Bytes ScriptRunner::ReplyBytes() {
 }
 
 void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> words) {
-  const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
+  const DialectTraits& traits = DialectOf(parts_.env.settings.emulate).traits;
   if (command == nullptr || (command->IsContainer() && words.size() < 2)) throw refusals::UnknownInScript(traits);
   if (!command->FitsArity(words.size())) throw refusals::WrongArityInScript(traits);
   CheckMayBeCalled(*command);
@@ -205,7 +205,7 @@ void ScriptRunner::CheckMayBeCalled(const Command& command) const {
   if (!command.Is(kNoScript)) return;
   const bool is_of_scripts = (command.categories & kAclScripting) != 0;
   const bool is_test = command.Is(kProtected) && command.Spec().protection == Protection::kTestCommands;
-  if (!parts_.debug.any_command_in_scripts || is_of_scripts || is_test) throw Refusal{refusals::kNotInScript};
+  if (!parts_.env.debug.any_command_in_scripts || is_of_scripts || is_test) throw Refusal{refusals::kNotInScript};
 }
 
 // All keys of a script must be in one slot, unless the script allows cross-slot keys or declares no flags.
@@ -223,7 +223,7 @@ void ScriptRunner::CheckAcl(const Command& command, std::span<const Bytes> words
   const Session& caller = current_->call->session;
   const AclVerdict verdict = parts_.permissions.Check(*session_, request, AclLogEntry::Context::kLua, caller);
   if (verdict.IsAllowed()) return;
-  const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
+  const DialectTraits& traits = DialectOf(parts_.env.settings.emulate).traits;
   throw Refusal{"ERR " + DenialText(*session_->user, request, verdict, DenialDetail::kInScript, traits)};
 }
 
@@ -258,17 +258,17 @@ std::optional<bool> ScriptRunner::MayRun(std::span<const Bytes> words) noexcept 
 }
 
 void ScriptRunner::Log(LogLevel level, Bytes text) noexcept {
-  if (parts_.log.Shows(level)) parts_.log.Log(level, text);
+  if (parts_.env.log.Shows(level)) parts_.env.log.Log(level, text);
 }
 
 void ScriptRunner::CountError(Bytes text) noexcept {
-  parts_.stats.CountError(text);
+  parts_.env.stats.CountError(text);
   current_->call->failed = true;
 }
 
 std::span<const Bytes> ScriptRunner::RunningWords() const { return current_->call->args.Words(); }
 
-int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.pace.NowMs(); }
+int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.env.pace.NowMs(); }
 
 int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
@@ -282,26 +282,26 @@ bool ScriptRunner::IsReplyUnwanted() noexcept {
 
 bool ScriptRunner::ShallStop() noexcept {
   if (!current_) return false;  // TEST SNAPSHOT RESTORE compiles scripts again
-  const int64_t threshold_ms = parts_.settings.busy_reply_threshold;
+  const int64_t threshold_ms = parts_.env.settings.busy_reply_threshold;
   if (threshold_ms <= 0) return false;
   if (!current_->is_late) {
     const int64_t elapsed_ms = RunningMs();
     if (elapsed_ms < threshold_ms) return false;
     current_->is_late = true;
-    parts_.phase.BeginLateScript(&current_->call->session);
-    parts_.log.Warning("Slow script detected: still in execution after " + std::to_string(elapsed_ms) +
-                       " milliseconds. You can try killing the script using the " +
-                       (RunningKind() == Kind::kScript ? "SCRIPT KILL" : "FUNCTION KILL") +
-                       " command. Script name is: " + RunningName() + ".");
+    parts_.env.phase.BeginLateScript(&current_->call->session);
+    parts_.env.log.Warning("Slow script detected: still in execution after " + std::to_string(elapsed_ms) +
+                           " milliseconds. You can try killing the script using the " +
+                           (RunningKind() == Kind::kScript ? "SCRIPT KILL" : "FUNCTION KILL") +
+                           " command. Script name is: " + RunningName() + ".");
   }
   ServeOthers();
   return current_->is_killed;
 }
 
 void ScriptRunner::ServeOthers() {
-  if (!parts_.host) return;
+  if (!parts_.env.host) return;
   const Executor::SavedExecution saved = parts_.executor.SaveExecution();
-  if (!parts_.host->ServeDuringLongTask()) {
+  if (!parts_.env.host->ServeDuringLongTask()) {
     current_->is_killed = true;
     current_->call->unit.Forget();
   }
@@ -310,7 +310,7 @@ void ScriptRunner::ServeOthers() {
 }
 
 Refusal ScriptRunner::BusyRefusal() const {
-  const DialectTraits traits = NamedTraits(parts_.settings);
+  const DialectTraits traits = NamedTraits(parts_.env.settings);
   return RunningKind() == Kind::kScript ? refusals::BusyScript(traits) : refusals::BusyFunction(traits);
 }
 
@@ -322,12 +322,12 @@ void ScriptRunner::Kill(Kind kind) {
   if (is_streamed) throw Refusal{refusals::kScriptOfRecord};
   if (current_->has_written) throw Refusal{refusals::kScriptHasWritten};
   if (kind != RunningKind()) throw BusyRefusal();
-  if (!current_->is_killed) parts_.log.Notice("Lua script killed by user with SCRIPT KILL.");
+  if (!current_->is_killed) parts_.env.log.Notice("Lua script killed by user with SCRIPT KILL.");
   current_->is_killed = true;
 }
 
 ScriptDialect ScriptRunner::Dialect() const noexcept {
-  const respite::Dialect& dialect = DialectOf(parts_.settings.emulate);
+  const respite::Dialect& dialect = DialectOf(parts_.env.settings.emulate);
   const DialectTraits& traits = dialect.traits;
   return {.redis_version = traits.redis_version,
           .redis_version_number = traits.version_number,

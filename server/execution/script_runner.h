@@ -18,6 +18,7 @@
 #include "scripting/script_host.h"
 #include "server/execution/call.h"
 #include "server/execution/gates.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -51,11 +52,8 @@ class ScriptRunner final : public ScriptHost {
   };
 
   struct Parts {
-    const Settings& settings;
-    const Pace& pace;
+    const Env& env;
     const CurrentExecution& current_execution;
-    Logger& log;
-    const LateBound<Host>& host;
     Eviction& eviction;
     Clients& clients;
     ClientLimits& limits;
@@ -64,9 +62,6 @@ class ScriptRunner final : public ScriptHost {
     const Gates& gates;
     const LateBound<const SlotRouter>& router;
     Permissions& permissions;
-    ServerPhase& phase;
-    ServerStats& stats;
-    DebugSwitches& debug;
   };
   explicit ScriptRunner(const Parts& parts);
   ~ScriptRunner() override;

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "server/catalogue/command_table.h"
 #include "server/execution/call_observer.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -15,9 +16,7 @@ struct Settings;
 class StatsRecorder final : public CallObserver {
  public:
   struct Parts {
-    const Settings& settings;
-    CommandTable& commands;
-    ServerStats& stats;
+    const Env& env;
   };
   explicit StatsRecorder(const Parts& parts) : parts_(parts) {}
 

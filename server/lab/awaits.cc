@@ -13,7 +13,7 @@
 namespace respite {
 
 void Awaits::Begin(const Session& session, const Command& command, Condition condition, int64_t timeout_ms) {
-  const int64_t now_us = parts_.pace.NowUs();
+  const int64_t now_us = parts_.env.pace.NowUs();
   const int64_t look_again_us = condition().look_again_us;
   const int64_t deadline_us = now_us + timeout_ms * 1000;
   awaits_.insert_or_assign(session.id,
@@ -30,7 +30,7 @@ std::optional<Awaits::Sight> Awaits::Take(const Session& session) {
 }
 
 void Awaits::Look() {
-  const int64_t now_us = parts_.pace.NowUs();
+  const int64_t now_us = parts_.env.pace.NowUs();
   if (turn_at_us_ <= now_us) turn_at_us_ = kNever;
   int64_t next_us = kNever;
   std::vector<std::pair<uint64_t, const Command*>> over;
@@ -64,9 +64,9 @@ std::shared_ptr<const RequestCounter> Awaits::Requests() {
 }
 
 void Awaits::AskForTurn(int64_t pace_us) {
-  if (pace_us >= turn_at_us_ || !parts_.host) return;
+  if (pace_us >= turn_at_us_ || !parts_.env.host) return;
   turn_at_us_ = pace_us;
-  parts_.host->TurnAt(pace_us);
+  parts_.env.host->TurnAt(pace_us);
 }
 
 }  // namespace respite

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/late_bound.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -26,10 +27,9 @@ class BlockedClients;
 class Awaits {
  public:
   struct Parts {
-    const Pace& pace;
+    const Env& env;
     Clients& clients;
     BlockedClients& blocked_clients;
-    const LateBound<Host>& host;
     CallObservers& observers;
   };
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();

@@ -19,7 +19,7 @@ std::optional<ClockControl::Due> ClockControl::Next() const {
     const int64_t due_ms = std::max(deadline->wall_ms, wall_ms);
     next = Due{due_ms, due_ms - wall_ms, (deadline->is_field ? "a field of key " : "key ") + name + " expires"};
   }
-  const Timers::Source* source = parts_.timers.Next();
+  const Timers::Source* source = parts_.env.timers.Next();
   if (source == nullptr) return next;
   const int64_t in_ms = std::max<int64_t>(source->NextDueMs() - clock.MonotonicMs(), 0);
   if (next && next->in_ms <= in_ms) return next;
@@ -129,7 +129,7 @@ void ClockControl::Post(uint64_t client, std::function<Arrival()> travel) {
   std::erase_if(
       trips_, [this](const auto& trip) { return trip.second.has_ended && parts_.clients.Find(trip.first) == nullptr; });
   trips_[client] = {};
-  parts_.host->Post([this, client, travel = std::move(travel)] {
+  parts_.env.host->Post([this, client, travel = std::move(travel)] {
     Arrival arrival = travel();
     if (parts_.clients.Find(client) == nullptr) {
       trips_.erase(client);
@@ -151,7 +151,7 @@ void ClockControl::EndTurn() {
   if (!is_auto_ || is_passing_ || has_posted_ || !EveryClientWaits() || !NextInReach()) return;
   has_posted_ = true;
   // Waits one turn, so that requests which have already arrived are served first.
-  parts_.host->Post([this] {
+  parts_.env.host->Post([this] {
     has_posted_ = false;
     if (is_auto_ && EveryClientWaits()) PassToNext();
   });

@@ -13,6 +13,7 @@
 #include "base/movable_clock.h"
 #include "server/dataset/exact_expiry.h"
 #include "server/lab/time_keeper.h"
+#include "server/runtime/env.h"
 #include "server/runtime/host.h"
 #include "server/runtime/timers.h"
 
@@ -29,10 +30,9 @@ class ClockControl {
   static constexpr int64_t kLatestMonotonicMs = 4'000'000'000'000'000;
 
   struct Parts {
+    const Env& env;
     MovableClock* clock;  // null if this server has none (test-commands no)
-    const Timers& timers;
     const ExactExpiry& deadlines;
-    const LateBound<Host>& host;
     Clients& clients;
     Executor& executor;
     TimeKeeper& keeper;

@@ -13,9 +13,12 @@
 #include "persistence/file_system.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/acl/users.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/unit.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
@@ -23,6 +26,7 @@
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 #include "server/storage/rdb_loader.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -37,7 +41,7 @@ constexpr char kUnknownFormat[] =
 
 class FixtureLoader {
  public:
-  explicit FixtureLoader(const Services& services) : services_(services), user_(services.users.Unlimited()) {}
+  explicit FixtureLoader(const Services& services) : services_(services), user_(services.clients.users.Unlimited()) {}
 
   Reason Load(const std::string& path);
 
@@ -61,7 +65,7 @@ Bytes ExtensionOf(const std::string& path) {
 }
 
 Reason FixtureLoader::Load(const std::string& path) {
-  const FileSystem::Kind kind = services_.files.KindOf(path);
+  const FileSystem::Kind kind = services_.env.files.KindOf(path);
   if (kind == FileSystem::Kind::kDirectory) return LoadFolder(path);
   const auto format = FixtureFormatOf(ExtensionOf(path));
   if (!format) return kUnknownFormat;
@@ -70,14 +74,14 @@ Reason FixtureLoader::Load(const std::string& path) {
 }
 
 Reason FixtureLoader::LoadText(const std::string& path, FixtureFormat format) {
-  const auto text = ReadFile(services_.files, path, UINT64_MAX);
+  const auto text = ReadFile(services_.env.files, path, UINT64_MAX);
   if (!text) return IoErrorText(text.error());
   const auto fixture = ReadFixtureText(text.value(), format);
   return fixture ? Run(fixture.value(), ExpiryRule::kPurge) : Reason(fixture.error());
 }
 
 Reason FixtureLoader::LoadSnapshot(const std::string& path) {
-  auto file = services_.files.Open(path, FileSystem::Mode::kRead);
+  auto file = services_.env.files.Open(path, FileSystem::Mode::kRead);
   if (!file) return IoErrorText(file.error());
   const auto end = LoadRdb(services_, *file.value(), path, 0, {.duplicates = RdbLoadOptions::Duplicates::kReplace});
   if (end.outcome != LoadOutcome::kLoaded) return "this snapshot cannot be loaded; the lines above say why";
@@ -85,7 +89,7 @@ Reason FixtureLoader::LoadSnapshot(const std::string& path) {
 }
 
 Reason FixtureLoader::LoadAppendOnlyFile(const std::string& path) {
-  auto file = services_.files.Open(path, FileSystem::Mode::kRead);
+  auto file = services_.env.files.Open(path, FileSystem::Mode::kRead);
   if (!file) return IoErrorText(file.error());
   const auto head = ReadFileHead(*file.value());
   if (!head) return IoErrorText(head.error());
@@ -103,14 +107,14 @@ Reason FixtureLoader::LoadAppendOnlyFile(const std::string& path) {
 }
 
 Reason FixtureLoader::LoadFolder(const std::string& path) {
-  auto names = services_.files.List(path);
+  auto names = services_.env.files.List(path);
   if (!names) return IoErrorText(names.error());
   std::erase_if(names.value(), [](const std::string& name) { return !name.ends_with(".manifest"); });
   if (names.value().size() != 1) {
     return "there are " + std::to_string(names.value().size()) + " files *.manifest in this folder instead of one";
   }
   const std::string& name = names.value()[0];
-  const auto text = ReadFile(services_.files, path + "/" + name, UINT64_MAX);
+  const auto text = ReadFile(services_.env.files, path + "/" + name, UINT64_MAX);
   if (!text) return name + ": " + IoErrorText(text.error());
   const auto manifest = AofManifest::Parse(text.value());
   if (!manifest) return name + ": " + manifest.error().why;
@@ -123,13 +127,13 @@ Reason FixtureLoader::LoadFolder(const std::string& path) {
 }
 
 Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
-  const std::unique_ptr<Session> session = services_.clients.CreateDetached();
+  const std::unique_ptr<Session> session = services_.clients.registry.CreateDetached();
   session->user = &user_;
   size_t done = 0;
   for (const Fixture::Request& request : fixture.requests) {
     if (auto reason = RunOne(*session, request, rule)) return request.place + ": " + *reason;
     // Advances by 0 because the size of these requests in bytes is not known.
-    if (++done % kServeOthersEvery == 0 && services_.loading.Advance(0) == Loading::Order::kStop) {
+    if (++done % kServeOthersEvery == 0 && services_.storage.loading.Advance(0) == Loading::Order::kStop) {
       return "the server was stopped meanwhile";
     }
   }
@@ -139,13 +143,13 @@ Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
 // No other client is served between two requests of a file, so MULTI and EXEC are skipped.
 Reason FixtureLoader::RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule) {
   const std::vector<Bytes> words(request.words.begin(), request.words.end());
-  const Command* const command = services_.executor.Resolve(words);
+  const Command* const command = services_.execution.executor.Resolve(words);
   if (command == nullptr) return "unknown command " + Quoted(words[0]);
   const TransactionRole role = command->Spec().transaction;
   if (role == TransactionRole::kBegins || role == TransactionRole::kExecutes) return std::nullopt;
   if (!BelongsIntoStreams(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
-  Unit unit(services_.data, services_.clock.WallMs(), rule, Unit::Origin::kRecord);
-  const auto done = services_.executor.Replay(RequestPath::kFixture, unit, session, *command, words);
+  Unit unit(services_.data.dataset, services_.env.clock.WallMs(), rule, Unit::Origin::kRecord);
+  const auto done = services_.execution.executor.Replay(RequestPath::kFixture, unit, session, *command, words);
   return done ? Reason() : command->full_name + ": " + done.error();
 }
 
@@ -158,9 +162,9 @@ Reason Check(const Settings& settings) {
 
 Reason LoadAll(const Services& services) {
   FixtureLoader loader(services);
-  for (const std::string& path : services.settings.load) {
+  for (const std::string& path : services.env.settings.load) {
     if (auto reason = loader.Load(path)) return "load: " + path + ": " + *reason;
-    services.log.Notice("Fixture loaded from " + path);
+    services.env.log.Notice("Fixture loaded from " + path);
   }
   return std::nullopt;
 }
@@ -168,19 +172,19 @@ Reason LoadAll(const Services& services) {
 }  // namespace
 
 std::optional<std::string> LoadFixtures(const Services& services) {
-  if (services.settings.load.empty()) return std::nullopt;
-  if (auto reason = Check(services.settings)) return "load: " + *reason;
-  services.loading.Begin(0);
+  if (services.env.settings.load.empty()) return std::nullopt;
+  if (auto reason = Check(services.env.settings)) return "load: " + *reason;
+  services.storage.loading.Begin(0);
   Reason reason;
   {
-    const Journals::Silence silence(services.data.journals);
+    const Journals::Silence silence(services.data.dataset.journals);
     reason = LoadAll(services);
   }
-  services.loading.End();
+  services.storage.loading.End();
   // The data no longer belongs to a replication history that an RDB file names.
-  services.loading.file_history() = {};
-  services.loading.TakeLeftOut();
-  if (!reason && services.aof.IsOn()) services.aof.Rewrite();
+  services.storage.loading.file_history() = {};
+  services.storage.loading.TakeLeftOut();
+  if (!reason && services.storage.aof.IsOn()) services.storage.aof.Rewrite();
   return reason;
 }
 

@@ -2,6 +2,7 @@
 // the directive test-commands allows them.
 #pragma once
 
+#include "server/execution/services.h"
 #include "server/lab/awaits.h"
 #include "server/lab/clock_control.h"
 #include "server/lab/faults/fault_rules.h"
@@ -17,6 +18,17 @@
 namespace respite {
 
 struct Lab {
+  // The objects that the Node makes before its Lab.
+  struct Parts {
+    MovableClock* clock;  // null: the clock cannot be moved
+    DiskFaults& disk;
+    TimeKeeper& keeper;
+    uint64_t seed;  // of faults with a probability, and of TEST SHUFFLE
+  };
+  Lab(const Services& services, const Parts& parts);
+  Lab(const Lab&) = delete;
+  Lab& operator=(const Lab&) = delete;
+
   ClockControl clock;
   NamedSnapshots snapshots;
   RequestJournal journal;

@@ -68,8 +68,8 @@ const Session& MissingFeatures::ClientOf(const Session& session) const {
 void MissingFeatures::OnRefusal(const RefusedCall& call) {
   const Session& client = ClientOf(call.session);
   if (call.command != nullptr || call.words.empty() || IsOwnTalk(client, nullptr)) return;
-  const Request request{client, call.words, HarmlessWords(parts_.commands, nullptr, call.words)};
-  if (parts_.commands.Find(call.words[0]) == nullptr)
+  const Request request{client, call.words, HarmlessWords(parts_.env.commands, nullptr, call.words)};
+  if (parts_.env.commands.Find(call.words[0]) == nullptr)
     return Note(FeatureKind::kCommand, FeatureName(call.words[0]), request);
   if (call.words.size() > 1) {
     Note(FeatureKind::kSubcommand, FeatureName(call.words[0]) + " " + FeatureName(call.words[1]), request);
@@ -105,7 +105,7 @@ void MissingFeatures::NoteDirectives(const FinishedCall& call) {
   for (size_t i = 2; i < call.words.size(); i += is_set ? 2 : 1) {
     const Bytes name = call.words[i];
     const std::string names[] = {std::string(name)};
-    if (IsPattern(name) || !parts_.config.Get(names).empty()) continue;
+    if (IsPattern(name) || !parts_.env.config.Get(names).empty()) continue;
     Note(FeatureKind::kDirective, std::string(name.substr(0, kMostBytes)),
          {ClientOf(call.session), call.words, is_set ? 3U : SIZE_MAX});
   }
@@ -118,7 +118,7 @@ void MissingFeatures::Note(FeatureKind kind, std::string name, const Request& re
     same += '\n';
     same += part;
   }
-  const int64_t now_ms = parts_.clock.WallMs();
+  const int64_t now_ms = parts_.env.clock.WallMs();
   const auto found = features_.find(same);
   if (found != features_.end()) {
     ++found->second.count;

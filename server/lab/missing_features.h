@@ -10,6 +10,7 @@
 
 #include "server/execution/call_observer.h"
 #include "server/lab/request_owner.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -35,9 +36,7 @@ class MissingFeatures final : public CallObserver {
   static constexpr size_t kMost = 1000;
 
   struct Parts {
-    const Clock& clock;
-    const CommandTable& commands;
-    const Config& config;
+    const Env& env;
     const CurrentExecution& current_execution;
     CallObservers& observers;
   };

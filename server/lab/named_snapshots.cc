@@ -64,7 +64,7 @@ NamedSnapshots::~NamedSnapshots() = default;
 // --- Saving.
 
 NamedSnapshots::Setup NamedSnapshots::CurrentSetup() const {
-  return {.directives = PackedDirectives(parts_.config),
+  return {.directives = PackedDirectives(parts_.env.config),
           .users = UserLines(),
           .programs = CurrentPrograms(),
           .clock = parts_.clock.Save()};
@@ -142,8 +142,8 @@ void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
 
 // Sets only the directives that differ, with all their hooks.
 void NamedSnapshots::RestoreDirectives(Bytes packed) {
-  const Config::NamesAndValues changed = parts_.config.Differing(Unpacked(packed));
-  if (!changed.empty()) parts_.config.Set(changed, {.connection_is_local = true});
+  const Config::NamesAndValues changed = parts_.env.config.Differing(Unpacked(packed));
+  if (!changed.empty()) parts_.env.config.Set(changed, {.connection_is_local = true});
 }
 
 void NamedSnapshots::RestoreUsers(const std::string& lines, const Session* running) {

@@ -11,6 +11,7 @@
 #include "server/config/config.h"
 #include "server/lab/clock_control.h"
 #include "server/lab/data_snapshots.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -25,9 +26,9 @@ class NamedSnapshots {
   static constexpr size_t kMost = 1000;
 
   struct Parts {
+    const Env& env;
     Dataset& data;
     LazyFree& lazy_free;
-    Config& config;
     Users& users;
     Permissions& permissions;
     ScriptCache& scripts;

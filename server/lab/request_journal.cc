@@ -143,7 +143,7 @@ void RequestJournal::Continue(RequestJournal& before) {
   lost_ = before.lost_;
   epoch_ = before.epoch_ + 1;
   for (RequestEntry& entry : entries_) {
-    if (entry.command != nullptr) entry.command = parts_.commands.FindOriginal(entry.command->full_name);
+    if (entry.command != nullptr) entry.command = parts_.env.commands.FindOriginal(entry.command->full_name);
   }
   keys_ = std::move(before.keys_);
   keys_.OnServerKilled({.next_seq = next_, .wall_us = Moment().wall_us});
@@ -190,7 +190,7 @@ RequestEntry& RequestJournal::Append(const Request& request, const Session& clie
 
 RequestJournal::Request RequestJournal::Failed(const Session& session, const Command* command,
                                                std::span<const Bytes> words, int depth) const {
-  return {&session, command, words, depth, HarmlessWords(parts_.commands, command, words)};
+  return {&session, command, words, depth, HarmlessWords(parts_.env.commands, command, words)};
 }
 
 void RequestJournal::Keep(RequestEntry& entry, const Request& request) {
@@ -242,7 +242,7 @@ void RequestJournal::ForgetOldSenders() {
 // Replies are sent at the end of a turn, so all requests of one turn were sent without waiting for each other's
 // replies.
 void RequestJournal::CountTrip(Sender& sender, int depth) {
-  if (depth != 0 || std::exchange(sender.turn, parts_.stats.turns + 1) == parts_.stats.turns + 1) return;
+  if (depth != 0 || std::exchange(sender.turn, parts_.env.stats.turns + 1) == parts_.env.stats.turns + 1) return;
   ++sender.trips;
 }
 
@@ -255,7 +255,7 @@ JournalMoment RequestJournal::Moment() const {
 // Reads the clock for expired keys: they may expire between two requests, when the time of Moment is stale.
 void RequestJournal::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   JournalMoment moment = Moment();
-  if (event.Name() == "expired") moment.wall_us = parts_.clock.WallUs();
+  if (event.Name() == "expired") moment.wall_us = parts_.env.clock.WallUs();
   keys_.OnKeyEvent(db, key, event, moment);
 }
 
@@ -287,7 +287,7 @@ void RequestJournal::OnCall(const FinishedCall& call) {
   const KeyHistory::Step step = keys_.AfterCall(call, sender.client, Moment());
   const bool has_failed = call.ending == FinishedCall::Ending::kFailed;
   Request request{&call.session, &call.command, call.words, call.depth};
-  if (has_failed) request.shown = HarmlessWords(parts_.commands, &call.command, call.words);
+  if (has_failed) request.shown = HarmlessWords(parts_.env.commands, &call.command, call.words);
   const std::string error = WithoutSecrets(call.error, call.words, request.shown);
   const End end{
       .outcome = has_failed ? Outcome::kError : Outcome::kOk, .detail = error, .duration_us = call.duration_us};

@@ -23,6 +23,7 @@
 #include "server/lab/key_history.h"
 #include "server/lab/request_filter.h"
 #include "server/lab/request_owner.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -79,13 +80,11 @@ class RequestJournal final : public CallObserver, private KeyEventListener {
   static constexpr size_t kWordsMost = 1024;              // arguments kept of each request
 
   struct Parts {
+    const Env& env;
     const CurrentExecution& current_execution;
-    const ServerStats& stats;
     const Clients& clients;
-    const CommandTable& commands;
     CallObservers& observers;
     LateBound<KeyEventListener>& key_events;
-    const Clock& clock;
   };
   explicit RequestJournal(const Parts& parts) : parts_(parts) {}
   ~RequestJournal() override { Stop(); }

@@ -6,14 +6,17 @@
 #include "base/clock.h"
 #include "base/number_text.h"
 #include "server/clients/blocked_clients.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
 #include "server/clients/role.h"
-#include "server/clients/server_phase.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/lazy_free.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
+#include "server/runtime/server_phase.h"
 
 namespace respite {
 
@@ -84,36 +87,36 @@ void Migrations::Channel::OnReceived(Bytes bytes) {
 }
 
 void DeleteArrived(const Services& services, DbView& db, Effect& effect, const std::vector<std::string>& keys) {
-  const bool lazily = services.settings.lazyfree_lazy_server_del;
+  const bool lazily = services.env.settings.lazyfree_lazy_server_del;
   for (const std::string& key : keys) {
     KeyEdit edit = db.Open(key);
     if (!edit) continue;
-    services.lazy_free.Free(edit.Take(), lazily ? FreeMode::kLater : FreeMode::kNow);
+    services.data.lazy_free.Free(edit.Take(), lazily ? FreeMode::kLater : FreeMode::kNow);
     edit.Touched("del");
     effect.Replace("DEL", Bytes(key));
   }
 }
 
-Migrations::Migrations(const Parts& parts) : parts_(parts) {}
+Migrations::Migrations(const Services& services) : services_(services) { services.env.timers.Add(*this); }
 Migrations::~Migrations() = default;
 
-int64_t Migrations::NowMs() const { return parts_.services.clock.MonotonicMs(); }
+int64_t Migrations::NowMs() const { return services_.env.clock.MonotonicMs(); }
 
 // --- Course of a transfer.
 
 void Migrations::Start(const Session& session, const Command& command, Order order) {
   for (const auto& other : migrations_)
     if (other->caller == session.id) other->caller = 0;
-  Migration& migration =
-      *migrations_.emplace_back(std::make_unique<Migration>(Migration{.caller = session.id,
-                                                                      .command = &command,
-                                                                      .db = session.db,
-                                                                      .began_as_replica = parts_.role.is_replica,
-                                                                      .order = std::move(order)}));
+  Migration& migration = *migrations_.emplace_back(
+      std::make_unique<Migration>(Migration{.caller = session.id,
+                                            .command = &command,
+                                            .db = session.db,
+                                            .began_as_replica = services_.clients.role.is_replica,
+                                            .order = std::move(order)}));
   for (const std::string& key : migration.order.talk.Keys()) {
-    const bool is_named_before = parts_.migrating_keys.Contains(migration.db, key);
-    migration.places.push_back(is_named_before ? std::nullopt
-                                               : std::optional(parts_.migrating_keys.Add(migration.db, key)));
+    const bool is_named_before = services_.clients.migrating_keys.Contains(migration.db, key);
+    migration.places.push_back(
+        is_named_before ? std::nullopt : std::optional(services_.clients.migrating_keys.Add(migration.db, key)));
   }
   Attempt(migration);
 }
@@ -142,7 +145,7 @@ void Migrations::Dial(Migration& migration) {
   migration.channel = &channel;
   migration.stage = Migration::Stage::kConnecting;
   RestartTimer(migration);
-  channel.Dial(*parts_.network.operator->(),
+  channel.Dial(*services_.env.network.operator->(),
                {.host = order.host, .port = static_cast<int>(*port), .encrypts = order.encrypts});
 }
 
@@ -258,8 +261,8 @@ void Migrations::DropIdle() {
 // --- The end.
 
 void Migrations::EndTurn() {
-  if (done_ == 0 || parts_.services.pause.IsOn() || parts_.services.phase.IsMidTurn()) return;
-  parts_.services.executor.StartRun();
+  if (done_ == 0 || services_.clients.pause.IsOn() || services_.env.phase.IsMidTurn()) return;
+  services_.execution.executor.StartRun();
   for (auto next = migrations_.begin(); next != migrations_.end();) {
     const auto at = next++;
     if ((*at)->stage != Migration::Stage::kDone) continue;
@@ -277,7 +280,7 @@ void Migrations::Finish(Migration& migration) {
   Session* const caller = FindCaller(migration);
   if (caller == nullptr) return DeleteWithoutCaller(migration.db, outcome.arrived);
   told_ = Told{caller->id, std::move(outcome)};
-  parts_.services.blocked_clients.Continue(*caller);
+  services_.clients.blocked.Continue(*caller);
   told_.reset();
 }
 
@@ -285,15 +288,15 @@ MigrateOutcome Migrations::OutcomeOf(Migration& migration) {
   const MigrateProtocol& talk = migration.order.talk;
   MigrateOutcome outcome{.trouble = migration.trouble, .error = talk.Error()};
   // If the role of this server has changed meanwhile, no keys are deleted here.
-  const bool moves = !migration.order.copies && migration.began_as_replica == parts_.role.is_replica;
+  const bool moves = !migration.order.copies && migration.began_as_replica == services_.clients.role.is_replica;
   for (size_t i = 0; i < migration.places.size(); ++i) {
     if (!migration.places[i]) continue;
     const bool was_changed = MigratingKeys::WasChanged(*migration.places[i]);
-    parts_.migrating_keys.Remove(*migration.places[i]);
+    services_.clients.migrating_keys.Remove(*migration.places[i]);
     if (!moves || !talk.HasAccepted(i)) continue;
     if (!was_changed) {
       outcome.arrived.push_back(talk.Keys()[i]);
-    } else if (parts_.services.keyspace[migration.db].Find(talk.Keys()[i]) != nullptr) {
+    } else if (services_.data.dataset.keyspace[migration.db].Find(talk.Keys()[i]) != nullptr) {
       outcome.keeps_changed = true;
     }
   }
@@ -301,7 +304,7 @@ MigrateOutcome Migrations::OutcomeOf(Migration& migration) {
 }
 
 Session* Migrations::FindCaller(const Migration& migration) const {
-  Session* const session = parts_.services.clients.Find(migration.caller);
+  Session* const session = services_.clients.registry.Find(migration.caller);
   const bool waits =
       session != nullptr && session->blocked_client != nullptr && session->blocked_client->command == migration.command;
   return waits ? session : nullptr;
@@ -313,19 +316,19 @@ std::optional<MigrateOutcome> Migrations::TakeOutcome(const Session& session) {
 }
 
 void Migrations::DeleteWithoutCaller(int db, const std::vector<std::string>& keys) {
-  Unit unit(parts_.services.data, parts_.services.clock.WallMs(),
-            parts_.role.is_replica ? ExpiryRule::kHide : ExpiryRule::kPurge);
+  Unit unit(services_.data.dataset, services_.env.clock.WallMs(),
+            services_.clients.role.is_replica ? ExpiryRule::kHide : ExpiryRule::kPurge);
   DbView view(unit, db, false);
   Effect effect(unit.Recorded());
-  DeleteArrived(parts_.services, view, effect, keys);
+  DeleteArrived(services_, view, effect, keys);
   if (unit.Changes() != 0) unit.Record(db, effect, {});
   unit.Close();
 }
 
 void Migrations::ResumePaused() {
-  for (const uint64_t id : parts_.migrating_keys.TakePaused()) {
-    Session* const session = parts_.services.clients.Find(id);
-    if (session != nullptr && session->paused_request != nullptr) parts_.services.clients.QueueUnblocked(*session);
+  for (const uint64_t id : services_.clients.migrating_keys.TakePaused()) {
+    Session* const session = services_.clients.registry.Find(id);
+    if (session != nullptr && session->paused_request != nullptr) services_.clients.registry.QueueUnblocked(*session);
   }
 }
 

@@ -22,6 +22,8 @@
 #include "server/clients/migrating_keys.h"
 #include "server/dataset/edit.h"
 #include "server/dataset/journal.h"
+#include "server/execution/services.h"
+#include "server/migration/migrate_link.h"
 #include "server/migration/migrate_protocol.h"
 #include "server/net/link.h"
 #include "server/runtime/timers.h"
@@ -30,7 +32,6 @@ namespace respite {
 
 struct Command;
 struct Role;
-struct Services;
 struct Session;
 
 // The result of a transfer.
@@ -46,12 +47,6 @@ void DeleteArrived(const Services& services, DbView& db, Effect& effect, const s
 
 class Migrations final : public Timers::Source {
  public:
-  struct Parts {
-    const Services& services;
-    const LateBound<Network>& network;
-    const Role& role;
-    MigratingKeys& migrating_keys;
-  };
   struct Order {
     std::string host;
     std::string port;
@@ -63,11 +58,11 @@ class Migrations final : public Timers::Source {
   static constexpr size_t kMostKept = 64;
   static constexpr int64_t kIdleMs = 10'000;
 
-  explicit Migrations(const Parts& parts);
+  explicit Migrations(const Services& services);
   ~Migrations() override;
 
   // Whether there is a network. Without one, MIGRATE must block.
-  bool CanStart() const { return static_cast<bool>(parts_.network); }
+  bool CanStart() const { return static_cast<bool>(services_.env.network); }
   // Starts a transfer. Requires: CanStart(), none of the keys is being migrated, and this command blocks the session
   // from now on.
   void Start(const Session& session, const Command& command, Order order);
@@ -83,6 +78,8 @@ class Migrations final : public Timers::Source {
   // Closes links that were idle for kIdleMs.
   void CloseIdle(int64_t now_ms);
   void DropIdle();
+  // The links of MIGRATE inside EXEC and scripts.
+  MigrateLinks& blocking_links() { return blocking_links_; }
   // Number of links, idle or not.
   size_t CountLinks() const { return channels_.size(); }
 
@@ -110,7 +107,8 @@ class Migrations final : public Timers::Source {
   void ResumePaused();
   int64_t NowMs() const;
 
-  const Parts parts_;
+  const Services& services_;
+  MigrateLinks blocking_links_;
   std::list<std::unique_ptr<Channel>> channels_;
   std::list<std::unique_ptr<Migration>> migrations_;
   size_t done_ = 0;  // of migrations_

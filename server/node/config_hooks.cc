@@ -8,35 +8,39 @@
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_memory.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/timer_frequency.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/config.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/execution/command_latency.h"
 #include "server/execution/command_log.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
 #include "server/migration/migrate_link.h"
 #include "server/migration/migrations.h"
 #include "server/net/tls/tls.h"
 #include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
 namespace {
 
 std::optional<std::string> AdoptMaxMemory(const Services& services) {
-  const uint64_t limit = services.settings.maxmemory;
-  services.client_memory.AdoptLimit();
-  services.eviction.StartInNextTurn();
-  size_t used = services.memory.UsedBytes();
-  used -= std::min(used, services.eviction.UncountedBytes());
+  const uint64_t limit = services.env.settings.maxmemory;
+  services.clients.memory.AdoptLimit();
+  services.data.eviction.StartInNextTurn();
+  size_t used = services.data.memory.UsedBytes();
+  used -= std::min(used, services.data.eviction.UncountedBytes());
   if (limit != 0 && limit < used) {
-    services.log.Warning("WARNING: the new maxmemory value set via CONFIG SET (" + std::to_string(limit) +
-                         ") is smaller than the current memory usage (" + std::to_string(used) +
-                         "): keys are evicted or writes refused, as maxmemory-policy says.");
+    services.env.log.Warning("WARNING: the new maxmemory value set via CONFIG SET (" + std::to_string(limit) +
+                             ") is smaller than the current memory usage (" + std::to_string(used) +
+                             "): keys are evicted or writes refused, as maxmemory-policy says.");
   }
   return std::nullopt;
 }
@@ -74,23 +78,23 @@ std::optional<std::string> SwitchAppendOnly(const Settings& settings, AppendOnly
 
 // Registers hooks for the command logs, latency monitoring and the log.
 void RegisterObservationHooks(const Services& services) {
-  Config& config = services.config;
+  Config& config = services.env.config;
   config.OnChange(
       {"commandlog-execution-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than"},
       [&services]() -> std::optional<std::string> {
-        services.command_logs.AdoptLimits();
+        services.execution.command_logs.AdoptLimits();
         return std::nullopt;
       });
   config.OnChange({"latency-monitor-threshold"}, [&services]() -> std::optional<std::string> {
-    services.command_latency.AdoptThreshold();
+    services.execution.command_latency.AdoptThreshold();
     return std::nullopt;
   });
   config.OnChange({"loglevel"}, [&services]() -> std::optional<std::string> {
-    services.log.SetLevel(services.settings.loglevel);
+    services.env.log.SetLevel(services.env.settings.loglevel);
     return std::nullopt;
   });
   config.OnChange({"log-format", "log-timestamp-format"}, [&services]() -> std::optional<std::string> {
-    services.log.SetFormat(services.settings.log_format, services.settings.log_timestamp_format);
+    services.env.log.SetFormat(services.env.settings.log_format, services.env.settings.log_timestamp_format);
     return std::nullopt;
   });
 }
@@ -99,24 +103,25 @@ void RegisterObservationHooks(const Services& services) {
 
 void RegisterConfigHooks(const Services& services) {
   RegisterObservationHooks(services);
-  Config& config = services.config;
+  Config& config = services.env.config;
   config.OnChange({"hz", "dynamic-hz"}, [&services]() -> std::optional<std::string> {
-    services.timer_frequency.Adjust();
+    services.clients.timer_frequency.Adjust();
     return std::nullopt;
   });
   config.OnChange({"min-replicas-to-write", "min-replicas-max-lag"},
                   [&services] { return CountGoodReplicas(services.replication); });
   config.OnChange({"requirepass"}, [&services]() -> std::optional<std::string> {
-    services.users.SetDefaultPassword(services.settings.requirepass);
+    services.clients.users.SetDefaultPassword(services.env.settings.requirepass);
     return std::nullopt;
   });
-  config.OnChange({"appendonly"}, [&services] { return SwitchAppendOnly(services.settings, services.aof); });
+  config.OnChange({"appendonly"},
+                  [&services] { return SwitchAppendOnly(services.env.settings, services.storage.aof); });
   config.OnChange({"aof-disable-auto-gc"}, [&services]() -> std::optional<std::string> {
-    services.aof.directory().RemoveHistory();
+    services.storage.aof.directory().RemoveHistory();
     return std::nullopt;
   });
   config.OnChange({"maxmemory-clients"}, [&services]() -> std::optional<std::string> {
-    services.client_memory.AdoptLimit();
+    services.clients.memory.AdoptLimit();
     return std::nullopt;
   });
   config.OnChange({"cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-client-ipv4",
@@ -131,9 +136,9 @@ void RegisterConfigHooks(const Services& services) {
        "tls-key-file", "tls-key-file-pass", "tls-prefer-server-ciphers", "tls-protocols", "tls-replication",
        "tls-session-cache-size", "tls-session-cache-timeout", "tls-session-caching"},
       [&services] {
-        services.migrate_links.DropAll();
+        services.migrations.blocking_links().DropAll();
         services.migrations.DropIdle();
-        return ChangeTls(services.settings, services.tls, services.log);
+        return ChangeTls(services.env.settings, services.tls, services.env.log);
       });
 }
 

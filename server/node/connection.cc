@@ -10,10 +10,12 @@
 #include "server/clients/acl/users.h"
 #include "server/clients/client_cleanup.h"
 #include "server/clients/client_limits.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
-#include "server/clients/server_phase.h"
 #include "server/config/settings.h"
+#include "server/execution/services.h"
+#include "server/runtime/server_phase.h"
 #include "server/runtime/stats.h"
 
 namespace respite {
@@ -68,7 +70,7 @@ void Connection::Register(SocketPoller::Interest interest) {
   if (host_->loop().poller().Change(stream_.FileDescriptor(), *this, registered_, interest)) {
     registered_ = interest;
   } else {
-    host_->parts().clients.Close(*session_);
+    host_->services().clients.registry.Close(*session_);
   }
 }
 
@@ -81,7 +83,7 @@ void Connection::OnReady(SocketPoller::Interest ready) {
   if (!allowed.write || !wanted_.write || session_->closing) return;
   Want({.read = wanted_.read, .write = false});
   // Queues the output for the end of the turn, because its replies may belong to writes that are not on disk yet.
-  host_->parts().clients.QueueFlush(*session_);
+  host_->services().clients.registry.QueueFlush(*session_);
 }
 
 // Ignores the socket until the handshake queue reaches this connection.
@@ -102,9 +104,9 @@ void Connection::ContinueHandshake() {
     case Transfer::State::kFailed:
       break;
   }
-  host_->parts().log.Warning("Error accepting a client connection: " + stream_.ErrorText() +
-                             " (addr=" + session_->addresses.peer + " laddr=" + session_->addresses.local + ")");
-  host_->parts().clients.Close(*session_);
+  host_->services().env.log.Warning("Error accepting a client connection: " + stream_.ErrorText() +
+                                    " (addr=" + session_->addresses.peer + " laddr=" + session_->addresses.local + ")");
+  host_->services().clients.registry.Close(*session_);
 }
 
 bool Connection::IsHandshakeLate() const {
@@ -112,23 +114,23 @@ bool Connection::IsHandshakeLate() const {
 }
 
 void Connection::Admit() {
-  const NodeHost::Parts& server = host_->parts();
-  if (server.settings.protected_mode && !server.users.LoginRequired() && !session_->addresses.loopback) {
-    ++server.stats.rejected_connections;
+  const Services& server = host_->services();
+  if (server.env.settings.protected_mode && !server.clients.users.LoginRequired() && !session_->addresses.loopback) {
+    ++server.env.stats.rejected_connections;
     session_->out.Append("-" + std::string(refusals::kProtectedMode) + "\r\n");
     session_->close_after_reply = true;
-    return server.clients.QueueFlush(*session_);
+    return server.clients.registry.QueueFlush(*session_);
   }
-  ++server.stats.connections;
+  ++server.env.stats.connections;
   Want({.read = true});
 }
 
 void Connection::Receive() {
-  if (host_->parts().clients.IsBehindWith(*session_)) {
+  if (host_->services().clients.registry.IsBehindWith(*session_)) {
     if (stream_.HasReceived()) ReceiveInNextTurn();  // otherwise the poller reports the socket again
     return;
   }
-  if (host_->parts().phase.Holds(*session_)) return Want({.read = false, .write = wanted_.write});
+  if (host_->services().env.phase.Holds(*session_)) return Want({.read = false, .write = wanted_.write});
   const Transfer received = stream_.Receive(session_->in.ReadTarget(host_->loop().Scratch()));
   if (received.state != Transfer::State::kMoved) {
     if (received.state != Transfer::State::kLater) return EndOfInput(received.state);
@@ -137,9 +139,9 @@ void Connection::Receive() {
   const size_t bytes = received.bytes;
   sends_much_ = bytes >= kMuchInput;
   session_->in.Received(bytes);
-  session_->usage.Received(bytes, host_->parts().clock.MonotonicMs());
+  session_->usage.Received(bytes, host_->services().env.clock.MonotonicMs());
   session_->usage.Buffers(session_->in.BufferedBytes());
-  ServerStats& stats = host_->parts().stats;
+  ServerStats& stats = host_->services().env.stats;
   stats.net_input_bytes += bytes;
   ++stats.total_reads;
   RunPump();
@@ -154,24 +156,25 @@ void Connection::ReceiveInNextTurn() {
 }
 
 void Connection::EndOfInput(Transfer::State state) {
-  const NodeHost::Parts& server = host_->parts();
+  const Services& server = host_->services();
   const bool ended = state == Transfer::State::kEnded;
-  if (server.log.Shows(LogLevel::kVerbose)) {
-    server.log.Verbose(ended ? "Client closed connection " + ClientText(*session_, server.clock.MonotonicMs())
-                             : "Reading from client: " + stream_.ErrorText());
+  if (server.env.log.Shows(LogLevel::kVerbose)) {
+    server.env.log.Verbose(ended ? "Client closed connection " + ClientText(*session_, server.env.clock.MonotonicMs())
+                                 : "Reading from client: " + stream_.ErrorText());
   }
   const bool is_held = session_->Sendable() != session_->out.Size();  // perhaps for ever; few peers close one way only
   if (!ended || is_held || session_->out.Empty()) return Depart();
   Want({.read = false, .write = wanted_.write});
   session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this turn
-  server.clients.QueueFlush(*session_);
+  server.clients.registry.QueueFlush(*session_);
 }
 
 // Removes the client's subscriptions, then closes it. Unsubscribing from a hundred thousand channels takes several
 // turns; other clients see the client until the last of them.
 void Connection::Depart() {
-  const NodeHost::Parts& server = host_->parts();
-  if (session_->IsBlocked() || server.client_cleanup.LeaveSome(*session_)) return server.clients.Close(*session_);
+  const Services& server = host_->services();
+  if (session_->IsBlocked() || server.clients.cleanup.LeaveSome(*session_))
+    return server.clients.registry.Close(*session_);
   is_departing_ = true;
   Want({});
   host_->Post([self = shared_from_this()] {
@@ -185,7 +188,7 @@ void Connection::RunPump() {
   switch (outcome) {
     case Pump::Outcome::kIdle:
     case Pump::Outcome::kPaused:  // the end of the pause calls Resume; until then a read notices a disconnect
-      if (!host_->parts().limits.CheckInput(*session_)) Want({.read = true, .write = wanted_.write});
+      if (!host_->services().clients.limits.CheckInput(*session_)) Want({.read = true, .write = wanted_.write});
       break;
     case Pump::Outcome::kMore:  // pending requests run before new input is read
       Want({.read = false, .write = wanted_.write});
@@ -200,7 +203,7 @@ void Connection::RunPump() {
 void Connection::ResumeInNextTurn() {
   host_->Post([self = shared_from_this()] {
     if (self->self_ == nullptr) return;
-    if (self->host_->parts().clients.IsBehindWith(*self->session_)) return self->ResumeInNextTurn();
+    if (self->host_->services().clients.registry.IsBehindWith(*self->session_)) return self->ResumeInNextTurn();
     self->Resume();
   });
 }
@@ -212,7 +215,7 @@ void Connection::Resume() {
 void Connection::Flush(size_t most_bytes) {
   if (stream_.InHandshake()) return;
   if (is_departing_) return session_->out.Consume(session_->out.Size());
-  if (host_->parts().phase.Holds(*session_)) return;  // the reply in progress may still be withdrawn
+  if (host_->services().env.phase.Holds(*session_)) return;  // the reply in progress may still be withdrawn
   size_t before = session_->out.Size();
   session_->output_account.NoteOutput(before);
   const size_t end = before - std::min(session_->Sendable(), most_bytes);
@@ -221,13 +224,13 @@ void Connection::Flush(size_t most_bytes) {
   }
   if (session_->closing || is_departing_) return;
   if (!session_->HasSentAll()) {
-    int64_t now_ms = host_->parts().clock.MonotonicMs();
+    int64_t now_ms = host_->services().env.clock.MonotonicMs();
     if (session_->out.Size() != before) session_->usage.last_active_ms = now_ms;
-    if (!host_->parts().limits.CheckOutput(*session_, now_ms, ClientLimits::Moment::kReply)) {
+    if (!host_->services().clients.limits.CheckOutput(*session_, now_ms, ClientLimits::Moment::kReply)) {
       Want({.read = wanted_.read, .write = session_->Sendable() != 0});
     }
   } else if (session_->close_after_reply) {
-    host_->parts().clients.Close(*session_);
+    host_->services().clients.registry.Close(*session_);
   }
 }
 
@@ -235,13 +238,13 @@ bool Connection::WriteSome(size_t most_bytes) {
   const Transfer sent = stream_.Send(session_->out, {.wanted = most_bytes, .allowed = session_->Sendable()});
   if (sent.state != Transfer::State::kMoved) {
     if (sent.state == Transfer::State::kLater) return false;
-    host_->parts().log.Verbose("Error writing to client: " + stream_.ErrorText());
+    host_->services().env.log.Verbose("Error writing to client: " + stream_.ErrorText());
     Depart();
     return false;
   }
   session_->NoteSent(sent.bytes);
   session_->usage.bytes_out += sent.bytes;
-  ServerStats& stats = host_->parts().stats;
+  ServerStats& stats = host_->services().env.stats;
   stats.net_output_bytes += sent.bytes;
   ++stats.total_writes;
   return true;
@@ -251,25 +254,25 @@ void Connection::Close() {
   Register({});
   host_->loop().closings().Enter([self = self_] { self->stream_.Close(); });
   // The session may be in use now, so a later turn destroys it and this connection.
-  host_->Post([self = std::move(self_)] { self->host_->parts().clients.Remove(*self->session_); });
+  host_->Post([self = std::move(self_)] { self->host_->services().clients.registry.Remove(*self->session_); });
 }
 
 void Connection::MoveTo(NodeHost& other, Arrival arrival) {
   if (FirstHost() == host_) origin_ = std::make_unique<Origin>(Origin{host_, session_->user->name()});
   Session& session = BecomeClientOf(other);
-  session.authenticated = arrival.is_admitted || !other.parts().users.LoginRequired();
+  session.authenticated = arrival.is_admitted || !other.services().clients.users.LoginRequired();
   if (FirstHost() == &other) ComeBack(session, other);
   session.out.Append(arrival.reply);
   session.paused_request = std::move(arrival.request);
-  other.parts().clients.QueueFlush(session);
+  other.services().clients.registry.QueueFlush(session);
 }
 
 void Connection::Rejoin(NodeHost& restarted, Bytes reply) {
   origin_.reset();
   Session& session = BecomeClientOf(restarted);
-  session.authenticated = !restarted.parts().users.LoginRequired();
+  session.authenticated = !restarted.services().clients.users.LoginRequired();
   session.out.Append(reply);
-  restarted.parts().clients.QueueFlush(session);
+  restarted.services().clients.registry.QueueFlush(session);
 }
 
 Connection* Connection::Movable(const Session& session) {
@@ -281,7 +284,7 @@ Connection* Connection::Movable(const Session& session) {
 Session& Connection::BecomeClientOf(NodeHost& other) {
   NodeHost& left = *host_;
   Session& old = *session_;
-  Session& session = other.parts().clients.Create(other.parts().clock.MonotonicMs());
+  Session& session = other.services().clients.registry.Create(other.services().env.clock.MonotonicMs());
   session.in = std::move(old.in);
   session.out.Append(old.out.Text());
   session.addresses = old.addresses;
@@ -291,14 +294,14 @@ Session& Connection::BecomeClientOf(NodeHost& other) {
   host_ = &other;
   session_ = &session;
   old.transport = nullptr;
-  left.parts().clients.Close(old);
-  left.Post([&left, &old] { left.parts().clients.Remove(old); });
+  left.services().clients.registry.Close(old);
+  left.Post([&left, &old] { left.services().clients.registry.Remove(old); });
   other.Enter();
   return session;
 }
 
 void Connection::ComeBack(Session& session, const NodeHost& origin) const {
-  const Users& users = origin.parts().users;
+  const Users& users = origin.services().clients.users;
   const User* const user = users.Find(origin_->user);
   if (user != nullptr && user->IsOn()) {
     session.user = user;

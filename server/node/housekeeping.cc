@@ -9,9 +9,9 @@
 #include "server/clients/blocked_clients.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
-#include "server/clients/server_phase.h"
 #include "server/clients/timer_frequency.h"
 #include "server/clients/tracking.h"
 #include "server/clients/watched_keys.h"
@@ -19,17 +19,20 @@
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/config/debug_switches.h"
 #include "server/dataset/active_expiry.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/exact_expiry.h"
 #include "server/dataset/memory_gauge.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/lab/lab.h"
-#include "server/migration/migrate_link.h"
 #include "server/migration/migrations.h"
 #include "server/replication/replication.h"
+#include "server/runtime/server_phase.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/child_processes.h"
 #include "server/storage/shutdown.h"
 #include "server/storage/snapshots.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -55,97 +58,100 @@ void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
 }  // namespace
 
 void Housekeeping::EndTurn() {
-  parts_.snapshots.EndTurn();
-  if (parts_.shutdown.Done()) {  // effects of further commands would be lost
-    if (!parts_.aof.MustStop()) Send();
+  services_.storage.snapshots.EndTurn();
+  if (services_.storage.shutdown.Done()) {  // effects of further commands would be lost
+    if (!services_.storage.aof.MustStop()) Send();
     return;
   }
-  parts_.migrations.EndTurn();
-  parts_.cluster.EndTurn();
-  if (parts_.blocked_clients.HasReady()) {  // keys that changed without a command, because they expired
-    parts_.executor.StartRun();
-    parts_.blocked_clients.ServeReady();
+  services_.migrations.EndTurn();
+  services_.cluster.EndTurn();
+  if (services_.clients.blocked.HasReady()) {  // keys that changed without a command, because they expired
+    services_.execution.executor.StartRun();
+    services_.clients.blocked.ServeReady();
   }
-  if (parts_.clients.PausedCount() != 0 && !parts_.pause.IsOn()) ResumePaused();
+  if (services_.clients.registry.PausedCount() != 0 && !services_.clients.pause.IsOn()) ResumePaused();
   ResumeUnblocked();
-  if (!parts_.lab.awaits.Empty()) EndAwaits();
-  parts_.tracking.Broadcast();
-  parts_.slot_migrations.EndTurn();
+  if (!services_.lab.awaits.Empty()) EndAwaits();
+  services_.clients.tracking.Broadcast();
+  services_.slot_migrations.EndTurn();
   if (!Journaled()) return;
-  parts_.replication.EndTurn();
+  services_.replication.EndTurn();
   Send();
-  if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(nullptr);
+  if (services_.clients.memory.IsOver()) services_.clients.memory.EvictClients(nullptr);
   ContinueInNextTurn();
-  parts_.script_cache.CollectGarbage();
-  parts_.function_libraries.CollectGarbage();
-  parts_.lab.clock.EndTurn();
+  services_.execution.script_cache.CollectGarbage();
+  services_.execution.function_libraries.CollectGarbage();
+  services_.lab.clock.EndTurn();
   AskForWake();
 }
 
 void Housekeeping::EndTurnDuringLongTask() {
-  parts_.cluster.EndTurnDuringLongTask();
+  services_.cluster.EndTurnDuringLongTask();
   if (Journaled()) Send();
 }
 
 void Housekeeping::AskForWake() {
-  const int64_t next_ms = parts_.timers.NextDueMs();
-  if (next_ms >= wake_at_ms_ || !parts_.host) return;
+  const int64_t next_ms = services_.env.timers.NextDueMs();
+  if (next_ms >= wake_at_ms_ || !services_.env.host) return;
   wake_at_ms_ = next_ms;
-  parts_.host->WakeAt(wake_at_ms_);
+  services_.env.host->WakeAt(wake_at_ms_);
 }
 
 // Starts the next turn if work remains that takes many turns. Otherwise it would wait for input.
 void Housekeeping::ContinueInNextTurn() {
-  parts_.watched_keys.DropSome(kWatchesPerTurn);
+  services_.clients.watched_keys.DropSome(kWatchesPerTurn);
   // Also covers requests that follow the ones resumed late in this turn.
-  const bool continues = parts_.clients.HasUnblocked() || (parts_.clients.PausedCount() != 0 && !parts_.pause.IsOn());
-  if ((continues || parts_.watched_keys.HasDropped()) && parts_.host) parts_.host->Post([] {});
+  const bool continues = services_.clients.registry.HasUnblocked() ||
+                         (services_.clients.registry.PausedCount() != 0 && !services_.clients.pause.IsOn());
+  if ((continues || services_.clients.watched_keys.HasDropped()) && services_.env.host) services_.env.host->Post([] {});
 }
 
 bool Housekeeping::Journaled() {
-  const int64_t started_us = parts_.aof.IsOn() ? parts_.pace.NowUs() : 0;
-  parts_.aof.Flush();
-  if (started_us != 0) parts_.stats.journal_us += static_cast<uint64_t>(parts_.pace.NowUs() - started_us);
-  const bool has_acks = parts_.replication.replicas().TakeProgress();
-  if (parts_.blocked_clients.AwaitsDisk() &&
-      (has_acks || synced_seen_ != parts_.aof.writer().Synced() || !parts_.aof.IsOn())) {
-    synced_seen_ = parts_.aof.writer().Synced();
-    parts_.blocked_clients.ServeDisk();
+  const int64_t started_us = services_.storage.aof.IsOn() ? services_.env.pace.NowUs() : 0;
+  services_.storage.aof.Flush();
+  if (started_us != 0) services_.env.stats.journal_us += static_cast<uint64_t>(services_.env.pace.NowUs() - started_us);
+  const bool has_acks = services_.replication.replicas().TakeProgress();
+  if (services_.clients.blocked.AwaitsDisk() &&
+      (has_acks || synced_seen_ != services_.storage.aof.writer().Synced() || !services_.storage.aof.IsOn())) {
+    synced_seen_ = services_.storage.aof.writer().Synced();
+    services_.clients.blocked.ServeDisk();
   }
-  if (!parts_.aof.MustStop()) return true;
-  if (parts_.host) parts_.host->Stop(1);
+  if (!services_.storage.aof.MustStop()) return true;
+  if (services_.env.host) services_.env.host->Stop(1);
   return false;
 }
 
 void Housekeeping::Send() {
   do {
-    parts_.clients.FlushQueued(parts_.pace);
-  } while (parts_.clients.IsBehind() && (!parts_.host || parts_.shutdown.Done()));
-  if (parts_.clients.IsBehind()) parts_.host->Post([] {});  // starts the next turn immediately
+    services_.clients.registry.FlushQueued(services_.env.pace);
+  } while (services_.clients.registry.IsBehind() && (!services_.env.host || services_.storage.shutdown.Done()));
+  if (services_.clients.registry.IsBehind()) services_.env.host->Post([] {});  // starts the next turn immediately
 }
 
 void Housekeeping::Wake() {
-  if (parts_.phase.IsMidTurn()) return parts_.host->WakeAt(parts_.clock.MonotonicMs() + kWakeAgainMs);
+  if (services_.env.phase.IsMidTurn())
+    return services_.env.host->WakeAt(services_.env.clock.MonotonicMs() + kWakeAgainMs);
   wake_at_ms_ = Timers::kNever;
-  parts_.timers.RunDue(parts_.clock.MonotonicMs());
+  services_.env.timers.RunDue(services_.env.clock.MonotonicMs());
 }
 
 void Housekeeping::PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) {
-  const int64_t until_ms = parts_.clock.MonotonicMs() + elapsed_ms;
+  const int64_t until_ms = services_.env.clock.MonotonicMs() + elapsed_ms;
   const auto advance_to = [&](int64_t monotonic_ms) {
-    const int64_t now_ms = parts_.clock.MonotonicMs();
+    const int64_t now_ms = services_.env.clock.MonotonicMs();
     if (monotonic_ms > now_ms) advance(monotonic_ms - now_ms);
   };
-  parts_.exact_expiry.Begin(parts_.clock.WallMs() + elapsed_ms);
-  parts_.timers.BeginJump();
-  for (int64_t due_ms = parts_.timers.NextDueMs(); due_ms <= until_ms; due_ms = parts_.timers.NextDueMs()) {
+  services_.data.exact_expiry.Begin(services_.env.clock.WallMs() + elapsed_ms);
+  services_.env.timers.BeginJump();
+  for (int64_t due_ms = services_.env.timers.NextDueMs(); due_ms <= until_ms;
+       due_ms = services_.env.timers.NextDueMs()) {
     advance_to(due_ms);
-    parts_.timers.RunDue(parts_.clock.MonotonicMs());
+    services_.env.timers.RunDue(services_.env.clock.MonotonicMs());
     EndTurn();
   }
-  parts_.exact_expiry.End();
+  services_.data.exact_expiry.End();
   advance_to(until_ms);
-  parts_.timers.EndJump(parts_.clock.MonotonicMs());
+  services_.env.timers.EndJump(services_.env.clock.MonotonicMs());
   Tick();
   wake_at_ms_ = Timers::kNever;  // the time given to the host may have passed
   EndTurn();
@@ -153,64 +159,66 @@ void Housekeeping::PassTime(int64_t elapsed_ms, const std::function<void(int64_t
 
 void Housekeeping::OnClockChanged(Motion motion) {
   wake_at_ms_ = Timers::kNever;
-  motion == Motion::kStands ? parts_.expiry.Sleep() : parts_.expiry.WakeUp();
+  motion == Motion::kStands ? services_.data.active_expiry.Sleep() : services_.data.active_expiry.WakeUp();
 }
 
 void Housekeeping::Tick() {
-  if (parts_.phase.IsMidTurn() || parts_.shutdown.Done()) return;
-  const int64_t started_us = parts_.pace.NowUs();
-  parts_.timer_frequency.Adjust();
-  if (parts_.debug.pause_cron) return;
-  parts_.shutdown.Continue();
-  if (parts_.shutdown.Done()) return;
-  parts_.timers.RunDue(parts_.clock.MonotonicMs());  // the clock may have jumped
-  parts_.expiry.StartRound(parts_.timer_frequency.Hz());
+  if (services_.env.phase.IsMidTurn() || services_.storage.shutdown.Done()) return;
+  const int64_t started_us = services_.env.pace.NowUs();
+  services_.clients.timer_frequency.Adjust();
+  if (services_.env.debug.pause_cron) return;
+  services_.storage.shutdown.Continue();
+  if (services_.storage.shutdown.Done()) return;
+  services_.env.timers.RunDue(services_.env.clock.MonotonicMs());  // the clock may have jumped
+  services_.data.active_expiry.StartRound(services_.clients.timer_frequency.Hz());
   SampleStats();
   CheckClients();
-  parts_.child_processes.Poll();
-  parts_.aof.Cron();
-  parts_.snapshots.Cron();
-  parts_.replication.Tick();
-  parts_.cluster.Tick();
-  parts_.slot_migrations.Tick();
-  parts_.tracking.KeepWithinLimit();
-  parts_.migrate_links.CloseIdle(parts_.pace.NowMs());
-  parts_.migrations.CloseIdle(parts_.clock.MonotonicMs());
-  parts_.blocks.Trim();
-  parts_.stats.timer_us += static_cast<uint64_t>(parts_.pace.NowUs() - started_us);
+  services_.storage.child_processes.Poll();
+  services_.storage.aof.Cron();
+  services_.storage.snapshots.Cron();
+  services_.replication.Tick();
+  services_.cluster.Tick();
+  services_.slot_migrations.Tick();
+  services_.clients.tracking.KeepWithinLimit();
+  services_.migrations.blocking_links().CloseIdle(services_.env.pace.NowMs());
+  services_.migrations.CloseIdle(services_.env.clock.MonotonicMs());
+  services_.data.reply_blocks.Trim();
+  services_.env.stats.timer_us += static_cast<uint64_t>(services_.env.pace.NowUs() - started_us);
 }
 
 void Housekeeping::SampleStats() {
-  const int64_t now_us = parts_.pace.NowUs();
+  const int64_t now_us = services_.env.pace.NowUs();
   if (now_us - last_sample_us_ < kSampleEveryUs) return;
   last_sample_us_ = now_us;
-  parts_.stats.SampleRates(now_us);
-  parts_.memory.NotePeak();
+  services_.env.stats.SampleRates(now_us);
+  services_.data.memory.NotePeak();
 }
 
 void Housekeeping::CheckClients() {
   // Checks a share of the clients in each round, and all of them once a second, so that ten thousand clients do not
   // delay a turn.
   const size_t wanted =
-      std::max(parts_.clients.Count() / static_cast<size_t>(parts_.timer_frequency.Hz()), kClientsCheckedAtLeast);
-  const int64_t now_ms = parts_.clock.MonotonicMs();
-  parts_.clients.Rotate(wanted, [&](Session& session) {
-    parts_.limits.Check(session, now_ms);
-    if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
+      std::max(services_.clients.registry.Count() / static_cast<size_t>(services_.clients.timer_frequency.Hz()),
+               kClientsCheckedAtLeast);
+  const int64_t now_ms = services_.env.clock.MonotonicMs();
+  services_.clients.registry.Rotate(wanted, [&](Session& session) {
+    services_.clients.limits.Check(session, now_ms);
+    if (services_.clients.memory.IsOn()) services_.clients.memory.Update(session);
   });
 }
 
 void Housekeeping::EndAwaits() {
-  parts_.executor.StartRun();
-  parts_.lab.awaits.Look();
+  services_.execution.executor.StartRun();
+  services_.lab.awaits.Look();
 }
 
-void Housekeeping::ResumePaused() { Resume(parts_.clients, parts_.clients.TakePaused()); }
+void Housekeeping::ResumePaused() { Resume(services_.clients.registry, services_.clients.registry.TakePaused()); }
 
 void Housekeeping::ResumeUnblocked() {
   // A resumed client may unblock other clients.
-  for (auto sessions = parts_.clients.TakeUnblocked(); !sessions.empty(); sessions = parts_.clients.TakeUnblocked())
-    Resume(parts_.clients, sessions);
+  for (auto sessions = services_.clients.registry.TakeUnblocked(); !sessions.empty();
+       sessions = services_.clients.registry.TakeUnblocked())
+    Resume(services_.clients.registry, sessions);
 }
 
 }  // namespace respite

@@ -4,81 +4,16 @@
 #include <cstdint>
 #include <functional>
 
-#include "base/clock.h"
-#include "base/late_bound.h"
-#include "base/pace.h"
 #include "server/lab/time_keeper.h"
-#include "server/runtime/host.h"
 #include "server/runtime/timers.h"
 
 namespace respite {
 
-class ActiveExpiry;
-class AppendOnlyFile;
-class BlockPool;
-class ClientLimits;
-class ClientMemory;
-class Clients;
-class ClusterMode;
-struct DebugSwitches;
-class ExactExpiry;
-class Executor;
-class FunctionLibraries;
-struct Lab;
-class MemoryGauge;
-class MigrateLinks;
-class Migrations;
-class ChildProcesses;
-class Pause;
-class ServerPhase;
-class TimerFrequency;
-class Replication;
-class ScriptCache;
-struct ServerStats;
-class Shutdown;
-class SlotMigrations;
-class Snapshots;
-class Tracking;
-class BlockedClients;
-class WatchedKeys;
+struct Services;
 
 class Housekeeping final : public TimeKeeper {
  public:
-  struct Parts {
-    const Clock& clock;
-    const Pace& pace;
-    const LateBound<Host>& host;
-    const ServerPhase& phase;
-    const DebugSwitches& debug;
-    ServerStats& stats;
-    MemoryGauge& memory;
-    BlockPool& blocks;
-    Clients& clients;
-    TimerFrequency& timer_frequency;
-    ClientLimits& limits;
-    ClientMemory& client_memory;
-    Pause& pause;
-    WatchedKeys& watched_keys;
-    BlockedClients& blocked_clients;
-    Tracking& tracking;
-    Executor& executor;
-    Timers& timers;
-    ActiveExpiry& expiry;
-    ExactExpiry& exact_expiry;
-    ChildProcesses& child_processes;
-    AppendOnlyFile& aof;
-    Snapshots& snapshots;
-    Shutdown& shutdown;
-    MigrateLinks& migrate_links;
-    Migrations& migrations;
-    Replication& replication;
-    ClusterMode& cluster;
-    SlotMigrations& slot_migrations;
-    ScriptCache& script_cache;
-    FunctionLibraries& function_libraries;
-    Lab& lab;
-  };
-  explicit Housekeeping(const Parts& parts) : parts_(parts) {}
+  explicit Housekeeping(const Services& services) : services_(services) {}
 
   // Runs expiry, client limits, statistics and other periodic work. Must be called TimerFrequency::Hz() times a second.
   void Tick();
@@ -109,7 +44,7 @@ class Housekeeping final : public TimeKeeper {
   void ResumeUnblocked();
   void EndAwaits();
 
-  const Parts parts_;
+  const Services& services_;
   int64_t wake_at_ms_ = Timers::kNever;  // the time last passed to Host::WakeAt
   uint64_t synced_seen_ = 0;             // AofWriter::Synced when clients blocked on it were last served
   int64_t last_sample_us_ = 0;

@@ -17,12 +17,15 @@
 #include "base/log.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/users.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 #include "server/config/config.h"
 #include "server/config/settings.h"
 #include "server/config/value_text.h"
+#include "server/execution/services.h"
 #include "server/lab/faults/fault_rules.h"
+#include "server/lab/lab.h"
 #include "server/lab/recording/recorder.h"
 #include "server/net/socket_address.h"
 #include "server/net/tls/tls.h"
@@ -84,9 +87,9 @@ struct Listener::Socket {
 };
 
 Listener::Listener(NodeHost& host, Recorder* recorder) : host_(host), recorder_(recorder) {
-  host_.parts().faults.Attach(this);
+  host_.services().lab.faults.Attach(this);
 }
-Listener::~Listener() { host_.parts().faults.Attach(nullptr); }
+Listener::~Listener() { host_.services().lab.faults.Attach(nullptr); }
 
 std::optional<std::string> Listener::Open() {
   if (auto error = Reopen(Protocol::kTcp)) return error;
@@ -95,7 +98,7 @@ std::optional<std::string> Listener::Open() {
 }
 
 std::optional<std::string> Listener::Reopen(Protocol protocol) {
-  Settings& settings = host_.parts().config.Adjust();
+  Settings& settings = host_.services().env.config.Adjust();
   Sockets& sockets = protocol == Protocol::kTcp ? tcp_ : tls_;
   sockets.clear();
   if (protocol == Protocol::kTls) {
@@ -119,7 +122,7 @@ std::optional<std::string> Listener::Reopen(Protocol protocol) {
 }
 
 Result<Listener::Sockets, std::string> Listener::OpenTcp(Protocol protocol, int port) {
-  const Settings& settings = host_.parts().settings;
+  const Settings& settings = host_.services().env.settings;
   TcpOptions options{.port = port, .backlog = settings.tcp_backlog, .mark = settings.socket_mark_id};
   Sockets opened;
   for (const std::string& bound : settings.bind) {
@@ -129,8 +132,8 @@ Result<Listener::Sockets, std::string> Listener::OpenTcp(Protocol protocol, int 
     if (!socket.ok()) {
       std::string number = std::to_string(options.port);
       int code = socket.error().code;
-      host_.parts().log.Warning("Warning: Could not create server TCP listening socket " + host + ":" + number + ": " +
-                                socket.error().text);
+      host_.services().env.log.Warning("Warning: Could not create server TCP listening socket " + host + ":" + number +
+                                       ": " + socket.error().text);
       if (IsUnknownFamily(code) || (optional && code == EADDRNOTAVAIL)) continue;
       return Failure("Failed listening on port " + number + (protocol == Protocol::kTls ? " (tls)" : " (tcp)") +
                      ", aborting.");
@@ -142,7 +145,7 @@ Result<Listener::Sockets, std::string> Listener::OpenTcp(Protocol protocol, int 
 }
 
 std::optional<std::string> Listener::OpenUnix() {
-  const Settings& settings = host_.parts().settings;
+  const Settings& settings = host_.services().env.settings;
   if (settings.unixsocket.empty()) return std::nullopt;
   auto socket =
       ListenUnix(settings.folder->Resolve(settings.unixsocket), settings.unixsocketperm, settings.tcp_backlog);
@@ -170,7 +173,7 @@ void Listener::Close() {
 
 void Listener::StopListening() {
   if (std::exchange(is_shut_, true)) return;
-  const Settings& settings = host_.parts().settings;
+  const Settings& settings = host_.services().env.settings;
   if (!std::exchange(tcp_, {}).empty()) Reserve(settings.bound_port);
   if (!std::exchange(tls_, {}).empty()) Reserve(settings.tls_port);
   if (!unix_) return;
@@ -179,7 +182,7 @@ void Listener::StopListening() {
 }
 
 void Listener::Reserve(int port) {
-  for (const std::string& bound : host_.parts().settings.bind) {
+  for (const std::string& bound : host_.services().env.settings.bind) {
     auto reserved = ReserveTcp(bound.starts_with('-') ? bound.substr(1) : bound, port);
     if (reserved.ok()) reservations_.push_back(std::move(reserved.value()));
   }
@@ -189,11 +192,11 @@ void Listener::ListenAgain() {
   if (!std::exchange(is_shut_, false)) return;
   const auto error = Open();
   reservations_.clear();
-  if (error) host_.parts().log.Warning("Listening again after a fault: " + *error);
+  if (error) host_.services().env.log.Warning("Listening again after a fault: " + *error);
 }
 
 void Listener::RemoveUnixFile() {
-  Logger& log = host_.parts().log;
+  Logger& log = host_.services().env.log;
   if (InodeOf(unix_path_) != unix_inode_) return;  // the file now belongs to another server
   if (unlink(unix_path_.c_str()) == 0) return;
   log.Warning(std::string("Error removing the unix socket file: ") + std::strerror(errno));
@@ -209,8 +212,8 @@ void Listener::Accept(const std::shared_ptr<Socket>& socket) {
 
 void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
   // A session that is being closed still has a descriptor, so it counts.
-  const size_t open = host_.parts().clients.Count() + host_.loop().closings().Size();
-  const Settings& settings = host_.parts().settings;
+  const size_t open = host_.services().clients.registry.Count() + host_.loop().closings().Size();
+  const Settings& settings = host_.services().env.settings;
   const bool is_tls = socket->protocol == Protocol::kTls;
   const int most = is_tls ? settings.max_new_tls_connections_per_cycle : settings.max_new_connections_per_cycle;
   if (open + static_cast<size_t>(most) > settings.maxclients) host_.loop().closings().ServeAll();
@@ -222,7 +225,7 @@ void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) break;
     if (errno == EINTR || errno == ECONNABORTED) continue;
-    host_.parts().log.Warning(std::string("Accepting client connection: ") + std::strerror(errno));
+    host_.services().env.log.Warning(std::string("Accepting client connection: ") + std::strerror(errno));
     return AcceptLater(socket);
   }
   Accept(socket);
@@ -241,19 +244,19 @@ void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
 
 void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   host_.Enter();
-  const NodeHost::Parts& server = host_.parts();
-  const Settings& settings = server.settings;
+  const Services& server = host_.services();
+  const Settings& settings = server.env.settings;
   PeerNames names = NamesOf(accepted.Get());
-  if (server.log.Shows(LogLevel::kVerbose)) {
-    server.log.Verbose(names.unix_socket ? "Accepted connection to " + settings.unixsocket
-                                         : "Accepted " + WithoutBrackets(names.address));
+  if (server.env.log.Shows(LogLevel::kVerbose)) {
+    server.env.log.Verbose(names.unix_socket ? "Accepted connection to " + settings.unixsocket
+                                             : "Accepted " + WithoutBrackets(names.address));
   }
-  if (server.faults.RefusesConnection(names.unix_socket ? settings.unixsocket + ":0" : names.address)) {
-    ++server.stats.rejected_connections;
+  if (server.lab.faults.RefusesConnection(names.unix_socket ? settings.unixsocket + ":0" : names.address)) {
+    ++server.env.stats.rejected_connections;
     return;
   }
-  if (server.clients.Count() >= settings.maxclients) {
-    ++server.stats.rejected_connections;
+  if (server.clients.registry.Count() >= settings.maxclients) {
+    ++server.env.stats.rejected_connections;
     if (protocol == Protocol::kTcp) SendError(accepted, refusals::kMaxClients);  // unreadable before a TLS handshake
     return;
   }
@@ -261,15 +264,15 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   std::unique_ptr<TlsStream> tls;
   if (protocol == Protocol::kTls) {
     tls = server.tls.Accept(accepted.Get(), settings.tls_auth_clients);
-    if (tls == nullptr) return server.log.Warning("Error accepting a client connection: " + TakeOpenSslError());
+    if (tls == nullptr) return server.env.log.Warning("Error accepting a client connection: " + TakeOpenSslError());
   }
-  Session& session = server.clients.Create(server.clock.MonotonicMs());
+  Session& session = server.clients.registry.Create(server.env.clock.MonotonicMs());
   session.addresses.peer = names.unix_socket ? settings.unixsocket + ":0" : std::move(names.address);
   session.addresses.local = std::move(names.local_address);
   session.addresses.unix_socket = names.unix_socket;
   session.addresses.loopback = names.loopback;
   session.addresses.encrypted = tls != nullptr;
-  session.authenticated = !server.users.LoginRequired();
+  session.authenticated = !server.clients.users.LoginRequired();
   ByteStream stream(std::move(accepted), std::move(tls));
   if (recorder_ != nullptr) stream.SetTap(recorder_->NewTap());
   std::make_shared<Connection>(host_, session, std::move(stream))->Start();

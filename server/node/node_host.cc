@@ -7,11 +7,15 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
-#include "server/clients/server_phase.h"
 #include "server/clients/timer_frequency.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/memory_gauge.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/node/housekeeping.h"
+#include "server/node/node.h"
+#include "server/runtime/server_phase.h"
 #include "server/runtime/stats.h"
 
 namespace respite {
@@ -33,31 +37,32 @@ struct NodeHost::Timers {
   asio::steady_timer turn;
 };
 
-NodeHost::NodeHost(EventLoop& loop, const Parts& parts)
+NodeHost::NodeHost(EventLoop& loop, Node& node)
     : loop_(loop),
-      parts_(parts),
+      node_(node),
+      services_(node.services()),
       timers_(std::make_shared<Timers>(loop.Context())),
-      network_(loop, *this, parts.settings, parts.tls),
-      pump_(parts.pump) {
-  parts_.host.Attach(this);
-  parts_.network.Attach(&network_);
-  parts_.memory.MarkStartup();
+      network_(loop, *this, services_.env.settings, services_.tls),
+      pump_(services_.execution.pump_parts) {
+  node_.runtime().host.Attach(this);
+  node_.runtime().network.Attach(&network_);
+  services_.data.memory.MarkStartup();
   Enter();
 }
 
 NodeHost::~NodeHost() {
   // Connections own themselves until they are closed.
-  parts_.clients.ForEach([this](Session& session) { parts_.clients.Close(session); });
+  services_.clients.registry.ForEach([this](Session& session) { services_.clients.registry.Close(session); });
   loop_.Leave(*this);
-  parts_.network.Attach(nullptr);
-  parts_.host.Attach(nullptr);
+  node_.runtime().network.Detach();
+  node_.runtime().host.Detach();
 }
 
 void NodeHost::Start() { ScheduleTick(); }
 
 Pump& NodeHost::pump() {
-  if (!parts_.phase.IsMidTurn()) return pump_;
-  if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(parts_.pump);
+  if (!services_.env.phase.IsMidTurn()) return pump_;
+  if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(services_.execution.pump_parts);
   return *other_pump_;
 }
 
@@ -77,22 +82,22 @@ bool NodeHost::ServeDuringLongTask() {
 // Redis: a tick that was missed during a script runs when the script ends. Otherwise the timer might never run between
 // two scripts.
 void NodeHost::EndTurn(int64_t turn_us) {
-  if (missed_tick_ && !parts_.phase.IsMidTurn()) {
+  if (missed_tick_ && !services_.env.phase.IsMidTurn()) {
     missed_tick_ = false;
-    parts_.housekeeping.Tick();
+    node_.housekeeping().Tick();
   }
-  parts_.housekeeping.EndTurn();
-  parts_.stats.CountTurn(turn_us);
+  node_.housekeeping().EndTurn();
+  services_.env.stats.CountTurn(turn_us);
 }
 
 void NodeHost::EndTurnDuringLongTask() {
-  if (parts_.phase.IsMidTurn()) return parts_.housekeeping.EndTurnDuringLongTask();
-  parts_.housekeeping.EndTurn();
+  if (services_.env.phase.IsMidTurn()) return node_.housekeeping().EndTurnDuringLongTask();
+  node_.housekeeping().EndTurn();
 }
 
 void NodeHost::WakeAt(int64_t monotonic_ms) {
-  const int64_t due_ms = std::min(monotonic_ms, parts_.clock.MonotonicMs() + kLongestSleepMs);
-  const int64_t pace_us = parts_.clock.PaceUsWhen(due_ms * 1000);
+  const int64_t due_ms = std::min(monotonic_ms, services_.env.clock.MonotonicMs() + kLongestSleepMs);
+  const int64_t pace_us = services_.env.clock.PaceUsWhen(due_ms * 1000);
   if (pace_us == Clock::kNever) {
     timers_->wake.cancel();
     return;
@@ -101,7 +106,7 @@ void NodeHost::WakeAt(int64_t monotonic_ms) {
   timers_->wake.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
     if (error || weak.expired()) return;
     Enter();
-    parts_.housekeeping.Wake();
+    node_.housekeeping().Wake();
   });
 }
 
@@ -113,13 +118,13 @@ void NodeHost::TurnAt(int64_t pace_us) {
 }
 
 void NodeHost::ScheduleTick() {
-  timers_->tick.expires_after(std::chrono::microseconds(1'000'000 / parts_.timer_frequency.Hz()));
+  timers_->tick.expires_after(std::chrono::microseconds(1'000'000 / services_.clients.timer_frequency.Hz()));
   timers_->tick.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
     if (error || weak.expired()) return;
     Enter();
     if (tick_) tick_();
-    missed_tick_ = parts_.phase.IsMidTurn();
-    parts_.housekeeping.Tick();
+    missed_tick_ = services_.env.phase.IsMidTurn();
+    node_.housekeeping().Tick();
     ScheduleTick();
   });
 }

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 
-#include "base/late_bound.h"
 #include "server/execution/pump.h"
 #include "server/net/event_loop.h"
 #include "server/net/loop_network.h"
@@ -13,47 +12,13 @@
 
 namespace respite {
 
-class ClientLimits;
-class Clients;
-class Clock;
-class Config;
-class ClientCleanup;
-class FaultRules;
-class Housekeeping;
-class Logger;
-class MemoryGauge;
-class ServerPhase;
-class TimerFrequency;
-struct ServerStats;
-struct Settings;
-class Tls;
-class Users;
+class Node;
+struct Services;
 
 class NodeHost final : public Host, public EventLoop::Participant {
  public:
-  // The parts of the server that the loop and the connections use
-  struct Parts {
-    const Settings& settings;
-    Config& config;
-    const Clock& clock;
-    Logger& log;
-    LateBound<Host>& host;
-    LateBound<Network>& network;
-    MemoryGauge& memory;
-    ServerStats& stats;
-    const ServerPhase& phase;
-    TimerFrequency& timer_frequency;
-    Housekeeping& housekeeping;
-    Clients& clients;
-    ClientLimits& limits;
-    ClientCleanup& client_cleanup;
-    Users& users;
-    Tls& tls;
-    FaultRules& faults;
-    Pump::Parts pump;
-  };
   // Both must outlive the NodeHost.
-  NodeHost(EventLoop& loop, const Parts& parts);
+  NodeHost(EventLoop& loop, Node& node);
   // Closes all clients.
   ~NodeHost() override;
   NodeHost(const NodeHost&) = delete;
@@ -71,7 +36,7 @@ class NodeHost final : public Host, public EventLoop::Participant {
   Pump& pump();
   EventLoop& loop() { return loop_; }
   LoopNetwork& network() { return network_; }
-  const Parts& parts() const { return parts_; }
+  const Services& services() const { return services_; }
 
   // Host.
   void Stop(int exit_code) override;
@@ -90,7 +55,8 @@ class NodeHost final : public Host, public EventLoop::Participant {
   void ScheduleTick();
 
   EventLoop& loop_;
-  const Parts parts_;
+  Node& node_;
+  const Services& services_;
   std::shared_ptr<Timers> timers_;  // handlers hold a weak_ptr, since they may outlive the NodeHost
   LoopNetwork network_;
   Pump pump_;

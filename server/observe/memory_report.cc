@@ -5,13 +5,17 @@
 #include "datatypes/keyspace.h"
 #include "scripting/function_library.h"
 #include "scripting/script_cache.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/memory_gauge.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
 #include "server/replication/replication.h"
 #include "server/runtime/stats.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -31,13 +35,13 @@ bool Wasteful(size_t large, size_t small, double limit) {
 
 MemoryReport ReportMemory(const Services& services) {
   MemoryReport report;
-  report.used_bytes = services.memory.UsedBytes();
+  report.used_bytes = services.data.memory.UsedBytes();
   report.allocator = ReadAllocator();
   report.resident_bytes = ResidentBytes();
-  report.peak_bytes = std::max(services.stats.peak_memory_bytes, report.used_bytes);
-  report.startup_bytes = services.stats.startup_memory_bytes;
-  report.clients = services.clients.Count();
-  services.clients.ForEach([&](const Session& session) {
+  report.peak_bytes = std::max(services.env.stats.peak_memory_bytes, report.used_bytes);
+  report.startup_bytes = services.env.stats.startup_memory_bytes;
+  report.clients = services.clients.registry.Count();
+  services.clients.registry.ForEach([&](const Session& session) {
     const bool is_replica = session.kind == SessionKind::kReplica;
     if (is_replica) report.replicas_bytes += session.HeldBytes() - session.out.HeldBytes() + session.out.BlockBytes();
     if (!is_replica) report.clients_bytes += session.HeldBytes();
@@ -45,19 +49,19 @@ MemoryReport ReportMemory(const Services& services) {
   // The output of replicas refers to the Blobs of the backlog.
   const size_t buffer_bytes = services.replication.replicas().BufferBytes();
   const bool has_replicas = !services.replication.replicas().Empty();
-  const auto backlog_limit = static_cast<size_t>(services.settings.repl_backlog_size);
+  const auto backlog_limit = static_cast<size_t>(services.env.settings.repl_backlog_size);
   report.backlog_bytes = has_replicas ? std::min(buffer_bytes, backlog_limit) : buffer_bytes;
   report.replicas_bytes += buffer_bytes - report.backlog_bytes;
-  report.aof_buffer_bytes = services.aof.writer().BufferBytes();
-  report.script_engine_bytes = services.script_cache.EngineBytes();
-  report.script_bytes = services.script_cache.UsedBytes();
-  report.function_engine_bytes = services.function_libraries.EngineBytes();
-  report.function_bytes = services.function_libraries.UsedBytes();
+  report.aof_buffer_bytes = services.storage.aof.writer().BufferBytes();
+  report.script_engine_bytes = services.execution.script_cache.EngineBytes();
+  report.script_bytes = services.execution.script_cache.UsedBytes();
+  report.function_engine_bytes = services.execution.function_libraries.EngineBytes();
+  report.function_bytes = services.execution.function_libraries.UsedBytes();
   // Redis does not count the memory of Lua states here. This server counts all of it.
   report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.replicas_bytes + report.backlog_bytes +
                           report.aof_buffer_bytes + report.EngineBytes() + report.AllScriptBytes();
-  for (int i = 0; i < services.keyspace.Count(); ++i) {
-    const Database& data = services.keyspace[i];
+  for (int i = 0; i < services.data.dataset.keyspace.Count(); ++i) {
+    const Database& data = services.data.dataset.keyspace[i];
     if (data.Size() == 0) continue;
     MemoryReport::Database one{.index = i,
                                .table_bytes = data.Entries().UsedBytes() + data.Size() * sizeof(Entry),

@@ -20,6 +20,7 @@ namespace respite {
 
 namespace {
 
+constexpr int64_t kLogStateEveryMs = 5000;
 constexpr Bytes kCopied = "copied to the server that begins again";
 
 }  // namespace
@@ -36,11 +37,11 @@ NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
   loop_ = &loop;
   node_ = std::make_unique<Node>(NodeParts());
   for (const ConfigLine& line : parts_.config.lines().rename_command) {
-    node_->commands().Rename(line.words[1], line.words[2]);  // CheckRenames has tried it already
+    services().env.commands.Rename(line.words[1], line.words[2]);  // CheckRenames has tried it already
   }
-  host_ = std::make_unique<NodeHost>(loop_->loop, node_->host_parts());
+  host_ = std::make_unique<NodeHost>(loop_->loop, *node_);
   listener_ = std::make_unique<Listener>(*host_, parts_.recorder);
-  node_->loading().Begin(0);  // the loop may serve other servers before this server has loaded
+  services().storage.loading.Begin(0);  // the loop may serve other servers before this server has loaded
   AttachHandlers();
   StartWatchdog();
   if (settings().port == kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
@@ -60,38 +61,50 @@ Node::Parts NodeServer::NodeParts() {
 }
 
 void NodeServer::AttachHandlers() {
-  if (settings().crash_log_enabled) JoinCrashReport(node_->services());
+  if (settings().crash_log_enabled) JoinCrashReport(services());
   system_files_.OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
-  node_->lazy_free_thread().OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
+  services().data.lazy_free_thread.OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
   host_->OnTick([this] {
     loop_->watchdog.Feed();
-    state_log_.Tick({.clock = parts_.clock,
-                     .log = log(),
-                     .keyspace = node_->keyspace(),
-                     .clients = node_->clients(),
-                     .memory = node_->memory(),
-                     .phase = node_->phase()});
+    LogState();
     LookForClients();
     if (parts_.recorder != nullptr) parts_.recorder->Flush();
   });
   host_->OnStop([this](int exit_code) { OnStop(exit_code); });
-  node_->shutdown().OnCancelled([this] { parts_.owner.OnShutdownCancelled(); });
-  node_->shutdown().OnStatus([this](const std::string& status) { parts_.owner.OnShutdownStatus(status); });
+  services().storage.shutdown.OnCancelled([this] { parts_.owner.OnShutdownCancelled(); });
+  services().storage.shutdown.OnStatus([this](const std::string& status) { parts_.owner.OnShutdownStatus(status); });
+}
+
+void NodeServer::LogState() {
+  if (!log().Shows(LogLevel::kVerbose) || services().env.phase.IsMidTurn()) return;
+  const int64_t now_ms = parts_.clock.MonotonicMs();
+  if (now_ms < next_state_log_ms_) return;
+  next_state_log_ms_ = now_ms + kLogStateEveryMs;
+  const Keyspace& keyspace = services().data.dataset.keyspace;
+  for (int index = 0; index < keyspace.Count(); ++index) {
+    const Database& database = keyspace[index];
+    if (database.Size() == 0 && database.TimedSize() == 0) continue;
+    log().Verbose("DB " + std::to_string(index) + ": " + std::to_string(database.Size()) + " keys (" +
+                  std::to_string(database.TimedSize()) + " volatile) in " +
+                  std::to_string(database.Entries().Capacity()) + " slots HT.");
+  }
+  log().Debug(std::to_string(services().clients.registry.Count()) + " clients connected (0 replicas), " +
+              std::to_string(services().data.memory.UsedBytes()) + " bytes in use");
 }
 
 // Redis: extends a period shorter than two ticks of the timer.
 void NodeServer::StartWatchdog() {
   int& period_ms = config().Adjust().watchdog_period;
-  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / node_->timer_frequency().Hz()));
+  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / services().clients.timer_frequency.Hz()));
   loop_->watchdog.SetPeriod(std::chrono::milliseconds(period_ms));
 }
 
 bool NodeServer::HasClients() const {
   bool has_some = false;
-  node_->clients().ForEach([&](const Session& session) {
+  services().clients.registry.ForEach([&](const Session& session) {
     has_some = has_some || session.kind == SessionKind::kNormal || session.kind == SessionKind::kPubSub;
   });
-  const Worlds* const worlds = node_->lab().worlds;
+  const Worlds* const worlds = services().lab.worlds;
   return has_some || (worlds != nullptr && worlds->HaveClients());
 }
 
@@ -99,24 +112,24 @@ bool NodeServer::HasClients() const {
 void NodeServer::LookForClients() {
   if (settings().exit_on_idle == 0) return;
   const int64_t now_ms = parts_.pace.NowMs();
-  const uint64_t before = std::exchange(connections_, node_->stats().connections);
+  const uint64_t before = std::exchange(connections_, services().env.stats.connections);
   if (HasClients() || connections_ != before) last_client_ms_ = now_ms;
   idle_ms_ = now_ms - last_client_ms_;
   if (idle_ms_ >= settings().exit_on_idle) parts_.owner.OnIdle();
 }
 
 NodeServer::Step NodeServer::Open() {
-  if (auto reason = node_->permissions().LoadConfiguredUsers()) return Fail(*reason);
+  if (auto reason = services().clients.permissions.LoadConfiguredUsers()) return Fail(*reason);
   if (settings().port != kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
   WatchSettings();
-  if (node_->lab().clock.Exists()) node_->lab().snapshots.RememberStart();
+  if (services().lab.clock.Exists()) services().lab.snapshots.RememberStart();
   return Step::kDone;
 }
 
 NodeServer::Step NodeServer::Listen() {
   if (parts_.reach == Parts::Reach::kWithin && settings().port == 0) return Step::kDone;
   if (Tls::IsWanted(settings())) {
-    if (auto reason = node_->tls().Configure(settings())) {
+    if (auto reason = services().tls.Configure(settings())) {
       log().Warning(*reason);
       return Fail("Failed to configure TLS. Check logs for more info.");
     }
@@ -169,38 +182,38 @@ NodeAddress NodeServer::Address() const {
 }
 
 std::optional<std::string> NodeServer::ReadNodesFile() {
-  auto text = node_->cluster().ReadFile();
+  auto text = services().cluster.ReadFile();
   if (text.ok()) return std::move(text).value();
   Fail(text.error());
   return std::nullopt;
 }
 
 std::optional<std::string> NodeServer::OpenCluster() {
-  if (!cluster_start_) return node_->cluster().Open();
-  return node_->cluster().OpenWith(cluster_start_->text, cluster_start_->belief);
+  if (!cluster_start_) return services().cluster.Open();
+  return services().cluster.OpenWith(cluster_start_->text, cluster_start_->belief);
 }
 
 void NodeServer::ShareEmptyHistory() {
-  if (!empty_history_.empty()) node_->replication().ShareEmptyHistory(empty_history_);
+  if (!empty_history_.empty()) services().replication.ShareEmptyHistory(empty_history_);
 }
 
 // --- Start
 
 NodeServer::Step NodeServer::Load() {
   if (has_stopped_) return Step::kStopped;
-  node_->loading().End();
+  services().storage.loading.End();
   if (!IsSentinel()) return LoadData();
   if (!settings().load.empty()) return Fail("load: a Sentinel has no data");
-  node_->shutdown().NeverSave();
+  services().storage.shutdown.NeverSave();
   host_->Enter();
-  node_->sentinel().Start(programs_);
+  services().sentinel.Start(programs_);
   host_->Start();
   return Step::kDone;
 }
 
 NodeServer::Step NodeServer::LoadData() {
   if (auto reason = OpenCluster()) return Fail(*reason);
-  if (auto reason = node_->snapshots().Claim()) return Fail(*reason);
+  if (auto reason = services().storage.snapshots.Claim()) return Fail(*reason);
   switch (ReadData()) {
     case LoadOutcome::kAbsent:
       ShareEmptyHistory();
@@ -212,12 +225,12 @@ NodeServer::Step NodeServer::LoadData() {
     case LoadOutcome::kFailed:
       return Step::kFailed;
   }
-  if (auto reason = LoadFixtures(node_->services())) return has_stopped_ ? Step::kStopped : Fail(*reason);
-  node_->replication().Start();
-  if (auto reason = node_->cluster().Start()) return Fail(*reason);
+  if (auto reason = LoadFixtures(services())) return has_stopped_ ? Step::kStopped : Fail(*reason);
+  services().replication.Start();
+  if (auto reason = services().cluster.Start()) return Fail(*reason);
   reserved_.clear();
-  is_replica_ = node_->replication().role().is_replica;
-  node_->replication().OnRole([this] { NoteRole(); });
+  is_replica_ = services().replication.role().is_replica;
+  services().replication.OnRole([this] { NoteRole(); });
   host_->Start();
   return Step::kDone;
 }
@@ -225,35 +238,35 @@ NodeServer::Step NodeServer::LoadData() {
 // Loads from the server that this one replaces, or otherwise from files. Copies the data as an append-only file would
 // restore it, without other contents of files.
 LoadOutcome NodeServer::ReadData() {
-  if (data_of_ == nullptr) return OpenDataSet(node_->services());
+  if (data_of_ == nullptr) return OpenDataSet(services());
   Node& before = *std::exchange(data_of_, nullptr)->node_;
-  NamedSnapshots& snapshots = before.lab().snapshots;
+  NamedSnapshots& snapshots = before.services().lab.snapshots;
   snapshots.Save(kCopied);
-  const auto reason = snapshots.CopyTo(kCopied, node_->data(), node_->function_libraries());
-  if (reason) node_->log().Warning("The data of the server before cannot be used: " + *reason);
+  const auto reason = snapshots.CopyTo(kCopied, services().data.dataset, services().execution.function_libraries);
+  if (reason) services().env.log.Warning("The data of the server before cannot be used: " + *reason);
   return reason ? LoadOutcome::kFailed : LoadOutcome::kLoaded;
 }
 
 void NodeServer::Inherit(const NodeServer& before) {
-  Lab& lab = before.node_->lab();
-  node_->lab().clock.Restore(lab.clock.Save());
-  node_->lab().journal.Continue(lab.journal);
-  node_->lab().lint.Continue(lab.lint);
-  node_->lab().missing.Continue(lab.missing);
+  Lab& lab = before.services().lab;
+  services().lab.clock.Restore(lab.clock.Save());
+  services().lab.journal.Continue(lab.journal);
+  services().lab.lint.Continue(lab.lint);
+  services().lab.missing.Continue(lab.missing);
 }
 
 void NodeServer::Reach() {
   if (has_stopped_) return;
   host_->Enter();
-  node_->cluster().ReachAll();
-  node_->sentinel().ReachAll();
+  services().cluster.ReachAll();
+  services().sentinel.ReachAll();
 }
 
 bool NodeServer::IsSettled() const {
   if (has_stopped_) return true;
-  const Role& role = node_->replication().role();
-  const Cluster* cluster = node_->cluster().cluster();
-  const Sentinel* sentinel = node_->sentinel().sentinel();
+  const Role& role = services().replication.role();
+  const Cluster* cluster = services().cluster.cluster();
+  const Sentinel* sentinel = services().sentinel.sentinel();
   return (!role.is_replica || role.is_linked) && (cluster == nullptr || cluster->HasReachedAll()) &&
          (sentinel == nullptr || sentinel->HasHeardAll());
 }
@@ -267,11 +280,11 @@ void NodeServer::LogReady() {
     log().Notice("The server is now ready to accept connections on port " + std::to_string(settings().MainPort()));
   }
   // Otherwise the log already says that nothing is saved.
-  if (!node_->snapshots().GivesWay()) log().Notice(DataPlaceText(settings()));
+  if (!services().storage.snapshots.GivesWay()) log().Notice(DataPlaceText(settings()));
 }
 
 void NodeServer::NoteRole() {
-  is_replica_ = node_->replication().role().is_replica;
+  is_replica_ = services().replication.role().is_replica;
   parts_.owner.OnRole(*this);
 }
 
@@ -280,24 +293,24 @@ void NodeServer::NoteRole() {
 void NodeServer::Signalled(int signal) {
   if (has_stopped_) return;
   host_->Enter();
-  node_->shutdown().Signalled(signal);
+  services().storage.shutdown.Signalled(signal);
 }
 
 void NodeServer::Stop() {
   if (has_stopped_) return;
-  node_->phase().Stop();
+  services().env.phase.Stop();
   host_->Stop(0);
 }
 
 void NodeServer::Crash(AppendFsync policy, const Session* spared) {
-  node_->child_processes().Kill();
+  services().storage.child_processes.Kill();
   Stop();
-  if (node_->aof().IsOn()) {
-    const IoError error = node_->aof().Crash(policy);
+  if (services().storage.aof.IsOn()) {
+    const IoError error = services().storage.aof.Crash(policy);
     if (error != kNoError) log().Warning("Failed to cut the append-only file: " + IoErrorText(error));
   }
-  node_->clients().ForEach([&](Session& session) {
-    if (&session != spared) node_->clients().Close(session);
+  services().clients.registry.ForEach([&](Session& session) {
+    if (&session != spared) services().clients.registry.Close(session);
   });
   LetGo();
 }
@@ -319,10 +332,10 @@ std::vector<Descriptor> NodeServer::HoldPorts() const {
 }
 
 void NodeServer::LetGo() {
-  LeaveCrashReport(node_->services());
-  node_->slot_migrations().Close();
-  node_->cluster().Close();
-  node_->sentinel().Close();
+  LeaveCrashReport(services());
+  services().slot_migrations.Close();
+  services().cluster.Close();
+  services().sentinel.Close();
 }
 
 void NodeServer::OnStop(int exit_code) {
@@ -355,9 +368,9 @@ std::optional<std::string> NodeServer::Reopen(Listener::Protocol protocol) {
 }
 
 std::optional<std::string> NodeServer::ReopenTls() {
-  if (!Tls::IsWanted(settings())) node_->tls().Drop();
-  if (Tls::IsWanted(settings()) && !node_->tls().Configured()) {
-    if (auto reason = node_->tls().Configure(settings())) {
+  if (!Tls::IsWanted(settings())) services().tls.Drop();
+  if (Tls::IsWanted(settings()) && !services().tls.Configured()) {
+    if (auto reason = services().tls.Configure(settings())) {
       log().Warning(*reason);
       return "Unable to update TLS configuration. Check server logs.";
     }
@@ -388,9 +401,9 @@ void NodeServer::WatchProcessSettings() {
   });
   config().OnChange({"crash-log-enabled"}, [this]() -> std::optional<std::string> {
     if (settings().crash_log_enabled) {
-      JoinCrashReport(node_->services());
+      JoinCrashReport(services());
     } else {
-      LeaveCrashReport(node_->services());
+      LeaveCrashReport(services());
     }
     return std::nullopt;
   });

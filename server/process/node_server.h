@@ -24,7 +24,6 @@
 #include "server/process/crash/watchdog.h"
 #include "server/process/forked_children.h"
 #include "server/process/started_programs.h"
-#include "server/process/state_log.h"
 #include "server/storage/data_set.h"
 #include "server/storage/folder_files.h"
 
@@ -160,12 +159,14 @@ class NodeServer {
   // Returns whether the Node exists: after Build and before Discard.
   bool IsBuilt() const { return node_ != nullptr; }
   // Both require IsBuilt().
-  Node& node() { return *node_; }
+  const Services& services() const { return node_->services(); }
   NodeHost& host() { return *host_; }
 
  private:
   Node::Parts NodeParts();
   void AttachHandlers();
+  // Logs the sizes of databases and of memory every few seconds if the log shows such lines.
+  void LogState();
   void StartWatchdog();
   // Returns whether it or its worlds have clients. Replicas and its primary do not count.
   bool HasClients() const;
@@ -188,7 +189,7 @@ class NodeServer {
 
   const Parts parts_;
   WatchedLoop* loop_ = nullptr;
-  StateLog state_log_;
+  int64_t next_state_log_ms_ = 0;  // monotonic
   SystemFiles system_files_;
   FolderFiles files_;
   ForkedChildren children_;

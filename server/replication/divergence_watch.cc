@@ -56,22 +56,22 @@ void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
   if (call.ending == FinishedCall::Ending::kFailed) {
     // The clients of a writable replica may have changed the data so that a command fails.
-    const bool may_be_own = !parts_.settings.replica_read_only && IsOfData(call.error);
+    const bool may_be_own = !parts_.env.settings.replica_read_only && IsOfData(call.error);
     Report(call.error, call.command.full_name, may_be_own ? Cause::kPerhapsOwnClients : Cause::kThisServer);
   }
-  if (call.command.Is(kWrite) && parts_.durability.Troubled()) CheckDisk();
+  if (call.command.Is(kWrite) && parts_.durability->Troubled()) CheckDisk();
 }
 
 void DivergenceWatch::CheckDisk() {
-  if (!parts_.settings.replica_ignore_disk_write_errors) {
-    parts_.log.Warning("Replica was unable to write command to disk.");
+  if (!parts_.env.settings.replica_ignore_disk_write_errors) {
+    parts_.env.log.Warning("Replica was unable to write command to disk.");
     std::abort();
   }
   constexpr int64_t kQuietMs = 10'000;
-  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t now_ms = parts_.env.pace.NowMs();
   if (now_ms - warned_at_ms_ < kQuietMs) return;
   warned_at_ms_ = now_ms;
-  parts_.log.Warning("Replica is applying a command even though it is unable to write to disk.");
+  parts_.env.log.Warning("Replica is applying a command even though it is unable to write to disk.");
 }
 
 void DivergenceWatch::OnRefusal(const RefusedCall& call) {
@@ -80,17 +80,18 @@ void DivergenceWatch::OnRefusal(const RefusedCall& call) {
 }
 
 void DivergenceWatch::Report(Bytes error, Bytes command, Cause cause) {
-  ++parts_.stats.unexpected_errors;
-  parts_.log.Warning("== CRITICAL == This replica is sending an error to its master: '" + std::string(error) +
-                     "' after processing the command '" + std::string(command) + "'");
-  const Settings& settings = parts_.settings;
+  ++parts_.env.stats.unexpected_errors;
+  parts_.env.log.Warning("== CRITICAL == This replica is sending an error to its master: '" + std::string(error) +
+                         "' after processing the command '" + std::string(command) + "'");
+  const Settings& settings = parts_.env.settings;
   // An error of these two concerns the link, not the data. A later version may send options that are unknown here.
   const bool is_effect = !EqualsIgnoreCase(command, "replconf") && !EqualsIgnoreCase(command, "ping");
   const bool ends_link = is_effect && cause == Cause::kThisServer && !settings.replica_ignore_command_errors;
   if (ends_link && parts_.on_failure) parts_.on_failure(command, error);
   if (settings.propagation_error_behavior == PropagationErrorBehavior::kIgnore) return;
   if (!settings.replica_read_only) return;  // the replica's own clients may have made the difference
-  parts_.log.Warning("This replica panicked sending an error to its master after processing a command from its master");
+  parts_.env.log.Warning(
+      "This replica panicked sending an error to its master after processing a command from its master");
   std::abort();
 }
 

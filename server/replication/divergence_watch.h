@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "server/execution/call_observer.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -20,11 +21,8 @@ struct ServerStats;
 class DivergenceWatch final : public CallObserver {
  public:
   struct Parts {
-    const Settings& settings;
-    const Pace& pace;
-    Logger& log;
-    ServerStats& stats;
-    const Durability& durability;
+    const Env& env;
+    const LateBound<const Durability>& durability;
     // Ends the link; if empty, the link stays
     std::function<void(Bytes command, Bytes error)> on_failure = {};
   };

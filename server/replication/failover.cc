@@ -62,17 +62,17 @@ void Failover::Start(const FailoverRequest& request) {
   Check(request);
   request_ = request;
   constexpr int64_t kLongestMs = int64_t{1} << 50;  // keeps the sum in range
-  deadline_ms_ = request.timeout_ms == 0 ? 0 : parts_.pace.NowMs() + std::min(request.timeout_ms, kLongestMs);
+  deadline_ms_ = request.timeout_ms == 0 ? 0 : parts_.env.pace.NowMs() + std::min(request.timeout_ms, kLongestMs);
   state_ = State::kAwaitsSync;
-  parts_.log.Notice("FAILOVER requested" + (request.target ? " to " + TextOf(*request.target) : "") + ".");
+  parts_.env.log.Notice("FAILOVER requested" + (request.target ? " to " + TextOf(*request.target) : "") + ".");
   parts_.pause.PauseWrites(Pause::kFailover);
   parts_.replicas.AskForAcks(parts_.history.offset);
 }
 
 void Failover::LookForTarget() {
-  const bool is_late = deadline_ms_ != 0 && parts_.pace.NowMs() >= deadline_ms_;
+  const bool is_late = deadline_ms_ != 0 && parts_.env.pace.NowMs() >= deadline_ms_;
   if (is_late && request_.is_forced) {
-    parts_.log.Notice("Failover to " + TextOf(*request_.target) + " time out exceeded, failing over.");
+    parts_.env.log.Notice("Failover to " + TextOf(*request_.target) + " time out exceeded, failing over.");
     return HandOver(*request_.target);
   }
   if (is_late) return Abort("Replica never caught up before timeout");
@@ -81,7 +81,7 @@ void Failover::LookForTarget() {
     const bool is_wanted = !request_.target || IsAt(*session, *request_.target);
     if (!is_wanted || replica.state != Replica::State::kOnline || replica.acked != parts_.history.offset) continue;
     const PrimaryAddress target{Replicas::HostOf(*session), replica.listening_port};
-    parts_.log.Notice("Failover target " + TextOf(target) + " is synced, failing over.");
+    parts_.env.log.Notice("Failover target " + TextOf(target) + " is synced, failing over.");
     return HandOver(target);
   }
 }
@@ -103,7 +103,7 @@ void Failover::Refused() {
 void Failover::Abort(const std::string& reason) {
   if (state_ == State::kNone) return;
   const bool has_handed_over = state_ == State::kInProgress;
-  parts_.log.Notice("Aborting failover: " + reason);
+  parts_.env.log.Notice("Aborting failover: " + reason);
   Clear();
   if (has_handed_over) parts_.changer.Promote();
 }

@@ -15,6 +15,7 @@
 
 #include "server/clients/role.h"
 #include "server/config/settings.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -44,8 +45,7 @@ class Failover {
   enum class State : uint8_t { kNone, kAwaitsSync, kInProgress };
 
   struct Parts {
-    const Pace& pace;
-    Logger& log;
+    const Env& env;
     const History& history;
     const Role& role;
     Pause& pause;

@@ -44,8 +44,8 @@ std::vector<Session*> FullSync::ReceivingFrom(Source source) const {
 void FullSync::Enter(Session& session) {
   Replica& replica = *session.replica;
   replica.state = Replica::State::kAwaitsSnapshot;
-  replica.waits_since_ms = parts_.pace.NowMs();
-  Logger& log = parts_.log;
+  replica.waits_since_ms = parts_.env.pace.NowMs();
+  Logger& log = parts_.env.log;
   if (JoinRunning(session)) return;
   if (IsStreaming()) return log.Notice("Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC");
   if (parts_.snapshots.Running()) {
@@ -64,7 +64,7 @@ bool FullSync::JoinRunning(Session& session) {
   const std::vector<Session*> others = In(Replica::State::kAwaitsEnd);
   if (others.empty()) return false;
   session.replica->sent_to = others.front()->replica->sent_to;
-  parts_.log.Notice("Waiting for end of BGSAVE for SYNC");
+  parts_.env.log.Notice("Waiting for end of BGSAVE for SYNC");
   Begin(session, Replica::State::kAwaitsEnd);
   return true;
 }
@@ -72,9 +72,9 @@ bool FullSync::JoinRunning(Session& session) {
 void FullSync::Left(Replica::State state) {
   // Without save points, only replicas need the file.
   const bool was_last = state == Replica::State::kAwaitsEnd && In(Replica::State::kAwaitsEnd).empty();
-  if (was_last && parts_.settings.save.empty() && parts_.snapshots.Running()) parts_.child_processes.Kill();
+  if (was_last && parts_.env.settings.save.empty() && parts_.snapshots.Running()) parts_.child_processes.Kill();
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
-  parts_.log.Notice("Diskless rdb transfer, last replica dropped, killing fork child.");
+  parts_.env.log.Notice("Diskless rdb transfer, last replica dropped, killing fork child.");
   pipe_.reset();
   if (parts_.child_processes.Does(ChildWork::kTransfer)) parts_.child_processes.Kill();
 }
@@ -93,15 +93,15 @@ bool FullSync::GoesThroughPipe(const std::vector<Session*>& waiting) const {
   const auto takes = [](const Session* session) { return session->replica->takes_streams; };
   const Contents contents = ContentsFor(waiting);
   const bool must = contents.functions_only || contents.for_70;  // the dump file would have other contents
-  return std::ranges::all_of(waiting, takes) && (parts_.settings.repl_diskless_sync || must);
+  return std::ranges::all_of(waiting, takes) && (parts_.env.settings.repl_diskless_sync || must);
 }
 
 // A child that writes into a pipe serves only the replicas that wait when it begins. So this waits a while for more
 // replicas.
 bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
   if (!GoesThroughPipe(waiting)) return true;
-  const Settings& settings = parts_.settings;
-  const int64_t now_ms = parts_.pace.NowMs();
+  const Settings& settings = parts_.env.settings;
+  const int64_t now_ms = parts_.env.pace.NowMs();
   const auto most = static_cast<size_t>(settings.repl_diskless_sync_max_replicas);
   if (most != 0 && waiting.size() >= most) return true;
   return std::ranges::any_of(waiting, [&](const Session* session) {
@@ -121,9 +121,9 @@ void FullSync::Start() {
   const bool functions_only = waiting.front()->replica->wants_functions_only;
   std::erase_if(waiting,
                 [&](const Session* session) { return session->replica->wants_functions_only != functions_only; });
-  const bool through_pipe = GoesThroughPipe(waiting) && parts_.network;
-  parts_.log.Notice(std::string("Starting BGSAVE for SYNC with target: ") +
-                    (through_pipe ? "replicas sockets" : "disk"));
+  const bool through_pipe = GoesThroughPipe(waiting) && parts_.env.network;
+  parts_.env.log.Notice(std::string("Starting BGSAVE for SYNC with target: ") +
+                        (through_pipe ? "replicas sockets" : "disk"));
   if (through_pipe) {
     StartThroughPipe(waiting);
   } else {
@@ -134,7 +134,7 @@ void FullSync::Start() {
 void FullSync::Begin(Session& session, Replica::State state) {
   Replica& replica = *session.replica;
   replica.state = state;
-  replica.taken_at_ms = parts_.pace.NowMs();
+  replica.taken_at_ms = parts_.env.pace.NowMs();
   if (!replica.speaks_psync) return;
   const History& history = parts_.data.history;
   session.out.Append("+FULLRESYNC " + history.id + " " + std::to_string(replica.sent_to) + "\r\n");
@@ -143,7 +143,7 @@ void FullSync::Begin(Session& session, Replica::State state) {
 
 void FullSync::StartOnDisk(const std::vector<Session*>& waiting) {
   if (parts_.snapshots.StartBackground() != Snapshots::Outcome::kDone) {
-    parts_.log.Warning("BGSAVE for replication failed");
+    parts_.env.log.Warning("BGSAVE for replication failed");
     return FailAll(waiting);
   }
   has_made_file_ = true;
@@ -165,7 +165,7 @@ void FullSync::FailAll(const std::vector<Session*>& waiting) {
 void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
   auto ends = SnapshotPipe::Open();
   if (!ends) {
-    parts_.log.Warning("Can't create a pipe for replicas: " + IoErrorText(ends.error()));
+    parts_.env.log.Warning("Can't create a pipe for replicas: " + IoErrorText(ends.error()));
     return FailAll(waiting);
   }
   const std::string mark = RandomHex(kMarkLength);
@@ -175,24 +175,24 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
       [this, mark, contents](ChildReporter& reporter) { return WriteIntoPipe(reporter, mark, contents); },
       [this](const ChildEnd& end) {
         if (end.outcome == ChildOutcome::kSucceeded) {
-          parts_.log.Notice("Background RDB transfer terminated with success");
+          parts_.env.log.Notice("Background RDB transfer terminated with success");
         } else {
-          parts_.log.Warning("Background transfer error");
+          parts_.env.log.Warning("Background transfer error");
         }
       },
       ends.value().childs.Get());
   if (!pid) {
-    parts_.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
+    parts_.env.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
     return FailAll(waiting);
   }
-  parts_.log.Notice("Background RDB transfer started by pid " + std::to_string(pid.value()));
+  parts_.env.log.Notice("Background RDB transfer started by pid " + std::to_string(pid.value()));
   parts_.stream.SelectAnew();
   for (Session* session : waiting) {
     session->replica->sent_to = parts_.data.history.offset;
     Begin(*session, Replica::State::kReceives);
   }
   pipe_.emplace(
-      std::move(ends.value().ours), mark, *parts_.network, [this](Bytes bytes) { HandOn(bytes); },
+      std::move(ends.value().ours), mark, *parts_.env.network, [this](Bytes bytes) { HandOn(bytes); },
       [this](bool is_whole) { PipeEnded(is_whole); });
 }
 
@@ -217,18 +217,18 @@ void FullSync::HandOn(Bytes bytes) {
 }
 
 void FullSync::PipeEnded(bool is_whole) {
-  parts_.log.Notice("Diskless rdb transfer, done reading from pipe, " +
-                    std::to_string(ReceivingFrom(Source::kPipe).size()) + " replicas still up.");
+  parts_.env.log.Notice("Diskless rdb transfer, done reading from pipe, " +
+                        std::to_string(ReceivingFrom(Source::kPipe).size()) + " replicas still up.");
   pipe_.reset();
   for (Session* session : ReceivingFrom(Source::kPipe)) {
     if (!is_whole) {
-      parts_.log.Warning("Closing replica " + Replicas::NameOf(*session) + ": its snapshot could not be written");
+      parts_.env.log.Warning("Closing replica " + Replicas::NameOf(*session) + ": its snapshot could not be written");
       parts_.clients.Close(*session);
       continue;
     }
-    parts_.log.Notice("Streamed replica with replica " + Replicas::NameOf(*session) +
-                      " (socket). Waiting for REPLCONF ACK from replica to enable streaming");
-    session->replica->acked_at_ms = parts_.pace.NowMs();
+    parts_.env.log.Notice("Streamed replica with replica " + Replicas::NameOf(*session) +
+                          " (socket). Waiting for REPLCONF ACK from replica to enable streaming");
+    session->replica->acked_at_ms = parts_.env.pace.NowMs();
     session->replica->state = Replica::State::kAwaitsAck;
     if (session->replica->wants_rdb_only) Served(*session);
   }
@@ -239,7 +239,7 @@ void FullSync::SnapshotEnded(Snapshots::Outcome outcome) {
     if (outcome == Snapshots::Outcome::kDone) {
       OpenFile(*session);
     } else {
-      parts_.log.Warning("SYNC failed. BGSAVE child returned an error");
+      parts_.env.log.Warning("SYNC failed. BGSAVE child returned an error");
       parts_.clients.Close(*session);
     }
   }
@@ -247,17 +247,17 @@ void FullSync::SnapshotEnded(Snapshots::Outcome outcome) {
 
 void FullSync::OpenFile(Session& session) {
   Replica& replica = *session.replica;
-  auto file = parts_.files.Open(parts_.snapshots.BackgroundPath(), FileSystem::Mode::kRead);
+  auto file = parts_.env.files.Open(parts_.snapshots.BackgroundPath(), FileSystem::Mode::kRead);
   const auto bytes = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
   if (!bytes) {
-    parts_.log.Warning("SYNC failed. Can't open/stat DB after BGSAVE: " + IoErrorText(bytes.error()));
+    parts_.env.log.Warning("SYNC failed. Can't open/stat DB after BGSAVE: " + IoErrorText(bytes.error()));
     return parts_.clients.Close(session);
   }
   replica.file = std::move(file).value();
   replica.file_bytes = bytes.value();
   replica.file_sent = 0;
   replica.state = Replica::State::kReceives;
-  replica.taken_at_ms = parts_.pace.NowMs();
+  replica.taken_at_ms = parts_.env.pace.NowMs();
   session.out.Append("$" + std::to_string(replica.file_bytes) + "\r\n");
 }
 
@@ -275,8 +275,8 @@ void FullSync::SendFile(Session& session) {
     BlobRef blob = BlobRef::OfSize(wanted, wanted);
     const IoProgress got = replica.file->ReadAt(replica.file_sent, {blob.Data(), wanted});
     if (got.error != kNoError || got.bytes != wanted) {
-      parts_.log.Warning("Read error sending DB to replica: " +
-                         (got.error == kNoError ? "premature EOF" : IoErrorText(got.error)));
+      parts_.env.log.Warning("Read error sending DB to replica: " +
+                             (got.error == kNoError ? "premature EOF" : IoErrorText(got.error)));
       return parts_.clients.Close(session);
     }
     session.out.AppendPart({std::move(blob), 0, wanted});
@@ -287,7 +287,7 @@ void FullSync::SendFile(Session& session) {
   replica.file.reset();
   if (replica.wants_rdb_only) return Served(session);
   parts_.replicas.PutOnline(session);
-  parts_.log.Notice("Synchronization with replica " + Replicas::NameOf(session) + " succeeded");
+  parts_.env.log.Notice("Synchronization with replica " + Replicas::NameOf(session) + " succeeded");
 }
 
 void FullSync::EndTurn() {
@@ -305,7 +305,7 @@ void FullSync::ContinueReading() {
   const auto may_send = [&](const Session* session) {
     return is_full(session) && session->transport != nullptr && !session->transport->AwaitsRoom();
   };
-  if (std::ranges::any_of(receiving, may_send) && parts_.host) parts_.host->Post([] {});
+  if (std::ranges::any_of(receiving, may_send) && parts_.env.host) parts_.env.host->Post([] {});
 }
 
 void FullSync::SendFiles() {
@@ -320,7 +320,7 @@ void FullSync::SendFiles() {
   const auto has_room = [](const Session* session) {
     return session->replica->file != nullptr && (session->transport == nullptr || !session->transport->AwaitsRoom());
   };
-  if (std::ranges::any_of(receiving, has_room) && parts_.host) parts_.host->Post([] {});
+  if (std::ranges::any_of(receiving, has_room) && parts_.env.host) parts_.env.host->Post([] {});
 }
 
 }  // namespace respite

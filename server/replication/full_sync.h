@@ -20,6 +20,7 @@
 #include "server/clients/session.h"
 #include "server/net/link.h"
 #include "server/replication/snapshot_pipe.h"
+#include "server/runtime/env.h"
 #include "server/storage/children.h"
 #include "server/storage/snapshots.h"
 
@@ -40,12 +41,7 @@ struct Settings;
 class FullSync {
  public:
   struct Parts {
-    const Settings& settings;
-    const Pace& pace;
-    Logger& log;
-    FileSystem& files;
-    const LateBound<Host>& host;
-    const LateBound<Network>& network;
+    const Env& env;
     Dataset& data;
     Clients& clients;
     ChildProcesses& child_processes;

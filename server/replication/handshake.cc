@@ -28,8 +28,8 @@ bool IsHistoryId(Bytes text) {
 }  // namespace
 
 bool Handshake::IsWanted(Step step) const {
-  if (step == Step::kAuth) return !parts_.settings.masterauth.empty();
-  if (step == Step::kAddress) return !parts_.settings.replica_announce_ip.empty();
+  if (step == Step::kAuth) return !parts_.env.settings.masterauth.empty();
+  if (step == Step::kAddress) return !parts_.env.settings.replica_announce_ip.empty();
   return true;
 }
 
@@ -39,7 +39,7 @@ std::string Handshake::NextRequest() {
       step_ = static_cast<Step>(static_cast<int>(step_) + 1);
     } while (!IsWanted(step_));
   }
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   switch (step_) {
     case Step::kPing:
       return Request({"PING"});
@@ -68,11 +68,11 @@ std::string Handshake::NextRequest() {
 std::string Handshake::PsyncRequest() const {
   const History& history = parts_.history;
   if (may_continue_ == MayContinue::kNo) {
-    parts_.log.Notice("Partial resynchronization not possible (no cached master)");
+    parts_.env.log.Notice("Partial resynchronization not possible (no cached master)");
     return Request({"PSYNC", "?", "-1"});
   }
   const std::string offset = std::to_string(history.offset + 1);
-  parts_.log.Notice("Trying a partial resynchronization (request " + history.id + ":" + offset + ").");
+  parts_.env.log.Notice("Trying a partial resynchronization (request " + history.id + ":" + offset + ").");
   if (parts_.failover.state() == Failover::State::kInProgress) {
     return Request({"PSYNC", history.id, offset, "FAILOVER"});
   }
@@ -80,7 +80,7 @@ std::string Handshake::PsyncRequest() const {
 }
 
 Handshake::Verdict Handshake::Fail(LogLevel level, std::string text) {
-  parts_.log.Log(level, text);
+  parts_.env.log.Log(level, text);
   failure_ = std::move(text);
   return Verdict::kFail;
 }
@@ -96,16 +96,16 @@ Handshake::Verdict Handshake::Answer(Bytes line) {
       if (!is_error) return Verdict::kNext;
       return Fail(LogLevel::kWarning, "Unable to AUTH to MASTER: " + text);
     case Step::kPort:
-      if (is_error) parts_.log.Notice("(Non critical) Master does not understand REPLCONF listening-port: " + text);
+      if (is_error) parts_.env.log.Notice("(Non critical) Master does not understand REPLCONF listening-port: " + text);
       return Verdict::kNext;
     case Step::kAddress:
-      if (is_error) parts_.log.Notice("(Non critical) Master does not understand REPLCONF ip-address: " + text);
+      if (is_error) parts_.env.log.Notice("(Non critical) Master does not understand REPLCONF ip-address: " + text);
       return Verdict::kNext;
     case Step::kCapabilities:
-      if (is_error) parts_.log.Notice("(Non critical) Master does not understand REPLCONF capa: " + text);
+      if (is_error) parts_.env.log.Notice("(Non critical) Master does not understand REPLCONF capa: " + text);
       return Verdict::kNext;
     case Step::kVersion:
-      if (is_error) parts_.log.Notice("(Non critical) Master does not understand REPLCONF version: " + text);
+      if (is_error) parts_.env.log.Notice("(Non critical) Master does not understand REPLCONF version: " + text);
       return Verdict::kNext;
     case Step::kPsync:
       return AnswerToPsync(line);
@@ -122,7 +122,7 @@ Handshake::Verdict Handshake::AnswerToPing(Bytes line) {
   if (!is_understood) {
     return Fail(LogLevel::kWarning, "Error reply to PING from master: '" + std::string(line) + "'");
   }
-  parts_.log.Notice("Master replied to PING, replication can continue...");
+  parts_.env.log.Notice("Master replied to PING, replication can continue...");
   return Verdict::kNext;
 }
 
@@ -133,11 +133,11 @@ Handshake::Verdict Handshake::AnswerToPsync(Bytes line) {
       return Fail(LogLevel::kWarning,
                   "Master continues a history that this replica does not have: " + std::string(line));
     }
-    parts_.log.Notice("Successful partial resynchronization with master.");
+    parts_.env.log.Notice("Successful partial resynchronization with master.");
     Bytes id = line.substr(9);
     while (id.starts_with(' ')) id.remove_prefix(1);
     if (IsHistoryId(id) && id != parts_.history.id) {
-      parts_.log.Notice("Master replication ID changed to " + std::string(id));
+      parts_.env.log.Notice("Master replication ID changed to " + std::string(id));
       id_ = id;
     }
     return Verdict::kContinue;
@@ -147,8 +147,8 @@ Handshake::Verdict Handshake::AnswerToPsync(Bytes line) {
                 "Master is currently unable to PSYNC but should be in the future: " + std::string(line));
   }
   if (line.starts_with("-ERR")) {
-    parts_.log.Notice("Master does not support PSYNC or is in error state (reply: " + std::string(line) + ")");
-    parts_.log.Notice("Retrying with SYNC...");
+    parts_.env.log.Notice("Master does not support PSYNC or is in error state (reply: " + std::string(line) + ")");
+    parts_.env.log.Notice("Retrying with SYNC...");
     return Verdict::kOldSync;
   }
   return Fail(LogLevel::kWarning, "Unexpected reply to PSYNC from master: " + std::string(line));
@@ -163,7 +163,7 @@ Handshake::Verdict Handshake::ReadHistory(Bytes line) {
   }
   id_ = id;
   offset_ = offset;
-  parts_.log.Notice("Full resync from master: " + id_ + ":" + std::to_string(offset_));
+  parts_.env.log.Notice("Full resync from master: " + id_ + ":" + std::to_string(offset_));
   return Verdict::kSnapshot;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -17,8 +18,7 @@ struct Settings;
 class Handshake {
  public:
   struct Parts {
-    const Settings& settings;
-    Logger& log;
+    const Env& env;
     const History& history;
     const Failover& failover;
   };

@@ -9,17 +9,20 @@
 #include "base/random.h"
 #include "datatypes/keyspace.h"
 #include "protocol/request_text.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
-#include "server/clients/server_phase.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/services.h"
 #include "server/replication/failover.h"
 #include "server/replication/replicas.h"
 #include "server/replication/replication_stream.h"
 #include "server/runtime/host.h"
+#include "server/runtime/server_phase.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -44,8 +47,8 @@ std::string OneLineError(Bytes text) {
 }  // namespace
 
 PrimaryLink::PrimaryLink(const Parts& parts)
-    : parts_(parts), pump_(parts.pump), user_(parts.services.users.Unlimited()) {
-  parts.services.loading.OnAdvance([this] { SayStillHere(); });
+    : parts_(parts), pump_(parts.services.execution.pump_parts), user_(parts.services.clients.users.Unlimited()) {
+  parts.services.storage.loading.OnAdvance([this] { SayStillHere(); });
 }
 
 PrimaryLink::~PrimaryLink() { link_.reset(); }
@@ -61,12 +64,12 @@ void PrimaryLink::Follow(Handshake::MayContinue continues) {
   retry_at_ms_ = 0;
   last_error_.clear();
   failed_command_.clear();
-  down_since_ms_ = parts_.services.pace.NowMs();
+  down_since_ms_ = parts_.services.env.pace.NowMs();
   Dial();
 }
 
 bool PrimaryLink::IsResting() const {
-  return state_ == State::kFailed || (state_ == State::kConnect && parts_.services.pace.NowMs() < retry_at_ms_);
+  return state_ == State::kFailed || (state_ == State::kConnect && parts_.services.env.pace.NowMs() < retry_at_ms_);
 }
 
 void PrimaryLink::Retry() {
@@ -97,45 +100,45 @@ void PrimaryLink::DropLink() {
 
 void PrimaryLink::Dial() {
   const Services& services = parts_.services;
-  if (!parts_.network || !services.settings.replicaof) return;
-  const Settings& settings = services.settings;
+  if (!parts_.services.env.network || !services.env.settings.replicaof) return;
+  const Settings& settings = services.env.settings;
   const PrimaryAddress& primary = *settings.replicaof;
-  services.log.Notice("Connecting to MASTER " + primary.host + ":" + std::to_string(primary.port));
+  services.env.log.Notice("Connecting to MASTER " + primary.host + ":" + std::to_string(primary.port));
   state_ = State::kConnecting;
-  began_ms_ = services.pace.NowMs();
+  began_ms_ = services.env.pace.NowMs();
   line_.clear();
-  link_ = parts_.network->Dial({.host = primary.host,
-                                .port = primary.port,
-                                .source = settings.bind_source_addr,
-                                .encrypts = settings.tls_replication},
-                               *this);
-  services.log.Notice("MASTER <-> REPLICA sync started");
+  link_ = parts_.services.env.network->Dial({.host = primary.host,
+                                             .port = primary.port,
+                                             .source = settings.bind_source_addr,
+                                             .encrypts = settings.tls_replication},
+                                            *this);
+  services.env.log.Notice("MASTER <-> REPLICA sync started");
 }
 
 void PrimaryLink::Reconnect(const std::string& reason) {
   const Services& services = parts_.services;
-  services.log.Notice(reason);
+  services.env.log.Notice(reason);
   last_error_ = OneLineError(reason);
   const bool was_linked = state_ == State::kLinked;
   CloseSession();
   DropLink();
   state_ = State::kConnect;
   if (!was_linked) return;  // the timer retries
-  down_since_ms_ = services.pace.NowMs();
+  down_since_ms_ = services.env.pace.NowMs();
   if (down_since_ms_ - linked_since_ms_ < kShortLinkMs) return;  // the timer retries: the next link may be as short
-  services.log.Notice("Reconnecting to MASTER " + services.settings.replicaof->host + ":" +
-                      std::to_string(services.settings.replicaof->port));
+  services.env.log.Notice("Reconnecting to MASTER " + services.env.settings.replicaof->host + ":" +
+                          std::to_string(services.env.settings.replicaof->port));
   Dial();
 }
 
 void PrimaryLink::OnConnected() {
   const Services& services = parts_.services;
-  services.log.Notice("Non blocking connect for SYNC fired the event.");
-  last_io_ms_ = services.pace.NowMs();
+  services.env.log.Notice("Non blocking connect for SYNC fired the event.");
+  last_io_ms_ = services.env.pace.NowMs();
   state_ = State::kHandshake;
   handshake_.emplace(
-      Handshake::Parts{services.settings, services.log, services.data.history, parts_.failover},
-      services.data.history.data == History::Data::kDiverged ? Handshake::MayContinue::kNo : may_continue_);
+      Handshake::Parts{services.env, services.data.dataset.history, parts_.failover},
+      services.data.dataset.history.data == History::Data::kDiverged ? Handshake::MayContinue::kNo : may_continue_);
   SendNext();
 }
 
@@ -161,9 +164,9 @@ bool PrimaryLink::AwaitsTakeover() const {
 }
 
 void PrimaryLink::OnReceived(Bytes bytes) {
-  last_io_ms_ = parts_.services.pace.NowMs();
+  last_io_ms_ = parts_.services.env.pace.NowMs();
   // Only the running script or loader may change the data. Input that arrives meanwhile waits until it has ended.
-  const bool must_wait = parts_.services.phase.IsMidTurn() || resume_posted_ || !unprocessed_.empty();
+  const bool must_wait = parts_.services.env.phase.IsMidTurn() || resume_posted_ || !unprocessed_.empty();
   if (must_wait || IsPaused()) {
     unprocessed_.append(bytes);
     link_->SetReading(Link::Reading::kOff);
@@ -204,7 +207,7 @@ void PrimaryLink::HandleAnswer(Bytes line) {
     case Handshake::Verdict::kOldSync:
       if (AwaitsTakeover()) return parts_.failover.Refused();
       SendNext();
-      return BeginTransfer(parts_.services.data.ids.Hex(History::kIdLength), 0);
+      return BeginTransfer(parts_.services.data.dataset.ids.Hex(History::kIdLength), 0);
     case Handshake::Verdict::kFail: {
       if (AwaitsTakeover()) return parts_.failover.Refused();
       const std::string reason = handshake_->failure();
@@ -216,12 +219,12 @@ void PrimaryLink::HandleAnswer(Bytes line) {
 }
 
 void PrimaryLink::ContinueReplication() {
-  History& history = parts_.services.data.history;
+  History& history = parts_.services.data.dataset.history;
   if (!handshake_->id().empty()) {
     history.Fork(handshake_->id());
     parts_.replicas.CloseAll();  // replicas learn the new ID when they reconnect
   }
-  parts_.services.log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
+  parts_.services.env.log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
   parts_.failover.Finished();
   parts_.stream.Begin();
   history.data = History::Data::kWhole;  // also for an empty server, which may continue a history
@@ -263,12 +266,12 @@ void PrimaryLink::LoadSnapshot() {
   state_ = State::kLoading;
   link_->SetReading(Link::Reading::kOff);
   const bool is_loaded = resync_->Install();
-  if (services.phase.HasStopped()) return;
+  if (services.env.phase.HasStopped()) return;
   may_continue_ = is_loaded ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo;
   if (!is_loaded) return SnapshotFailed();
   resync_.reset();
   failed_snapshots_ = 0;
-  mark_ = {services.aof.writer().Appended(), 0};  // offsets of another history are meaningless here
+  mark_ = {services.storage.aof.writer().Appended(), 0};  // offsets of another history are meaningless here
   on_disk_ = 0;
   if (link_ == nullptr) return Reconnect("Connection with master lost while the snapshot was loaded");
   parts_.stream.Begin();
@@ -276,7 +279,8 @@ void PrimaryLink::LoadSnapshot() {
   const std::string rest = std::exchange(unprocessed_, {});
   link_->SetReading(Link::Reading::kOn);
   // A primary that is itself a replica sends on a stream that need not begin with SELECT.
-  BecomeLinked(std::clamp(services.loading.file_history().stream_db, 0, services.keyspace.Count() - 1));
+  BecomeLinked(
+      std::clamp(services.storage.loading.file_history().stream_db, 0, services.data.dataset.keyspace.Count() - 1));
   Acknowledge();  // a primary that sends the snapshot through a pipe starts the stream after this
   if (!rest.empty()) TakeStream(rest);
 }
@@ -296,14 +300,14 @@ void PrimaryLink::SnapshotFailed() {
 void PrimaryLink::DelayRetry() {
   const Services& services = parts_.services;
   const int64_t delay_ms = std::min(kFirstRetryDelayMs << std::min(failed_snapshots_++, 10), kLongestRetryDelayMs);
-  retry_at_ms_ = services.pace.NowMs() + delay_ms;
-  services.log.Notice("MASTER <-> REPLICA sync: the next attempt is in " + std::to_string(delay_ms / 1000) +
-                      " seconds. REPLICAOF with the same host and port starts it now");
+  retry_at_ms_ = services.env.pace.NowMs() + delay_ms;
+  services.env.log.Notice("MASTER <-> REPLICA sync: the next attempt is in " + std::to_string(delay_ms / 1000) +
+                          " seconds. REPLICAOF with the same host and port starts it now");
 }
 
 void PrimaryLink::SayStillHere() {
   if (state_ != State::kLoading || link_ == nullptr) return;
-  const int64_t now_ms = parts_.services.pace.NowMs();
+  const int64_t now_ms = parts_.services.env.pace.NowMs();
   if (now_ms - said_ms_ < kSayEveryMs) return;
   said_ms_ = now_ms;
   link_->Send("\n");
@@ -313,7 +317,7 @@ void PrimaryLink::SayStillHere() {
 
 void PrimaryLink::BecomeLinked(int db) {
   const Services& services = parts_.services;
-  Session& session = services.clients.Create(services.clock.MonotonicMs());
+  Session& session = services.clients.registry.Create(services.env.clock.MonotonicMs());
   session_ = &session;
   session.kind = SessionKind::kPrimary;
   session.user = &user_;
@@ -325,20 +329,20 @@ void PrimaryLink::BecomeLinked(int db) {
   session.db = db;
   state_ = State::kLinked;
   was_linked_ = true;
-  linked_since_ms_ = services.pace.NowMs();
+  linked_since_ms_ = services.env.pace.NowMs();
   last_error_.clear();
   handshake_.reset();
   parts_.stream.SetSource(ReplicationStream::Source::kPrimary);
-  services.data.history.is_shared = true;
-  services.data.history.stream_db = db;
-  parts_.role.is_linked = true;
-  received_to_ = services.data.history.offset;
+  services.data.dataset.history.is_shared = true;
+  services.data.dataset.history.stream_db = db;
+  parts_.services.clients.role.is_linked = true;
+  received_to_ = services.data.dataset.history.offset;
   unapplied_.clear();
   unprocessed_.clear();
 }
 
 void PrimaryLink::TakeStream(Bytes bytes) {
-  session_->usage.Received(bytes.size(), parts_.services.clock.MonotonicMs());
+  session_->usage.Received(bytes.size(), parts_.services.env.clock.MonotonicMs());
   Feed(bytes);
 }
 
@@ -384,22 +388,23 @@ void PrimaryLink::CommandFailed(Bytes command, Bytes error) {
 void PrimaryLink::EndAtFailedCommand() {
   const Services& services = parts_.services;
   const std::string reason = "The command '" + failed_command_ + "' of the master failed here: " + last_error_;
-  services.data.history.data = History::Data::kDiverged;
+  services.data.dataset.history.data = History::Data::kDiverged;
   CloseSession();
   DropLink();
   state_ = State::kFailed;
   last_error_ = OneLineError(reason);
-  down_since_ms_ = services.pace.NowMs();
+  down_since_ms_ = services.env.pace.NowMs();
   parts_.replicas.CloseAll();  // when they ask again, they learn that the link is down
-  services.log.Warning(reason + ". The link has ended at offset " + std::to_string(services.data.history.offset) +
-                       ", and this replica must not become a master. REPLICAOF with the same host and port makes a "
-                       "full resynchronization");
+  services.env.log.Warning(reason + ". The link has ended at offset " +
+                           std::to_string(services.data.dataset.history.offset) +
+                           ", and this replica must not become a master. REPLICAOF with the same host and port makes a "
+                           "full resynchronization");
 }
 
 // A link that continued from here would get the same bytes, so only a full resynchronisation helps.
 void PrimaryLink::EndAtProtocolError() {
   CloseSession();
-  down_since_ms_ = parts_.services.pace.NowMs();
+  down_since_ms_ = parts_.services.env.pace.NowMs();
   Reconnect("The master's stream contains a protocol error");
   may_continue_ = Handshake::MayContinue::kNo;
   DelayRetry();
@@ -407,8 +412,8 @@ void PrimaryLink::EndAtProtocolError() {
 
 // Continues in a later turn, so that other clients are served first.
 void PrimaryLink::Resume() {
-  if (!parts_.services.host || std::exchange(resume_posted_, true)) return;
-  parts_.services.host->Post([this] {
+  if (!parts_.services.env.host || std::exchange(resume_posted_, true)) return;
+  parts_.services.env.host->Post([this] {
     resume_posted_ = false;
     Continue();
   });
@@ -428,7 +433,7 @@ void PrimaryLink::Continue() {
 // After a broken connection they must not run again.
 void PrimaryLink::NoteApplied() {
   const Session& session = *session_;
-  History& history = parts_.services.data.history;
+  History& history = parts_.services.data.dataset.history;
   const int64_t applied_to = received_to_ - static_cast<int64_t>(session.unapplied_bytes);
   history.stream_db = session.db;
   while (history.offset < applied_to) {
@@ -451,9 +456,9 @@ void PrimaryLink::EndTurn() {
 
 void PrimaryLink::Acknowledge() {
   if (link_ == nullptr) return;
-  const std::string offset = std::to_string(parts_.services.data.history.offset);
+  const std::string offset = std::to_string(parts_.services.data.dataset.history.offset);
   std::string text;
-  if (parts_.services.aof.IsOn()) {
+  if (parts_.services.storage.aof.IsOn()) {
     AppendRequest(text, {"REPLCONF", "ACK", offset, "FACK", std::to_string(OffsetOnDisk())});
   } else {
     AppendRequest(text, {"REPLCONF", "ACK", offset});
@@ -463,11 +468,11 @@ void PrimaryLink::Acknowledge() {
 
 int64_t PrimaryLink::OffsetOnDisk() {
   // While the first base file is being written, the incremental file beside it is not safe yet.
-  if (parts_.services.aof.state() != AppendOnlyFile::State::kOn) return on_disk_;
-  AofWriter& writer = parts_.services.aof.writer();
+  if (parts_.services.storage.aof.state() != AppendOnlyFile::State::kOn) return on_disk_;
+  AofWriter& writer = parts_.services.storage.aof.writer();
   if (writer.Synced() >= mark_.journaled) {
     on_disk_ = mark_.offset;
-    mark_ = {writer.Appended(), parts_.services.data.history.offset};
+    mark_ = {writer.Appended(), parts_.services.data.dataset.history.offset};
     if (writer.Synced() >= mark_.journaled) on_disk_ = mark_.offset;
   }
   return on_disk_;
@@ -479,35 +484,35 @@ void PrimaryLink::Flush(size_t /*most_bytes*/) { session_->out.Consume(session_-
 // Called when the session is closed, for example by CLIENT KILL.
 void PrimaryLink::Close() {
   Session* const session = std::exchange(session_, nullptr);
-  parts_.role.is_linked = false;
+  parts_.services.clients.role.is_linked = false;
   if (session == nullptr) return;
   session->transport = nullptr;
-  const auto remove = [this, session] { parts_.services.clients.Remove(*session); };
-  if (parts_.services.host) {
-    parts_.services.host->Post(remove);
+  const auto remove = [this, session] { parts_.services.clients.registry.Remove(*session); };
+  if (parts_.services.env.host) {
+    parts_.services.env.host->Post(remove);
   } else {
     remove();
   }
   if (state_ != State::kLinked) return;  // this class closes the session itself
   state_ = State::kConnect;
   DropLink();
-  down_since_ms_ = parts_.services.pace.NowMs();
+  down_since_ms_ = parts_.services.env.pace.NowMs();
   last_error_ = "Connection with master lost.";
-  parts_.services.log.Notice(last_error_);
+  parts_.services.env.log.Notice(last_error_);
 }
 
 void PrimaryLink::CloseSession() {
   if (session_ == nullptr) return;
   NoteApplied();
   state_ = State::kConnect;
-  parts_.services.log.Notice("Caching the disconnected master state.");
-  parts_.services.clients.Close(*session_);
+  parts_.services.env.log.Notice("Caching the disconnected master state.");
+  parts_.services.clients.registry.Close(*session_);
   unapplied_.clear();
   unprocessed_.clear();
 }
 
 bool PrimaryLink::IsLate(int64_t since_ms) const {
-  return parts_.services.pace.NowMs() - since_ms > int64_t{parts_.services.settings.repl_timeout} * 1000;
+  return parts_.services.env.pace.NowMs() - since_ms > int64_t{parts_.services.env.settings.repl_timeout} * 1000;
 }
 
 void PrimaryLink::Cron() {
@@ -517,7 +522,7 @@ void PrimaryLink::Cron() {
     case State::kFailed:
       return;
     case State::kConnect:
-      if (parts_.services.pace.NowMs() >= retry_at_ms_) Dial();
+      if (parts_.services.env.pace.NowMs() >= retry_at_ms_) Dial();
       return;
     case State::kConnecting:
       if (IsLate(began_ms_)) Reconnect("Timeout connecting to the MASTER...");
@@ -539,10 +544,10 @@ void PrimaryLink::Cron() {
 }
 
 PrimaryLink::Figures PrimaryLink::Survey() const {
-  const int64_t now_ms = parts_.services.pace.NowMs();
+  const int64_t now_ms = parts_.services.env.pace.NowMs();
   const int64_t io_s = (now_ms - last_io_ms_) / 1000;
-  Figures figures{-1, 0, 0, io_s, (now_ms - down_since_ms_) / 1000, was_linked_, parts_.services.data.history.offset,
-                  -1};
+  Figures figures{
+      -1, 0, 0, io_s, (now_ms - down_since_ms_) / 1000, was_linked_, parts_.services.data.dataset.history.offset, -1};
   if (state_ == State::kConnect && now_ms < retry_at_ms_) figures.retry_in_s = (retry_at_ms_ - now_ms + 999) / 1000;
   if (state_ == State::kLinked) {
     figures.last_io_s = io_s;

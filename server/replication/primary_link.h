@@ -43,9 +43,6 @@ class PrimaryLink final : public Link::User, public Transport {
 
   struct Parts {
     const Services& services;
-    Pump::Parts pump;
-    const LateBound<Network>& network;
-    Role& role;
     Replicas& replicas;
     ReplicationStream& stream;
     Failover& failover;

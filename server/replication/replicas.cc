@@ -17,7 +17,7 @@
 namespace respite {
 
 Replicas::Replicas(const Parts& parts)
-    : parts_(parts), pinged_at_ms_(parts.pace.NowMs()), nobody_since_ms_(parts.pace.NowMs()) {}
+    : parts_(parts), pinged_at_ms_(parts.env.pace.NowMs()), nobody_since_ms_(parts.env.pace.NowMs()) {}
 
 void Replicas::Attach(Session& session) {
   session.kind = SessionKind::kReplica;
@@ -28,8 +28,8 @@ void Replicas::Attach(Session& session) {
 
 bool Replicas::Forget(Session& session) {
   if (std::erase(all_, &session) == 0) return false;
-  parts_.log.Notice("Connection with replica " + NameOf(session) + " lost.");
-  if (all_.empty()) nobody_since_ms_ = parts_.pace.NowMs();
+  parts_.env.log.Notice("Connection with replica " + NameOf(session) + " lost.");
+  if (all_.empty()) nobody_since_ms_ = parts_.env.pace.NowMs();
   RefreshGood();
   return true;
 }
@@ -74,7 +74,7 @@ Bytes Replicas::StateNameOf(const Replica& replica) {
 void Replicas::PutOnline(Session& session) {
   Replica& replica = *session.replica;
   replica.state = Replica::State::kOnline;
-  replica.acked_at_ms = parts_.pace.NowMs();
+  replica.acked_at_ms = parts_.env.pace.NowMs();
   replica.waiting_bytes = 0;
   RefreshGood();
   SendStream(session, replica);
@@ -95,7 +95,7 @@ void Replicas::Deliver() {
     parts_.stream.AppendRequest({"REPLCONF", "GETACK", "*"});
   }
   const int64_t end = parts_.stream.backlog().End();
-  const int64_t now_ms = parts_.clock.MonotonicMs();
+  const int64_t now_ms = parts_.env.clock.MonotonicMs();
   int64_t needed_from = end;
   for (size_t i = 0; i < all_.size();) {
     Session* const session = all_[i];
@@ -112,7 +112,7 @@ void Replicas::Deliver() {
     parts_.limits.CheckOutput(*session, now_ms, ClientLimits::Moment::kReply);
     if (i < all_.size() && all_[i] == session) ++i;  // a replica over its output limit was closed and has left all_
   }
-  parts_.stream.Trim(parts_.settings.repl_backlog_size, needed_from);
+  parts_.stream.Trim(parts_.env.settings.repl_backlog_size, needed_from);
   parts_.stream.NoteHeldBytes(BufferBytes() + OwnBytes());
 }
 
@@ -120,7 +120,7 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   Replica& replica = *session.replica;
   replica.acked = std::max(replica.acked, offset);
   replica.acked_on_disk = std::max(replica.acked_on_disk, offset_on_disk);
-  replica.acked_at_ms = parts_.pace.NowMs();
+  replica.acked_at_ms = parts_.env.pace.NowMs();
   has_progress_ = true;
   RefreshGood();
   if (replica.state != Replica::State::kAwaitsAck) return;
@@ -141,8 +141,8 @@ int64_t Replicas::CountOnDisk(int64_t offset) const {
 }
 
 void Replicas::RefreshGood() {
-  const int64_t now_ms = parts_.pace.NowMs();
-  const int64_t lag_max_s = parts_.settings.min_replicas_max_lag;
+  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t lag_max_s = parts_.env.settings.min_replicas_max_lag;
   parts_.role.good_replicas = std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
     return session->replica->state == Replica::State::kOnline &&
            (now_ms - session->replica->acked_at_ms) / 1000 <= lag_max_s;
@@ -181,18 +181,18 @@ void Replicas::LogLag() const {
       continue;
     }
     const bool is_online = replica.state == Replica::State::kOnline;
-    const int64_t lag_s = is_online ? (parts_.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
-    parts_.log.Notice("Lagging replica " + NameOf(*session) + " reported offset " +
-                      std::to_string(parts_.data.history.offset - replica.acked) + " behind master, lag=" +
-                      std::to_string(lag_s) + ", state=" + std::string(StateNameOf(replica)) + ".");
+    const int64_t lag_s = is_online ? (parts_.env.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
+    parts_.env.log.Notice("Lagging replica " + NameOf(*session) + " reported offset " +
+                          std::to_string(parts_.data.history.offset - replica.acked) + " behind master, lag=" +
+                          std::to_string(lag_s) + ", state=" + std::string(StateNameOf(replica)) + ".");
   }
-  parts_.log.Notice(std::to_string(in_sync) + " of " + std::to_string(all_.size()) +
-                    " replicas are in sync when shutting down.");
+  parts_.env.log.Notice(std::to_string(in_sync) + " of " + std::to_string(all_.size()) +
+                        " replicas are in sync when shutting down.");
 }
 
 void Replicas::Cron(Pings pings) {
-  const int64_t now_ms = parts_.pace.NowMs();
-  const int64_t period_ms = int64_t{parts_.settings.repl_ping_replica_period} * 1000;
+  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t period_ms = int64_t{parts_.env.settings.repl_ping_replica_period} * 1000;
   if (!all_.empty() && pings == Pings::kAllowed && now_ms - pinged_at_ms_ >= period_ms) {
     pinged_at_ms_ = now_ms;
     parts_.stream.AppendRequest({"PING"});
@@ -219,17 +219,17 @@ void Replicas::NoteSignsOfLife(Session& session) {
   Replica& replica = *session.replica;
   if (session.usage.bytes_in != replica.said_bytes) {
     replica.said_bytes = session.usage.bytes_in;
-    replica.said_at_ms = parts_.pace.NowMs();
+    replica.said_at_ms = parts_.env.pace.NowMs();
   }
   const bool is_stuck = session.usage.bytes_out == replica.taken_bytes && !session.out.Empty();
   if (replica.state == Replica::State::kReceives && is_stuck) return;
   replica.taken_bytes = session.usage.bytes_out;
-  replica.taken_at_ms = parts_.pace.NowMs();
+  replica.taken_at_ms = parts_.env.pace.NowMs();
 }
 
 void Replicas::CloseSilent() {
-  const int64_t now_ms = parts_.pace.NowMs();
-  const int64_t timeout_ms = int64_t{parts_.settings.repl_timeout} * 1000;
+  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t timeout_ms = int64_t{parts_.env.settings.repl_timeout} * 1000;
   const std::vector<Session*> all = all_;
   for (Session* session : all) {
     const Replica& replica = *session->replica;
@@ -238,17 +238,17 @@ void Replicas::CloseSilent() {
     const bool must_take = replica.state == Replica::State::kReceives;
     const int64_t since_ms = must_take ? replica.taken_at_ms : std::max(replica.acked_at_ms, replica.said_at_ms);
     if (!(must_speak || must_take) || now_ms - since_ms <= timeout_ms) continue;
-    parts_.log.Warning(std::string("Disconnecting timedout replica (") + (must_take ? "full" : "streaming") +
-                       " sync): " + NameOf(*session));
+    parts_.env.log.Warning(std::string("Disconnecting timedout replica (") + (must_take ? "full" : "streaming") +
+                           " sync): " + NameOf(*session));
     parts_.clients.Close(*session);
   }
 }
 
-void Replicas::AwaitReturn() { nobody_since_ms_ = parts_.pace.NowMs(); }
+void Replicas::AwaitReturn() { nobody_since_ms_ = parts_.env.pace.NowMs(); }
 
 bool Replicas::IsBacklogStale() const {
-  const int64_t ttl_s = parts_.settings.repl_backlog_ttl;
-  return all_.empty() && ttl_s != 0 && (parts_.pace.NowMs() - nobody_since_ms_) / 1000 > ttl_s;
+  const int64_t ttl_s = parts_.env.settings.repl_backlog_ttl;
+  return all_.empty() && ttl_s != 0 && (parts_.env.pace.NowMs() - nobody_since_ms_) / 1000 > ttl_s;
 }
 
 }  // namespace respite

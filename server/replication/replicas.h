@@ -8,6 +8,7 @@
 
 #include "server/clients/replica.h"
 #include "server/clients/session.h"
+#include "server/runtime/env.h"
 #include "server/storage/shutdown.h"
 
 namespace respite {
@@ -26,10 +27,7 @@ struct Settings;
 class Replicas final : public Followers {
  public:
   struct Parts {
-    const Settings& settings;
-    const Clock& clock;
-    const Pace& pace;
-    Logger& log;
+    const Env& env;
     Dataset& data;
     Clients& clients;
     ClientLimits& limits;

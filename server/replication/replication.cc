@@ -13,16 +13,20 @@
 #include "base/refusal.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/blocked_clients.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
-#include "server/clients/server_phase.h"
 #include "server/config/config.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/dataset/unit.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
+#include "server/runtime/server_phase.h"
 #include "server/runtime/stats.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 #include "server/storage/snapshots.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -46,79 +50,63 @@ constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
 
 }  // namespace
 
-Replication::Replication(const Parts& parts)
-    : parts_(parts),
-      stream_(parts.services.data),
-      replicas_({.settings = parts.services.settings,
-                 .clock = parts.services.clock,
-                 .pace = parts.services.pace,
-                 .log = parts.services.log,
-                 .data = parts.services.data,
-                 .clients = parts.services.clients,
-                 .limits = parts.services.limits,
+Replication::Replication(const Services& services)
+    : services_(services),
+      stream_(services.data.dataset),
+      replicas_({.env = services.env,
+                 .data = services.data.dataset,
+                 .clients = services.clients.registry,
+                 .limits = services.clients.limits,
                  .stream = stream_,
-                 .role = parts.role}),
-      full_sync_({.settings = parts.services.settings,
-                  .pace = parts.services.pace,
-                  .log = parts.services.log,
-                  .files = parts.services.files,
-                  .host = parts.services.host,
-                  .network = parts.network,
-                  .data = parts.services.data,
-                  .clients = parts.services.clients,
-                  .child_processes = parts.services.child_processes,
-                  .snapshots = parts.services.snapshots,
-                  .contents = parts.contents,
+                 .role = services.clients.role}),
+      full_sync_({.env = services.env,
+                  .data = services.data.dataset,
+                  .clients = services.clients.registry,
+                  .child_processes = services.storage.child_processes,
+                  .snapshots = services.storage.snapshots,
+                  .contents = services.storage.contents,
                   .replicas = replicas_,
                   .stream = stream_}),
-      primary_link_({.services = parts.services,
-                     .pump = parts.pump,
-                     .network = parts.network,
-                     .role = parts.role,
-                     .replicas = replicas_,
-                     .stream = stream_,
-                     .failover = failover_}),
-      divergence_watch_({parts.services.settings, parts.services.pace, parts.services.log, parts.services.stats,
-                         parts.durability,
+      primary_link_({.services = services, .replicas = replicas_, .stream = stream_, .failover = failover_}),
+      divergence_watch_({services.env, services.execution.durability,
                          [this](Bytes command, Bytes error) { primary_link_.CommandFailed(command, error); }}),
-      local_keys_({parts.services.clock, parts.services.data}),
-      failover_({.pace = parts.services.pace,
-                 .log = parts.services.log,
-                 .history = parts.services.data.history,
-                 .role = parts.role,
-                 .pause = parts.services.pause,
+      local_keys_({services.env.clock, services.data.dataset}),
+      failover_({.env = services.env,
+                 .history = services.data.dataset.history,
+                 .role = services.clients.role,
+                 .pause = services.clients.pause,
                  .replicas = replicas_,
                  .changer = *this}) {
-  parts_.services.shutdown.WaitFor(&replicas_);
-  parts_.services.snapshots.OnEnd([this](Snapshots::Outcome outcome) { full_sync_.SnapshotEnded(outcome); });
+  services.storage.shutdown.WaitFor(&replicas_);
+  services.storage.snapshots.OnEnd([this](Snapshots::Outcome outcome) { full_sync_.SnapshotEnded(outcome); });
 }
 
 void Replication::SetRole(const Role& role) {
-  parts_.role = role;
-  parts_.services.log.SetRole(role.is_replica ? 'S' : 'M');
+  services_.clients.role = role;
+  services_.env.log.SetRole(role.is_replica ? 'S' : 'M');
   on_role_();
-  parts_.observers.Detach(divergence_watch_);
-  parts_.observers.Detach(local_keys_);
+  services_.execution.observers.Detach(divergence_watch_);
+  services_.execution.observers.Detach(local_keys_);
   local_keys_.Clear();
   if (!role.is_replica) return;
-  parts_.observers.Attach(divergence_watch_);
-  parts_.observers.Attach(local_keys_);
+  services_.execution.observers.Attach(divergence_watch_);
+  services_.execution.observers.Attach(local_keys_);
 }
 
 // Asks to continue from the history of this server even if it was a primary: the new primary may have followed it.
 void Replication::Follow(const std::string& host, int port, History::Owner owner) {
-  Settings& settings = parts_.config.Adjust();
-  const bool was_primary = !parts_.role.is_replica;
+  Settings& settings = services_.env.config.Adjust();
+  const bool was_primary = !services_.clients.role.is_replica;
   settings.replicaof = PrimaryAddress{host, port};
   SetRole({.is_replica = true});
-  const bool was_known = parts_.services.data.history.IsKnown();
+  const bool was_known = services_.data.dataset.history.IsKnown();
   JudgeOwnData(owner);
   if (was_primary) {
-    parts_.services.log.Notice(
+    services_.env.log.Notice(
         "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
         "synchronize with the new master with just a partial transfer.");
   }
-  parts_.services.blocked_clients.EndAll(UnblockReason::kRoleChanged);  // these clients wait to write
+  services_.clients.blocked.EndAll(UnblockReason::kRoleChanged);  // these clients wait to write
   // The replicas of this server stay connected, since the new primary may continue the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
@@ -127,9 +115,9 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
 // Without keys, this server has no data of the new primary. With keys, it may have the data of an unrelated server, or
 // a state from which the new primary has diverged.
 void Replication::JudgeOwnData(History::Owner owner) {
-  History& history = parts_.services.data.history;
+  History& history = services_.data.dataset.history;
   if (!history.IsWhole()) return;
-  if (!history.is_shared && parts_.services.keyspace.IsEmpty()) {
+  if (!history.is_shared && services_.data.dataset.keyspace.IsEmpty()) {
     history.data = History::Data::kNone;
   } else if (owner == History::Owner::kOther) {
     history.data = History::Data::kOther;
@@ -139,34 +127,34 @@ void Replication::JudgeOwnData(History::Owner owner) {
 // Continues the history under a new ID. Other replicas of the former primary may also continue from here, unless the
 // data has diverged from that history.
 void Replication::Promote() {
-  if (!parts_.role.is_replica) return;
-  parts_.config.Adjust().replicaof.reset();
+  if (!services_.clients.role.is_replica) return;
+  services_.env.config.Adjust().replicaof.reset();
   primary_link_.Leave();
   failover_.Finished();  // this server follows no primary any more
   SetRole({});
-  History& history = parts_.services.data.history;
+  History& history = services_.data.dataset.history;
   if (history.data == History::Data::kNone) {
-    parts_.services.log.Warning(
+    services_.env.log.Warning(
         "This server becomes a master without the data of its former master, which was never loaded completely");
   }
   if (history.data == History::Data::kOther) {
-    parts_.services.log.Warning(
+    services_.env.log.Warning(
         "This server becomes a master with the data that it had before it followed its former master, to which it was "
         "never linked");
   }
   if (history.data == History::Data::kDiverged) {
-    parts_.services.log.Warning(
+    services_.env.log.Warning(
         "This server becomes a master, but at least one write of its former master failed here and is missing");
-    history.Adopt(parts_.services.data.ids.Hex(History::kIdLength), history.offset);
-    parts_.services.log.Notice("New replication ID is " + history.id +
-                               ". There is no secondary ID, because the data has diverged");
+    history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
+    services_.env.log.Notice("New replication ID is " + history.id +
+                             ". There is no secondary ID, because the data has diverged");
   } else {
-    history.Fork(parts_.services.data.ids.Hex(History::kIdLength));
-    parts_.services.log.Notice("Setting secondary replication ID to " + history.former_id + ", valid up to offset: " +
-                               std::to_string(history.former_end) + ". New replication ID is " + history.id);
+    history.Fork(services_.data.dataset.ids.Hex(History::kIdLength));
+    services_.env.log.Notice("Setting secondary replication ID to " + history.former_id + ", valid up to offset: " +
+                             std::to_string(history.former_end) + ". New replication ID is " + history.id);
   }
   history.data = History::Data::kWhole;
-  if (parts_.services.settings.appendonly && !parts_.services.aof.IsOn()) parts_.services.aof.TurnBackOn();
+  if (services_.env.settings.appendonly && !services_.storage.aof.IsOn()) services_.storage.aof.TurnBackOn();
   replicas_.CloseAll();
   replicas_.AwaitReturn();
   stream_.SetSource(ReplicationStream::Source::kOwn);
@@ -176,26 +164,26 @@ void Replication::Promote() {
 void Replication::HandOver(const PrimaryAddress& target) { Follow(target.host, target.port, History::Owner::kSame); }
 
 void Replication::TakeOver(const std::string& history_id) {
-  if (!parts_.role.is_replica) throw Refusal{refusals::kFailoverToPrimary};
-  if (!parts_.services.data.history.IsWhole()) throw Refusal{refusals::kFailoverWithoutData};
-  if (history_id != parts_.services.data.history.id) throw Refusal{refusals::kFailoverOtherHistory};
+  if (!services_.clients.role.is_replica) throw Refusal{refusals::kFailoverToPrimary};
+  if (!services_.data.dataset.history.IsWhole()) throw Refusal{refusals::kFailoverWithoutData};
+  if (history_id != services_.data.dataset.history.id) throw Refusal{refusals::kFailoverOtherHistory};
   Promote();
-  parts_.services.log.Notice("MASTER MODE enabled (failover request)");
+  services_.env.log.Notice("MASTER MODE enabled (failover request)");
 }
 
 void Replication::Start() {
-  const auto& settings = parts_.services.settings;
+  const auto& settings = services_.env.settings;
   if (!settings.appendonly) ContinueFromFile();
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
   JudgeOwnData(History::Owner::kSame);
   stream_.SetSource(ReplicationStream::Source::kPrimary);
-  const bool has_history = parts_.services.data.history.is_shared;
+  const bool has_history = services_.data.dataset.history.is_shared;
   primary_link_.Follow(has_history ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
 }
 
 void Replication::ShareEmptyHistory(const std::string& id) {
-  History& history = parts_.services.data.history;
+  History& history = services_.data.dataset.history;
   history.Adopt(id, 0);
   history.is_shared = true;
   replicas_.AwaitReturn();
@@ -205,29 +193,29 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 // Continues the history of the loaded file. A primary that restarts has a new history, but remembers the one of the
 // file. Replicas that have all of that history, or the part in the file, may continue.
 void Replication::ContinueFromFile() {
-  const Loading::FileHistory& file = parts_.services.loading.file_history();
+  const Loading::FileHistory& file = services_.storage.loading.file_history();
   if (!file.IsWhole()) return;
-  History& history = parts_.services.data.history;
-  if (parts_.services.settings.replicaof) {
+  History& history = services_.data.dataset.history;
+  if (services_.env.settings.replicaof) {
     history.Adopt(file.id, file.offset);
   } else {
     history.former_id = file.id;
     history.former_end = file.offset + 1;
     history.offset = file.offset;
   }
-  history.stream_db = std::clamp(file.stream_db, 0, parts_.services.keyspace.Count() - 1);
+  history.stream_db = std::clamp(file.stream_db, 0, services_.data.dataset.keyspace.Count() - 1);
   history.is_shared = true;
   replicas_.AwaitReturn();
   stream_.Begin();
-  if (!parts_.services.settings.replicaof) DeleteLeftOut();
+  if (!services_.env.settings.replicaof) DeleteLeftOut();
 }
 
 // Propagates the deletion of keys that had expired when the file was loaded. A replica that continues from that file
 // still has them.
 void Replication::DeleteLeftOut() {
-  const Bytes verb = parts_.services.settings.lazyfree_lazy_expire ? "UNLINK" : "DEL";
-  for (const auto& [db, key] : parts_.services.loading.TakeLeftOut()) {
-    Unit unit(parts_.services.data, 0, ExpiryRule::kBelieve);
+  const Bytes verb = services_.env.settings.lazyfree_lazy_expire ? "UNLINK" : "DEL";
+  for (const auto& [db, key] : services_.storage.loading.TakeLeftOut()) {
+    Unit unit(services_.data.dataset, 0, ExpiryRule::kBelieve);
     unit.RecordForReplicas(db, std::array<Bytes, 2>{verb, key});
     unit.Close();
   }
@@ -238,18 +226,18 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   if (session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary || session.monitor) return;
   const bool is_filtered = session.replica != nullptr && session.replica->wants_functions_only;
   if (is_filtered && !session.replica->takes_streams) throw Refusal{refusals::kFilterNeedsEof};
-  if (parts_.role.is_replica && !parts_.role.is_linked) throw Refusal{refusals::kNoPrimaryLink};
+  if (services_.clients.role.is_replica && !services_.clients.role.is_linked) throw Refusal{refusals::kNoPrimaryLink};
   if (!session.out.Empty()) throw Refusal{refusals::kSyncWithPendingOutput};
-  Logger& log = parts_.services.log;
+  Logger& log = services_.env.log;
   if (session.replica == nullptr) session.replica = std::make_unique<Replica>();
   Replica& replica = *session.replica;
   replica.speaks_psync = request.speaks_psync;
-  if (parts_.services.settings.repl_disable_tcp_nodelay && session.transport != nullptr) {
+  if (services_.env.settings.repl_disable_tcp_nodelay && session.transport != nullptr) {
     const int off = 0;
     setsockopt(session.transport->FileDescriptor(), IPPROTO_TCP, TCP_NODELAY, &off, sizeof off);
   }
   log.Notice("Replica " + Replicas::NameOf(session) + " asks for synchronization");
-  ServerStats& stats = parts_.services.stats;
+  ServerStats& stats = services_.env.stats;
   if (request.speaks_psync && TryContinue(session, request)) {
     ++stats.sync_partial_ok;
     return;
@@ -257,11 +245,11 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   if (request.speaks_psync && request.id != "?") ++stats.sync_partial_err;
   ++stats.sync_full;
   replicas_.Attach(session);
-  History& history = parts_.services.data.history;
+  History& history = services_.data.dataset.history;
   if (!stream_.IsKept()) {
     // Without a backlog the offset did not count all writes. A former replica may know this ID and offset with other
     // data, so a new ID is needed.
-    if (!history.is_shared) history.Adopt(parts_.services.data.ids.Hex(History::kIdLength), history.offset);
+    if (!history.is_shared) history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
     history.is_shared = true;
     stream_.Begin();
     log.Notice("Replication backlog created, my new replication IDs are '" + history.id + "' and '" +
@@ -271,8 +259,8 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
 }
 
 bool Replication::TryContinue(Session& session, const SyncRequest& request) {
-  const History& history = parts_.services.data.history;
-  Logger& log = parts_.services.log;
+  const History& history = services_.data.dataset.history;
+  Logger& log = services_.env.log;
   const std::string name = Replicas::NameOf(session);
   if (request.id == "?") {
     log.Notice("Full resync requested by replica " + name);
@@ -303,30 +291,30 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
 
 void Replication::Tick() {
   if (local_keys_.Count() != 0) local_keys_.RemoveExpired();
-  const int64_t now_ms = parts_.services.pace.NowMs();
+  const int64_t now_ms = services_.env.pace.NowMs();
   if (now_ms - ticked_at_ms_ < (IsFailingOver() ? kFailoverCronMs : kCronMs)) return;
   ticked_at_ms_ = now_ms;
   Cron();
 }
 
 void Replication::Cron() {
-  if (parts_.role.is_replica) primary_link_.Cron();
+  if (services_.clients.role.is_replica) primary_link_.Cron();
   failover_.Continue();
   if (!replicas_.Empty()) {
-    const bool is_held_back = parts_.role.is_replica || IsFailingOver();
+    const bool is_held_back = services_.clients.role.is_replica || IsFailingOver();
     replicas_.Cron(is_held_back ? Replicas::Pings::kPaused : Replicas::Pings::kAllowed);
     full_sync_.Cron();
   }
-  if (!stream_.IsKept() || parts_.role.is_replica || !replicas_.IsBacklogStale()) return;
+  if (!stream_.IsKept() || services_.clients.role.is_replica || !replicas_.IsBacklogStale()) return;
   // Changes the replication ID, since the offset no longer counts writes. A replica that reconnects later then does a
   // full resynchronisation.
-  History& history = parts_.services.data.history;
-  history.Adopt(parts_.services.data.ids.Hex(History::kIdLength), history.offset);
+  History& history = services_.data.dataset.history;
+  history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
   history.is_shared = false;
   stream_.End();
-  parts_.services.log.Notice("Replication backlog freed after " +
-                             std::to_string(parts_.services.settings.repl_backlog_ttl) +
-                             " seconds without connected replicas.");
+  services_.env.log.Notice("Replication backlog freed after " +
+                           std::to_string(services_.env.settings.repl_backlog_ttl) +
+                           " seconds without connected replicas.");
 }
 
 void Replication::EndTurn() {

@@ -31,17 +31,7 @@ struct Services;
 
 class Replication final : public RoleChanger {
  public:
-  struct Parts {
-    Config& config;
-    const Services& services;
-    Pump::Parts pump;
-    const LateBound<Network>& network;
-    const RdbContents& contents;
-    Role& role;
-    CallObservers& observers;
-    const Durability& durability;
-  };
-  explicit Replication(const Parts& parts);
+  explicit Replication(const Services& services);
 
   // REPLICAOF host port. `owner` tells whether that server may have another history. In that case the data here counts
   // as foreign until the server continues this history or sends a snapshot.
@@ -85,7 +75,7 @@ class Replication final : public RoleChanger {
   const ReplicationStream& stream() const { return stream_; }
   PrimaryLink& primary_link() { return primary_link_; }
   const PrimaryLink& primary_link() const { return primary_link_; }
-  const Role& role() const { return parts_.role; }
+  const Role& role() const { return services_.clients.role; }
   // Sets a handler that is called whenever this server may have become a replica or a primary.
   void OnRole(std::function<void()> handler) { on_role_ = std::move(handler); }
 
@@ -98,7 +88,7 @@ class Replication final : public RoleChanger {
   void JudgeOwnData(History::Owner owner);
   bool TryContinue(Session& session, const SyncRequest& request);
 
-  const Parts parts_;
+  const Services& services_;
   ReplicationStream stream_;
   Replicas replicas_;
   FullSync full_sync_;

@@ -12,19 +12,21 @@
 #include "persistence/file_system.h"
 #include "persistence/rdb_file_reader.h"
 #include "persistence/rdb_format.h"
-#include "server/clients/server_phase.h"
 #include "server/config/settings.h"
 #include "server/dataset/capture.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/dataset/lazy_free.h"
 #include "server/execution/services.h"
 #include "server/replication/replicas.h"
 #include "server/replication/replication_stream.h"
+#include "server/runtime/server_phase.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/child_processes.h"
 #include "server/storage/keyspace_sink.h"
 #include "server/storage/rdb_loader.h"
 #include "server/storage/snapshots.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -43,7 +45,7 @@ std::string TemporaryName(const Clock& clock) {
 }  // namespace
 
 Resync::Resync(const Parts& parts, std::string id, int64_t offset)
-    : parts_(parts), id_(std::move(id)), offset_(offset), receiver_(parts.services.log) {}
+    : parts_(parts), id_(std::move(id)), offset_(offset), receiver_(parts.services.env.log) {}
 
 Resync::Status Resync::Take(Bytes& bytes) {
   SnapshotReceiver::Progress progress = receiver_.Take(bytes);
@@ -57,7 +59,7 @@ Resync::Status Resync::Take(Bytes& bytes) {
 }
 
 size_t Resync::ShareBytes() const {
-  return direct_ ? static_cast<size_t>(parts_.services.settings.loading_process_events_interval_bytes) : SIZE_MAX;
+  return direct_ ? static_cast<size_t>(parts_.services.env.settings.loading_process_events_interval_bytes) : SIZE_MAX;
 }
 
 const std::string& Resync::failure() const {
@@ -66,7 +68,7 @@ const std::string& Resync::failure() const {
 }
 
 bool Resync::Fail(const std::string& text) {
-  parts_.services.log.Warning(text);
+  parts_.services.env.log.Warning(text);
   failure_ = text;
   return false;
 }
@@ -101,7 +103,7 @@ bool Resync::Finish() {
 bool Resync::Begin() {
   const bool is_direct = LoadsDirectly();
   const auto total = receiver_.TotalBytes();
-  parts_.services.log.Notice(
+  parts_.services.env.log.Notice(
       "MASTER <-> REPLICA sync: receiving " +
       (total ? std::to_string(*total) + " bytes from master" : "streamed RDB from master with EOF") +
       (is_direct ? " to parser" : " to disk"));
@@ -111,11 +113,11 @@ bool Resync::Begin() {
 }
 
 bool Resync::LoadsDirectly() const {
-  switch (parts_.services.settings.repl_diskless_load) {
+  switch (parts_.services.env.settings.repl_diskless_load) {
     case DisklessLoad::kDisabled:
       return false;
     case DisklessLoad::kOnEmptyDb:
-      return IsEmpty(parts_.services.keyspace);
+      return IsEmpty(parts_.services.data.dataset.keyspace);
     case DisklessLoad::kSwapDb:
     case DisklessLoad::kFlushBeforeLoad:
       return true;
@@ -125,7 +127,7 @@ bool Resync::LoadsDirectly() const {
 
 bool Resync::BeginFile() {
   const Services& services = parts_.services;
-  file_.emplace(SnapshotFile::Parts{services.log, services.files}, TemporaryName(services.clock));
+  file_.emplace(SnapshotFile::Parts{services.env.log, services.env.files}, TemporaryName(services.env.clock));
   target_ = &*file_;
   return file_->Open();
 }
@@ -135,14 +137,14 @@ bool Resync::BeginFile() {
 void Resync::BeginDirectLoad() {
   const Services& services = parts_.services;
   DirectLoad::Into into = DirectLoad::Into::kDataSet;
-  if (services.settings.repl_diskless_load == DisklessLoad::kSwapDb) {
-    into = services.data.history.id == id_ ? DirectLoad::Into::kAsync : DirectLoad::Into::kBeside;
+  if (services.env.settings.repl_diskless_load == DisklessLoad::kSwapDb) {
+    into = services.data.dataset.history.id == id_ ? DirectLoad::Into::kAsync : DirectLoad::Into::kBeside;
   } else {
     LetGo();
-    services.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
+    services.env.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
     FlushOldData();
   }
-  services.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
+  services.env.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
   direct_.emplace(services, into, receiver_.TotalBytes());
   target_ = &*direct_;
 }
@@ -152,41 +154,41 @@ void Resync::BeginDirectLoad() {
 void Resync::LetGo() {
   const Services& services = parts_.services;
   has_let_go_ = true;
-  services.aof.TurnOff();
-  services.snapshots.Unschedule();
+  services.storage.aof.TurnOff();
+  services.storage.snapshots.Unschedule();
   parts_.replicas.CloseAll();
-  services.data.history.Adopt(services.data.ids.Hex(History::kIdLength), 0);
-  services.data.history.is_shared = false;
-  services.data.history.data = History::Data::kNone;
+  services.data.dataset.history.Adopt(services.data.dataset.ids.Hex(History::kIdLength), 0);
+  services.data.dataset.history.is_shared = false;
+  services.data.dataset.history.data = History::Data::kNone;
   parts_.stream.End();
 }
 
 void Resync::KillChild() {
   const Services& services = parts_.services;
-  if (!services.child_processes.Busy()) return;
-  services.log.Notice(
+  if (!services.storage.child_processes.Busy()) return;
+  services.env.log.Notice(
       "Replica is about to load the RDB file received from the master, but there is a pending RDB child running. "
       "Killing process and removing its temp file to avoid any race");
-  services.child_processes.Kill();
+  services.storage.child_processes.Kill();
 }
 
 void Resync::FlushOldData() {
   const Services& services = parts_.services;
-  const bool is_later = services.settings.replica_lazy_flush || direct_;
-  services.data.keyspace.hidden().Clear();
-  services.lazy_free.Free(Capture::Take(services.data), is_later ? FreeMode::kLater : FreeMode::kNow);
+  const bool is_later = services.env.settings.replica_lazy_flush || direct_;
+  services.data.dataset.keyspace.hidden().Clear();
+  services.data.lazy_free.Free(Capture::Take(services.data.dataset), is_later ? FreeMode::kLater : FreeMode::kNow);
 }
 
 // Notifies watching and blocked clients about new keys. The flush has already notified them about the removed keys.
 // OnSwap(db, db) covers the new keys.
 void Resync::TellOfNewData() {
-  Dataset& data = parts_.services.data;
+  Dataset& data = parts_.services.data.dataset;
   if (data.listener == nullptr) return;
   for (int db = 0; db < data.keyspace.Count(); ++db) data.listener->OnSwap(db, db);
 }
 
 void Resync::TurnJournalOn() {
-  if (parts_.services.settings.appendonly) parts_.services.aof.TurnBackOn();
+  if (parts_.services.env.settings.appendonly) parts_.services.storage.aof.TurnBackOn();
 }
 
 bool Resync::Install() {
@@ -195,21 +197,21 @@ bool Resync::Install() {
   if (!was_direct) KillChild();
   if (!has_let_go_) LetGo();
   if (!was_direct && !LoadFile()) {
-    if (services.phase.HasStopped()) return false;
+    if (services.env.phase.HasStopped()) return false;
     FlushOldData();
     return false;
   }
   if (was_direct && direct_->IsBeside()) {
-    services.log.Notice("MASTER <-> REPLICA sync: Swapping active DB with loaded DB");
+    services.env.log.Notice("MASTER <-> REPLICA sync: Swapping active DB with loaded DB");
     FlushOldData();
     direct_->MoveIn();
-    services.log.Notice("MASTER <-> REPLICA sync: Discarding old DB in background");
+    services.env.log.Notice("MASTER <-> REPLICA sync: Discarding old DB in background");
   }
   TellOfNewData();
   TurnJournalOn();
-  services.data.history.Adopt(id_, offset_);
-  services.data.history.data = History::Data::kWhole;
-  services.log.Notice("MASTER <-> REPLICA sync: Finished with success");
+  services.data.dataset.history.Adopt(id_, offset_);
+  services.data.dataset.history.data = History::Data::kWhole;
+  services.env.log.Notice("MASTER <-> REPLICA sync: Finished with success");
   return true;
 }
 
@@ -217,17 +219,17 @@ bool Resync::Install() {
 // a snapshot that could be loaded.
 bool Resync::LoadFile() {
   const Services& services = parts_.services;
-  services.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
+  services.env.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
   FlushOldData();
-  services.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
+  services.env.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
   const RdbLoadEnd end = LoadRdbFile(
       services, file_->path(), {.expired = RdbLoadOptions::Expired::kKeep, .origin = RdbLoadOptions::Origin::kPrimary});
   if (end.outcome != LoadOutcome::kLoaded) {
     failure_ = "the snapshot cannot be loaded: " + end.failure;
     return false;
   }
-  if (services.snapshots.Install(file_->path())) file_->Keep();
-  services.snapshots.RemoveSyncFile();
+  if (services.storage.snapshots.Install(file_->path())) file_->Keep();
+  services.storage.snapshots.RemoveSyncFile();
   return true;
 }
 

@@ -63,7 +63,10 @@ std::optional<StartupError> CheckSentinelFile(const Config& config) {
                       "Sentinel config file " + path + " is not writable: " + std::strerror(errno) + ". Exiting..."};
 }
 
-SentinelMode::SentinelMode(const Parts& parts) : parts_(parts) {}
+SentinelMode::SentinelMode(const Services& services, uint64_t random_seed)
+    : services_(services), random_seed_(random_seed) {
+  services.env.timers.Add(*this);
+}
 
 SentinelMode::~SentinelMode() { Close(); }
 
@@ -74,18 +77,18 @@ void SentinelMode::Close() {
 }
 
 void SentinelMode::Start(ProgramStarter& programs) {
-  const Services& services = parts_.services;
+  const Services& services = services_;
   host_ = std::make_unique<ServerSentinelHost>(services, programs);
-  sentinel_ = std::make_unique<Sentinel>(Sentinel::Parts{.pace = services.pace,
-                                                         .log = services.log,
-                                                         .random_seed = parts_.random_seed,
-                                                         .network = parts_.network,
+  sentinel_ = std::make_unique<Sentinel>(Sentinel::Parts{.pace = services.env.pace,
+                                                         .log = services.env.log,
+                                                         .random_seed = random_seed_,
+                                                         .network = services_.env.network,
                                                          .host = *host_});
-  if (const auto objection = sentinel_->Read(services.config.lines().sentinel)) {
-    services.log.Warning(objection->reason + " in: " + objection->line->text);  // a name does not resolve now
+  if (const auto objection = sentinel_->Read(services.env.config.lines().sentinel)) {
+    services.env.log.Warning(objection->reason + " in: " + objection->line->text);  // a name does not resolve now
   }
   sentinel_->Start();
-  next_tick_ms_ = services.clock.MonotonicMs() + sentinel_->RandomTickMs();
+  next_tick_ms_ = services.env.clock.MonotonicMs() + sentinel_->RandomTickMs();
 }
 
 void SentinelMode::ReachAll() {

@@ -19,12 +19,7 @@ struct Services;
 
 class SentinelMode final : public Timers::Source {
  public:
-  struct Parts {
-    const Services& services;
-    const LateBound<Network>& network;
-    uint64_t random_seed;
-  };
-  explicit SentinelMode(const Parts& parts);
+  SentinelMode(const Services& services, uint64_t random_seed);
   ~SentinelMode() override;
   SentinelMode(const SentinelMode&) = delete;
   SentinelMode& operator=(const SentinelMode&) = delete;
@@ -45,7 +40,8 @@ class SentinelMode final : public Timers::Source {
   std::string WhatIsDue() const override { return "the Sentinel looks at its instances"; }
 
  private:
-  const Parts parts_;
+  const Services& services_;
+  const uint64_t random_seed_;
   std::unique_ptr<ServerSentinelHost> host_;
   std::unique_ptr<Sentinel> sentinel_;
   int64_t next_tick_ms_ = Timers::kNever;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/refusal.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/pubsub.h"
 #include "server/config/config.h"
 #include "server/execution/rewrite_extras.h"
@@ -34,13 +35,13 @@ std::optional<std::string> LookUpName(NameResolver& resolver, const std::string&
   return std::string(text.data());
 }
 
-void ServerSentinelHost::Publish(Bytes channel, Bytes message) { services_.pubsub.Publish(channel, message); }
+void ServerSentinelHost::Publish(Bytes channel, Bytes message) { services_.clients.pubsub.Publish(channel, message); }
 
 std::optional<std::string> ServerSentinelHost::Save(const std::vector<SentinelLine>& lines) {
   RewriteExtras extras = RewriteExtrasOf(services_);
   extras.sentinel_lines = lines;
   try {
-    services_.config.Rewrite(services_.files, extras);
+    services_.env.config.Rewrite(services_.env.files, extras);
   } catch (const Refusal& refusal) {
     const std::string& text = refusal.text;
     const size_t colon = text.find(": ");
@@ -51,18 +52,18 @@ std::optional<std::string> ServerSentinelHost::Save(const std::vector<SentinelLi
 
 std::optional<std::string> ServerSentinelHost::LookUp(const std::string& name) { return LookUpName(resolver_, name); }
 
-int64_t ServerSentinelHost::WallMs() const { return services_.clock.WallMs(); }
+int64_t ServerSentinelHost::WallMs() const { return services_.env.clock.WallMs(); }
 
 int ServerSentinelHost::Port() const {
-  const Settings& settings = services_.settings;
+  const Settings& settings = services_.env.settings;
   return EncryptsLinks() && settings.tls_port != 0 ? settings.tls_port : settings.bound_port;
 }
 
-bool ServerSentinelHost::EncryptsLinks() const { return services_.settings.tls_replication; }
+bool ServerSentinelHost::EncryptsLinks() const { return services_.env.settings.tls_replication; }
 
-std::string ServerSentinelHost::SourceAddress() const { return services_.settings.bind_source_addr; }
+std::string ServerSentinelHost::SourceAddress() const { return services_.env.settings.bind_source_addr; }
 
-std::string ServerSentinelHost::Password() const { return services_.settings.requirepass; }
+std::string ServerSentinelHost::Password() const { return services_.env.settings.requirepass; }
 
 bool ServerSentinelHost::MayRun(const std::string& path) const { return access(path.c_str(), X_OK) == 0; }
 
@@ -75,7 +76,7 @@ std::optional<ProgramEnd> ServerSentinelHost::TakeEndedProgram() { return progra
 void ServerSentinelHost::KillProgram(int64_t process) { programs_.Kill(process); }
 
 void ServerSentinelHost::Crash() {
-  services_.log.Warning("Sentinel CRASH because of SENTINEL simulate-failure");
+  services_.env.log.Warning("Sentinel CRASH because of SENTINEL simulate-failure");
   _exit(kCrashCode);
 }
 

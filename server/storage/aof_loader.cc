@@ -12,56 +12,45 @@
 #include "persistence/file_system.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/acl/users.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/unit.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 #include "server/storage/rdb_loader.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
 bool AofLoader::IsOver(Outcome outcome) { return outcome == Outcome::kFailed || outcome == Outcome::kStopped; }
 
-AofLoader::Parts::Parts(const Services& services)
-    : rdb(services),
-      settings(services.settings),
-      clock(services.clock),
-      pace(services.pace),
-      log(services.log),
-      files(services.files),
-      data(services.data),
-      loading(services.loading),
-      aof(services.aof),
-      commands(services.commands),
-      clients(services.clients),
-      users(services.users),
-      executor(services.executor) {}
-
-AofLoader::AofLoader(const Parts& parts)
-    : parts_(parts),
-      prefetcher_({parts.data.keyspace, parts.executor}),
-      user_(parts.users.Unlimited()),
-      session_(parts.clients.CreateDetached()) {
+AofLoader::AofLoader(const Services& services)
+    : services_(services),
+      prefetcher_({services.data.dataset.keyspace, services.execution.executor}),
+      user_(services.clients.users.Unlimited()),
+      session_(services.clients.registry.CreateDetached()) {
   session_->user = &user_;
 }
 
 AofLoader::~AofLoader() = default;
 
 AofLoader::Outcome AofLoader::Fail(const std::string& text) {
-  parts_.log.Warning(text);
+  services_.env.log.Warning(text);
   return Outcome::kFailed;
 }
 
 LoadOutcome AofLoader::Load(const Session* holder) {
-  const AofManifest& manifest = parts_.aof.directory().manifest();
-  const auto total = parts_.aof.directory().TotalBytes();
+  const AofManifest& manifest = services_.storage.aof.directory().manifest();
+  const auto total = services_.storage.aof.directory().TotalBytes();
   if (!total) return LoadOutcome::kFailed;
-  const uint64_t dirty = parts_.data.stats.dirty;
-  parts_.loading.Begin(total.value(), ServerPhase::Load::kInTurn, holder);
-  Dataset& data = parts_.data;
+  const uint64_t dirty = services_.data.dataset.stats.dirty;
+  services_.storage.loading.Begin(total.value(), ServerPhase::Load::kInTurn, holder);
+  Dataset& data = services_.data.dataset;
   const Journals::Silence silence(data.journals);
   ChangeListener* const listener = std::exchange(data.listener, nullptr);
   Outcome outcome = Outcome::kLoaded;
@@ -74,27 +63,27 @@ LoadOutcome AofLoader::Load(const Session* holder) {
     outcome = LoadPart(part.name, "incr", &part == &manifest.incrementals().back() ? Place::kLast : Place::kMiddle);
   }
   if (outcome != Outcome::kStopped && !ToleratesFailures()) outcome = Outcome::kFailed;
-  parts_.aof.SetFailedReplays(failures_);
+  services_.storage.aof.SetFailedReplays(failures_);
   data.listener = listener;
-  parts_.loading.End();
-  parts_.data.stats.dirty = dirty;
+  services_.storage.loading.End();
+  services_.data.dataset.stats.dirty = dirty;
   if (outcome == Outcome::kStopped) return LoadOutcome::kStopped;
   return outcome == Outcome::kFailed ? LoadOutcome::kFailed : LoadOutcome::kLoaded;
 }
 
 AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind, Place place) {
-  auto file = parts_.files.Open(parts_.aof.directory().PathOf(name), FileSystem::Mode::kRead);
+  auto file = services_.env.files.Open(services_.storage.aof.directory().PathOf(name), FileSystem::Mode::kRead);
   const auto bytes = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
   if (!bytes) {
     return Fail("Fatal error: can't open the append log file " + name + " for reading: " + IoErrorText(bytes.error()));
   }
-  const int64_t started_us = parts_.clock.MonotonicUs();
+  const int64_t started_us = services_.env.clock.MonotonicUs();
   const Outcome outcome = LoadFile({name, *file.value(), bytes.value(), place}, kind == Bytes("base"));
   bytes_before_ += bytes.value();
   if (IsOver(outcome)) return outcome;
-  const double elapsed_s = static_cast<double>(parts_.clock.MonotonicUs() - started_us) / 1e6;
-  parts_.log.Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + FixedText(elapsed_s, 3) +
-                    " seconds");
+  const double elapsed_s = static_cast<double>(services_.env.clock.MonotonicUs() - started_us) / 1e6;
+  services_.env.log.Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + FixedText(elapsed_s, 3) +
+                           " seconds");
   return outcome;
 }
 
@@ -116,15 +105,16 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
     if (end.outcome == LoadOutcome::kStopped) return Outcome::kStopped;
     if (end.outcome != LoadOutcome::kLoaded) return Outcome::kFailed;
     offset = end.offset;
-    if (offset < part.bytes) parts_.log.Notice("Reading the remaining AOF tail...");
+    if (offset < part.bytes) services_.env.log.Notice("Reading the remaining AOF tail...");
   }
   return LoadRecords(part, offset);
 }
 
 RdbLoadEnd AofLoader::LoadPreamble(const Part& part, bool is_base) {
-  parts_.log.Notice(is_base ? "Reading RDB base file on AOF loading..." : "Reading RDB preamble from AOF file...");
+  services_.env.log.Notice(is_base ? "Reading RDB base file on AOF loading..."
+                                   : "Reading RDB preamble from AOF file...");
   // Keeps expired keys, because the records that follow were written while they existed.
-  const RdbLoadEnd end = LoadRdb(parts_.rdb, part.file, part.name, 0,
+  const RdbLoadEnd end = LoadRdb(services_, part.file, part.name, 0,
                                  {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = bytes_before_});
   if (end.outcome == LoadOutcome::kFailed) {
     Fail("Error reading the RDB " + std::string(is_base ? "base file " : "preamble of the AOF file ") + part.name +
@@ -149,14 +139,14 @@ AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
 
 Loading::Order AofLoader::Report(uint64_t bytes) {
   if (bytes < next_report_) return Loading::Order::kContinue;
-  next_report_ = bytes + static_cast<uint64_t>(parts_.settings.loading_process_events_interval_bytes);
-  reported_ms_ = parts_.pace.NowMs();
-  return parts_.loading.Advance(bytes);
+  next_report_ = bytes + static_cast<uint64_t>(services_.env.settings.loading_process_events_interval_bytes);
+  reported_ms_ = services_.env.pace.NowMs();
+  return services_.storage.loading.Advance(bytes);
 }
 
 void AofLoader::ReportIfSlow(const Record& record) {
   constexpr int64_t kLongestMs = 100;
-  if (parts_.pace.NowMs() - reported_ms_ < kLongestMs) return;
+  if (services_.env.pace.NowMs() - reported_ms_ < kLongestMs) return;
   next_report_ = 0;
   stopped_ = Report(bytes_before_ + record.offset) == Loading::Order::kStop;
 }
@@ -177,7 +167,7 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
 }
 
 const Command* AofLoader::CommandOf(std::span<const Bytes> words, const Command* found) const {
-  const CommandTable& table = parts_.commands;
+  const CommandTable& table = services_.env.commands;
   const Command* renamed = table.HasRenamed() ? table.Renamed(words[0]) : nullptr;
   if (renamed == nullptr && found == nullptr) return table.FindHidden(words);
   if (renamed == nullptr || renamed->subcommands.empty() || words.size() < 2) return renamed ? renamed : found;
@@ -185,7 +175,7 @@ const Command* AofLoader::CommandOf(std::span<const Bytes> words, const Command*
 }
 
 bool AofLoader::RunOne(const Part& part, const Record& record) {
-  parts_.loading.SlowDown();
+  services_.storage.loading.SlowDown();
   const bool begins = record.command.Spec().transaction == TransactionRole::kBegins;
   const bool ends = record.command.Spec().transaction == TransactionRole::kExecutes;
   if (group_ && ends) return RunGroup(part);
@@ -201,12 +191,12 @@ bool AofLoader::RunOne(const Part& part, const Record& record) {
     group_->commands.Begin();
     return true;
   }
-  Unit unit(parts_.data, parts_.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+  Unit unit(services_.data.dataset, services_.env.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
   return Replay(unit, part, record);
 }
 
 bool AofLoader::RunGroup(const Part& part) {
-  Unit unit(parts_.data, parts_.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+  Unit unit(services_.data.dataset, services_.env.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
   const Group group = *std::exchange(group_, std::nullopt);
   auto offset = group.offsets.begin();
   bool continues_later = true;
@@ -218,7 +208,8 @@ bool AofLoader::RunGroup(const Part& part) {
 }
 
 bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
-  const auto done = parts_.executor.Replay(RequestPath::kFile, unit, *session_, record.command, record.words);
+  const auto done =
+      services_.execution.executor.Replay(RequestPath::kFile, unit, *session_, record.command, record.words);
   if (record.command.Is(kNoScript)) ReportIfSlow(record);  // scripts and libraries have kNoScript
   if (stopped_) return false;
   if (done) return true;
@@ -226,8 +217,8 @@ bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
   if (!record.command.Spec().selects_database) return true;
   // The records that follow must not run in another database.
   Fail("Fatal error: the append only file " + part.name +
-       " selects a database that this server does not have (databases " + std::to_string(parts_.data.keyspace.Count()) +
-       ")");
+       " selects a database that this server does not have (databases " +
+       std::to_string(services_.data.dataset.keyspace.Count()) + ")");
   return false;
 }
 
@@ -237,14 +228,15 @@ void AofLoader::NoteFailure(const Part& part, const Record& record, const std::s
   std::string line = "The command '" + record.command.full_name + "' at offset " + std::to_string(record.offset) +
                      " of the append only file " + part.name + " failed: " + error;
   if (record.words.size() > 1) line += " (its first argument: " + Quoted(record.words[1].substr(0, 64)) + ")";
-  parts_.log.Warning(line);
+  services_.env.log.Warning(line);
 }
 
 bool AofLoader::ToleratesFailures() {
   if (failures_ == 0) return true;
   const std::string count = std::to_string(failures_) + " of the commands in the append only file failed";
-  if (parts_.settings.aof_load_failed_commands) {
-    parts_.log.Warning(count + ". The data set lacks their effects; it is used since aof-load-failed-commands is yes");
+  if (services_.env.settings.aof_load_failed_commands) {
+    services_.env.log.Warning(count +
+                              ". The data set lacks their effects; it is used since aof-load-failed-commands is yes");
     return true;
   }
   Fail(
@@ -264,7 +256,7 @@ AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, 
                   ": make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>" + at);
     case AofReader::Status::kEnd:
       if (!group_) return Outcome::kLoaded;
-      parts_.log.Warning("Revert incomplete MULTI/EXEC transaction in AOF file " + part.name);
+      services_.env.log.Warning("Revert incomplete MULTI/EXEC transaction in AOF file " + part.name);
       return Cut(part, group_->offset);
     default:
       return TruncateIfIncomplete(part, reader.Offset());
@@ -282,7 +274,7 @@ AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t of
     case LaterRecord::Kind::kReadError:
       return Fail("Unrecoverable error reading the append only file " + part.name + ": " + IoErrorText(later.error));
     default:
-      return Fail("Fatal error: " + WhyNotCut(parts_.aof.directory().PathOf(part.name), cut, later));
+      return Fail("Fatal error: " + WhyNotCut(services_.storage.aof.directory().PathOf(part.name), cut, later));
   }
 }
 
@@ -292,21 +284,21 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
                 part.name + " has no EXEC, but another MULTI is at offset " + std::to_string(*group_->inner) +
                 ". The file was not changed. An EXEC before that offset is missing or damaged.");
   }
-  if (failures_ != 0 && !parts_.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
+  if (failures_ != 0 && !services_.env.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
   const std::string number = std::to_string(offset);
-  if (!parts_.settings.aof_load_truncated) {
+  if (!services_.env.settings.aof_load_truncated) {
     return Fail("Unexpected end of file reading the append only file " + part.name + " (after offset " + number +
                 "). You can: 1) Make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>. "
                 "2) Alternatively you can set the 'aof-load-truncated' configuration option to yes and restart the "
                 "server.");
   }
-  parts_.log.Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
+  services_.env.log.Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
   // Redis: truncates the file first, and then refuses to start.
   if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
-  parts_.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
-  const IoError error = parts_.aof.CutLast(part.name, offset);
+  services_.env.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
+  const IoError error = services_.storage.aof.CutLast(part.name, offset);
   if (error != kNoError) return Fail("Error truncating the AOF file " + part.name + ": " + IoErrorText(error));
-  parts_.log.Warning("AOF " + part.name + " loaded anyway because aof-load-truncated is enabled");
+  services_.env.log.Warning("AOF " + part.name + " loaded anyway because aof-load-truncated is enabled");
   return Outcome::kCut;
 }
 

@@ -31,25 +31,8 @@ class Users;
 
 class AofLoader {
  public:
-  // All must outlive the loader.
-  struct Parts {
-    Parts(const Services& services);  // NOLINT: implicit on purpose
-
-    RdbLoadParts rdb;
-    const Settings& settings;
-    const Clock& clock;
-    const Pace& pace;
-    Logger& log;
-    FileSystem& files;
-    Dataset& data;
-    Loading& loading;
-    AppendOnlyFile& aof;
-    const CommandTable& commands;
-    Clients& clients;
-    const Users& users;
-    Executor& executor;
-  };
-  explicit AofLoader(const Parts& parts);
+  // `services` must outlive the loader.
+  explicit AofLoader(const Services& services);
   ~AofLoader();
 
   // After kFailed or kStopped the data must not be used. Requires: an empty keyspace, and AppendOnlyFile::Prepare.
@@ -104,7 +87,7 @@ class AofLoader {
   bool ToleratesFailures();
   Outcome Fail(const std::string& text);
 
-  const Parts parts_;
+  const Services& services_;
   Prefetcher prefetcher_;
   const User user_;                   // with all permissions
   std::unique_ptr<Session> session_;  // runs the commands

@@ -32,13 +32,13 @@ constexpr int64_t kMostBackoffMinutes = 60;
 
 AppendOnlyFile::AppendOnlyFile(const Parts& parts)
     : parts_(parts),
-      directory_(parts.files, parts.settings, parts.log),
-      writer_({parts.files, parts.settings, parts.clock, parts.pace, parts.log, parts.latency}) {}
+      directory_(parts.files, parts.env.settings, parts.env.log),
+      writer_({.env = parts.env, .files = parts.files}) {}
 
 // --- The start of the server
 
 Step AppendOnlyFile::Prepare() {
-  const bool wanted = parts_.settings.appendonly;
+  const bool wanted = parts_.env.settings.appendonly;
   const auto old_file = wanted ? AofDirectory::OldFile::kTake : AofDirectory::OldFile::kLeave;
   if (directory_.Read(old_file) == Step::kFailed) return Step::kFailed;
   if (!wanted) return Step::kDone;
@@ -65,7 +65,7 @@ Step AppendOnlyFile::Begin(uint64_t base_bytes) {
   } else {
     const std::string name = directory_.manifest().incrementals().back().name;
     if (OpenIncremental(name, FileSystem::Mode::kAppend) == Step::kFailed) return Step::kFailed;
-    parts_.log.Notice("Opening AOF incr file " + name + " on server start");
+    parts_.env.log.Notice("Opening AOF incr file " + name + " on server start");
   }
   if (is_first && CreateFirstBase() == Step::kFailed) return Step::kFailed;
   const auto total = directory_.TotalBytes();
@@ -80,12 +80,12 @@ Step AppendOnlyFile::Begin(uint64_t base_bytes) {
 
 Step AppendOnlyFile::CreateFirstBase() {
   AofManifest next = directory_.manifest();
-  const bool as_rdb = parts_.settings.aof_use_rdb_preamble;
-  const std::string name = next.AddBase(parts_.settings.appendfilename,
+  const bool as_rdb = parts_.env.settings.aof_use_rdb_preamble;
+  const std::string name = next.AddBase(parts_.env.settings.appendfilename,
                                         as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands, directory_.Taken());
   const std::string temporary = directory_.TemporaryBaseName();
   if (!WriteBase(directory_.PathOf(temporary), nullptr)) return Step::kFailed;
-  parts_.log.Notice("Creating AOF base file " + name + " on server start");
+  parts_.env.log.Notice("Creating AOF base file " + name + " on server start");
   if (RenameInto(temporary, name, "base") == Step::kFailed) return Step::kFailed;
   return directory_.SyncNames() == Step::kDone ? directory_.Commit(std::move(next)) : Step::kFailed;
 }
@@ -94,11 +94,11 @@ Step AppendOnlyFile::CreateFirstBase() {
 // manifest.
 Step AppendOnlyFile::CreateIncremental(const char* moment) {
   AofManifest next = directory_.manifest();
-  const std::string name = next.AddIncremental(parts_.settings.appendfilename, directory_.Taken());
-  parts_.log.Notice("Creating AOF incr file " + name + " " + moment);
+  const std::string name = next.AddIncremental(parts_.env.settings.appendfilename, directory_.Taken());
+  parts_.env.log.Notice("Creating AOF incr file " + name + " " + moment);
   auto file = parts_.files.Open(directory_.PathOf(name), FileSystem::Mode::kCreateNew);
   if (!file) {
-    parts_.log.Warning("Can't open the append-only file " + name + ": " + IoErrorText(file.error()));
+    parts_.env.log.Warning("Can't open the append-only file " + name + ": " + IoErrorText(file.error()));
     return Step::kFailed;
   }
   file.value().reset();
@@ -120,7 +120,7 @@ Step AppendOnlyFile::OpenIncremental(const std::string& name, FileSystem::Mode m
   auto file = parts_.files.Open(directory_.PathOf(name), mode);
   const auto bytes = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
   if (!bytes) {
-    parts_.log.Warning("Can't open the append-only file " + name + ": " + IoErrorText(bytes.error()));
+    parts_.env.log.Warning("Can't open the append-only file " + name + ": " + IoErrorText(bytes.error()));
     return Step::kFailed;
   }
   if (directory_.Lock(name) == Step::kFailed) return Step::kFailed;
@@ -133,7 +133,7 @@ Step AppendOnlyFile::OpenIncremental(const std::string& name, FileSystem::Mode m
 
 void AppendOnlyFile::Flush() {
   if (!writer_.IsOpen()) return;
-  const int64_t delay_us = parts_.debug.aof_write_delay_us;
+  const int64_t delay_us = parts_.env.debug.aof_write_delay_us;
   if (delay_us > 0 && writer_.HasUnwritten()) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
   const auto child = parts_.child_processes.Busy() ? AofWriter::Child::kRuns : AofWriter::Child::kNone;
   writer_.Flush(AofWriter::Urgency::kRelaxed, child);
@@ -163,7 +163,7 @@ Step AppendOnlyFile::TurnOn() {
   if (directory_.Make() == Step::kFailed || LockFiles() == Step::kFailed) return Step::kFailed;
   state_ = State::kAwaitsBase;
   if (Rewrites()) {
-    parts_.log.Warning(
+    parts_.env.log.Warning(
         "AOF was enabled but there is already an AOF rewriting in background. Stopping background AOF and starting a "
         "rewrite now.");
     parts_.child_processes.Kill();
@@ -172,7 +172,7 @@ Step AppendOnlyFile::TurnOn() {
   const bool in_transaction = !parts_.executor.MayWait();
   if (parts_.child_processes.Busy() || in_transaction) {
     scheduled_ = true;
-    parts_.log.Notice(
+    parts_.env.log.Notice(
         std::string("AOF was enabled ") +
         (in_transaction ? "during a transaction." : "but there is already another background operation.") +
         " An AOF background was scheduled to start when possible.");
@@ -180,7 +180,7 @@ Step AppendOnlyFile::TurnOn() {
   }
   if (StartRewrite() == RewriteStart::kStarted) return Step::kDone;
   TurnOff();
-  parts_.log.Warning(
+  parts_.env.log.Warning(
       "Redis needs to enable the AOF but can't trigger a background AOF rewrite operation. Check the above logs for "
       "more info about the error.");
   return Step::kFailed;
@@ -210,8 +210,8 @@ void AppendOnlyFile::DropTemporaryIncremental() {
   writer_.Discard();
   writer_.Close();
   directory_.Unlock();
-  const std::string name = AofManifest::TemporaryIncrementalName(parts_.settings.appendfilename);
-  parts_.log.Notice("Removing the temp incr aof file " + name + " in the background");
+  const std::string name = AofManifest::TemporaryIncrementalName(parts_.env.settings.appendfilename);
+  parts_.env.log.Notice("Removing the temp incr aof file " + name + " in the background");
   directory_.RemoveLater(name);
 }
 
@@ -238,23 +238,23 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::StartRewrite() {
       ChildWork::kRewrite, [this, path](ChildReporter& reporter) { return WriteBase(path, &reporter); },
       [this](const ChildEnd& end) { RewriteEnded(end); });
   if (!pid) {
-    parts_.log.Warning("Can't rewrite append only file in background: fork: " + IoErrorText(pid.error()));
+    parts_.env.log.Warning("Can't rewrite append only file in background: fork: " + IoErrorText(pid.error()));
     NoteFailure();
     return RewriteStart::kFailed;
   }
-  parts_.log.Notice("Background append only file rewriting started by pid " + std::to_string(pid.value()));
-  rewrite_started_ms_ = parts_.pace.NowMs();
+  parts_.env.log.Notice("Background append only file rewriting started by pid " + std::to_string(pid.value()));
+  rewrite_started_ms_ = parts_.env.pace.NowMs();
   return RewriteStart::kStarted;
 }
 
 Step AppendOnlyFile::StartIncremental() {
-  const std::string& file_name = parts_.settings.appendfilename;
+  const std::string& file_name = parts_.env.settings.appendfilename;
   switch (state_) {
     case State::kOff:
       return LockFiles();
     case State::kAwaitsBase: {
       const std::string name = AofManifest::TemporaryIncrementalName(file_name);
-      parts_.log.Notice("Creating AOF incr file " + name + " on background rewrite");
+      parts_.env.log.Notice("Creating AOF incr file " + name + " on background rewrite");
       if (OpenIncremental(name, FileSystem::Mode::kCreate) == Step::kFailed) return Step::kFailed;
       parts_.data.journals.Attach(*this);
       return Step::kDone;
@@ -268,7 +268,7 @@ Step AppendOnlyFile::StartIncremental() {
 }
 
 bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter) {
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   FileSystem& files = parts_.files;
   const auto told = parts_.contents.Progress(reporter);
   auto file = files.Open(path, FileSystem::Mode::kCreate);
@@ -282,7 +282,7 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
     AofBaseOptions options;
     if (settings.rdb_key_save_delay != 0) options.keys_per_report = 1;
     if (!settings.aof_rewrite_incremental_fsync) options.sync = GradualSync::kAtEnd;
-    if (settings.aof_timestamp_enabled) options.timestamp_s = parts_.clock.WallMs() / 1000;
+    if (settings.aof_timestamp_enabled) options.timestamp_s = parts_.env.clock.WallMs() / 1000;
     const std::string prologue = HideRequests(parts_.data.keyspace.hidden());
     options.prologue = prologue;
     const RdbSource source = parts_.contents.Source(RdbPurpose::kAofBase);
@@ -291,7 +291,7 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
   }
   if (error == kNoError) error = file.value()->Sync();
   if (error == kNoError) return true;
-  parts_.log.Warning("Write error writing append only file on disk: " + IoErrorText(error));
+  parts_.env.log.Warning("Write error writing append only file on disk: " + IoErrorText(error));
   files.Remove(path);
   return false;
 }
@@ -304,7 +304,7 @@ void AppendOnlyFile::RewriteEnded(const ChildEnd& end) {
 void AppendOnlyFile::TakeOver(const ChildEnd& end) {
   last_rewrite_s_ = end.elapsed_ms / 1000;
   last_cow_bytes_ = end.last.cow_bytes;
-  Logger& log = parts_.log;
+  Logger& log = parts_.env.log;
   if (end.outcome == ChildOutcome::kSucceeded) {
     log.Notice("Background AOF rewrite terminated with success");
     if (TakeNewBase() == Step::kDone) {
@@ -336,9 +336,9 @@ void AppendOnlyFile::NoteFailure() {
 }
 
 Step AppendOnlyFile::TakeNewBase() {
-  const std::string& file_name = parts_.settings.appendfilename;
+  const std::string& file_name = parts_.env.settings.appendfilename;
   AofManifest next = directory_.manifest();
-  const bool as_rdb = parts_.settings.aof_use_rdb_preamble;
+  const bool as_rdb = parts_.env.settings.aof_use_rdb_preamble;
   const std::string base =
       next.AddBase(file_name, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands, directory_.Taken());
   std::vector<std::string> made = {base};
@@ -359,7 +359,7 @@ Step AppendOnlyFile::TakeNewBase() {
   }
   if (state_ != State::kOff) {
     state_ = State::kOn;
-    LatencyWatch watch(parts_.latency, "aof-fstat");
+    LatencyWatch watch(parts_.env.latency, "aof-fstat");
     const auto bytes = directory_.BytesOf(base);
     closed_bytes_ = bytes ? bytes.value() : 0;
     base_bytes_ = TotalBytes();
@@ -369,14 +369,14 @@ Step AppendOnlyFile::TakeNewBase() {
 }
 
 Step AppendOnlyFile::RenameInto(const std::string& from, const std::string& to, const char* what) {
-  LatencyWatch watch(parts_.latency, "aof-rename");
+  LatencyWatch watch(parts_.env.latency, "aof-rename");
   const IoError error = parts_.files.Rename(directory_.PathOf(from), directory_.PathOf(to));
   const std::string names = "the temporary AOF " + std::string(what) + " file " + from + " into " + to;
   if (error != kNoError) {
-    parts_.log.Warning("Error trying to rename " + names + ": " + IoErrorText(error));
+    parts_.env.log.Warning("Error trying to rename " + names + ": " + IoErrorText(error));
     return Step::kFailed;
   }
-  parts_.log.Notice("Successfully renamed " + names);
+  parts_.env.log.Notice("Successfully renamed " + names);
   return Step::kDone;
 }
 
@@ -390,12 +390,12 @@ void AppendOnlyFile::Cron() {
   }
   if (state_ != State::kOn || !HasGrown() || IsBackingOff()) return;
   const uint64_t growth = base_bytes_ == 0 ? 0 : TotalBytes() * 100 / base_bytes_ - 100;
-  parts_.log.Notice("Starting automatic rewriting of AOF on " + std::to_string(growth) + "% growth");
+  parts_.env.log.Notice("Starting automatic rewriting of AOF on " + std::to_string(growth) + "% growth");
   StartRewrite();
 }
 
 bool AppendOnlyFile::HasGrown() const {
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   const uint64_t total = TotalBytes();
   if (settings.auto_aof_rewrite_percentage == 0) return false;
   if (total <= static_cast<uint64_t>(settings.auto_aof_rewrite_min_size)) return false;
@@ -408,7 +408,7 @@ bool AppendOnlyFile::IsBackingOff() {
     backoff_ = {};
     return false;
   }
-  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t now_ms = parts_.env.pace.NowMs();
   if (backoff_.until_ms != 0) {
     if (now_ms < backoff_.until_ms) return true;
     backoff_.until_ms = 0;
@@ -416,13 +416,13 @@ bool AppendOnlyFile::IsBackingOff() {
   }
   backoff_.minutes = std::min(std::max<int64_t>(backoff_.minutes * 2, 1), kMostBackoffMinutes);
   backoff_.until_ms = now_ms + backoff_.minutes * 60'000;
-  parts_.log.Warning("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in " +
-                     std::to_string(backoff_.minutes) + " minutes");
+  parts_.env.log.Warning("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in " +
+                         std::to_string(backoff_.minutes) + " minutes");
   return true;
 }
 
 int64_t AppendOnlyFile::CurrentRewriteSeconds() const {
-  return Rewrites() ? (parts_.pace.NowMs() - rewrite_started_ms_) / 1000 : -1;
+  return Rewrites() ? (parts_.env.pace.NowMs() - rewrite_started_ms_) / 1000 : -1;
 }
 
 }  // namespace respite

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "server/dataset/journal.h"
+#include "server/runtime/env.h"
 #include "server/storage/aof_directory.h"
 #include "server/storage/aof_writer.h"
 #include "server/storage/children.h"
@@ -40,17 +41,12 @@ class AppendOnlyFile final : public Journal {
   };
 
   struct Parts {
-    const Settings& settings;
-    const Clock& clock;
-    const Pace& pace;
-    Logger& log;
+    const Env& env;
     FileSystem& files;
     Dataset& data;
     Executor& executor;
     ChildProcesses& child_processes;
     const RdbContents& contents;
-    LatencyMonitor& latency;
-    DebugSwitches& debug;
   };
   explicit AppendOnlyFile(const Parts& parts);
 

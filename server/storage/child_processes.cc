@@ -23,12 +23,12 @@ uint64_t KeysOf(const Keyspace& keyspace) {
 
 Result<pid_t, int> ChildProcesses::Start(ChildWork work, Forker::Job job, EndHandler ended, int output) {
   const uint64_t keys = KeysOf(parts_.keyspace);
-  const int64_t started_us = parts_.pace.NowUs();
+  const int64_t started_us = parts_.env.pace.NowUs();
   auto pid = forker_.Start(work, std::move(job), output);
   if (!pid) return pid;
-  const int64_t fork_us = parts_.pace.NowUs() - started_us;
-  parts_.stats.CountFork(fork_us);
-  parts_.latency.Note("fork", fork_us);
+  const int64_t fork_us = parts_.env.pace.NowUs() - started_us;
+  parts_.env.stats.CountFork(fork_us);
+  parts_.env.latency.Note("fork", fork_us);
   work_ = work;
   pid_ = pid.value();
   ended_ = std::move(ended);
@@ -48,7 +48,7 @@ void ChildProcesses::Poll() {
 void ChildProcesses::Kill() {
   if (!work_) return;
   if (Does(ChildWork::kRewrite)) {
-    parts_.log.Notice("Killing running AOF rewrite child: " + std::to_string(pid_));
+    parts_.env.log.Notice("Killing running AOF rewrite child: " + std::to_string(pid_));
   }
   forker_.Kill();
   Poll();
@@ -58,7 +58,7 @@ ChildProcesses::Figures ChildProcesses::Survey() const {
   if (!work_) return {};
   Figures figures{forker_.Progress(), keys_total_};
   if (figures.progress.cow_at_us != 0) {
-    figures.cow_age_s = (parts_.pace.NowUs() - figures.progress.cow_at_us) / 1'000'000;
+    figures.cow_age_s = (parts_.env.pace.NowUs() - figures.progress.cow_at_us) / 1'000'000;
   }
   return figures;
 }

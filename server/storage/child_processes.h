@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "server/runtime/env.h"
 #include "server/storage/children.h"
 
 namespace respite {
@@ -20,11 +21,8 @@ class ChildProcesses {
   using EndHandler = std::function<void(const ChildEnd&)>;
 
   struct Parts {
-    const Pace& pace;
-    Logger& log;
+    const Env& env;
     Keyspace& keyspace;
-    ServerStats& stats;
-    LatencyMonitor& latency;
   };
   ChildProcesses(const Parts& parts, Forker& forker) : parts_(parts), forker_(forker) {}
 

@@ -7,19 +7,20 @@
 #include "server/execution/services.h"
 #include "server/storage/aof_loader.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
 namespace {
 
 void LogLoaded(const Services& services, const char* source, int64_t started_us) {
-  const double elapsed_s = static_cast<double>(services.clock.MonotonicUs() - started_us) / 1e6;
-  services.log.Notice("DB loaded from " + std::string(source) + ": " + FixedText(elapsed_s, 3) + " seconds");
+  const double elapsed_s = static_cast<double>(services.env.clock.MonotonicUs() - started_us) / 1e6;
+  services.env.log.Notice("DB loaded from " + std::string(source) + ": " + FixedText(elapsed_s, 3) + " seconds");
 }
 
 LoadOutcome OpenAppendOnlyFile(const Services& services) {
-  const bool is_there = !services.aof.directory().manifest().Empty();
-  const int64_t started_us = services.clock.MonotonicUs();
+  const bool is_there = !services.storage.aof.directory().manifest().Empty();
+  const int64_t started_us = services.env.clock.MonotonicUs();
   uint64_t base_bytes = 0;
   if (is_there) {
     AofLoader loader(services);
@@ -28,24 +29,25 @@ LoadOutcome OpenAppendOnlyFile(const Services& services) {
     base_bytes = loader.BaseBytes();
     LogLoaded(services, "append only file", started_us);
   }
-  if (services.aof.Begin(base_bytes) == Step::kFailed) return LoadOutcome::kFailed;
+  if (services.storage.aof.Begin(base_bytes) == Step::kFailed) return LoadOutcome::kFailed;
   return is_there ? LoadOutcome::kLoaded : LoadOutcome::kAbsent;
 }
 
 }  // namespace
 
 LoadOutcome OpenDataSet(const Services& services) {
-  if (services.aof.Prepare() == Step::kFailed) return LoadOutcome::kFailed;
-  if (services.settings.appendonly) return OpenAppendOnlyFile(services);
-  if (services.settings.starts_empty) return LoadOutcome::kAbsent;
-  const int64_t started_us = services.clock.MonotonicUs();
+  if (services.storage.aof.Prepare() == Step::kFailed) return LoadOutcome::kFailed;
+  if (services.env.settings.appendonly) return OpenAppendOnlyFile(services);
+  if (services.env.settings.starts_empty) return LoadOutcome::kAbsent;
+  const int64_t started_us = services.env.clock.MonotonicUs();
   // A replica keeps expired keys until its primary deletes them.
-  const auto expired = services.settings.replicaof ? RdbLoadOptions::Expired::kKeep : RdbLoadOptions::Expired::kDrop;
+  const auto expired =
+      services.env.settings.replicaof ? RdbLoadOptions::Expired::kKeep : RdbLoadOptions::Expired::kDrop;
   const LoadOutcome outcome = LoadDump(services, {.expired = expired});
   if (outcome == LoadOutcome::kLoaded) LogLoaded(services, "disk", started_us);
   if (outcome == LoadOutcome::kFailed) {
-    services.log.Warning("Fatal error loading the DB, check server logs. Exiting.");
-    services.log.Warning("Terminating server after rdb file reading failure.");
+    services.env.log.Warning("Fatal error loading the DB, check server logs. Exiting.");
+    services.env.log.Warning("Terminating server after rdb file reading failure.");
   }
   return outcome;
 }

@@ -12,9 +12,11 @@
 #include "scripting/function_library.h"
 #include "server/config/debug_switches.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/unit.h"
 #include "server/storage/hidden_slots_text.h"
 #include "server/storage/loading.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -30,11 +32,11 @@ int64_t Number(Bytes text) { return std::strtoll(std::string(text).c_str(), null
 
 }  // namespace
 
-KeyspaceSink::KeyspaceSink(const RdbLoadParts& parts, LoadTarget target, const RdbLoadOptions& options)
-    : parts_(parts),
+KeyspaceSink::KeyspaceSink(const Services& services, LoadTarget target, const RdbLoadOptions& options)
+    : services_(services),
       target_(target),
       options_(options),
-      now_ms_(parts.clock.WallMs()),
+      now_ms_(services.env.clock.WallMs()),
       loaded_for_ms_(target.libraries.LoadedForMs()) {}
 
 bool KeyspaceSink::IsExpired(const Entry& entry) const {
@@ -42,21 +44,22 @@ bool KeyspaceSink::IsExpired(const Entry& entry) const {
 }
 
 void KeyspaceSink::OnEmptyKey(int /*db*/, Bytes key) {
-  if (empty_keys_++ < kEmptyKeysLogged) parts_.log.Notice("rdbLoadObject skipping empty key: " + std::string(key));
+  if (empty_keys_++ < kEmptyKeysLogged)
+    services_.env.log.Notice("rdbLoadObject skipping empty key: " + std::string(key));
 }
 
 void KeyspaceSink::OnUnverified() {
-  parts_.log.Notice("RDB file was saved with checksum disabled: no check performed.");
+  services_.env.log.Notice("RDB file was saved with checksum disabled: no check performed.");
 }
 
 Result<Done> KeyspaceSink::OnProgress(uint64_t offset) {
-  if (parts_.loading.Advance(options_.loaded_before + offset) == Loading::Order::kContinue) return Done{};
+  if (services_.storage.loading.Advance(options_.loaded_before + offset) == Loading::Order::kContinue) return Done{};
   stopped_ = true;
   return Failure("the server is stopped");
 }
 
 void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
-  Logger& log = parts_.log;
+  Logger& log = services_.env.log;
   if (name.starts_with('%')) {
     log.Notice("RDB '" + std::string(name) + "': " + std::string(value));
   } else if (EqualsIgnoreCase(name, "redis-ver")) {
@@ -66,17 +69,17 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
   } else if (EqualsIgnoreCase(name, "used-mem")) {
     const auto bytes = static_cast<uint64_t>(std::max<int64_t>(Number(value), 0));
     log.Notice("RDB memory usage when created " + FixedText(static_cast<double>(bytes) / (1 << 20), 2) + " Mb");
-    parts_.loading.SetMemoryThen(bytes);
+    services_.storage.loading.SetMemoryThen(bytes);
   } else if (EqualsIgnoreCase(name, "aof-preamble")) {
     if (Number(value) != 0) log.Notice("RDB has an AOF tail");
   } else if (EqualsIgnoreCase(name, "aof-base")) {
     if (Number(value) != 0) log.Notice("RDB is base AOF");
   } else if (EqualsIgnoreCase(name, "repl-id")) {
-    parts_.loading.file_history().id = value;
+    services_.storage.loading.file_history().id = value;
   } else if (EqualsIgnoreCase(name, "repl-offset")) {
-    parts_.loading.file_history().offset = Number(value);
+    services_.storage.loading.file_history().offset = Number(value);
   } else if (EqualsIgnoreCase(name, "repl-stream-db")) {
-    parts_.loading.file_history().stream_db = static_cast<int>(Number(value));
+    services_.storage.loading.file_history().stream_db = static_cast<int>(Number(value));
   } else if (name == kHiddenSlotsAux && target_.keyspace.index() == Keyspace::Index::kBySlot) {
     ReadHiddenSlots(value, target_.keyspace.hidden());
   } else if (log.Shows(LogLevel::kDebug)) {
@@ -93,20 +96,20 @@ Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
   for (const RdbEntry& loaded : entries) data.PrefetchBucket(data.Hash(loaded.entry->Key()));
   for (RdbEntry& loaded : entries) {
     if (IsExpired(*loaded.entry)) {
-      parts_.loading.CountKeys(0, 1);
-      parts_.loading.NoteLeftOut(db, loaded.entry->Key());
+      services_.storage.loading.CountKeys(0, 1);
+      services_.storage.loading.NoteLeftOut(db, loaded.entry->Key());
       loaded.entry.reset();
     } else {
       SetUsage(loaded);
       const std::string_view key = loaded.entry->Key();
       if (options_.duplicates == RdbLoadOptions::Duplicates::kRefuse && data.Find(key) != nullptr) {
-        parts_.log.Warning("RDB has duplicated key '" + std::string(key) + "' in DB " + std::to_string(db));
+        services_.env.log.Warning("RDB has duplicated key '" + std::string(key) + "' in DB " + std::to_string(db));
         return Failure("Duplicated key found in RDB file");
       }
       Insert(data, std::move(loaded.entry));
-      parts_.loading.CountKeys(1, 0);
+      services_.storage.loading.CountKeys(1, 0);
     }
-    parts_.loading.SlowDown();
+    services_.storage.loading.SlowDown();
   }
   return Done{};
 }
@@ -119,7 +122,7 @@ void KeyspaceSink::Insert(Database& data, EntryPtr entry) const {
 }
 
 void KeyspaceSink::SetUsage(RdbEntry& loaded) const {
-  if (parts_.data.usage.IsLfu()) {
+  if (services_.data.dataset.usage.IsLfu()) {
     if (loaded.frequency) loaded.entry->SetAccess(KeyUsage::OfFrequency(*loaded.frequency, now_ms_));
   } else if (loaded.idle_s) {
     loaded.entry->SetAccess(KeyUsage::OfIdle(static_cast<int64_t>(*loaded.idle_s), now_ms_));
@@ -132,17 +135,17 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
                             : FunctionLibraries::OnExisting::kRefuse;
   const int64_t loaded_for_ms = target_.libraries.LoadedForMs() - loaded_for_ms_;
   if (options_.origin == RdbLoadOptions::Origin::kPrimary && loaded_for_ms > kAllLibrariesMs) {
-    parts_.log.Warning("Failed loading library: the libraries before it took too long together");
+    services_.env.log.Warning("Failed loading library: the libraries before it took too long together");
     return Failure("the function libraries take too long");
   }
   auto loaded = target_.libraries.Load(code, existing, FunctionLibraries::Origin::kAccepted);
   if (loaded) return Done{};
-  parts_.log.Warning("Failed loading library, " + loaded.error());
+  services_.env.log.Warning("Failed loading library, " + loaded.error());
   return Failure(loaded.error());
 }
 
 void KeyspaceSink::LogFailure(const RdbFailure& failure, const std::string& place) const {
-  Logger& log = parts_.log;
+  Logger& log = services_.env.log;
   switch (failure.kind) {
     case RdbFailure::Kind::kSignature:
     case RdbFailure::Kind::kVersion:
@@ -165,20 +168,20 @@ void KeyspaceSink::LogFailure(const RdbFailure& failure, const std::string& plac
 }
 
 void KeyspaceSink::LogLoaded() const {
-  const Loading& loading = parts_.loading;
+  const Loading& loading = services_.storage.loading;
   std::string line = "Done loading RDB, keys loaded: " + std::to_string(loading.KeysLoaded()) +
                      ", keys expired: " + std::to_string(loading.KeysExpired());
   if (empty_keys_ != 0) line += ", empty keys skipped: " + std::to_string(empty_keys_);
-  parts_.log.Notice(line + ".");
+  services_.env.log.Notice(line + ".");
 }
 
-RdbReadOptions LoadReadOptions(const RdbLoadParts& parts) {
-  const Settings& settings = parts.settings;
-  RdbReadOptions options{.limits = parts.data.limits};
-  options.hash_key = parts.data.keyspace[0].hash_key();
-  options.access = parts.data.usage.Fresh(parts.clock.WallMs());
-  options.databases = parts.data.keyspace.Count();
-  const bool verify = settings.rdbchecksum && !parts.debug.skip_payload_checksum;
+RdbReadOptions LoadReadOptions(const Services& services) {
+  const Settings& settings = services.env.settings;
+  RdbReadOptions options{.limits = services.data.dataset.limits};
+  options.hash_key = services.data.dataset.keyspace[0].hash_key();
+  options.access = services.data.dataset.usage.Fresh(services.env.clock.WallMs());
+  options.databases = services.data.dataset.keyspace.Count();
+  const bool verify = settings.rdbchecksum && !services.env.debug.skip_payload_checksum;
   options.checksum = verify ? RdbReadOptions::Checksum::kVerify : RdbReadOptions::Checksum::kIgnore;
   const bool is_any = settings.rdb_version_check == RdbVersionCheck::kRelaxed;
   options.versions = is_any ? RdbReadOptions::Versions::kAll : RdbReadOptions::Versions::kKnown;

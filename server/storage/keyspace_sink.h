@@ -13,7 +13,7 @@ namespace respite {
 
 class KeyspaceSink final : public RdbSink {
  public:
-  KeyspaceSink(const RdbLoadParts& parts, LoadTarget target, const RdbLoadOptions& options);
+  KeyspaceSink(const Services& services, LoadTarget target, const RdbLoadOptions& options);
 
   // Returns whether the server must stop.
   bool Stopped() const { return stopped_; }
@@ -36,7 +36,7 @@ class KeyspaceSink final : public RdbSink {
   void SetUsage(RdbEntry& loaded) const;
   void Insert(Database& data, EntryPtr entry) const;
 
-  const RdbLoadParts parts_;
+  const Services& services_;
   const LoadTarget target_;
   const RdbLoadOptions options_;
   const int64_t now_ms_;
@@ -46,6 +46,6 @@ class KeyspaceSink final : public RdbSink {
 };
 
 // Returns the options for reading an RDB as the settings say.
-RdbReadOptions LoadReadOptions(const RdbLoadParts& parts);
+RdbReadOptions LoadReadOptions(const Services& services);
 
 }  // namespace respite

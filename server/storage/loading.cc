@@ -22,9 +22,9 @@ std::string MegabytesText(uint64_t bytes) { return FixedText(static_cast<double>
 }  // namespace
 
 void Loading::Begin(uint64_t total_bytes, ServerPhase::Load how, const Session* holder) {
-  parts_.phase.BeginLoading(how, holder);
-  start_s_ = parts_.clock.WallMs() / 1000;
-  start_ms_ = parts_.pace.NowMs();
+  parts_.env.phase.BeginLoading(how, holder);
+  start_s_ = parts_.env.clock.WallMs() / 1000;
+  start_ms_ = parts_.env.pace.NowMs();
   next_log_ms_ = start_ms_ + kLogProgressEveryMs;
   total_bytes_ = total_bytes;
   file_history_ = {};
@@ -32,28 +32,28 @@ void Loading::Begin(uint64_t total_bytes, ServerPhase::Load how, const Session* 
   loaded_bytes_ = memory_then_bytes_ = keys_loaded_ = keys_expired_ = 0;
 }
 
-void Loading::End() { parts_.phase.EndLoading(); }
+void Loading::End() { parts_.env.phase.EndLoading(); }
 
-bool Loading::Active() const { return parts_.phase.load() != ServerPhase::Load::kNone; }
+bool Loading::Active() const { return parts_.env.phase.load() != ServerPhase::Load::kNone; }
 
-bool Loading::IsAsync() const { return parts_.phase.load() == ServerPhase::Load::kAsync; }
+bool Loading::IsAsync() const { return parts_.env.phase.load() == ServerPhase::Load::kAsync; }
 
 Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   loaded_bytes_ = loaded_bytes;
   parts_.memory.NotePeak();
   advances_();
   LogProgress();
-  if (!parts_.host || parts_.phase.load() != ServerPhase::Load::kInTurn) return Order::kContinue;
+  if (!parts_.env.host || parts_.env.phase.load() != ServerPhase::Load::kInTurn) return Order::kContinue;
   // Suspends a command that loads, like a script.
   const Executor::SavedExecution saved = parts_.executor.SaveExecution();
-  const bool continues_later = parts_.host->ServeDuringLongTask();
+  const bool continues_later = parts_.env.host->ServeDuringLongTask();
   parts_.executor.RestoreExecution(saved);
   return continues_later ? Order::kContinue : Order::kStop;
 }
 
 // Without a known size, as of a snapshot that a primary sends through a pipe, logs only the bytes and keys.
 void Loading::LogProgress() {
-  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t now_ms = parts_.env.pace.NowMs();
   if (now_ms < next_log_ms_ || loaded_bytes_ == 0) return;
   next_log_ms_ = now_ms + kLogProgressEveryMs;
   const double elapsed_s = static_cast<double>(now_ms - start_ms_) / 1000;
@@ -69,16 +69,16 @@ void Loading::LogProgress() {
     line += ", " + std::to_string(keys_loaded_) + " keys (" +
             std::to_string(static_cast<uint64_t>(static_cast<double>(keys_loaded_) / elapsed_s)) + " per second)";
   }
-  parts_.log.Notice(line);
+  parts_.env.log.Notice(line);
 }
 
 void Loading::SlowDown() {
-  if (parts_.settings.key_load_delay != 0) DebugDelay(parts_.settings.key_load_delay, delays_);
+  if (parts_.env.settings.key_load_delay != 0) DebugDelay(parts_.env.settings.key_load_delay, delays_);
 }
 
 Loading::Figures Loading::Survey() const {
   Figures figures{start_s_, total_bytes_, memory_then_bytes_, loaded_bytes_, 0, 1};
-  const int64_t elapsed_s = (parts_.pace.NowMs() - start_ms_) / 1000;
+  const int64_t elapsed_s = (parts_.env.pace.NowMs() - start_ms_) / 1000;
   const uint64_t left = total_bytes_ - std::min(total_bytes_, loaded_bytes_);
   if (total_bytes_ != 0) {
     figures.loaded_percent = 100 * static_cast<double>(loaded_bytes_) / static_cast<double>(total_bytes_);

@@ -10,8 +10,9 @@
 
 #include "base/bytes.h"
 #include "base/late_bound.h"
-#include "server/clients/server_phase.h"
 #include "server/dataset/history.h"
+#include "server/runtime/env.h"
+#include "server/runtime/server_phase.h"
 
 namespace respite {
 
@@ -27,13 +28,8 @@ struct Session;
 class Loading {
  public:
   struct Parts {
-    const Settings& settings;
-    const Clock& clock;
-    const Pace& pace;
-    Logger& log;
-    const LateBound<Host>& host;
+    const Env& env;
     MemoryGauge& memory;
-    ServerPhase& phase;
     Executor& executor;
   };
   explicit Loading(const Parts& parts) : parts_(parts) {}

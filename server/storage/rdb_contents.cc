@@ -32,7 +32,7 @@ RdbSource RdbContents::Source(RdbPurpose purpose) const {
   for (const auto& [name, library] : parts_.function_libraries.All()) source.libraries.push_back(library->code);
   source.aux = {{"redis-ver", std::string(kRedisVersion)},
                 {"redis-bits", "64"},
-                {"ctime", std::to_string(parts_.clock.WallMs() / 1000)},
+                {"ctime", std::to_string(parts_.env.clock.WallMs() / 1000)},
                 {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
   if (parts_.history.is_shared && parts_.history.IsKnown()) {
     source.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));
@@ -48,7 +48,7 @@ RdbSource RdbContents::Source(RdbPurpose purpose) const {
 bool RdbContents::IsWorthSaving() const { return parts_.history.data != History::Data::kNone; }
 
 RdbSaveOptions RdbContents::Options() const {
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   RdbSaveOptions options;
   options.compression = settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
   options.checksum = settings.rdbchecksum ? RdbSaveOptions::Checksum::kCrc64 : RdbSaveOptions::Checksum::kZero;
@@ -56,7 +56,7 @@ RdbSaveOptions RdbContents::Options() const {
       settings.rdb_save_incremental_fsync ? RdbSaveOptions::Sync::kIncremental : RdbSaveOptions::Sync::kAtEnd;
   options.usage = UsageFor(settings, parts_.usage);
   options.usage_of = [&access = parts_.usage, usage = options.usage,
-                      now_ms = parts_.clock.WallMs()](uint32_t bits) -> uint64_t {
+                      now_ms = parts_.env.clock.WallMs()](uint32_t bits) -> uint64_t {
     if (usage == RdbUsage::kFrequency) return access.Frequency(bits, now_ms);
     return static_cast<uint64_t>(KeyUsage::IdleSeconds(bits, now_ms));
   };
@@ -65,7 +65,7 @@ RdbSaveOptions RdbContents::Options() const {
 }
 
 std::function<void(uint64_t)> RdbContents::Progress(ChildReporter* reporter) const {
-  return [&settings = parts_.settings, reporter, calls = 0u](uint64_t keys) mutable {
+  return [&settings = parts_.env.settings, reporter, calls = 0u](uint64_t keys) mutable {
     if (reporter != nullptr) reporter->Tell(keys);
     DebugDelay(settings.rdb_key_save_delay, calls);
   };

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "persistence/rdb_file_writer.h"
+#include "server/runtime/env.h"
 #include "server/storage/children.h"
 
 namespace respite {
@@ -23,8 +24,7 @@ enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };
 class RdbContents {
  public:
   struct Parts {
-    const Settings& settings;
-    const Clock& clock;
+    const Env& env;
     const Keyspace& keyspace;
     const KeyUsage& usage;
     const FunctionLibraries& function_libraries;

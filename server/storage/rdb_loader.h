@@ -19,20 +19,6 @@ struct Services;
 struct Session;
 struct Settings;
 
-// The parts of a server that loading an RDB needs.
-struct RdbLoadParts {
-  RdbLoadParts(const Services& services);  // NOLINT: implicit on purpose
-
-  const Settings& settings;
-  const DebugSwitches& debug;
-  const Clock& clock;
-  Logger& log;
-  FileSystem& files;
-  Dataset& data;
-  FunctionLibraries& function_libraries;
-  Loading& loading;
-};
-
 struct RdbLoadOptions {
   // Redis: a primary drops expired keys. kKeep is for append-only files, since their later records were written while
   // the keys existed.
@@ -70,14 +56,14 @@ struct RdbLoadEnd {
 
 // Loads the RDB in `file` from `offset` on. `name` is for the log. Requires: loading().Active(). After a failure the
 // keys loaded before it remain.
-RdbLoadEnd LoadRdb(const RdbLoadParts& parts, File& file, const std::string& name, uint64_t offset,
+RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
                    const RdbLoadOptions& options);
 
 // Loads the RDB file at `path`. Logs why it cannot be opened.
-RdbLoadEnd LoadRdbFile(const RdbLoadParts& parts, const std::string& path, const RdbLoadOptions& options,
+RdbLoadEnd LoadRdbFile(const Services& services, const std::string& path, const RdbLoadOptions& options,
                        const Session* holder = nullptr);
 
 // Loads the dump file of the server. `holder` is passed to Loading::Begin.
-LoadOutcome LoadDump(const RdbLoadParts& parts, const RdbLoadOptions& options, const Session* holder = nullptr);
+LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options, const Session* holder = nullptr);
 
 }  // namespace respite

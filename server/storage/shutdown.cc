@@ -21,7 +21,7 @@
 namespace respite {
 
 Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
-  parts_.log.Notice("User requested shutdown...");
+  parts_.env.log.Notice("User requested shutdown...");
   TellStatus("");
   if (MustWait(flags)) {
     if (!delayed_) Delay(flags);
@@ -33,23 +33,24 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
 
 bool Shutdown::MustWait(uint32_t flags) const {
   const bool is_urgent = (flags & kShutdownNow) != 0 || parts_.loading.Active() || parts_.scripts.Busy();
-  return !is_urgent && parts_.settings.shutdown_timeout != 0 && followers_ != nullptr && !followers_->HaveEverything();
+  return !is_urgent && parts_.env.settings.shutdown_timeout != 0 && followers_ != nullptr &&
+         !followers_->HaveEverything();
 }
 
 void Shutdown::Delay(uint32_t flags) {
-  parts_.log.Notice("Waiting for replicas before shutting down.");
-  delayed_ = {flags, parts_.pace.NowMs() + int64_t{parts_.settings.shutdown_timeout} * 1000};
+  parts_.env.log.Notice("Waiting for replicas before shutting down.");
+  delayed_ = {flags, parts_.env.pace.NowMs() + int64_t{parts_.env.settings.shutdown_timeout} * 1000};
   parts_.pause.PauseWrites(Pause::kShutdown);
   followers_->AskForEverything();
 }
 
 std::optional<int64_t> Shutdown::MillisecondsLeft() const {
   if (!delayed_) return std::nullopt;
-  return std::max<int64_t>(delayed_->deadline_ms - parts_.pace.NowMs(), 0);
+  return std::max<int64_t>(delayed_->deadline_ms - parts_.env.pace.NowMs(), 0);
 }
 
 void Shutdown::FinishShutdownIfReady() {
-  if (!followers_->HaveEverything() && parts_.pace.NowMs() < delayed_->deadline_ms) return;
+  if (!followers_->HaveEverything() && parts_.env.pace.NowMs() < delayed_->deadline_ms) return;
   if (signal_ != 0 && WaitsForFirstRewrite(delayed_->flags)) return;
   const uint32_t flags = std::exchange(delayed_, std::nullopt)->flags;
   parts_.pause.ResumeWrites(Pause::kShutdown);
@@ -64,11 +65,11 @@ Shutdown::Outcome Shutdown::End(uint32_t flags) {
   if (parts_.loading.Active()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
   const Outcome outcome = Finish(flags);
   if (outcome == Outcome::kFailed) {
-    parts_.log.Warning("Errors trying to shut down the server. Check the logs for more information.");
+    parts_.env.log.Warning("Errors trying to shut down the server. Check the logs for more information.");
     return outcome;
   }
-  parts_.phase.Stop();
-  parts_.host->Stop(0);
+  parts_.env.phase.Stop();
+  parts_.env.host->Stop(0);
   return outcome;
 }
 
@@ -89,9 +90,10 @@ void Shutdown::Continue() {
   if (Done()) return;
   if (delayed_) return FinishShutdownIfReady();
   if (signal_ == 0) return;
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
-  const bool waits = parts_.debug.pause_cron || (parts_.scripts.Busy() && Saves(flags)) || WaitsForFirstRewrite(flags);
+  const bool waits =
+      parts_.env.debug.pause_cron || (parts_.scripts.Busy() && Saves(flags)) || WaitsForFirstRewrite(flags);
   if (!waits && Begin(flags) == Outcome::kFailed) GiveUp();
 }
 
@@ -106,7 +108,7 @@ bool Shutdown::WaitsForFirstRewrite(uint32_t flags) {
     return false;
   }
   if (!base_wait_) {
-    parts_.log.Warning("Writing initial AOF, will exit when it is done.");
+    parts_.env.log.Warning("Writing initial AOF, will exit when it is done.");
     TellStatus("Writing initial AOF");
     if (parts_.child_processes.Does(ChildWork::kSnapshot)) parts_.child_processes.Kill();
     if (aof.Rewrite() == AppendOnlyFile::RewriteStart::kFailed) return false;
@@ -122,7 +124,7 @@ bool Shutdown::Abort() {
   if (std::exchange(delayed_, std::nullopt)) parts_.pause.ResumeWrites(Pause::kShutdown);
   AnswerWaiting();
   GiveUp();
-  parts_.log.Notice("Shutdown manually aborted.");
+  parts_.env.log.Notice("Shutdown manually aborted.");
   return true;
 }
 
@@ -135,28 +137,28 @@ void Shutdown::GiveUp() {
 bool Shutdown::Saves(uint32_t flags) const {
   if (never_saves_) return false;
   if ((flags & kShutdownSave) != 0) return true;
-  return !parts_.settings.save.empty() && (flags & kShutdownNoSave) == 0;
+  return !parts_.env.settings.save.empty() && (flags & kShutdownNoSave) == 0;
 }
 
 Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
   ChildProcesses& child_processes = parts_.child_processes;
   if (child_processes.Does(ChildWork::kSnapshot)) {
-    parts_.log.Warning("There is a child saving an .rdb. Killing it!");
+    parts_.env.log.Warning("There is a child saving an .rdb. Killing it!");
     child_processes.Kill();
   }
   if (FinishJournal(flags) == Outcome::kFailed) return Outcome::kFailed;
   if (!Saves(flags)) return Outcome::kStopping;
   const bool is_requested = (flags & kShutdownSave) != 0;
   if (parts_.snapshots.GivesWay() && !is_requested) {
-    parts_.log.Warning("Nothing is saved: " + parts_.settings.dbfilename + " is left to another server.");
+    parts_.env.log.Warning("Nothing is saved: " + parts_.env.settings.dbfilename + " is left to another server.");
     return Outcome::kStopping;
   }
   if (!parts_.snapshots.IsWorthSaving() && !is_requested) {
-    parts_.log.Warning("Nothing is saved: this replica has not loaded its master's data, so " +
-                       parts_.settings.dbfilename + " stays as it is.");
+    parts_.env.log.Warning("Nothing is saved: this replica has not loaded its master's data, so " +
+                           parts_.env.settings.dbfilename + " stays as it is.");
     return Outcome::kStopping;
   }
-  parts_.log.Notice("Saving the final RDB snapshot before exiting.");
+  parts_.env.log.Notice("Saving the final RDB snapshot before exiting.");
   TellStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
   // Save may be the first call that detects the other server.
@@ -170,21 +172,21 @@ Shutdown::Outcome Shutdown::FinishJournal(uint32_t flags) {
     if (Refuse(flags, "Writing initial AOF") == Outcome::kFailed) return Outcome::kFailed;
   }
   if (aof.Rewrites()) {
-    parts_.log.Warning("There is a child rewriting the AOF. Killing it!");
+    parts_.env.log.Warning("There is a child rewriting the AOF. Killing it!");
     parts_.child_processes.Kill();
   }
   if (!aof.IsOn()) return Outcome::kStopping;
-  parts_.log.Notice("Calling fsync() on the AOF file.");
+  parts_.env.log.Notice("Calling fsync() on the AOF file.");
   const IoError error = aof.FlushAndSync();
   if (error == kNoError) return Outcome::kStopping;
-  parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(error) + ".");
+  parts_.env.log.Warning("Fail to fsync the AOF file: " + IoErrorText(error) + ".");
   return Refuse(flags, "Error trying to sync the AOF");
 }
 
 Shutdown::Outcome Shutdown::Refuse(uint32_t flags, const char* what) {
   const bool forced = (flags & kShutdownForce) != 0;
   const std::string status = what + std::string(forced ? ". Exit anyway." : ", can't exit.");
-  parts_.log.Warning(status);
+  parts_.env.log.Warning(status);
   if (!forced) TellStatus(status);
   return forced ? Outcome::kStopping : Outcome::kFailed;
 }

@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "base/late_bound.h"
-#include "server/clients/server_phase.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
+#include "server/runtime/env.h"
+#include "server/runtime/server_phase.h"
 
 namespace respite {
 
@@ -48,20 +49,15 @@ class Shutdown {
   enum class Outcome : uint8_t { kStopping, kFailed, kWaiting };
 
   struct Parts {
-    const Settings& settings;
-    Logger& log;
-    const LateBound<Host>& host;
+    const Env& env;
     ScriptRunner& scripts;
     AppendOnlyFile& aof;
     Snapshots& snapshots;
     Loading& loading;
     ChildProcesses& child_processes;
-    DebugSwitches& debug;
-    const Pace& pace;
     Pause& pause;
     BlockedClients& blocked_clients;
     Clients& clients;
-    ServerPhase& phase;
   };
   explicit Shutdown(const Parts& parts) : parts_(parts) {}
 
@@ -92,7 +88,7 @@ class Shutdown {
   void NeverSave() { never_saves_ = true; }
 
   // Returns true when the data is saved and no command may run any more.
-  bool Done() const { return parts_.phase.HasStopped(); }
+  bool Done() const { return parts_.env.phase.HasStopped(); }
 
  private:
   // A shutdown that waits for replicas

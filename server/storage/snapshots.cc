@@ -63,14 +63,14 @@ bool IsAlive(pid_t pid) {
 }  // namespace
 
 Snapshots::Snapshots(const Parts& parts)
-    : parts_(parts), last_save_wall_s_(parts.clock.WallMs() / 1000), last_save_ms_(parts.clock.MonotonicMs()) {}
+    : parts_(parts), last_save_wall_s_(parts.env.clock.WallMs() / 1000), last_save_ms_(parts.env.clock.MonotonicMs()) {}
 
 bool Snapshots::Running() const { return parts_.child_processes.Does(ChildWork::kSnapshot); }
 
 Snapshots::Outcome Snapshots::Save() {
   ++saves_;
   const uint64_t changes = parts_.keyspace_stats.dirty;
-  const std::string path = parts_.settings.dbfilename;
+  const std::string path = parts_.env.settings.dbfilename;
   if (!Lock(path) || !Write(path, nullptr)) return Outcome::kFailed;
   Saved(changes, path);
   return Outcome::kDone;
@@ -78,24 +78,24 @@ Snapshots::Outcome Snapshots::Save() {
 
 Snapshots::Outcome Snapshots::StartBackground() {
   ++saves_;
-  last_try_ms_ = started_ms_ = parts_.pace.NowMs();
+  last_try_ms_ = started_ms_ = parts_.env.pace.NowMs();
   changes_before_ = parts_.keyspace_stats.dirty;
-  const std::string path = parts_.settings.dbfilename;
+  const std::string path = parts_.env.settings.dbfilename;
   if (!Lock(path)) {
     last_outcome_ = Outcome::kFailed;
     return Outcome::kFailed;
   }
-  background_folder_ = parts_.settings.folder->Path();
+  background_folder_ = parts_.env.settings.folder->Path();
   background_name_ = path;
   const auto pid = parts_.child_processes.Start(
       ChildWork::kSnapshot, [this, path](ChildReporter& reporter) { return Write(path, &reporter); },
       [this](const ChildEnd& end) { Ended(end); });
   if (!pid) {
     last_outcome_ = Outcome::kFailed;
-    parts_.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
+    parts_.env.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
     return Outcome::kFailed;
   }
-  parts_.log.Notice("Background saving started by pid " + std::to_string(pid.value()));
+  parts_.env.log.Notice("Background saving started by pid " + std::to_string(pid.value()));
   return Outcome::kDone;
 }
 
@@ -106,17 +106,17 @@ bool Snapshots::Write(const std::string& path, ChildReporter* reporter) {
   if (!WriteTemporary(temporary, reporter)) return false;
   IoError error = files.Rename(temporary, path);
   if (error != kNoError) {
-    parts_.log.Warning("Error moving temp DB file " + temporary + " on the final destination " + path +
-                       " (in server root dir " + parts_.settings.folder->Path() + "): " + IoErrorText(error));
+    parts_.env.log.Warning("Error moving temp DB file " + temporary + " on the final destination " + path +
+                           " (in server root dir " + parts_.env.settings.folder->Path() + "): " + IoErrorText(error));
     files.Remove(temporary);
     return false;
   }
   error = files.SyncDirectory(DirectoryOf(path));
   if (error != kNoError) {
-    parts_.log.Warning("Failed to fsync directory while saving DB: " + IoErrorText(error));
+    parts_.env.log.Warning("Failed to fsync directory while saving DB: " + IoErrorText(error));
     return false;
   }
-  parts_.log.Notice("DB saved on disk");
+  parts_.env.log.Notice("DB saved on disk");
   return true;
 }
 
@@ -126,8 +126,8 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
   {
     auto file = files.Open(temporary, FileSystem::Mode::kCreate);
     if (!file) {
-      parts_.log.Warning("Failed opening the temp RDB file " + temporary + " (in server root dir " +
-                         parts_.settings.folder->Path() + ") for saving: " + IoErrorText(file.error()));
+      parts_.env.log.Warning("Failed opening the temp RDB file " + temporary + " (in server root dir " +
+                             parts_.env.settings.folder->Path() + ") for saving: " + IoErrorText(file.error()));
       return false;
     }
     const auto saved = WriteRdb(*file.value(), parts_.contents.Source(RdbPurpose::kSnapshot), parts_.contents.Options(),
@@ -135,7 +135,7 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
     error = saved ? file.value()->Sync() : saved.error();
   }
   if (error == kNoError) return true;
-  parts_.log.Warning("Write error while saving DB to the disk: " + IoErrorText(error));
+  parts_.env.log.Warning("Write error while saving DB to the disk: " + IoErrorText(error));
   files.Remove(temporary);
   return false;
 }
@@ -145,62 +145,64 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
 bool Snapshots::Lock(const std::string& path) {
   lock_.reset();
   auto lock = parts_.files.Lock(path);
-  const bool is_dump = path == parts_.settings.dbfilename;
+  const bool is_dump = path == parts_.env.settings.dbfilename;
   if (lock || lock.error() != EWOULDBLOCK) {
     if (lock) lock_ = std::move(lock.value());
     if (is_dump && lock_) owned_dump_ = DumpPath();
     return true;
   }
   if (is_dump && owned_dump_ != DumpPath()) left_dump_ = DumpPath();
-  parts_.log.Warning("The RDB file " + path + " in " + parts_.settings.folder->Path() +
-                     " belongs to another server that runs. It is not overwritten.");
+  parts_.env.log.Warning("The RDB file " + path + " in " + parts_.env.settings.folder->Path() +
+                         " belongs to another server that runs. It is not overwritten.");
   return false;
 }
 
-std::string Snapshots::DumpPath() const { return parts_.settings.folder->Path() + '/' + parts_.settings.dbfilename; }
+std::string Snapshots::DumpPath() const {
+  return parts_.env.settings.folder->Path() + '/' + parts_.env.settings.dbfilename;
+}
 
 bool Snapshots::GivesWay() const {
-  return !left_dump_.empty() && std::ranges::equal(parts_.settings.save, kDefaultSavePoints) &&
+  return !left_dump_.empty() && std::ranges::equal(parts_.env.settings.save, kDefaultSavePoints) &&
          left_dump_ == DumpPath();
 }
 
 void Snapshots::Saved(uint64_t changes, const std::string& path) {
   uint64_t& dirty = parts_.keyspace_stats.dirty;
   dirty -= std::min(dirty, changes);
-  last_save_wall_s_ = parts_.clock.WallMs() / 1000;
-  last_save_ms_ = parts_.clock.MonotonicMs();
+  last_save_wall_s_ = parts_.env.clock.WallMs() / 1000;
+  last_save_ms_ = parts_.env.clock.MonotonicMs();
   last_outcome_ = Outcome::kDone;
-  if (path != parts_.settings.dbfilename) return;
+  if (path != parts_.env.settings.dbfilename) return;
   owned_dump_ = DumpPath();
   left_dump_.clear();
   Lock(path);  // saving created a new file
 }
 
 std::string Snapshots::BackgroundPath() const {
-  if (background_folder_ == parts_.settings.folder->Path()) return background_name_;
+  if (background_folder_ == parts_.env.settings.folder->Path()) return background_name_;
   return background_folder_ + "/" + background_name_;
 }
 
 bool Snapshots::Install(const std::string& path) {
-  const std::string dump = parts_.settings.dbfilename;
+  const std::string dump = parts_.env.settings.dbfilename;
   if (!Lock(dump)) return false;
   IoError error = parts_.files.Rename(path, dump);
   if (error == kNoError) error = parts_.files.SyncDirectory(DirectoryOf(dump));
   if (error != kNoError) {
-    parts_.log.Warning("Failed trying to rename the temp DB into " + dump +
-                       " in MASTER <-> REPLICA synchronization: " + IoErrorText(error));
+    parts_.env.log.Warning("Failed trying to rename the temp DB into " + dump +
+                           " in MASTER <-> REPLICA synchronization: " + IoErrorText(error));
     return false;
   }
   Lock(dump);  // the file was replaced
   return true;
 }
 
-void Snapshots::RemoveSyncFile() { RemoveSyncFile(parts_.settings.dbfilename); }
+void Snapshots::RemoveSyncFile() { RemoveSyncFile(parts_.env.settings.dbfilename); }
 
 void Snapshots::RemoveSyncFile(const std::string& path) {
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   if (!settings.rdb_del_sync_files || !settings.save.empty() || settings.appendonly) return;
-  parts_.log.Notice("Removing the RDB file used to feed replicas in a persistence-less instance");
+  parts_.env.log.Notice("Removing the RDB file used to feed replicas in a persistence-less instance");
   parts_.files.Remove(path);
 }
 
@@ -210,8 +212,8 @@ void Snapshots::Ended(const ChildEnd& end) {
 }
 
 void Snapshots::TakeOutcome(const ChildEnd& end) {
-  Logger& log = parts_.log;
-  last_duration_s_ = (parts_.pace.NowMs() - started_ms_) / 1000;
+  Logger& log = parts_.env.log;
+  last_duration_s_ = (parts_.env.pace.NowMs() - started_ms_) / 1000;
   if (end.outcome == ChildOutcome::kSucceeded) {
     log.Notice("Background saving terminated with success");
     last_cow_bytes_ = end.last.cow_peak_bytes;
@@ -221,7 +223,7 @@ void Snapshots::TakeOutcome(const ChildEnd& end) {
     log.Warning("Background saving error");
   } else {
     log.Warning("Background saving terminated by signal " + std::to_string(end.signal));
-    LatencyWatch watch(parts_.latency, "rdb-unlink-temp-file");
+    LatencyWatch watch(parts_.env.latency, "rdb-unlink-temp-file");
     parts_.files.Remove(TemporaryName(end.pid));
   }
   if (end.outcome == ChildOutcome::kFailed) last_outcome_ = Outcome::kFailed;
@@ -230,7 +232,7 @@ void Snapshots::TakeOutcome(const ChildEnd& end) {
 void Snapshots::Flushed() {
   if (parts_.loading.Active()) return;  // the FLUSHALL comes from the append-only file
   if (Running() || parts_.child_processes.Does(ChildWork::kTransfer)) parts_.child_processes.Kill();
-  save_due_ = !parts_.settings.save.empty() && IsWorthSaving();
+  save_due_ = !parts_.env.settings.save.empty() && IsWorthSaving();
 }
 
 Snapshots::Cancelled Snapshots::Cancel() {
@@ -247,7 +249,7 @@ void Snapshots::SaveFlushed() {
 }
 
 bool Snapshots::StopsWrites() const {
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   return last_outcome_ == Outcome::kFailed && settings.stop_writes_on_bgsave_error && !settings.save.empty() &&
          !GivesWay();
 }
@@ -256,7 +258,7 @@ bool Snapshots::IsWorthSaving() const { return parts_.contents.IsWorthSaving(); 
 
 bool Snapshots::MayTryAgain() const {
   if (last_outcome_ == Outcome::kDone || !last_try_ms_) return true;
-  return parts_.pace.NowMs() - *last_try_ms_ > kTryAgainAfterMs;
+  return parts_.env.pace.NowMs() - *last_try_ms_ > kTryAgainAfterMs;
 }
 
 void Snapshots::Cron() {
@@ -267,26 +269,26 @@ void Snapshots::Cron() {
 
 void Snapshots::SaveIfDue() {
   const uint64_t changes = parts_.keyspace_stats.dirty;
-  const int64_t elapsed_ms = parts_.clock.MonotonicMs() - last_save_ms_;
-  for (const SavePoint& point : parts_.settings.save) {
+  const int64_t elapsed_ms = parts_.env.clock.MonotonicMs() - last_save_ms_;
+  for (const SavePoint& point : parts_.env.settings.save) {
     // Redis: compares whole seconds and saves a second later. Respite saves as soon as the time has passed.
     if (changes < static_cast<uint64_t>(point.changes) || elapsed_ms <= point.seconds * 1000) continue;
     if (GivesWay() || !parts_.contents.IsWorthSaving()) return;
-    parts_.log.Notice(std::to_string(point.changes) + " changes in " + std::to_string(point.seconds) +
-                      " seconds. Saving...");
+    parts_.env.log.Notice(std::to_string(point.changes) + " changes in " + std::to_string(point.seconds) +
+                          " seconds. Saving...");
     StartBackground();
     return;
   }
 }
 
 std::optional<std::string> Snapshots::Claim() {
-  const Settings& settings = parts_.settings;
+  const Settings& settings = parts_.env.settings;
   if (!settings.save.empty() && !Lock(settings.dbfilename) && !GivesWay()) {
-    return "Another server already saves to " + settings.dbfilename + " in " + parts_.settings.folder->Path() +
+    return "Another server already saves to " + settings.dbfilename + " in " + parts_.env.settings.folder->Path() +
            ": give this one another dir or dbfilename, or no save points.";
   }
   if (GivesWay()) {
-    parts_.log.Warning("Nothing is saved: give this server another dir or dbfilename");
+    parts_.env.log.Warning("Nothing is saved: give this server another dir or dbfilename");
   }
   RemoveLeftovers();
   return std::nullopt;
@@ -300,12 +302,12 @@ void Snapshots::RemoveLeftovers() {
     const pid_t owner = OwnerOf(name);
     if (owner == 0) continue;
     if (IsAlive(owner) || files.Remove(name) != kNoError) continue;
-    parts_.log.Notice("Removed " + name + ", an RDB file that was not finished");
+    parts_.env.log.Notice("Removed " + name + ", an RDB file that was not finished");
   }
 }
 
 Snapshots::Figures Snapshots::Survey() const {
-  const int64_t running_s = (parts_.pace.NowMs() - started_ms_) / 1000;
+  const int64_t running_s = (parts_.env.pace.NowMs() - started_ms_) / 1000;
   return {last_save_wall_s_, last_outcome_, last_duration_s_, Running() ? running_s : -1, saves_, last_cow_bytes_};
 }
 

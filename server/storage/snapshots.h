@@ -11,6 +11,7 @@
 #include <string>
 
 #include "persistence/file_system.h"
+#include "server/runtime/env.h"
 #include "server/storage/child_processes.h"
 
 namespace respite {
@@ -32,16 +33,12 @@ class Snapshots {
   enum class Outcome : uint8_t { kDone, kFailed };
 
   struct Parts {
-    const Settings& settings;
-    const Clock& clock;
-    const Pace& pace;
-    Logger& log;
+    const Env& env;
     FileSystem& files;
     KeyspaceStats& keyspace_stats;
     Loading& loading;
     ChildProcesses& child_processes;
     const RdbContents& contents;
-    LatencyMonitor& latency;
   };
   explicit Snapshots(const Parts& parts);
 

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/config/config.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/lazy_free_thread.h"
 #include "server/execution/pump.h"
 #include "server/execution/services.h"
@@ -92,7 +93,7 @@ class FuzzedServer : public Host {
   // Also waits for the thread that frees former keys, because a leak detector cannot see the memory that this thread
   // holds.
   void ExpectNoKeys() {
-    while (server_.services().lazy_free_thread.PendingBytes() != 0) std::this_thread::yield();
+    while (server_.services().data.lazy_free_thread.PendingBytes() != 0) std::this_thread::yield();
     for (int i = 0; i < server_.keyspace().Count(); ++i) {
       if (server_.keyspace()[i].Size() != 0) std::abort();
     }
@@ -124,7 +125,7 @@ class FuzzedServer : public Host {
   Node server_{{*config_, clock_, clock_, log_, HashKey{1}, 1, files_, forker_}};
 
  protected:
-  Pump pump_{server_.pump_parts()};
+  Pump pump_{server_.services().execution.pump_parts};
 
  private:
   std::vector<std::function<void()>> posted_;

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
+#include "server/clients/client_subsystem.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -138,16 +139,16 @@ TEST_P(Acl, HostileUsersReadBack) {
     if (!Run(words).tree->IsError()) ++made;
   }
   EXPECT_GT(made, 20);
-  const Users& users = server()->services().users;
+  const Users& users = server()->services().clients.users;
   const std::vector<std::string> lines = users.Lines();
   TestServer from_config(TestServer::Options{.directives = users.ConfigLines()});
-  EXPECT_EQ(from_config->services().permissions.LoadConfiguredUsers(), std::nullopt);
-  EXPECT_EQ(from_config->services().users.Lines(), lines);
+  EXPECT_EQ(from_config->services().clients.permissions.LoadConfiguredUsers(), std::nullopt);
+  EXPECT_EQ(from_config->services().clients.users.Lines(), lines);
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   TestServer from_file;
-  EXPECT_EQ(from_file->services().permissions.LoadLines(text, "users.acl", nullptr), std::nullopt);
-  EXPECT_EQ(from_file->services().users.Lines(), lines);
+  EXPECT_EQ(from_file->services().clients.permissions.LoadLines(text, "users.acl", nullptr), std::nullopt);
+  EXPECT_EQ(from_file->services().clients.users.Lines(), lines);
 }
 
 TEST_P(Acl, TheLogHasUserReasonAndObject) {

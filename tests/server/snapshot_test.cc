@@ -393,7 +393,7 @@ TEST_F(SnapshotTest, TwoServersDoNotSaveToOneDump) {
 }
 
 void UseDefaultSavePoints(TestServer& server) {
-  Settings& settings = server->services().config.Adjust();
+  Settings& settings = server->services().env.config.Adjust();
   settings.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
 }
 

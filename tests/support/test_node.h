@@ -27,7 +27,7 @@ class TestNode {
     log_.SetLevel(LogLevel::kNothing);
     server_ = std::make_unique<Node>(
         Node::Parts{*config_, clock, loop.pace(), log_, HashKey::FromKernel(), SystemSeed(), files_, forker_});
-    host_ = std::make_unique<NodeHost>(loop, server_->host_parts());
+    host_ = std::make_unique<NodeHost>(loop, *server_);
     listener_ = std::make_unique<Listener>(*host_);
     if (auto reason = listener_->Open()) throw std::runtime_error(*reason);
     host_->Start();

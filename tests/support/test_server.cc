@@ -111,7 +111,7 @@ TestServer::TestServer(Options options)
         return std::make_unique<Node>(
             Node::Parts{*config_, clock_, clock_, log_, HashKey{options_.seed}, options_.seed, files(), forker_});
       }()),
-      pump_(std::make_unique<Pump>(server_->pump_parts())) {
+      pump_(std::make_unique<Pump>(server_->services().execution.pump_parts)) {
   for (const ConfigLine& line : config_->lines().rename_command) {
     server_->commands().Rename(line.words[1], line.words[2]);
   }
@@ -122,7 +122,7 @@ TestServer::TestServer(Options options)
 TestServer::~TestServer() { server_->data().journals.Detach(journal_); }
 
 bool TestServer::ServeDuringLongTask() {
-  auto pump = std::exchange(pump_, std::make_unique<Pump>(server_->pump_parts()));
+  auto pump = std::exchange(pump_, std::make_unique<Pump>(server_->services().execution.pump_parts));
   if (long_tasks_) long_tasks_();
   server_->housekeeping().EndTurnDuringLongTask();
   pump_ = std::move(pump);

@@ -89,12 +89,12 @@ std::string LateDenialText(AclDenial denial) {
 }
 
 void Permissions::Note(AclLogEntry entry, const Session& client) {
-  ++parts_.stats.acl_denials[static_cast<size_t>(entry.reason)];
-  const DialectTraits& traits = DialectOf(parts_.settings.emulate).traits;
-  if (traits.logs_of_length_zero_stay && parts_.settings.acllog_max_len <= 0) return;
-  entry.client = ClientText(client, parts_.clock.MonotonicMs(), {}, traits);
-  const auto most = static_cast<size_t>(std::max<int64_t>(parts_.settings.acllog_max_len, 0));
-  parts_.acl_log.Add(std::move(entry), parts_.clock.WallMs(), most);
+  ++parts_.env.stats.acl_denials[static_cast<size_t>(entry.reason)];
+  const DialectTraits& traits = DialectOf(parts_.env.settings.emulate).traits;
+  if (traits.logs_of_length_zero_stay && parts_.env.settings.acllog_max_len <= 0) return;
+  entry.client = ClientText(client, parts_.env.clock.MonotonicMs(), {}, traits);
+  const auto most = static_cast<size_t>(std::max<int64_t>(parts_.env.settings.acllog_max_len, 0));
+  parts_.acl_log.Add(std::move(entry), parts_.env.clock.WallMs(), most);
 }
 
 // Closes the session; the running session closes after its reply.
@@ -146,15 +146,15 @@ void Permissions::CloseListenersBeyond(const User& before, const User& after, co
 }
 
 std::optional<std::string> Permissions::LoadAclFile(const Session* running) {
-  const std::string& path = parts_.settings.aclfile;
-  const auto text = ReadFile(parts_.files, path, UINT64_MAX);
+  const std::string& path = parts_.env.settings.aclfile;
+  const auto text = ReadFile(parts_.env.files, path, UINT64_MAX);
   if (!text) return "Error loading ACLs, opening file '" + path + "': " + IoErrorText(text.error());
   return LoadLines(text.value(), path, running);
 }
 
 std::optional<std::string> Permissions::LoadLines(Bytes text, const std::string& path, const Session* running) {
   const Users::Replacement replacement = {
-      .keeps_users = DialectOf(parts_.settings.emulate).traits.acl_load_keeps_clients,
+      .keeps_users = DialectOf(parts_.env.settings.emulate).traits.acl_load_keeps_clients,
       .removed = [&](const User& user) { CloseSessionsOf(user, running); },
       .changed = [&](const User& before, const User& after) { CloseListenersBeyond(before, after, running); }};
   const auto loaded = parts_.users.Load(text, path, replacement);
@@ -163,7 +163,7 @@ std::optional<std::string> Permissions::LoadLines(Bytes text, const std::string&
 }
 
 std::optional<std::string> Permissions::LoadConfiguredUsers() {
-  for (const ConfigLine& line : parts_.config.lines().user) {
+  for (const ConfigLine& line : parts_.env.config.lines().user) {
     const std::string& name = line.words[1];
     if (!IsUserName(name)) return "Error loading the user '" + name + "': a name has no blanks";
     std::vector<Bytes> words(line.words.begin() + 2, line.words.end());
@@ -176,8 +176,8 @@ std::optional<std::string> Permissions::LoadConfiguredUsers() {
              "': " + set.error().reason;
     }
   }
-  if (parts_.settings.aclfile.empty()) return std::nullopt;
-  if (!parts_.config.lines().user.empty()) {
+  if (parts_.env.settings.aclfile.empty()) return std::nullopt;
+  if (!parts_.env.config.lines().user.empty()) {
     return "Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is invalid. "
            "This setup is very likely to lead to configuration errors and security holes, please define either an ACL "
            "file or declare users directly in your redis.conf, but not both.";

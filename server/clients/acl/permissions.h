@@ -9,6 +9,7 @@
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/acl/user.h"
 #include "server/clients/session.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -31,11 +32,7 @@ std::string LateDenialText(AclDenial denial);
 class Permissions {
  public:
   struct Parts {
-    const Settings& settings;
-    const Config& config;
-    const Clock& clock;
-    FileSystem& files;
-    ServerStats& stats;
+    const Env& env;
     Users& users;
     AclLog& acl_log;
     Clients& clients;

@@ -11,15 +11,18 @@
 #include "datatypes/keyspace.h"
 #include "persistence/value_commands.h"
 #include "protocol/request_text.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/pause.h"
-#include "server/clients/server_phase.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/services.h"
+#include "server/runtime/server_phase.h"
 #include "server/storage/child_processes.h"
 #include "server/storage/pipe_file.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -65,33 +68,34 @@ class PipeOutput final : public RequestOutput {
 
 }  // namespace
 
-SlotExport::SlotExport(const Parts& parts, std::shared_ptr<SlotJob> job) : parts_(parts), job_(std::move(job)) {}
+SlotExport::SlotExport(const Services& services, std::shared_ptr<SlotJob> job)
+    : services_(services), job_(std::move(job)) {}
 
 SlotExport::~SlotExport() {
   if (!IsOver()) End(State::kFailed, "the node ends");
 }
 
-Cluster& SlotExport::cluster() const { return *parts_.services.cluster.cluster(); }
+Cluster& SlotExport::cluster() const { return *services_.cluster.cluster(); }
 
 void SlotExport::Enter(State state) {
-  job_->Enter(state, parts_.services.clock.WallMs() / 1000);
-  entered_ms_ = progress_ms_ = parts_.services.pace.NowMs();
+  job_->Enter(state, services_.env.clock.WallMs() / 1000);
+  entered_ms_ = progress_ms_ = services_.env.pace.NowMs();
 }
 
 void SlotExport::End(State state, const std::string& message) {
   if (IsOver()) return;
-  const Services& services = parts_.services;
+  const Services& services = services_;
   job_->message = message;
   Enter(state);
-  if (changes_) services.data.journals.Detach(*changes_);
-  if (pipe_ && services.child_processes.Does(ChildWork::kSlots)) services.child_processes.Kill();
+  if (changes_) services.data.dataset.journals.Detach(*changes_);
+  if (pipe_ && services.storage.child_processes.Does(ChildWork::kSlots)) services.storage.child_processes.Kill();
   pipe_.reset();
-  if (std::exchange(holds_writes_, false)) services.pause.ResumeWrites(Pause::kSlotMigration);
+  if (std::exchange(holds_writes_, false)) services.clients.pause.ResumeWrites(Pause::kSlotMigration);
   link_.reset();
   if (state == State::kSuccess) {
-    services.log.Notice("Slot migration " + job_->name + ": the target owns the slots now.");
+    services.env.log.Notice("Slot migration " + job_->name + ": the target owns the slots now.");
   } else {
-    services.log.Warning("Slot migration " + job_->name + " " + std::string(StateName(state)) + ": " + message);
+    services.env.log.Warning("Slot migration " + job_->name + " " + std::string(StateName(state)) + ": " + message);
   }
 }
 
@@ -108,14 +112,15 @@ void SlotExport::Start() {
   if (!StillOwns()) return;
   if (target == nullptr || !target->IsPrimary() || !target->HasAddress()) return Fail("the target is no primary");
   Enter(State::kConnecting);
-  const Settings& settings = parts_.services.settings;
+  const Settings& settings = services_.env.settings;
   const int port = settings.tls_replication ? target->address.tls_port : target->address.tcp_port;
-  link_ = parts_.network->Dial({.host = target->address.ip, .port = port, .encrypts = settings.tls_replication}, *this);
+  link_ = services_.env.network->Dial({.host = target->address.ip, .port = port, .encrypts = settings.tls_replication},
+                                      *this);
 }
 
 void SlotExport::OnConnected() {
   Enter(State::kEstablishing);
-  const Settings& settings = parts_.services.settings;
+  const Settings& settings = services_.env.settings;
   if (!settings.masterauth.empty() && settings.masteruser.empty()) {
     Ask(Request::kAuth, {"AUTH", settings.masterauth});
   } else if (!settings.masterauth.empty()) {
@@ -166,8 +171,8 @@ void SlotExport::Answer(Bytes line) {
   if (asked_.empty()) return Fail("the target answers what nobody asked");
   const Request request = asked_.front();
   asked_.pop_front();
-  progress_ms_ = parts_.services.pace.NowMs();
-  job_->acked_s = parts_.services.clock.WallMs() / 1000;
+  progress_ms_ = services_.env.pace.NowMs();
+  job_->acked_s = services_.env.clock.WallMs() / 1000;
   if (!line.starts_with('+')) return Fail("the target refused: " + Shown(line));
   Heard(request, line.substr(1));
 }
@@ -206,7 +211,7 @@ void SlotExport::TakeIn(Bytes line) {
 // --- Each turn.
 
 void SlotExport::Continue() {
-  if (IsOver() || job_->state == State::kQueued || parts_.services.phase.IsMidTurn()) return;
+  if (IsOver() || job_->state == State::kQueued || services_.env.phase.IsMidTurn()) return;
   if (!StillOwns()) return;
   if (changes_ && changes_->HasChangedEverything()) return Fail("all keys were changed at once");
   switch (job_->state) {
@@ -269,7 +274,7 @@ void SlotExport::CatchUp() {
   constexpr size_t kLittle = 64 * 1024;
   constexpr int kRoundsAtMost = 20;
   const size_t little = kLittle << std::min(rounds_, kRoundsAtMost);
-  const int64_t limit = parts_.services.settings.slot_migration_max_failover_repl_bytes;
+  const int64_t limit = services_.env.settings.slot_migration_max_failover_repl_bytes;
   const bool has_sent = limit < 0 || link_->UnsentBytes() <= static_cast<size_t>(limit);
   if (has_sent && sent_since_ack_ <= little) return PauseWrites();
   if (sent_since_ack_ > little) AskForAck();
@@ -278,13 +283,13 @@ void SlotExport::CatchUp() {
 void SlotExport::AskForAck() {
   ++rounds_;
   sent_since_ack_ = 0;
-  asked_ack_ms_ = parts_.services.pace.NowMs();
+  asked_ack_ms_ = services_.env.pace.NowMs();
   Ask(Request::kAck, {"CLUSTER", "SYNCSLOTS", "ACK"});
 }
 
 void SlotExport::PauseWrites() {
-  if (parts_.services.pause.IsOn()) return;  // another pause is active; tries again in the next turn
-  parts_.services.pause.PauseWrites(Pause::kSlotMigration);
+  if (services_.clients.pause.IsOn()) return;  // another pause is active; tries again in the next turn
+  services_.clients.pause.PauseWrites(Pause::kSlotMigration);
   holds_writes_ = true;
   Enter(State::kPaused);
   Ask(Request::kPaused, {"CLUSTER", "SYNCSLOTS", "PAUSED"});
@@ -292,8 +297,8 @@ void SlotExport::PauseWrites() {
 
 void SlotExport::CheckTime() {
   if (IsOver() || job_->state == State::kQueued) return;
-  const Settings& settings = parts_.services.settings;
-  const int64_t now_ms = parts_.services.pace.NowMs();
+  const Settings& settings = services_.env.settings;
+  const int64_t now_ms = services_.env.pace.NowMs();
   const size_t unsent = link_ == nullptr ? 0 : link_->UnsentBytes();
   if (unsent < std::exchange(unsent_, unsent)) progress_ms_ = now_ms;
   const uint64_t most = settings.client_output_buffer_limit[kOutputReplica].hard_bytes;
@@ -316,7 +321,7 @@ void SlotExport::CheckTime() {
 // --- The snapshot.
 
 void SlotExport::Fork() {
-  ChildProcesses& child_processes = parts_.services.child_processes;
+  ChildProcesses& child_processes = services_.storage.child_processes;
   if (child_processes.Busy()) return;
   auto ends = SnapshotPipe::Open();
   if (!ends) return Fail("no pipe for the snapshot: " + IoErrorText(ends.error()));
@@ -326,17 +331,17 @@ void SlotExport::Fork() {
       [job = job_](const ChildEnd& end) { job->cow_bytes = end.last.cow_peak_bytes; }, ends.value().childs.Get());
   if (!pid) return Fail("no child for the snapshot: " + IoErrorText(pid.error()));
   Enter(State::kSnapshotting);
-  changes_.emplace(job_->slots, parts_.services.commands);
-  parts_.services.data.journals.Attach(*changes_);
+  changes_.emplace(job_->slots, services_.env.commands);
+  services_.data.dataset.journals.Attach(*changes_);
   asked_.push_back(Request::kSnapshotEof);
   pipe_.emplace(
-      std::move(ends.value().ours), eof, *parts_.network, [this](Bytes bytes) { HandOn(bytes); },
+      std::move(ends.value().ours), eof, *services_.env.network, [this](Bytes bytes) { HandOn(bytes); },
       [this](bool is_whole) { PipeEnded(is_whole); });
 }
 
 // Runs in the child.
 bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
-  const Keyspace& keyspace = parts_.services.keyspace;
+  const Keyspace& keyspace = services_.data.dataset.keyspace;
   PipeOutput out(reporter.Output());
   uint64_t keys = 0;
   for (int db = 0; db < keyspace.Count() && !out.HasFailed(); ++db) {

@@ -36,12 +36,8 @@ struct Services;
 
 class SlotExport final : public Link::User {
  public:
-  struct Parts {
-    const Services& services;
-    const LateBound<Network>& network;
-  };
   // Requires: a cluster.
-  SlotExport(const Parts& parts, std::shared_ptr<SlotJob> job);
+  SlotExport(const Services& services, std::shared_ptr<SlotJob> job);
   ~SlotExport() override;
   SlotExport(const SlotExport&) = delete;
   SlotExport& operator=(const SlotExport&) = delete;
@@ -90,7 +86,7 @@ class SlotExport final : public Link::User {
   bool StillOwns();
   void TakeIn(Bytes line);
 
-  const Parts parts_;
+  const Services& services_;
   const std::shared_ptr<SlotJob> job_;
   std::unique_ptr<Link> link_;
   std::string line_;  // the beginning of an incomplete answer

@@ -7,16 +7,19 @@
 #include "base/pace.h"
 #include "base/refusal.h"
 #include "datatypes/keyspace.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
-#include "server/clients/server_phase.h"
 #include "server/clients/session.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/dataset/unit.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
 #include "server/runtime/host.h"
+#include "server/runtime/server_phase.h"
 #include "server/storage/hidden_slots_text.h"
 
 namespace respite {
@@ -46,19 +49,19 @@ Refusal Broken(const std::string& trouble) { return {"ERR The slot migration fai
 }  // namespace
 
 SlotImports::~SlotImports() {
-  parts_.observers.Detach(*this);
-  parts_.services.data.journals.Detach(*this);
+  parts_.services.execution.observers.Detach(*this);
+  parts_.services.data.dataset.journals.Detach(*this);
 }
 
 Cluster& SlotImports::cluster() const { return *parts_.services.cluster.cluster(); }
 
-int64_t SlotImports::NowS() const { return parts_.services.clock.WallMs() / 1000; }
+int64_t SlotImports::NowS() const { return parts_.services.env.clock.WallMs() / 1000; }
 
 // --- Requests of the source.
 
 void SlotImports::CheckOffer(const Session& session, const Offer& offer) const {
   const ClusterView& view = cluster().view();
-  const Keyspace& keyspace = parts_.services.keyspace;
+  const Keyspace& keyspace = parts_.services.data.dataset.keyspace;
   if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
   if (session.cluster_marks.imports != nullptr) throw Refusal{kOneAtATime};
   const ClusterNode* const source = view.Find(offer.source);
@@ -76,8 +79,8 @@ void SlotImports::Establish(Session& session, const Offer& offer) {
   CheckOffer(session, offer);
   const Services& services = parts_.services;
   if (imports_.empty()) {
-    parts_.observers.Attach(*this);
-    services.data.journals.Attach(*this);
+    parts_.services.execution.observers.Attach(*this);
+    services.data.dataset.journals.Attach(*this);
   }
   const int64_t now_s = NowS();
   Import& import = imports_.emplace_back(Import{parts_.log.Add({.name = offer.name,
@@ -90,11 +93,11 @@ void SlotImports::Establish(Session& session, const Offer& offer) {
                                                                 .updated_s = now_s,
                                                                 .acked_s = now_s}),
                                                 &session});
-  import.heard_ms = services.pace.NowMs();
-  services.data.keyspace.hidden().Hide(offer.name, offer.slots);
+  import.heard_ms = services.env.pace.NowMs();
+  services.data.dataset.keyspace.hidden().Hide(offer.name, offer.slots);
   session.cluster_marks.imports = &import.job->slots;
-  services.log.Notice("Slot migration " + offer.name + ": importing " + std::to_string(offer.slots.Count()) +
-                      " slots from node " + offer.source.String());
+  services.env.log.Notice("Slot migration " + offer.name + ": importing " + std::to_string(offer.slots.Count()) +
+                          " slots from node " + offer.source.String());
 }
 
 SlotImports::Import& SlotImports::Of(const Session& session) {
@@ -117,7 +120,7 @@ void SlotImports::Acknowledge(Session& session) { SoundOne(session); }
 void SlotImports::EndChanges(Session& session) {
   Import& import = SoundOne(session);
   if (import.job->state != State::kFollowing) throw Refusal{kIncomplete};
-  import.complete_ms = parts_.services.pace.NowMs();
+  import.complete_ms = parts_.services.env.pace.NowMs();
 }
 
 uint64_t SlotImports::TakeOver(Session& session) {
@@ -126,7 +129,7 @@ uint64_t SlotImports::TakeOver(Session& session) {
   const ClusterNode* const source = view.Find(incoming.job->source);
   if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
   if (incoming.complete_ms < 0) throw Refusal{kIncomplete};
-  if (parts_.services.pace.NowMs() - incoming.complete_ms > kTakeOverMs) throw Refusal{kTooLate};
+  if (parts_.services.env.pace.NowMs() - incoming.complete_ms > kTakeOverMs) throw Refusal{kTooLate};
   incoming.job->slots.ForEach([&](int slot) {
     if (source == nullptr || view.Owner(slot) != source) throw NotOfSource(slot);
   });
@@ -138,11 +141,11 @@ uint64_t SlotImports::TakeOver(Session& session) {
 // --- Requests of the primary or of a file.
 
 void SlotImports::Hide(const std::string& name, const SlotSet& slots) {
-  Keyspace& keyspace = parts_.services.data.keyspace;
+  Keyspace& keyspace = parts_.services.data.dataset.keyspace;
   if (keyspace.index() == Keyspace::Index::kBySlot) keyspace.hidden().Hide(name, slots);
 }
 
-void SlotImports::Reveal(Bytes name) { parts_.services.data.keyspace.hidden().Reveal(name); }
+void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hidden().Reveal(name); }
 
 // --- Errors.
 
@@ -155,7 +158,7 @@ void SlotImports::NoteTrouble(Session& session, Bytes error) {
 
 void SlotImports::OnCall(const FinishedCall& call) {
   if (call.session.cluster_marks.imports == nullptr) return;
-  Of(call.session).heard_ms = parts_.services.pace.NowMs();
+  Of(call.session).heard_ms = parts_.services.env.pace.NowMs();
   if (call.ending == FinishedCall::Ending::kFailed) NoteTrouble(call.session, call.error);
 }
 
@@ -163,7 +166,7 @@ void SlotImports::OnRefusal(const RefusedCall& call) { NoteTrouble(call.session,
 
 void SlotImports::Append(const UnitEffects& effects) {
   for (size_t i = 0; i < effects.Count(); ++i) {
-    if (!SlotChanges::ChangesEverything(parts_.services.commands, words_.Of(effects[i].request))) continue;
+    if (!SlotChanges::ChangesEverything(parts_.services.env.commands, words_.Of(effects[i].request))) continue;
     for (Import& import : imports_) import.trouble = "all keys were changed at once";
   }
 }
@@ -176,8 +179,8 @@ void SlotImports::Forget(Session& session) {
 }
 
 void SlotImports::CheckTime() {
-  const int64_t now_ms = parts_.services.pace.NowMs();
-  const int64_t limit_ms = int64_t{parts_.services.settings.repl_timeout} * 1000;
+  const int64_t now_ms = parts_.services.env.pace.NowMs();
+  const int64_t limit_ms = int64_t{parts_.services.env.settings.repl_timeout} * 1000;
   for (Import& import : imports_) {
     const bool is_silent = now_ms - import.heard_ms > limit_ms;
     if (is_silent && import.trouble.empty()) import.trouble = "the source is silent";
@@ -191,36 +194,37 @@ void SlotImports::End(Import& import, State state, const std::string& message) {
   import.session->cluster_marks.imports = nullptr;
   imports_.remove_if([&](const Import& one) { return &one == &import; });
   if (imports_.empty()) {
-    parts_.observers.Detach(*this);
-    services.data.journals.Detach(*this);
+    parts_.services.execution.observers.Detach(*this);
+    services.data.dataset.journals.Detach(*this);
   }
   job->message = message;
   job->Enter(state, NowS());
   if (state == State::kSuccess) {
-    services.log.Notice("Slot migration " + job->name + ": this node owns the slots now.");
+    services.env.log.Notice("Slot migration " + job->name + ": this node owns the slots now.");
     return Finish(job->name);
   }
   failed_.insert(job->name);
-  services.log.Warning("Slot migration " + job->name + " failed: " + message);
+  services.env.log.Warning("Slot migration " + job->name + " failed: " + message);
 }
 
 // --- Each turn.
 
 void SlotImports::EndTurn() {
   if (!imports_.empty()) EndTroubled();
-  if (!parts_.services.keyspace.hidden().Empty()) CleanUp();
+  if (!parts_.services.data.dataset.keyspace.hidden().Empty()) CleanUp();
 }
 
 void SlotImports::EndTroubled() {
   std::vector<Session*> broken;
   for (Import& import : imports_) {
-    if (parts_.role.is_replica && import.trouble.empty()) import.trouble = "this node is no primary any more";
+    if (parts_.services.clients.role.is_replica && import.trouble.empty())
+      import.trouble = "this node is no primary any more";
     if (!import.trouble.empty()) broken.push_back(import.session);
   }
   for (Session* session : broken) {
     Forget(*session);
     session->close_after_reply = true;
-    parts_.services.clients.QueueFlush(*session);
+    parts_.services.clients.registry.QueueFlush(*session);
   }
 }
 
@@ -230,9 +234,9 @@ bool SlotImports::IsBrought(Bytes name) const {
 
 void SlotImports::CleanUp() {
   const Services& services = parts_.services;
-  if (parts_.role.is_replica) return orphans_.clear();
-  if (services.phase.IsMidTurn() || services.phase.load() != ServerPhase::Load::kNone) return;
-  const HiddenSlots& hidden = services.keyspace.hidden();
+  if (parts_.services.clients.role.is_replica) return orphans_.clear();
+  if (services.env.phase.IsMidTurn() || services.env.phase.load() != ServerPhase::Load::kNone) return;
+  const HiddenSlots& hidden = services.data.dataset.keyspace.hidden();
   const auto orphan = std::ranges::find_if(
       hidden.All(), [this](const auto& one) { return !IsBrought(one.first) && IsTold(one.first); });
   if (orphan == hidden.All().end()) return;
@@ -244,14 +248,14 @@ void SlotImports::CleanUp() {
     if (view.Owner(slot) != &view.me()) foreign.Add(slot);
   });
   if (DeleteSome(foreign)) Finish(name);
-  if (services.host) services.host->Post([] {});  // the next turn continues
+  if (services.env.host) services.env.host->Post([] {});  // the next turn continues
 }
 
 bool SlotImports::IsTold(const std::string& name) {
   if (failed_.contains(name)) return true;
-  const int64_t now_ms = parts_.services.pace.NowMs();
+  const int64_t now_ms = parts_.services.env.pace.NowMs();
   const int64_t since_ms = orphans_.try_emplace(name, now_ms).first->second;
-  return now_ms - since_ms >= kNodeTimeouts * parts_.services.settings.cluster_node_timeout;
+  return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
 // Claims hidden slots without an owner. The source gave them up because it was told of the takeover. If it lost them
@@ -263,15 +267,15 @@ void SlotImports::ClaimUnowned(const SlotSet& slots) {
     if (view.Owner(slot) == nullptr || view.disclaimed.Has(slot)) unowned.Add(slot);
   });
   if (unowned.Empty()) return;
-  parts_.services.log.Warning("Claiming " + std::to_string(unowned.Count()) +
-                              " slots that were taken over, and that nobody owns");
+  parts_.services.env.log.Warning("Claiming " + std::to_string(unowned.Count()) +
+                                  " slots that were taken over, and that nobody owns");
   cluster().TakeSlots(unowned);
 }
 
 // Deletes up to kKeysPerTurn keys. Returns true if there are no more.
 bool SlotImports::DeleteSome(const SlotSet& slots) {
-  Dataset& data = parts_.services.data;
-  Unit unit(data, parts_.services.clock.WallMs(), ExpiryRule::kBelieve);
+  Dataset& data = parts_.services.data.dataset;
+  Unit unit(data, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);
   size_t left = kKeysPerTurn;
   for (int db = 0; db < data.keyspace.Count(); ++db) {
     slots.ForEach([&](int slot) {
@@ -289,7 +293,7 @@ void SlotImports::Finish(const std::string& name) {
   Reveal(name);
   failed_.erase(name);
   orphans_.erase(name);
-  Unit unit(parts_.services.data, parts_.services.clock.WallMs(), ExpiryRule::kBelieve);
+  Unit unit(parts_.services.data.dataset, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);
   Effect effect(unit.Recorded());
   effect.Replace(RevealRequest(name));
   unit.Record(0, effect, {});

@@ -38,8 +38,6 @@ class SlotImports final : public CallObserver, public Journal {
  public:
   struct Parts {
     const Services& services;
-    CallObservers& observers;
-    const Role& role;
     JobLog& log;
   };
   explicit SlotImports(const Parts& parts) : parts_(parts) {}

@@ -3,9 +3,11 @@
 #include "base/clock.h"
 #include "base/pace.h"
 #include "datatypes/keyspace.h"
+#include "server/clients/client_subsystem.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/execution/services.h"
 
 namespace respite {
@@ -16,8 +18,8 @@ constexpr int64_t kTickMs = 100;
 
 }  // namespace
 
-SlotMigrations::SlotMigrations(const Parts& parts)
-    : parts_(parts), random_(parts.random_seed), imports_({parts.services, parts.observers, parts.role, log_}) {}
+SlotMigrations::SlotMigrations(const Services& services, uint64_t random_seed)
+    : services_(services), random_(random_seed), imports_({services, log_}) {}
 
 void SlotMigrations::Close() {
   exports_.clear();
@@ -25,17 +27,16 @@ void SlotMigrations::Close() {
 }
 
 void SlotMigrations::Export(const SlotSet& slots, const NodeId& target) {
-  const int64_t now_s = parts_.services.clock.WallMs() / 1000;
-  exports_.emplace_back(SlotExport::Parts{parts_.services, parts_.network},
-                        log_.Add({.name = NodeId::Draw(random_).String(),
-                                  .operation = SlotJob::Operation::kExport,
-                                  .slots = slots,
-                                  .source = parts_.services.cluster.cluster()->view().me().id,
-                                  .target = target,
-                                  .state = SlotJob::State::kQueued,
-                                  .created_s = now_s,
-                                  .updated_s = now_s,
-                                  .acked_s = now_s}));
+  const int64_t now_s = services_.env.clock.WallMs() / 1000;
+  exports_.emplace_back(services_, log_.Add({.name = NodeId::Draw(random_).String(),
+                                             .operation = SlotJob::Operation::kExport,
+                                             .slots = slots,
+                                             .source = services_.cluster.cluster()->view().me().id,
+                                             .target = target,
+                                             .state = SlotJob::State::kQueued,
+                                             .created_s = now_s,
+                                             .updated_s = now_s,
+                                             .acked_s = now_s}));
 }
 
 std::optional<int> SlotMigrations::FindExported(const SlotSet& slots) const {
@@ -60,8 +61,8 @@ bool SlotMigrations::CancelExports() {
 
 std::vector<SlotJob> SlotMigrations::Jobs() const {
   std::vector<SlotJob> jobs;
-  if (parts_.role.is_replica) {
-    for (const auto& [name, slots] : parts_.services.keyspace.hidden().All()) {
+  if (services_.clients.role.is_replica) {
+    for (const auto& [name, slots] : services_.data.dataset.keyspace.hidden().All()) {
       jobs.push_back({.name = name,
                       .operation = SlotJob::Operation::kImport,
                       .slots = slots,
@@ -83,12 +84,12 @@ void SlotMigrations::EndTurn() {
 }
 
 void SlotMigrations::Tick() {
-  const int64_t now_ms = parts_.services.pace.NowMs();
+  const int64_t now_ms = services_.env.pace.NowMs();
   if (now_ms - ticked_at_ms_ < kTickMs) return;
   ticked_at_ms_ = now_ms;
   imports_.CheckTime();
   if (!exports_.empty()) exports_.front().CheckTime();
-  log_.Trim(static_cast<size_t>(parts_.services.settings.cluster_slot_migration_log_max_len));
+  log_.Trim(static_cast<size_t>(services_.env.settings.cluster_slot_migration_log_max_len));
 }
 
 }  // namespace respite

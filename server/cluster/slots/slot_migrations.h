@@ -19,14 +19,7 @@ namespace respite {
 
 class SlotMigrations {
  public:
-  struct Parts {
-    const Services& services;
-    const LateBound<Network>& network;
-    CallObservers& observers;
-    const Role& role;
-    uint64_t random_seed;
-  };
-  explicit SlotMigrations(const Parts& parts);
+  SlotMigrations(const Services& services, uint64_t random_seed);
   // Called when the server ends: closes the links before the cluster and the event loop are destroyed.
   void Close();
 
@@ -51,7 +44,7 @@ class SlotMigrations {
   void Forget(Session& session) { imports_.Forget(session); }
 
  private:
-  const Parts parts_;
+  const Services& services_;
   Random random_;
   JobLog log_;
   SlotImports imports_;

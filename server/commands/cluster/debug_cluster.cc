@@ -25,7 +25,7 @@ void KillClusterLink(Call& call) {
   const bool is_to = EqualsIgnoreCase(direction, "to");
   const bool is_from = EqualsIgnoreCase(direction, "from");
   if (!EqualsIgnoreCase(call.args[2], "kill"))
-    throw refusals::SubcommandSyntax(call.services.dialect, "debug", call.args[1]);
+    throw refusals::SubcommandSyntax(call.services.env.dialect, "debug", call.args[1]);
   if (!is_all && !is_to && !is_from)
     throw Refusal{"ERR Unknown direction " + std::string(refusals::ShownPart(direction))};
   if (is_all || is_to) cluster.bus().Drop(node);

@@ -5,6 +5,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/node_cards.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/services.h"
 
@@ -32,7 +33,7 @@ constexpr char kResetWithKeys[] = "ERR CLUSTER RESET can't be called with master
 // error of the subcommand.
 void ExpectEnd(Call& call) {
   if (call.args.Words().size() > 3)
-    throw refusals::SubcommandSyntax(call.services.dialect, "cluster", call.args.Words()[1]);
+    throw refusals::SubcommandSyntax(call.services.env.dialect, "cluster", call.args.Words()[1]);
   call.args.ExpectEnd();
 }
 
@@ -46,14 +47,14 @@ void Asking::Run(Call& call) {
 
 // Valkey: outside of a cluster, also makes a replica serve reads instead of redirecting them to its primary.
 void ReadOnly::Run(Call& call) {
-  const bool needs_cluster = call.services.dialect.traits.readonly_needs_cluster;
+  const bool needs_cluster = call.services.env.dialect.traits.readonly_needs_cluster;
   if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);
   call.session.cluster_marks.reads_from_replica = true;
   call.reply.Ok();
 }
 
 void ReadWrite::Run(Call& call) {
-  const bool needs_cluster = call.services.dialect.traits.readwrite_needs_cluster;
+  const bool needs_cluster = call.services.env.dialect.traits.readwrite_needs_cluster;
   if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);
   call.session.cluster_marks.reads_from_replica = false;
   call.reply.Ok();
@@ -75,7 +76,7 @@ void ClusterMeet::Run(Call& call) {
   const auto is_port = [](int64_t number) { return number > 0 && number <= kHighestPort; };
   NodeAddress address{.ip = std::string(ip)};
   address.bus_port = static_cast<uint16_t>(bus_port);
-  const bool is_tls = call.services.settings.tls_cluster;
+  const bool is_tls = call.services.env.settings.tls_cluster;
   (is_tls ? address.tls_port : address.tcp_port) = static_cast<uint16_t>(*port);
   if (!is_port(*port) || !is_port(bus_port) || !cluster.Meet(address)) {
     throw Refusal{"ERR Invalid node address specified: " + std::string(refusals::ShownPart(ip)) + ":" +
@@ -102,7 +103,7 @@ void ClusterReplicate::Run(Call& call) {
   const ClusterNode& me = cluster.view().me();
   if (node.IsMyself()) throw Refusal{kReplicateMyself};
   if (node.IsReplica()) throw Refusal{kReplicateReplica};
-  if (me.IsPrimary() && (me.slot_count != 0 || call.services.keyspace[0].Size() != 0)) {
+  if (me.IsPrimary() && (me.slot_count != 0 || call.services.data.dataset.keyspace[0].Size() != 0)) {
     throw Refusal{kReplicateNotEmpty};
   }
   cluster.Replicate(node);
@@ -121,7 +122,7 @@ void ClusterFailover::Run(Call& call) {
   if (me.primary == nullptr) throw Refusal{kFailoverWithoutPrimary};
   const bool is_down = me.primary->Is(kNodeFailed) || me.primary->link == nullptr;
   if (mode == Mode::kAsk && is_down) throw Refusal{kFailoverNeedsForce};
-  if (mode != Mode::kTakeOver && !call.services.data.history.IsWhole()) throw Refusal{kFailoverWithoutData};
+  if (mode != Mode::kTakeOver && !call.services.data.dataset.history.IsWhole()) throw Refusal{kFailoverWithoutData};
   cluster.FailOver(mode);
   call.reply.Ok();
 }
@@ -132,7 +133,8 @@ void ClusterReset::Run(Call& call) {
   const Mode mode = call.args.TakeToken("HARD") ? Mode::kHard : Mode::kSoft;
   if (mode == Mode::kSoft) call.args.TakeToken("SOFT");
   ExpectEnd(call);
-  if (cluster.view().me().IsPrimary() && call.services.keyspace[0].Size() != 0) throw Refusal{kResetWithKeys};
+  if (cluster.view().me().IsPrimary() && call.services.data.dataset.keyspace[0].Size() != 0)
+    throw Refusal{kResetWithKeys};
   cluster.Reset(mode);
   call.reply.Ok();
 }

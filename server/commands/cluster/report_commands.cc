@@ -6,6 +6,7 @@
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/report_cards.h"
 #include "server/commands/help.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/services.h"
 
@@ -83,7 +84,7 @@ std::string InfoText(const Cluster& cluster) {
 // --- Nodes in CLUSTER SLOTS and SHARDS.
 
 int64_t OffsetOf(const Call& call, const ClusterNode& node) {
-  return node.IsMyself() ? call.services.data.history.offset : node.offset;
+  return node.IsMyself() ? call.services.data.dataset.history.offset : node.offset;
 }
 
 void WriteEndpoint(Call& call, const ClusterNode& node) {
@@ -94,10 +95,10 @@ void WriteEndpoint(Call& call, const ClusterNode& node) {
 
 // Writes the endpoint, port, ID, and the other addresses of the node.
 void WriteNode(Call& call, const ClusterNode& node) {
-  const ClusterEndpointType preferred = call.services.settings.cluster_preferred_endpoint_type;
+  const ClusterEndpointType preferred = call.services.env.settings.cluster_preferred_endpoint_type;
   const bool shows_ip = preferred != ClusterEndpointType::kIp;
   const bool shows_hostname = preferred != ClusterEndpointType::kHostname && !node.hostname.empty();
-  const bool has_metadata = call.services.dialect.traits.slots_have_metadata;
+  const bool has_metadata = call.services.env.dialect.traits.slots_have_metadata;
   call.reply.Array(has_metadata ? 4 : 3);
   WriteEndpoint(call, node);
   call.reply.Integer(ClusterRouter::PortFor(call.session.Caller(), node));

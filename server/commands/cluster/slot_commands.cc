@@ -6,6 +6,7 @@
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/slot_cards.h"
+#include "server/dataset/data_subsystem.h"
 
 namespace respite {
 
@@ -82,7 +83,7 @@ void ImportSlot(Cluster& cluster, int slot, Bytes source) {
 void GiveSlotTo(Call& call, Cluster& cluster, int slot, Bytes word) {
   ClusterNode& owner = TargetPrimary(cluster, word, kUnknownNode);
   const bool leaves = cluster.view().Owner(slot) == &cluster.view().me() && !owner.IsMyself();
-  if (leaves && call.services.keyspace.CountIn(slot) != 0) {
+  if (leaves && call.services.data.dataset.keyspace.CountIn(slot) != 0) {
     throw Refusal{"ERR Can't assign hashslot " + std::to_string(slot) +
                   " to a different node while I still hold keys for this hash slot."};
   }
@@ -123,7 +124,7 @@ void ClusterDelSlotsRange::Run(Call& call) {
 
 void ClusterFlushSlots::Run(Call& call) {
   Cluster& cluster = RequireCluster(call);
-  if (!call.services.keyspace.IsEmpty()) throw Refusal{kNotEmpty};
+  if (!call.services.data.dataset.keyspace.IsEmpty()) throw Refusal{kNotEmpty};
   cluster.DeleteSlots(cluster.view().SlotsOf(cluster.view().me()));
   call.reply.Ok();
 }
@@ -155,7 +156,7 @@ void ClusterSetSlot::Run(Call& call) {
   if (call.services.slot_migrations.IsImporting()) throw Refusal{kImportRuns};
   if (call.services.slot_migrations.IsExporting()) throw Refusal{kExportRuns};
   const int slot = SlotNumber(call.args.Next());
-  if (call.services.keyspace.hidden().Has(slot)) throw Refusal{kImportRuns};
+  if (call.services.data.dataset.keyspace.hidden().Has(slot)) throw Refusal{kImportRuns};
   if (call.args.TakeToken("STABLE") && call.args.AtEnd()) {
     cluster.view().SetImporting(slot, nullptr);
     cluster.view().SetMigrating(slot, nullptr);

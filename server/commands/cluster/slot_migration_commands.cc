@@ -6,6 +6,7 @@
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/slot_migration_cards.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/storage/hidden_slots_text.h"
 
@@ -135,7 +136,7 @@ NodeId NextSource(Args& args) {
 // Replies to the source node, which gets no other replies.
 void AnswerSource(Call& call, Bytes text) {
   call.reply.Simple(text);
-  call.services.executor.KeepMessages(call.session);
+  call.services.execution.executor.KeepMessages(call.session);
 }
 
 // Replication streams and append-only files contain only the key changes of a migration. They cannot start one.
@@ -259,7 +260,7 @@ void ClusterSyncSlots::Run(Call& call) {
     Continue(call, step);
   } catch (const Refusal& refusal) {
     call.reply.Error(refusal.text);
-    call.services.executor.KeepMessages(call.session);
+    call.services.execution.executor.KeepMessages(call.session);
     call.failed = true;
   }
 }

@@ -7,6 +7,7 @@
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/slot_cards.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/execution/services.h"
 
 namespace respite {
@@ -30,13 +31,13 @@ constexpr Named kMetrics[] = {
     {"network-bytes-out", Metric::kBytesOut},
 };
 
-bool AreAllCounted(const Call& call) { return call.services.settings.cluster_slot_stats_enabled; }
+bool AreAllCounted(const Call& call) { return call.services.env.settings.cluster_slot_stats_enabled; }
 
 uint64_t MetricValue(const Call& call, int slot, Metric metric) {
   const SlotStats& stats = *call.services.cluster.slot_stats();
   switch (metric) {
     case Metric::kKeyCount:
-      return call.services.keyspace.CountIn(slot);
+      return call.services.data.dataset.keyspace.CountIn(slot);
     case Metric::kCpu:
       return stats.Of(slot).cpu_us;
     case Metric::kBytesIn:
@@ -143,7 +144,7 @@ void ClusterSlotStats::Run(Call& call) {
   const Bytes subcommand = call.args[1];
   if (call.args.Left() == 3 && call.args.TakeToken("SLOTSRANGE")) return WriteRangeStats(call, cluster);
   if (call.args.Left() >= 2 && call.args.TakeToken("ORDERBY")) return WriteOrderedStats(call, cluster);
-  throw refusals::SubcommandSyntax(call.services.dialect, "CLUSTER", subcommand);
+  throw refusals::SubcommandSyntax(call.services.env.dialect, "CLUSTER", subcommand);
 }
 
 }  // namespace respite

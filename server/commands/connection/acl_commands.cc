@@ -9,10 +9,13 @@
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
+#include "server/clients/client_subsystem.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 
@@ -64,12 +67,12 @@ struct AclCat {
                                        .flags = kAsksOnly};
   static void Run(Call& call) {
     if (call.args.AtEnd()) return call.reply.BulkArray(AclCategoryNames());
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "ACL", call.args.Words()[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, "ACL", call.args.Words()[1]);
     const Bytes name = call.args.Next();
     const uint32_t category = AclCategoryByName(name);
     if (category == 0) throw refusals::UnknownCategory(name);
     std::vector<Bytes> names;
-    call.services.commands.ForEach([&](const Command& command) {
+    call.services.env.commands.ForEach([&](const Command& command) {
       if ((command.categories & category) != 0) names.emplace_back(command.full_name);
     });
     call.reply.BulkArray(names);
@@ -78,7 +81,7 @@ struct AclCat {
 
 // Redacts the user names in logs, if the emulated version does so.
 void RedactUsers(Call& call) {
-  if (!call.services.dialect.traits.slowlog_hides_users) return;
+  if (!call.services.env.dialect.traits.slowlog_hides_users) return;
   for (size_t word = 2; word < call.args.Count(); ++word) call.Redact(word);
 }
 
@@ -97,10 +100,10 @@ struct AclDelUser {
     while (!call.args.AtEnd()) {
       const Bytes name = call.args.Next();
       if (name == "default") throw Refusal{refusals::kDefaultUserStays};
-      const User* user = call.services.users.Find(name);
+      const User* user = call.services.clients.users.Find(name);
       if (user == nullptr) continue;
-      call.services.permissions.CloseSessionsOf(*user, &call.session);
-      call.services.users.Remove(*user);
+      call.services.clients.permissions.CloseSessionsOf(*user, &call.session);
+      call.services.clients.users.Remove(*user);
       ++deleted;
     }
     call.reply.Integer(deleted);
@@ -117,16 +120,16 @@ struct AclDryRun {
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
     const Bytes name = call.args.Next();
-    const User* user = call.services.users.Find(name);
+    const User* user = call.services.clients.users.Find(name);
     if (user == nullptr) throw refusals::UserNotFound(name);
     const auto words = call.args.Words().subspan(3);
-    const Command* command = call.services.executor.Resolve(words);
+    const Command* command = call.services.execution.executor.Resolve(words);
     if (command == nullptr) throw refusals::CommandNotFound(words[0]);
     if (!command->FitsArity(words.size())) throw refusals::WrongArity(*command, words);
     AclRequest request(*command, words);
     const AclVerdict verdict = user->Check(request);
     if (verdict.IsAllowed()) return call.reply.Ok();
-    call.reply.Bulk(DenialText(*user, request, verdict, DenialDetail::kNamed, call.services.dialect.traits));
+    call.reply.Bulk(DenialText(*user, request, verdict, DenialDetail::kNamed, call.services.env.dialect.traits));
   }
 };
 
@@ -140,10 +143,10 @@ struct AclGenPass {
                                        .group = CommandGroup::kServer,
                                        .flags = kAsksOnly};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "ACL", call.args.Words()[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, "ACL", call.args.Words()[1]);
     const int64_t bits = call.args.AtEnd() ? 256 : call.args.NextInteger();
     if (bits <= 0 || bits > kMostBits) throw Refusal{refusals::kGenPassBits};
-    call.reply.Bulk(call.services.data.ids.Hex(static_cast<size_t>((bits + 3) / 4)));
+    call.reply.Bulk(call.services.data.dataset.ids.Hex(static_cast<size_t>((bits + 3) / 4)));
   }
 };
 
@@ -159,9 +162,9 @@ struct AclGetUser {
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
     RedactUsers(call);
-    const User* user = call.services.users.Find(call.args.Next());
+    const User* user = call.services.clients.users.Find(call.args.Next());
     if (user == nullptr) return call.reply.Null();
-    const DialectTraits& traits = call.services.dialect.traits;
+    const DialectTraits& traits = call.services.env.dialect.traits;
     if (!traits.users_have_selectors) return WriteWithoutSelectors(call.reply, *user);
     call.reply.Map(6);
     WriteFlags(call.reply, ShownFlags(*user, traits));
@@ -268,8 +271,8 @@ struct AclList {
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
-    std::vector<std::string> lines = call.services.users.Lines();
-    if (!call.services.dialect.traits.users_show_sanitizing) {
+    std::vector<std::string> lines = call.services.clients.users.Lines();
+    if (!call.services.env.dialect.traits.users_show_sanitizing) {
       for (std::string& line : lines) HideSanitizing(line);
     }
     call.reply.BulkArray(lines);
@@ -292,8 +295,8 @@ struct AclLoad {
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
-    if (call.services.settings.aclfile.empty()) throw refusals::NoAclFile(call.services.dialect.traits);
-    if (auto trouble = call.services.permissions.LoadAclFile(&call.session)) throw Refusal{"ERR " + *trouble};
+    if (call.services.env.settings.aclfile.empty()) throw refusals::NoAclFile(call.services.env.dialect.traits);
+    if (auto trouble = call.services.clients.permissions.LoadAclFile(&call.session)) throw Refusal{"ERR " + *trouble};
     call.reply.Ok();
   }
 };
@@ -308,15 +311,15 @@ struct AclLogCommand {
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "ACL", call.args.Words()[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, "ACL", call.args.Words()[1]);
     if (call.args.TakeToken("RESET")) {
-      call.services.acl_log.Clear();
+      call.services.clients.acl_log.Clear();
       return call.reply.Ok();
     }
     const int64_t wanted = call.args.AtEnd() ? int64_t{kUsualCount} : call.args.NextInteger();
-    const auto& entries = call.services.acl_log.Entries();
+    const auto& entries = call.services.clients.acl_log.Entries();
     const size_t count = std::min(entries.size(), static_cast<size_t>(std::max<int64_t>(wanted, 0)));
-    const int64_t now_ms = call.services.clock.WallMs();
+    const int64_t now_ms = call.services.env.clock.WallMs();
     call.reply.Array(count);
     for (size_t i = 0; i < count; ++i) WriteEntry(call.reply, entries[i], now_ms);
   }
@@ -356,12 +359,12 @@ struct AclSave {
                                        .flags = kManagesUsers,
                                        .tips = kEveryNode};
   static void Run(Call& call) {
-    const std::string& path = call.services.settings.aclfile;
-    if (path.empty()) throw refusals::NoAclFile(call.services.dialect.traits);
+    const std::string& path = call.services.env.settings.aclfile;
+    if (path.empty()) throw refusals::NoAclFile(call.services.env.dialect.traits);
     std::string text;
-    for (const std::string& line : call.services.users.Lines()) text += line + "\n";
-    if (const IoError error = ReplaceFile(call.services.files, path, text)) {
-      call.services.log.Warning("Writing the ACL file " + path + ": " + IoErrorText(error));
+    for (const std::string& line : call.services.clients.users.Lines()) text += line + "\n";
+    if (const IoError error = ReplaceFile(call.services.env.files, path, text)) {
+      call.services.env.log.Warning("Writing the ACL file " + path + ": " + IoErrorText(error));
       throw Refusal{refusals::kAclNotSaved};
     }
     call.reply.Ok();
@@ -395,9 +398,9 @@ struct AclSetUser {
     if (call.args.Left() > kMostRules) throw Refusal{refusals::kTooManyRules};
     const MergedRules merged = MergeSelectors(call.args.Words().subspan(3));
     if (merged.unmatched) throw refusals::UnmatchedSelector(*merged.unmatched);
-    if (!call.services.dialect.traits.users_have_selectors) RefuseSelectors(merged.rules);
-    const auto set = call.services.users.Set(name, merged.rules, [&](const User& before, const User& after) {
-      call.services.permissions.CloseListenersBeyond(before, after, &call.session);
+    if (!call.services.env.dialect.traits.users_have_selectors) RefuseSelectors(merged.rules);
+    const auto set = call.services.clients.users.Set(name, merged.rules, [&](const User& before, const User& after) {
+      call.services.clients.permissions.CloseListenersBeyond(before, after, &call.session);
     });
     if (!set) throw refusals::BadAclRule(set.error().rule, set.error().reason);
     call.reply.Ok();
@@ -414,7 +417,7 @@ struct AclUsers {
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
     std::vector<Bytes> names;
-    call.services.users.ForEach([&](const User& user) { names.emplace_back(user.name()); });
+    call.services.clients.users.ForEach([&](const User& user) { names.emplace_back(user.name()); });
     call.reply.BulkArray(names);
   }
 };

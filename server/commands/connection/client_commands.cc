@@ -7,6 +7,7 @@
 #include "server/catalogue/refusals.h"
 #include "server/clients/blocked_clients.h"
 #include "server/clients/client_attributes.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
@@ -48,12 +49,12 @@ Switch TakeSwitch(Args& args) {
 std::string LineOf(Call& call, const Session& session) {
   std::span<const Bytes> running;
   if (&session == &call.session) running = call.args.Words();
-  return ClientText(session, call.services.clock.MonotonicMs(), running, call.services.dialect.traits) + "\n";
+  return ClientText(session, call.services.env.clock.MonotonicMs(), running, call.services.env.dialect.traits) + "\n";
 }
 
 // Redis: too many arguments give the error of the container command.
 void ExpectAtMost(Call& call, size_t arguments) {
-  if (call.args.Left() > arguments) throw refusals::SubcommandSyntax(call.services.dialect, "client", call.args[1]);
+  if (call.args.Left() > arguments) throw refusals::SubcommandSyntax(call.services.env.dialect, "client", call.args[1]);
 }
 
 struct ClientCapa {
@@ -83,7 +84,7 @@ struct ClientImportSource {
                                        .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     const bool is_off = call.args.Rest().size() == 1 && EqualsIgnoreCase(call.args.Rest().front(), "off");
-    if (!is_off && !call.services.settings.import_mode) throw Refusal{refusals::kNoImportMode};
+    if (!is_off && !call.services.env.settings.import_mode) throw Refusal{refusals::kNoImportMode};
     call.session.import_source = TakeSwitch(call.args) == Switch::kOn;
     call.reply.Ok();
   }
@@ -184,14 +185,14 @@ struct ClientInfo {
 // Closes matching clients and returns their number. The caller itself is closed after its reply. Cost: O(clients).
 int64_t Kill(Call& call, const ClientSelection& filter) {
   int64_t killed = 0;
-  filter.ForEachMatch(call.services.clients, [&](Session& session) {
+  filter.ForEachMatch(call.services.clients.registry, [&](Session& session) {
     const bool is_me = &session == &call.session;
     if (is_me && filter.skips_caller.value_or(true)) return;
     ++killed;
     if (is_me) {
       session.close_after_reply = true;
     } else {
-      call.services.clients.Close(session);
+      call.services.clients.registry.Close(session);
     }
   });
   return killed;
@@ -249,10 +250,10 @@ struct ClientList {
       .flags = kAdmin | kNoScript | kLoading | kStale,
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
-    if (!call.services.dialect.traits.client_list_combines_filters) CheckOnlyFilter(call.args.Rest());
+    if (!call.services.env.dialect.traits.client_list_combines_filters) CheckOnlyFilter(call.args.Rest());
     const ClientSelection filter = TakeClientSelection(call, ClientPurpose::kList);
     std::string lines;
-    filter.ForEachMatch(call.services.clients, [&](const Session& session) {
+    filter.ForEachMatch(call.services.clients.registry, [&](const Session& session) {
       const bool is_skipped = &session == &call.session && filter.skips_caller.value_or(false);
       if (!is_skipped) lines += LineOf(call, session);
     });
@@ -316,8 +317,8 @@ struct ClientPause {
       throw Refusal{refusals::kPauseMode};
     }
     int64_t timeout_ms = TimeoutMs(call, timeout);
-    const int64_t now_ms = call.services.clock.MonotonicMs();
-    call.services.pause.Start(scope, timeout_ms == 0 ? 0 : now_ms + timeout_ms, now_ms);
+    const int64_t now_ms = call.services.env.clock.MonotonicMs();
+    call.services.clients.pause.Start(scope, timeout_ms == 0 ? 0 : now_ms + timeout_ms, now_ms);
     call.reply.Ok();
   }
 };
@@ -398,10 +399,10 @@ struct ClientUnblock {
     } else if (!call.args.TakeToken("TIMEOUT") && !call.args.AtEnd()) {
       throw Refusal{refusals::kUnblockReason};
     }
-    Session* session = call.services.clients.Find(static_cast<uint64_t>(Args::Integer(word)));
+    Session* session = call.services.clients.registry.Find(static_cast<uint64_t>(Args::Integer(word)));
     const bool waits =
         session != nullptr && session->blocked_client != nullptr && session->blocked_client->can_be_unblocked;
-    if (waits) call.services.blocked_clients.End(*session, end);
+    if (waits) call.services.clients.blocked.End(*session, end);
     call.reply.Integer(waits ? 1 : 0);
   }
 };
@@ -415,7 +416,7 @@ struct ClientUnpause {
                                        .group = CommandGroup::kConnection,
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
-    call.services.pause.End();
+    call.services.clients.pause.End();
     call.reply.Ok();
   }
 };

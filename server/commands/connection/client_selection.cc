@@ -7,6 +7,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/users.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/client_text.h"
 #include "server/commands/db_index.h"
 #include "server/execution/call.h"
@@ -52,7 +53,7 @@ bool IsOption(const Args& args, Bytes word);
 
 uint64_t TakeId(OptionSource& source) {
   const bool lists = source.purpose == ClientPurpose::kList;
-  const DialectTraits& traits = source.call.services.dialect.traits;
+  const DialectTraits& traits = source.call.services.env.dialect.traits;
   const auto id = ParseInteger(source.args().Next());
   if (!id) throw Refusal{std::string(lists ? traits.bad_id_to_list : traits.bad_id_to_kill)};
   const bool must_be_positive = lists ? traits.client_list_needs_positive_ids : traits.client_kill_needs_positive_ids;
@@ -64,7 +65,7 @@ uint64_t TakeId(OptionSource& source) {
 // other options.
 std::vector<uint64_t> TakeIds(OptionSource& source) {
   const bool lists = source.purpose == ClientPurpose::kList;
-  const DialectTraits& traits = source.call.services.dialect.traits;
+  const DialectTraits& traits = source.call.services.env.dialect.traits;
   std::vector<uint64_t> ids;
   if (!traits.client_ids_are_a_set) ids.push_back(TakeId(source));
   if (!lists && !traits.client_kill_takes_many_ids) return ids;
@@ -99,7 +100,7 @@ ClientPredicate TakeClientType(OptionSource& source) {
   if (EqualsIgnoreCase(name, "normal")) return IsOfKind(SessionKind::kNormal);
   if (EqualsIgnoreCase(name, "slave") || EqualsIgnoreCase(name, "replica")) return IsOfKind(SessionKind::kReplica);
   if (EqualsIgnoreCase(name, "pubsub")) return IsOfKind(SessionKind::kPubSub);
-  const bool has_primary = source.call.services.dialect.Has("valkey:8.0.0");
+  const bool has_primary = source.call.services.env.dialect.Has("valkey:8.0.0");
   if (EqualsIgnoreCase(name, "master") || (has_primary && EqualsIgnoreCase(name, "primary")))
     return IsOfKind(SessionKind::kPrimary);
   throw refusals::UnknownClientType(name);
@@ -107,7 +108,7 @@ ClientPredicate TakeClientType(OptionSource& source) {
 
 ClientPredicate TakeUser(OptionSource& source) {
   const Bytes name = source.args().Next();
-  const User* const user = source.call.services.users.Find(name);
+  const User* const user = source.call.services.clients.users.Find(name);
   if (user == nullptr) throw refusals::NoSuchUser(name);
   return [user](const Session& session) { return session.user == user; };
 }
@@ -120,14 +121,14 @@ int64_t TakeSeconds(OptionSource& source) {
 }
 
 ClientPredicate TakeMaxAge(OptionSource& source) {
-  const int64_t now_ms = source.call.services.clock.MonotonicMs();
+  const int64_t now_ms = source.call.services.env.clock.MonotonicMs();
   return [now_ms, least = TakeSeconds(source)](const Session& session) {
     return (now_ms - session.usage.created_ms) / 1000 >= least;
   };
 }
 
 ClientPredicate TakeIdle(OptionSource& source) {
-  const int64_t now_ms = source.call.services.clock.MonotonicMs();
+  const int64_t now_ms = source.call.services.env.clock.MonotonicMs();
   return [now_ms, least = TakeSeconds(source)](const Session& session) {
     return (now_ms - session.usage.last_active_ms) / 1000 >= least;
   };
@@ -225,7 +226,7 @@ ClientPredicate TakeOptionPredicate(const SelectionOption& option, OptionSource&
 
 void TakeOption(ClientSelection& filter, OptionSource& source) {  // NOLINT: part of TakeClientSelection
   Args& args = source.args();
-  const bool is_set = source.call.services.dialect.traits.client_ids_are_a_set;
+  const bool is_set = source.call.services.env.dialect.traits.client_ids_are_a_set;
   if (args.TakeTokenWith("ID", is_set ? 0 : 1)) {
     std::vector<uint64_t> ids = TakeIds(source);
     if (is_set) ids = Joined(filter.ids.value_or(std::vector<uint64_t>()), ids);

@@ -1,7 +1,7 @@
 // ClientSelection: selects the clients that CLIENT LIST shows and CLIENT KILL closes.
 //
 //   const ClientSelection filter = TakeClientSelection(call, ClientPurpose::kKill);
-//   filter.ForEachMatch(call.services.clients, [](Session& session) { … });
+//   filter.ForEachMatch(call.services.clients.registry, [](Session& session) { … });
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 
 namespace respite {

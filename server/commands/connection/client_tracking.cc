@@ -4,6 +4,7 @@
 #include <span>
 
 #include "server/catalogue/refusals.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/tracking.h"
 #include "server/execution/services.h"
@@ -61,7 +62,7 @@ struct TrackingRequest {
 uint64_t ParseRedirect(Call& call, const TrackingRequest& request) {
   if (request.redirect != 0) throw Refusal{refusals::kOneRedirect};
   const auto id = static_cast<uint64_t>(call.args.NextInteger());
-  if (call.services.clients.Find(id) == nullptr) throw Refusal{refusals::kRedirectUnknown};
+  if (call.services.clients.registry.Find(id) == nullptr) throw Refusal{refusals::kRedirectUnknown};
   return id;
 }
 
@@ -142,7 +143,7 @@ void ClientTracking::Run(Call& call) {
   const Bytes status = on ? Bytes("ON") : call.args.Next();
   const TrackingRequest request = ParseRequest(call);
   if (!on && !EqualsIgnoreCase(status, "OFF")) throw Refusal{refusals::kSyntax};
-  Tracking& tracking = call.services.tracking;
+  Tracking& tracking = call.services.clients.tracking;
   if (!on) {
     tracking.Disable(call.session);
     return call.reply.Ok();

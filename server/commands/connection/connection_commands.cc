@@ -8,6 +8,7 @@
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_attributes.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/tracking.h"
 #include "server/clients/watched_keys.h"
@@ -17,7 +18,9 @@
 #include "server/commands/test/world_login.h"
 #include "server/config/named_traits.h"
 #include "server/config/usage.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/monitors.h"
 #include "server/execution/services.h"
@@ -49,9 +52,9 @@ namespace {
 
 // Logs the session in, or throws a Refusal.
 void Authenticate(Call& call, Bytes name, Bytes password) {
-  const User* user = call.services.users.LogIn(name, password);
+  const User* user = call.services.clients.users.LogIn(name, password);
   if (user == nullptr) {
-    call.services.permissions.NoteFailedLogin(call.session, call.args.Words()[0], name);
+    call.services.clients.permissions.NoteFailedLogin(call.session, call.args.Words()[0], name);
     throw Refusal{refusals::kWrongPass};
   }
   call.session.authenticated = true;
@@ -70,7 +73,7 @@ struct AuthCommand {
   static void Run(Call& call) {
     if (call.args.Count() > 3) throw Refusal{refusals::kSyntax};
     for (size_t word = 1; word < call.args.Count(); ++word) call.Redact(word);
-    if (call.args.Count() == 2 && call.services.users.Default().NeedsNoPassword())
+    if (call.args.Count() == 2 && call.services.clients.users.Default().NeedsNoPassword())
       throw Refusal{refusals::kAuthWithoutPassword};
     const Bytes user = call.args.Count() == 3 ? call.args.Next() : "default";
     const Bytes password = call.args.Next();
@@ -150,15 +153,15 @@ struct Hello {
  private:
   static Bytes ModeOf(const Services& services) {
     if (services.sentinel.sentinel() != nullptr) return "sentinel";
-    return services.settings.cluster_enabled ? "cluster" : "standalone";
+    return services.env.settings.cluster_enabled ? "cluster" : "standalone";
   }
   static void WriteGreeting(Call& call) {
     const Session& session = call.session;
     const bool has_role = call.services.sentinel.sentinel() == nullptr;
     Reply reply(call.session.out, session.resp, session.reply_form);  // in the new protocol version
-    const std::string& zone = call.services.settings.availability_zone;
+    const std::string& zone = call.services.env.settings.availability_zone;
     reply.Map(6u + has_role + !zone.empty());
-    const DialectTraits traits = NamedTraits(call.services.settings);
+    const DialectTraits traits = NamedTraits(call.services.env.settings);
     reply.Bulk("server");
     reply.Bulk(traits.hello_name);
     reply.Bulk("version");
@@ -189,9 +192,9 @@ struct Monitor {
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     // In a transaction or a script, monitored commands would be inside the reply.
-    if (!call.services.executor.MayWait()) throw Refusal{refusals::kMonitorDenied};
+    if (!call.services.execution.executor.MayWait()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all
-    call.services.monitors.Add(call.session);
+    call.services.execution.monitors.Add(call.session);
     call.reply.Ok();
   }
 };
@@ -253,14 +256,14 @@ struct Reset {
   static void Run(Call& call) {
     Session& session = call.session;
     if (session.kind == SessionKind::kReplica) throw Refusal{refusals::kResetOfReplica};
-    call.services.monitors.Remove(session);
+    call.services.execution.monitors.Remove(session);
     LeaveAllTopics(session);
-    EndTransaction(call.services.watched_keys, session);
-    call.services.tracking.Disable(session);
+    EndTransaction(call.services.clients.watched_keys, session);
+    call.services.clients.tracking.Disable(session);
     session.db = 0;
     session.resp = RespVersion::kResp2;
-    session.user = &call.services.users.Default();
-    session.authenticated = !call.services.users.LoginRequired();
+    session.user = &call.services.clients.users.Default();
+    session.authenticated = !call.services.clients.users.LoginRequired();
     session.identity.name.clear();
     session.no_evict = session.no_touch = session.import_source = false;
     call.services.slot_migrations.Forget(session);
@@ -283,7 +286,7 @@ struct Select {
     int64_t index = call.args.NextInteger();
     if (index < Limits::min() || index > Limits::max()) throw Refusal{refusals::kNotInt};
     if (IsConfinedToOneDb(call) && index != 0) throw refusals::NotInCluster("SELECT");
-    if (index < 0 || index >= call.services.keyspace.Count()) throw Refusal{refusals::kDbIndex};
+    if (index < 0 || index >= call.services.data.dataset.keyspace.Count()) throw Refusal{refusals::kDbIndex};
     call.session.db = static_cast<int>(index);
     call.reply.Ok();
   }

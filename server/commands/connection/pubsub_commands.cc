@@ -1,12 +1,14 @@
 // SUBSCRIBE, PUBLISH and their variants, and PUBSUB.
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/pubsub.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/runtime/host.h"
@@ -64,17 +66,17 @@ void Confirm(Call& call, Bytes word, PubSubKind kind, const Bytes* name) {
 
 // Redis: refuses shard channels in a transaction, and everything in a script.
 bool MayListen(Call& call, PubSubKind kind) {
-  if (call.services.executor.MayWait()) return true;
+  if (call.services.execution.executor.MayWait()) return true;
   return kind != PubSubKind::kShardChannel && !call.session.IsScript();
 }
 
 void SubscribeTo(Call& call, PubSubKind kind) {
   if (!MayListen(call, kind)) throw refusals::NotForDenyBlocking(ToUpper(WordsOf(kind).subscribed));
   for (Bytes name : call.args.Rest()) {
-    call.services.pubsub.Subscribe(call.session, kind, name);
+    call.services.clients.pubsub.Subscribe(call.session, kind, name);
     Confirm(call, WordsOf(kind).subscribed, kind, &name);
   }
-  call.services.executor.KeepMessages(call.session);
+  call.services.execution.executor.KeepMessages(call.session);
 }
 
 // Unsubscribes over many turns, so that a session with many subscriptions does not delay other clients.
@@ -88,7 +90,7 @@ void UnsubscribeFromAll(Call& call, PubSubKind kind) {
        call.session.subscriptions->OfKind(kind, call.MayContinueLater() ? kPerTurn : SIZE_MAX)) {
     const std::string name = topic->name;  // the topic is deleted with its last subscriber
     const Bytes shown = name;
-    call.services.pubsub.Unsubscribe(call.session, kind, name);
+    call.services.clients.pubsub.Unsubscribe(call.session, kind, name);
     Confirm(call, word, kind, &shown);
   }
   if (call.session.subscriptions && call.session.subscriptions->Count(kind) != 0) call.ContinueInNextTurn();
@@ -96,27 +98,27 @@ void UnsubscribeFromAll(Call& call, PubSubKind kind) {
 
 void UnsubscribeFrom(Call& call, PubSubKind kind) {
   const bool has_none = call.session.subscriptions == nullptr && !call.is_resumed;
-  if (has_none && call.services.dialect.traits.unsubscribing_needs_subscription) {
+  if (has_none && call.services.env.dialect.traits.unsubscribing_needs_subscription) {
     throw refusals::NotSubscribed(WordsOf(kind).unsubscribed);
   }
   if (call.args.AtEnd()) UnsubscribeFromAll(call, kind);
   for (Bytes name : call.args.Rest()) {
-    call.services.pubsub.Unsubscribe(call.session, kind, name);
+    call.services.clients.pubsub.Unsubscribe(call.session, kind, name);
     Confirm(call, WordsOf(kind).unsubscribed, kind, &name);
   }
-  call.services.executor.KeepMessages(call.session);
+  call.services.execution.executor.KeepMessages(call.session);
 }
 
 void WriteNames(Call& call, PubSubKind kind) {
   const Bytes pattern = call.args.AtEnd() ? Bytes() : call.args.Rest()[0];
-  call.reply.BulkArray(call.services.pubsub.Names(kind, call.args.AtEnd() ? nullptr : &pattern));
+  call.reply.BulkArray(call.services.clients.pubsub.Names(kind, call.args.AtEnd() ? nullptr : &pattern));
 }
 
 void WriteSubscriberCounts(Call& call, PubSubKind kind) {
   call.reply.Array(2 * call.args.Left());
   for (Bytes name : call.args.Rest()) {
     call.reply.Bulk(name);
-    call.reply.Integer(static_cast<int64_t>(call.services.pubsub.SubscriberCount(kind, name)));
+    call.reply.Integer(static_cast<int64_t>(call.services.clients.pubsub.SubscriberCount(kind, name)));
   }
 }
 
@@ -155,7 +157,7 @@ struct Publish {
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
     if (Sentinel* sentinel = call.services.sentinel.sentinel()) return Receive(call, *sentinel, channel, message);
-    call.reply.Integer(static_cast<int64_t>(call.services.pubsub.Publish(channel, message)));
+    call.reply.Integer(static_cast<int64_t>(call.services.clients.pubsub.Publish(channel, message)));
     Spread(call, PacketType::kPublish, channel, message);
   }
 
@@ -182,7 +184,7 @@ struct PubSubChannels {
 
   // Redis: too many arguments give the error of the container command.
   static void ExpectAtMostOne(Call& call) {
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "pubsub", call.args[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, "pubsub", call.args[1]);
   }
 };
 
@@ -210,7 +212,7 @@ struct PubSubNumPat {
                                        .group = CommandGroup::kPubSub,
                                        .flags = kLooking};
   static void Run(Call& call) {
-    call.reply.Integer(static_cast<int64_t>(call.services.pubsub.TopicCount(PubSubKind::kPattern)));
+    call.reply.Integer(static_cast<int64_t>(call.services.clients.pubsub.TopicCount(PubSubKind::kPattern)));
   }
 };
 
@@ -269,7 +271,7 @@ struct SPublish {
                                        .channels = ChannelArguments::kFirst};
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
-    call.reply.Integer(static_cast<int64_t>(call.services.pubsub.PublishToShard(channel, message)));
+    call.reply.Integer(static_cast<int64_t>(call.services.clients.pubsub.PublishToShard(channel, message)));
     Spread(call, PacketType::kPublishShard, channel, message);
   }
 };

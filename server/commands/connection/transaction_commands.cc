@@ -4,9 +4,11 @@
 // command of another client runs between them, and replicas and the append-only file get all of their effects or none.
 #include "base/refusal.h"
 #include "server/clients/acl/permissions.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/watched_keys.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/gate_rules.h"
 #include "server/execution/services.h"
@@ -59,14 +61,15 @@ struct Exec {
     if (!call.session.InTransaction()) throw Refusal{refusals::kExecWithoutMulti};
     const Transaction& transaction = *call.session.transaction;
     const bool broken = transaction.Broken();
-    const bool stale = transaction.Stale() || call.services.watched_keys.SawExpiry(call.session, call.now_ms);
-    call.services.watched_keys.Forget(call.session);  // the queued commands need not check the watches of this session
+    const bool stale = transaction.Stale() || call.services.clients.watched_keys.SawExpiry(call.session, call.now_ms);
+    call.services.clients.watched_keys.Forget(
+        call.session);  // the queued commands need not check the watches of this session
     if (!broken && !stale) {
       RunAll(call, transaction);
     } else if (!broken) {
       call.reply.NullArray();
     }
-    EndTransaction(call.services.watched_keys, call.session);
+    EndTransaction(call.services.clients.watched_keys, call.session);
     if (broken) throw Refusal{refusals::kExecBroken};
   }
 
@@ -74,24 +77,24 @@ struct Exec {
   // Handles a command that is no longer allowed, because the ACL rules have changed since it was queued.
   static void Deny(Call& call, const Command& command, std::span<const Bytes> words, AclDenial denial) {
     const std::string text = LateDenialText(denial);
-    call.services.executor.RefuseWithin(call.session, &command, words, text);
+    call.services.execution.executor.RefuseWithin(call.session, &command, words, text);
     const size_t reply_start = call.session.out.Size();
     call.reply.Error(text);
-    call.services.executor.SettleReply(call.session, reply_start);
+    call.services.execution.executor.SettleReply(call.session, reply_start);
   }
   static void RunAll(Call& call, const Transaction& transaction) {
     const size_t reply_start = call.session.out.Size();
     call.reply.Array(transaction.Size());
-    call.services.executor.SettleReply(call.session, reply_start);
+    call.services.execution.executor.SettleReply(call.session, reply_start);
     call.effect.Replace();
     // EXEC repeats only the permission check; the other gates were passed when the command was queued.
     static_assert(Applies(Gate::kPermissions, RequestPath::kQueued));
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       AclRequest request(command, words);
-      const auto verdict = call.services.permissions.Check(call.session, request, AclLogEntry::Context::kMulti);
+      const auto verdict = call.services.clients.permissions.Check(call.session, request, AclLogEntry::Context::kMulti);
       if (!verdict.IsAllowed()) return Deny(call, command, words, verdict.denial);
-      if (call.services.executor.AnswersWithFault(call.session, command, words)) return;
-      call.services.executor.ExecuteWithin(call.unit, call.session, command, words);
+      if (call.services.execution.executor.AnswersWithFault(call.session, command, words)) return;
+      call.services.execution.executor.ExecuteWithin(call.unit, call.session, command, words);
     });
   }
 };
@@ -106,7 +109,7 @@ struct Discard {
                                        .transaction = TransactionRole::kLeaves};
   static void Run(Call& call) {
     if (!call.session.InTransaction()) throw Refusal{refusals::kDiscardWithoutMulti};
-    EndTransaction(call.services.watched_keys, call.session);
+    EndTransaction(call.services.clients.watched_keys, call.session);
     call.reply.Ok();
   }
 };
@@ -124,7 +127,7 @@ struct Watch {
     if (call.session.InTransaction()) throw Refusal{refusals::kWatchInMulti};
     const bool lost_already = call.session.transaction != nullptr && call.session.transaction->Stale();
     for (Bytes key : call.args.Rest()) {
-      if (!lost_already) call.services.watched_keys.Watch(call.session, key, call.now_ms);
+      if (!lost_already) call.services.clients.watched_keys.Watch(call.session, key, call.now_ms);
     }
     call.reply.Ok();
   }
@@ -138,7 +141,7 @@ struct Unwatch {
                                        .group = CommandGroup::kTransactions,
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy};
   static void Run(Call& call) {
-    call.services.watched_keys.Forget(call.session);
+    call.services.clients.watched_keys.Forget(call.session);
     if (call.session.transaction != nullptr) call.session.transaction->MakeFresh();
     call.reply.Ok();
   }

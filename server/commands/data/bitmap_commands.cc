@@ -149,7 +149,7 @@ struct BitCount {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     std::optional<RangeWords> words;
-    if (call.services.dialect.traits.checks_bit_ranges_first) words = TakeWords(call);
+    if (call.services.env.dialect.traits.checks_bit_ranges_first) words = TakeWords(call);
     const Entry* entry = call.db.ReadString(key);
     if (entry == nullptr) return call.reply.Integer(0);  // Redis 7.2: without checking the other arguments
     if (!words) words = TakeWords(call);
@@ -159,7 +159,7 @@ struct BitCount {
  private:
   static RangeWords TakeWords(Call& call) {
     Args& args = call.args;
-    const DialectTraits& traits = call.services.dialect.traits;
+    const DialectTraits& traits = call.services.env.dialect.traits;
     if (args.AtEnd()) return {};
     const bool is_open = args.Left() == 1 && traits.bitcount_takes_start_alone;
     if (!is_open && args.Left() != 2 && args.Left() != 3) throw Refusal{refusals::kSyntax};
@@ -191,7 +191,7 @@ struct BitPos {
     auto [key, bit] = call.args.Take<Bytes, int64_t>();
     if (bit != 0 && bit != 1) throw Refusal{refusals::kBitWanted};
     std::optional<RangeWords> words;
-    if (call.services.dialect.traits.checks_bit_ranges_first) words = TakeWords(call.args);
+    if (call.services.env.dialect.traits.checks_bit_ranges_first) words = TakeWords(call.args);
     const Entry* entry = call.db.ReadString(key);
     if (entry == nullptr)
       return call.reply.Integer(bit == 0 ? 0 : -1);  // Redis 7.2: without checking the other arguments

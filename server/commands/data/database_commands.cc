@@ -7,10 +7,12 @@
 #include "server/commands/db_index.h"
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/lazy_free.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/storage/snapshots.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -35,12 +37,12 @@ struct DbSize {
                                        .categories = kAclKeyspace,
                                        .tips = "request_policy:all_shards response_policy:agg_sum"};
   static void Run(Call& call) {
-    call.reply.Integer(static_cast<int64_t>(call.services.keyspace.VisibleSize(call.db.Index())));
+    call.reply.Integer(static_cast<int64_t>(call.services.data.dataset.keyspace.VisibleSize(call.db.Index())));
   }
 };
 
 void Flush(Call& call, std::span<const int> dbs, FreeMode mode) {
-  for (Database& content : call.db.Flush(dbs)) call.services.lazy_free.Free(std::move(content), mode);
+  for (Database& content : call.db.Flush(dbs)) call.services.data.lazy_free.Free(std::move(content), mode);
   // With SYNC the caller expects the memory to be free afterwards.
   if (mode == FreeMode::kNow) PurgeAllocator();
 }
@@ -72,10 +74,10 @@ struct FlushAll {
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
     const FreeMode mode = TakeFlushMode(call, refusals::kSyntax);
-    std::vector<int> all(static_cast<size_t>(call.services.keyspace.Count()));
+    std::vector<int> all(static_cast<size_t>(call.services.data.dataset.keyspace.Count()));
     std::iota(all.begin(), all.end(), 0);
     Flush(call, all, mode);
-    call.services.snapshots.Flushed();
+    call.services.storage.snapshots.Flushed();
     call.reply.Ok();
   }
 };
@@ -90,7 +92,7 @@ struct SwapDb {
       .flags = kWrite | kFast,
       .categories = kAclKeyspace | kAclDangerous};
   static void Run(Call& call) {
-    if (call.services.settings.cluster_enabled) throw refusals::NotInCluster("SWAPDB");
+    if (call.services.env.settings.cluster_enabled) throw refusals::NotInCluster("SWAPDB");
     auto [first, second] = call.args.Take<Bytes, Bytes>();
     const int one = DbNumber(first, refusals::kInvalidFirstDb, refusals::kInvalidFirstDb);
     const int other = DbNumber(second, refusals::kInvalidSecondDb, refusals::kInvalidSecondDb);

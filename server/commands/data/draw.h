@@ -5,6 +5,7 @@
 
 #include "base/refusal.h"
 #include "server/clients/client_limits.h"
+#include "server/clients/client_subsystem.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 
@@ -46,7 +47,7 @@ inline void DrawLimit::Check() {
   // A script's session has no output limit, and must stay open for the next script. Output that is not sent has no
   // limit either.
   const bool is_limited = !call_.session.IsScript() && !call_.session.replies.IsSilent();
-  const bool is_closed = is_limited && call_.services.limits.CheckOutput(call_.session, call_.now_ms);
+  const bool is_closed = is_limited && call_.services.clients.limits.CheckOutput(call_.session, call_.now_ms);
   if (is_closed || held - start_ > kMostBytes) throw Refusal{refusals::kReplyTooLong};
 }
 

@@ -10,6 +10,7 @@
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/unit.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
@@ -43,7 +44,7 @@ struct Dump {
   static void Run(Call& call) {
     const Entry* entry = call.db.Read(call.args.Next());
     if (entry == nullptr) return call.reply.Null();
-    call.reply.Bulk(DumpPayload(*entry, CompressionOf(call.services.settings)));
+    call.reply.Bulk(DumpPayload(*entry, CompressionOf(call.services.env.settings)));
   }
 };
 
@@ -91,7 +92,7 @@ RestoreOptions ParseRestoreOptions(Args& args) {
 
 // Redis: ignores an option that does not fit the eviction policy.
 uint32_t AccessOf(Call& call, const RestoreOptions& options) {
-  const KeyUsage& access = call.services.data.usage;
+  const KeyUsage& access = call.services.data.dataset.usage;
   if (access.IsLfu() && options.frequency)
     return KeyUsage::OfFrequency(static_cast<uint32_t>(*options.frequency), call.now_ms);
   if (!access.IsLfu() && options.idle_seconds) return KeyUsage::OfIdle(*options.idle_seconds, call.now_ms);
@@ -103,12 +104,12 @@ EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
   if (!value) throw Refusal{refusals::kPayloadChecksum};
   RdbInput input(*value);
   const uint8_t type = input.Byte();
-  if (call.services.settings.sanitize_dump_payload != SanitizeDumpPayload::kNever && IsPackedRdbType(type))
-    ++call.services.stats.payload_sanitizations;
-  auto entry = ReadRdbValue(input, type, {key, access, call.services.data.limits, call.db.Data().hash_key()});
+  if (call.services.env.settings.sanitize_dump_payload != SanitizeDumpPayload::kNever && IsPackedRdbType(type))
+    ++call.services.env.stats.payload_sanitizations;
+  auto entry = ReadRdbValue(input, type, {key, access, call.services.data.dataset.limits, call.db.Data().hash_key()});
   if (!entry) {
-    call.services.log.Verbose("Internal error in RDB reading offset 0 of a payload of " + call.command.full_name +
-                              " -> " + entry.error().why);
+    call.services.env.log.Verbose("Internal error in RDB reading offset 0 of a payload of " + call.command.full_name +
+                                  " -> " + entry.error().why);
     throw Refusal{refusals::kPayloadFormat};
   }
   return std::move(entry).value();
@@ -126,7 +127,8 @@ void RestoreExpired(Call& call, KeyEdit& replaced) {
   if (!replaced) return;
   FreeReplaced(call, replaced.Take());
   replaced.Touched("del");
-  call.effect.Replace(call.services.settings.lazyfree_lazy_server_del ? Bytes("UNLINK") : Bytes("DEL"), replaced.Key());
+  call.effect.Replace(call.services.env.settings.lazyfree_lazy_server_del ? Bytes("UNLINK") : Bytes("DEL"),
+                      replaced.Key());
 }
 
 // Propagates the RESTORE with its options and an absolute deadline.

@@ -12,7 +12,7 @@ namespace respite::refusals {
 
 inline Refusal InvalidExpireOf(const Call& call) {
   const std::string& name = call.command.full_name;
-  if (call.services.dialect.traits.expire_errors_quote_commands) return InvalidExpire(name);
+  if (call.services.env.dialect.traits.expire_errors_quote_commands) return InvalidExpire(name);
   return {"ERR invalid expire time in " + name};
 }
 

@@ -45,7 +45,7 @@ Hll HllOf(const Entry& string) {
 // Returns the bytes for writing.
 std::span<char> GrowToText(KeyEdit& hll) { return hll.Grow(hll->TextSize()); }
 
-size_t SparseMaxBytes(const Call& call) { return call.services.settings.hll_sparse_max_bytes; }
+size_t SparseMaxBytes(const Call& call) { return call.services.env.settings.hll_sparse_max_bytes; }
 
 void MakeDense(KeyEdit& edit) {
   const auto dense = HllOf(*edit).Dense();

@@ -9,6 +9,7 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/lazy_free.h"
 #include "server/dataset/unit.h"
 #include "server/dataset/value_names.h"
@@ -41,7 +42,7 @@ void DeleteKeys(Call& call, FreeMode mode) {
   ForEachKey(call, [&](Bytes key) {
     KeyEdit edit = call.db.Open(key);
     if (!edit) return;
-    call.services.lazy_free.Free(edit.Take(), mode);
+    call.services.data.lazy_free.Free(edit.Take(), mode);
     edit.Touched("del");
     ++deleted;
   });
@@ -58,7 +59,7 @@ struct Del {
       .flags = kWrite,
       .keys = {KeyRange(1, -1, 1, kKeyRM | kKeyDelete)},
       .tips = "request_policy:multi_shard response_policy:agg_sum"};
-  static void Run(Call& call) { DeleteKeys(call, FreeLaterIf(call.services.settings.lazyfree_lazy_user_del)); }
+  static void Run(Call& call) { DeleteKeys(call, FreeLaterIf(call.services.env.settings.lazyfree_lazy_user_del)); }
 };
 
 struct Unlink {
@@ -252,7 +253,9 @@ struct Copy {
 
 // === Key searches
 
-bool IsHiddenEntry(const Call& call, const Entry& entry) { return call.services.keyspace.hidden().HasKey(entry.Key()); }
+bool IsHiddenEntry(const Call& call, const Entry& entry) {
+  return call.services.data.dataset.keyspace.hidden().HasKey(entry.Key());
+}
 
 struct Keys {
   static constexpr CommandSpec spec = {.syntax = "KEYS pattern:pattern",
@@ -326,7 +329,7 @@ struct Scan {
       .tips = "nondeterministic_output request_policy:special response_policy:special"};
   static void Run(Call& call) {
     const uint64_t cursor = ParseCursor(call, call.args.Next());
-    const bool knows_types = call.services.dialect.traits.scan_refuses_unknown_types;
+    const bool knows_types = call.services.env.dialect.traits.scan_refuses_unknown_types;
     const ScanOptions options = ParseScanOptions(call.args, knows_types ? ScanOf::kKeysOfKnownTypes : ScanOf::kKeys);
     std::vector<const Entry*> met;
     const uint64_t next =
@@ -369,7 +372,7 @@ struct ObjectEncoding {
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
-    if (entry != nullptr) call.reply.Bulk(EncodingNameIn(call.services.dialect.traits, *entry));
+    if (entry != nullptr) call.reply.Bulk(EncodingNameIn(call.services.env.dialect.traits, *entry));
   }
 };
 
@@ -385,8 +388,8 @@ struct ObjectFreq {
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
     if (entry == nullptr) return;
-    if (!call.services.data.usage.IsLfu()) throw Refusal{refusals::kFrequencyWithoutLfu};
-    call.reply.Integer(call.services.data.usage.Frequency(entry->Access(), call.now_ms));
+    if (!call.services.data.dataset.usage.IsLfu()) throw Refusal{refusals::kFrequencyWithoutLfu};
+    call.reply.Integer(call.services.data.dataset.usage.Frequency(entry->Access(), call.now_ms));
   }
 };
 
@@ -402,7 +405,7 @@ struct ObjectIdleTime {
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
     if (entry == nullptr) return;
-    if (call.services.data.usage.IsLfu()) throw Refusal{refusals::kIdleTimeUnderLfu};
+    if (call.services.data.dataset.usage.IsLfu()) throw Refusal{refusals::kIdleTimeUnderLfu};
     call.reply.Integer(KeyUsage::IdleSeconds(entry->Access(), call.now_ms));
   }
 };
@@ -419,7 +422,7 @@ struct ObjectRefCount {
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
     if (entry == nullptr) return;
-    call.reply.Integer(ReferenceCount(*entry, call.services.settings));
+    call.reply.Integer(ReferenceCount(*entry, call.services.env.settings));
   }
 };
 

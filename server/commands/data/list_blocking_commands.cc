@@ -3,6 +3,7 @@
 #include "server/commands/families.h"
 #include "server/commands/timeout.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 
@@ -79,7 +80,7 @@ struct Route {
 bool MoveOrWait(Call& call, const Route& route, int64_t timeout_ms) {
   Edit<List> source = call.db.Open<List>(route.source);
   if (source) return MoveElement(call, source, route.from, route.target, route.to), true;
-  if (call.services.executor.MayWait()) {
+  if (call.services.execution.executor.MayWait()) {
     call.Wait({.keys = {&route.source, 1}, .type = ValueType::kList, .timeout_ms = timeout_ms});
   } else {
     call.reply.Null();  // Redis: not the null array of a timeout

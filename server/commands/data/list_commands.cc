@@ -371,7 +371,7 @@ struct LRem {
   static void Run(Call& call) {
     auto [key, count, element] = call.args.Take<Bytes, int64_t, Bytes>();
     const bool is_least = count == std::numeric_limits<int64_t>::min();
-    if (is_least && !call.services.dialect.traits.lrem_takes_any_count) throw Refusal{refusals::kNotLong};
+    if (is_least && !call.services.env.dialect.traits.lrem_takes_any_count) throw Refusal{refusals::kNotLong};
     Edit<List> list = call.db.Open<List>(key);
     if (!list) return call.reply.Integer(0);
     const auto magnitude = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);

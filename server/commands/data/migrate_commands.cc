@@ -13,6 +13,7 @@
 #include "server/commands/families.h"
 #include "server/config/settings.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/migration/migrate_link.h"
@@ -104,14 +105,14 @@ std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
 
 // Captures the current values.
 MigrateProtocol TalkAbout(Call& call, const MigrateOptions& options, const std::vector<Bytes>& keys) {
-  const auto target =
-      call.services.settings.cluster_enabled ? MigrateProtocol::Target::kClusterNode : MigrateProtocol::Target::kServer;
+  const auto target = call.services.env.settings.cluster_enabled ? MigrateProtocol::Target::kClusterNode
+                                                                 : MigrateProtocol::Target::kServer;
   MigrateProtocol talk(std::vector<std::string>(options.auth.begin(), options.auth.end()), options.db, target);
   const auto existing = options.replaces ? MigrateProtocol::Existing::kReplaced : MigrateProtocol::Existing::kRefused;
   for (Bytes key : keys) {
     const Entry* entry = call.db.Peek(key);
     const int64_t ttl_ms = entry->Deadline() == kNoDeadline ? 0 : entry->Deadline() - call.now_ms;
-    talk.AddKey(key, ttl_ms, DumpPayload(*entry, CompressionOf(call.services.settings)), existing);
+    talk.AddKey(key, ttl_ms, DumpPayload(*entry, CompressionOf(call.services.env.settings)), existing);
   }
   return talk;
 }
@@ -139,10 +140,10 @@ MigrateTrouble TroubleOf(ConnectTrouble trouble) {
 // Tries a second connection if the first one breaks before any key was acknowledged, because a cached connection may
 // have been closed by the target.
 MigrateTrouble TalkBlocking(Call& call, const MigrateOptions& options, MigrateProtocol& talk) {
-  MigrateLinks& links = call.services.migrate_links;
-  const Tls* tls = call.services.settings.tls_cluster ? &call.services.tls : nullptr;
+  MigrateLinks& links = call.services.migrations.blocking_links();
+  const Tls* tls = call.services.env.settings.tls_cluster ? &call.services.tls : nullptr;
   for (int attempt = 0;; ++attempt) {
-    auto link = links.Get(options.host, options.port, tls, options.timeout_ms, call.services.clock.MonotonicMs());
+    auto link = links.Get(options.host, options.port, tls, options.timeout_ms, call.services.env.clock.MonotonicMs());
     if (!link) return TroubleOf(link.error());
     const MigrateTrouble trouble = TryTalk(talk, *link.value(), options.timeout_ms);
     if (trouble == MigrateTrouble::kNone) return trouble;
@@ -176,7 +177,7 @@ const char* RefusalFor(MigrateTrouble trouble) {
 
 // Replies with an error and keeps the changes: the keys that have arrived stay moved.
 void ReplyFailure(Call& call, const Refusal& failure) {
-  call.services.stats.CountError(failure.text);
+  call.services.env.stats.CountError(failure.text);
   call.reply.Error(failure.text);
   call.failed = true;
 }
@@ -193,7 +194,7 @@ void MoveWhileOthersAreServed(Call& call, const MigrateOptions& options, Migrate
   call.services.migrations.Start(call.session, call.command,
                                  {.host = std::string(options.host),
                                   .port = std::string(options.port),
-                                  .encrypts = call.services.settings.tls_cluster,
+                                  .encrypts = call.services.env.settings.tls_cluster,
                                   .timeout_ms = options.timeout_ms,
                                   .copies = options.copies,
                                   .talk = std::move(talk)});
@@ -226,7 +227,7 @@ struct Migrate {
     const std::vector<Bytes> keys = KeysThatExist(call, options.keys);
     if (keys.empty()) return call.reply.Simple("NOKEY");
     MigrateProtocol talk = TalkAbout(call, options, keys);
-    const bool blocks = !call.services.executor.MayWait() || !call.services.migrations.CanStart();
+    const bool blocks = !call.services.execution.executor.MayWait() || !call.services.migrations.CanStart();
     if (!blocks) return MoveWhileOthersAreServed(call, options, std::move(talk));
     Conclude(call, MoveBlocking(call, options, std::move(talk)));
   }

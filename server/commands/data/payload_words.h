@@ -19,7 +19,7 @@ inline RdbCompression CompressionOf(const Settings& settings) {
 }
 
 inline PayloadCheck ChecksOf(const Services& services) {
-  return services.debug.skip_payload_checksum ? PayloadCheck::kSkipChecksum : PayloadCheck::kChecksum;
+  return services.env.debug.skip_payload_checksum ? PayloadCheck::kSkipChecksum : PayloadCheck::kChecksum;
 }
 
 }  // namespace respite

@@ -4,6 +4,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/cluster/cluster_words.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/value_names.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
@@ -21,7 +22,7 @@ Refusal UnknownType(Bytes name) { return {"ERR unknown type name '" + std::strin
 }  // namespace refusals
 
 uint64_t ParseCursor(const Call& call, Bytes word) {
-  if (word.starts_with('-') && !call.services.dialect.traits.cursors_may_be_negative) {
+  if (word.starts_with('-') && !call.services.env.dialect.traits.cursors_may_be_negative) {
     throw Refusal{refusals::kInvalidCursor};
   }
   return ParseCursor(word);
@@ -60,7 +61,7 @@ void TakeSlot(Args& args, ScanOptions& options) {
 }
 
 bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
-  if (!options.Matches(entry.Key()) || call.services.keyspace.hidden().HasKey(entry.Key())) return false;
+  if (!options.Matches(entry.Key()) || call.services.data.dataset.keyspace.hidden().HasKey(entry.Key())) return false;
   if (!options.by_type) return call.db.IsAlive(entry);
   // Redis: the type check counts as an access.
   return call.db.Examine(entry.Key()) != nullptr && entry.Type() == options.type;

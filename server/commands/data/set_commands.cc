@@ -209,7 +209,7 @@ void PopOneMember(Call& call, Bytes key) {
 }
 
 void PopAll(Call& call, Edit<Set>& set) {
-  const bool lazily = call.services.settings.lazyfree_lazy_server_del;
+  const bool lazily = call.services.env.settings.lazyfree_lazy_server_del;
   const size_t size = set->Size();
   ReplyMembers(call, *set);
   FreeReplaced(call, set.Take());

@@ -82,7 +82,7 @@ class SetOptionsParser {
 SetOptions ParseSetOptions(Call& call) {
   const SetOptions options = SetOptionsParser(call.args, &call.unit).ParseSet();
   const bool gets_and_tests = options.returns_old && options.condition == SetCondition::kIfAbsent;
-  if (gets_and_tests && !call.services.dialect.traits.set_nx_may_get) throw Refusal{refusals::kSyntax};
+  if (gets_and_tests && !call.services.env.dialect.traits.set_nx_may_get) throw Refusal{refusals::kSyntax};
   return options;
 }
 

@@ -92,13 +92,13 @@ SortRange SortRangeOf(const SortOptions& options, size_t size) {
 // Returns whether all keys that match the pattern are in the slot of the sorted key. `GET #` reads no key; Redis 7.4.0
 // and 7.4.1 refused it.
 bool StaysInSlot(const Call& call, const SortPattern& pattern) {
-  if (!call.services.dialect.traits.sort_looks_up_its_slot) return false;
+  if (!call.services.env.dialect.traits.sort_looks_up_its_slot) return false;
   return pattern.text() == "#" || PatternSlot(pattern.text()) == KeySlot(call.args.Words()[1]);
 }
 
 // In a cluster, keys of other slots may be on other nodes.
 void CheckSlots(const Call& call, const SortOptions& options) {
-  const DialectTraits& traits = call.services.dialect.traits;
+  const DialectTraits& traits = call.services.env.dialect.traits;
   const bool by_keys = options.by && options.by->HasStar();
   if (by_keys && !StaysInSlot(call, *options.by)) throw refusals::SortInCluster("BY", traits);
   const bool all_stay =
@@ -111,7 +111,7 @@ void CheckPatterns(const Call& call, const SortOptions& options) {
   if (call.unit.RepeatsRecord()) return;
   const bool by_keys = options.by && options.by->HasStar();
   if (!by_keys && options.get.empty()) return;
-  if (call.services.settings.cluster_enabled) CheckSlots(call, options);
+  if (call.services.env.settings.cluster_enabled) CheckSlots(call, options);
   if (call.session.user->IsUnlimited()) return;
   if (call.session.user->AllowsReadingAll(call.command, call.args.Words())) return;
   throw Refusal{by_keys ? refusals::kSortByDenied : refusals::kSortGetDenied};
@@ -224,7 +224,7 @@ std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<c
 // are views of them.
 std::vector<std::string> Collate(Call& call, std::vector<Bytes>& texts) {
   for (Bytes& text : texts) text = text.substr(0, text.find('\0'));
-  const Collation collation(call.services.settings.locale_collate);
+  const Collation collation(call.services.env.settings.locale_collate);
   std::vector<std::string> keys;
   if (collation.ByBytes()) return keys;
   keys.reserve(texts.size());

@@ -73,7 +73,7 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   if (options.condition == SetCondition::kIfPresent && !text) return Stored::kNo;
   if (compares && !HasText(text, options.expected)) return Stored::kNo;
   if (options.IsAbsolute() && call.HasPassed(deadline_ms) &&
-      call.services.dialect.traits.stores_nothing_with_a_past_deadline) {
+      call.services.env.dialect.traits.stores_nothing_with_a_past_deadline) {
     if (text) DeleteAsExpired(call, text);
     return Stored::kYes;
   }
@@ -459,7 +459,7 @@ LcsTable MakeLcsTable(const Call& call, Bytes a, Bytes b) {
   if (a.size() > LcsTable::kMaxBytes || b.size() > LcsTable::kMaxBytes) throw Refusal{refusals::kLcsTooLong};
   const auto bytes = LcsTable::TableBytes(a, b);
   if (!bytes) throw Refusal{refusals::kLcsNoMemory};
-  if (*bytes > static_cast<size_t>(call.services.settings.proto_max_bulk_len)) {
+  if (*bytes > static_cast<size_t>(call.services.env.settings.proto_max_bulk_len)) {
     throw Refusal{refusals::kLcsTableOverLimit};
   }
   auto table = LcsTable::Make(a, b);

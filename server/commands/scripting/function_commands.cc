@@ -13,9 +13,11 @@
 #include "server/commands/help.h"
 #include "server/commands/scripting/script_arguments.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/lazy_free.h"
 #include "server/dataset/lazy_free_thread.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/monitors.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
@@ -54,19 +56,20 @@ FunctionLibraries::Origin OriginOf(const Call& call) {
 // FCALL
 
 uint32_t FlagsOfFunction(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
-  const ScriptFunction* function = words.size() < 2 ? nullptr : services.function_libraries.FindFunction(words[1]);
+  const ScriptFunction* function =
+      words.size() < 2 ? nullptr : services.execution.function_libraries.FindFunction(words[1]);
   return function == nullptr ? flags : FlagsForScript(flags, function->flags);
 }
 
 void RunFunction(Call& call, Access access) {
   const Services& services = call.services;
-  services.monitors.ShowBegun(call.session, call.args.Words());  // before the commands of the function
-  const ScriptFunction* function = services.function_libraries.FindFunction(call.args.Next());
+  services.execution.monitors.ShowBegun(call.session, call.args.Words());  // before the commands of the function
+  const ScriptFunction* function = services.execution.function_libraries.FindFunction(call.args.Next());
   if (function == nullptr) throw Refusal{refusals::kNoFunction};
   const ScriptArguments arguments = ScriptArguments::Take(call.args, refusals::kBadKeyCount);
-  services.scripts.Run(
+  services.execution.scripts.Run(
       call,
-      {.engine = services.function_libraries.engine(),
+      {.engine = services.execution.function_libraries.engine(),
        .kind = ScriptRunner::Kind::kFunction,
        .flags = function->flags,
        .access = access,
@@ -112,7 +115,7 @@ struct FunctionDelete {
                                        .flags = kWrite | kNoScript,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
-    if (!call.services.function_libraries.Delete(call.args.Next())) throw Refusal{refusals::kNoLibrary};
+    if (!call.services.execution.function_libraries.Delete(call.args.Next())) throw Refusal{refusals::kNoLibrary};
     call.unit.Count(1);
     call.reply.Ok();
   }
@@ -127,8 +130,9 @@ struct FunctionDump {
                                        .flags = kNoScript};
   static void Run(Call& call) {
     std::vector<Bytes> codes;
-    for (const auto& [name, library] : call.services.function_libraries.All()) codes.emplace_back(library->code);
-    call.reply.Bulk(FunctionPayload(codes, CompressionOf(call.services.settings)));
+    for (const auto& [name, library] : call.services.execution.function_libraries.All())
+      codes.emplace_back(library->code);
+    call.reply.Bulk(FunctionPayload(codes, CompressionOf(call.services.env.settings)));
   }
 };
 
@@ -141,11 +145,12 @@ struct FunctionFlush {
                                        .flags = kWrite | kNoScript,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, "function", call.args[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, "function", call.args[1]);
     const FreeMode mode = TakeFlushMode(call, refusals::kFunctionFlushMode);
-    FunctionLibraries::Contents contents = call.services.function_libraries.Take();
+    FunctionLibraries::Contents contents = call.services.execution.function_libraries.Take();
     const size_t functions = contents.loaded.functions.size();
-    if (mode == FreeMode::kLater && functions > 0) call.services.lazy_free_thread.Free(std::move(contents), functions);
+    if (mode == FreeMode::kLater && functions > 0)
+      call.services.data.lazy_free_thread.Free(std::move(contents), functions);
     call.unit.Count(1);
     call.reply.Ok();
   }
@@ -183,7 +188,7 @@ struct FunctionKill {
                                        .flags = kNoScript | kAllowBusy,
                                        .tips = "request_policy:all_shards response_policy:one_succeeded"};
   static void Run(Call& call) {
-    call.services.scripts.Kill(ScriptRunner::Kind::kFunction);
+    call.services.execution.scripts.Kill(ScriptRunner::Kind::kFunction);
     call.reply.Ok();
   }
 };
@@ -251,7 +256,7 @@ struct FunctionList {
   static void Run(Call& call) {
     const FunctionListOptions options = ParseListOptions(call.args);
     std::vector<const FunctionLibrary*> shown;
-    for (const auto& [name, library] : call.services.function_libraries.All()) {
+    for (const auto& [name, library] : call.services.execution.function_libraries.All()) {
       if (options.Shows(name)) shown.push_back(library.get());
     }
     call.reply.Array(shown.size());
@@ -273,7 +278,7 @@ struct FunctionLoad {
       if (!call.args.TakeToken("REPLACE")) throw refusals::UnknownLoadOption(call.args.Next());
       on_existing = OnExisting::kReplace;
     }
-    const auto library = call.services.function_libraries.Load(call.args.Next(), on_existing, OriginOf(call));
+    const auto library = call.services.execution.function_libraries.Load(call.args.Next(), on_existing, OriginOf(call));
     if (!library) throw Refusal{"ERR " + library.error()};
     call.unit.Count(1);
     call.reply.Bulk(library.value()->name);
@@ -308,14 +313,14 @@ struct FunctionRestore {
                                        .flags = kWrite | kDenyOom | kNoScript,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
-    if (call.args.Left() > 2) throw refusals::SubcommandSyntax(call.services.dialect, "function", call.args[1]);
+    if (call.args.Left() > 2) throw refusals::SubcommandSyntax(call.services.env.dialect, "function", call.args[1]);
     const Bytes payload = call.args.Next();
     const RestorePolicy policy = TakePolicy(call.args);
     const std::optional<Bytes> libraries = CheckedPayload(payload, ChecksOf(call.services));
     if (!libraries) throw Refusal{refusals::kPayloadChecksum};
     const auto codes = ReadFunctionPayload(*libraries);
     if (!codes) throw Refusal{PayloadErrorText(codes.error())};
-    const Result<Done> restored = call.services.function_libraries.Restore(
+    const Result<Done> restored = call.services.execution.function_libraries.Restore(
         codes.value(), policy, FunctionLibraries::TimeLimit::kTogether, OriginOf(call));
     if (!restored) throw Refusal{"ERR " + restored.error()};
     call.unit.Count(1);
@@ -344,9 +349,9 @@ struct FunctionStats {
       .flags = kNoScript | kAllowBusy,
       .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
   static void Run(Call& call) {
-    const ScriptRunner& scripts = call.services.scripts;
+    const ScriptRunner& scripts = call.services.execution.scripts;
     if (scripts.IsRunning() && scripts.RunningKind() != ScriptRunner::Kind::kFunction) throw scripts.BusyRefusal();
-    const FunctionLibraries& libraries = call.services.function_libraries;
+    const FunctionLibraries& libraries = call.services.execution.function_libraries;
     call.reply.Map(2);
     call.reply.Bulk("running_script");
     WriteRunning(call.reply, scripts);

@@ -6,9 +6,11 @@
 #include "server/commands/flush_mode.h"
 #include "server/commands/help.h"
 #include "server/commands/scripting/script_arguments.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/lazy_free.h"
 #include "server/dataset/lazy_free_thread.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/monitors.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
@@ -33,28 +35,29 @@ using Access = ScriptRunner::Access;
 // Returns the flags that the script declares. Parses its first line if the script is not cached yet.
 uint32_t FlagsOfText(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
   if (words.size() < 2) return flags;
-  if (const Script* known = services.script_cache.FindText(words[1])) return FlagsForScript(flags, known->flags);
-  if (!services.dialect.traits.scripts_have_headers) return FlagsForScript(flags, kScriptUndeclared);
+  if (const Script* known = services.execution.script_cache.FindText(words[1]))
+    return FlagsForScript(flags, known->flags);
+  if (!services.env.dialect.traits.scripts_have_headers) return FlagsForScript(flags, kScriptUndeclared);
   const Result<ScriptHeader> header = ReadScriptHeader(words[1]);
   return header ? FlagsForScript(flags, header.value().flags) : flags;
 }
 
 uint32_t FlagsOfSha(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
-  const Script* known = words.size() < 2 ? nullptr : services.script_cache.FindSha(words[1]);
+  const Script* known = words.size() < 2 ? nullptr : services.execution.script_cache.FindSha(words[1]);
   return known == nullptr ? flags : FlagsForScript(flags, known->flags);
 }
 
 const Script& Compiled(Call& call, Bytes body) {
-  ScriptCache& cache = call.services.script_cache;
+  ScriptCache& cache = call.services.execution.script_cache;
   if (const Script* known = cache.FindText(body)) return *known;
-  const auto script = call.services.scripts.RunCompiler(call, [&] { return cache.Add(body); });
+  const auto script = call.services.execution.scripts.RunCompiler(call, [&] { return cache.Add(body); });
   if (!script) throw Refusal{"ERR " + script.error()};
   return *script.value();
 }
 
 const Script& Known(Call& call, Bytes sha) {
-  const Script* script = call.services.script_cache.FindSha(sha);
-  if (script == nullptr) throw Refusal{std::string(call.services.dialect.traits.no_script)};
+  const Script* script = call.services.execution.script_cache.FindSha(sha);
+  if (script == nullptr) throw Refusal{std::string(call.services.env.dialect.traits.no_script)};
   return *script;
 }
 
@@ -62,12 +65,12 @@ using FindScript = const Script& (*)(Call& call, Bytes name);
 
 void RunScript(Call& call, FindScript find, Access access) {
   const Services& services = call.services;
-  services.monitors.ShowBegun(call.session, call.args.Words());  // before the commands of the script
+  services.execution.monitors.ShowBegun(call.session, call.args.Words());  // before the commands of the script
   const Bytes name = call.args.Next();
   const ScriptArguments arguments = ScriptArguments::Take(call.args);
   const Script& script = find(call, name);
-  services.scripts.Run(
-      call, {.engine = services.script_cache.engine(),
+  services.execution.scripts.Run(
+      call, {.engine = services.execution.script_cache.engine(),
              .kind = ScriptRunner::Kind::kScript,
              .flags = script.flags,
              .access = access,
@@ -150,7 +153,7 @@ struct ScriptExists {
   static void Run(Call& call) {
     call.reply.Array(call.args.Left());
     for (Bytes sha : call.args.Rest()) {
-      call.reply.Integer(call.services.script_cache.FindSha(sha) == nullptr ? 0 : 1);
+      call.reply.Integer(call.services.execution.script_cache.FindSha(sha) == nullptr ? 0 : 1);
     }
   }
 };
@@ -165,9 +168,9 @@ struct ScriptFlush {
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
     const FreeMode mode = TakeFlushMode(call, refusals::kScriptFlushMode);
-    ScriptCache::Contents contents = call.services.script_cache.Take();
+    ScriptCache::Contents contents = call.services.execution.script_cache.Take();
     const size_t scripts = contents.by_sha.size();
-    if (mode == FreeMode::kLater && scripts > 0) call.services.lazy_free_thread.Free(std::move(contents), scripts);
+    if (mode == FreeMode::kLater && scripts > 0) call.services.data.lazy_free_thread.Free(std::move(contents), scripts);
     call.reply.Ok();
   }
 };
@@ -198,7 +201,7 @@ struct ScriptKill {
                                        .flags = kNoScript | kAllowBusy,
                                        .tips = "request_policy:all_shards response_policy:one_succeeded"};
   static void Run(Call& call) {
-    call.services.scripts.Kill(ScriptRunner::Kind::kScript);
+    call.services.execution.scripts.Kill(ScriptRunner::Kind::kScript);
     call.reply.Ok();
   }
 };
@@ -222,7 +225,7 @@ struct ScriptShow {
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript};
   static void Run(Call& call) {
-    const Script* const script = call.services.script_cache.FindSha(call.args.Next());
+    const Script* const script = call.services.execution.script_cache.FindSha(call.args.Next());
     if (script == nullptr) throw Refusal{refusals::kNoSuchScript};
     call.reply.Bulk(script->body);
   }

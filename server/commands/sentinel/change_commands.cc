@@ -75,7 +75,7 @@ void SentinelReset::Run(Call& call) {
 
 void SentinelSimulateFailure::Run(Call& call) {
   SimulatedFailures& simulated = SentinelOf(call).state().simulated;
-  Logger& log = call.services.log;
+  Logger& log = call.services.env.log;
   simulated = {};
   while (!call.args.AtEnd()) {
     if (call.args.TakeToken("crash-after-election")) {
@@ -261,8 +261,8 @@ bool AcceptsSwitch(Bytes value) { return ParseYesOrNo(value).has_value(); }
 
 void SetLevel(Call& call, Bytes value) {
   const LogLevel level = *ParseLogLevel(value);
-  call.services.config.Adjust().loglevel = level;
-  call.services.log.SetLevel(level);
+  call.services.env.config.Adjust().loglevel = level;
+  call.services.env.log.SetLevel(level);
 }
 
 template <bool SentinelOptions::*option>
@@ -291,7 +291,7 @@ constexpr std::array kSentinelOptions = {
     TextOption<&SentinelOptions::user>(kUser),
     TextOption<&SentinelOptions::password>(kPassword),
     SentinelOption{"loglevel",
-                   [](const Call& call) { return std::string(LogLevelName(call.services.settings.loglevel)); },
+                   [](const Call& call) { return std::string(LogLevelName(call.services.env.settings.loglevel)); },
                    [](Bytes value) { return ParseLogLevel(value).has_value(); }, SetLevel}};
 
 void GetSentinelOptions(Call& call) {

@@ -26,7 +26,7 @@ constexpr char kGetKeysArguments[] = "ERR Invalid arguments specified for comman
 namespace {
 
 void ReplyInfoOfAll(Call& call) {
-  const std::span<const Command* const> commands = call.services.commands.Commands();
+  const std::span<const Command* const> commands = call.services.env.commands.Commands();
   call.reply.Array(commands.size());
   for (const Command* command : commands) WriteCommandInfo(call.reply, *command);
 }
@@ -40,7 +40,9 @@ struct CommandCount {
                                        .group = CommandGroup::kServer,
                                        .flags = kLoading | kStale,
                                        .categories = kAclConnection};
-  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.services.commands.Commands().size())); }
+  static void Run(Call& call) {
+    call.reply.Integer(static_cast<int64_t>(call.services.env.commands.Commands().size()));
+  }
 };
 
 struct CommandDocs {
@@ -66,7 +68,7 @@ struct CommandDocs {
  private:
   // Redis: skips unknown names.
   static std::vector<const Command*> Asked(Call& call) {
-    const CommandTable& table = call.services.commands;
+    const CommandTable& table = call.services.env.commands;
     if (call.args.AtEnd()) return {table.Commands().begin(), table.Commands().end()};
     std::vector<const Command*> asked;
     for (Bytes name : call.args.Rest())
@@ -90,7 +92,7 @@ struct CommandInfo {
     call.args.ExpectFewNames();
     call.reply.Array(call.args.Left());
     for (Bytes name : call.args.Rest()) {
-      const Command* command = call.services.commands.FindFull(name);
+      const Command* command = call.services.env.commands.FindFull(name);
       command ? WriteCommandInfo(call.reply, *command) : call.reply.Null();
     }
   }
@@ -132,7 +134,7 @@ struct CommandList {
   static void Run(Call& call) {
     const Filter filter = TakeFilter(call.args);
     std::vector<std::string_view> names;
-    call.services.commands.ForEach([&](const Command& command) {
+    call.services.env.commands.ForEach([&](const Command& command) {
       if (filter.Lets(command)) names.push_back(command.full_name);
     });
     call.reply.BulkArray(names);
@@ -163,7 +165,7 @@ enum class KeyDetail : uint8_t { kNames, kNamesAndFlags };
 
 // Does the checks of COMMAND GETKEYS that precede the search for keys.
 const CommandSpec& SpecOfRequest(const Call& call, std::span<const Bytes> request) {
-  const CommandTable& table = call.services.commands;
+  const CommandTable& table = call.services.env.commands;
   const Command* command = table.Find(request[0]);
   if (command && command->IsContainer() && request.size() > 1) command = table.FindSub(*command, request[1]);
   if (!command) throw Refusal{refusals::kGetKeysCommand};

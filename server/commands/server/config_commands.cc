@@ -7,6 +7,7 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/config/config.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/lazy_free_thread.h"
 #include "server/dataset/unit.h"
 #include "server/execution/call.h"
@@ -16,13 +17,14 @@
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 #include "server/storage/snapshots.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
 namespace {
 
 void LogNotes(const Services& services) {
-  for (const ConfigNote& note : services.config.TakeNotes()) services.log.Log(note.level, note.text);
+  for (const ConfigNote& note : services.env.config.TakeNotes()) services.env.log.Log(note.level, note.text);
 }
 
 struct ConfigGet {
@@ -36,7 +38,7 @@ struct ConfigGet {
   static void Run(Call& call) {
     call.args.ExpectFewNames();
     const std::vector<std::string> patterns(call.args.Rest().begin(), call.args.Rest().end());
-    const Config::NamesAndValues found = call.services.config.Get(patterns);
+    const Config::NamesAndValues found = call.services.env.config.Get(patterns);
     call.reply.Map(found.size());
     for (const auto& [name, value] : found) {
       call.reply.Bulk(name);
@@ -70,14 +72,14 @@ struct ConfigResetStat {
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
     const Services& services = call.services;
-    services.stats.Reset();
-    services.snapshots.ResetStats();
-    services.aof.ResetStats();
-    services.commands.ResetStats();
+    services.env.stats.Reset();
+    services.storage.snapshots.ResetStats();
+    services.storage.aof.ResetStats();
+    services.env.commands.ResetStats();
     if (SlotStats* const stats = services.cluster.slot_stats()) stats->Reset();
-    services.lazy_free_thread.ResetFreed();
+    services.data.lazy_free_thread.ResetFreed();
     // Keeps the number of unsaved changes.
-    services.keyspace_stats = {.dirty = services.keyspace_stats.dirty};
+    services.data.dataset.stats = {.dirty = services.data.dataset.stats.dirty};
     call.reply.Ok();
   }
 };
@@ -92,13 +94,14 @@ struct ConfigRewrite {
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
     try {
-      call.services.config.Rewrite(call.services.files, RewriteExtrasOf(call.services));
+      call.services.env.config.Rewrite(call.services.env.files, RewriteExtrasOf(call.services));
     } catch (const Refusal& refusal) {
       // Redis: does not log this for a server without a configuration file.
-      if (!call.services.config.file().empty()) call.services.log.Warning("CONFIG REWRITE failed: " + refusal.text);
+      if (!call.services.env.config.file().empty())
+        call.services.env.log.Warning("CONFIG REWRITE failed: " + refusal.text);
       throw;
     }
-    call.services.log.Notice("CONFIG REWRITE executed with success.");
+    call.services.env.log.Notice("CONFIG REWRITE executed with success.");
     call.reply.Ok();
   }
 };
@@ -118,7 +121,8 @@ struct ConfigSet {
     const Session& session = call.session;
     const bool local = session.addresses.IsLocal();
     try {
-      call.services.config.Set(pairs, {.connection_is_local = local, .is_loading = call.services.loading.Active()});
+      call.services.env.config.Set(
+          pairs, {.connection_is_local = local, .is_loading = call.services.storage.loading.Active()});
     } catch (const Refusal&) {
       LogNotes(call.services);
       throw;

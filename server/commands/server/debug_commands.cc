@@ -20,6 +20,7 @@
 #include "persistence/file_system.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/commands/cluster/debug_cluster.h"
 #include "server/commands/families.h"
@@ -29,10 +30,12 @@
 #include "server/config/named_traits.h"
 #include "server/config/settings.h"
 #include "server/dataset/capture.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/debug_text.h"
 #include "server/dataset/expiry.h"
 #include "server/dataset/unit.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/rewrite_extras.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
@@ -45,6 +48,7 @@
 #include "server/storage/loading.h"
 #include "server/storage/rdb_loader.h"
 #include "server/storage/snapshots.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -87,23 +91,24 @@ int64_t NextPositive(Args& args) {
 [[noreturn]] void Die(Call& call) {
   struct sigaction reporter {};
   sigaction(SIGABRT, nullptr, &reporter);
-  if (call.services.settings.use_exit_on_panic && reporter.sa_handler == SIG_DFL) std::_Exit(1);
+  if (call.services.env.settings.use_exit_on_panic && reporter.sa_handler == SIG_DFL) std::_Exit(1);
   std::abort();
 }
 
 void Assert(Call& call) {
-  call.services.log.Warning("=== ASSERTION FAILED ===");
-  call.services.log.Warning("==> DEBUG ASSERT '1 == 2' is not true");
+  call.services.env.log.Warning("=== ASSERTION FAILED ===");
+  call.services.env.log.Warning("==> DEBUG ASSERT '1 == 2' is not true");
   Die(call);
 }
 
 void Panic(Call& call) {
-  call.services.log.Warning("Guru Meditation: DEBUG PANIC called at Unix time " + std::to_string(call.now_ms / 1000));
+  call.services.env.log.Warning("Guru Meditation: DEBUG PANIC called at Unix time " +
+                                std::to_string(call.now_ms / 1000));
   Die(call);
 }
 
 void OutOfMemory(Call& call) {
-  call.services.log.Warning("Out Of Memory allocating " + std::to_string(SIZE_MAX / 2) + " bytes!");
+  call.services.env.log.Warning("Out Of Memory allocating " + std::to_string(SIZE_MAX / 2) + " bytes!");
   Die(call);
 }
 
@@ -116,34 +121,34 @@ void Segfault(Call& call) {
 
 void Restart(Call& call) {
   if (!call.args.AtEnd()) call.args.NextInteger();
-  call.services.log.Warning("This server cannot restart itself: " + std::string(call.args[1]) + " refused");
+  call.services.env.log.Warning("This server cannot restart itself: " + std::string(call.args[1]) + " refused");
   throw Refusal{refusals::kRestartFailed};
 }
 
 // --- Switches
 
 void SetActiveExpire(Call& call) {
-  call.services.expiry.SetActive(LeadingInteger(call.args.Next()) != 0);
+  call.services.data.expiry.SetActive(LeadingInteger(call.args.Next()) != 0);
   call.reply.Ok();
 }
 
 void AllowAnyInScripts(Call& call) {
-  call.services.debug.any_command_in_scripts = LeadingInteger(call.args.Next()) != 0;
+  call.services.env.debug.any_command_in_scripts = LeadingInteger(call.args.Next()) != 0;
   call.reply.Ok();
 }
 
 void PauseCron(Call& call) {
-  call.services.debug.pause_cron = LeadingInteger(call.args.Next()) != 0;
+  call.services.env.debug.pause_cron = LeadingInteger(call.args.Next()) != 0;
   call.reply.Ok();
 }
 
 void DelayAofWrites(Call& call) {
-  call.services.debug.aof_write_delay_us = LeadingInteger(call.args.Next());
+  call.services.env.debug.aof_write_delay_us = LeadingInteger(call.args.Next());
   call.reply.Ok();
 }
 
 void SkipChecksum(Call& call) {
-  call.services.debug.skip_payload_checksum = LeadingInteger(call.args.Next()) != 0;
+  call.services.env.debug.skip_payload_checksum = LeadingInteger(call.args.Next()) != 0;
   call.reply.Ok();
 }
 
@@ -166,11 +171,11 @@ void ReplyBufferSwitch(Call& call) {
   Bytes what = call.args.Next();
   Bytes value = call.args.Next();
   if (EqualsIgnoreCase(what, "peak-reset-time")) {
-    call.services.debug.reply_peak_reset_ms = PeakResetMs(value);
+    call.services.env.debug.reply_peak_reset_ms = PeakResetMs(value);
   } else if (EqualsIgnoreCase(what, "resizing")) {
-    call.services.debug.reply_resizing = LeadingInteger(value) != 0;
+    call.services.env.debug.reply_resizing = LeadingInteger(value) != 0;
   } else {
-    throw refusals::SubcommandSyntax(call.services.dialect, call.args[0], call.args[1]);
+    throw refusals::SubcommandSyntax(call.services.env.dialect, call.args[0], call.args[1]);
   }
   call.reply.Ok();
 }
@@ -181,15 +186,15 @@ void Replicate(Call& call) {
 }
 
 void ChangeReplId(Call& call) {
-  call.services.log.Notice("Changing replication IDs after receiving DEBUG change-repl-id");
-  call.services.data.history.id = call.services.data.ids.Hex(History::kIdLength);
+  call.services.env.log.Notice("Changing replication IDs after receiving DEBUG change-repl-id");
+  call.services.data.dataset.history.id = call.services.data.dataset.ids.Hex(History::kIdLength);
   call.reply.Ok();
 }
 
 // --- Data
 
 void RefuseWhileLoading(Call& call) {
-  if (call.services.loading.Active()) throw refusals::IsLoading(NamedTraits(call.services.settings));
+  if (call.services.storage.loading.Active()) throw refusals::IsLoading(NamedTraits(call.services.env.settings));
 }
 
 // Redis: DEBUG finds keys that have expired but were not removed yet.
@@ -201,7 +206,7 @@ const Entry& FindEvenExpired(Call& call, Bytes key) {
 
 void ShowObject(Call& call) {
   const Entry& entry = FindEvenExpired(call, call.args.Next());
-  call.reply.Simple(DescribeEntry(entry, call.services.settings, call.now_ms));
+  call.reply.Simple(DescribeEntry(entry, call.services.env.settings, call.now_ms));
 }
 
 // Redis: HELP lists these three subcommands, which show Redis' own structures. No value of this server has them.
@@ -215,15 +220,15 @@ void RefuseHashTable(Call& call) { RefuseExisting(call, refusals::kNotHashTable)
 
 void HtStats(Call& call) {
   int64_t db = call.args.NextInteger();
-  if (db < 0 || db >= call.services.keyspace.Count()) throw Refusal{refusals::kNoSuchDatabase};
+  if (db < 0 || db >= call.services.data.dataset.keyspace.Count()) throw Refusal{refusals::kNoSuchDatabase};
   TableDetail detail = call.args.TakeToken("full") ? TableDetail::kFull : TableDetail::kBrief;
-  const Database& data = call.services.keyspace[static_cast<int>(db)];
+  const Database& data = call.services.data.dataset.keyspace[static_cast<int>(db)];
   call.reply.Verbatim("[Dictionary HT]\n" + DescribeTable(data.Entries(), detail) + "[Expires HT]\n" +
                           DescribeTable(data.Timed(), detail),
                       "txt");
 }
 
-void DatasetDigest(Call& call) { call.reply.Simple(DigestOf(call.services.keyspace).Hex()); }
+void DatasetDigest(Call& call) { call.reply.Simple(DigestOf(call.services.data.dataset.keyspace).Hex()); }
 
 void DigestValue(Call& call) {
   call.reply.Array(call.args.Left());
@@ -294,45 +299,46 @@ struct ReloadOptions {
 void Reload(Call& call) {
   ReloadOptions options = ReloadOptions::Take(call.args);
   const Services& services = call.services;
-  services.scripts.RefuseInScript();
+  services.execution.scripts.RefuseInScript();
   RefuseWhileLoading(call);
-  if (options.saves && services.snapshots.Running()) services.child_processes.Kill();
-  if (options.saves && services.snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
+  if (options.saves && services.storage.snapshots.Running()) services.storage.child_processes.Kill();
+  if (options.saves && services.storage.snapshots.Save() == Snapshots::Outcome::kFailed)
+    throw Refusal{refusals::kUnspecified};
   // Keeps expired keys if there is an append-only file or a replica, to which their removal must be propagated.
-  if (services.data.journals.Listen()) options.load.expired = RdbLoadOptions::Expired::kKeep;
+  if (services.data.dataset.journals.Listen()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<Capture> aside;
   if (options.flushes) {
-    aside = Capture::Take(services.data);
-  } else if (services.data.keeper != nullptr) {
-    services.data.keeper->OnReplaced();  // the loaded keys replace keys without commands
+    aside = Capture::Take(services.data.dataset);
+  } else if (services.data.dataset.keeper != nullptr) {
+    services.data.dataset.keeper->OnReplaced();  // the loaded keys replace keys without commands
   }
   const LoadOutcome outcome = LoadDump(services, options.load, &call.session);
-  services.clients.QueueUnblocked(call.session);
+  services.clients.registry.QueueUnblocked(call.session);
   if (outcome != LoadOutcome::kLoaded) {
-    if (aside) std::move(*aside).Restore(services.data);
+    if (aside) std::move(*aside).Restore(services.data.dataset);
     throw Refusal{refusals::kReloadFailed};
   }
-  services.log.Notice("DB reloaded by DEBUG RELOAD");
+  services.env.log.Notice("DB reloaded by DEBUG RELOAD");
   call.reply.Ok();
 }
 
 void LoadAof(Call& call) {
   const Services& services = call.services;
-  services.scripts.RefuseInScript();
+  services.execution.scripts.RefuseInScript();
   RefuseWhileLoading(call);
-  if (services.aof.FlushAndSync() != kNoError) throw Refusal{refusals::kLoadAofFailed};
-  AofDirectory& directory = services.aof.directory();
+  if (services.storage.aof.FlushAndSync() != kNoError) throw Refusal{refusals::kLoadAofFailed};
+  AofDirectory& directory = services.storage.aof.directory();
   if (directory.Read(AofDirectory::OldFile::kLeave) == Step::kFailed) throw Refusal{refusals::kLoadAofFailed};
   directory.RemoveHistory();
-  Capture aside = Capture::Take(services.data);
+  Capture aside = Capture::Take(services.data.dataset);
   const LoadOutcome outcome = AofLoader(services).Load(&call.session);
-  services.clients.QueueUnblocked(call.session);
+  services.clients.registry.QueueUnblocked(call.session);
   if (outcome != LoadOutcome::kLoaded) {
-    std::move(aside).Restore(services.data);
+    std::move(aside).Restore(services.data.dataset);
     throw Refusal{refusals::kLoadAofFailed};
   }
-  services.keyspace_stats.dirty = 0;
-  services.log.Notice("Append Only File loaded by DEBUG LOADAOF");
+  services.data.dataset.stats.dirty = 0;
+  services.env.log.Notice("Append Only File loaded by DEBUG LOADAOF");
   call.reply.Ok();
 }
 
@@ -414,7 +420,7 @@ void Error(Call& call) { call.reply.Error(call.args.Next()); }
 // --- Other subcommands
 
 void Log(Call& call) {
-  call.services.log.Warning("DEBUG LOG: " + std::string(call.args.Next()));
+  call.services.env.log.Warning("DEBUG LOG: " + std::string(call.args.Next()));
   call.reply.Ok();
 }
 
@@ -437,7 +443,7 @@ std::string RandomPattern(Random& random) {
 void RewriteAll(Call& call) {
   RewriteExtras extras = RewriteExtrasOf(call.services);
   extras.detail = RewriteExtras::Detail::kAll;
-  call.services.config.Rewrite(call.services.files, extras);
+  call.services.env.config.Rewrite(call.services.env.files, extras);
   call.reply.Ok();
 }
 
@@ -449,7 +455,7 @@ void StringMatchTest(Call& call) {
     std::string pattern = RandomPattern(random);
     if (GlobMatch(pattern, RandomPattern(random), CaseMode::kSensitive)) ++matches;
   }
-  call.services.log.Debug("DEBUG STRINGMATCH-TEST: " + std::to_string(matches) + " matches");
+  call.services.env.log.Debug("DEBUG STRINGMATCH-TEST: " + std::to_string(matches) + " matches");
   call.reply.Simple("Apparently Redis did not crash: test passed");
 }
 
@@ -574,7 +580,7 @@ struct Debug {
       bool fits = call.args.Count() >= row.words_min && call.args.Count() <= row.words_max;
       if (fits && EqualsIgnoreCase(row.name, name)) return row.run(call);
     }
-    throw refusals::SubcommandSyntax(call.services.dialect, call.args[0], name);
+    throw refusals::SubcommandSyntax(call.services.env.dialect, call.args[0], name);
   }
 };
 

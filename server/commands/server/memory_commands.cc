@@ -110,9 +110,9 @@ struct MemoryStats {
       .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
   static void Run(Call& call) {
     const MemoryReport report = ReportMemory(call.services);
-    StatsWriter parts(call.services.dialect);
+    StatsWriter parts(call.services.env.dialect);
     WriteParts(parts, report);
-    StatsWriter totals(call.services.dialect);
+    StatsWriter totals(call.services.env.dialect);
     WriteTotals(totals, report);
     WriteAllocator(totals, report);
     call.reply.Map(parts.Size() + report.databases.size() + totals.Size());
@@ -139,7 +139,7 @@ struct MemoryStats {
     writer.Count("script.VMs", report.EngineBytes(), "8.0.0");
   }
   static void WriteDatabase(Call& call, const MemoryReport::Database& database) {
-    StatsWriter writer(call.services.dialect);
+    StatsWriter writer(call.services.env.dialect);
     writer.Count("overhead.hashtable.main", database.table_bytes);
     writer.Count("overhead.hashtable.expires", database.expires_bytes);
     writer.Count("overhead.hashtable.slot-to-keys", 0, "7.0.0", "7.4.0,valkey:8.0.0");

@@ -9,6 +9,7 @@
 #include "server/config/settings.h"
 #include "server/execution/call.h"
 #include "server/execution/command_log.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
 #include "server/observe/latency_report.h"
 #include "server/runtime/latency.h"
@@ -30,7 +31,7 @@ namespace {
 constexpr uint32_t kAnytime = kLoading | kStale;
 
 size_t TakeRecordCount(Call& call) {
-  const bool checked = call.services.dialect.traits.log_counts_are_checked;
+  const bool checked = call.services.env.dialect.traits.log_counts_are_checked;
   const int64_t count = call.args.NextInteger(checked ? refusals::kLogCount : refusals::kNotInteger);
   if (checked && count < -1) throw Refusal{refusals::kLogCount};
   return static_cast<size_t>(count);  // a negative count means all, and becomes a large value
@@ -68,9 +69,9 @@ struct SlowLogGet {
                                        .tips = "request_policy:all_nodes nondeterministic_output",
                                        .history = "4.0.0: Entries tell the address and the name of the client."};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.dialect, call.args[0], call.args[1]);
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, call.args[0], call.args[1]);
     const size_t most = call.args.AtEnd() ? kDefaultCount : TakeRecordCount(call);
-    WriteRecords(call.reply, call.services.command_logs.slow, most);
+    WriteRecords(call.reply, call.services.execution.command_logs.slow, most);
   }
 
  private:
@@ -100,7 +101,7 @@ struct SlowLogLen {
       .group = CommandGroup::kServer,
       .flags = kAdmin | kAnytime,
       .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output"};
-  static void Run(Call& call) { CountRecords(call, call.services.command_logs.slow); }
+  static void Run(Call& call) { CountRecords(call, call.services.execution.command_logs.slow); }
 };
 
 struct SlowLogReset {
@@ -111,7 +112,7 @@ struct SlowLogReset {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kAnytime,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
-  static void Run(Call& call) { ResetLog(call, call.services.command_logs.slow); }
+  static void Run(Call& call) { ResetLog(call, call.services.execution.command_logs.slow); }
 };
 
 struct SlowLogContainer {
@@ -125,7 +126,7 @@ struct SlowLogContainer {
 };
 
 CommandLog& TakeLog(Call& call) {
-  CommandLog* const log = call.services.command_logs.Find(call.args.Next());
+  CommandLog* const log = call.services.execution.command_logs.Find(call.args.Next());
   if (log == nullptr) throw Refusal{refusals::kLogType};
   return *log;
 }
@@ -208,7 +209,7 @@ struct LatencyDoctorCommand {
                                        .flags = kLatencyFlags,
                                        .tips = kLatencyTips};
   static void Run(Call& call) {
-    call.reply.Verbatim(LatencyDoctor(call.services.latency, call.services.settings, NowSeconds(call)), "txt");
+    call.reply.Verbatim(LatencyDoctor(call.services.env.latency, call.services.env.settings, NowSeconds(call)), "txt");
   }
 };
 
@@ -222,7 +223,7 @@ struct LatencyGraphCommand {
                                        .tips = kLatencyTips};
   static void Run(Call& call) {
     Bytes name = call.args.Next();
-    const LatencyMonitor::Event* event = call.services.latency.Find(name);
+    const LatencyMonitor::Event* event = call.services.env.latency.Find(name);
     if (event == nullptr) throw refusals::NoLatencySamples(name);
     call.reply.Verbatim(LatencyGraph(name, *event, NowSeconds(call)), "txt");
   }
@@ -262,11 +263,11 @@ struct LatencyHistogramCommand {
 
  private:
   static void AddMeasured(Call& call, const Command& command, std::vector<const Command*>& measured) {
-    if (call.services.commands.StatsOf(command).latency != nullptr) measured.push_back(&command);
+    if (call.services.env.commands.StatsOf(command).latency != nullptr) measured.push_back(&command);
   }
   static std::vector<const Command*> AllMeasured(Call& call) {
     std::vector<const Command*> measured;
-    call.services.commands.ForEach([&](const Command& command) { AddMeasured(call, command, measured); });
+    call.services.env.commands.ForEach([&](const Command& command) { AddMeasured(call, command, measured); });
     return measured;
   }
   // Returns the named commands. Repeated names are repeated in the reply, and unknown ones skipped. A container adds
@@ -274,7 +275,7 @@ struct LatencyHistogramCommand {
   static std::vector<const Command*> NamedMeasured(Call& call) {
     std::vector<const Command*> measured;
     for (Bytes name : call.args.Rest()) {
-      const Command* command = call.services.commands.FindFull(name);
+      const Command* command = call.services.env.commands.FindFull(name);
       if (command == nullptr) continue;
       AddMeasured(call, *command, measured);
       for (const Command& sub : command->subcommands) AddMeasured(call, sub, measured);
@@ -282,7 +283,7 @@ struct LatencyHistogramCommand {
     return measured;
   }
   static void Write(Call& call, const Command& command) {
-    const LatencyHistogram& histogram = *call.services.commands.StatsOf(command).latency;
+    const LatencyHistogram& histogram = *call.services.env.commands.StatsOf(command).latency;
     auto steps = histogram.PowerOfTwoMicros();
     call.reply.Bulk(command.full_name);
     call.reply.Map(2);
@@ -306,7 +307,7 @@ struct LatencyHistory {
                                        .flags = kLatencyFlags,
                                        .tips = kLatencyTips};
   static void Run(Call& call) {
-    const LatencyMonitor::Event* event = call.services.latency.Find(call.args.Next());
+    const LatencyMonitor::Event* event = call.services.env.latency.Find(call.args.Next());
     if (event == nullptr) return call.reply.Array(0);
     call.reply.Array(event->samples.size());
     for (const LatencyMonitor::Sample& sample : event->samples) {
@@ -326,7 +327,7 @@ struct LatencyLatest {
                                        .flags = kLatencyFlags,
                                        .tips = kLatencyTips};
   static void Run(Call& call) {
-    const auto& events = call.services.latency.Events();
+    const auto& events = call.services.env.latency.Events();
     call.reply.Array(events.size());
     for (const auto& [name, event] : events) {
       call.reply.Array(4);
@@ -347,7 +348,7 @@ struct LatencyReset {
                                        .flags = kLatencyFlags,
                                        .tips = "request_policy:all_nodes response_policy:agg_sum"};
   static void Run(Call& call) {
-    LatencyMonitor& monitor = call.services.latency;
+    LatencyMonitor& monitor = call.services.env.latency;
     size_t forgotten = 0;
     if (call.args.AtEnd()) forgotten = monitor.Clear();
     for (Bytes name : call.args.Rest()) forgotten += monitor.Reset(name);

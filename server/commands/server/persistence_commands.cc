@@ -2,11 +2,13 @@
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/child_processes.h"
 #include "server/storage/snapshots.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -35,8 +37,8 @@ struct Save {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti};
   static void Run(Call& call) {
-    Snapshots& snapshots = call.services.snapshots;
-    if (snapshots.Running() || call.services.child_processes.Does(ChildWork::kTransfer))
+    Snapshots& snapshots = call.services.storage.snapshots;
+    if (snapshots.Running() || call.services.storage.child_processes.Does(ChildWork::kTransfer))
       throw Refusal{refusals::kSaveRuns};
     if (snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
     call.reply.Ok();
@@ -56,21 +58,22 @@ struct BgSave {
     const bool may_wait = call.args.TakeToken("SCHEDULE");
     if (!call.args.AtEnd()) throw Refusal{refusals::kSyntax};
     const Services& services = call.services;
-    const bool in_transaction = !services.executor.MayWait();
-    if (services.snapshots.Running()) throw Refusal{refusals::kSaveRuns};
-    if (services.child_processes.Busy() || in_transaction) {
+    const bool in_transaction = !services.execution.executor.MayWait();
+    if (services.storage.snapshots.Running()) throw Refusal{refusals::kSaveRuns};
+    if (services.storage.child_processes.Busy() || in_transaction) {
       if (!may_wait && !in_transaction) throw Refusal{refusals::kOtherChildRuns};
-      services.snapshots.Schedule();
+      services.storage.snapshots.Schedule();
       return call.reply.Simple("Background saving scheduled");
     }
-    if (services.snapshots.StartBackground() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
+    if (services.storage.snapshots.StartBackground() == Snapshots::Outcome::kFailed)
+      throw Refusal{refusals::kUnspecified};
     call.reply.Simple("Background saving started");
   }
 
  private:
   static void Cancel(Call& call) {
     call.args.ExpectEnd();
-    switch (call.services.snapshots.Cancel()) {
+    switch (call.services.storage.snapshots.Cancel()) {
       case Snapshots::Cancelled::kRunning:
         return call.reply.Simple("Background saving cancelled");
       case Snapshots::Cancelled::kScheduled:
@@ -91,7 +94,7 @@ struct LastSave {
       .flags = kLoading | kStale | kFast,
       .categories = kAclAdmin | kAclDangerous,
       .tips = "nondeterministic_output"};
-  static void Run(Call& call) { call.reply.Integer(call.services.snapshots.Survey().last_save_s); }
+  static void Run(Call& call) { call.reply.Integer(call.services.storage.snapshots.Survey().last_save_s); }
 };
 
 struct BgRewriteAof {
@@ -102,7 +105,7 @@ struct BgRewriteAof {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading};
   static void Run(Call& call) {
-    switch (call.services.aof.Rewrite()) {
+    switch (call.services.storage.aof.Rewrite()) {
       case AppendOnlyFile::RewriteStart::kStarted:
         return call.reply.Simple("Background append only file rewriting started");
       case AppendOnlyFile::RewriteStart::kScheduled:

@@ -6,6 +6,7 @@
 #include "server/clients/clients.h"
 #include "server/commands/families.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
@@ -55,14 +56,14 @@ bool IsSentinel(const Session& session) {
 
 void ChangeRole(Call& call) {
   Replication& replication = call.services.replication;
-  Logger& log = call.services.log;
-  const std::string who = ClientText(call.session, call.services.clock.MonotonicMs());
-  if (call.services.settings.cluster_enabled) throw Refusal{refusals::kReplicaofInCluster};
+  Logger& log = call.services.env.log;
+  const std::string who = ClientText(call.session, call.services.env.clock.MonotonicMs());
+  if (call.services.env.settings.cluster_enabled) throw Refusal{refusals::kReplicaofInCluster};
   if (replication.IsFailingOver()) throw Refusal{refusals::kReplicaofDuringFailover};
   if (EqualsIgnoreCase(call.args[1], "no") && EqualsIgnoreCase(call.args[2], "one")) {
     if (replication.role().is_replica) {
       // A Sentinel may choose a replica with incomplete data, because the INFO that it used may be some seconds old.
-      if (!call.services.data.history.IsWhole() && IsSentinel(call.session))
+      if (!call.services.data.dataset.history.IsWhole() && IsSentinel(call.session))
         throw Refusal{refusals::kPromotionWithoutData};
       replication.Promote();
       log.Notice("MASTER MODE enabled (user request from '" + who + "')");
@@ -72,7 +73,7 @@ void ChangeRole(Call& call) {
   if (call.session.kind == SessionKind::kReplica) throw Refusal{refusals::kReplicaofByReplica};
   const std::string host(call.args.Next());
   const int port = TakePort(call.args);
-  const auto& now = call.services.settings.replicaof;
+  const auto& now = call.services.env.settings.replicaof;
   if (replication.role().is_replica && now && EqualsIgnoreCase(now->host, host) && now->port == port) {
     if (replication.primary_link().IsResting()) {
       log.Notice("REPLICAOF " + host + ":" + std::to_string(port) + " tries again (user request from '" + who + "')");
@@ -141,7 +142,7 @@ struct RoleCommand {
     const Replicas& replicas = call.services.replication.replicas();
     call.reply.Array(3);
     call.reply.Bulk("master");
-    call.reply.Integer(call.services.data.history.offset);
+    call.reply.Integer(call.services.data.dataset.history.offset);
     std::vector<const Session*> online;
     for (const Session* session : replicas.All())
       if (session->replica->state == Replica::State::kOnline) online.push_back(session);
@@ -155,13 +156,13 @@ struct RoleCommand {
   }
   static void ReplyAsReplica(Call& call) {
     const PrimaryLink& link = call.services.replication.primary_link();
-    const auto& primary = *call.services.settings.replicaof;
+    const auto& primary = *call.services.env.settings.replicaof;
     call.reply.Array(5);
     call.reply.Bulk("slave");
     call.reply.Bulk(primary.host);
     call.reply.Integer(primary.port);
     call.reply.Bulk(NameOf(link.state()));
-    call.reply.Integer(link.state() == PrimaryLink::State::kLinked ? call.services.data.history.offset : -1);
+    call.reply.Integer(link.state() == PrimaryLink::State::kLinked ? call.services.data.dataset.history.offset : -1);
   }
   static Bytes NameOf(PrimaryLink::State state) {
     switch (state) {
@@ -193,7 +194,7 @@ struct FailoverCommand {
       .group = CommandGroup::kServer,
       .flags = kAdmin | kNoScript | kStale};
   static void Run(Call& call) {
-    if (call.services.settings.cluster_enabled) throw Refusal{refusals::kFailoverInCluster};
+    if (call.services.env.settings.cluster_enabled) throw Refusal{refusals::kFailoverInCluster};
     Replication& replication = call.services.replication;
     if (call.args.Count() == 2 && call.args.TakeToken("ABORT")) {
       if (!replication.IsFailingOver()) throw Refusal{refusals::kNoFailover};
@@ -234,8 +235,8 @@ struct Psync {
   static void Run(Call& call) {
     Replication::SyncRequest request{.speaks_psync = true, .id = std::string(call.args.Next())};
     if (!ParseInteger(call.args[2])) {
-      call.services.log.Warning("Replica " + Replicas::NameOf(call.session) +
-                                " asks for synchronization but with a wrong offset");
+      call.services.env.log.Warning("Replica " + Replicas::NameOf(call.session) +
+                                    " asks for synchronization but with a wrong offset");
     }
     request.from = call.args.NextInteger();
     const bool is_failover = call.args.TakeToken("FAILOVER");

@@ -9,10 +9,12 @@
 #include "server/commands/server/pictures.h"
 #include "server/config/usage.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
 #include "server/storage/shutdown.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -61,8 +63,8 @@ struct WithoutModules {
 };
 
 [[noreturn]] void RefuseModule(Call& call) {
-  call.services.log.Warning("Module " + std::string(call.args.Next()) +
-                            " failed to load: this server cannot load modules");
+  call.services.env.log.Warning("Module " + std::string(call.args.Next()) +
+                                " failed to load: this server cannot load modules");
   throw Refusal{refusals::kModuleLoad};
 }
 
@@ -97,8 +99,8 @@ struct ModuleUnload : WithoutModules {
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected,
                                        .protection = Protection::kModuleCommand};
   static void Run(Call& call) {
-    call.services.log.Warning("Error unloading module " + std::string(call.args.Next()) +
-                              ": no such module with that name");
+    call.services.env.log.Warning("Error unloading module " + std::string(call.args.Next()) +
+                                  ": no such module with that name");
     throw Refusal{refusals::kModuleUnload};
   }
 };
@@ -121,7 +123,7 @@ struct Time {
                                        .flags = kLoading | kStale | kFast,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
-    const int64_t now_us = call.services.executor.UnitWallUs();
+    const int64_t now_us = call.services.execution.executor.UnitWallUs();
     call.reply.Array(2);
     call.reply.BulkInteger(now_us / 1'000'000);
     call.reply.BulkInteger(now_us % 1'000'000);
@@ -138,7 +140,7 @@ struct Lolwut {
   static void Run(Call& call) {
     std::string text;
     if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);
-    text += "Redis ver. " + std::string(call.services.dialect.traits.version) + "\n";
+    text += "Redis ver. " + std::string(call.services.env.dialect.traits.version) + "\n";
     call.reply.Verbatim(text, "txt");
   }
 
@@ -201,14 +203,14 @@ struct ShutdownCommand {
     const ShutdownOptions options = ShutdownOptions::Take(call.args);
     const Services& services = call.services;
     if (options.abort) return Abort(call);
-    if (!services.executor.MayWait() && (options.flags & kShutdownNow) == 0) throw Refusal{kNotInScripts};
+    if (!services.execution.executor.MayWait() && (options.flags & kShutdownNow) == 0) throw Refusal{kNotInScripts};
     const bool saves = (options.flags & kShutdownNoSave) == 0;
-    if (services.scripts.Busy() && saves) throw services.scripts.BusyRefusal();
-    switch (services.shutdown.Begin(options.flags)) {
+    if (services.execution.scripts.Busy() && saves) throw services.execution.scripts.BusyRefusal();
+    switch (services.storage.shutdown.Begin(options.flags)) {
       case Shutdown::Outcome::kFailed:
         throw Refusal{refusals::kShutdownFailed};
       case Shutdown::Outcome::kWaiting:
-        services.shutdown.AddWaiting(call.session);
+        services.storage.shutdown.AddWaiting(call.session);
         return call.Wait({.answer = ReplyFailed});
       case Shutdown::Outcome::kStopping:
         call.session.close_after_reply = true;  // later requests get no reply
@@ -221,7 +223,7 @@ struct ShutdownCommand {
   static void ReplyFailed(Reply& reply, const Services&, const Session&) { reply.Error(refusals::kShutdownFailed); }
 
   static void Abort(Call& call) {
-    if (!call.services.shutdown.Abort()) throw Refusal{refusals::kNoShutdown};
+    if (!call.services.storage.shutdown.Abort()) throw Refusal{refusals::kNoShutdown};
     call.reply.Ok();
   }
 };

@@ -6,6 +6,7 @@
 #include "server/execution/services.h"
 #include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -35,8 +36,8 @@ void ReplyAckCount(Reply& reply, const Services& services, const Session& sessio
 // Returns false while the first base file of the append-only file is being written, because the writes are not durable
 // until it is complete.
 bool IsOnDisk(const Services& services, const Session& session) {
-  return services.aof.state() == AppendOnlyFile::State::kOn &&
-         services.aof.writer().Synced() >= session.journaled_bytes;
+  return services.storage.aof.state() == AppendOnlyFile::State::kOn &&
+         services.storage.aof.writer().Synced() >= session.journaled_bytes;
 }
 int64_t CountDisks(const Services& services, const Session& session) {
   return services.replication.replicas().CountOnDisk(session.history_offset);
@@ -84,7 +85,7 @@ struct WaitAof {
     if (replicas < 0) throw Refusal{refusals::kMustBePositive};
     const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
     if (call.services.replication.role().is_replica) throw Refusal{refusals::kWaitAofOfReplica};
-    if (local != 0 && !call.services.aof.IsOn()) throw Refusal{refusals::kWaitAofDisabled};
+    if (local != 0 && !call.services.storage.aof.IsOn()) throw Refusal{refusals::kWaitAofDisabled};
     const bool is_enough =
         CountDisks(call.services, call.session) >= replicas && (local == 0 || IsOnDisk(call.services, call.session));
     if (is_enough) return ReplyOnDisk(call.reply, call.services, call.session);

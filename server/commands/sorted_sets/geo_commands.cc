@@ -22,7 +22,7 @@ std::string DistanceText(double distance) { return FixedText(std::rint(distance 
 
 void ReplyPoint(Call& call, const GeoPoint& point) {
   call.reply.Array(2);
-  if (call.services.dialect.traits.positions_have_shortest_digits) {
+  if (call.services.env.dialect.traits.positions_have_shortest_digits) {
     call.reply.Double(point.longitude);
     call.reply.Double(point.latitude);
     return;

@@ -83,7 +83,7 @@ RangeOptions ParseRange(Call& call, const RangeForm& form) {
   options.direction = direction.value_or(Direction::kUp);
   if (options.limit != -1 && options.by == RangeBy::kRank) throw Refusal{refusals::kLimitOfRanks};
   if (options.scores == Scores::kYes && options.by == RangeBy::kLex) throw Refusal{refusals::kWithScoresByLex};
-  ParseRangeEnds(options, min, max, call.services.dialect.traits);
+  ParseRangeEnds(options, min, max, call.services.env.dialect.traits);
   return options;
 }
 
@@ -121,7 +121,7 @@ RankSpan Selected(const SortedSet& set, const RangeOptions& options, const Diale
 void ReplyRange(Call& call, const RangeForm& form) {
   const RangeOptions options = ParseRange(call, form);
   const SortedSet set = call.db.Read<SortedSet>(options.key);
-  const RankSpan span = Selected(set, options, call.services.dialect.traits);
+  const RankSpan span = Selected(set, options, call.services.env.dialect.traits);
   MemberWriter write(call.reply, options.scores);
   write.Begin(span.count);
   set.ForEach(span, options.direction, write);
@@ -247,7 +247,7 @@ struct ZRangeStore {
     const RangeOptions options = ParseRange(call, {.takes_scores = false});
     const SortedSet set = call.db.Read<SortedSet>(options.key);
     ScoredResult result(call.db.Data().hash_key());
-    const RankSpan span = Selected(set, options, call.services.dialect.traits);
+    const RankSpan span = Selected(set, options, call.services.env.dialect.traits);
     ZeroSign sign(call.db.Limits(), options, span.count);
     set.ForEach(span, options.direction,
                 [&](Bytes member, double score) { result.Append(member, sign.Kept(member, score)); });
@@ -273,7 +273,7 @@ struct ZCount {
                                        .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
-    ReplyCountWithin(call, key, ParseScoreRange(min, max, call.services.dialect.traits));
+    ReplyCountWithin(call, key, ParseScoreRange(min, max, call.services.env.dialect.traits));
   }
 };
 
@@ -331,7 +331,7 @@ struct ZRemRangeByScore {
       .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
-    const ScoreRange range = ParseScoreRange(min, max, call.services.dialect.traits);
+    const ScoreRange range = ParseScoreRange(min, max, call.services.env.dialect.traits);
     RemoveRange(call, key, "zremrangebyscore", [&](const SortedSet& set) { return set.Within(range); });
   }
 };

@@ -218,7 +218,7 @@ struct XAutoClaim {
     Edit<Stream> stream = call.db.OpenToRead<Stream>(key);
     const GroupEdit edit{key, name, stream, GroupToClaimFrom(stream, key, name)};
     const Result result = ClaimAll(call, edit, SeeConsumer(call, edit, consumer_name), options);
-    const bool lists_released = call.services.dialect.traits.autoclaim_lists_deleted;
+    const bool lists_released = call.services.env.dialect.traits.autoclaim_lists_deleted;
     call.reply.Array(lists_released ? 3 : 2);
     call.reply.Bulk(StreamIdText(result.next));
     WriteClaimed(call.reply, edit.Log(), result.claimed, options.reply);

@@ -44,7 +44,7 @@ GroupOptions TakeGroupOptions(Call& call, GroupCommand command) {
       options.entries_read = args.NextInteger();
       if (options.entries_read < StreamGroup::kUnknownCount) throw Refusal{refusals::kStreamEntriesRead};
     } else {
-      throw refusals::SubcommandSyntax(call.services.dialect, "XGROUP", args[1]);
+      throw refusals::SubcommandSyntax(call.services.env.dialect, "XGROUP", args[1]);
     }
   }
   return options;
@@ -84,7 +84,8 @@ struct XGroupCreate {
     const Stream found = call.db.View<Stream>(CheckedStream(call, key));
     if (!found.Exists() && !options.makes_stream) throw Refusal{refusals::kStreamGroupNeedsKey};
     constexpr size_t kMostWords = 8;
-    if (call.args.Count() > kMostWords) throw refusals::SubcommandSyntax(call.services.dialect, "XGROUP", call.args[1]);
+    if (call.args.Count() > kMostWords)
+      throw refusals::SubcommandSyntax(call.services.env.dialect, "XGROUP", call.args[1]);
     StreamId id;
     if (id_word != "$") {
       id = TakeStreamId(id_word);
@@ -123,7 +124,8 @@ struct XGroupSetId {
     Edit<Stream> stream = OpenStream(call, key);
     StreamGroup& group = GroupOf(stream, name, key);
     constexpr size_t kMostWords = 7;
-    if (call.args.Count() > kMostWords) throw refusals::SubcommandSyntax(call.services.dialect, "XGROUP", call.args[1]);
+    if (call.args.Count() > kMostWords)
+      throw refusals::SubcommandSyntax(call.services.env.dialect, "XGROUP", call.args[1]);
     // Redis: `-` and `+` are valid IDs here.
     const StreamId last_id = id_word == "$"                     ? stream->Log().LastId()
                              : id_word == "-" || id_word == "+" ? RangeStart(id_word)

@@ -56,7 +56,7 @@ struct XInfoConsumers {
     const Stream stream = StreamOf(call, key);
     const StreamGroup* group = stream.Log().FindGroup(name);
     if (group == nullptr) throw refusals::NoSuchGroup(name, key);
-    const DialectTraits& traits = call.services.dialect.traits;
+    const DialectTraits& traits = call.services.env.dialect.traits;
     call.reply.Array(group->consumers().size());
     for (const auto& [consumer_name, consumer] : group->consumers()) {
       const bool was_active = consumer.active_ms != StreamConsumer::kNeverActive;
@@ -83,7 +83,7 @@ struct XInfoGroups {
   static void Run(Call& call) {
     const Stream stream = StreamOf(call, call.args.Next());
     const StreamLog& log = stream.Log();
-    const bool counts = call.services.dialect.traits.streams_count_entries;
+    const bool counts = call.services.env.dialect.traits.streams_count_entries;
     call.reply.Array(log.groups().size());
     for (const auto& [name, group] : log.groups()) {
       call.reply.Map(counts ? 6 : 4);
@@ -94,7 +94,7 @@ struct XInfoGroups {
       WriteId(call.reply, "last-delivered-id", group.last_id);
       if (!counts) continue;
       WriteKnown(call.reply, "entries-read", ReadCount(group));
-      WriteKnown(call.reply, "lag", log.LagOf(group, CountingOf(call.services.dialect.traits)));
+      WriteKnown(call.reply, "lag", log.LagOf(group, CountingOf(call.services.env.dialect.traits)));
     }
   }
 };
@@ -212,12 +212,12 @@ struct XInfoStream {
 
   static void Run(Call& call) {
     const Stream stream = StreamOf(call, call.args.Next());
-    const DialectTraits& traits = call.services.dialect.traits;
+    const DialectTraits& traits = call.services.env.dialect.traits;
     if (call.args.AtEnd()) return WriteStreamSummary(call.reply, stream.Log(), traits);
     constexpr int64_t kDefaultCount = 10;
     int64_t count = kDefaultCount;
     const size_t options = call.args.Left();
-    const Refusal malformed = refusals::SubcommandSyntax(call.services.dialect, "XINFO", call.args[1]);
+    const Refusal malformed = refusals::SubcommandSyntax(call.services.env.dialect, "XINFO", call.args[1]);
     if ((options != 1 && options != 3) || !call.args.TakeToken("FULL")) throw malformed;
     if (options == 3) {
       if (!call.args.TakeToken("COUNT")) throw malformed;

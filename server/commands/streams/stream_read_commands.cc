@@ -42,7 +42,7 @@ Refusal BlockInScript(Bytes name) {
   return {"ERR " + std::string(name) + " command is not allowed with BLOCK option from scripts"};
 }
 Refusal StreamsUnbalanced(const Call& call, Reader reader) {
-  const DialectTraits& traits = call.services.dialect.traits;
+  const DialectTraits& traits = call.services.env.dialect.traits;
   const std::string name = traits.unbalanced_names_xread ? "XREAD" : "'" + call.command.full_name + "'";
   const bool is_group = reader == Reader::kGroup && !traits.unbalanced_names_xread;
   const std::string ids = is_group                             ? "an ID or '>'"
@@ -80,7 +80,7 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
   StreamReadOptions options;
   while (!args.AtEnd()) {
     if (args.TakeTokenWith("BLOCK", 1)) {
-      const bool may_wait = !call.session.IsScript() || call.services.dialect.traits.xread_waits_in_scripts;
+      const bool may_wait = !call.session.IsScript() || call.services.env.dialect.traits.xread_waits_in_scripts;
       if (!may_wait) throw refusals::BlockInScript(args[0]);
       options.block_ms = TimeoutMs(call, args.Next());
     } else if (args.TakeTokenWith("COUNT", 1)) {
@@ -167,7 +167,7 @@ struct XRead {
     std::vector<StreamId> behind;
     for (size_t i = 0; i < options.keys.size(); ++i) {
       behind.push_back(
-          IdToReadBehind(options.ids[i], call.db.Read<Stream>(options.keys[i]), call.services.dialect.traits));
+          IdToReadBehind(options.ids[i], call.db.Read<Stream>(options.keys[i]), call.services.env.dialect.traits));
     }
     struct Found {
       Bytes key;
@@ -221,7 +221,7 @@ struct Delivery {
 // Delivers new entries to the consumer. Requires: there are new entries.
 Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options) {
   const StreamLog& log = edit.Log();
-  const ReadCounting counting = CountingOf(call.services.dialect.traits);
+  const ReadCounting counting = CountingOf(call.services.env.dialect.traits);
   StreamLog::Walk walk(log, *edit.group.last_id.Next(), StreamId::Max());
   Delivery delivery{edit.key, walk, 0, {}};
   for (; walk.IsValid(); walk.Next()) {
@@ -294,7 +294,7 @@ struct XReadGroup {
       if (!stream.Exists() || stream.Log().FindGroup(options.group) == nullptr) {
         throw refusals::NoSuchGroupToRead(options.keys[i], options.group);
       }
-      positions.push_back(PositionOf(options.ids[i], call.services.dialect.traits));
+      positions.push_back(PositionOf(options.ids[i], call.services.env.dialect.traits));
     }
     call.effect.Replace();  // each delivered entry is propagated separately
     std::vector<Delivery> deliveries;

@@ -9,6 +9,7 @@
 #include "base/duration_text.h"
 #include "base/pace.h"
 #include "server/clients/blocked_client.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
 #include "server/clients/pubsub.h"
@@ -16,6 +17,7 @@
 #include "server/commands/test/condition_words.h"
 #include "server/commands/test/test_cards.h"
 #include "server/commands/test/test_words.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/value_names.h"
 #include "server/execution/services.h"
 #include "server/lab/entry_counter.h"
@@ -81,7 +83,7 @@ AwaitGoal TakeBlocked(Call& call) {
   const std::string at = key ? " at " + Quoted(key->key) : "";
   return Counted(number, "blocked clients" + at, [&services = call.services, &command = call.command, key] {
     uint64_t count = 0;
-    services.clients.ForEach([&](const Session& session) {
+    services.clients.registry.ForEach([&](const Session& session) {
       if (!IsBlockedElsewhere(session, command)) return;
       if (!key || WaitsForKey(*session.blocked_client, *key)) ++count;
     });
@@ -93,7 +95,7 @@ AwaitGoal TakeSubscribers(Call& call) {
   const std::string channel(ValueOf(call.args, "SUBSCRIBERS"));
   const AwaitedNumber number = TakeAwaitedNumber(call.args, "SUBSCRIBERS");
   return Counted(number, "subscribers of " + Quoted(channel), [&services = call.services, channel] {
-    const PubSub& pubsub = services.pubsub;
+    const PubSub& pubsub = services.clients.pubsub;
     return pubsub.SubscriberCount(PubSubKind::kChannel, channel) +
            pubsub.SubscriberCount(PubSubKind::kShardChannel, channel);
   });
@@ -110,7 +112,7 @@ AwaitGoal TakeClients(Call& call) {
   }
   return Counted(number, "other clients" + named, [&services = call.services, own = call.session.id, name] {
     uint64_t count = 0;
-    services.clients.ForEach([&](const Session& session) {
+    services.clients.registry.ForEach([&](const Session& session) {
       const bool is_other = session.id != own && !session.closing && !IsOfServer(session);
       if (is_other && (!name || name->Matches(session.identity.name))) ++count;
     });
@@ -122,7 +124,7 @@ AwaitGoal TakeReplicas(Call& call) {
   const AwaitedNumber number = TakeAwaitedNumber(call.args, "REPLICAS");
   return Counted(number, "replicas that are online", [&services = call.services] {
     uint64_t count = 0;
-    services.clients.ForEach([&count](const Session& session) {
+    services.clients.registry.ForEach([&count](const Session& session) {
       const bool is_online = session.replica != nullptr && session.replica->state == Replica::State::kOnline;
       if (is_online && !session.closing) ++count;
     });
@@ -133,7 +135,7 @@ AwaitGoal TakeReplicas(Call& call) {
 AwaitGoal TakeCommand(Call& call) {
   JournalFilter filter;
   const auto before = call.args.Rest();
-  while (TakeCondition(call.args, call.services.commands, filter)) {
+  while (TakeCondition(call.args, call.services.env.commands, filter)) {
   }
   const size_t taken = before.size() - call.args.Left();
   if (!call.args.TakeToken("TIMES")) {
@@ -151,18 +153,18 @@ AwaitGoal TakeCommand(Call& call) {
 
 // Returns the type of the key's value, or an empty text if the key is absent.
 std::string TypeOf(const Services& services, const KeyName& name) {
-  const Entry* const entry = services.keyspace[name.db].Find(name.key);
-  const bool is_there = entry != nullptr && !entry->IsExpired(services.current_execution.WallMs());
+  const Entry* const entry = services.data.dataset.keyspace[name.db].Find(name.key);
+  const bool is_there = entry != nullptr && !entry->IsExpired(services.clients.current_execution.WallMs());
   return is_there ? std::string(TypeName(entry->Type())) : std::string();
 }
 
 // Returns when the key will expire if the server's clock runs at normal speed.
 int64_t ExpiryUs(const Services& services, const KeyName& name) {
-  const Entry* const entry = services.keyspace[name.db].Find(name.key);
+  const Entry* const entry = services.data.dataset.keyspace[name.db].Find(name.key);
   if (entry == nullptr || entry->Deadline() == kNoDeadline) return Awaits::kNever;
   constexpr int64_t kLeastMs = 5;  // the clock may be frozen
-  const int64_t left_ms = entry->Deadline() - services.current_execution.WallMs();
-  return left_ms > kMaxAwaitMs ? Awaits::kNever : services.pace.NowUs() + std::max(left_ms + 1, kLeastMs) * 1000;
+  const int64_t left_ms = entry->Deadline() - services.clients.current_execution.WallMs();
+  return left_ms > kMaxAwaitMs ? Awaits::kNever : services.env.pace.NowUs() + std::max(left_ms + 1, kLeastMs) * 1000;
 }
 
 AwaitGoal TakeKey(Call& call) {
@@ -198,10 +200,10 @@ AwaitGoal TakeQuiet(Call& call) {
   const Bytes word = ValueOf(call.args, "QUIET");
   const int64_t quiet_us = RealMs(word) * 1000;
   const auto requests = call.services.lab.awaits.Requests();
-  const auto activity = std::make_shared<Activity>(Activity{requests->Count(), call.services.pace.NowUs()});
+  const auto activity = std::make_shared<Activity>(Activity{requests->Count(), call.services.env.pace.NowUs()});
   return {.wanted = DurationText(quiet_us / 1000) + " without a request",
           .look = [&services = call.services, requests, activity, quiet_us] {
-            const int64_t now_us = services.pace.NowUs();
+            const int64_t now_us = services.env.pace.NowUs();
             if (activity->requests != requests->Count()) *activity = {requests->Count(), now_us};
             const int64_t quiet_for_us = now_us - activity->since_us;
             return Sight{.is_met = quiet_for_us >= quiet_us,

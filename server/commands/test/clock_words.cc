@@ -47,7 +47,7 @@ MoveKind TakeMoveKind(Call& call) {
   for (const NamedMove& row : kNamedMoves) {
     if (EqualsIgnoreCase(name, row.name) && args.Left() >= row.least_words) return row.kind;
   }
-  throw refusals::SubcommandSyntax(call.services.dialect, "TEST", name);
+  throw refusals::SubcommandSyntax(call.services.env.dialect, "TEST", name);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -30,8 +31,8 @@ std::optional<AppendFsync> PolicyIn(Call& call) {
 }
 
 Restarts::Remains RemainsAfter(const Call& call, std::optional<AppendFsync> policy) {
-  const bool has_file = call.services.aof.IsOn();
-  if (has_file) return {.policy = policy.value_or(call.services.settings.appendfsync)};
+  const bool has_file = call.services.storage.aof.IsOn();
+  if (has_file) return {.policy = policy.value_or(call.services.env.settings.appendfsync)};
   if (!policy) return {};
   if (*policy != AppendFsync::kAlways) throw Refusal{kNoFile};
   return {.from = Restarts::Remains::From::kAll};

@@ -1,12 +1,14 @@
 // TEST FAULT and TEST DROP.
 #include <array>
 
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/commands/test/condition_words.h"
 #include "server/commands/test/fault_words.h"
 #include "server/commands/test/test_actions.h"
 #include "server/commands/test/test_cards.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
@@ -24,8 +26,9 @@ Refusal NoSuchFault(Bytes name) {
 
 void AddFault(Call& call) {
   const Services& services = call.services;
-  FaultOrder order = TakeFaultOrder(call.args, services.commands);
-  if (services.settings.maxmemory != 0 && services.eviction.LacksMemory()) throw Refusal{refusals::kOutOfMemory};
+  FaultOrder order = TakeFaultOrder(call.args, services.env.commands);
+  if (services.env.settings.maxmemory != 0 && services.data.eviction.LacksMemory())
+    throw Refusal{refusals::kOutOfMemory};
   if (FaultRulesOf(call).Has(order.name)) {
     throw Refusal{"ERR there is a fault '" + std::string(refusals::ShownPart(order.name)) +
                   "' already. TEST FAULT DEL removes it"};
@@ -104,9 +107,9 @@ void TestFault::Run(Call& call) { RunTestAction(call, kFaultActions); }
 void TestDrop::Run(Call& call) {
   const ClientFilter filter = TakeClientFilter(call.args);
   int64_t dropped = 0;
-  call.services.clients.ForEach([&](Session& session) {
+  call.services.clients.registry.ForEach([&](Session& session) {
     if (!MayBeDropped(call, session) || !filter.Matches(ClientView::Of(session), session.db)) return;
-    call.services.clients.Close(session);
+    call.services.clients.registry.Close(session);
     ++dropped;
   });
   call.reply.Integer(dropped);

@@ -1,9 +1,12 @@
 // TEST LOAD and TEST DUMP; TEST SEED and TEST SHUFFLE.
 #include "server/clients/acl/users.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/role.h"
 #include "server/commands/test/test_cards.h"
 #include "server/commands/test/test_words.h"
+#include "server/dataset/data_subsystem.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
@@ -32,14 +35,14 @@ Fixture ReadFixture(Bytes format, Bytes text) {
 // Runs one command of a fixture as EXEC runs a queued command. Returns an error if it cannot be run.
 std::optional<std::string> RunWithin(Call& call, Session& session, const std::vector<std::string>& request) {
   const std::vector<Bytes> words(request.begin(), request.end());
-  Executor& executor = call.services.executor;
+  Executor& executor = call.services.execution.executor;
   const Command* const command = executor.Resolve(words);
   if (command == nullptr) return "unknown command " + Quoted(words[0]);
   const TransactionRole role = command->Spec().transaction;
   if (role == TransactionRole::kBegins || role == TransactionRole::kExecutes) return std::nullopt;
   if (!BelongsIntoStreams(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
   try {
-    call.services.gates.Pass(RequestPath::kFixture, {session, *command, command->flags, words});
+    call.services.execution.gates.Pass(RequestPath::kFixture, {session, *command, command->flags, words});
   } catch (const Refusal& refusal) {
     return refusal.text;
   }
@@ -51,8 +54,8 @@ std::optional<std::string> RunWithin(Call& call, Session& session, const std::ve
 }
 
 std::optional<std::string> RunAll(Call& call, const Fixture& fixture) {
-  const User user = call.services.users.Unlimited();
-  const std::unique_ptr<Session> session = call.services.clients.CreateDetached();
+  const User user = call.services.clients.users.Unlimited();
+  const std::unique_ptr<Session> session = call.services.clients.registry.CreateDetached();
   session->user = &user;
   for (const Fixture::Request& request : fixture.requests) {
     if (auto reason = RunWithin(call, *session, request.words)) return request.place + ": " + *reason;
@@ -82,12 +85,12 @@ void TestLoad::Run(Call& call) {
 
 void TestDump::Run(Call& call) {
   const Bytes pattern = call.args.AtEnd() ? Bytes("*") : call.args.Next();
-  call.reply.Verbatim(RedisFixtureOf(call.services.keyspace, pattern, call.now_ms), "txt");
+  call.reply.Verbatim(RedisFixtureOf(call.services.data.dataset.keyspace, pattern, call.now_ms), "txt");
 }
 
 void TestSeed::Run(Call& call) {
   const int64_t seed = call.args.NextInteger();
-  call.services.data.random = Random(static_cast<uint64_t>(seed));
+  call.services.data.dataset.random = Random(static_cast<uint64_t>(seed));
   call.services.lab.faults.Seed(static_cast<uint64_t>(seed));
   call.services.lab.shuffle.Seed(static_cast<uint64_t>(seed));
   call.reply.Ok();

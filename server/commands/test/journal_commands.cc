@@ -10,6 +10,7 @@
 #include "server/commands/test/test_cards.h"
 #include "server/commands/test/test_words.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
@@ -31,7 +32,7 @@ RequestJournal& BegunJournal(Call& call) {
 
 JournalFilter TakeJournalFilter(Call& call) {
   JournalFilter filter;
-  while (TakeCondition(call.args, call.services.commands, filter)) {
+  while (TakeCondition(call.args, call.services.env.commands, filter)) {
   }
   return filter;
 }
@@ -52,7 +53,8 @@ void StartJournal(Call& call) {
   }
   call.args.ExpectEnd();
   const Services& services = call.services;
-  if (services.settings.maxmemory != 0 && services.eviction.LacksMemory()) throw Refusal{refusals::kOutOfMemory};
+  if (services.env.settings.maxmemory != 0 && services.data.eviction.LacksMemory())
+    throw Refusal{refusals::kOutOfMemory};
   JournalOf(call).Start(last);
   call.reply.Ok();
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/number_text.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/push_messages.h"
 #include "server/commands/test/test_cards.h"
@@ -62,11 +63,11 @@ void TestPush::Run(Call& call) {
   const std::string message = TakeMessage(call.args);
   call.args.ExpectEnd();
   int64_t reached = 0;
-  call.services.clients.ForEach([&](Session& session) {
+  call.services.clients.registry.ForEach([&](Session& session) {
     const bool is_meant = id ? session.id == static_cast<uint64_t>(*id) : name.Matches(session.identity.name);
     const bool hears = session.resp == RespVersion::kResp3 && !session.closing && session.transport != nullptr;
     if (!is_meant || !hears || session.kind == SessionKind::kReplica) return;
-    call.services.messages.Push(session, message);
+    call.services.clients.messages.Push(session, message);
     ++reached;
   });
   call.reply.Integer(reached);

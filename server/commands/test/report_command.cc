@@ -21,7 +21,7 @@ void TestReport::Run(Call& call) {
   const bool is_html = call.args.TakeToken("HTML");
   if (!is_html && !call.args.TakeToken("TEXT")) RefuseWord(call.args.Next(), "form of a report", "HTML or TEXT");
   JournalFilter filter;
-  while (TakeCondition(call.args, call.services.commands, filter)) {
+  while (TakeCondition(call.args, call.services.env.commands, filter)) {
   }
   size_t last = kUsualLast;
   if (call.args.TakeToken("LAST")) {

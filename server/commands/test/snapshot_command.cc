@@ -4,10 +4,12 @@
 #include <numeric>
 #include <vector>
 
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/role.h"
 #include "server/commands/test/test_actions.h"
 #include "server/commands/test/test_cards.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"
 #include "server/dataset/lazy_free.h"
 #include "server/execution/gates.h"
@@ -44,7 +46,8 @@ void SaveSnapshot(Call& call) {
   const Bytes name = call.args.Next();
   call.args.ExpectEnd();
   const Services& services = call.services;
-  if (services.settings.maxmemory != 0 && services.eviction.LacksMemory()) throw Refusal{refusals::kOutOfMemory};
+  if (services.env.settings.maxmemory != 0 && services.data.eviction.LacksMemory())
+    throw Refusal{refusals::kOutOfMemory};
   if (services.lab.snapshots.IsFull() && !services.lab.snapshots.Has(name)) {
     throw Refusal{"ERR there are " + std::to_string(NamedSnapshots::kMost) + " snapshots already. Delete one first"};
   }
@@ -115,18 +118,18 @@ constexpr std::array kSnapshotActions = {TestAction{"save", SaveSnapshot}, TestA
 
 void ResetData(Call& call) {
   RequirePrimary(call);
-  std::vector<int> all(static_cast<size_t>(call.services.keyspace.Count()));
+  std::vector<int> all(static_cast<size_t>(call.services.data.dataset.keyspace.Count()));
   std::iota(all.begin(), all.end(), 0);
-  for (Database& content : call.db.Flush(all)) call.services.lazy_free.Free(std::move(content), FreeMode::kLater);
+  for (Database& content : call.db.Flush(all)) call.services.data.lazy_free.Free(std::move(content), FreeMode::kLater);
   if (!call.unit.Recorded()) return;
   const Bytes words[] = {"FLUSHALL"};
   call.unit.data().effects.Add(0, words);
 }
 
 void ResetClients(Call& call) {
-  call.services.clients.ForEach([&](Session& session) {
+  call.services.clients.registry.ForEach([&](Session& session) {
     const bool is_other = &session != &call.session && !session.closing && session.kind != SessionKind::kPrimary;
-    if (is_other && session.transport != nullptr) call.services.clients.Close(session);
+    if (is_other && session.transport != nullptr) call.services.clients.registry.Close(session);
   });
 }
 
@@ -157,7 +160,7 @@ void TestReset::Run(Call& call) {
     const Bytes word = call.args.Next();
     const auto named =
         std::ranges::find_if(kResets, [&](const TestAction& one) { return EqualsIgnoreCase(word, one.name); });
-    if (named == kResets.end()) throw refusals::SubcommandSyntax(call.services.dialect, "TEST", word);
+    if (named == kResets.end()) throw refusals::SubcommandSyntax(call.services.env.dialect, "TEST", word);
     wanted |= 1U << (named - kResets.begin());
   }
   for (size_t i = 0; i < kResets.size(); ++i) {

@@ -10,7 +10,7 @@ void RunTestAction(Call& call, std::span<const TestAction> actions) {
   for (const TestAction& action : actions) {
     if (EqualsIgnoreCase(name, action.name)) return action.run(call);
   }
-  throw refusals::SubcommandSyntax(call.services.dialect, "TEST", name);
+  throw refusals::SubcommandSyntax(call.services.env.dialect, "TEST", name);
 }
 
 }  // namespace respite

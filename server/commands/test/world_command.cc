@@ -6,10 +6,12 @@
 #include "server/catalogue/dialect.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
+#include "server/clients/client_subsystem.h"
 #include "server/commands/test/test_actions.h"
 #include "server/commands/test/test_cards.h"
 #include "server/commands/test/world_login.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
@@ -46,7 +48,8 @@ void MakeWorld(Call& call, Bytes name, const Worlds::Order& order) {
   const Services& services = call.services;
   Worlds& worlds = RequireWorlds(call);
   CheckName(name);
-  if (services.settings.maxmemory != 0 && services.eviction.LacksMemory()) throw Refusal{refusals::kOutOfMemory};
+  if (services.env.settings.maxmemory != 0 && services.data.eviction.LacksMemory())
+    throw Refusal{refusals::kOutOfMemory};
   if (worlds.Count() >= Worlds::kMost) {
     throw Refusal{"ERR there are " + std::to_string(Worlds::kMost) + " worlds already. Drop one first"};
   }
@@ -158,11 +161,12 @@ void TestWorld::Run(Call& call) { RunTestAction(call, kWorldActions); }
 bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request) {
   const Services& services = call.services;
   if (services.lab.worlds == nullptr || !user.starts_with(kUserPrefix)) return false;
-  const Permission permission = services.settings.test_commands;
+  const Permission permission = services.env.settings.test_commands;
   if (permission == Permission::kLocalConnections && !call.session.addresses.IsLocal()) return false;
-  const bool is_open = !services.users.LoginRequired() || services.users.LogIn("default", password) != nullptr;
+  const bool is_open =
+      !services.clients.users.LoginRequired() || services.clients.users.LogIn("default", password) != nullptr;
   if (!is_open) {
-    services.permissions.NoteFailedLogin(call.session, call.args.Words()[0], user);
+    services.clients.permissions.NoteFailedLogin(call.session, call.args.Words()[0], user);
     throw Refusal{kWrongWorldPassword};
   }
   MakeAndEnterWorld(call, user.substr(kUserPrefix.size()), std::move(request));

@@ -66,7 +66,7 @@ void FaultRules::Add(FaultOrder order) {
   names_.emplace(rule.order.name, std::prev(rules_.end()));
   if (auto* fault = std::get_if<RequestFault>(&rule.order.action)) fault->owner = serial;
   if (rule.order.for_ms) {
-    rule.ends_ms = parts_.clock.MonotonicMs() + *rule.order.for_ms;
+    rule.ends_ms = parts_.env.clock.MonotonicMs() + *rule.order.for_ms;
     ends_.emplace(std::pair(rule.ends_ms, serial), &rule);
   }
   AfterChange();
@@ -139,7 +139,7 @@ void FaultRules::Seed(uint64_t seed) {
 std::vector<FaultRules::Summary> FaultRules::List() const {
   using State = Summary::State;
   std::vector<Summary> list;
-  const int64_t now_ms = parts_.clock.MonotonicMs();
+  const int64_t now_ms = parts_.env.clock.MonotonicMs();
   for (const Rule& rule : rules_) {
     const TurnCounts* const shared = parts_.disk.CountsOf(rule.serial);
     const TurnCounts& counts = shared != nullptr ? *shared : rule.counts;
@@ -192,7 +192,8 @@ FaultRules::Candidate FaultRules::CandidateOf(Rule& rule) {
 }
 
 const FaultRules::Candidates& FaultRules::CandidatesFor(const Command& command) {
-  if (candidates_.size() <= command.id) candidates_.resize(std::max<size_t>(parts_.commands.Size(), command.id + 1));
+  if (candidates_.size() <= command.id)
+    candidates_.resize(std::max<size_t>(parts_.env.commands.Size(), command.id + 1));
   Candidates& candidates = candidates_[command.id];
   if (candidates.version == version_) return candidates;
   candidates = {.version = version_, .need_keys = false, .rules = {}};

@@ -20,6 +20,7 @@
 #include "server/lab/faults/listening_sockets.h"
 #include "server/lab/faults/turns.h"
 #include "server/lab/request_filter.h"
+#include "server/runtime/env.h"
 #include "server/runtime/timers.h"
 
 namespace respite {
@@ -49,8 +50,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {
   static constexpr size_t kMost = 10'000;
 
   struct Parts {
-    const Clock& clock;
-    const CommandTable& commands;
+    const Env& env;
     ClientFaults& client_faults;
     RequestFaultsPort& port;
     DiskFaults& disk;

@@ -84,13 +84,8 @@ void Lint::SetMode(std::span<const LintRule> rules, LintMode mode) {
 }
 
 void Lint::ChooseChecks() {
-  const LintCheck::Parts parts{.clock = parts_.clock,
-                               .data = parts_.data,
-                               .clients = parts_.clients,
-                               .pubsub = parts_.pubsub,
-                               .stats = parts_.stats,
-                               .settings = parts_.settings,
-                               .limits = limits_};
+  const LintCheck::Parts parts{
+      .env = parts_.env, .data = parts_.data, .clients = parts_.clients, .pubsub = parts_.pubsub, .limits = limits_};
   const auto& kinds = CheckKinds();
   for (size_t i = 0; i < kinds.size(); ++i) {
     if (std::ranges::all_of(kinds[i].rules, [this](Rule rule) { return ModeOf(rule) == LintMode::kOff; })) {
@@ -264,7 +259,7 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
     same += '\n';
     same += Bytes(part).substr(0, kLongestWord);
   }
-  const int64_t now_ms = parts_.clock.WallMs();
+  const int64_t now_ms = parts_.env.clock.WallMs();
   const auto found = findings_.find(same);
   if (found != findings_.end()) {
     ++found->second.count;

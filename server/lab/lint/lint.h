@@ -20,6 +20,7 @@
 #include "server/execution/call_observer.h"
 #include "server/execution/request_faults.h"
 #include "server/lab/lint/lint_check.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -45,13 +46,11 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   static constexpr size_t kMost = 1000;  // findings
 
   struct Parts {
-    const Clock& clock;
+    const Env& env;
     const CurrentExecution& current_execution;
     const Dataset& data;
     const Clients& clients;
     const PubSub& pubsub;
-    const ServerStats& stats;
-    const Settings& settings;
     CallObservers& observers;
     LateBound<KeyEventListener>& key_events;
     RequestFaultsPort& port;

@@ -32,7 +32,7 @@ bool Watches(const Session& client) { return client.transaction != nullptr && cl
 
 const Entry* Present(const LintCheck::Parts& parts, const KeyView& key) {
   const Entry* const entry = parts.data.keyspace[key.db].Find(key.key);
-  return entry == nullptr || entry->IsExpired(parts.clock.WallMs()) ? nullptr : entry;
+  return entry == nullptr || entry->IsExpired(parts.env.clock.WallMs()) ? nullptr : entry;
 }
 
 }  // namespace respite

@@ -23,6 +23,7 @@
 #include "server/execution/request_faults.h"
 #include "server/lab/lint/lint_rules.h"
 #include "server/lab/request_owner.h"
+#include "server/runtime/env.h"
 
 namespace respite {
 
@@ -91,12 +92,10 @@ using LintRemarks = std::vector<LintRemark>;
 class LintCheck {
  public:
   struct Parts {
-    const Clock& clock;
+    const Env& env;
     const Dataset& data;
     const Clients& clients;
     const PubSub& pubsub;
-    const ServerStats& stats;
-    const Settings& settings;
     const LintLimits& limits;
   };
 

@@ -63,7 +63,7 @@ void MessageCheck::Before(const LintRequest& request, LintRemarks& remarks) {
 
 // In a cluster, other nodes may have subscribers.
 void MessageCheck::JudgePublish(const LintRequest& request, LintRemarks& remarks) const {
-  if (parts_.settings.cluster_enabled) return;
+  if (parts_.env.settings.cluster_enabled) return;
   const Bytes channel = request.words[1];
   const bool is_sharded = request.Is("spublish");
   const PubSubKind kind = is_sharded ? PubSubKind::kShardChannel : PubSubKind::kChannel;

@@ -40,7 +40,7 @@ void ShapeCheck::Before(const LintRequest& request, LintRemarks& remarks) {
 size_t ShapeCheck::ElementsAt(const LintRequest& request, const KeyRef& key) const {
   const Entry* const entry = Present(parts_, request.Key(key));
   if (entry == nullptr) return 0;
-  const CollectionPlace place{ValueSlot(entry), parts_.data.limits, parts_.clock.WallMs()};
+  const CollectionPlace place{ValueSlot(entry), parts_.data.limits, parts_.env.clock.WallMs()};
   switch (entry->Type()) {
     case ValueType::kList:
       return List(place).Size();
@@ -92,7 +92,7 @@ void ShapeCheck::JudgeSequence(const LintRequest& request, LintRemarks& remarks)
   const bool is_other_talk = request.keys.Empty() || request.command.Is(kBlocking);
   MakeRoomIn(sequences_, kMaxClients);
   Sequence& sequence = sequences_[request.client.id];
-  const uint64_t turn = parts_.stats.turns;
+  const uint64_t turn = parts_.env.stats.turns;
   const bool is_same = sequence.command == &request.command && sequence.words == request.words.size();
   if (!is_same || is_other_talk || sequence.turn == turn) {
     sequence = {.command = &request.command, .words = request.words.size(), .turn = turn, .length = 1};

@@ -7,6 +7,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/blocked_clients.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
 #include "server/clients/pubsub.h"
@@ -14,6 +15,7 @@
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/unit.h"
 #include "server/execution/services.h"
 #include "server/migration/migrate_link.h"
@@ -27,6 +29,7 @@
 #include "server/storage/child_processes.h"
 #include "server/storage/loading.h"
 #include "server/storage/snapshots.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -53,9 +56,9 @@ int64_t CountBlocked(const Clients& clients) {
 }
 
 void AddPause(InfoText& text, const Services& services) {
-  const Pause& pause = services.pause;
+  const Pause& pause = services.clients.pause;
   const bool is_timed = pause.scope() != Pause::Scope::kNone;
-  const int64_t left_ms = is_timed ? pause.until_ms() - services.clock.MonotonicMs() : 0;
+  const int64_t left_ms = is_timed ? pause.until_ms() - services.env.clock.MonotonicMs() : 0;
   const std::string_view held = pause.scope() == Pause::Scope::kAll ? "all" : "write";
   text.Add("paused_reason", pause.Reason())
       .Add("paused_actions", pause.IsOn() ? held : "none")
@@ -81,25 +84,25 @@ void AddTraffic(InfoText& text, const ServerStats& stats) {
 }
 
 void AddKeys(InfoText& text, const Services& services) {
-  const KeyspaceStats& stats = services.keyspace_stats;
-  const int64_t since_us = services.stats.eviction_exceeded_since_us;
-  const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(services.clock.MonotonicUs() - since_us);
+  const KeyspaceStats& stats = services.data.dataset.stats;
+  const int64_t since_us = services.env.stats.eviction_exceeded_since_us;
+  const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(services.env.clock.MonotonicUs() - since_us);
   text.Add("expired_keys", stats.expired_keys)
       .Add("expired_subkeys", stats.expired_fields)
       .AddRatio("expired_stale_perc", 100 * stats.expired_stale_share)
       .Add("expired_time_cap_reached_count", stats.expire_cycles_cut)
       .Add("expire_cycle_cpu_milliseconds", stats.expire_cycle_us / 1000)
       .Add("evicted_keys", stats.evicted_keys)
-      .Add("evicted_clients", services.stats.evicted_clients)
+      .Add("evicted_clients", services.env.stats.evicted_clients)
       .Add("evicted_scripts", 0)
-      .Add("total_eviction_exceeded_time", (services.stats.eviction_exceeded_us + exceeded_us) / 1000)
+      .Add("total_eviction_exceeded_time", (services.env.stats.eviction_exceeded_us + exceeded_us) / 1000)
       .Add("current_eviction_exceeded_time", exceeded_us / 1000)
       .Add("keyspace_hits", stats.hits)
       .Add("keyspace_misses", stats.misses);
 }
 
 void AddChild(InfoText& text, const Services& services) {
-  const ChildProcesses::Figures child = services.child_processes.Survey();
+  const ChildProcesses::Figures child = services.storage.child_processes.Survey();
   const auto done = static_cast<double>(child.progress.keys_done);
   text.Add("current_cow_peak", child.progress.cow_peak_bytes)
       .Add("current_cow_size", child.progress.cow_bytes)
@@ -110,22 +113,22 @@ void AddChild(InfoText& text, const Services& services) {
 }
 
 void AddSnapshots(InfoText& text, const Services& services) {
-  const Snapshots::Figures figures = services.snapshots.Survey();
-  text.Add("rdb_changes_since_last_save", services.keyspace_stats.dirty)
+  const Snapshots::Figures figures = services.storage.snapshots.Survey();
+  text.Add("rdb_changes_since_last_save", services.data.dataset.stats.dirty)
       .Add("rdb_bgsave_in_progress",
-           services.snapshots.Running() || services.child_processes.Does(ChildWork::kTransfer) ? 1 : 0)
+           services.storage.snapshots.Running() || services.storage.child_processes.Does(ChildWork::kTransfer) ? 1 : 0)
       .Add("rdb_last_save_time", figures.last_save_s)
       .Add("rdb_last_bgsave_status", figures.last_outcome == Snapshots::Outcome::kDone ? "ok" : "err")
       .Add("rdb_last_bgsave_time_sec", figures.last_duration_s)
       .Add("rdb_current_bgsave_time_sec", figures.current_duration_s)
       .Add("rdb_saves", figures.saves)
       .Add("rdb_last_cow_size", figures.last_cow_bytes)
-      .Add("rdb_last_load_keys_expired", services.loading.KeysExpired())
-      .Add("rdb_last_load_keys_loaded", services.loading.KeysLoaded());
+      .Add("rdb_last_load_keys_expired", services.storage.loading.KeysExpired())
+      .Add("rdb_last_load_keys_loaded", services.storage.loading.KeysLoaded());
 }
 
 void AddLoading(InfoText& text, const Services& services) {
-  const Loading::Figures figures = services.loading.Survey();
+  const Loading::Figures figures = services.storage.loading.Survey();
   text.Add("loading_start_time", figures.start_s)
       .Add("loading_total_bytes", figures.total_bytes)
       .Add("loading_rdb_used_mem", figures.memory_then_bytes)
@@ -173,28 +176,28 @@ void AddWatching(InfoText& text, const Clients& clients) {
 }
 
 std::string ClientsSection(const Services& services) {
-  const int64_t now_s = services.clock.MonotonicMs() / 1000;
+  const int64_t now_s = services.env.clock.MonotonicMs() / 1000;
   InfoText text("Clients");
-  text.Add("connected_clients", services.clients.Count() - services.replication.replicas().All().size())
+  text.Add("connected_clients", services.clients.registry.Count() - services.replication.replicas().All().size())
       .Add("cluster_connections", ClusterLinks(services))
-      .Add("maxclients", services.settings.maxclients)
-      .Add("client_recent_max_input_buffer", services.stats.client_input.Most(now_s))
-      .Add("client_recent_max_output_buffer", services.stats.client_output.Most(now_s))
-      .Add("blocked_clients", CountBlocked(services.clients))
-      .Add("tracking_clients", services.tracking.ClientCount())
-      .Add("clients_in_timeout_table", services.blocked_clients.CountWithDeadline())
-      .Add("total_blocking_keys", services.blocked_clients.Keys())
-      .Add("total_blocking_keys_on_nokey", services.blocked_clients.KeysWithLoss());
-  if (services.dialect.traits.counts_watching_clients) AddWatching(text, services.clients);
+      .Add("maxclients", services.env.settings.maxclients)
+      .Add("client_recent_max_input_buffer", services.env.stats.client_input.Most(now_s))
+      .Add("client_recent_max_output_buffer", services.env.stats.client_output.Most(now_s))
+      .Add("blocked_clients", CountBlocked(services.clients.registry))
+      .Add("tracking_clients", services.clients.tracking.ClientCount())
+      .Add("clients_in_timeout_table", services.clients.blocked.CountWithDeadline())
+      .Add("total_blocking_keys", services.clients.blocked.Keys())
+      .Add("total_blocking_keys_on_nokey", services.clients.blocked.KeysWithLoss());
+  if (services.env.dialect.traits.counts_watching_clients) AddWatching(text, services.clients.registry);
   AddPause(text, services);
   return text.Take();
 }
 
 std::string ThreadsSection(const Services& services) {
   InfoText text("Threads");
-  text.Add("io_thread_0", "clients=" + std::to_string(services.clients.Count()) +
-                              ",reads=" + std::to_string(services.stats.total_reads) +
-                              ",writes=" + std::to_string(services.stats.total_writes));
+  text.Add("io_thread_0", "clients=" + std::to_string(services.clients.registry.Count()) +
+                              ",reads=" + std::to_string(services.env.stats.total_reads) +
+                              ",writes=" + std::to_string(services.env.stats.total_writes));
   return text.Take();
 }
 
@@ -223,34 +226,34 @@ void AddAofSizes(InfoText& text, const AppendOnlyFile& aof) {
 
 std::string PersistenceSection(const Services& services) {
   InfoText text("Persistence");
-  const bool is_async = services.loading.IsAsync();
-  text.Add("loading", services.loading.Active() && !is_async ? 1 : 0).Add("async_loading", is_async ? 1 : 0);
+  const bool is_async = services.storage.loading.IsAsync();
+  text.Add("loading", services.storage.loading.Active() && !is_async ? 1 : 0).Add("async_loading", is_async ? 1 : 0);
   AddChild(text, services);
   AddSnapshots(text, services);
-  AddAof(text, services.aof);
+  AddAof(text, services.storage.aof);
   text.AddZeros({"module_fork_in_progress", "module_fork_last_cow_size"});
-  if (services.aof.IsOn()) AddAofSizes(text, services.aof);
-  if (services.loading.Active()) AddLoading(text, services);
+  if (services.storage.aof.IsOn()) AddAofSizes(text, services.storage.aof);
+  if (services.storage.loading.Active()) AddLoading(text, services);
   return text.Take();
 }
 
 std::string StatsSection(const Services& services) {
-  const ServerStats& stats = services.stats;
+  const ServerStats& stats = services.env.stats;
   InfoText text("Stats");
   AddTraffic(text, stats);
   AddKeys(text, services);
-  text.Add("pubsub_channels", services.pubsub.TopicCount(PubSubKind::kChannel))
-      .Add("pubsub_patterns", services.pubsub.TopicCount(PubSubKind::kPattern))
-      .Add("pubsubshard_channels", services.pubsub.TopicCount(PubSubKind::kShardChannel))
+  text.Add("pubsub_channels", services.clients.pubsub.TopicCount(PubSubKind::kChannel))
+      .Add("pubsub_patterns", services.clients.pubsub.TopicCount(PubSubKind::kPattern))
+      .Add("pubsubshard_channels", services.clients.pubsub.TopicCount(PubSubKind::kShardChannel))
       .Add("latest_fork_usec", stats.last_fork_us)
       .Add("total_forks", stats.forks)
-      .Add("migrate_cached_sockets", services.migrate_links.Count() + services.migrations.CountLinks())
+      .Add("migrate_cached_sockets", services.migrations.blocking_links().Count() + services.migrations.CountLinks())
       .AddZeros({"slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits",
                  "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"})
-      .Add("tracking_total_keys", services.tracking.Keys())
-      .Add("tracking_total_items", services.tracking.Items())
-      .Add("tracking_total_prefixes", services.tracking.Prefixes())
-      .Add("unexpected_error_replies", services.aof.FailedReplays() + stats.unexpected_errors)
+      .Add("tracking_total_keys", services.clients.tracking.Keys())
+      .Add("tracking_total_items", services.clients.tracking.Items())
+      .Add("tracking_total_prefixes", services.clients.tracking.Prefixes())
+      .Add("unexpected_error_replies", services.storage.aof.FailedReplays() + stats.unexpected_errors)
       .Add("total_error_replies", stats.error_replies)
       .Add("dump_payload_sanitizations", stats.payload_sanitizations);
   AddLoop(text, stats);
@@ -277,11 +280,11 @@ std::string CpuSection(const Services&) {
 }
 
 std::string ClusterSection(const Services& services) {
-  return InfoText("Cluster").Add("cluster_enabled", services.settings.cluster_enabled ? 1 : 0).Take();
+  return InfoText("Cluster").Add("cluster_enabled", services.env.settings.cluster_enabled ? 1 : 0).Take();
 }
 
 std::string DebugSection(const Services& services) {
-  const ServerStats& stats = services.stats;
+  const ServerStats& stats = services.env.stats;
   InfoText text("Debug");
   text.Add("eventloop_duration_aof_sum", stats.journal_us)
       .Add("eventloop_duration_cron_sum", stats.timer_us)

@@ -63,10 +63,11 @@ std::string InfoReport(const Services& services, std::span<const Bytes> names) {
   std::string report;
   for (const Section& section : kSections) {
     if (section.teller != teller && section.teller != Teller::kBoth) continue;
-    if (!section.since.Empty() && !(services.dialect.Emulates() && services.dialect.Has(section.since))) continue;
+    if (!section.since.Empty() && !(services.env.dialect.Emulates() && services.env.dialect.Has(section.since)))
+      continue;
     if (std::ranges::none_of(names, [&](Bytes name) { return Asks(name, section); })) continue;
     if (!report.empty()) report += "\r\n";
-    report += OnlyFieldsOf(services.dialect, section.text(services));
+    report += OnlyFieldsOf(services.env.dialect, section.text(services));
   }
   return report;
 }

@@ -7,8 +7,10 @@
 #include "server/cluster/cluster_mode.h"
 #include "server/config/directive.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"
 #include "server/dataset/lazy_free_thread.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
 #include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
@@ -44,9 +46,9 @@ void AddScripts(InfoText& text, const MemoryReport& memory, const Services& serv
       .Add("used_memory_vm_eval", memory.script_engine_bytes)
       .AddHuman("used_memory_lua_human", memory.script_engine_bytes)
       .Add("used_memory_scripts_eval", memory.script_bytes)
-      .Add("number_of_cached_scripts", services.script_cache.Size())
-      .Add("number_of_functions", services.function_libraries.FunctionCount())
-      .Add("number_of_libraries", services.function_libraries.All().size())
+      .Add("number_of_cached_scripts", services.execution.script_cache.Size())
+      .Add("number_of_functions", services.execution.function_libraries.FunctionCount())
+      .Add("number_of_libraries", services.execution.function_libraries.All().size())
       .Add("used_memory_vm_functions", memory.function_engine_bytes)
       .Add("used_memory_vm_total", memory.EngineBytes())
       .AddHuman("used_memory_vm_total_human", memory.EngineBytes())
@@ -83,11 +85,11 @@ size_t ClusterLinkBytes(const Services& services) {
 }  // namespace
 
 std::string MemorySection(const Services& services) {
-  const Settings& settings = services.settings;
+  const Settings& settings = services.env.settings;
   const MemoryReport memory = ReportMemory(services);
   const size_t resident_bytes = ResidentBytes();
   const AllocatorStats allocator = AllocatorOrProcess(memory.used_bytes, resident_bytes);
-  size_t& peak_bytes = services.stats.peak_memory_bytes;
+  size_t& peak_bytes = services.env.stats.peak_memory_bytes;
   peak_bytes = std::max(peak_bytes, memory.used_bytes);
 
   InfoText text("Memory");
@@ -103,7 +105,7 @@ std::string MemorySection(const Services& services) {
       .AddHuman("maxmemory_human", settings.maxmemory)
       .Add("maxmemory_policy", ValueText(*FindDirective("maxmemory-policy"), settings));
   AddFragmentation(text, allocator, memory.used_bytes, resident_bytes);
-  text.Add("mem_not_counted_for_evict", services.eviction.UncountedBytes())
+  text.Add("mem_not_counted_for_evict", services.data.eviction.UncountedBytes())
       .Add("mem_replication_backlog", memory.backlog_bytes)
       .Add("mem_total_replication_buffers", services.replication.replicas().BufferBytes())
       .Add("mem_replica_full_sync_buffer", 0)
@@ -114,8 +116,8 @@ std::string MemorySection(const Services& services) {
       .Add("mem_allocator", AllocatorName())
       .Add("mem_overhead_db_hashtable_rehashing", 0)
       .Add("active_defrag_running", 0)
-      .Add("lazyfree_pending_objects", services.lazy_free_thread.Pending())
-      .Add("lazyfreed_objects", services.lazy_free_thread.Freed());
+      .Add("lazyfree_pending_objects", services.data.lazy_free_thread.Pending())
+      .Add("lazyfreed_objects", services.data.lazy_free_thread.Freed());
   return text.Take();
 }
 

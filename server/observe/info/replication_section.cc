@@ -2,6 +2,7 @@
 
 #include "base/pace.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/services.h"
 #include "server/observe/info/info_text.h"
@@ -32,14 +33,14 @@ void AddLink(InfoText& text, const Services& services) {
   const PrimaryLink::Figures figures = link.Survey();
   const bool is_linked = link.state() == PrimaryLink::State::kLinked;
   const bool is_syncing = link.state() == PrimaryLink::State::kTransfer || link.state() == PrimaryLink::State::kLoading;
-  const auto& primary = *services.settings.replicaof;
+  const auto& primary = *services.env.settings.replicaof;
   text.Add("master_host", primary.host)
       .Add("master_port", primary.port)
       .Add("master_link_status", is_linked ? "up" : "down")
       .Add("master_last_io_seconds_ago", figures.last_io_s)
       .Add("master_sync_in_progress", is_syncing ? 1 : 0)
       .Add("slave_read_repl_offset", figures.read_offset)
-      .Add("slave_repl_offset", services.data.history.offset);
+      .Add("slave_repl_offset", services.data.dataset.history.offset);
   if (is_syncing) {
     const int64_t left = figures.transfer_total < 0 ? -1 : figures.transfer_total - figures.transfer_read;
     const double percent = figures.transfer_total <= 0 ? 0
@@ -56,25 +57,25 @@ void AddLink(InfoText& text, const Services& services) {
   if (figures.retry_in_s >= 0) text.Add("master_sync_retry_in_seconds", figures.retry_in_s);
   if (!link.failed_command().empty()) text.Add("master_failed_command", link.failed_command());
   // Sentinels of any version ignore replicas with priority 0, so a replica with incomplete data reports that.
-  const bool is_whole = services.data.history.IsWhole();
+  const bool is_whole = services.data.dataset.history.IsWhole();
   if (!is_whole) {
-    text.Add("replica_data", DataStateName(services.data.history.data));
+    text.Add("replica_data", DataStateName(services.data.dataset.history.data));
   }
-  text.Add("slave_priority", is_whole ? services.settings.replica_priority : 0)
-      .Add("slave_read_only", services.settings.replica_read_only ? 1 : 0)
-      .Add("replica_announced", services.settings.replica_announced ? 1 : 0);
+  text.Add("slave_priority", is_whole ? services.env.settings.replica_priority : 0)
+      .Add("slave_read_only", services.env.settings.replica_read_only ? 1 : 0)
+      .Add("replica_announced", services.env.settings.replica_announced ? 1 : 0);
 }
 
 void AddReplicas(InfoText& text, const Services& services) {
   const auto& all = services.replication.replicas().All();
   text.Add("connected_slaves", all.size()).Add("replicas_waiting_psync", 0);
-  if (services.settings.min_replicas_to_write != 0 && services.settings.min_replicas_max_lag != 0) {
+  if (services.env.settings.min_replicas_to_write != 0 && services.env.settings.min_replicas_max_lag != 0) {
     text.Add("min_slaves_good_slaves", services.replication.role().good_replicas);
   }
   for (size_t i = 0; i < all.size(); ++i) {
     const Replica& replica = *all[i]->replica;
     const bool is_online = replica.state == Replica::State::kOnline;
-    const int64_t lag_s = is_online ? (services.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
+    const int64_t lag_s = is_online ? (services.env.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
     text.Add("slave" + std::to_string(i),
              "ip=" + Replicas::HostOf(*all[i]) + ",port=" + std::to_string(replica.listening_port) +
                  ",state=" + std::string(Replicas::StateNameOf(replica)) + ",offset=" + std::to_string(replica.acked) +
@@ -85,7 +86,7 @@ void AddReplicas(InfoText& text, const Services& services) {
 }  // namespace
 
 std::string ReplicationSection(const Services& services) {
-  const History& history = services.data.history;
+  const History& history = services.data.dataset.history;
   const ReplicationStream& stream = services.replication.stream();
   const Backlog& backlog = stream.backlog();
   const bool is_replica = services.replication.role().is_replica;
@@ -99,7 +100,7 @@ std::string ReplicationSection(const Services& services) {
       .Add("master_repl_offset", history.offset)
       .Add("second_repl_offset", history.former_end)
       .Add("repl_backlog_active", stream.IsKept() ? 1 : 0)
-      .Add("repl_backlog_size", services.settings.repl_backlog_size)
+      .Add("repl_backlog_size", services.env.settings.repl_backlog_size)
       .Add("repl_backlog_first_byte_offset", stream.IsKept() ? backlog.Begin() + 1 : 0)
       .Add("repl_backlog_histlen", stream.IsKept() ? backlog.RawBytes() : 0);
   return text.Take();

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "server/catalogue/dialect.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/timer_frequency.h"
 #include "server/config/config.h"
 #include "server/config/named_traits.h"
@@ -15,6 +16,7 @@
 #include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
 #include "server/storage/shutdown.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 
@@ -36,8 +38,8 @@ Bytes SupervisionName(Supervision supervision) {
 }
 
 Bytes ModeName(const Services& services) {
-  if (services.config.mode() == ServerMode::kSentinel) return "sentinel";
-  return services.settings.cluster_enabled ? "cluster" : "standalone";
+  if (services.env.config.mode() == ServerMode::kSentinel) return "sentinel";
+  return services.env.settings.cluster_enabled ? "cluster" : "standalone";
 }
 
 std::string OperatingSystem() {
@@ -65,7 +67,7 @@ void AddTcpListener(InfoText& text, const Settings& settings, Bytes field, Bytes
 }
 
 void AddValkey(InfoText& text, const Services& services) {
-  const DialectTraits& traits = services.dialect.traits;
+  const DialectTraits& traits = services.env.dialect.traits;
   if (traits.valkey_version.empty()) return;
   text.Add("server_name", "valkey")
       .Add("valkey_version", traits.valkey_version)
@@ -82,11 +84,11 @@ void AddListeners(InfoText& text, const Settings& settings) {
 }  // namespace
 
 std::string ServerSection(const Services& services) {
-  const Settings& settings = services.settings;
-  const int64_t wall_us = services.clock.WallUs();
-  const int64_t uptime_s = (services.clock.MonotonicMs() - services.identity.started_ms) / 1000;
+  const Settings& settings = services.env.settings;
+  const int64_t wall_us = services.env.clock.WallUs();
+  const int64_t uptime_s = (services.env.clock.MonotonicMs() - services.identity.started_ms) / 1000;
   InfoText text("Server");
-  text.Add("redis_version", services.dialect.traits.redis_version);
+  text.Add("redis_version", services.env.dialect.traits.redis_version);
   AddValkey(text, services);
   text.Add("respite_version", kRespiteVersion)
       .Add("redis_git_sha1", "00000000")
@@ -106,14 +108,14 @@ std::string ServerSection(const Services& services) {
       .Add("server_time_usec", wall_us)
       .Add("uptime_in_seconds", uptime_s)
       .Add("uptime_in_days", uptime_s / (24 * 3600))
-      .Add("hz", services.timer_frequency.Hz())
+      .Add("hz", services.clients.timer_frequency.Hz())
       .Add("configured_hz", settings.hz)
-      .Add("clients_hz", services.timer_frequency.Hz())
+      .Add("clients_hz", services.clients.timer_frequency.Hz())
       .Add("lru_clock", (wall_us / 1'000'000) & 0xffffff)
       .Add("executable", ExecutablePath())
-      .Add("config_file", services.config.file())
+      .Add("config_file", services.env.config.file())
       .Add("io_threads_active", 0);
-  if (const auto left_ms = services.shutdown.MillisecondsLeft()) text.Add("shutdown_in_milliseconds", *left_ms);
+  if (const auto left_ms = services.storage.shutdown.MillisecondsLeft()) text.Add("shutdown_in_milliseconds", *left_ms);
   if (!settings.availability_zone.empty()) text.Add("availability_zone", settings.availability_zone);
   AddListeners(text, settings);
   return text.Take();

@@ -4,6 +4,7 @@
 #include "datatypes/keyspace.h"
 #include "server/catalogue/command_table.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/dataset/expiry.h"
 #include "server/execution/services.h"
 #include "server/observe/info/info_text.h"
@@ -53,8 +54,8 @@ std::string ModulesSection(const Services&) { return InfoText("Modules").Take();
 
 std::string CommandStatsSection(const Services& services) {
   InfoText text("Commandstats");
-  services.commands.ForEach([&](const Command& command) {
-    const CommandStats& stats = services.commands.StatsOf(command);
+  services.env.commands.ForEach([&](const Command& command) {
+    const CommandStats& stats = services.env.commands.StatsOf(command);
     if (stats.calls == 0 && stats.rejected_calls == 0 && stats.failed_calls == 0) return;
     text.Add(SafeName("cmdstat_", command.full_name), CallsText(stats));
   });
@@ -63,7 +64,7 @@ std::string CommandStatsSection(const Services& services) {
 
 std::string ErrorStatsSection(const Services& services) {
   InfoText text("Errorstats");
-  for (const auto& [kind, count] : services.stats.errors) {
+  for (const auto& [kind, count] : services.env.stats.errors) {
     text.Add(SafeName("errorstat_", kind), "count=" + std::to_string(count));
   }
   return text.Take();
@@ -71,10 +72,10 @@ std::string ErrorStatsSection(const Services& services) {
 
 std::string LatencyStatsSection(const Services& services) {
   InfoText text("Latencystats");
-  const Settings& settings = services.settings;
+  const Settings& settings = services.env.settings;
   if (!settings.latency_tracking) return text.Take();
-  services.commands.ForEach([&](const Command& command) {
-    const CommandStats& stats = services.commands.StatsOf(command);
+  services.env.commands.ForEach([&](const Command& command) {
+    const CommandStats& stats = services.env.commands.StatsOf(command);
     if (stats.latency == nullptr) return;
     text.Add(SafeName("latency_percentiles_usec_", command.full_name),
              LatencyText(*stats.latency, settings.latency_tracking_info_percentiles));
@@ -84,15 +85,15 @@ std::string LatencyStatsSection(const Services& services) {
 
 std::string KeyspaceSection(const Services& services) {
   InfoText text("Keyspace");
-  for (int index = 0; index < services.keyspace.Count(); ++index) {
-    const Database& database = services.keyspace[index];
-    const size_t keys = services.keyspace.VisibleSize(index);
+  for (int index = 0; index < services.data.dataset.keyspace.Count(); ++index) {
+    const Database& database = services.data.dataset.keyspace[index];
+    const size_t keys = services.data.dataset.keyspace.VisibleSize(index);
     if (keys == 0) continue;
     // Uses the format of Redis 7.4 if hashes have fields with deadlines, else the format of 7.2.
     const size_t with_timed_fields = database.TimedFields().Size();
     text.Add("db" + std::to_string(index),
              "keys=" + std::to_string(keys) + ",expires=" + std::to_string(database.TimedSize()) +
-                 ",avg_ttl=" + std::to_string(services.expiry.AverageTtlMs(index)) +
+                 ",avg_ttl=" + std::to_string(services.data.expiry.AverageTtlMs(index)) +
                  (with_timed_fields == 0 ? "" : ",subexpiry=" + std::to_string(with_timed_fields)));
   }
   return text.Take();

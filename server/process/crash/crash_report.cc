@@ -18,9 +18,10 @@
 #include "base/clock.h"
 #include "base/out_of_memory.h"
 #include "server/clients/acl/user.h"
+#include "server/clients/client_subsystem.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
-#include "server/clients/current_execution.h"
+#include "server/clients/client_subsystem.h"
 #include "server/config/node_layout.h"
 #include "server/config/usage.h"
 #include "server/execution/services.h"
@@ -90,7 +91,7 @@ const Services* ServerOf(pid_t thread) {
     const Services* server = member.server.load();
     if (server == nullptr) continue;
     const bool is_here = member.thread == thread;
-    if (is_here && server->current_execution.CurrentSession() != nullptr) return server;
+    if (is_here && server->clients.current_execution.CurrentSession() != nullptr) return server;
     if (found == nullptr || (is_here && !is_of_thread)) found = server;
     is_of_thread = is_of_thread || is_here;
   }
@@ -142,7 +143,7 @@ void WriteField(const SignalLog& log, const char* name, Bytes value) {
 
 void WriteWords(const SignalLog& log, const CurrentExecution& current_execution) {
   const auto words = current_execution.words;
-  const bool hides_all = crashing_services != nullptr && crashing_services->settings.hide_user_data_from_log;
+  const bool hides_all = crashing_services != nullptr && crashing_services->env.settings.hide_user_data_from_log;
   const size_t harmless = hides_all ? 1 : current_execution.command->Spec().harmless_words;
   log.Write("\nargc: ");
   log.Decimal(static_cast<int64_t>(words.size()));
@@ -225,8 +226,8 @@ std::string WithProcessId(std::string info, pid_t process) {
   std::erase(info, '\r');
   log.Write(info);
   log.Write("\n------ CLIENT LIST OUTPUT ------\n");
-  services.clients.ForEach(
-      [&](const Session& session) { log.Write(ClientText(session, services.clock.MonotonicMs()) + "\n"); });
+  services.clients.registry.ForEach(
+      [&](const Session& session) { log.Write(ClientText(session, services.env.clock.MonotonicMs()) + "\n"); });
   _exit(0);
 }
 
@@ -259,10 +260,10 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   Guarded(log, [&] { WriteStackTrace(log, context); });
   Guarded(log, [&] { WriteRegisters(log, context); });
   Guarded(log, [&] { WriteStackTop(log, context); });
-  if (crashing_services != nullptr) Guarded(log, [&] { WriteClient(log, crashing_services->current_execution); });
+  if (crashing_services != nullptr) Guarded(log, [&] { WriteClient(log, crashing_services->clients.current_execution); });
   if (crashing_services != nullptr) Guarded(log, [&] { WriteState(log, *crashing_services); });
   Guarded(log, [&] { WriteCode(log, context); });
-  const bool tests_memory = crashing_services != nullptr && crashing_services->settings.crash_memcheck_enabled;
+  const bool tests_memory = crashing_services != nullptr && crashing_services->env.settings.crash_memcheck_enabled;
   if (tests_memory) Guarded(log, [&] { TestMemoryOfCrash(log); });
   log.Write("\nrespite_version:");
   log.Write(kRespiteVersion);
@@ -287,7 +288,7 @@ void OnCrash(int signal, siginfo_t* info, void* context) {
   LimitTime();
   crashing_services = ServerOf(thread);
   const bool is_own = signal == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid();
-  exits_instead = is_own && crashing_services != nullptr && crashing_services->settings.use_exit_on_panic ? 1 : 0;
+  exits_instead = is_own && crashing_services != nullptr && crashing_services->env.settings.use_exit_on_panic ? 1 : 0;
   WriteReport(signal, *info, *static_cast<ucontext_t*>(context));
   Die();
 }

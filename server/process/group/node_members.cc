@@ -41,7 +41,7 @@ bool IsAt(const Settings& settings, const Link::Target& target) {
 }
 
 NodeGroup::Role RoleOf(const NodeServer& node) {
-  if (node.config().mode() == ServerMode::kSentinel) return NodeGroup::Role::kSentinel;
+  if (node.services().env.config.mode() == ServerMode::kSentinel) return NodeGroup::Role::kSentinel;
   return node.IsReplica() ? NodeGroup::Role::kReplica : NodeGroup::Role::kPrimary;
 }
 
@@ -49,11 +49,11 @@ NodeGroup::Role RoleOf(const NodeServer& node) {
 
 NodeMembers::NodeMembers(NodeRestarts& lives, std::vector<HostedServer>& hosted_servers, const Pace& pace)
     : restarts_(lives), hosted_(hosted_servers), pace_(pace) {
-  for (HostedServer& hosted : hosted_) hosted.node->node().lab().group = this;
+  for (HostedServer& hosted : hosted_) hosted.node->services().lab.group = this;
 }
 
 void NodeMembers::OnBack(HostedServer& hosted) {
-  hosted.node->node().lab().group = this;
+  hosted.node->services().lab.group = this;
   lags_.erase(static_cast<size_t>(&hosted - hosted_.data()));
   for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);
 }
@@ -65,14 +65,14 @@ bool NodeMembers::Lives(size_t member) const { return hosted_[member].Lives(); }
 ClockControl* NodeMembers::LivingClock(size_t member) const {
   // Sentinels have no movable clock. They follow real time, like all communication between servers.
   if (!Lives(member) || RoleOf(*hosted_[member].node) == Role::kSentinel) return nullptr;
-  ClockControl& clock = hosted_[member].node->node().lab().clock;
+  ClockControl& clock = hosted_[member].node->services().lab.clock;
   return clock.Exists() ? &clock : nullptr;
 }
 
 const ClockControl* NodeMembers::ClockOf(size_t member) const { return LivingClock(member); }
 
 Cluster* NodeMembers::ClusterOf(size_t member) const {
-  return Lives(member) ? hosted_[member].node->node().cluster().cluster() : nullptr;
+  return Lives(member) ? hosted_[member].node->services().cluster.cluster() : nullptr;
 }
 
 std::optional<size_t> NodeMembers::MemberWithId(const NodeId& id) const {
@@ -90,7 +90,7 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
     const Cluster* const cluster = ClusterOf(i);
     list.push_back({.name = hosted_[i].name,
                     .id = cluster == nullptr ? std::string() : cluster->view().me().id.String(),
-                    .port = node.settings().MainPort(),
+                    .port = node.services().env.settings.MainPort(),
                     .lives = Lives(i),
                     .role = RoleOf(node)});
   }
@@ -128,7 +128,7 @@ std::optional<std::string> NodeMembers::Begin(const Asker& asker, const Task& ta
 std::optional<std::string> NodeMembers::BeginKill(const Asker& asker, size_t member) {
   if (!Lives(member)) return kDead;
   HostedServer& hosted = hosted_[member];
-  if (&hosted.node->node().services() == asker.node) return kOwnEnd;
+  if (&hosted.node->services() == asker.node) return kOwnEnd;
   restarts_.Later([this, asker, member] {
     if (Lives(member)) restarts_.Kill(hosted_[member]);
     End(asker, {});
@@ -159,9 +159,9 @@ std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
   NodeServer& giver = *hosted_[*pending.giver].node;
   SlotSet slots;
   slots.Add(slot);
-  if (giver.node().slot_migrations().FindExported(slots)) return kOnTheMove;
+  if (giver.services().slot_migrations.FindExported(slots)) return kOnTheMove;
   giver.host().Enter();
-  giver.node().slot_migrations().Export(slots, target->view().me().id);
+  giver.services().slot_migrations.Export(slots, target->view().me().id);
   return std::nullopt;
 }
 
@@ -224,7 +224,7 @@ std::optional<NodeGroup::Outcome> NodeMembers::Look(const Pending& pending) cons
     const NodeId own = ClusterOf(*pending.giver)->view().me().id;
     const ClusterNode* const owner = ClusterOf(*pending.giver)->view().Owner(task.slot);
     const bool is_given = owner == nullptr || owner->id != own;
-    if (!is_given && !hosted_[*pending.giver].node->node().slot_migrations().IsExporting()) return Outcome{kNotMoved};
+    if (!is_given && !hosted_[*pending.giver].node->services().slot_migrations.IsExporting()) return Outcome{kNotMoved};
   }
   return pace_.NowMs() < pending.until_ms ? std::nullopt : std::optional(Outcome{kDisagreement});
 }
@@ -274,7 +274,8 @@ void NodeMembers::Apply(size_t member) {
     const LinkConditions conditions{
         .is_cut = AreApart(member, i), .send_delay_ms = LagOf(member), .receive_delay_ms = LagOf(i)};
     const bool is_slow = conditions.send_delay_ms != 0 || conditions.receive_delay_ms != 0;
-    if (i != member && (conditions.is_cut || is_slow)) ways.push_back({&hosted_[i].node->settings(), conditions});
+    if (i != member && (conditions.is_cut || is_slow))
+      ways.push_back({&hosted_[i].node->services().env.settings, conditions});
   }
   LoopNetwork& network = hosted_[member].node->host().network();
   if (ways.empty()) return network.SetConditions(nullptr);
@@ -294,7 +295,7 @@ int64_t NodeMembers::LagOf(size_t member) const {
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   lags_[member] = delay_ms;
   for (size_t i = 0; i < hosted_.size(); ++i) Apply(i);
-  FaultRules& faults = hosted_[member].node->node().lab().faults;
+  FaultRules& faults = hosted_[member].node->services().lab.faults;
   faults.Delete(kLagRule);
   if (delay_ms == 0) return;
   FaultOrder order;

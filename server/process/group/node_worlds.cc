@@ -18,16 +18,17 @@ namespace {
 constexpr char kNowhere[] = "/proc/no-folder-of-a-world";
 constexpr int64_t kIdleCheckMs = 1000;
 
-size_t KeysOf(Node& node) {
+size_t KeysOf(const NodeServer& node) {
+  const Keyspace& keyspace = node.services().data.dataset.keyspace;
   size_t keys = 0;
-  for (int db = 0; db < node.keyspace().Count(); ++db) keys += node.keyspace()[db].Size();
+  for (int db = 0; db < keyspace.Count(); ++db) keys += keyspace[db].Size();
   return keys;
 }
 
 }  // namespace
 
 NodeWorlds::NodeWorlds(const Parts& parts) : parts_(parts), nowhere_(kNowhere), base_(parts.config.CopyFor(nowhere_)) {
-  parts_.server.node().lab().worlds = this;
+  parts_.server.services().lab.worlds = this;
 }
 
 NodeWorlds::~NodeWorlds() = default;
@@ -83,8 +84,8 @@ bool NodeWorlds::Begin(NodeServer& node, const Before& before) {
   if (before.server != nullptr) node.Inherit(*before.server);
   if (before.has_data) node.SetDataOf(*before.server);
   if (node.Open() != NodeServer::Step::kDone || node.Load() != NodeServer::Step::kDone) return false;
-  node.node().lab().worlds = this;
-  node.node().lab().restarts = this;
+  node.services().lab.worlds = this;
+  node.services().lab.restarts = this;
   return true;
 }
 
@@ -98,8 +99,10 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
   World world = Prepared(name, order);
   if (!Begin(*world.node, {})) return "the world could not be made; the server's log says why";
   if (order.snapshots != nullptr) {
-    Node& node = world.node->node();
-    if (auto reason = order.snapshots->CopyTo(order.snapshot, node.data(), node.function_libraries())) return reason;
+    const NodeServer& node = *world.node;
+    if (auto reason = order.snapshots->CopyTo(order.snapshot, node.services().data.dataset,
+                                              node.services().execution.function_libraries))
+      return reason;
   }
   Add(name, std::move(world));
   return std::nullopt;
@@ -139,7 +142,7 @@ void NodeWorlds::DropIdle() {
   const int64_t most_ms = ParseDurationMs(parts_.config.settings().test_world_idle).value_or(0);
   std::vector<std::string> idle;
   for (auto& [name, world] : worlds_) {
-    if (world.node->node().clients().Count() != 0) world.used_ms = now_ms;
+    if (world.node->services().clients.registry.Count() != 0) world.used_ms = now_ms;
     if (most_ms != 0 && now_ms - world.used_ms >= most_ms) idle.push_back(name);
   }
   for (const std::string& name : idle) Drop(name);
@@ -176,16 +179,16 @@ void NodeWorlds::Restart(const std::string& name, Connection& connection, const 
 std::vector<Worlds::Summary> NodeWorlds::List() const {
   std::vector<Summary> list;
   for (const auto& [name, world] : worlds_) {
-    Node& node = world.node->node();
-    list.push_back({name, node.clients().Count(), KeysOf(node), node.settings().bound_port,
-                    DialectOf(node.settings().emulate).name});
+    const NodeServer& node = *world.node;
+    list.push_back({name, node.services().clients.registry.Count(), KeysOf(node),
+                    node.services().env.settings.bound_port, DialectOf(node.services().env.settings.emulate).name});
   }
   return list;
 }
 
 bool NodeWorlds::HaveClients() const {
-  return std::ranges::any_of(worlds_,
-                             [](const auto& world) { return world.second.node->node().clients().Count() != 0; });
+  return std::ranges::any_of(
+      worlds_, [](const auto& world) { return world.second.node->services().clients.registry.Count() != 0; });
 }
 
 int NodeWorlds::PortOf(Bytes name) const { return ServerOf(name).settings().bound_port; }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/dataset/data_subsystem.h"
 #include "tests/support/rewrite_check.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
@@ -140,7 +141,7 @@ TEST_F(CaptureTest, WithoutFunctionsItRemovesThose) {
 
 TEST_F(CaptureTest, AllOfItIsFreed) {
   client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
-  server_->services().lazy_free.Free(Capture::Take(server_->data()), FreeMode::kLater);
+  server_->services().data.lazy_free.Free(Capture::Take(server_->data()), FreeMode::kLater);
   EXPECT_EQ(client_.Run("DBSIZE").Integer(), 0);
   EXPECT_TRUE(server_->function_libraries().All().empty());
 }

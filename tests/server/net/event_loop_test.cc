@@ -22,7 +22,7 @@ namespace {
 TEST(EventLoopTest, WhatATaskPostsRunsInALaterTurn) {
   TestServer server;
   EventLoop loop(server->pace());
-  NodeHost host(loop, server->host_parts());
+  NodeHost host(loop, *server);
   std::vector<uint64_t> turns;
   std::function<void()> task = [&] {
     turns.push_back(server->stats().turns);
@@ -220,7 +220,7 @@ TEST(EventLoopTest, BusySocketsDoNotHoldBackAnythingElse) {
 TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   TestServer server;
   EventLoop loop(server->pace());
-  NodeHost host(loop, server->host_parts());
+  NodeHost host(loop, *server);
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
   const Descriptor peer(ends[0]);
@@ -276,7 +276,7 @@ void RunUntil(NodeHost& host, const std::function<bool()>& condition) {
 TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
   TestServer server;
   EventLoop loop(server->pace());
-  NodeHost host(loop, server->host_parts());
+  NodeHost host(loop, *server);
   constexpr int kPatterns = 10'000;
   auto subscriber = std::make_unique<Peer>(host);
   for (int i = 0; i < kPatterns; ++i) {
@@ -299,7 +299,7 @@ TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
 TEST(EventLoopTest, APublisherFasterThanTheSocketIsSlowedDown) {
   TestServer server;
   EventLoop loop(server->pace());
-  NodeHost host(loop, server->host_parts());
+  NodeHost host(loop, *server);
   constexpr int kMessages = 50;
   constexpr Bytes kMessage = "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nx\r\n";
   std::vector<std::unique_ptr<Peer>> subscribers;
@@ -327,7 +327,7 @@ TEST(EventLoopTest, APublisherFasterThanTheSocketIsSlowedDown) {
 TEST(EventLoopTest, RequestsAreServedBeforeThousandsOfHangUps) {
   TestServer server;
   EventLoop loop(server->pace());
-  NodeHost host(loop, server->host_parts());
+  NodeHost host(loop, *server);
   std::vector<std::unique_ptr<Peer>> crowd;
   crowd.reserve(500);
   while (crowd.size() < 500) crowd.push_back(std::make_unique<Peer>(host));

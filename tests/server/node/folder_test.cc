@@ -20,6 +20,7 @@
 #include "server/storage/child_processes.h"
 #include "server/storage/folder_files.h"
 #include "server/storage/rdb_loader.h"
+#include "server/storage/storage_subsystem.h"
 
 namespace respite {
 namespace {
@@ -70,12 +71,12 @@ class Server {
   Node& operator*() { return node_; }
   Node* operator->() { return &node_; }
   void Put(const std::string& key) {
-    Database& database = node_.keyspace()[0];
+    Database& database = node_.services().data.dataset.keyspace[0];
     database.Add(EntryPtr(Entry::Create(key, StringContent::Text("v"), kNoDeadline, 0)));
   }
   // Waits for the end of the server's child.
   void AwaitChild() {
-    while (node_.child_processes().Busy()) node_.child_processes().Poll();
+    while (node_.services().storage.child_processes.Busy()) node_.services().storage.child_processes.Poll();
   }
 
  private:
@@ -96,8 +97,8 @@ TEST(FolderTest, TwoServersSaveAtOnceEachIntoItsOwn) {
   first.Put("one");
   second.Put("two");
   second.Put("three");
-  ASSERT_EQ(first->services().snapshots.StartBackground(), Snapshots::Outcome::kDone);
-  ASSERT_EQ(second->services().snapshots.StartBackground(), Snapshots::Outcome::kDone);
+  ASSERT_EQ(first->services().storage.snapshots.StartBackground(), Snapshots::Outcome::kDone);
+  ASSERT_EQ(second->services().storage.snapshots.StartBackground(), Snapshots::Outcome::kDone);
   second.AwaitChild();
   first.AwaitChild();
   const auto keys_in = [](const std::string& folder) {
@@ -119,7 +120,7 @@ TEST(FolderTest, ConfigSetMovesOneServerOnly) {
   EXPECT_EQ(first->settings().dir, first_folder / "inner");
   EXPECT_EQ(second->settings().dir, second_folder.path());
   EXPECT_EQ(WorkingDirectory(), working_directory);
-  EXPECT_EQ(first->services().snapshots.Save(), Snapshots::Outcome::kDone);
+  EXPECT_EQ(first->services().storage.snapshots.Save(), Snapshots::Outcome::kDone);
   EXPECT_TRUE(fs::exists(first_folder / "inner/dump.rdb"));
   EXPECT_ANY_THROW(first->config().Set({{"dir", ".."}, {"maxmemory", "x"}}, {}));
   EXPECT_EQ(first->settings().dir, first_folder / "inner") << "all or nothing";

@@ -137,7 +137,7 @@ TEST(FrozenClockTest, AShareOfATurnEndsByThePace) {
   ManualClock pace;
   EventLoop loop(pace);
   TestNode node(loop, clock);
-  Session& session = node->clients().Create(clock.MonotonicMs());
+  Session& session = node->services().clients.registry.Create(clock.MonotonicMs());
   std::string pipeline;
   for (int i = 0; i < 100; ++i) pipeline += "INCR n\r\n";
   std::vector<char> scratch(pipeline.size());
@@ -149,7 +149,7 @@ TEST(FrozenClockTest, AShareOfATurnEndsByThePace) {
   EXPECT_LT(session.usage.commands, 100u);
   while (node.host().pump().Run(session) == Pump::Outcome::kMore) node->housekeeping().EndTurn();
   EXPECT_EQ(session.usage.commands, 100u);
-  node->clients().Close(session);
+  node->services().clients.registry.Close(session);
 }
 
 }  // namespace

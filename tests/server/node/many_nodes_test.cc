@@ -92,7 +92,7 @@ TEST(ManyNodesTest, TwoHundredOnOneLoopUnderLoad) {
   loop.Run();
   load.join();
   EXPECT_EQ(wrong, 0);
-  for (TestNode& node : nodes) EXPECT_GE(node->stats().commands, 100u);
+  for (TestNode& node : nodes) EXPECT_GE(node->services().env.stats.commands, 100u);
 }
 
 TEST(ManyNodesTest, ANodeTakesUnderHundredKilobytes) {
@@ -170,7 +170,7 @@ TEST(ManyNodesTest, LateFunctionsAreFoundOnEachLoop) {
   for (int i = 0; i < kLoops; ++i) {
     TestNode& node =
         nodes.emplace_back(loops.emplace_back(pace), clock, std::vector<std::string>{"busy-reply-threshold 20"});
-    ASSERT_TRUE(node->function_libraries().Load(kLibrary, FunctionLibraries::OnExisting::kRefuse));
+    ASSERT_TRUE(node->services().execution.function_libraries.Load(kLibrary, FunctionLibraries::OnExisting::kRefuse));
   }
   for (EventLoop& loop : loops) threads.emplace_back([&loop] { loop.Run(); });
   std::atomic<int> found{0};

@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
-#include "server/clients/server_phase.h"
 #include "server/replication/replication.h"
+#include "server/runtime/server_phase.h"
 #include "server/storage/append_only_file.h"
 #include "tests/support/replication_world.h"
 

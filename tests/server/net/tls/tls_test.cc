@@ -269,7 +269,7 @@ TEST_F(TlsStreamTest, AHandshakeGoesOnWhileTheClockStandsStill) {
   const SystemPace pace;
   EventLoop loop(pace);
   TestNode node(loop, clock);
-  Session& session = node->clients().Create(clock.MonotonicMs());
+  Session& session = node->services().clients.registry.Create(clock.MonotonicMs());
   std::make_shared<Connection>(node.host(), session, std::move(*server_))->Start();
   std::string received;
   bool asked = false;
@@ -354,7 +354,7 @@ class TlsConnectionTest : public TlsStreamTest {
   ManualClock pace_;
   std::unique_ptr<TestServer> server_under_test_ = std::make_unique<TestServer>();
   std::unique_ptr<EventLoop> loop_ = std::make_unique<EventLoop>(pace_);
-  std::unique_ptr<NodeHost> host_ = std::make_unique<NodeHost>(*loop_, (*server_under_test_)->host_parts());
+  std::unique_ptr<NodeHost> host_ = std::make_unique<NodeHost>(*loop_, **server_under_test_);
   Session* session_ = nullptr;
   std::shared_ptr<Connection> connection_;
 };

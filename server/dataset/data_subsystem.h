@@ -1,0 +1,55 @@
+// DataSubsystem: the data of a Node, and what removes keys: expiry, eviction, and lazy free.
+#pragma once
+
+#include "base/late_bound.h"
+#include "protocol/reply_buffer.h"
+#include "server/dataset/active_expiry.h"
+#include "server/dataset/dataset.h"
+#include "server/dataset/eviction.h"
+#include "server/dataset/exact_expiry.h"
+#include "server/dataset/expiry.h"
+#include "server/dataset/key_removal.h"
+#include "server/dataset/lazy_free.h"
+#include "server/dataset/lazy_free_thread.h"
+#include "server/dataset/memory_gauge.h"
+#include "server/runtime/env.h"
+
+namespace respite {
+
+struct DataSubsystem {
+  // `random_seed` is for choices that clients see; `ids` makes IDs that clients must not be able to guess.
+  DataSubsystem(const Env& env, const HashKey& hash_key, uint64_t random_seed, const IdSource& ids)
+      : dataset(env.settings, hash_key, random_seed, ids),
+        memory(lazy_free_thread, env.stats),
+        lazy_free({.env = env, .keyspace = dataset.keyspace, .memory = memory, .lazy_free_thread = lazy_free_thread}),
+        expiry(dataset, env.clock, env.pace),
+        active_expiry({.env = env, .removal = expiry_rule, .expiry = expiry}),
+        exact_expiry(dataset, env.clock, expiry_rule),
+        eviction({.env = env,
+                  .data = dataset,
+                  .removal = eviction_rule,
+                  .lazy_free = lazy_free,
+                  .lazy_free_thread = lazy_free_thread,
+                  .memory = memory,
+                  .blocks = reply_blocks}) {
+    dataset.disposal = &lazy_free;
+    env.timers.Add(exact_expiry);
+  }
+  DataSubsystem(const DataSubsystem&) = delete;
+  DataSubsystem& operator=(const DataSubsystem&) = delete;
+
+  // ClientSubsystem attaches them.
+  LateBound<const KeyRemoval> expiry_rule;
+  LateBound<const KeyRemoval> eviction_rule;
+  Dataset dataset;
+  BlockPool reply_blocks;  // memory of the clients' replies, which eviction does not count
+  LazyFreeThread lazy_free_thread;
+  MemoryGauge memory;
+  LazyFree lazy_free;
+  Expiry expiry;
+  ActiveExpiry active_expiry;
+  ExactExpiry exact_expiry;
+  Eviction eviction;
+};
+
+}  // namespace respite

@@ -1,0 +1,52 @@
+// ExecutionSubsystem: what runs the requests and scripts of a Node, and what observes them.
+#pragma once
+
+#include "base/late_bound.h"
+#include "scripting/function_library.h"
+#include "scripting/script_cache.h"
+#include "server/clients/client_subsystem.h"
+#include "server/execution/call_observer.h"
+#include "server/execution/command_latency.h"
+#include "server/execution/command_log.h"
+#include "server/execution/durability.h"
+#include "server/execution/executor.h"
+#include "server/execution/function_library_store.h"
+#include "server/execution/gates.h"
+#include "server/execution/http_guard.h"
+#include "server/execution/monitors.h"
+#include "server/execution/pump.h"
+#include "server/execution/reply_editor.h"
+#include "server/execution/request_faults.h"
+#include "server/execution/script_runner.h"
+#include "server/execution/services.h"
+#include "server/execution/slot_router.h"
+#include "server/execution/stats_recorder.h"
+
+namespace respite {
+
+struct ExecutionSubsystem {
+  // Command handlers get `services`, which may be incomplete until the first request.
+  ExecutionSubsystem(const Services& services, const HashKey& hash_key);
+  ExecutionSubsystem(const ExecutionSubsystem&) = delete;
+  ExecutionSubsystem& operator=(const ExecutionSubsystem&) = delete;
+
+  LateBound<const SlotRouter> router;      // ClusterMode attaches it on a node of a cluster
+  LateBound<const Durability> durability;  // StorageSubsystem attaches it
+  LateBound<ReplyEditor> reply_editor;     // Lab attaches it during a shuffle
+  RequestFaultsPort faults;
+  CallObservers observers;
+  StatsRecorder stats_recorder;
+  Monitors monitors;
+  CommandLogs command_logs;
+  CommandLatency command_latency;
+  HttpGuard http_guard;
+  Gates gates;
+  Executor executor;
+  ScriptRunner scripts;
+  ScriptCache script_cache;
+  FunctionLibraries function_libraries;
+  FunctionLibraryStore function_store;
+  const Pump::Parts pump_parts;
+};
+
+}  // namespace respite

@@ -1,0 +1,41 @@
+#include "server/storage/storage_subsystem.h"
+
+#include "server/execution/execution_subsystem.h"
+
+namespace respite {
+
+StorageSubsystem::StorageSubsystem(const Services& services, FileSystem& files, Forker& forker)
+    : child_processes({.env = services.env, .keyspace = services.data.dataset.keyspace}, forker),
+      contents({.env = services.env,
+                .keyspace = services.data.dataset.keyspace,
+                .usage = services.data.dataset.usage,
+                .function_libraries = services.execution.function_libraries,
+                .memory = services.data.memory,
+                .history = services.data.dataset.history}),
+      aof({.env = services.env,
+           .files = files,
+           .data = services.data.dataset,
+           .executor = services.execution.executor,
+           .child_processes = child_processes,
+           .contents = contents}),
+      snapshots({.env = services.env,
+                 .files = files,
+                 .keyspace_stats = services.data.dataset.stats,
+                 .loading = loading,
+                 .child_processes = child_processes,
+                 .contents = contents}),
+      loading({.env = services.env, .memory = services.data.memory, .executor = services.execution.executor}),
+      shutdown({.env = services.env,
+                .scripts = services.execution.scripts,
+                .aof = aof,
+                .snapshots = snapshots,
+                .loading = loading,
+                .child_processes = child_processes,
+                .pause = services.clients.pause,
+                .blocked_clients = services.clients.blocked,
+                .clients = services.clients.registry}),
+      health({.aof = aof, .snapshots = snapshots}) {
+  services.execution.durability.Attach(&health);
+}
+
+}  // namespace respite
