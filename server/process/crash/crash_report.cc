@@ -21,7 +21,6 @@
 #include "server/clients/client_subsystem.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
-#include "server/clients/client_subsystem.h"
 #include "server/config/node_layout.h"
 #include "server/config/usage.h"
 #include "server/execution/services.h"
@@ -260,7 +259,8 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   Guarded(log, [&] { WriteStackTrace(log, context); });
   Guarded(log, [&] { WriteRegisters(log, context); });
   Guarded(log, [&] { WriteStackTop(log, context); });
-  if (crashing_services != nullptr) Guarded(log, [&] { WriteClient(log, crashing_services->clients.current_execution); });
+  if (crashing_services != nullptr)
+    Guarded(log, [&] { WriteClient(log, crashing_services->clients.current_execution); });
   if (crashing_services != nullptr) Guarded(log, [&] { WriteState(log, *crashing_services); });
   Guarded(log, [&] { WriteCode(log, context); });
   const bool tests_memory = crashing_services != nullptr && crashing_services->env.settings.crash_memcheck_enabled;
