@@ -4,20 +4,19 @@
 
 #include "server/clients/blocked_clients.h"
 #include "server/clients/client_subsystem.h"
-#include "server/execution/execution_subsystem.h"
-#include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/runtime/host.h"
 
 namespace respite {
 
 void Call::Wait(const BlockCondition& awaited) {
-  if (!services.execution.executor.MayWait()) return awaited.answer(reply, services, session);
+  if (!services.clients.current_execution.MayBlock()) return awaited.answer(reply, services, session);
   services.clients.blocked.Block(session, command, args.Words(), awaited);
 }
 
 bool Call::MayContinueLater() const {
-  return services.execution.executor.MayWait() && session.replies.IsOn() && static_cast<bool>(services.env.host);
+  return services.clients.current_execution.MayBlock() && session.replies.IsOn() &&
+         static_cast<bool>(services.env.host);
 }
 
 uint64_t Call::LongestText() const {

@@ -27,7 +27,6 @@
 #include "server/execution/durability.h"
 #include "server/execution/gates.h"
 #include "server/execution/http_guard.h"
-#include "server/execution/script_runner.h"
 #include "server/execution/services.h"
 
 namespace respite {
@@ -106,11 +105,6 @@ struct Executor::Row {
     return ended ? *outcome : Outcome::kDone;
   }
 };
-
-bool Executor::MayWait() const {
-  const Session* const current = current_execution_.CurrentSession();  // the last command's session may have been freed
-  return depth_ == 0 && (current == nullptr || current->kind != SessionKind::kPrimary);
-}
 
 void Executor::StartRun() {
   TakeTime(lap_.Begin());
@@ -217,7 +211,7 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   // While a slow script runs, no pause ends. So a request that may kill the script must not wait for the end. Slots
   // that arrive are not paused by slots that leave.
   const uint8_t ignored = passage.session.cluster_marks.imports != nullptr ? Pause::kSlotMigration : 0;
-  const bool is_paused = parts_.pause.Affects(passage.flags, ignored) && !parts_.scripts.Busy();
+  const bool is_paused = parts_.pause.Affects(passage.flags, ignored) && !parts_.env.phase.HasLateScript();
   if (!is_paused || passage.session.monitor) return std::nullopt;
   // Only TEST can move a stopped clock, and so end a pause.
   if (passage.command->Spec().protection == Protection::kTestCommands) return std::nullopt;
@@ -303,7 +297,7 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
 }
 
 [[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::ServeWaiting(Passage& /*passage*/) {
-  if (!parts_.scripts.Busy()) parts_.blocked_clients.ServeReady();  // else when the script has ended
+  if (!parts_.env.phase.HasLateScript()) parts_.blocked_clients.ServeReady();  // else when the script has ended
   return Outcome::kDone;
 }
 

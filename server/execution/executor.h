@@ -48,7 +48,6 @@ class Pace;
 class Pause;
 struct CurrentExecution;
 struct Role;
-class ScriptRunner;
 struct Services;
 struct Settings;
 class Tracking;
@@ -75,7 +74,6 @@ class Executor final : public RequestRunner {
     ClientFaults& client_faults;
     const RequestFaultsPort& faults;
     const LateBound<ReplyEditor>& reply_editor;
-    ScriptRunner& scripts;
     const LateBound<const Durability>& durability;
     const Role& role;
     StatsRecorder& stats_recorder;
@@ -128,9 +126,6 @@ class Executor final : public RequestRunner {
   void ApplyFaultInScript(Session& caller, int db, const Command& command, std::span<const Bytes> words);
   // Writes the reply to a request whose wait ended without running it again.
   void ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) override;
-  // Returns false where a command must not block: in a transaction or script, and in the stream of the primary.
-  bool MayWait() const;
-
   // State of the running command, saved by SaveExecution until RestoreExecution. While a script lets other clients be
   // served, the Executor behaves as if no command were running.
   struct SavedExecution {
@@ -230,7 +225,6 @@ class Executor final : public RequestRunner {
   LapTimer lap_;
   int64_t unit_wall_us_ = 0;
   size_t settled_size_ = 0;  // this many bytes of the running command's output are kept; see SettleReply, KeepMessages
-  int depth_ = 0;            // nesting of commands within commands
   std::string last_error_;   // of the last command that a handler refused
 };
 

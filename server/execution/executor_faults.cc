@@ -5,7 +5,6 @@
 #include "server/clients/paused_request.h"
 #include "server/clients/watched_keys.h"
 #include "server/execution/executor.h"
-#include "server/execution/script_runner.h"
 
 namespace respite {
 
@@ -60,7 +59,7 @@ std::optional<Executor::Outcome> Executor::ApplyFault(Passage& passage) {
       return Outcome::kDone;
     case Kind::kDelay:
       // While a slow script runs, no delay ends. So a request that may kill the script must not be delayed.
-      if (parts_.scripts.Busy()) break;
+      if (parts_.env.phase.HasLateScript()) break;
       PauseRequest(session, passage.words, {.has_met_faults = true});
       parts_.client_faults.DelayRequest(session, fault->amount, fault->owner);
       return Outcome::kPaused;

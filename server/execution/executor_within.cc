@@ -19,7 +19,7 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   if (session.IsScript()) ReadTime();
   passage.started_us = current_execution_.last_us;
   passage.reply_start = session.out.Size();
-  ++depth_;
+  ++current_execution_.depth;
   if (!parts_.migrating_keys.Empty()) parts_.migrating_keys.NoteUse(session.db, command, words);
   RunHandlerIn(unit, passage);
   if (!session.IsScript()) SettleReply(session, passage.reply_start);
@@ -29,9 +29,9 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   const int64_t duration_us = current_execution_.last_us - passage.started_us;
   const Bytes error = passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   const size_t reply_bytes = session.IsScript() ? 0 : BytesSince(session, passage.reply_start);
-  Tell(FinishedCall{session, command, words, duration_us, passage.ending, Progress::Stage::kNew, error, depth_,
-                    reply_bytes});
-  --depth_;
+  Tell(FinishedCall{session, command, words, duration_us, passage.ending, Progress::Stage::kNew, error,
+                    current_execution_.depth, reply_bytes});
+  --current_execution_.depth;
 }
 
 void Executor::SettleReply(Session& session, size_t reply_start) {
@@ -50,7 +50,7 @@ Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, co
   current_execution_.command = &command;
   current_execution_.session = &session;
   current_execution_.words = words;
-  depth_ = 1;
+  current_execution_.depth = 1;
   Passage passage{session, &command, words};
   RunHandlerIn(unit, passage);
   const bool succeeded = passage.ending == FinishedCall::Ending::kSucceeded;
@@ -62,19 +62,19 @@ Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, co
 }
 
 void Executor::RefuseWithin(Session& session, const Command* command, std::span<const Bytes> words, Bytes error) {
-  Tell(RefusedCall{session, command, words, error, depth_ + 1});
+  Tell(RefusedCall{session, command, words, error, current_execution_.depth + 1});
 }
 
 Executor::SavedExecution Executor::SaveExecution() {
   return {std::exchange(current_execution_.command, nullptr), std::exchange(current_execution_.session, nullptr),
-          current_execution_.words, std::exchange(depth_, 0), settled_size_};
+          current_execution_.words, std::exchange(current_execution_.depth, 0), settled_size_};
 }
 
 void Executor::RestoreExecution(const SavedExecution& saved) {
   current_execution_.command = saved.command;
   current_execution_.session = saved.session;
   current_execution_.words = saved.words;
-  depth_ = saved.depth;
+  current_execution_.depth = saved.depth;
   settled_size_ = saved.settled_size;
 }
 

@@ -8,7 +8,6 @@
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
 #include "server/execution/durability.h"
-#include "server/execution/script_runner.h"
 #include "server/runtime/server_phase.h"
 
 namespace respite {
@@ -48,9 +47,10 @@ Refusal InSubscribedMode(Bytes command, const DialectTraits& traits) {
 
 }  // namespace
 
-Refusal BusyScript(const DialectTraits& traits) {
-  return {"BUSY " + std::string(traits.title) +
-          " is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."};
+Refusal Busy(ServerPhase::LateScript kind, const DialectTraits& traits) {
+  const char* const killer = kind == ServerPhase::LateScript::kFunction ? "FUNCTION KILL" : "SCRIPT KILL";
+  return {"BUSY " + std::string(traits.title) + " is busy running a script. You can only call " + killer +
+          " or SHUTDOWN NOSAVE."};
 }
 Refusal SnapshotFailed(const DialectTraits& traits) {
   const std::string title(traits.title);
@@ -198,14 +198,15 @@ bool BelongsIntoStreams(const Command& command) {
                                                        : parts_.env.phase.load() == ServerPhase::Load::kAsync &&
                                                              (request.flags & kNoAsyncLoading) != 0;
   if (!is_refused) return;
-  if (parts_.scripts.Busy() && request.command.Is(kAllowBusy)) return;  // it may kill a slow script of the file
+  if (parts_.env.phase.HasLateScript() && request.command.Is(kAllowBusy))
+    return;  // it may kill a slow script of the file
   throw refusals::IsLoading(Named());
 }
 
 // While a slow script runs, other clients may only end it.
 [[gnu::always_inline]] inline void Gates::BusyScript(const Request& request) const {
-  if (!parts_.scripts.Busy() || request.command.Is(kAllowBusy)) return;
-  throw parts_.scripts.BusyRefusal();
+  if (!parts_.env.phase.HasLateScript() || request.command.Is(kAllowBusy)) return;
+  throw refusals::Busy(parts_.env.phase.late_script(), Named());
 }
 
 // Redis: treats a monitor as a replica, also in the error text.

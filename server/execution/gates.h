@@ -25,7 +25,8 @@ inline constexpr char kReadOnlyReplica[] = "READONLY You can't write against a r
 inline constexpr char kPrimaryDown[] =
     "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
 inline constexpr char kOutOfMemory[] = "OOM command not allowed when used memory > 'maxmemory'.";
-Refusal BusyScript(const DialectTraits& traits);
+// Returns the error of other clients during a late script. Requires: not kNone.
+Refusal Busy(ServerPhase::LateScript kind, const DialectTraits& traits);
 Refusal SnapshotFailed(const DialectTraits& traits);
 inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to write.";
 
@@ -35,7 +36,6 @@ class Durability;
 class Eviction;
 class Permissions;
 class ServerPhase;
-class ScriptRunner;
 struct Services;
 struct Settings;
 class Users;
@@ -59,7 +59,6 @@ class Gates {
     const Eviction& eviction;
     const Users& users;
     Permissions& permissions;
-    const ScriptRunner& scripts;
     const LateBound<const Durability>& durability;
     const Role& role;
     const LateBound<const SlotRouter>& router;

@@ -41,10 +41,6 @@ constexpr char kStaleInScript[] = "ERR Can not execute the command on a stale re
 constexpr char kWritingScriptReadOnly[] = "ERR Can not execute a script with write flag using *_ro command.";
 constexpr char kScriptOutOfMemory[] =
     "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'";
-Refusal BusyFunction(const DialectTraits& traits) {
-  return {"BUSY " + std::string(traits.title) +
-          " is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."};
-}
 constexpr char kScriptNotInCluster[] = "ERR Can not run script on cluster, 'no-cluster' flag is set.";
 constexpr char kCrossSlotInScript[] = "ERR Script attempted to access keys that do not hash to the same slot";
 constexpr char kNoScriptRuns[] = "NOTBUSY No scripts in execution right now.";
@@ -68,6 +64,10 @@ ScriptRunner::ScriptRunner(const Parts& parts) : parts_(parts), session_(parts.c
 ScriptRunner::~ScriptRunner() = default;
 
 namespace {
+
+ServerPhase::LateScript PhaseOf(ScriptRunner::Kind kind) {
+  return kind == ScriptRunner::Kind::kScript ? ServerPhase::LateScript::kScript : ServerPhase::LateScript::kFunction;
+}
 
 RequestPath PathOfCommands(const Unit& unit) {
   return unit.RepeatsRecord() ? RequestPath::kRecordedScript : RequestPath::kScript;
@@ -96,7 +96,7 @@ void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes na
 
 void ScriptRunner::End() {
   Session& client = current_->call->session;
-  const bool was_late = current_->is_late;
+  const bool was_late = Busy();
   current_.reset();
   if (!was_late) return;
   parts_.env.phase.EndLateScript();
@@ -284,11 +284,10 @@ bool ScriptRunner::ShallStop() noexcept {
   if (!current_) return false;  // TEST SNAPSHOT RESTORE compiles scripts again
   const int64_t threshold_ms = parts_.env.settings.busy_reply_threshold;
   if (threshold_ms <= 0) return false;
-  if (!current_->is_late) {
+  if (!Busy()) {
     const int64_t elapsed_ms = RunningMs();
     if (elapsed_ms < threshold_ms) return false;
-    current_->is_late = true;
-    parts_.env.phase.BeginLateScript(&current_->call->session);
+    parts_.env.phase.BeginLateScript(PhaseOf(RunningKind()), &current_->call->session);
     parts_.env.log.Warning("Slow script detected: still in execution after " + std::to_string(elapsed_ms) +
                            " milliseconds. You can try killing the script using the " +
                            (RunningKind() == Kind::kScript ? "SCRIPT KILL" : "FUNCTION KILL") +
@@ -310,8 +309,7 @@ void ScriptRunner::ServeOthers() {
 }
 
 Refusal ScriptRunner::BusyRefusal() const {
-  const DialectTraits traits = NamedTraits(parts_.env.settings);
-  return RunningKind() == Kind::kScript ? refusals::BusyScript(traits) : refusals::BusyFunction(traits);
+  return refusals::Busy(PhaseOf(RunningKind()), NamedTraits(parts_.env.settings));
 }
 
 void ScriptRunner::Kill(Kind kind) {

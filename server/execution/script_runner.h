@@ -83,7 +83,7 @@ class ScriptRunner final : public ScriptHost {
   int64_t RunningMs() const;
 
   // Returns whether the script has exceeded its time, so that other clients are served.
-  bool Busy() const { return current_ && current_->is_late; }
+  bool Busy() const { return parts_.env.phase.HasLateScript(); }
   // Returns whether this client runs the script; its input is not read until the script ends.
   bool Holds(const Session& session) const { return Busy() && &current_->call->session == &session; }
   // Returns the error for other clients.
@@ -114,7 +114,6 @@ class ScriptRunner final : public ScriptHost {
     int64_t started_ms;  // monotonic
     bool is_over_memory;
     bool has_written = false;
-    bool is_late = false;
     bool is_killed = false;
     uint8_t replication = kReplicateAll;
     std::optional<int> slot{};  // of the keys used so far, in a cluster

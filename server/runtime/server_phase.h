@@ -21,8 +21,11 @@ class ServerPhase {
     kAsync,      // piece by piece; clients see the old data until the end
   };
 
+  // A script or function that has run longer than busy-reply-threshold, so that other clients are served.
+  enum class LateScript : uint8_t { kNone, kScript, kFunction };
+
   // `holder` (may be null) is the client that sent the command; the server reads no input from it until the end.
-  void BeginLateScript(const Session* holder) { script_ = {true, holder}; }
+  void BeginLateScript(LateScript kind, const Session* holder) { script_ = {kind, holder}; }
   void EndLateScript() { script_ = {}; }
   void BeginLoading(Load how, const Session* holder) {
     load_ = how;
@@ -31,7 +34,9 @@ class ServerPhase {
   void EndLoading() { BeginLoading(Load::kNone, nullptr); }
   void Stop() { has_stopped_ = true; }
 
-  bool IsMidTurn() const { return script_.lasts || load_ == Load::kInTurn; }
+  bool IsMidTurn() const { return HasLateScript() || load_ == Load::kInTurn; }
+  LateScript late_script() const { return script_.kind; }
+  bool HasLateScript() const { return script_.kind != LateScript::kNone; }
   Load load() const { return load_; }
   // Returns whether the data is incomplete, so that clients get LOADING errors.
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }
@@ -40,7 +45,7 @@ class ServerPhase {
 
  private:
   struct Script {
-    bool lasts = false;
+    LateScript kind = LateScript::kNone;
     const Session* holder = nullptr;
   };
 

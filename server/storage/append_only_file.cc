@@ -10,10 +10,10 @@
 #include "persistence/aof_rewriter.h"
 #include "persistence/file_system.h"
 #include "persistence/rdb_file_writer.h"
+#include "server/clients/current_execution.h"
 #include "server/config/debug_switches.h"
 #include "server/config/settings.h"
 #include "server/dataset/unit.h"
-#include "server/execution/executor.h"
 #include "server/runtime/latency.h"
 #include "server/runtime/latency_watch.h"
 #include "server/storage/child_processes.h"
@@ -169,7 +169,7 @@ Step AppendOnlyFile::TurnOn() {
     parts_.child_processes.Kill();
   }
   scheduled_ = false;
-  const bool in_transaction = !parts_.executor.MayWait();
+  const bool in_transaction = !parts_.current_execution.MayBlock();
   if (parts_.child_processes.Busy() || in_transaction) {
     scheduled_ = true;
     parts_.env.log.Notice(
@@ -219,7 +219,7 @@ bool AppendOnlyFile::Rewrites() const { return parts_.child_processes.Does(Child
 
 AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
   if (Rewrites()) return RewriteStart::kAlreadyRuns;
-  if (!parts_.child_processes.Busy() && parts_.executor.MayWait()) return StartRewrite();
+  if (!parts_.child_processes.Busy() && parts_.current_execution.MayBlock()) return StartRewrite();
   scheduled_ = true;
   // Redis: a requested rewrite does not wait because automatic ones failed.
   consecutive_failures_ = 0;

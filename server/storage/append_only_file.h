@@ -24,7 +24,7 @@ class Clock;
 class Pace;
 struct Dataset;
 struct DebugSwitches;
-class Executor;
+struct CurrentExecution;
 class FileSystem;
 class LatencyMonitor;
 class Logger;
@@ -44,7 +44,7 @@ class AppendOnlyFile final : public Journal {
     const Env& env;
     FileSystem& files;
     Dataset& data;
-    Executor& executor;
+    const CurrentExecution& current_execution;
     ChildProcesses& child_processes;
     const RdbContents& contents;
   };

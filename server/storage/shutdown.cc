@@ -11,7 +11,6 @@
 #include "server/clients/pause.h"
 #include "server/config/debug_switches.h"
 #include "server/config/settings.h"
-#include "server/execution/script_runner.h"
 #include "server/runtime/host.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/child_processes.h"
@@ -32,7 +31,7 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
 }
 
 bool Shutdown::MustWait(uint32_t flags) const {
-  const bool is_urgent = (flags & kShutdownNow) != 0 || parts_.loading.Active() || parts_.scripts.Busy();
+  const bool is_urgent = (flags & kShutdownNow) != 0 || parts_.loading.Active() || parts_.env.phase.HasLateScript();
   return !is_urgent && parts_.env.settings.shutdown_timeout != 0 && followers_ != nullptr &&
          !followers_->HaveEverything();
 }
@@ -93,7 +92,7 @@ void Shutdown::Continue() {
   const Settings& settings = parts_.env.settings;
   const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
   const bool waits =
-      parts_.env.debug.pause_cron || (parts_.scripts.Busy() && Saves(flags)) || WaitsForFirstRewrite(flags);
+      parts_.env.debug.pause_cron || (parts_.env.phase.HasLateScript() && Saves(flags)) || WaitsForFirstRewrite(flags);
   if (!waits && Begin(flags) == Outcome::kFailed) GiveUp();
 }
 

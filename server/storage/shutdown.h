@@ -27,7 +27,6 @@ class Logger;
 class ChildProcesses;
 class Pace;
 class Pause;
-class ScriptRunner;
 struct Settings;
 class Snapshots;
 class BlockedClients;
@@ -50,7 +49,6 @@ class Shutdown {
 
   struct Parts {
     const Env& env;
-    ScriptRunner& scripts;
     AppendOnlyFile& aof;
     Snapshots& snapshots;
     Loading& loading;

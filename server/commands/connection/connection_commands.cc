@@ -192,7 +192,7 @@ struct Monitor {
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     // In a transaction or a script, monitored commands would be inside the reply.
-    if (!call.services.execution.executor.MayWait()) throw Refusal{refusals::kMonitorDenied};
+    if (!call.services.clients.current_execution.MayBlock()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all
     call.services.execution.monitors.Add(call.session);
     call.reply.Ok();

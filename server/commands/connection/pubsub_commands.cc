@@ -66,7 +66,7 @@ void Confirm(Call& call, Bytes word, PubSubKind kind, const Bytes* name) {
 
 // Redis: refuses shard channels in a transaction, and everything in a script.
 bool MayListen(Call& call, PubSubKind kind) {
-  if (call.services.execution.executor.MayWait()) return true;
+  if (call.services.clients.current_execution.MayBlock()) return true;
   return kind != PubSubKind::kShardChannel && !call.session.IsScript();
 }
 

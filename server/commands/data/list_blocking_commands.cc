@@ -80,7 +80,7 @@ struct Route {
 bool MoveOrWait(Call& call, const Route& route, int64_t timeout_ms) {
   Edit<List> source = call.db.Open<List>(route.source);
   if (source) return MoveElement(call, source, route.from, route.target, route.to), true;
-  if (call.services.execution.executor.MayWait()) {
+  if (call.services.clients.current_execution.MayBlock()) {
     call.Wait({.keys = {&route.source, 1}, .type = ValueType::kList, .timeout_ms = timeout_ms});
   } else {
     call.reply.Null();  // Redis: not the null array of a timeout

@@ -58,7 +58,7 @@ struct BgSave {
     const bool may_wait = call.args.TakeToken("SCHEDULE");
     if (!call.args.AtEnd()) throw Refusal{refusals::kSyntax};
     const Services& services = call.services;
-    const bool in_transaction = !services.execution.executor.MayWait();
+    const bool in_transaction = !services.clients.current_execution.MayBlock();
     if (services.storage.snapshots.Running()) throw Refusal{refusals::kSaveRuns};
     if (services.storage.child_processes.Busy() || in_transaction) {
       if (!may_wait && !in_transaction) throw Refusal{refusals::kOtherChildRuns};

@@ -203,7 +203,8 @@ struct ShutdownCommand {
     const ShutdownOptions options = ShutdownOptions::Take(call.args);
     const Services& services = call.services;
     if (options.abort) return Abort(call);
-    if (!services.execution.executor.MayWait() && (options.flags & kShutdownNow) == 0) throw Refusal{kNotInScripts};
+    if (!services.clients.current_execution.MayBlock() && (options.flags & kShutdownNow) == 0)
+      throw Refusal{kNotInScripts};
     const bool saves = (options.flags & kShutdownNoSave) == 0;
     if (services.execution.scripts.Busy() && saves) throw services.execution.scripts.BusyRefusal();
     switch (services.storage.shutdown.Begin(options.flags)) {

@@ -48,7 +48,7 @@ std::array<KnownError, 10> KnownErrors() {
            {"oom", refusals::kOutOfMemory},
            {"readonly", refusals::kReadOnlyReplica},
            {"masterdown", refusals::kPrimaryDown},
-           {"busy", refusals::BusyScript(redis).text},
+           {"busy", refusals::Busy(ServerPhase::LateScript::kScript, redis).text},
            {"noreplicas", refusals::kNoReplicas},
            {"misconf", refusals::SnapshotFailed(redis).text},
            {"noscript", refusals::kNoScript},
