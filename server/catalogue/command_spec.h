@@ -250,12 +250,12 @@ struct CommandSpec {
 
 using CommandHandler = void (*)(Call&);
 
-// One command in the table of a family.
+// One command or subcommand in the table of a family.
 struct CommandCard {
   const CommandSpec* spec = nullptr;
-  CommandHandler run = nullptr;  // null for a container, which only has subcommands
-  std::span<const CommandCard> subcommands = {};
-  int arity = 0;  // as in Redis: negative means "at least"
+  CommandHandler run = nullptr;     // null for a container, which only has subcommands
+  std::string_view container = {};  // of a subcommand: "CLIENT" for CLIENT|LIST; may be in another family
+  int arity = 0;                    // as in Redis: negative means "at least"
   // The error of a command that is always refused: `kRefuses` of the card or of its base class.
   std::string_view refuses = {};
 };
@@ -267,9 +267,10 @@ constexpr CommandCard CardOf() {
                 "the syntax line of this card is malformed; server/catalogue/command_syntax.h has the grammar");
   static_assert(Card::spec.since.IsWellFormed() && Card::spec.deprecated_since.IsWellFormed(),
                 "a version mark of this card is malformed; server/catalogue/version_mark.h has the form");
-  CommandCard card{.spec = &Card::spec, .arity = Card::spec.arity != 0 ? Card::spec.arity : kArity};
+  CommandCard card{.spec = &Card::spec,
+                   .container = ContainerOf(Card::spec.syntax),
+                   .arity = Card::spec.arity != 0 ? Card::spec.arity : kArity};
   if constexpr (requires { &Card::Run; }) card.run = &Card::Run;
-  if constexpr (requires { Card::kSubcommands; }) card.subcommands = Card::kSubcommands;
   if constexpr (requires { Card::kRefuses; }) card.refuses = Card::kRefuses;
   return card;
 }

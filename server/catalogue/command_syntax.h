@@ -99,6 +99,9 @@ constexpr int ArityOf(std::string_view text) {
   return syntax.valid ? syntax.Arity() : 0;
 }
 
+// Returns "CLIENT" for the line of CLIENT|LIST, and nothing for the line of a command that is not a subcommand.
+constexpr std::string_view ContainerOf(std::string_view text) { return ParseSyntax(text).container; }
+
 // Calls visit(const SyntaxArgument&, std::span<const SyntaxArgument> children) for each top-level node of `nodes`.
 template <class Visitor>
 constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes, Visitor&& visit) {

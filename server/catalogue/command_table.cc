@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <utility>
 
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
@@ -32,11 +33,10 @@ void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialec
 }
 
 // Returns the hidden tokens. A token that is hidden in one place but shown in another is not hidden.
-std::shared_ptr<const std::vector<std::string_view>> HiddenTokensOf(const CommandSyntax& syntax,
-                                                                    const Dialect& dialect) {
+std::shared_ptr<const std::vector<std::string_view>> HiddenTokensOf(const CommandSpec& spec, const Dialect& dialect) {
   if (!dialect.Emulates()) return nullptr;
   Tokens tokens;
-  SortTokens(syntax.Arguments(), dialect, Around::kShown, tokens);
+  SortTokens(ParseSyntax(spec.syntax).Arguments(), dialect, Around::kShown, tokens);
   std::erase_if(tokens.hidden,
                 [&](std::string_view token) { return std::ranges::find(tokens.shown, token) != tokens.shown.end(); });
   if (tokens.hidden.empty()) return nullptr;
@@ -100,6 +100,12 @@ uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   return all & kAclFast ? all : all | kAclSlow;
 }
 
+// Returns "CLIENT|LIST". Does not parse the whole line, because that would take a fifth of the start of a server.
+std::string_view FullNameOf(const CommandCard& card) {
+  const std::string_view syntax = card.spec->syntax;
+  return syntax.substr(0, syntax.find(' '));
+}
+
 std::string_view LastPart(std::string_view full_name) { return full_name.substr(full_name.find('|') + 1); }
 
 }  // namespace
@@ -119,27 +125,30 @@ CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, W
 
 CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, Where where, const Dialect& dialect)
     : where_(where), dialect_(dialect) {
-  size_t count = 0;
-  for (const auto& family : families) count += family.size();
-  commands_.reserve(count);  // commands must not move from here on
-  CommandNames::Rows rows, hidden;
+  std::vector<const CommandCard*> cards, subcommands;
   for (const auto& family : families) {
     for (const CommandCard& card : family) {
-      if (!IsHere(card)) continue;
-      const Command& command = Add(card);
-      (dialect_.Has(card.spec->since) ? rows : hidden).emplace_back(command.full_name, &command);
+      if (IsHere(card)) (card.container.empty() ? cards : subcommands).push_back(&card);
     }
   }
+  std::ranges::sort(subcommands, {}, [](const auto* card) { return std::pair(card->container, card->spec->syntax); });
+  commands_.reserve(cards.size());  // commands must not move from here on
+  CommandNames::Rows rows, hidden;
+  for (const CommandCard* card : cards) {
+    const auto its_subcommands = std::ranges::equal_range(subcommands, FullNameOf(*card), {}, &CommandCard::container);
+    const Command& command = Add(*card, its_subcommands);
+    (dialect_.Has(card->spec->since) ? rows : hidden).emplace_back(command.full_name, &command);
+  }
+  assert(size_ == cards.size() + subcommands.size() && "the container of a subcommand is missing");
   names_ = std::make_unique<const CommandNames>(std::move(rows));
   hidden_names_ = std::make_unique<const CommandNames>(std::move(hidden));
 }
 
 Command CommandSet::Make(const CommandCard& card, const Command* parent) const {
   const CommandSpec& spec = *card.spec;
-  const CommandSyntax syntax = ParseSyntax(spec.syntax);
   const LegacyKeys legacy = LegacyKeysOf(spec.keys.View());
   Command command{.card = &card, .parent = parent, .arity = ArityIn(dialect_, card)};
-  command.full_name = parent ? parent->full_name + "|" + ToLower(syntax.name) : ToLower(syntax.name);
+  command.full_name = ToLower(FullNameOf(card));
   command.flags = dialect_.FlagsOf(command.full_name, spec.flags);
   command.movable_keys = legacy.movable;
   command.categories = CategoriesWith(card, command.flags);
@@ -149,20 +158,20 @@ Command CommandSet::Make(const CommandCard& card, const Command* parent) const {
   command.prefetch_key_index = PrefetchKeyIndex(spec.keys.View());
   command.only_key_index = OnlyKeyIndex(spec.keys.View());
   command.dialect = &dialect_;
-  command.hidden_tokens = HiddenTokensOf(syntax, dialect_);
+  command.hidden_tokens = HiddenTokensOf(spec, dialect_);
   return command;
 }
 
-Command& CommandSet::Add(const CommandCard& card) {
+Command& CommandSet::Add(const CommandCard& card, std::span<const CommandCard* const> subcommands) {
   Command& command = commands_.emplace_back(Make(card, nullptr));
   command.name = command.full_name;
   command.id = size_++;
-  command.subcommands.reserve(card.subcommands.size());
-  command.hidden_subcommands.reserve(card.subcommands.size());
-  for (const CommandCard& sub_card : card.subcommands) {
-    if (!IsHere(sub_card)) continue;
-    auto& subcommands = dialect_.Has(sub_card.spec->since) ? command.subcommands : command.hidden_subcommands;
-    Command& sub = subcommands.emplace_back(Make(sub_card, &command));
+  command.subcommands.reserve(subcommands.size());
+  command.hidden_subcommands.reserve(subcommands.size());
+  for (const CommandCard* sub_card : subcommands) {
+    const bool is_shown = dialect_.Has(sub_card->spec->since);
+    Command& sub =
+        (is_shown ? command.subcommands : command.hidden_subcommands).emplace_back(Make(*sub_card, &command));
     sub.name = LastPart(sub.full_name);
     sub.id = size_++;
   }

@@ -122,7 +122,8 @@ inline const Command* CommandNames::Find(Bytes name) const {
 class CommandSet {
  public:
   // `families` are the tables of the command files; the cards must outlive the set. Names must be unique. Commands for
-  // other kinds of servers (`where`) are omitted; commands that the dialect does not have are hidden.
+  // other kinds of servers (`where`) are omitted; commands that the dialect does not have are hidden. A container gets
+  // its subcommands from all families, ordered by name.
   explicit CommandSet(std::span<const std::span<const CommandCard>> families, Where where = Where::kDataServers);
   CommandSet(std::span<const std::span<const CommandCard>> families, Where where, const Dialect& dialect);
   CommandSet(const CommandSet&) = delete;
@@ -139,7 +140,7 @@ class CommandSet {
   bool IsHere(const CommandCard& card) const {
     return card.spec->where == where_ || card.spec->where == Where::kEverywhere;
   }
-  Command& Add(const CommandCard& card);
+  Command& Add(const CommandCard& card, std::span<const CommandCard* const> subcommands);
   // Creates a Command with all properties derived from the card. `parent` is the final address of the container.
   Command Make(const CommandCard& card, const Command* parent) const;
 

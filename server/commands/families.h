@@ -43,6 +43,7 @@
   FAMILY(DatabaseCommands) \
   FAMILY(ConnectionCommands) \
   FAMILY(ClientCommands) \
+  FAMILY(ClientTrackingCommands) \
   FAMILY(CommandCommands) \
   FAMILY(InfoCommands) \
   FAMILY(ConfigCommands) \
@@ -53,8 +54,29 @@
   FAMILY(PersistenceCommands) \
   FAMILY(ReplicationCommands) \
   FAMILY(ClusterCommands) \
+  FAMILY(ClusterScanCommands) \
+  FAMILY(ClusterNodeCommands) \
+  FAMILY(ClusterReportCommands) \
+  FAMILY(ClusterSlotCommands) \
+  FAMILY(ClusterSlotMigrationCommands) \
+  FAMILY(ClusterSlotStatsCommands) \
   FAMILY(SentinelCommands) \
+  FAMILY(SentinelChangeCommands) \
+  FAMILY(SentinelReportCommands) \
   FAMILY(TestCommands) \
+  FAMILY(TestAwaitCommands) \
+  FAMILY(TestClockCommands) \
+  FAMILY(TestClusterCommands) \
+  FAMILY(TestCrashCommands) \
+  FAMILY(TestFaultCommands) \
+  FAMILY(TestFixtureCommands) \
+  FAMILY(TestJournalCommands) \
+  FAMILY(TestLintCommands) \
+  FAMILY(TestMissingCommands) \
+  FAMILY(TestPushCommands) \
+  FAMILY(TestReportCommands) \
+  FAMILY(TestSnapshotCommands) \
+  FAMILY(TestWorldCommands) \
   FAMILY(AclCommands)
 // clang-format on
 

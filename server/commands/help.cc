@@ -10,19 +10,12 @@ namespace respite {
 
 namespace {
 
-// Returns "HELP" for "ACL|HELP".
-std::string_view SubcommandName(const CommandCard& card) {
-  const std::string_view full_name = card.spec->syntax.substr(0, card.spec->syntax.find(' '));
-  return full_name.substr(full_name.find('|') + 1);
-}
-
-// Returns whether the line describes a subcommand that this dialect does not have.
+// Returns whether the line describes a subcommand that this server or its dialect does not have.
 bool IsHiddenLine(const Command& container, std::string_view line) {
+  if (line.starts_with('(')) return false;  // describes the container without a subcommand
   const std::string_view name = line.substr(0, line.find(' '));
-  const auto is_it = [&](const Command& each) { return EqualsIgnoreCase(each.name, name); };
-  return std::ranges::any_of(container.card->subcommands,
-                             [&](const CommandCard& card) { return EqualsIgnoreCase(SubcommandName(card), name); }) &&
-         std::ranges::none_of(container.subcommands, is_it);
+  return std::ranges::none_of(container.subcommands,
+                              [&](const Command& each) { return EqualsIgnoreCase(each.name, name); });
 }
 
 std::vector<std::string_view> ShownLines(const Command& command, std::span<const std::string_view> lines) {

@@ -10,7 +10,7 @@
 namespace respite {
 
 // Lines come in groups: the subcommand with its arguments, then its description, indented by four blanks. Omits the
-// groups of subcommands that the dialect does not have.
+// groups of subcommands that the server or its dialect does not have. A line in parentheses is always shown.
 void WriteHelp(Call& call, std::span<const std::string_view> lines);
 inline void WriteHelp(Call& call, std::initializer_list<std::string_view> lines) {
   WriteHelp(call, std::span(lines.begin(), lines.size()));

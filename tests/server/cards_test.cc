@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "server/catalogue/command_syntax.h"
 #include "server/catalogue/key_finder.h"
+#include "server/commands/families.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -50,6 +52,24 @@ class Cards : public testing::Test {
 };
 
 TEST_F(Cards, ThereAreMany) { EXPECT_GT(AllCommands(server_).size(), 20u); }
+
+TEST_F(Cards, EachIsInTheTablesOfItsServers) {
+  for (const Where where : {Where::kDataServers, Where::kSentinels}) {
+    const CommandTable table(std::make_shared<const CommandSet>(CommandFamilies(), where));
+    size_t count = 0;
+    for (const auto& family : CommandFamilies()) {
+      for (const CommandCard& card : family) {
+        if (card.spec->where != where && card.spec->where != Where::kEverywhere) continue;
+        const std::string_view name = card.spec->syntax.substr(0, card.spec->syntax.find(' '));
+        const Command* const command = table.FindFull(name);
+        ASSERT_NE(command, nullptr) << name << ": its container is missing";
+        EXPECT_EQ(command->card, &card) << name << " has two cards";
+        ++count;
+      }
+    }
+    EXPECT_EQ(table.Size(), count);
+  }
+}
 
 TEST_F(Cards, TooFewOrTooManyWordsAreRefusedByName) {
   for (const Command* command : AllCommands(server_)) {

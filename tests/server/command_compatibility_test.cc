@@ -24,9 +24,9 @@ std::string StatusOf(const Command* command) {
   if (command == nullptr) return "no";
   const CommandCard& card = *command->card;
   if (!card.refuses.empty()) return "refuses: " + std::string(card.refuses);
-  const auto refuses = [](const CommandCard& sub) { return !sub.refuses.empty(); };
-  const bool all_refuse = !card.subcommands.empty() && std::ranges::all_of(card.subcommands, refuses);
-  return all_refuse ? "refuses: " + std::string(card.subcommands.front().refuses) : "yes";
+  const auto refuses = [](const Command& sub) { return !sub.card->refuses.empty(); };
+  const bool all_refuse = command->IsContainer() && std::ranges::all_of(command->subcommands, refuses);
+  return all_refuse ? "refuses: " + std::string(command->subcommands.front().card->refuses) : "yes";
 }
 
 struct Counted {

@@ -1,14 +1,26 @@
-// CLUSTER, ASKING, READONLY and READWRITE. A server without cluster mode refuses them, so that clients that probe for a
-// cluster continue without one.
-#include "server/commands/cluster/node_cards.h"
-#include "server/commands/cluster/report_cards.h"
-#include "server/commands/cluster/slot_cards.h"
-#include "server/commands/cluster/slot_migration_cards.h"
+// CLUSTER and ASKING. The other files here have the subcommands, READONLY and READWRITE. A server without cluster mode
+// refuses them all, so that clients that probe for a cluster continue without one.
+#include "server/commands/cluster/cluster_words.h"
 #include "server/commands/families.h"
 
 namespace respite {
 
 namespace {
+
+struct Asking {
+  static constexpr CommandSpec spec = {.syntax = "ASKING",
+                                       .summary = "Announces that the next request follows an ASK redirection.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kFast,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    RequireCluster(call);
+    call.session.cluster_marks.asking = ClientClusterState::Asking::kNext;
+    call.reply.Ok();
+  }
+};
 
 struct ClusterContainer {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER",
@@ -16,16 +28,9 @@ struct ClusterContainer {
                                        .since = "3.0.0",
                                        .group = CommandGroup::kCluster,
                                        .arity = -2};
-  static constexpr auto kSubcommands =
-      Family<ClusterAddSlots, ClusterAddSlotsRange, ClusterBumpEpoch, ClusterCancelSlotMigrations,
-             ClusterCountFailureReports, ClusterCountKeysInSlot, ClusterDelSlots, ClusterDelSlotsRange, ClusterFailover,
-             ClusterFlushSlots, ClusterForget, ClusterGetKeysInSlot, ClusterGetSlotMigrations, ClusterHelp, ClusterInfo,
-             ClusterKeySlot, ClusterLinks, ClusterMeet, ClusterMigrateSlots, ClusterMyId, ClusterMyShardId,
-             ClusterNodes, ClusterReplicas, ClusterReplicate, ClusterReset, ClusterSaveConfig, ClusterSetConfigEpoch,
-             ClusterSetSlot, ClusterShards, ClusterSlaves, ClusterSlotStats, ClusterSlots, ClusterSyncSlots>();
 };
 
-constexpr auto kClusterCommands = Family<Asking, ClusterContainer, ClusterScan, ReadOnly, ReadWrite>();
+constexpr auto kClusterCommands = Family<Asking, ClusterContainer>();
 
 }  // namespace
 

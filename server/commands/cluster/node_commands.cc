@@ -1,10 +1,11 @@
+// The commands that change this node's role or state in its cluster, and whether a connection reads from replicas.
 #include <string>
 
 #include "base/number_text.h"
 #include "datatypes/keyspace.h"
 #include "server/catalogue/dialect.h"
 #include "server/commands/cluster/cluster_words.h"
-#include "server/commands/cluster/node_cards.h"
+#include "server/commands/families.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/services.h"
@@ -37,129 +38,212 @@ void ExpectEnd(Call& call) {
   call.args.ExpectEnd();
 }
 
+struct ReadOnly {
+  static constexpr CommandSpec spec = {.syntax = "READONLY",
+                                       .summary = "Lets this connection read from a replica.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kLoading | kStale | kFast,
+                                       .categories = kAclConnection};
+  // Valkey: outside of a cluster, also makes a replica serve reads instead of redirecting them to its primary.
+  static void Run(Call& call) {
+    const bool needs_cluster = call.services.env.dialect.traits.readonly_needs_cluster;
+    if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);
+    call.session.cluster_marks.reads_from_replica = true;
+    call.reply.Ok();
+  }
+};
+
+struct ReadWrite {
+  static constexpr CommandSpec spec = {.syntax = "READWRITE",
+                                       .summary = "Lets this connection read from masters only, as by default.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kLoading | kStale | kFast,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    const bool needs_cluster = call.services.env.dialect.traits.readwrite_needs_cluster;
+    if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);
+    call.session.cluster_marks.reads_from_replica = false;
+    call.reply.Ok();
+  }
+};
+
+struct ClusterMeet {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|MEET ip port:integer [cluster-bus-port:integer@4.0.0]",
+                                       .summary = "Connects this node to another one.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    const Bytes ip = call.args.Next();
+    const Bytes port_word = call.args.Next();
+    const auto port = ParseInteger(port_word);
+    if (!port) throw Refusal{"ERR Invalid base port specified: " + std::string(refusals::ShownPart(port_word))};
+    int64_t bus_port = *port + kBusPortDistance;
+    if (!call.args.AtEnd()) {
+      const Bytes word = call.args.Next();
+      const auto given = ParseInteger(word);
+      if (!given) throw Refusal{"ERR Invalid bus port specified: " + std::string(refusals::ShownPart(word))};
+      bus_port = *given;
+    }
+    const auto is_port = [](int64_t number) { return number > 0 && number <= kHighestPort; };
+    NodeAddress address{.ip = std::string(ip)};
+    address.bus_port = static_cast<uint16_t>(bus_port);
+    const bool is_tls = call.services.env.settings.tls_cluster;
+    (is_tls ? address.tls_port : address.tcp_port) = static_cast<uint16_t>(*port);
+    if (!is_port(*port) || !is_port(bus_port) || !cluster.Meet(address)) {
+      throw Refusal{"ERR Invalid node address specified: " + std::string(refusals::ShownPart(ip)) + ":" +
+                    std::string(refusals::ShownPart(port_word))};
+    }
+    call.reply.Ok();
+  }
+};
+
+struct ClusterForget {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|FORGET node-id",
+                                       .summary = "Removes a node from the table of known nodes.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    const Bytes word = call.args.Next();
+    const auto id = NodeId::Parse(word);
+    if (id && cluster.view().Find(*id) == nullptr && cluster.HasForgotten(*id)) return call.reply.Ok();
+    ClusterNode& node = NodeNamed(cluster, word);
+    if (node.IsMyself()) throw Refusal{kForgetMyself};
+    if (cluster.view().me().primary == &node) throw Refusal{kForgetPrimary};
+    cluster.Forget(node);
+    call.reply.Ok();
+  }
+};
+
+struct ClusterReplicate {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|REPLICATE node-id",
+                                       .summary = "Makes this node a replica of another.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    ClusterNode& node = NodeNamed(cluster, call.args.Next());
+    const ClusterNode& me = cluster.view().me();
+    if (node.IsMyself()) throw Refusal{kReplicateMyself};
+    if (node.IsReplica()) throw Refusal{kReplicateReplica};
+    if (me.IsPrimary() && (me.slot_count != 0 || call.services.data.dataset.keyspace[0].Size() != 0)) {
+      throw Refusal{kReplicateNotEmpty};
+    }
+    cluster.Replicate(node);
+    call.reply.Ok();
+  }
+};
+
+struct ClusterFailover {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|FAILOVER [options(FORCE|TAKEOVER)]",
+                                       .summary = "Makes this replica take over from its master.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    using Mode = Cluster::FailoverMode;
+    Cluster& cluster = RequireCluster(call);
+    Mode mode = Mode::kAsk;
+    if (call.args.TakeToken("FORCE")) mode = Mode::kForce;
+    if (call.args.TakeToken("TAKEOVER")) mode = Mode::kTakeOver;
+    ExpectEnd(call);
+    const ClusterNode& me = cluster.view().me();
+    if (me.IsPrimary()) throw Refusal{kFailoverOfPrimary};
+    if (me.primary == nullptr) throw Refusal{kFailoverWithoutPrimary};
+    const bool is_down = me.primary->Is(kNodeFailed) || me.primary->link == nullptr;
+    if (mode == Mode::kAsk && is_down) throw Refusal{kFailoverNeedsForce};
+    if (mode != Mode::kTakeOver && !call.services.data.dataset.history.IsWhole()) throw Refusal{kFailoverWithoutData};
+    cluster.FailOver(mode);
+    call.reply.Ok();
+  }
+};
+
+struct ClusterReset {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|RESET [reset-type(HARD|SOFT)]",
+                                       .summary = "Removes this node from its cluster.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(N) for N known nodes",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kNoScript | kStale};
+  static void Run(Call& call) {
+    using Mode = Cluster::ResetMode;
+    Cluster& cluster = RequireCluster(call);
+    const Mode mode = call.args.TakeToken("HARD") ? Mode::kHard : Mode::kSoft;
+    if (mode == Mode::kSoft) call.args.TakeToken("SOFT");
+    ExpectEnd(call);
+    if (cluster.view().me().IsPrimary() && call.services.data.dataset.keyspace[0].Size() != 0)
+      throw Refusal{kResetWithKeys};
+    cluster.Reset(mode);
+    call.reply.Ok();
+  }
+};
+
+struct ClusterBumpEpoch {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|BUMPEPOCH",
+                                       .summary = "Raises the configuration epoch of this node.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    const bool is_new = cluster.BumpEpoch();
+    call.reply.Simple((is_new ? "BUMPED " : "STILL ") + std::to_string(cluster.view().me().config_epoch));
+  }
+};
+
+struct ClusterSetConfigEpoch {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|SET-CONFIG-EPOCH config-epoch:integer",
+                                       .summary = "Sets the configuration epoch of a new node.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    const int64_t epoch = call.args.NextInteger();
+    if (epoch < 0) throw Refusal{"ERR Invalid config epoch specified: " + std::to_string(epoch)};
+    if (cluster.view().All().size() > 1) throw Refusal{kEpochInCompany};
+    if (cluster.view().me().config_epoch != 0) throw Refusal{kEpochIsSet};
+    cluster.SetEpoch(static_cast<uint64_t>(epoch));
+    call.reply.Ok();
+  }
+};
+
+struct ClusterSaveConfig {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|SAVECONFIG",
+                                       .summary = "Writes the configuration of the cluster to disk.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    cluster.view().WantSave(ClusterView::Save::kNow);
+    cluster.SaveNow();
+    call.reply.Ok();
+  }
+};
+
+constexpr auto kClusterNodeCommands =
+    Family<ClusterBumpEpoch, ClusterFailover, ClusterForget, ClusterMeet, ClusterReplicate, ClusterReset,
+           ClusterSaveConfig, ClusterSetConfigEpoch, ReadOnly, ReadWrite>();
+
 }  // namespace
 
-void Asking::Run(Call& call) {
-  RequireCluster(call);
-  call.session.cluster_marks.asking = ClientClusterState::Asking::kNext;
-  call.reply.Ok();
-}
-
-// Valkey: outside of a cluster, also makes a replica serve reads instead of redirecting them to its primary.
-void ReadOnly::Run(Call& call) {
-  const bool needs_cluster = call.services.env.dialect.traits.readonly_needs_cluster;
-  if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);
-  call.session.cluster_marks.reads_from_replica = true;
-  call.reply.Ok();
-}
-
-void ReadWrite::Run(Call& call) {
-  const bool needs_cluster = call.services.env.dialect.traits.readwrite_needs_cluster;
-  if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);
-  call.session.cluster_marks.reads_from_replica = false;
-  call.reply.Ok();
-}
-
-void ClusterMeet::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  const Bytes ip = call.args.Next();
-  const Bytes port_word = call.args.Next();
-  const auto port = ParseInteger(port_word);
-  if (!port) throw Refusal{"ERR Invalid base port specified: " + std::string(refusals::ShownPart(port_word))};
-  int64_t bus_port = *port + kBusPortDistance;
-  if (!call.args.AtEnd()) {
-    const Bytes word = call.args.Next();
-    const auto given = ParseInteger(word);
-    if (!given) throw Refusal{"ERR Invalid bus port specified: " + std::string(refusals::ShownPart(word))};
-    bus_port = *given;
-  }
-  const auto is_port = [](int64_t number) { return number > 0 && number <= kHighestPort; };
-  NodeAddress address{.ip = std::string(ip)};
-  address.bus_port = static_cast<uint16_t>(bus_port);
-  const bool is_tls = call.services.env.settings.tls_cluster;
-  (is_tls ? address.tls_port : address.tcp_port) = static_cast<uint16_t>(*port);
-  if (!is_port(*port) || !is_port(bus_port) || !cluster.Meet(address)) {
-    throw Refusal{"ERR Invalid node address specified: " + std::string(refusals::ShownPart(ip)) + ":" +
-                  std::string(refusals::ShownPart(port_word))};
-  }
-  call.reply.Ok();
-}
-
-void ClusterForget::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  const Bytes word = call.args.Next();
-  const auto id = NodeId::Parse(word);
-  if (id && cluster.view().Find(*id) == nullptr && cluster.HasForgotten(*id)) return call.reply.Ok();
-  ClusterNode& node = NodeNamed(cluster, word);
-  if (node.IsMyself()) throw Refusal{kForgetMyself};
-  if (cluster.view().me().primary == &node) throw Refusal{kForgetPrimary};
-  cluster.Forget(node);
-  call.reply.Ok();
-}
-
-void ClusterReplicate::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  ClusterNode& node = NodeNamed(cluster, call.args.Next());
-  const ClusterNode& me = cluster.view().me();
-  if (node.IsMyself()) throw Refusal{kReplicateMyself};
-  if (node.IsReplica()) throw Refusal{kReplicateReplica};
-  if (me.IsPrimary() && (me.slot_count != 0 || call.services.data.dataset.keyspace[0].Size() != 0)) {
-    throw Refusal{kReplicateNotEmpty};
-  }
-  cluster.Replicate(node);
-  call.reply.Ok();
-}
-
-void ClusterFailover::Run(Call& call) {
-  using Mode = Cluster::FailoverMode;
-  Cluster& cluster = RequireCluster(call);
-  Mode mode = Mode::kAsk;
-  if (call.args.TakeToken("FORCE")) mode = Mode::kForce;
-  if (call.args.TakeToken("TAKEOVER")) mode = Mode::kTakeOver;
-  ExpectEnd(call);
-  const ClusterNode& me = cluster.view().me();
-  if (me.IsPrimary()) throw Refusal{kFailoverOfPrimary};
-  if (me.primary == nullptr) throw Refusal{kFailoverWithoutPrimary};
-  const bool is_down = me.primary->Is(kNodeFailed) || me.primary->link == nullptr;
-  if (mode == Mode::kAsk && is_down) throw Refusal{kFailoverNeedsForce};
-  if (mode != Mode::kTakeOver && !call.services.data.dataset.history.IsWhole()) throw Refusal{kFailoverWithoutData};
-  cluster.FailOver(mode);
-  call.reply.Ok();
-}
-
-void ClusterReset::Run(Call& call) {
-  using Mode = Cluster::ResetMode;
-  Cluster& cluster = RequireCluster(call);
-  const Mode mode = call.args.TakeToken("HARD") ? Mode::kHard : Mode::kSoft;
-  if (mode == Mode::kSoft) call.args.TakeToken("SOFT");
-  ExpectEnd(call);
-  if (cluster.view().me().IsPrimary() && call.services.data.dataset.keyspace[0].Size() != 0)
-    throw Refusal{kResetWithKeys};
-  cluster.Reset(mode);
-  call.reply.Ok();
-}
-
-void ClusterBumpEpoch::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  const bool is_new = cluster.BumpEpoch();
-  call.reply.Simple((is_new ? "BUMPED " : "STILL ") + std::to_string(cluster.view().me().config_epoch));
-}
-
-void ClusterSetConfigEpoch::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  const int64_t epoch = call.args.NextInteger();
-  if (epoch < 0) throw Refusal{"ERR Invalid config epoch specified: " + std::to_string(epoch)};
-  if (cluster.view().All().size() > 1) throw Refusal{kEpochInCompany};
-  if (cluster.view().me().config_epoch != 0) throw Refusal{kEpochIsSet};
-  cluster.SetEpoch(static_cast<uint64_t>(epoch));
-  call.reply.Ok();
-}
-
-void ClusterSaveConfig::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  cluster.view().WantSave(ClusterView::Save::kNow);
-  cluster.SaveNow();
-  call.reply.Ok();
-}
+std::span<const CommandCard> ClusterNodeCommands() { return kClusterNodeCommands; }
 
 }  // namespace respite

@@ -1,10 +1,11 @@
+// The commands that report this node's view of its cluster.
 #include <array>
 #include <map>
 #include <string>
 
 #include "server/catalogue/dialect.h"
 #include "server/commands/cluster/cluster_words.h"
-#include "server/commands/cluster/report_cards.h"
+#include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
@@ -197,115 +198,222 @@ void ListReplicas(Call& call) {
   }
 }
 
+struct ClusterInfo {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|INFO",
+                                       .summary = "Returns the state of the cluster.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kStale,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) { call.reply.Verbatim(InfoText(RequireCluster(call)), "txt"); }
+};
+
+struct ClusterNodes {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|NODES",
+                                       .summary = "Describes all nodes, one line for each.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(N) for N nodes",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kStale,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    call.reply.Verbatim(NodesText(RequireCluster(call).view(), FormatFor(call), 0), "txt");
+  }
+};
+
+struct ClusterMyId {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|MYID",
+                                       .summary = "Tells the id of this node.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kStale};
+  static void Run(Call& call) { call.reply.Bulk(RequireCluster(call).view().me().id.Text()); }
+};
+
+struct ClusterMyShardId {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|MYSHARDID",
+                                       .summary = "Returns the ID of the shard of this node.",
+                                       .since = "7.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kStale,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) { call.reply.Bulk(RequireCluster(call).view().me().shard.Text()); }
+};
+
+struct ClusterReplicas {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|REPLICAS node-id",
+                                       .summary = "Lists the replicas of a master.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(N) for N replicas",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) { ListReplicas(call); }
+};
+
+struct ClusterSlaves {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|SLAVES node-id",
+                                       .summary = "The old name of CLUSTER REPLICAS.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(N) for N replicas",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale,
+                                       .tips = "nondeterministic_output",
+                                       .deprecated_since = "5.0.0",
+                                       .replaced_by = "`CLUSTER REPLICAS`"};
+  static void Run(Call& call) { ListReplicas(call); }
+};
+
+struct ClusterCountFailureReports {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|COUNT-FAILURE-REPORTS node-id",
+                                       .summary = "Counts the active failure reports about a node.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(N) for N failure reports",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    call.reply.Integer(cluster.CountFailureReports(NodeNamed(cluster, call.args.Next())));
+  }
+};
+
+struct ClusterSlots {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|SLOTS",
+                                       .summary = "Maps the hash slots to nodes.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(N) for N nodes",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kLoading | kStale,
+                                       .tips = "nondeterministic_output",
+                                       .deprecated_since = "7.0.0",
+                                       .replaced_by = "`CLUSTER SHARDS`"};
+  static void Run(Call& call) {
+    const ClusterView& view = RequireCluster(call).view();
+    std::vector<std::pair<SlotRange, const ClusterNode*>> ranges;
+    for (int slot = 0; slot < kSlotCount; ++slot) {
+      const ClusterNode* owner = view.Owner(slot);
+      if (owner == nullptr) continue;
+      if (!ranges.empty() && ranges.back().second == owner && ranges.back().first.last == slot - 1) {
+        ranges.back().first.last = slot;
+      } else {
+        ranges.push_back({{slot, slot}, owner});
+      }
+    }
+    call.reply.Array(ranges.size());
+    for (const auto& [range, owner] : ranges) WriteOwnedRange(call, range, *owner);
+  }
+};
+
+struct ClusterShards {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|SHARDS",
+                                       .summary = "Maps the hash slots to shards and their nodes.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N nodes",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kLoading | kStale,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    const ClusterView& view = RequireCluster(call).view();
+    std::map<NodeId, std::vector<const ClusterNode*>> shards;
+    for (const auto& [id, node] : view.nodes()) {
+      if (!node->Is(kNodeHandshake)) shards[node->shard].push_back(node.get());
+    }
+    call.reply.Array(shards.size());
+    for (const auto& [id, nodes] : shards) WriteShard(call, view, nodes);
+  }
+};
+
+struct ClusterLinks {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|LINKS",
+                                       .summary = "Lists the links to the other nodes.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N links",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kStale,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    const Bus& bus = RequireCluster(call).bus();
+    std::vector<const BusLink*> links;
+    bus.ForEachLink([&](const BusLink& link) { links.push_back(&link); });
+    call.reply.Array(links.size());
+    for (const BusLink* link : links) WriteLink(call, *link);
+  }
+};
+
+struct ClusterHelp {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|HELP",
+                                       .summary = "Lists the subcommands of CLUSTER.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kLoading | kStale};
+  static void Run(Call& call) {
+    RequireCluster(call);
+    WriteHelp(call, {"ADDSLOTS <slot> [<slot> ...]",
+                     "    Assign slots to this node.",
+                     "ADDSLOTSRANGE <start> <end> [<start> <end> ...]",
+                     "    Assign ranges of slots to this node.",
+                     "BUMPEPOCH",
+                     "    Raise the config epoch of this node.",
+                     "COUNT-FAILURE-REPORTS <node-id>",
+                     "    The number of failure reports about a node.",
+                     "COUNTKEYSINSLOT <slot>",
+                     "    The number of keys in a slot.",
+                     "DELSLOTS <slot> [<slot> ...]",
+                     "    Take slots from their owners, as this node sees it.",
+                     "DELSLOTSRANGE <start> <end> [<start> <end> ...]",
+                     "    The same for ranges of slots.",
+                     "FAILOVER [FORCE|TAKEOVER]",
+                     "    Make this replica the master of its shard.",
+                     "FLUSHSLOTS",
+                     "    Drop all slots of this node.",
+                     "FORGET <node-id>",
+                     "    Remove a node from the cluster.",
+                     "GETKEYSINSLOT <slot> <count>",
+                     "    Some keys in a slot.",
+                     "INFO",
+                     "    The state of the cluster.",
+                     "KEYSLOT <key>",
+                     "    The slot of a key.",
+                     "LINKS",
+                     "    The connections to other nodes.",
+                     "MEET <ip> <port> [<bus-port>]",
+                     "    Join the cluster of another node.",
+                     "MYID",
+                     "    The id of this node.",
+                     "MYSHARDID",
+                     "    The id of the shard of this node.",
+                     "NODES",
+                     "    All nodes, one per line.",
+                     "REPLICAS <node-id>",
+                     "    The replicas of a master.",
+                     "REPLICATE <node-id>",
+                     "    Make this node a replica of a master.",
+                     "RESET [HARD|SOFT]",
+                     "    Leave the cluster.",
+                     "SAVECONFIG",
+                     "    Write the cluster's configuration to disk.",
+                     "SET-CONFIG-EPOCH <epoch>",
+                     "    Set the config epoch of a node that is alone.",
+                     "SETSLOT <slot> (IMPORTING <node-id>|MIGRATING <node-id>|STABLE|NODE <node-id>)",
+                     "    Change what this node knows of a slot.",
+                     "SHARDS",
+                     "    The slots and nodes of each shard.",
+                     "SLOTS",
+                     "    Ranges of slots with their nodes."});
+  }
+};
+
+constexpr auto kClusterReportCommands =
+    Family<ClusterCountFailureReports, ClusterHelp, ClusterInfo, ClusterLinks, ClusterMyId, ClusterMyShardId,
+           ClusterNodes, ClusterReplicas, ClusterShards, ClusterSlaves, ClusterSlots>();
+
 }  // namespace
 
-void ClusterInfo::Run(Call& call) { call.reply.Verbatim(InfoText(RequireCluster(call)), "txt"); }
-
-void ClusterNodes::Run(Call& call) {
-  call.reply.Verbatim(NodesText(RequireCluster(call).view(), FormatFor(call), 0), "txt");
-}
-
-void ClusterMyId::Run(Call& call) { call.reply.Bulk(RequireCluster(call).view().me().id.Text()); }
-
-void ClusterMyShardId::Run(Call& call) { call.reply.Bulk(RequireCluster(call).view().me().shard.Text()); }
-
-void ClusterReplicas::Run(Call& call) { ListReplicas(call); }
-
-void ClusterSlaves::Run(Call& call) { ListReplicas(call); }
-
-void ClusterCountFailureReports::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  call.reply.Integer(cluster.CountFailureReports(NodeNamed(cluster, call.args.Next())));
-}
-
-void ClusterSlots::Run(Call& call) {
-  const ClusterView& view = RequireCluster(call).view();
-  std::vector<std::pair<SlotRange, const ClusterNode*>> ranges;
-  for (int slot = 0; slot < kSlotCount; ++slot) {
-    const ClusterNode* owner = view.Owner(slot);
-    if (owner == nullptr) continue;
-    if (!ranges.empty() && ranges.back().second == owner && ranges.back().first.last == slot - 1) {
-      ranges.back().first.last = slot;
-    } else {
-      ranges.push_back({{slot, slot}, owner});
-    }
-  }
-  call.reply.Array(ranges.size());
-  for (const auto& [range, owner] : ranges) WriteOwnedRange(call, range, *owner);
-}
-
-void ClusterShards::Run(Call& call) {
-  const ClusterView& view = RequireCluster(call).view();
-  std::map<NodeId, std::vector<const ClusterNode*>> shards;
-  for (const auto& [id, node] : view.nodes()) {
-    if (!node->Is(kNodeHandshake)) shards[node->shard].push_back(node.get());
-  }
-  call.reply.Array(shards.size());
-  for (const auto& [id, nodes] : shards) WriteShard(call, view, nodes);
-}
-
-void ClusterLinks::Run(Call& call) {
-  const Bus& bus = RequireCluster(call).bus();
-  std::vector<const BusLink*> links;
-  bus.ForEachLink([&](const BusLink& link) { links.push_back(&link); });
-  call.reply.Array(links.size());
-  for (const BusLink* link : links) WriteLink(call, *link);
-}
-
-void ClusterHelp::Run(Call& call) {
-  RequireCluster(call);
-  WriteHelp(call, {"ADDSLOTS <slot> [<slot> ...]",
-                   "    Assign slots to this node.",
-                   "ADDSLOTSRANGE <start> <end> [<start> <end> ...]",
-                   "    Assign ranges of slots to this node.",
-                   "BUMPEPOCH",
-                   "    Raise the config epoch of this node.",
-                   "COUNT-FAILURE-REPORTS <node-id>",
-                   "    The number of failure reports about a node.",
-                   "COUNTKEYSINSLOT <slot>",
-                   "    The number of keys in a slot.",
-                   "DELSLOTS <slot> [<slot> ...]",
-                   "    Take slots from their owners, as this node sees it.",
-                   "DELSLOTSRANGE <start> <end> [<start> <end> ...]",
-                   "    The same for ranges of slots.",
-                   "FAILOVER [FORCE|TAKEOVER]",
-                   "    Make this replica the master of its shard.",
-                   "FLUSHSLOTS",
-                   "    Drop all slots of this node.",
-                   "FORGET <node-id>",
-                   "    Remove a node from the cluster.",
-                   "GETKEYSINSLOT <slot> <count>",
-                   "    Some keys in a slot.",
-                   "INFO",
-                   "    The state of the cluster.",
-                   "KEYSLOT <key>",
-                   "    The slot of a key.",
-                   "LINKS",
-                   "    The connections to other nodes.",
-                   "MEET <ip> <port> [<bus-port>]",
-                   "    Join the cluster of another node.",
-                   "MYID",
-                   "    The id of this node.",
-                   "MYSHARDID",
-                   "    The id of the shard of this node.",
-                   "NODES",
-                   "    All nodes, one per line.",
-                   "REPLICAS <node-id>",
-                   "    The replicas of a master.",
-                   "REPLICATE <node-id>",
-                   "    Make this node a replica of a master.",
-                   "RESET [HARD|SOFT]",
-                   "    Leave the cluster.",
-                   "SAVECONFIG",
-                   "    Write the cluster's configuration to disk.",
-                   "SET-CONFIG-EPOCH <epoch>",
-                   "    Set the config epoch of a node that is alone.",
-                   "SETSLOT <slot> (IMPORTING <node-id>|MIGRATING <node-id>|STABLE|NODE <node-id>)",
-                   "    Change what this node knows of a slot.",
-                   "SHARDS",
-                   "    The slots and nodes of each shard.",
-                   "SLOTS",
-                   "    Ranges of slots with their nodes."});
-}
+std::span<const CommandCard> ClusterReportCommands() { return kClusterReportCommands; }
 
 }  // namespace respite

@@ -12,9 +12,9 @@
 #include "base/number_text.h"
 #include "datatypes/keyspace.h"
 #include "server/commands/cluster/cluster_words.h"
-#include "server/commands/cluster/report_cards.h"
 #include "server/commands/cluster/slot_tags.h"
 #include "server/commands/data/scan.h"
+#include "server/commands/families.h"
 
 namespace respite {
 
@@ -111,23 +111,40 @@ class Walk {
   std::vector<const Entry*> found_;
 };
 
+struct ClusterScan {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "CLUSTERSCAN cursor [MATCH match-pattern:pattern] [COUNT count:integer] [TYPE type] [SLOT slot:integer]",
+      .summary = "Iterates over the keys of all nodes, slot by slot.",
+      .since = "valkey:9.1.0",
+      .complexity = "O(1) for each call, O(N) for a whole round, N being the number of keys, and O(slots)",
+      .group = CommandGroup::kCluster,
+      .flags = kReadOnly | kTouchesArbitraryKeys,
+      .keys = {Key(1, kKeyNotKey)},
+      .categories = kAclKeyspace,
+      .tips = "nondeterministic_output request_policy:special response_policy:special"};
+  static void Run(Call& call) {
+    RequireCluster(call);
+    const Bytes word = call.args.Next();
+    const ScanOptions options = ParseScanOptions(call.args, ScanOf::kCluster);
+    constexpr int kAnySlot = -1;
+    const int only = options.pattern ? PatternSlot(*options.pattern).value_or(kAnySlot) : kAnySlot;
+    const bool is_start = word == kNoPlace;
+    const Cursor cursor = is_start ? Cursor{} : ParseClusterCursor(call.db.Data(), word);
+    if (!is_start && options.slot && *options.slot != cursor.slot) throw Refusal{kSlotMismatch};
+    if (only != kAnySlot && options.slot && only != *options.slot) return ReplyPage(call, "0");
+    if (is_start) return ReplyPage(call, CursorText(options.slot.value_or(std::max(only, 0))));
+    if (only != kAnySlot && only != cursor.slot) return ReplyPage(call, only > cursor.slot ? CursorText(only) : "0");
+    Walk walk(call, options, cursor);
+    const std::string next = walk.Run(only != kAnySlot || options.slot);
+    ReplyPage(call, next, PassingKeys(call, options, walk.Found()));
+  }
+};
+
+constexpr auto kClusterScanCommands = Family<ClusterScan>();
+
 }  // namespace
 
-void ClusterScan::Run(Call& call) {
-  RequireCluster(call);
-  const Bytes word = call.args.Next();
-  const ScanOptions options = ParseScanOptions(call.args, ScanOf::kCluster);
-  constexpr int kAnySlot = -1;
-  const int only = options.pattern ? PatternSlot(*options.pattern).value_or(kAnySlot) : kAnySlot;
-  const bool is_start = word == kNoPlace;
-  const Cursor cursor = is_start ? Cursor{} : ParseClusterCursor(call.db.Data(), word);
-  if (!is_start && options.slot && *options.slot != cursor.slot) throw Refusal{kSlotMismatch};
-  if (only != kAnySlot && options.slot && only != *options.slot) return ReplyPage(call, "0");
-  if (is_start) return ReplyPage(call, CursorText(options.slot.value_or(std::max(only, 0))));
-  if (only != kAnySlot && only != cursor.slot) return ReplyPage(call, only > cursor.slot ? CursorText(only) : "0");
-  Walk walk(call, options, cursor);
-  const std::string next = walk.Run(only != kAnySlot || options.slot);
-  ReplyPage(call, next, PassingKeys(call, options, walk.Found()));
-}
+std::span<const CommandCard> ClusterScanCommands() { return kClusterScanCommands; }
 
 }  // namespace respite

@@ -1,3 +1,4 @@
+// The commands about slots: their owners, and the keys in them.
 #include <string>
 
 #include "base/number_text.h"
@@ -5,7 +6,7 @@
 #include "datatypes/keyspace.h"
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_words.h"
-#include "server/commands/cluster/slot_cards.h"
+#include "server/commands/families.h"
 #include "server/dataset/data_subsystem.h"
 
 namespace respite {
@@ -90,88 +91,171 @@ void GiveSlotTo(Call& call, Cluster& cluster, int slot, Bytes word) {
   cluster.GiveSlot(slot, owner);
 }
 
+struct ClusterAddSlots {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|ADDSLOTS slot:integer...",
+                                       .summary = "Assigns hash slots to this node.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(N) for N slots",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    cluster.AddSlots(TakeSlots(call, cluster, WantedSlots::kFree));
+    call.reply.Ok();
+  }
+};
+
+struct ClusterAddSlotsRange {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|ADDSLOTSRANGE range{start-slot:integer end-slot:integer}...",
+                                       .summary = "Assigns ranges of hash slots to this node.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N slots in the ranges",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    cluster.AddSlots(TakeRanges(call, cluster, WantedSlots::kFree));
+    call.reply.Ok();
+  }
+};
+
+struct ClusterDelSlots {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|DELSLOTS slot:integer...",
+                                       .summary = "Removes hash slots from this node.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(N) for N slots",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    cluster.DeleteSlots(TakeSlots(call, cluster, WantedSlots::kTaken));
+    call.reply.Ok();
+  }
+};
+
+struct ClusterDelSlotsRange {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|DELSLOTSRANGE range{start-slot:integer end-slot:integer}...",
+                                       .summary = "Removes ranges of hash slots from this node.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N slots in the ranges",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    cluster.DeleteSlots(TakeRanges(call, cluster, WantedSlots::kTaken));
+    call.reply.Ok();
+  }
+};
+
+struct ClusterFlushSlots {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|FLUSHSLOTS",
+                                       .summary = "Removes all hash slots from this node.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    if (!call.services.data.dataset.keyspace.IsEmpty()) throw Refusal{kNotEmpty};
+    cluster.DeleteSlots(cluster.view().SlotsOf(cluster.view().me()));
+    call.reply.Ok();
+  }
+};
+
+struct ClusterKeySlot {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|KEYSLOT key:string",
+                                       .summary = "Returns the hash slot of a key.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(N) for N bytes of the key",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kStale};
+  static void Run(Call& call) {
+    RequireCluster(call);
+    call.reply.Integer(KeySlot(call.args.Next()));
+  }
+};
+
+struct ClusterCountKeysInSlot {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|COUNTKEYSINSLOT slot:integer",
+                                       .summary = "Counts the keys of a hash slot in the database.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kStale};
+  static void Run(Call& call) {
+    RequireCluster(call);
+    const int64_t slot = call.args.NextInteger();
+    if (slot < 0 || slot >= kSlotCount) throw Refusal{kInvalidSlot};
+    call.reply.Integer(static_cast<int64_t>(call.db.Data().by_slot()->Count(static_cast<int>(slot))));
+  }
+};
+
+struct ClusterGetKeysInSlot {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|GETKEYSINSLOT slot:integer count:integer",
+                                       .summary = "Lists keys of a hash slot in the database.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(N) for N keys requested",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kStale,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    RequireCluster(call);
+    const auto [slot, count] = call.args.Take<int64_t, int64_t>();
+    if (slot < 0 || slot >= kSlotCount || count < 0) throw Refusal{kInvalidSlotOrCount};
+    call.reply.BulkArray(call.db.Data().by_slot()->Some(static_cast<int>(slot), static_cast<size_t>(count)));
+  }
+};
+
+struct ClusterSetSlot {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "CLUSTER|SETSLOT slot:integer subcommand(IMPORTING importing<node-id>|MIGRATING "
+          "migrating<node-id>|NODE node<node-id>|STABLE)",
+      .summary = "Sets the owner of a hash slot, or the state of its migration.",
+      .since = "3.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kCluster,
+      .flags = kAdmin | kStale | kNoAsyncLoading,
+      .in_streams = InStreams::kYes};  // Valkey 8 sends it to its replicas
+  static void Run(Call& call) {
+    // Valkey 8 also propagates CLUSTER SETSLOT to replicas. Here replicas learn the owner from the cluster bus.
+    if (call.unit.RepeatsRecord()) return call.reply.Ok();
+    Cluster& cluster = RequireCluster(call);
+    if (cluster.view().me().IsReplica()) throw Refusal{kSetSlotNeedsPrimary};
+    if (call.services.slot_migrations.IsImporting()) throw Refusal{kImportRuns};
+    if (call.services.slot_migrations.IsExporting()) throw Refusal{kExportRuns};
+    const int slot = SlotNumber(call.args.Next());
+    if (call.services.data.dataset.keyspace.hidden().Has(slot)) throw Refusal{kImportRuns};
+    if (call.args.TakeToken("STABLE") && call.args.AtEnd()) {
+      cluster.view().SetImporting(slot, nullptr);
+      cluster.view().SetMigrating(slot, nullptr);
+    } else if (call.args.Left() == 2 && call.args.TakeToken("MIGRATING")) {
+      MigrateSlot(cluster, slot, call.args.Next());
+    } else if (call.args.Left() == 2 && call.args.TakeToken("IMPORTING")) {
+      ImportSlot(cluster, slot, call.args.Next());
+    } else if (call.args.Left() == 2 && call.args.TakeToken("NODE")) {
+      GiveSlotTo(call, cluster, slot, call.args.Next());
+    } else {
+      throw Refusal{kBadAction};
+    }
+    cluster.view().WantSave();
+    cluster.view().WantCheck();
+    call.reply.Ok();
+  }
+};
+
+constexpr auto kClusterSlotCommands =
+    Family<ClusterAddSlots, ClusterAddSlotsRange, ClusterCountKeysInSlot, ClusterDelSlots, ClusterDelSlotsRange,
+           ClusterFlushSlots, ClusterGetKeysInSlot, ClusterKeySlot, ClusterSetSlot>();
+
 }  // namespace
+
+std::span<const CommandCard> ClusterSlotCommands() { return kClusterSlotCommands; }
 
 int SlotNumber(Bytes word) {
   const auto slot = ParseInteger(word);
   if (!slot || *slot < 0 || *slot >= kSlotCount) throw Refusal{kBadSlot};
   return static_cast<int>(*slot);
-}
-
-void ClusterAddSlots::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  cluster.AddSlots(TakeSlots(call, cluster, WantedSlots::kFree));
-  call.reply.Ok();
-}
-
-void ClusterAddSlotsRange::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  cluster.AddSlots(TakeRanges(call, cluster, WantedSlots::kFree));
-  call.reply.Ok();
-}
-
-void ClusterDelSlots::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  cluster.DeleteSlots(TakeSlots(call, cluster, WantedSlots::kTaken));
-  call.reply.Ok();
-}
-
-void ClusterDelSlotsRange::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  cluster.DeleteSlots(TakeRanges(call, cluster, WantedSlots::kTaken));
-  call.reply.Ok();
-}
-
-void ClusterFlushSlots::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  if (!call.services.data.dataset.keyspace.IsEmpty()) throw Refusal{kNotEmpty};
-  cluster.DeleteSlots(cluster.view().SlotsOf(cluster.view().me()));
-  call.reply.Ok();
-}
-
-void ClusterKeySlot::Run(Call& call) {
-  RequireCluster(call);
-  call.reply.Integer(KeySlot(call.args.Next()));
-}
-
-void ClusterCountKeysInSlot::Run(Call& call) {
-  RequireCluster(call);
-  const int64_t slot = call.args.NextInteger();
-  if (slot < 0 || slot >= kSlotCount) throw Refusal{kInvalidSlot};
-  call.reply.Integer(static_cast<int64_t>(call.db.Data().by_slot()->Count(static_cast<int>(slot))));
-}
-
-void ClusterGetKeysInSlot::Run(Call& call) {
-  RequireCluster(call);
-  const auto [slot, count] = call.args.Take<int64_t, int64_t>();
-  if (slot < 0 || slot >= kSlotCount || count < 0) throw Refusal{kInvalidSlotOrCount};
-  call.reply.BulkArray(call.db.Data().by_slot()->Some(static_cast<int>(slot), static_cast<size_t>(count)));
-}
-
-void ClusterSetSlot::Run(Call& call) {
-  // Valkey 8 also propagates CLUSTER SETSLOT to replicas. Here replicas learn the owner from the cluster bus.
-  if (call.unit.RepeatsRecord()) return call.reply.Ok();
-  Cluster& cluster = RequireCluster(call);
-  if (cluster.view().me().IsReplica()) throw Refusal{kSetSlotNeedsPrimary};
-  if (call.services.slot_migrations.IsImporting()) throw Refusal{kImportRuns};
-  if (call.services.slot_migrations.IsExporting()) throw Refusal{kExportRuns};
-  const int slot = SlotNumber(call.args.Next());
-  if (call.services.data.dataset.keyspace.hidden().Has(slot)) throw Refusal{kImportRuns};
-  if (call.args.TakeToken("STABLE") && call.args.AtEnd()) {
-    cluster.view().SetImporting(slot, nullptr);
-    cluster.view().SetMigrating(slot, nullptr);
-  } else if (call.args.Left() == 2 && call.args.TakeToken("MIGRATING")) {
-    MigrateSlot(cluster, slot, call.args.Next());
-  } else if (call.args.Left() == 2 && call.args.TakeToken("IMPORTING")) {
-    ImportSlot(cluster, slot, call.args.Next());
-  } else if (call.args.Left() == 2 && call.args.TakeToken("NODE")) {
-    GiveSlotTo(call, cluster, slot, call.args.Next());
-  } else {
-    throw Refusal{kBadAction};
-  }
-  cluster.view().WantSave();
-  cluster.view().WantCheck();
-  call.reply.Ok();
 }
 
 }  // namespace respite

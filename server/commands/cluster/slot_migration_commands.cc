@@ -1,3 +1,4 @@
+// The commands that migrate whole slots.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -5,7 +6,7 @@
 #include "base/number_text.h"
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_words.h"
-#include "server/commands/cluster/slot_migration_cards.h"
+#include "server/commands/families.h"
 #include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/storage/hidden_slots_text.h"
@@ -217,52 +218,95 @@ void WriteJob(Reply& reply, const SlotJob& job) {
   WriteJobNumber(reply, "cow_size", static_cast<int64_t>(job.cow_bytes));
 }
 
+struct ClusterMigrateSlots {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "CLUSTER|MIGRATESLOTS migration-group{slotsrange-token=SLOTSRANGE range{start-slot:integer "
+          "end-slot:integer}... node-token=NODE node-id}...",
+      .summary = "Moves slots with their keys from this node to others.",
+      .since = "valkey:9.0.0",
+      .complexity = "O(N) for N slots",
+      .group = CommandGroup::kCluster,
+      .flags = kAdmin | kStale | kNoAsyncLoading,
+      .arity = -4};
+  static void Run(Call& call) {
+    const ClusterView& view = RequireCluster(call).view();
+    if (!view.me().IsPrimary()) throw Refusal{kMigrationNeedsPrimary};
+    if (!view.migrating().empty()) throw Refusal{kManuallyMigrated};
+    if (!view.importing().empty()) throw Refusal{kManuallyImported};
+    std::vector<Order> orders;
+    SlotSet ordered;
+    while (!call.args.AtEnd()) {
+      orders.push_back(NextOrder(call, view));
+      orders.back().slots.ForEach([&](int slot) {
+        if (ordered.Has(slot)) throw Refusal{kOverlap};
+        ordered.Add(slot);
+      });
+    }
+    for (const Order& order : orders) call.services.slot_migrations.Export(order.slots, order.target);
+    call.reply.Ok();
+  }
+};
+
+struct ClusterCancelSlotMigrations {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|CANCELSLOTMIGRATIONS",
+                                       .summary = "Ends the migrations of slots from this node.",
+                                       .since = "valkey:9.0.0",
+                                       .complexity = "O(N) for N migrations",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+  static void Run(Call& call) {
+    RequireCluster(call);
+    if (!call.services.slot_migrations.CancelExports()) throw Refusal{kNoneRuns};
+    call.reply.Ok();
+  }
+};
+
+struct ClusterGetSlotMigrations {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|GETSLOTMIGRATIONS",
+                                       .summary = "Lists running and former migrations of slots from and to this node.",
+                                       .since = "valkey:9.0.0",
+                                       .complexity = "O(N) for N migrations",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kLoading,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    RequireCluster(call);
+    const std::vector<SlotJob> jobs = call.services.slot_migrations.Jobs();
+    call.reply.Array(jobs.size());
+    for (const SlotJob& job : jobs) WriteJob(call.reply, job);
+  }
+};
+
+struct ClusterSyncSlots {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|SYNCSLOTS subcommand arguments...",
+                                       .summary = "Sends slots: an internal command between nodes.",
+                                       .since = "valkey:9.0.0",
+                                       .complexity = "Depends on the subcommand.",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kAdmin | kStale | kMayReplicate | kNoMulti | kNoScript,
+                                       .arity = -3};
+  static void Run(Call& call) {
+    const Bytes step = call.args.Next();
+    if (EqualsIgnoreCase(step, "ESTABLISH")) return Establish(call);
+    if (EqualsIgnoreCase(step, "HIDE")) return Hide(call);
+    if (EqualsIgnoreCase(step, "REVEAL")) return Reveal(call);
+    RequireCluster(call);
+    try {
+      Continue(call, step);
+    } catch (const Refusal& refusal) {
+      call.reply.Error(refusal.text);
+      call.services.execution.executor.KeepMessages(call.session);
+      call.failed = true;
+    }
+  }
+};
+
+constexpr auto kClusterSlotMigrationCommands =
+    Family<ClusterCancelSlotMigrations, ClusterGetSlotMigrations, ClusterMigrateSlots, ClusterSyncSlots>();
+
 }  // namespace
 
-void ClusterMigrateSlots::Run(Call& call) {
-  const ClusterView& view = RequireCluster(call).view();
-  if (!view.me().IsPrimary()) throw Refusal{kMigrationNeedsPrimary};
-  if (!view.migrating().empty()) throw Refusal{kManuallyMigrated};
-  if (!view.importing().empty()) throw Refusal{kManuallyImported};
-  std::vector<Order> orders;
-  SlotSet ordered;
-  while (!call.args.AtEnd()) {
-    orders.push_back(NextOrder(call, view));
-    orders.back().slots.ForEach([&](int slot) {
-      if (ordered.Has(slot)) throw Refusal{kOverlap};
-      ordered.Add(slot);
-    });
-  }
-  for (const Order& order : orders) call.services.slot_migrations.Export(order.slots, order.target);
-  call.reply.Ok();
-}
-
-void ClusterCancelSlotMigrations::Run(Call& call) {
-  RequireCluster(call);
-  if (!call.services.slot_migrations.CancelExports()) throw Refusal{kNoneRuns};
-  call.reply.Ok();
-}
-
-void ClusterGetSlotMigrations::Run(Call& call) {
-  RequireCluster(call);
-  const std::vector<SlotJob> jobs = call.services.slot_migrations.Jobs();
-  call.reply.Array(jobs.size());
-  for (const SlotJob& job : jobs) WriteJob(call.reply, job);
-}
-
-void ClusterSyncSlots::Run(Call& call) {
-  const Bytes step = call.args.Next();
-  if (EqualsIgnoreCase(step, "ESTABLISH")) return Establish(call);
-  if (EqualsIgnoreCase(step, "HIDE")) return Hide(call);
-  if (EqualsIgnoreCase(step, "REVEAL")) return Reveal(call);
-  RequireCluster(call);
-  try {
-    Continue(call, step);
-  } catch (const Refusal& refusal) {
-    call.reply.Error(refusal.text);
-    call.services.execution.executor.KeepMessages(call.session);
-    call.failed = true;
-  }
-}
+std::span<const CommandCard> ClusterSlotMigrationCommands() { return kClusterSlotMigrationCommands; }
 
 }  // namespace respite

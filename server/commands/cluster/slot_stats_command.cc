@@ -5,7 +5,7 @@
 #include "datatypes/keyspace.h"
 #include "server/cluster/slot_stats.h"
 #include "server/commands/cluster/cluster_words.h"
-#include "server/commands/cluster/slot_cards.h"
+#include "server/commands/families.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/execution/services.h"
@@ -137,14 +137,31 @@ void WriteOrderedStats(Call& call, Cluster& cluster) {
   WriteSlotStats(call, slots);
 }
 
+struct ClusterSlotStats {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "CLUSTER|SLOT-STATS filter(SLOTSRANGE slotsrange{start-slot:integer end-slot:integer}|ORDERBY "
+          "orderby{metric [LIMIT limit:integer] [order(ASC|DESC)]})",
+      .summary = "Reports keys, time and traffic of each slot of this shard.",
+      .since = "8.2.0,valkey:8.0.0",
+      .complexity = "O(N) for N slots; O(N log N) with ORDERBY",
+      .group = CommandGroup::kCluster,
+      .flags = kStale | kLoading,
+      .tips = "nondeterministic_output request_policy:all_shards",
+      .arity = -4};
+  static void Run(Call& call) {
+    Cluster& cluster = RequireCluster(call);
+    const Bytes subcommand = call.args[1];
+    if (call.args.Left() == 3 && call.args.TakeToken("SLOTSRANGE")) return WriteRangeStats(call, cluster);
+    if (call.args.Left() >= 2 && call.args.TakeToken("ORDERBY")) return WriteOrderedStats(call, cluster);
+    throw refusals::SubcommandSyntax(call.services.env.dialect, "CLUSTER", subcommand);
+  }
+};
+
+constexpr auto kClusterSlotStatsCommands = Family<ClusterSlotStats>();
+
 }  // namespace
 
-void ClusterSlotStats::Run(Call& call) {
-  Cluster& cluster = RequireCluster(call);
-  const Bytes subcommand = call.args[1];
-  if (call.args.Left() == 3 && call.args.TakeToken("SLOTSRANGE")) return WriteRangeStats(call, cluster);
-  if (call.args.Left() >= 2 && call.args.TakeToken("ORDERBY")) return WriteOrderedStats(call, cluster);
-  throw refusals::SubcommandSyntax(call.services.env.dialect, "CLUSTER", subcommand);
-}
+std::span<const CommandCard> ClusterSlotStatsCommands() { return kClusterSlotStatsCommands; }
 
 }  // namespace respite

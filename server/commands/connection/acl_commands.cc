@@ -440,11 +440,10 @@ struct AclContainer {
                                        .since = "6.0.0",
                                        .group = CommandGroup::kServer,
                                        .arity = -2};
-  static constexpr auto kSubcommands = Family<AclCat, AclDelUser, AclDryRun, AclGenPass, AclGetUser, AclHelp, AclList,
-                                              AclLoad, AclLogCommand, AclSave, AclSetUser, AclUsers, AclWhoAmI>();
 };
 
-constexpr auto kAclCommands = Family<AclContainer>();
+constexpr auto kAclCommands = Family<AclContainer, AclCat, AclDelUser, AclDryRun, AclGenPass, AclGetUser, AclHelp,
+                                     AclList, AclLoad, AclLogCommand, AclSave, AclSetUser, AclUsers, AclWhoAmI>();
 
 }  // namespace
 

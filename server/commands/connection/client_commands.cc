@@ -12,7 +12,6 @@
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
 #include "server/commands/connection/client_selection.h"
-#include "server/commands/connection/client_tracking.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/commands/timeout.h"
@@ -429,13 +428,11 @@ struct Client {
                                        .group = CommandGroup::kConnection,
                                        .arity = -2,
                                        .keeps_caching_choice = true};
-  static constexpr auto kSubcommands =
-      Family<ClientCaching, ClientCapa, ClientGetName, ClientGetRedir, ClientHelp, ClientId, ClientImportSource,
-             ClientInfo, ClientKill, ClientList, ClientNoEvict, ClientNoTouch, ClientPause, ClientReply, ClientSetInfo,
-             ClientSetName, ClientTracking, ClientTrackingInfo, ClientUnblock, ClientUnpause>();
 };
 
-constexpr auto kClientCommands = Family<Client>();
+constexpr auto kClientCommands = Family<Client, ClientCapa, ClientGetName, ClientHelp, ClientId, ClientImportSource,
+                                        ClientInfo, ClientKill, ClientList, ClientNoEvict, ClientNoTouch, ClientPause,
+                                        ClientReply, ClientSetInfo, ClientSetName, ClientUnblock, ClientUnpause>();
 
 }  // namespace
 

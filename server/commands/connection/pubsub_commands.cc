@@ -328,12 +328,11 @@ struct PubSubCommand {
                                        .since = "2.8.0",
                                        .group = CommandGroup::kPubSub,
                                        .arity = -2};
-  static constexpr auto kSubcommands =
-      Family<PubSubChannels, PubSubHelp, PubSubNumPat, PubSubNumSub, PubSubShardChannels, PubSubShardNumSub>();
 };
 
-constexpr auto kPubSubCommands = Family<PSubscribe, Publish, PUnsubscribe, SPublish, SSubscribe, Subscribe,
-                                        SUnsubscribe, Unsubscribe, PubSubCommand>();
+constexpr auto kPubSubCommands =
+    Family<PSubscribe, Publish, PUnsubscribe, SPublish, SSubscribe, Subscribe, SUnsubscribe, Unsubscribe, PubSubCommand,
+           PubSubChannels, PubSubHelp, PubSubNumPat, PubSubNumSub, PubSubShardChannels, PubSubShardNumSub>();
 
 }  // namespace
 

@@ -447,11 +447,11 @@ struct ObjectContainer {
                                        .since = "2.2.3",
                                        .group = CommandGroup::kGeneric,
                                        .arity = -2};
-  static constexpr auto kSubcommands = Family<ObjectEncoding, ObjectFreq, ObjectHelp, ObjectIdleTime, ObjectRefCount>();
 };
 
 constexpr auto kKeyCommands =
-    Family<Copy, Del, Exists, Keys, Move, ObjectContainer, RandomKey, Rename, RenameNx, Scan, Touch, Type, Unlink>();
+    Family<Copy, Del, Exists, Keys, Move, ObjectContainer, ObjectEncoding, ObjectFreq, ObjectHelp, ObjectIdleTime,
+           ObjectRefCount, RandomKey, Rename, RenameNx, Scan, Touch, Type, Unlink>();
 
 }  // namespace
 

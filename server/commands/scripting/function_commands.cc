@@ -372,11 +372,11 @@ struct Function {
                                        .since = "7.0.0",
                                        .group = CommandGroup::kScripting,
                                        .arity = -2};
-  static constexpr auto kSubcommands = Family<FunctionDelete, FunctionDump, FunctionFlush, FunctionHelp, FunctionKill,
-                                              FunctionList, FunctionLoad, FunctionRestore, FunctionStats>();
 };
 
-constexpr auto kFunctionCommands = Family<FCall, FCallRo, Function>();
+constexpr auto kFunctionCommands =
+    Family<FCall, FCallRo, Function, FunctionDelete, FunctionDump, FunctionFlush, FunctionHelp, FunctionKill,
+           FunctionList, FunctionLoad, FunctionRestore, FunctionStats>();
 
 }  // namespace
 

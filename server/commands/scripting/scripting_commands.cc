@@ -237,11 +237,10 @@ struct ScriptContainer {
                                        .since = "2.6.0",
                                        .group = CommandGroup::kScripting,
                                        .arity = -2};
-  static constexpr auto kSubcommands =
-      Family<ScriptDebug, ScriptExists, ScriptFlush, ScriptHelp, ScriptKill, ScriptLoad, ScriptShow>();
 };
 
-constexpr auto kScriptingCommands = Family<Eval, EvalRo, EvalSha, EvalShaRo, ScriptContainer>();
+constexpr auto kScriptingCommands = Family<Eval, EvalRo, EvalSha, EvalShaRo, ScriptContainer, ScriptDebug, ScriptExists,
+                                           ScriptFlush, ScriptHelp, ScriptKill, ScriptLoad, ScriptShow>();
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-
+// The commands that change which primaries this Sentinel monitors, and how.
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "base/glob.h"
-#include "server/commands/sentinel/change_cards.h"
+#include "server/commands/families.h"
 #include "server/commands/sentinel/sentinel_words.h"
 #include "server/config/config.h"
+#include "server/execution/call.h"
 
 namespace respite {
 
@@ -22,80 +23,138 @@ constexpr char kNoSuchConfig[] =
 }  // namespace
 }  // namespace refusals
 
-void SentinelFailover::Run(Call& call) {
-  Primary& primary = PrimaryNamed(call, call.args.Next());
-  if (primary.is_failing_over) throw Refusal{"INPROG Failover already in progress"};
-  PrimaryFailover& failover = SentinelOf(call).failover();
-  if (failover.Select(primary) == nullptr) throw Refusal{"NOGOODSLAVE No suitable replica to promote"};
-  failover.Force(primary);
-  call.reply.Ok();
-}
+namespace {
 
-void SentinelFlushConfig::Run(Call& call) { SaveAndReply(call); }
-
-void SentinelMonitor::Run(Call& call) {
-  auto [name, host, port_text, quorum_text] = call.args.Take<Bytes, Bytes, Bytes, Bytes>();
-  const int64_t quorum = Args::Integer(quorum_text, "ERR Invalid quorum");
-  const int64_t port = Args::Integer(port_text, "ERR Invalid port");
-  if (quorum <= 0) throw Refusal{"ERR Quorum must be 1 or greater."};
-  if (quorum > INT_MAX) throw Refusal{"ERR Invalid quorum"};
-  if (port != static_cast<int>(port)) throw Refusal{"ERR Invalid port"};
-  Sentinel& sentinel = SentinelOf(call);
-  const SentinelCore& core = sentinel.core();
-  const std::string place(host);
-  if (!core.AddressOf(place, 0, SentinelCore::Accept::kResolved).ok()) {
-    throw Refusal{"ERR Invalid IP address or hostname specified"};
+struct SentinelFailover {
+  static constexpr CommandSpec spec = {
+      .syntax = "SENTINEL|FAILOVER master-name",
+      .where = Where::kSentinels,
+      .summary = "Replaces a primary by one of its replicas, without asking other Sentinels.",
+      .since = "2.8.4",
+      .group = CommandGroup::kSentinel,
+      .flags = kAdmin};
+  static void Run(Call& call) {
+    Primary& primary = PrimaryNamed(call, call.args.Next());
+    if (primary.is_failing_over) throw Refusal{"INPROG Failover already in progress"};
+    PrimaryFailover& failover = SentinelOf(call).failover();
+    if (failover.Select(primary) == nullptr) throw Refusal{"NOGOODSLAVE No suitable replica to promote"};
+    failover.Force(primary);
+    call.reply.Ok();
   }
-  const auto added =
-      sentinel.list().AddPrimary(std::string(name), place, static_cast<int>(port), static_cast<int>(quorum));
-  if (!added.ok()) throw Refusal{"ERR " + TextOf(added.error(), InstanceKind::kPrimary)};
-  sentinel.events().Tell(LogLevel::kWarning, "+monitor", *added.value(), " quorum " + std::to_string(quorum));
-  SaveAndReply(call);
-}
+};
 
-void SentinelRemove::Run(Call& call) {
-  Primary& primary = PrimaryNamed(call, call.args.Next());
-  SentinelOf(call).events().Tell(LogLevel::kWarning, "-monitor", primary);
-  SentinelOf(call).list().Remove(primary);
-  SaveAndReply(call);
-}
+struct SentinelFlushConfig {
+  static constexpr CommandSpec spec = {
+      .syntax = "SENTINEL|FLUSHCONFIG",
+      .where = Where::kSentinels,
+      .summary = "Writes the configuration file, with everything that this Sentinel knows.",
+      .since = "2.8.4",
+      .complexity = "O(1)",
+      .group = CommandGroup::kSentinel,
+      .flags = kAdmin};
+  static void Run(Call& call) { SaveAndReply(call); }
+};
 
-void SentinelReset::Run(Call& call) {
-  Sentinel& sentinel = SentinelOf(call);
-  const Glob pattern(call.args.Next());
-  int64_t count = 0;
-  for (const auto& [name, primary] : sentinel.state().primaries) {
-    if (!pattern.Matches(name)) continue;
-    sentinel.list().Reset(*primary, InstanceList::Sentinels::kForget);
-    sentinel.events().Tell(LogLevel::kWarning, "+reset-master", *primary);
-    ++count;
-  }
-  call.reply.Integer(count);
-}
-
-void SentinelSimulateFailure::Run(Call& call) {
-  SimulatedFailures& simulated = SentinelOf(call).state().simulated;
-  Logger& log = call.services.env.log;
-  simulated = {};
-  while (!call.args.AtEnd()) {
-    if (call.args.TakeToken("crash-after-election")) {
-      simulated.after_election = true;
-      log.Warning("Failure simulation: this Sentinel will crash after being successfully elected as failover leader");
-    } else if (call.args.TakeToken("crash-after-promotion")) {
-      simulated.after_promotion = true;
-      log.Warning("Failure simulation: this Sentinel will crash after promoting the selected replica to master");
-    } else if (call.args.TakeToken("help")) {
-      return call.reply.BulkArray(std::array<Bytes, 2>{"crash-after-election", "crash-after-promotion"});
-    } else {
-      throw Refusal{"ERR Unknown failure simulation specified"};
+struct SentinelMonitor {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|MONITOR name ip port:integer quorum:integer",
+                                       .where = Where::kSentinels,
+                                       .summary = "Begins to watch a primary.",
+                                       .since = "2.8.4",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) {
+    auto [name, host, port_text, quorum_text] = call.args.Take<Bytes, Bytes, Bytes, Bytes>();
+    const int64_t quorum = Args::Integer(quorum_text, "ERR Invalid quorum");
+    const int64_t port = Args::Integer(port_text, "ERR Invalid port");
+    if (quorum <= 0) throw Refusal{"ERR Quorum must be 1 or greater."};
+    if (quorum > INT_MAX) throw Refusal{"ERR Invalid quorum"};
+    if (port != static_cast<int>(port)) throw Refusal{"ERR Invalid port"};
+    Sentinel& sentinel = SentinelOf(call);
+    const SentinelCore& core = sentinel.core();
+    const std::string place(host);
+    if (!core.AddressOf(place, 0, SentinelCore::Accept::kResolved).ok()) {
+      throw Refusal{"ERR Invalid IP address or hostname specified"};
     }
+    const auto added =
+        sentinel.list().AddPrimary(std::string(name), place, static_cast<int>(port), static_cast<int>(quorum));
+    if (!added.ok()) throw Refusal{"ERR " + TextOf(added.error(), InstanceKind::kPrimary)};
+    sentinel.events().Tell(LogLevel::kWarning, "+monitor", *added.value(), " quorum " + std::to_string(quorum));
+    SaveAndReply(call);
   }
-  call.reply.Ok();
-}
+};
+
+struct SentinelRemove {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|REMOVE master-name",
+                                       .where = Where::kSentinels,
+                                       .summary = "Stops watching a primary.",
+                                       .since = "2.8.4",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) {
+    Primary& primary = PrimaryNamed(call, call.args.Next());
+    SentinelOf(call).events().Tell(LogLevel::kWarning, "-monitor", primary);
+    SentinelOf(call).list().Remove(primary);
+    SaveAndReply(call);
+  }
+};
+
+struct SentinelReset {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|RESET pattern:pattern",
+                                       .where = Where::kSentinels,
+                                       .summary = "Discards the known replicas and Sentinels of some primaries.",
+                                       .since = "2.8.4",
+                                       .complexity = "O(N) for N primaries",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) {
+    Sentinel& sentinel = SentinelOf(call);
+    const Glob pattern(call.args.Next());
+    int64_t count = 0;
+    for (const auto& [name, primary] : sentinel.state().primaries) {
+      if (!pattern.Matches(name)) continue;
+      sentinel.list().Reset(*primary, InstanceList::Sentinels::kForget);
+      sentinel.events().Tell(LogLevel::kWarning, "+reset-master", *primary);
+      ++count;
+    }
+    call.reply.Integer(count);
+  }
+};
+
+struct SentinelSimulateFailure {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "SENTINEL|SIMULATE-FAILURE "
+          "[mode(crash-after-election:pure-token|crash-after-promotion:pure-token|help:pure-token)...]",
+      .where = Where::kSentinels,
+      .summary = "Makes this Sentinel crash in the middle of a failover, for tests.",
+      .since = "3.2.0",
+      .group = CommandGroup::kSentinel,
+      .flags = kAdmin,
+      .arity = -3};
+  static void Run(Call& call) {
+    SimulatedFailures& simulated = SentinelOf(call).state().simulated;
+    Logger& log = call.services.env.log;
+    simulated = {};
+    while (!call.args.AtEnd()) {
+      if (call.args.TakeToken("crash-after-election")) {
+        simulated.after_election = true;
+        log.Warning("Failure simulation: this Sentinel will crash after being successfully elected as failover leader");
+      } else if (call.args.TakeToken("crash-after-promotion")) {
+        simulated.after_promotion = true;
+        log.Warning("Failure simulation: this Sentinel will crash after promoting the selected replica to master");
+      } else if (call.args.TakeToken("help")) {
+        return call.reply.BulkArray(std::array<Bytes, 2>{"crash-after-election", "crash-after-promotion"});
+      } else {
+        throw Refusal{"ERR Unknown failure simulation specified"};
+      }
+    }
+    call.reply.Ok();
+  }
+};
 
 // --- SENTINEL SET.
-
-namespace {
 
 class PrimarySetter {
  public:
@@ -219,16 +278,22 @@ void PrimarySetter::RenameCommand(Bytes option) {
   Tell(std::string(option) + " " + from + " " + to);
 }
 
-}  // namespace
-
-void SentinelSet::Run(Call& call) {
-  Primary& primary = PrimaryNamed(call, call.args.Next());
-  PrimarySetter(call, primary).SetAll();
-}
+struct SentinelSet {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|SET master-name data{option value}...",
+                                       .where = Where::kSentinels,
+                                       .summary = "Changes settings of a primary.",
+                                       .since = "2.8.4",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin,
+                                       .arity = -5};
+  static void Run(Call& call) {
+    Primary& primary = PrimaryNamed(call, call.args.Next());
+    PrimarySetter(call, primary).SetAll();
+  }
+};
 
 // --- SENTINEL CONFIG.
-
-namespace {
 
 Bytes LogLevelName(LogLevel level) {
   constexpr std::array<Bytes, 5> kNames = {"debug", "verbose", "notice", "warning", "nothing"};
@@ -349,17 +414,24 @@ void SetSentinelOptions(Call& call) {
   SaveAndReply(call);
 }
 
-}  // namespace
-
-void SentinelConfig::Run(Call& call) {
-  if (call.args.TakeTokenWith("SET", 2)) return SetSentinelOptions(call);
-  if (call.args.TakeTokenWith("GET", 1)) return GetSentinelOptions(call);
-  throw Refusal{refusals::kNoSuchConfig};
-}
+struct SentinelConfig {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|CONFIG action(SET set{parameter value}...|GET parameter...)",
+                                       .where = Where::kSentinels,
+                                       .summary = "Reads or changes settings of this Sentinel.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(N) for N settings",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin,
+                                       .history = "7.2.0: Accepts several settings.",
+                                       .arity = -4};
+  static void Run(Call& call) {
+    if (call.args.TakeTokenWith("SET", 2)) return SetSentinelOptions(call);
+    if (call.args.TakeTokenWith("GET", 1)) return GetSentinelOptions(call);
+    throw Refusal{refusals::kNoSuchConfig};
+  }
+};
 
 // --- SENTINEL DEBUG.
-
-namespace {
 
 struct Period {
   Bytes name;
@@ -403,12 +475,27 @@ void SetPeriod(Call& call) {
   SentinelOf(call).state().periods.*period->period = *number;
 }
 
+struct SentinelDebug {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|DEBUG [data{parameter value}...]",
+                                       .where = Where::kSentinels,
+                                       .summary = "Reads or changes the periods by which this Sentinel works.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N periods",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) {
+    if (call.args.AtEnd()) return ShowPeriods(call);
+    while (!call.args.AtEnd()) SetPeriod(call);
+    call.reply.Ok();
+  }
+};
+
+constexpr auto kSentinelChangeCommands =
+    Family<SentinelConfig, SentinelDebug, SentinelFailover, SentinelFlushConfig, SentinelMonitor, SentinelRemove,
+           SentinelReset, SentinelSet, SentinelSimulateFailure>();
+
 }  // namespace
 
-void SentinelDebug::Run(Call& call) {
-  if (call.args.AtEnd()) return ShowPeriods(call);
-  while (!call.args.AtEnd()) SetPeriod(call);
-  call.reply.Ok();
-}
+std::span<const CommandCard> SentinelChangeCommands() { return kSentinelChangeCommands; }
 
 }  // namespace respite

@@ -1,10 +1,12 @@
+// The commands that report this Sentinel's state.
 #include <algorithm>
 #include <vector>
 
+#include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/commands/sentinel/instance_report.h"
-#include "server/commands/sentinel/report_cards.h"
 #include "server/commands/sentinel/sentinel_words.h"
+#include "server/execution/call.h"
 
 namespace respite {
 
@@ -83,126 +85,289 @@ Refusal NoQuorum(const Reachable& reachable) {
   return {text};
 }
 
+struct SentinelCkQuorum {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|CKQUORUM master-name",
+                                       .where = Where::kSentinels,
+                                       .summary = "Tells whether enough Sentinels can be reached for a failover.",
+                                       .since = "2.8.4",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) {
+    const Reachable reachable = CountReachable(PrimaryNamed(call, call.args.Next()));
+    if (!reachable.has_quorum || !reachable.has_majority) throw NoQuorum(reachable);
+    call.reply.Simple("OK " + std::to_string(reachable.usable) +
+                      " usable Sentinels. Quorum and failover authorization can be reached");
+  }
+};
+
+struct SentinelGetMasterAddrByName {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|GET-MASTER-ADDR-BY-NAME master-name",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the address of a primary.",
+                                       .since = "2.8.4",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) {
+    const Sentinel& sentinel = SentinelOf(call);
+    const Primary* const primary = SentinelOf(call).state().Find(call.args.Next());
+    if (primary == nullptr) return call.reply.NullArray();
+    const SentinelAddress& address = CurrentAddress(*primary);
+    call.reply.Array(2);
+    call.reply.Bulk(sentinel.core().Announced(address));
+    call.reply.BulkInteger(address.port);
+  }
+};
+
+struct SentinelHelp {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|HELP",
+                                       .where = Where::kSentinels,
+                                       .summary = "Lists the subcommands of SENTINEL.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kLoading | kStale};
+  static void Run(Call& call) {
+    WriteHelp(call,
+              {"CKQUORUM <master-name>",
+               "    Tell whether enough Sentinels are reachable for a failover.",
+               "CONFIG SET param value [param value ...]",
+               "    Change settings of this Sentinel.",
+               "CONFIG GET <param> [param param param ...]",
+               "    Return settings of this Sentinel.",
+               "DEBUG [<param> <value> ...]",
+               "    Return the periods of this Sentinel in milliseconds, or change them.",
+               "GET-MASTER-ADDR-BY-NAME <master-name>",
+               "    Return the address of a master. Also GET-PRIMARY-ADDR-BY-NAME.",
+               "FAILOVER <master-name>",
+               "    Replace a master by one of its replicas, whatever other Sentinels think.",
+               "FLUSHCONFIG",
+               "    Write the configuration file, with the state of this Sentinel.",
+               "INFO-CACHE <master-name>",
+               "    Return the last INFO of a master and of its replicas.",
+               "IS-MASTER-DOWN-BY-ADDR <ip> <port> <current-epoch> <runid>",
+               "    Tell another Sentinel whether the master there is down, and vote. Also IS-PRIMARY-DOWN-BY-ADDR.",
+               "MASTER <master-name>",
+               "    Return the state of a master. Also PRIMARY.",
+               "MASTERS",
+               "    Return the state of all masters. Also PRIMARIES.",
+               "MONITOR <name> <ip> <port> <quorum>",
+               "    Watch a master from now on.",
+               "MYID",
+               "    Return the id of this Sentinel.",
+               "PENDING-SCRIPTS",
+               "    Return the scripts that run or wait.",
+               "REMOVE <master-name>",
+               "    Stop watching a master.",
+               "REPLICAS <master-name>",
+               "    Return the state of the replicas of a master.",
+               "RESET <pattern>",
+               "    Forget what was learned about the masters whose names match.",
+               "SENTINELS <master-name>",
+               "    Return the state of the other Sentinels of a master.",
+               "SET <master-name> <option> <value> [<option> <value> ...]",
+               "    Change settings of a master.",
+               "SIMULATE-FAILURE [CRASH-AFTER-ELECTION] [CRASH-AFTER-PROMOTION] [HELP]",
+               "    Make this Sentinel crash in the middle of a failover."});
+  }
+};
+
+struct SentinelInfoCache {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|INFO-CACHE nodename...",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the last INFO replies of a primary and its replicas.",
+                                       .since = "3.2.0",
+                                       .complexity = "O(N) for N instances",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) {
+    std::vector<const Primary*> found;
+    for (const Bytes name : call.args.Rest()) {
+      const Primary* const primary = SentinelOf(call).state().Find(name);
+      if (primary != nullptr && std::ranges::find(found, primary) == found.end()) found.push_back(primary);
+    }
+    call.reply.Array(found.size() * 2);
+    for (const Primary* primary : found) ReplyCacheOf(call, *primary);
+  }
+};
+
+struct SentinelIsMasterDownByAddr {
+  static constexpr CommandSpec spec = {
+      .syntax = "SENTINEL|IS-MASTER-DOWN-BY-ADDR ip port:integer current-epoch:integer runid",
+      .where = Where::kSentinels,
+      .summary = "Tells another Sentinel whether a primary is down here, and votes for it.",
+      .since = "2.8.4",
+      .complexity = "O(1)",
+      .group = CommandGroup::kSentinel,
+      .flags = kAdmin};
+  // The vote is saved to disk before the reply is sent.
+  static void Run(Call& call) {
+    auto [ip, port, epoch, candidate] = call.args.Take<Bytes, int64_t, int64_t, Bytes>();
+    Sentinel& sentinel = SentinelOf(call);
+    Primary* const primary = sentinel.list().FindPrimaryAt(std::string(ip), static_cast<int>(port));
+    const bool is_down = primary != nullptr && primary->is_down && !sentinel.state().is_in_tilt;
+    LeaderElection::Vote vote = {.leader = {}, .epoch = 0};
+    const bool is_sound =
+        candidate.size() <= kSentinelIdLength && epoch >= 0 && static_cast<uint64_t>(epoch) <= kMostSentinelEpoch;
+    if (primary != nullptr && candidate != "*" && is_sound) {
+      vote = sentinel.election().VoteFor(*primary, static_cast<uint64_t>(epoch), std::string(candidate));
+    }
+    call.reply.Array(3);
+    call.reply.Integer(is_down ? 1 : 0);
+    call.reply.Bulk(vote.leader.empty() ? Bytes("*") : Bytes(vote.leader));
+    call.reply.Integer(static_cast<int64_t>(vote.epoch));
+  }
+};
+
+struct SentinelMaster {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|MASTER master-name",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the state of a primary.",
+                                       .since = "2.8.4",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) { ReplyInstance(call, PrimaryNamed(call, call.args.Next())); }
+};
+
+struct SentinelMasters {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|MASTERS",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the state of all primaries that are watched.",
+                                       .since = "2.8.4",
+                                       .complexity = "O(N) for N primaries",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) { ReplyInstances(call, SentinelOf(call).state().primaries); }
+};
+
+struct SentinelMyId {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|MYID",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the id of this Sentinel.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) { call.reply.Bulk(SentinelOf(call).state().id); }
+};
+
+struct SentinelPendingScripts {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|PENDING-SCRIPTS",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the scripts that run or wait.",
+                                       .since = "2.8.4",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) {
+    const Sentinel& sentinel = SentinelOf(call);
+    const int64_t now_ms = sentinel.core().NowMs();
+    call.reply.Array(sentinel.scripts().jobs().size());
+    for (const ScriptQueue::Job& job : sentinel.scripts().jobs()) {
+      call.reply.Map(5);
+      call.reply.Bulk("argv");
+      call.reply.BulkArray(job.words);
+      call.reply.Bulk("flags");
+      call.reply.Bulk(job.is_running ? "running" : "scheduled");
+      call.reply.Bulk("pid");
+      call.reply.BulkInteger(job.process);
+      call.reply.Bulk(job.is_running ? "run-time" : "run-delay");
+      call.reply.BulkInteger(job.is_running ? now_ms - job.at_ms : std::max<int64_t>(job.at_ms - now_ms, 0));
+      call.reply.Bulk("retry-num");
+      call.reply.BulkInteger(job.tries);
+    }
+  }
+};
+
+struct SentinelReplicas {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|REPLICAS master-name",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the state of the replicas of a primary.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(N) for N replicas",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) { ReplyReplicas(call); }
+};
+
+struct SentinelSentinels {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|SENTINELS master-name",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the state of the other Sentinels of a primary.",
+                                       .since = "2.8.4",
+                                       .complexity = "O(N) for N Sentinels",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) { ReplyInstances(call, PrimaryNamed(call, call.args.Next()).sentinels); }
+};
+
+struct SentinelSlaves {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|SLAVES master-name",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the state of the replicas of a primary.",
+                                       .since = "2.8.0",
+                                       .complexity = "O(N) for N replicas",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin,
+                                       .deprecated_since = "5.0.0",
+                                       .replaced_by = "`SENTINEL REPLICAS`"};
+  static void Run(Call& call) { ReplyReplicas(call); }
+};
+
+// Valkey's names of these commands.
+struct SentinelGetPrimaryAddrByName {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|GET-PRIMARY-ADDR-BY-NAME primary-name",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the address of a primary.",
+                                       .since = "valkey:8.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) { SentinelGetMasterAddrByName::Run(call); }
+};
+
+struct SentinelIsPrimaryDownByAddr {
+  static constexpr CommandSpec spec = {
+      .syntax = "SENTINEL|IS-PRIMARY-DOWN-BY-ADDR ip port:integer current-epoch:integer runid",
+      .where = Where::kSentinels,
+      .summary = "Tells another Sentinel whether a primary is down here, and votes for it.",
+      .since = "valkey:8.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kSentinel,
+      .flags = kAdmin};
+  static void Run(Call& call) { SentinelIsMasterDownByAddr::Run(call); }
+};
+
+struct SentinelPrimaries {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|PRIMARIES",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the state of all primaries that are watched.",
+                                       .since = "valkey:8.0.0",
+                                       .complexity = "O(N) for N primaries",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) { SentinelMasters::Run(call); }
+};
+
+struct SentinelPrimary {
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|PRIMARY primary-name",
+                                       .where = Where::kSentinels,
+                                       .summary = "Returns the state of a primary.",
+                                       .since = "valkey:8.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kSentinel,
+                                       .flags = kAdmin};
+  static void Run(Call& call) { SentinelMaster::Run(call); }
+};
+
+constexpr auto kSentinelReportCommands =
+    Family<SentinelCkQuorum, SentinelGetMasterAddrByName, SentinelGetPrimaryAddrByName, SentinelHelp, SentinelInfoCache,
+           SentinelIsMasterDownByAddr, SentinelIsPrimaryDownByAddr, SentinelMaster, SentinelMasters, SentinelMyId,
+           SentinelPendingScripts, SentinelPrimaries, SentinelPrimary, SentinelReplicas, SentinelSentinels,
+           SentinelSlaves>();
+
 }  // namespace
 
-void SentinelCkQuorum::Run(Call& call) {
-  const Reachable reachable = CountReachable(PrimaryNamed(call, call.args.Next()));
-  if (!reachable.has_quorum || !reachable.has_majority) throw NoQuorum(reachable);
-  call.reply.Simple("OK " + std::to_string(reachable.usable) +
-                    " usable Sentinels. Quorum and failover authorization can be reached");
-}
-
-void SentinelGetMasterAddrByName::Run(Call& call) {
-  const Sentinel& sentinel = SentinelOf(call);
-  const Primary* const primary = SentinelOf(call).state().Find(call.args.Next());
-  if (primary == nullptr) return call.reply.NullArray();
-  const SentinelAddress& address = CurrentAddress(*primary);
-  call.reply.Array(2);
-  call.reply.Bulk(sentinel.core().Announced(address));
-  call.reply.BulkInteger(address.port);
-}
-
-void SentinelHelp::Run(Call& call) {
-  WriteHelp(call,
-            {"CKQUORUM <master-name>",
-             "    Tell whether enough Sentinels are reachable for a failover.",
-             "CONFIG SET param value [param value ...]",
-             "    Change settings of this Sentinel.",
-             "CONFIG GET <param> [param param param ...]",
-             "    Return settings of this Sentinel.",
-             "DEBUG [<param> <value> ...]",
-             "    Return the periods of this Sentinel in milliseconds, or change them.",
-             "GET-MASTER-ADDR-BY-NAME <master-name>",
-             "    Return the address of a master. Also GET-PRIMARY-ADDR-BY-NAME.",
-             "FAILOVER <master-name>",
-             "    Replace a master by one of its replicas, whatever other Sentinels think.",
-             "FLUSHCONFIG",
-             "    Write the configuration file, with the state of this Sentinel.",
-             "INFO-CACHE <master-name>",
-             "    Return the last INFO of a master and of its replicas.",
-             "IS-MASTER-DOWN-BY-ADDR <ip> <port> <current-epoch> <runid>",
-             "    Tell another Sentinel whether the master there is down, and vote. Also IS-PRIMARY-DOWN-BY-ADDR.",
-             "MASTER <master-name>",
-             "    Return the state of a master. Also PRIMARY.",
-             "MASTERS",
-             "    Return the state of all masters. Also PRIMARIES.",
-             "MONITOR <name> <ip> <port> <quorum>",
-             "    Watch a master from now on.",
-             "MYID",
-             "    Return the id of this Sentinel.",
-             "PENDING-SCRIPTS",
-             "    Return the scripts that run or wait.",
-             "REMOVE <master-name>",
-             "    Stop watching a master.",
-             "REPLICAS <master-name>",
-             "    Return the state of the replicas of a master.",
-             "RESET <pattern>",
-             "    Forget what was learned about the masters whose names match.",
-             "SENTINELS <master-name>",
-             "    Return the state of the other Sentinels of a master.",
-             "SET <master-name> <option> <value> [<option> <value> ...]",
-             "    Change settings of a master.",
-             "SIMULATE-FAILURE [CRASH-AFTER-ELECTION] [CRASH-AFTER-PROMOTION] [HELP]",
-             "    Make this Sentinel crash in the middle of a failover."});
-}
-
-void SentinelInfoCache::Run(Call& call) {
-  std::vector<const Primary*> found;
-  for (const Bytes name : call.args.Rest()) {
-    const Primary* const primary = SentinelOf(call).state().Find(name);
-    if (primary != nullptr && std::ranges::find(found, primary) == found.end()) found.push_back(primary);
-  }
-  call.reply.Array(found.size() * 2);
-  for (const Primary* primary : found) ReplyCacheOf(call, *primary);
-}
-
-// The vote is saved to disk before the reply is sent.
-void SentinelIsMasterDownByAddr::Run(Call& call) {
-  auto [ip, port, epoch, candidate] = call.args.Take<Bytes, int64_t, int64_t, Bytes>();
-  Sentinel& sentinel = SentinelOf(call);
-  Primary* const primary = sentinel.list().FindPrimaryAt(std::string(ip), static_cast<int>(port));
-  const bool is_down = primary != nullptr && primary->is_down && !sentinel.state().is_in_tilt;
-  LeaderElection::Vote vote = {.leader = {}, .epoch = 0};
-  const bool is_sound =
-      candidate.size() <= kSentinelIdLength && epoch >= 0 && static_cast<uint64_t>(epoch) <= kMostSentinelEpoch;
-  if (primary != nullptr && candidate != "*" && is_sound) {
-    vote = sentinel.election().VoteFor(*primary, static_cast<uint64_t>(epoch), std::string(candidate));
-  }
-  call.reply.Array(3);
-  call.reply.Integer(is_down ? 1 : 0);
-  call.reply.Bulk(vote.leader.empty() ? Bytes("*") : Bytes(vote.leader));
-  call.reply.Integer(static_cast<int64_t>(vote.epoch));
-}
-
-void SentinelMaster::Run(Call& call) { ReplyInstance(call, PrimaryNamed(call, call.args.Next())); }
-
-void SentinelMasters::Run(Call& call) { ReplyInstances(call, SentinelOf(call).state().primaries); }
-
-void SentinelMyId::Run(Call& call) { call.reply.Bulk(SentinelOf(call).state().id); }
-
-void SentinelPendingScripts::Run(Call& call) {
-  const Sentinel& sentinel = SentinelOf(call);
-  const int64_t now_ms = sentinel.core().NowMs();
-  call.reply.Array(sentinel.scripts().jobs().size());
-  for (const ScriptQueue::Job& job : sentinel.scripts().jobs()) {
-    call.reply.Map(5);
-    call.reply.Bulk("argv");
-    call.reply.BulkArray(job.words);
-    call.reply.Bulk("flags");
-    call.reply.Bulk(job.is_running ? "running" : "scheduled");
-    call.reply.Bulk("pid");
-    call.reply.BulkInteger(job.process);
-    call.reply.Bulk(job.is_running ? "run-time" : "run-delay");
-    call.reply.BulkInteger(job.is_running ? now_ms - job.at_ms : std::max<int64_t>(job.at_ms - now_ms, 0));
-    call.reply.Bulk("retry-num");
-    call.reply.BulkInteger(job.tries);
-  }
-}
-
-void SentinelReplicas::Run(Call& call) { ReplyReplicas(call); }
-
-void SentinelSentinels::Run(Call& call) { ReplyInstances(call, PrimaryNamed(call, call.args.Next()).sentinels); }
-
-void SentinelSlaves::Run(Call& call) { ReplyReplicas(call); }
+std::span<const CommandCard> SentinelReportCommands() { return kSentinelReportCommands; }
 
 }  // namespace respite

@@ -1,7 +1,5 @@
-// The SENTINEL commands of a server that is a Sentinel.
+// SENTINEL, the command of a server that is a Sentinel. The other files here have its subcommands.
 #include "server/commands/families.h"
-#include "server/commands/sentinel/change_cards.h"
-#include "server/commands/sentinel/report_cards.h"
 
 namespace respite {
 
@@ -16,12 +14,6 @@ struct SentinelContainer {
                                        .group = CommandGroup::kSentinel,
                                        .flags = kAdmin,
                                        .arity = -2};
-  static constexpr auto kSubcommands =
-      Family<SentinelCkQuorum, SentinelConfig, SentinelDebug, SentinelFailover, SentinelFlushConfig,
-             SentinelGetMasterAddrByName, SentinelGetPrimaryAddrByName, SentinelHelp, SentinelInfoCache,
-             SentinelIsMasterDownByAddr, SentinelIsPrimaryDownByAddr, SentinelMaster, SentinelMasters, SentinelMonitor,
-             SentinelMyId, SentinelPendingScripts, SentinelPrimaries, SentinelPrimary, SentinelRemove, SentinelReplicas,
-             SentinelReset, SentinelSentinels, SentinelSet, SentinelSimulateFailure, SentinelSlaves>();
 };
 
 constexpr auto kSentinelCommands = Family<SentinelContainer>();

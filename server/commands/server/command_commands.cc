@@ -245,12 +245,11 @@ struct CommandContainer {
       .categories = kAclConnection,
       .tips = "nondeterministic_output_order",
       .arity = -1};
-  static constexpr auto kSubcommands = Family<CommandCount, CommandDocs, CommandGetKeys, CommandGetKeysAndFlags,
-                                              CommandHelp, CommandInfo, CommandList>();
   static void Run(Call& call) { ReplyInfoOfAll(call); }
 };
 
-constexpr auto kCommandCommands = Family<CommandContainer>();
+constexpr auto kCommandCommands = Family<CommandContainer, CommandCount, CommandDocs, CommandGetKeys,
+                                         CommandGetKeysAndFlags, CommandHelp, CommandInfo, CommandList>();
 
 }  // namespace
 

@@ -153,10 +153,10 @@ struct ConfigContainer {
                                        .since = "2.0.0",
                                        .group = CommandGroup::kServer,
                                        .arity = -2};
-  static constexpr auto kSubcommands = Family<ConfigGet, ConfigHelp, ConfigResetStat, ConfigRewrite, ConfigSet>();
 };
 
-constexpr auto kConfigCommands = Family<ConfigContainer>();
+constexpr auto kConfigCommands =
+    Family<ConfigContainer, ConfigGet, ConfigHelp, ConfigResetStat, ConfigRewrite, ConfigSet>();
 
 }  // namespace
 

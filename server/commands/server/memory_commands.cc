@@ -217,11 +217,10 @@ struct MemoryContainer {
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kServer,
                                        .arity = -2};
-  static constexpr auto kSubcommands =
-      Family<MemoryDoctorCommand, MemoryHelp, MemoryMallocStats, MemoryPurge, MemoryStats, MemoryUsage>();
 };
 
-constexpr auto kMemoryCommands = Family<MemoryContainer>();
+constexpr auto kMemoryCommands = Family<MemoryContainer, MemoryDoctorCommand, MemoryHelp, MemoryMallocStats,
+                                        MemoryPurge, MemoryStats, MemoryUsage>();
 
 }  // namespace
 

@@ -122,7 +122,6 @@ struct SlowLogContainer {
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kServer,
                                        .arity = -2};
-  static constexpr auto kSubcommands = Family<SlowLogGet, SlowLogHelp, SlowLogLen, SlowLogReset>();
 };
 
 CommandLog& TakeLog(Call& call) {
@@ -191,7 +190,6 @@ struct CommandLogContainer {
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kServer,
                                        .arity = -2};
-  static constexpr auto kSubcommands = Family<CommandLogGet, CommandLogHelp, CommandLogLen, CommandLogReset>();
 };
 
 // The flags of most LATENCY subcommands.
@@ -363,11 +361,12 @@ struct LatencyContainer {
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kServer,
                                        .arity = -2};
-  static constexpr auto kSubcommands = Family<LatencyDoctorCommand, LatencyGraphCommand, LatencyHelp,
-                                              LatencyHistogramCommand, LatencyHistory, LatencyLatest, LatencyReset>();
 };
 
-constexpr auto kObserveCommands = Family<SlowLogContainer, CommandLogContainer, LatencyContainer>();
+constexpr auto kObserveCommands =
+    Family<SlowLogContainer, SlowLogGet, SlowLogHelp, SlowLogLen, SlowLogReset, CommandLogContainer, CommandLogGet,
+           CommandLogHelp, CommandLogLen, CommandLogReset, LatencyContainer, LatencyDoctorCommand, LatencyGraphCommand,
+           LatencyHelp, LatencyHistogramCommand, LatencyHistory, LatencyLatest, LatencyReset>();
 
 }  // namespace
 

@@ -111,7 +111,6 @@ struct Module {
                                        .since = "4.0.0",
                                        .group = CommandGroup::kServer,
                                        .arity = -2};
-  static constexpr auto kSubcommands = Family<ModuleHelp, ModuleList, ModuleLoad, ModuleLoadEx, ModuleUnload>();
 };
 
 struct Time {
@@ -229,7 +228,8 @@ struct ShutdownCommand {
   }
 };
 
-constexpr auto kServerCommands = Family<Module, Time, Lolwut, ShutdownCommand>();
+constexpr auto kServerCommands =
+    Family<Module, ModuleHelp, ModuleList, ModuleLoad, ModuleLoadEx, ModuleUnload, Time, Lolwut, ShutdownCommand>();
 
 }  // namespace
 

@@ -219,8 +219,6 @@ struct XGroup {
                                        .since = "5.0.0",
                                        .group = CommandGroup::kStream,
                                        .arity = -2};
-  static constexpr auto kSubcommands =
-      Family<XGroupCreate, XGroupCreateConsumer, XGroupDelConsumer, XGroupDestroy, XGroupHelp, XGroupSetId>();
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -350,7 +348,8 @@ struct XPending {
   }
 };
 
-constexpr auto kStreamGroupCommands = Family<XAck, XGroup, XPending>();
+constexpr auto kStreamGroupCommands = Family<XAck, XGroup, XGroupCreate, XGroupCreateConsumer, XGroupDelConsumer,
+                                             XGroupDestroy, XGroupHelp, XGroupSetId, XPending>();
 
 }  // namespace
 

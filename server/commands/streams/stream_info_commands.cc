@@ -248,10 +248,9 @@ struct XInfo {
                                        .since = "5.0.0",
                                        .group = CommandGroup::kStream,
                                        .arity = -2};
-  static constexpr auto kSubcommands = Family<XInfoConsumers, XInfoGroups, XInfoHelp, XInfoStream>();
 };
 
-constexpr auto kStreamInfoCommands = Family<XInfo>();
+constexpr auto kStreamInfoCommands = Family<XInfo, XInfoConsumers, XInfoGroups, XInfoHelp, XInfoStream>();
 
 }  // namespace
 

@@ -14,11 +14,13 @@
 #include "server/clients/current_execution.h"
 #include "server/clients/pubsub.h"
 #include "server/clients/replica.h"
+#include "server/commands/families.h"
 #include "server/commands/test/condition_words.h"
-#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_spec.h"
 #include "server/commands/test/test_words.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/value_names.h"
+#include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/lab/entry_counter.h"
 #include "server/lab/lab.h"
@@ -236,23 +238,37 @@ void FailAwait(Call& call, const AwaitGoal& awaited, const Sight& sight, int64_t
   call.reply.Error(text);
 }
 
+struct TestAwait {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|AWAIT condition(blocked{BLOCKED blocked:integer [KEY blocked-key<key>:string]}|subscribers{SUBSCRIBERS "
+      "channel:string subscribers:integer}|clients{CLIENTS clients:integer [NAME "
+      "client-name:pattern]}|commands{COMMAND "
+      "command:pattern [filter:string...] TIMES times:integer}|key{KEY awaited-key<key>:string "
+      "state(EXISTS|ABSENT|TYPE "
+      "type:string)}|REPLICAS replicas:integer|QUIET quiet-for<duration>:string) [TIMEOUT timeout<duration>:string]",
+      "Waits until the server is in that state, in real time; five seconds by default.");
+  static void Run(Call& call) {
+    const AwaitGoal awaited = TakeAwaited(call);
+    int64_t timeout_ms = kUsualTimeoutMs;
+    if (call.args.TakeToken("TIMEOUT")) timeout_ms = RealMs(ValueOf(call.args, "TIMEOUT"));
+    if (!call.args.AtEnd()) {
+      throw Refusal{"ERR " + Shown(call.args.Rest()[0]) + " is not understood here. TIMEOUT may stand at the end"};
+    }
+    Awaits& awaits = call.services.lab.awaits;
+    std::optional<Sight> end = call.is_resumed ? awaits.Take(call.session) : std::nullopt;
+    const Sight sight = end ? *std::move(end) : awaited.look();
+    if (sight.is_met) return call.reply.Ok();
+    if (call.is_resumed || timeout_ms == 0 || !call.MayContinueLater())
+      return FailAwait(call, awaited, sight, timeout_ms);
+    awaits.Begin(call.session, call.command, awaited.look, timeout_ms);
+    call.Wait({.can_be_unblocked = false});
+  }
+};
+
+constexpr auto kTestAwaitCommands = Family<TestAwait>();
+
 }  // namespace
 
-void TestAwait::Run(Call& call) {
-  const AwaitGoal awaited = TakeAwaited(call);
-  int64_t timeout_ms = kUsualTimeoutMs;
-  if (call.args.TakeToken("TIMEOUT")) timeout_ms = RealMs(ValueOf(call.args, "TIMEOUT"));
-  if (!call.args.AtEnd()) {
-    throw Refusal{"ERR " + Shown(call.args.Rest()[0]) + " is not understood here. TIMEOUT may stand at the end"};
-  }
-  Awaits& awaits = call.services.lab.awaits;
-  std::optional<Sight> end = call.is_resumed ? awaits.Take(call.session) : std::nullopt;
-  const Sight sight = end ? *std::move(end) : awaited.look();
-  if (sight.is_met) return call.reply.Ok();
-  if (call.is_resumed || timeout_ms == 0 || !call.MayContinueLater())
-    return FailAwait(call, awaited, sight, timeout_ms);
-  awaits.Begin(call.session, call.command, awaited.look, timeout_ms);
-  call.Wait({.can_be_unblocked = false});
-}
+std::span<const CommandCard> TestAwaitCommands() { return kTestAwaitCommands; }
 
 }  // namespace respite

@@ -1,6 +1,8 @@
 // TEST CLOCK.
+#include "server/commands/families.h"
 #include "server/commands/test/clock_words.h"
-#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_spec.h"
+#include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
 
@@ -81,14 +83,24 @@ void MakeMove(Call& call, ClockControl& control, const ClockMove& move) {
   call.reply.Ok();
 }
 
+struct TestClock {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|CLOCK [change(FREEZE|FREEZE freeze-time:unix-time|ADVANCE duration|SET set-time:unix-time|NEXT|RATE "
+      "factor:double|AUTO setting(ON|OFF)|REAL)]",
+      "Shows, stops and moves the clock that data and clients of this server see.");
+  static void Run(Call& call) {
+    ClockControl& control = call.services.lab.clock;
+    if (control.IsUnderWay(call.session.id)) return Arrive(call, control);
+    if (!call.args.AtEnd()) return MakeMove(call, control, ClockMoveIn(call));
+    call.reply.Map(kClockFields);
+    ReplyClock(call.reply, control);
+  }
+};
+
+constexpr auto kTestClockCommands = Family<TestClock>();
+
 }  // namespace
 
-void TestClock::Run(Call& call) {
-  ClockControl& control = call.services.lab.clock;
-  if (control.IsUnderWay(call.session.id)) return Arrive(call, control);
-  if (!call.args.AtEnd()) return MakeMove(call, control, ClockMoveIn(call));
-  call.reply.Map(kClockFields);
-  ReplyClock(call.reply, control);
-}
+std::span<const CommandCard> TestClockCommands() { return kTestClockCommands; }
 
 }  // namespace respite

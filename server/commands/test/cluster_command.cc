@@ -7,10 +7,12 @@
 
 #include "base/key_slot.h"
 #include "base/number_text.h"
+#include "server/commands/families.h"
 #include "server/commands/test/clock_words.h"
 #include "server/commands/test/fault_words.h"
 #include "server/commands/test/test_actions.h"
-#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_spec.h"
+#include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
 
@@ -179,8 +181,21 @@ constexpr std::array kClusterActions = {TestAction{"list", ListNodes},
                                         TestAction{"lag", DelayNode},
                                         TestAction{"clock", ControlClocks}};
 
+struct TestCluster {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|CLUSTER action(LIST|KILL kill-node<node>:string|REVIVE revive-node<node>:string|move{MOVE slot:integer "
+      "move-node<node>:string}|FAILOVER failover-node<node>:string|PARTITION sides:string|HEAL|lag{LAG "
+      "lag-node<node>:string duration:string}|clock{CLOCK [change(FREEZE|FREEZE freeze-time:unix-time|ADVANCE "
+      "elapsed<duration>:string|SET set-time:unix-time|NEXT|RATE factor:double|REAL)]})",
+      "Kills, revives, promotes and separates the nodes of this process, and moves their clocks and slots.",
+      Where::kEverywhere);
+  static void Run(Call& call) { RunTestAction(call, kClusterActions); }
+};
+
+constexpr auto kTestClusterCommands = Family<TestCluster>();
+
 }  // namespace
 
-void TestCluster::Run(Call& call) { RunTestAction(call, kClusterActions); }
+std::span<const CommandCard> TestClusterCommands() { return kTestClusterCommands; }
 
 }  // namespace respite

@@ -1,8 +1,10 @@
 // TEST CRASH.
 #include <optional>
 
-#include "server/commands/test/test_cards.h"
+#include "server/commands/families.h"
+#include "server/commands/test/test_spec.h"
 #include "server/config/settings.h"
+#include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
 #include "server/storage/append_only_file.h"
@@ -38,15 +40,24 @@ Restarts::Remains RemainsAfter(const Call& call, std::optional<AppendFsync> poli
   return {.from = Restarts::Remains::From::kAll};
 }
 
+struct TestCrash {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|CRASH [AOF policy(ALWAYS|EVERYSEC|NO)]",
+               "Ends this server as if it was killed, and restarts it with the data on the disk.");
+  static void Run(Call& call) {
+    Restarts* const restarts = call.services.lab.restarts;
+    const Restarts::Remains remains = RemainsAfter(call, PolicyIn(call));
+    if (restarts == nullptr) throw Refusal{kCannotRestart};
+    if (call.is_resumed) return call.reply.Error(kCannotStay);
+    if (!call.MayContinueLater() || !restarts->Crash(call.session, remains)) throw Refusal{kCannotStay};
+    call.ContinueInNextTurn();
+  }
+};
+
+constexpr auto kTestCrashCommands = Family<TestCrash>();
+
 }  // namespace
 
-void TestCrash::Run(Call& call) {
-  Restarts* const restarts = call.services.lab.restarts;
-  const Restarts::Remains remains = RemainsAfter(call, PolicyIn(call));
-  if (restarts == nullptr) throw Refusal{kCannotRestart};
-  if (call.is_resumed) return call.reply.Error(kCannotStay);
-  if (!call.MayContinueLater() || !restarts->Crash(call.session, remains)) throw Refusal{kCannotStay};
-  call.ContinueInNextTurn();
-}
+std::span<const CommandCard> TestCrashCommands() { return kTestCrashCommands; }
 
 }  // namespace respite

@@ -3,13 +3,15 @@
 
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
+#include "server/commands/families.h"
 #include "server/commands/test/condition_words.h"
 #include "server/commands/test/fault_words.h"
 #include "server/commands/test/test_actions.h"
-#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_spec.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"
+#include "server/execution/call.h"
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
@@ -100,19 +102,36 @@ bool MayBeDropped(const Call& call, const Session& session) {
   return &session != &call.session && !session.closing && !IsOfServer(session) && session.transport != nullptr;
 }
 
+struct TestFault {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|FAULT action(add{ADD add-name<name>:string [WHEN condition:string...] DO fault:string... [TIMES "
+      "times:integer] [AFTER after:integer] [PERCENT percent:double] [FOR for-duration<duration>:string]}|LIST|HITS "
+      "hits-name<name>:string|DEL del-name<name>:string|CLEAR)",
+      "Adds, shows and removes faults of requests, connections and the disk.", Where::kEverywhere);
+  static void Run(Call& call) { RunTestAction(call, kFaultActions); }
+};
+
+struct TestDrop {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|DROP [CLIENT client-name:pattern] [ID client-id:integer] [USER username:pattern] [ADDR address:pattern] "
+      "[DB db:integer] [LIB library:pattern]",
+      "Ends the connections of other clients.", Where::kEverywhere);
+  static void Run(Call& call) {
+    const ClientFilter filter = TakeClientFilter(call.args);
+    int64_t dropped = 0;
+    call.services.clients.registry.ForEach([&](Session& session) {
+      if (!MayBeDropped(call, session) || !filter.Matches(ClientView::Of(session), session.db)) return;
+      call.services.clients.registry.Close(session);
+      ++dropped;
+    });
+    call.reply.Integer(dropped);
+  }
+};
+
+constexpr auto kTestFaultCommands = Family<TestDrop, TestFault>();
+
 }  // namespace
 
-void TestFault::Run(Call& call) { RunTestAction(call, kFaultActions); }
-
-void TestDrop::Run(Call& call) {
-  const ClientFilter filter = TakeClientFilter(call.args);
-  int64_t dropped = 0;
-  call.services.clients.registry.ForEach([&](Session& session) {
-    if (!MayBeDropped(call, session) || !filter.Matches(ClientView::Of(session), session.db)) return;
-    call.services.clients.registry.Close(session);
-    ++dropped;
-  });
-  call.reply.Integer(dropped);
-}
+std::span<const CommandCard> TestFaultCommands() { return kTestFaultCommands; }
 
 }  // namespace respite

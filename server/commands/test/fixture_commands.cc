@@ -3,9 +3,11 @@
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/role.h"
-#include "server/commands/test/test_cards.h"
+#include "server/commands/families.h"
+#include "server/commands/test/test_spec.h"
 #include "server/commands/test/test_words.h"
 #include "server/dataset/data_subsystem.h"
+#include "server/execution/call.h"
 #include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
 #include "server/execution/gates.h"
@@ -63,46 +65,66 @@ std::optional<std::string> RunAll(Call& call, const Fixture& fixture) {
   return std::nullopt;
 }
 
+struct TestLoad {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|LOAD format(REDIS|RESP|JSON) text", "Runs the commands of a fixture, all of them or none.");
+  // Loads all of the fixture or nothing: if a command fails, the changes of the commands before it are undone.
+  static void Run(Call& call) {
+    if (call.services.replication.role().is_replica) throw Refusal{kLoadOnReplica};
+    const Bytes format = call.args.Next();
+    const Fixture fixture = ReadFixture(format, call.args.Next());
+    call.effect.Replace();  // its commands are propagated instead
+    NamedSnapshots& snapshots = call.services.lab.snapshots;
+    const auto before = snapshots.data().Save();
+    const auto programs = snapshots.CurrentPrograms();
+    if (const auto reason = RunAll(call, fixture)) {
+      snapshots.RestorePrograms(programs, call.unit);
+      snapshots.data().Restore(*before, call.unit);
+      call.failed = true;
+      return call.reply.Error("ERR " + *reason);
+    }
+    call.reply.Integer(static_cast<int64_t>(fixture.requests.size()));
+  }
+};
+
+struct TestDump {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|DUMP [pattern:pattern]", "Returns the data as sorted commands. Equal data gives equal text.");
+  static void Run(Call& call) {
+    const Bytes pattern = call.args.AtEnd() ? Bytes("*") : call.args.Next();
+    call.reply.Verbatim(RedisFixtureOf(call.services.data.dataset.keyspace, pattern, call.now_ms), "txt");
+  }
+};
+
+struct TestSeed {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|SEED seed:integer", "Makes later random choices the same in each run.");
+  static void Run(Call& call) {
+    const int64_t seed = call.args.NextInteger();
+    call.services.data.dataset.random = Random(static_cast<uint64_t>(seed));
+    call.services.lab.faults.Seed(static_cast<uint64_t>(seed));
+    call.services.lab.shuffle.Seed(static_cast<uint64_t>(seed));
+    call.reply.Ok();
+  }
+};
+
+struct TestShuffle {
+  static constexpr CommandSpec spec = TestSpec("TEST|SHUFFLE [setting(ON|OFF)]",
+                                               "Returns elements without a promised order in another order each time.");
+  static void Run(Call& call) {
+    Shuffle& shuffle = call.services.lab.shuffle;
+    if (call.args.AtEnd()) return call.reply.Simple(shuffle.IsOn() ? "on" : "off");
+    const bool is_on = OnOrOff(call.args.Next());
+    call.args.ExpectEnd();
+    is_on ? shuffle.TurnOn() : shuffle.TurnOff();
+    call.reply.Ok();
+  }
+};
+
+constexpr auto kTestFixtureCommands = Family<TestDump, TestLoad, TestSeed, TestShuffle>();
+
 }  // namespace
 
-// Loads all of the fixture or nothing: if a command fails, the changes of the commands before it are undone.
-void TestLoad::Run(Call& call) {
-  if (call.services.replication.role().is_replica) throw Refusal{kLoadOnReplica};
-  const Bytes format = call.args.Next();
-  const Fixture fixture = ReadFixture(format, call.args.Next());
-  call.effect.Replace();  // its commands are propagated instead
-  NamedSnapshots& snapshots = call.services.lab.snapshots;
-  const auto before = snapshots.data().Save();
-  const auto programs = snapshots.CurrentPrograms();
-  if (const auto reason = RunAll(call, fixture)) {
-    snapshots.RestorePrograms(programs, call.unit);
-    snapshots.data().Restore(*before, call.unit);
-    call.failed = true;
-    return call.reply.Error("ERR " + *reason);
-  }
-  call.reply.Integer(static_cast<int64_t>(fixture.requests.size()));
-}
-
-void TestDump::Run(Call& call) {
-  const Bytes pattern = call.args.AtEnd() ? Bytes("*") : call.args.Next();
-  call.reply.Verbatim(RedisFixtureOf(call.services.data.dataset.keyspace, pattern, call.now_ms), "txt");
-}
-
-void TestSeed::Run(Call& call) {
-  const int64_t seed = call.args.NextInteger();
-  call.services.data.dataset.random = Random(static_cast<uint64_t>(seed));
-  call.services.lab.faults.Seed(static_cast<uint64_t>(seed));
-  call.services.lab.shuffle.Seed(static_cast<uint64_t>(seed));
-  call.reply.Ok();
-}
-
-void TestShuffle::Run(Call& call) {
-  Shuffle& shuffle = call.services.lab.shuffle;
-  if (call.args.AtEnd()) return call.reply.Simple(shuffle.IsOn() ? "on" : "off");
-  const bool is_on = OnOrOff(call.args.Next());
-  call.args.ExpectEnd();
-  is_on ? shuffle.TurnOn() : shuffle.TurnOff();
-  call.reply.Ok();
-}
+std::span<const CommandCard> TestFixtureCommands() { return kTestFixtureCommands; }
 
 }  // namespace respite

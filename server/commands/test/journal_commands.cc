@@ -5,13 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "server/commands/families.h"
 #include "server/commands/test/condition_words.h"
 #include "server/commands/test/test_actions.h"
-#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_spec.h"
 #include "server/commands/test/test_words.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"
+#include "server/execution/call.h"
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
@@ -263,14 +265,29 @@ void ExpectRoundTrips(Call& call) {
                             std::to_string(trips) + ", which began with:" + Listed(found));
 }
 
+struct TestJournal {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|JOURNAL action(start{START [LAST entries:integer]}|get{GET [get-filter<filter>:string...] [COUNT "
+      "count:integer]}|count-of{COUNT [count-filter<filter>:string...]}|CLEAR|STOP)",
+      "Records all requests as they run, and shows and counts them.");
+  static void Run(Call& call) { RunTestAction(call, kJournalActions); }
+};
+
+struct TestExpect {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|EXPECT expectation:string...",
+               "Replies OK if the journal meets an expectation, otherwise with an error that shows its entries.");
+  static void Run(Call& call) {
+    if (call.args.TakeToken("SEQUENCE")) return ExpectSequence(call);
+    if (call.args.TakeToken("ROUNDTRIPS")) return ExpectRoundTrips(call);
+    ExpectCount(call);
+  }
+};
+
+constexpr auto kTestJournalCommands = Family<TestExpect, TestJournal>();
+
 }  // namespace
 
-void TestJournal::Run(Call& call) { RunTestAction(call, kJournalActions); }
-
-void TestExpect::Run(Call& call) {
-  if (call.args.TakeToken("SEQUENCE")) return ExpectSequence(call);
-  if (call.args.TakeToken("ROUNDTRIPS")) return ExpectRoundTrips(call);
-  ExpectCount(call);
-}
+std::span<const CommandCard> TestJournalCommands() { return kTestJournalCommands; }
 
 }  // namespace respite

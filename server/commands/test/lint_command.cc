@@ -3,10 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "server/commands/families.h"
 #include "server/commands/test/reply_fields.h"
 #include "server/commands/test/test_actions.h"
-#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_spec.h"
 #include "server/commands/test/test_words.h"
+#include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
 
@@ -142,8 +144,19 @@ constexpr std::array kLintActions = {TestAction{"on", TurnRulesOn},      TestAct
                                      TestAction{"off", TurnRulesOff},    TestAction{"report", ReportFindings},
                                      TestAction{"clear", ClearFindings}, TestAction{"rules", ShowRules}};
 
+struct TestLint {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|LINT action(on{ON [on-rule<rule[=value]>:string...]}|strict{STRICT "
+      "strict-rule<rule[=value]>:string...}|off{OFF "
+      "[off-rule<rule>:string...]}|report{REPORT [shown-rule<rule>:string...]}|CLEAR|RULES)",
+      "Finds requests that work in a test and fail in production, or refuses them.");
+  static void Run(Call& call) { RunTestAction(call, kLintActions); }
+};
+
+constexpr auto kTestLintCommands = Family<TestLint>();
+
 }  // namespace
 
-void TestLint::Run(Call& call) { RunTestAction(call, kLintActions); }
+std::span<const CommandCard> TestLintCommands() { return kTestLintCommands; }
 
 }  // namespace respite

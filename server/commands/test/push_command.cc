@@ -7,7 +7,9 @@
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/push_messages.h"
-#include "server/commands/test/test_cards.h"
+#include "server/commands/families.h"
+#include "server/commands/test/test_spec.h"
+#include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/lab/request_filter.h"
 
@@ -54,23 +56,35 @@ std::string TakeMessage(Args& args) {
   return std::string(word);
 }
 
+struct TestPush {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|PUSH client:pattern message(moving{MOVING number:integer seconds:integer [endpoint:string]}|migrating"
+      "{MIGRATING number:integer seconds:integer shards:string}|migrated{MIGRATED number:integer shards:string}|"
+      "failing-over{FAILING_OVER number:integer seconds:integer shards:string}|failed-over{FAILED_OVER number:integer "
+      "shards:string}|resp:string)",
+      "Sends a push message to clients that use RESP3.", Where::kEverywhere);
+  static void Run(Call& call) {
+    const Bytes client = call.args.Next();
+    const auto id = ParseInteger(client);
+    const TextPattern name(client);
+    const std::string message = TakeMessage(call.args);
+    call.args.ExpectEnd();
+    int64_t reached = 0;
+    call.services.clients.registry.ForEach([&](Session& session) {
+      const bool is_meant = id ? session.id == static_cast<uint64_t>(*id) : name.Matches(session.identity.name);
+      const bool hears = session.resp == RespVersion::kResp3 && !session.closing && session.transport != nullptr;
+      if (!is_meant || !hears || session.kind == SessionKind::kReplica) return;
+      call.services.clients.messages.Push(session, message);
+      ++reached;
+    });
+    call.reply.Integer(reached);
+  }
+};
+
+constexpr auto kTestPushCommands = Family<TestPush>();
+
 }  // namespace
 
-void TestPush::Run(Call& call) {
-  const Bytes client = call.args.Next();
-  const auto id = ParseInteger(client);
-  const TextPattern name(client);
-  const std::string message = TakeMessage(call.args);
-  call.args.ExpectEnd();
-  int64_t reached = 0;
-  call.services.clients.registry.ForEach([&](Session& session) {
-    const bool is_meant = id ? session.id == static_cast<uint64_t>(*id) : name.Matches(session.identity.name);
-    const bool hears = session.resp == RespVersion::kResp3 && !session.closing && session.transport != nullptr;
-    if (!is_meant || !hears || session.kind == SessionKind::kReplica) return;
-    call.services.clients.messages.Push(session, message);
-    ++reached;
-  });
-  call.reply.Integer(reached);
-}
+std::span<const CommandCard> TestPushCommands() { return kTestPushCommands; }
 
 }  // namespace respite

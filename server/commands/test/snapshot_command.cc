@@ -7,11 +7,13 @@
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/role.h"
+#include "server/commands/families.h"
 #include "server/commands/test/test_actions.h"
-#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_spec.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"
 #include "server/dataset/lazy_free.h"
+#include "server/execution/call.h"
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
@@ -149,24 +151,39 @@ constexpr std::array kResets = {
     TestAction{"clock", [](Call& call) { call.services.lab.clock.FollowMachine(); }},
 };
 
+struct TestSnapshot {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|SNAPSHOT action(SAVE save-name<name>:string|RESTORE restore-name<name>:string|diff{DIFF "
+      "before:string [after:string]}|LIST|DEL del-name<name>:string)",
+      "Saves, restores, compares and removes snapshots of this server.");
+  static void Run(Call& call) { RunTestAction(call, kSnapshotActions); }
+};
+
+struct TestReset {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|LINT|SHUFFLE|CLIENTS)...]",
+               "Returns this server, or parts of it, to its state after the start.");
+  static void Run(Call& call) {
+    call.effect.Replace();  // the parts propagate their changes
+    uint32_t wanted = 0;
+    while (!call.args.AtEnd()) {
+      const Bytes word = call.args.Next();
+      const auto named =
+          std::ranges::find_if(kResets, [&](const TestAction& one) { return EqualsIgnoreCase(word, one.name); });
+      if (named == kResets.end()) throw refusals::SubcommandSyntax(call.services.env.dialect, "TEST", word);
+      wanted |= 1U << (named - kResets.begin());
+    }
+    for (size_t i = 0; i < kResets.size(); ++i) {
+      if (wanted == 0 || (wanted >> i & 1U) != 0) kResets[i].run(call);
+    }
+    call.reply.Ok();
+  }
+};
+
+constexpr auto kTestSnapshotCommands = Family<TestReset, TestSnapshot>();
+
 }  // namespace
 
-void TestSnapshot::Run(Call& call) { RunTestAction(call, kSnapshotActions); }
-
-void TestReset::Run(Call& call) {
-  call.effect.Replace();  // the parts propagate their changes
-  uint32_t wanted = 0;
-  while (!call.args.AtEnd()) {
-    const Bytes word = call.args.Next();
-    const auto named =
-        std::ranges::find_if(kResets, [&](const TestAction& one) { return EqualsIgnoreCase(word, one.name); });
-    if (named == kResets.end()) throw refusals::SubcommandSyntax(call.services.env.dialect, "TEST", word);
-    wanted |= 1U << (named - kResets.begin());
-  }
-  for (size_t i = 0; i < kResets.size(); ++i) {
-    if (wanted == 0 || (wanted >> i & 1U) != 0) kResets[i].run(call);
-  }
-  call.reply.Ok();
-}
+std::span<const CommandCard> TestSnapshotCommands() { return kTestSnapshotCommands; }
 
 }  // namespace respite

@@ -2,7 +2,7 @@
 // users.
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_spec.h"
 
 namespace respite {
 
@@ -153,13 +153,9 @@ struct TestContainer {
                                        .flags = kAdmin | kProtected,
                                        .arity = -2,
                                        .protection = Protection::kTestCommands};
-  static constexpr auto kSubcommands =
-      Family<TestAwait, TestClock, TestCluster, TestCrash, TestDrop, TestDump, TestExpect, TestFault, TestHelp,
-             TestJournal, TestLint, TestLoad, TestMissing, TestPush, TestReport, TestReset, TestSeed, TestShuffle,
-             TestSnapshot, TestWorld>();
 };
 
-constexpr auto kTestCommands = Family<TestContainer>();
+constexpr auto kTestCommands = Family<TestContainer, TestHelp>();
 
 }  // namespace
 

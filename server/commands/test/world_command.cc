@@ -7,12 +7,14 @@
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_subsystem.h"
+#include "server/commands/families.h"
 #include "server/commands/test/test_actions.h"
-#include "server/commands/test/test_cards.h"
+#include "server/commands/test/test_spec.h"
 #include "server/commands/test/world_login.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"
+#include "server/execution/call.h"
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
@@ -154,9 +156,19 @@ constexpr std::array kWorldActions = {TestAction{"create", CreateWorld}, TestAct
                                       TestAction{"leave", LeaveWorld}, TestAction{"list", ListWorlds},
                                       TestAction{"drop", DropWorld}};
 
+struct TestWorld {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|WORLD action(create{CREATE create-name<name>:string [PORT port:string] [FROM snapshot:string]}|ENTER "
+      "enter-name<name>:string|LEAVE|LIST|DROP drop-name<name>:string)",
+      "Creates, enters, lists and drops isolated servers behind the port of this one.");
+  static void Run(Call& call) { RunTestAction(call, kWorldActions); }
+};
+
+constexpr auto kTestWorldCommands = Family<TestWorld>();
+
 }  // namespace
 
-void TestWorld::Run(Call& call) { RunTestAction(call, kWorldActions); }
+std::span<const CommandCard> TestWorldCommands() { return kTestWorldCommands; }
 
 bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request) {
   const Services& services = call.services;

@@ -29,10 +29,17 @@ struct ClientId {
 };
 struct Client {
   static constexpr CommandSpec spec = {.syntax = "CLIENT", .arity = -2};
-  static constexpr auto kSubcommands = Family<ClientId, ClientKill>();
 };
-constexpr auto kStrings = Family<Get, LongName>();
-constexpr auto kConnection = Family<Client>();
+struct ClientLog {
+  static constexpr CommandSpec spec = {.syntax = "CLIENTLOG", .arity = -2};
+};
+struct ClientLogGet {
+  static constexpr CommandSpec spec = {.syntax = "CLIENTLOG|GET count:integer"};
+  static void Run(Call&) {}
+};
+constexpr auto kLogs = Family<ClientLogGet, ClientLog>();
+constexpr auto kStrings = Family<Get, LongName, ClientKill>();
+constexpr auto kConnection = Family<Client, ClientId>();
 const std::array<std::span<const CommandCard>, 2> kFamilies = {kStrings, kConnection};
 
 class CommandTableTest : public testing::Test {
@@ -94,10 +101,19 @@ TEST_F(CommandTableTest, ImpliesCategories) {
   EXPECT_EQ(AclCategoryByName("danger"), 0u);
 }
 
-TEST_F(CommandTableTest, KeepsTheOrderOfTheFamilies) {
+TEST_F(CommandTableTest, KeepsTheOrderOfTheFamiliesAndSortsSubcommands) {
   std::vector<std::string> names;
   table_.ForEach([&](const Command& command) { names.push_back(command.full_name); });
   EXPECT_EQ(names, (std::vector<std::string>{"get", "georadiusbymember_ro", "client", "client|id", "client|kill"}));
+}
+
+TEST_F(CommandTableTest, KnowsContainersWhoseNamesBeginAlike) {
+  const std::array<std::span<const CommandCard>, 3> families = {kLogs, kStrings, kConnection};
+  CommandTable table(families);
+  std::vector<std::string> names;
+  table.ForEach([&](const Command& command) { names.push_back(command.full_name); });
+  EXPECT_EQ(names, (std::vector<std::string>{"clientlog", "clientlog|get", "get", "georadiusbymember_ro", "client",
+                                             "client|id", "client|kill"}));
 }
 
 TEST_F(CommandTableTest, CountsForEachCommandApart) {

@@ -1,5 +1,4 @@
-#include "server/commands/connection/client_tracking.h"
-
+// The subcommands of CLIENT for client-side caching; client_commands.cc has the container.
 #include <algorithm>
 #include <span>
 
@@ -7,6 +6,8 @@
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/tracking.h"
+#include "server/commands/families.h"
+#include "server/execution/call.h"
 #include "server/execution/services.h"
 
 namespace respite {
@@ -136,63 +137,106 @@ void CheckRequest(const TrackingRequest& request, const TrackingOptions* old) {
   if (request.broadcast) CheckPrefixes(request, old);
 }
 
+struct ClientTracking {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "CLIENT|TRACKING status(ON|OFF) [REDIRECT client-id:integer] [PREFIX... prefix] [BCAST] [OPTIN] "
+          "[OPTOUT] [NOLOOP]",
+      .where = Where::kEverywhere,
+      .summary = "Turns messages about changes of keys that this client caches on or off.",
+      .since = "6.0.0",
+      .complexity = "O(1) for each prefix",
+      .group = CommandGroup::kConnection,
+      .flags = kNoScript | kLoading | kStale};
+  static void Run(Call& call) {
+    const bool on = call.args.TakeToken("ON");
+    const Bytes status = on ? Bytes("ON") : call.args.Next();
+    const TrackingRequest request = ParseRequest(call);
+    if (!on && !EqualsIgnoreCase(status, "OFF")) throw Refusal{refusals::kSyntax};
+    Tracking& tracking = call.services.clients.tracking;
+    if (!on) {
+      tracking.Disable(call.session);
+      return call.reply.Ok();
+    }
+    CheckRequest(request, call.session.tracking.get());
+    TrackingOptions options{.mode = request.mode(), .no_loop = request.no_loop, .redirect = request.redirect};
+    options.prefixes.insert(request.prefixes.begin(), request.prefixes.end());
+    if (request.broadcast && request.prefixes.empty()) options.prefixes.emplace();
+    tracking.Enable(call.session, std::move(options));
+    call.reply.Ok();
+  }
+};
+
+struct ClientCaching {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|CACHING mode(YES|NO)",
+                                       .where = Where::kEverywhere,
+                                       .summary = "Says whether the keys of the next command are tracked.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale};
+  static void Run(Call& call) {
+    TrackingOptions* options = call.session.tracking.get();
+    if (options == nullptr) throw Refusal{refusals::kCachingWithoutOpt};
+    const bool yes = call.args.TakeToken("YES");
+    if (!yes && !call.args.TakeToken("NO")) throw Refusal{refusals::kSyntax};
+    if (yes && options->mode != TrackingMode::kOptIn) throw Refusal{refusals::kCachingYes};
+    if (!yes && options->mode != TrackingMode::kOptOut) throw Refusal{refusals::kCachingNo};
+    options->caching_given = true;
+    call.reply.Ok();
+  }
+};
+
+struct ClientGetRedir {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|GETREDIR",
+                                       .where = Where::kEverywhere,
+                                       .summary = "Tells which client gets the tracking messages of this one.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale};
+  static void Run(Call& call) {
+    const TrackingOptions* options = call.session.tracking.get();
+    call.reply.Integer(options == nullptr ? -1 : static_cast<int64_t>(options->redirect));
+  }
+};
+
+struct ClientTrackingInfo {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|TRACKINGINFO",
+                                       .where = Where::kEverywhere,
+                                       .summary = "Tells the tracking state of the connection.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale};
+  static void Run(Call& call) {
+    const TrackingOptions* options = call.session.tracking.get();
+    std::vector<Bytes> flags = {options == nullptr ? "off" : "on"};
+    if (options != nullptr) {
+      if (options->mode == TrackingMode::kBroadcast) flags.push_back("bcast");
+      if (options->mode == TrackingMode::kOptIn) flags.push_back("optin");
+      if (options->mode == TrackingMode::kOptIn && options->caching_given) flags.push_back("caching-yes");
+      if (options->mode == TrackingMode::kOptOut) flags.push_back("optout");
+      if (options->mode == TrackingMode::kOptOut && options->caching_given) flags.push_back("caching-no");
+      if (options->no_loop) flags.push_back("noloop");
+      if (options->redirect_lost) flags.push_back("broken_redirect");
+    }
+    call.reply.Map(3);
+    call.reply.Bulk("flags");
+    call.reply.Set(flags.size());
+    for (Bytes flag : flags) call.reply.Bulk(flag);
+    call.reply.Bulk("redirect");
+    call.reply.Integer(options == nullptr ? -1 : static_cast<int64_t>(options->redirect));
+    call.reply.Bulk("prefixes");
+    const std::set<std::string, std::less<>> none;
+    call.reply.BulkArray(options == nullptr ? none : options->prefixes);
+  }
+};
+
+constexpr auto kClientTrackingCommands = Family<ClientCaching, ClientGetRedir, ClientTracking, ClientTrackingInfo>();
+
 }  // namespace
 
-void ClientTracking::Run(Call& call) {
-  const bool on = call.args.TakeToken("ON");
-  const Bytes status = on ? Bytes("ON") : call.args.Next();
-  const TrackingRequest request = ParseRequest(call);
-  if (!on && !EqualsIgnoreCase(status, "OFF")) throw Refusal{refusals::kSyntax};
-  Tracking& tracking = call.services.clients.tracking;
-  if (!on) {
-    tracking.Disable(call.session);
-    return call.reply.Ok();
-  }
-  CheckRequest(request, call.session.tracking.get());
-  TrackingOptions options{.mode = request.mode(), .no_loop = request.no_loop, .redirect = request.redirect};
-  options.prefixes.insert(request.prefixes.begin(), request.prefixes.end());
-  if (request.broadcast && request.prefixes.empty()) options.prefixes.emplace();
-  tracking.Enable(call.session, std::move(options));
-  call.reply.Ok();
-}
-
-void ClientCaching::Run(Call& call) {
-  TrackingOptions* options = call.session.tracking.get();
-  if (options == nullptr) throw Refusal{refusals::kCachingWithoutOpt};
-  const bool yes = call.args.TakeToken("YES");
-  if (!yes && !call.args.TakeToken("NO")) throw Refusal{refusals::kSyntax};
-  if (yes && options->mode != TrackingMode::kOptIn) throw Refusal{refusals::kCachingYes};
-  if (!yes && options->mode != TrackingMode::kOptOut) throw Refusal{refusals::kCachingNo};
-  options->caching_given = true;
-  call.reply.Ok();
-}
-
-void ClientGetRedir::Run(Call& call) {
-  const TrackingOptions* options = call.session.tracking.get();
-  call.reply.Integer(options == nullptr ? -1 : static_cast<int64_t>(options->redirect));
-}
-
-void ClientTrackingInfo::Run(Call& call) {
-  const TrackingOptions* options = call.session.tracking.get();
-  std::vector<Bytes> flags = {options == nullptr ? "off" : "on"};
-  if (options != nullptr) {
-    if (options->mode == TrackingMode::kBroadcast) flags.push_back("bcast");
-    if (options->mode == TrackingMode::kOptIn) flags.push_back("optin");
-    if (options->mode == TrackingMode::kOptIn && options->caching_given) flags.push_back("caching-yes");
-    if (options->mode == TrackingMode::kOptOut) flags.push_back("optout");
-    if (options->mode == TrackingMode::kOptOut && options->caching_given) flags.push_back("caching-no");
-    if (options->no_loop) flags.push_back("noloop");
-    if (options->redirect_lost) flags.push_back("broken_redirect");
-  }
-  call.reply.Map(3);
-  call.reply.Bulk("flags");
-  call.reply.Set(flags.size());
-  for (Bytes flag : flags) call.reply.Bulk(flag);
-  call.reply.Bulk("redirect");
-  call.reply.Integer(options == nullptr ? -1 : static_cast<int64_t>(options->redirect));
-  call.reply.Bulk("prefixes");
-  const std::set<std::string, std::less<>> none;
-  call.reply.BulkArray(options == nullptr ? none : options->prefixes);
-}
+std::span<const CommandCard> ClientTrackingCommands() { return kClientTrackingCommands; }
 
 }  // namespace respite
