@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "datatypes/keyspace.h"
 #include "server/clients/acl/permissions.h"
 #include "server/cluster/cluster.h"
 #include "server/lab/fixture_loader.h"
