@@ -32,7 +32,8 @@ else()
 endif()
 list(APPEND RESPITE_LUA_WRAPPED
     _Z12luaO_str2numPKcP6TValue _Z13luaO_tostringP9lua_StateP6TValue
-    _Z10luaT_gettmP5Table3TMSP7TString _Z19luaC_checkfinalizerP9lua_StateP8GCObjectP5Table
+    _Z10luaT_gettmP5Table3TMSP7TString _Z15luaT_gettmbyobjP9lua_StatePK6TValue3TMS
+    _Z19luaC_checkfinalizerP9lua_StateP8GCObjectP5Table
     _Z12luaO_chunkidPcPKcm _Z12luaG_addinfoP9lua_StatePKcP7TStringi
     _Z9luaH_nextP9lua_StateP5TableP10StackValue
     _Z13luaT_trybinTMP9lua_StatePK6TValueS3_P10StackValue3TMS

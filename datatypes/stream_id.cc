@@ -61,6 +61,7 @@ StreamIdText::StreamIdText(const StreamId& id, char separator) {
 
 std::optional<ParsedStreamId> ParseStreamId(Bytes text) {
   if (text.size() > kLongestText) return std::nullopt;
+  text = text.substr(0, text.find('\0'));
   const size_t dash = text.find('-');
   const auto ms = ParsePart(text.substr(0, dash));
   if (!ms) return std::nullopt;

@@ -60,7 +60,7 @@ struct ParsedStreamId {
 };
 
 // The commands handle "-", "+", "$" and ">" themselves, and decide if they accept kAutomatic. Redis: numbers may have
-// leading zeros, blanks before them and a plus sign.
+// leading zeros, blanks before them and a plus sign, and the text ends at the first NUL.
 std::optional<ParsedStreamId> ParseStreamId(Bytes text);
 
 }  // namespace respite

@@ -19,9 +19,10 @@ void WriteFunctionLibrary(RdbOutput& out, Bytes code);
 // Returns the payload. Cost: O(size of the codes).
 std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);
 
-enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated };
+enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated, kTooLarge };
 
-// Returns the codes in a payload. `libraries` is the result of CheckedPayload.
-Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries);
+// Returns the codes in a payload. `libraries` is the result of CheckedPayload. Fails with kTooLarge before the codes
+// take more than `most_bytes`, because a compressed code can be 264 times as long as its bytes in the payload.
+Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t most_bytes);
 
 }  // namespace respite

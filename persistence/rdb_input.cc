@@ -110,7 +110,8 @@ RdbText RdbInput::Compressed() {
   const uint64_t packed_size = Length();
   const uint64_t size = Length();
   const Bytes packed = RawBytes(packed_size);
-  if (failed_ || !IsPossibleLzfSize(packed_size, size)) {
+  is_text_too_long_ = !failed_ && size > longest_text_;
+  if (failed_ || is_text_too_long_ || !IsPossibleLzfSize(packed_size, size)) {
     Fail();
     return {};
   }

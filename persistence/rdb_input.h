@@ -117,6 +117,9 @@ class RdbInput {
     const uint8_t head = Byte();
     return head < rdb::kLength14 ? RdbText(RawBytes(head)) : LongText(head);
   }
+  // Makes a longer compressed text fail, before memory is allocated for it; IsTextTooLong then returns true.
+  void LimitTexts(uint64_t bytes) { longest_text_ = bytes; }
+  bool IsTextTooLong() const { return is_text_too_long_; }
   uint16_t Little16() { return Little<uint16_t>(); }
   uint32_t Little32() { return Little<uint32_t>(); }
   uint64_t Little64() { return Little<uint64_t>(); }
@@ -143,6 +146,8 @@ class RdbInput {
   Bytes rest_;
   uint64_t end_offset_ = 0;  // end of rest_
   RdbSupply* supply_ = nullptr;
+  uint64_t longest_text_ = UINT64_MAX;
+  bool is_text_too_long_ = false;
   RdbScratch scratch_;
   bool made_nothing_ = true;  // there is nothing to forget
   bool failed_ = false;

@@ -35,6 +35,8 @@ struct Value {
 };
 static_assert(sizeof(Value) == 16);
 
+// The type of a value is in these bits of its tag.
+inline constexpr uint8_t kTypeMask = 0x0f;
 inline constexpr uint8_t kIntegerTag = LUA_TNUMBER;
 inline constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
 // The tag of strings of up to 40 bytes.
@@ -53,6 +55,7 @@ inline constexpr uint8_t kTableTag = LUA_TTABLE;
 // Metamethods, in the order of Lua's list. Subtracting the first arithmetic one gives the operator for lua_arith.
 inline constexpr int kModeEvent = 3;
 inline constexpr int kLengthEvent = 4;
+inline constexpr int kCallEvent = 23;
 inline constexpr int kFirstArithmeticEvent = 6;
 inline constexpr int kRemainderEvent = kFirstArithmeticEvent + LUA_OPMOD;
 inline constexpr int kDivisionEvent = kFirstArithmeticEvent + LUA_OPDIV;

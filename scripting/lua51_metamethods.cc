@@ -1,5 +1,6 @@
 // Disables metamethods that 5.1 does not have for tables. The operator # ignores __len. __gc has no effect, so that no
-// script can make the collector run its code later. A table with weak keys is not an ephemeron table.
+// script can make the collector run its code later. A table with weak keys is not an ephemeron table. A __call that is
+// no function is ignored.
 #include <cstring>
 
 #include "scripting/lua51_internals.h"
@@ -8,10 +9,14 @@ namespace respite::lua51 {
 
 extern "C" {
 const Value* RealMetamethod(void* metatable, int event, void* name) asm("__real__Z10luaT_gettmP5Table3TMSP7TString");
+const Value* RealObjectMetamethod(lua_State* lua, const Value* value,
+                                  int event) asm("__real__Z15luaT_gettmbyobjP9lua_StatePK6TValue3TMS");
 void RealCheckFinalizer(lua_State* lua, const ObjectHeader* object,
                         void* metatable) asm("__real__Z19luaC_checkfinalizerP9lua_StateP8GCObjectP5Table");
 [[gnu::used]] const Value* Metamethod(void* metatable, int event,
                                       void* name) asm("__wrap__Z10luaT_gettmP5Table3TMSP7TString");
+[[gnu::used]] const Value* ObjectMetamethod(lua_State* lua, const Value* value,
+                                            int event) asm("__wrap__Z15luaT_gettmbyobjP9lua_StatePK6TValue3TMS");
 [[gnu::used]] void CheckFinalizer(lua_State* lua, const ObjectHeader* object,
                                   void* metatable) asm("__wrap__Z19luaC_checkfinalizerP9lua_StateP8GCObjectP5Table");
 }
@@ -34,6 +39,14 @@ const Value* Metamethod(void* metatable, int event, void* name) {
   if (event == kLengthEvent) return nullptr;
   const Value* const value = RealMetamethod(metatable, event, name);
   return event == kModeEvent && value != nullptr && HasWeakKeysOnly(*value) ? nullptr : value;
+}
+
+// In 5.1 a __call must be a function. 5.4 also calls a callable table, and shifts all arguments for each table of a
+// chain. A table that is its own __call makes a chain of a million, in quadratic time, and nothing can interrupt it.
+const Value* ObjectMetamethod(lua_State* lua, const Value* value, int event) {
+  static constexpr Value kNil = {.object = nullptr, .tag = LUA_TNIL};
+  const Value* const found = RealObjectMetamethod(lua, value, event);
+  return event == kCallEvent && (found->tag & kTypeMask) != LUA_TFUNCTION ? &kNil : found;
 }
 
 // Userdata keeps its finalizer, because Lua's own buffers rely on it.

@@ -48,7 +48,12 @@ struct Command {
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
   bool IsContainer() const { return !subcommands.empty(); }
   // Returns whether `words`, the number of arguments including the name, fits the arity.
-  bool FitsArity(size_t words) const {
+  bool FitsArity(size_t words) const { return Fits(arity, words); }
+  // Returns whether they fit the arity of any version. Records of other servers may have the newest form.
+  bool FitsAnyArity(size_t words) const { return Fits(arity, words) || Fits(card->arity, words); }
+
+ private:
+  static bool Fits(int arity, size_t words) {
     const int64_t count = static_cast<int64_t>(words);
     return arity >= 0 ? count == arity : count >= -arity;
   }

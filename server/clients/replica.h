@@ -37,6 +37,8 @@ struct Replica {
   // Stream offsets that the replica has acknowledged, in memory and in its append-only file, and the time (of the
   // Pace).
   int64_t acked = 0;
+  // False while it may still be loading its snapshot, and has acknowledged nothing since. It must not be counted then.
+  bool has_data = false;
   int64_t acked_on_disk = 0;
   int64_t acked_at_ms = 0;
   int64_t waits_since_ms = 0;  // since when it waits for a snapshot to begin

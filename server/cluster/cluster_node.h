@@ -77,6 +77,14 @@ struct ClusterNode {
     return announced.empty() ? address.ip : announced;
   }
   std::string LogName() const { return id.String() + " (" + human_name + ")"; }
+  // Returns the number of replicas other than `one` that may replace this primary.
+  int ElectableReplicasBeside(const ClusterNode& one) const {
+    int count = 0;
+    for (const ClusterNode* replica : replicas) {
+      count += replica == &one || replica->Is(kNodeFailed) || replica->Is(kNodeNoFailover) ? 0 : 1;
+    }
+    return count;
+  }
   int WorkingReplicas() const {
     int count = 0;
     for (const ClusterNode* replica : replicas) count += replica->Is(kNodeFailed) ? 0 : 1;

@@ -47,9 +47,10 @@ void ReplicaMigration::Continue() {
   const Settings& settings = parts_.core.settings;
   if (target == nullptr || !view.is_ok || !me.IsReplica() || me.primary == nullptr || most < 2) return;
   const int siblings = me.primary->WorkingReplicas();
-  if (!settings.cluster_allow_replica_migration || siblings != most || siblings <= settings.cluster_migration_barrier) {
-    return;
-  }
+  if (!settings.cluster_allow_replica_migration || siblings != most) return;
+  // Redis counts every working replica, also those that must not replace the primary. Then the last one that may could
+  // leave.
+  if (me.primary->ElectableReplicasBeside(me) < settings.cluster_migration_barrier) return;
   if (!IsMyTurn(most)) return;
   parts_.core.log.Notice("Migrating to orphaned master " + target->id.String());
   parts_.role.Follow(*target);

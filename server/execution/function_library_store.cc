@@ -26,11 +26,13 @@ class LibraryTexts final : public LibraryContent {
 
   std::unique_ptr<Content> Clone() const override { return std::make_unique<LibraryTexts>(*this); }
   size_t Functions() const override { return functions_; }
-  // Loading succeeds again, because libraries cannot see the state of the server while they are loaded.
+  // Loading succeeds again, because libraries cannot see the state of the server while they are loaded, and those that
+  // this server has accepted may use more memory in another order.
   void PutInto(FunctionLibraries& libraries) && override {
     libraries.Take();
     [[maybe_unused]] const auto restored =
-        libraries.Restore(codes_, FunctionLibraries::RestorePolicy::kAppend, FunctionLibraries::TimeLimit::kNone);
+        libraries.Restore(codes_, FunctionLibraries::RestorePolicy::kAppend, FunctionLibraries::TimeLimit::kNone,
+                          FunctionLibraries::Origin::kAccepted);
     assert(restored);
   }
 

@@ -115,6 +115,10 @@ bool BelongsIntoStreams(const Command& command) {
   if (!request.command.FitsArity(request.words.size())) throw refusals::WrongArity(request.command, request.words);
 }
 
+[[gnu::always_inline]] inline void Gates::ArityOfRecord(const Request& request) const {
+  if (!request.command.FitsAnyArity(request.words.size())) throw refusals::WrongArity(request.command, request.words);
+}
+
 [[gnu::always_inline]] inline void Gates::ProtectedCommand(const Request& request) const {
   if (!request.command.Is(kProtected)) return;
   const auto guard = GuardOf(request.command.Spec().protection);
@@ -251,7 +255,9 @@ template <RequestPath kPath, Gate kGate, Gates::GateMember kMember>
 // The compiler inlines all checks here.
 template <RequestPath kPath>
 inline void Gates::PassOn(const Request& request) const {
-  Ask<kPath, Gate::kArity, &Gates::Arity>(request);
+  constexpr bool kIsRecord =
+      kPath == RequestPath::kFile || kPath == RequestPath::kPrimary || kPath == RequestPath::kImport;
+  Ask<kPath, Gate::kArity, kIsRecord ? &Gates::ArityOfRecord : &Gates::Arity>(request);
   Ask<kPath, Gate::kProtected, &Gates::ProtectedCommand>(request);
   Ask<kPath, Gate::kContent, &Gates::Content>(request);
   Ask<kPath, Gate::kAuthentication, &Gates::Authentication>(request);

@@ -93,6 +93,7 @@ class Gates {
   void PassOn(const Request& request) const;
   void Content(const Request& request) const;
   void Arity(const Request& request) const;
+  void ArityOfRecord(const Request& request) const;
   void ProtectedCommand(const Request& request) const;
   void Authentication(const Request& request) const;
   void Transactions(const Request& request) const;

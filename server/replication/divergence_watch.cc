@@ -18,7 +18,7 @@ namespace {
 
 // The beginnings of errors that depend on the data. Other errors say that this server does not know the form of the
 // request.
-constexpr std::array<Bytes, 25> kErrorsOfData = {
+constexpr std::array<Bytes, 28> kErrorsOfData = {
     "WRONGTYPE ",
     "BUSYKEY ",
     "BUSYGROUP ",
@@ -38,6 +38,9 @@ constexpr std::array<Bytes, 25> kErrorsOfData = {
     "ERR resulting score is not a number",
     "ERR string exceeds maximum allowed size",
     "ERR The ID specified in X",
+    "ERR The entries_added specified in XSETID",
+    "ERR The stream has exhausted the last possible ID",
+    "ERR One or more scores can't be converted into double",
     "ERR The XGROUP subcommand requires the key to exist",
     "ERR could not decode requested zset member",
     "ERR Error running script",
@@ -55,9 +58,11 @@ bool IsOfData(Bytes error) {
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
   if (call.ending == FinishedCall::Ending::kFailed) {
-    // The clients of a writable replica may have changed the data so that a command fails.
-    const bool may_be_own = !parts_.env.settings.replica_read_only && IsOfData(call.error);
-    Report(call.error, call.command.full_name, may_be_own ? Cause::kPerhapsOwnClients : Cause::kThisServer);
+    // The clients of a writable replica, or its own eviction, may have changed the data so that a command fails.
+    const Settings& settings = parts_.env.settings;
+    const bool changes_own_data = !settings.replica_read_only || !settings.replica_ignore_maxmemory;
+    const bool may_be_own = changes_own_data && IsOfData(call.error);
+    Report(call.error, call.command.full_name, may_be_own ? Cause::kPerhapsOwnChange : Cause::kThisServer);
   }
   if (call.command.Is(kWrite) && parts_.durability->Troubled()) CheckDisk();
 }

@@ -33,7 +33,7 @@ class DivergenceWatch final : public CallObserver {
 
  private:
   // Why the command failed: this server does not know its form, or the replica's own clients may have changed the data.
-  enum class Cause : uint8_t { kThisServer, kPerhapsOwnClients };
+  enum class Cause : uint8_t { kThisServer, kPerhapsOwnChange };
 
   void Report(Bytes error, Bytes command, Cause cause);
   void CheckDisk();

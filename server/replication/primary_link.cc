@@ -270,7 +270,6 @@ void PrimaryLink::LoadSnapshot() {
   may_continue_ = is_loaded ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo;
   if (!is_loaded) return SnapshotFailed();
   resync_.reset();
-  failed_snapshots_ = 0;
   mark_ = {services.storage.aof.writer().Appended(), 0};  // offsets of another history are meaningless here
   on_disk_ = 0;
   if (link_ == nullptr) return Reconnect("Connection with master lost while the snapshot was loaded");
@@ -394,7 +393,7 @@ void PrimaryLink::EndAtFailedCommand() {
   state_ = State::kFailed;
   last_error_ = OneLineError(reason);
   down_since_ms_ = services.env.pace.NowMs();
-  parts_.replicas.CloseAll();  // when they ask again, they learn that the link is down
+  parts_.replicas.EndAll();  // when they ask again, they learn that the link is down
   services.env.log.Warning(reason + ". The link has ended at offset " +
                            std::to_string(services.data.dataset.history.offset) +
                            ", and this replica must not become a master. REPLICAOF with the same host and port makes a "
@@ -539,6 +538,7 @@ void PrimaryLink::Cron() {
       return;
     case State::kLinked:
       if (IsLate(last_io_ms_)) return Reconnect("MASTER timeout: no data nor PING received...");
+      if (parts_.services.env.pace.NowMs() - linked_since_ms_ >= kLongestRetryDelayMs) failed_snapshots_ = 0;
       return Acknowledge();
   }
 }

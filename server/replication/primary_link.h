@@ -153,7 +153,7 @@ class PrimaryLink final : public Link::User, public Transport {
   int64_t down_since_ms_ = 0;
   int64_t linked_since_ms_ = 0;
   bool was_linked_ = false;   // since Follow
-  int failed_snapshots_ = 0;  // since the last snapshot that could be used
+  int failed_snapshots_ = 0;  // since the last link that stayed up for kLongestRetryDelayMs
   int64_t retry_at_ms_ = 0;   // in Pace time; no attempt before it
   std::string last_error_;
   std::string failed_command_;  // empty: no command failed

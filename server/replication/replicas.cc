@@ -39,6 +39,19 @@ void Replicas::CloseAll() {
   for (Session* session : all) parts_.clients.Close(*session);
 }
 
+void Replicas::EndAll() {
+  Deliver();
+  const std::vector<Session*> all = all_;
+  for (Session* session : all) {
+    if (session->replica->state != Replica::State::kOnline) {
+      parts_.clients.Close(*session);
+      continue;
+    }
+    session->close_after_reply = true;
+    parts_.clients.QueueFlush(*session);
+  }
+}
+
 std::string Replicas::HostOf(const Session& session) {
   if (!session.replica->announced_ip.empty()) return session.replica->announced_ip;
   const std::string address = WithoutBrackets(session.addresses.peer);
@@ -118,6 +131,7 @@ void Replicas::Deliver() {
 
 void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk) {
   Replica& replica = *session.replica;
+  if (replica.state == Replica::State::kOnline || replica.state == Replica::State::kAwaitsAck) replica.has_data = true;
   replica.acked = std::max(replica.acked, offset);
   replica.acked_on_disk = std::max(replica.acked_on_disk, offset_on_disk);
   replica.acked_at_ms = parts_.env.pace.NowMs();
@@ -128,15 +142,18 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   PutOnline(session);
 }
 
+// A replica that was put online after a file has been sent may still be loading it.
+bool Replicas::IsUsable(const Replica& replica) { return replica.state == Replica::State::kOnline && replica.has_data; }
+
 int64_t Replicas::CountAcked(int64_t offset) const {
   return std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
-    return session->replica->state == Replica::State::kOnline && session->replica->acked >= offset;
+    return IsUsable(*session->replica) && session->replica->acked >= offset;
   });
 }
 
 int64_t Replicas::CountOnDisk(int64_t offset) const {
   return std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
-    return session->replica->state == Replica::State::kOnline && session->replica->acked_on_disk >= offset;
+    return IsUsable(*session->replica) && session->replica->acked_on_disk >= offset;
   });
 }
 
@@ -144,8 +161,7 @@ void Replicas::RefreshGood() {
   const int64_t now_ms = parts_.env.pace.NowMs();
   const int64_t lag_max_s = parts_.env.settings.min_replicas_max_lag;
   parts_.role.good_replicas = std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
-    return session->replica->state == Replica::State::kOnline &&
-           (now_ms - session->replica->acked_at_ms) / 1000 <= lag_max_s;
+    return IsUsable(*session->replica) && (now_ms - session->replica->acked_at_ms) / 1000 <= lag_max_s;
   });
 }
 
@@ -160,7 +176,7 @@ size_t Replicas::OwnBytes() const {
 bool Replicas::HaveEverything() const {
   return std::ranges::all_of(all_, [&](const Session* session) {
     const Replica& replica = *session->replica;
-    return replica.wants_rdb_only || replica.acked == parts_.data.history.offset;
+    return replica.wants_rdb_only || (replica.has_data && replica.acked == parts_.data.history.offset);
   });
 }
 

@@ -45,6 +45,8 @@ class Replicas final : public Followers {
   const std::vector<Session*>& All() const { return all_; }
   bool Empty() const { return all_.empty(); }
   void CloseAll();
+  // Closes each replica after it has received the stream so far.
+  void EndAll();
   // Returns the name for the log and INFO, for example "127.0.0.1:6380".
   static std::string NameOf(const Session& session);
   static std::string HostOf(const Session& session);
@@ -66,6 +68,8 @@ class Replicas final : public Followers {
   void AskForAcks(int64_t offset);
   // Returns whether a replica has acknowledged more since the last call.
   bool TakeProgress() { return std::exchange(has_progress_, false); }
+  // Returns whether the replica is online and has loaded its data.
+  static bool IsUsable(const Replica& replica);
   int64_t CountAcked(int64_t offset) const;
   int64_t CountOnDisk(int64_t offset) const;
   // Counts the replicas that are online and have acknowledged within min-replicas-max-lag.

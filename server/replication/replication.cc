@@ -281,6 +281,7 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
   Replica& replica = *session.replica;
   replicas_.Attach(session);
   replica.sent_to = seen;
+  replica.has_data = true;
   session.out.Append(replica.knows_psync2 ? "+CONTINUE " + history.id + "\r\n" : "+CONTINUE\r\n");
   log.Notice("Partial resynchronization request from " + name + " accepted. Sending " +
              std::to_string(stream_.backlog().End() - seen) + " bytes of backlog starting from offset " +

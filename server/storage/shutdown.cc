@@ -147,7 +147,8 @@ Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
   }
   if (FinishJournal(flags) == Outcome::kFailed) return Outcome::kFailed;
   if (!Saves(flags)) return Outcome::kStopping;
-  const bool is_requested = (flags & kShutdownSave) != 0;
+  // The flags of a signal are a standing setting (shutdown-on-sigterm), not an operator's order for this data.
+  const bool is_requested = (flags & kShutdownSave) != 0 && signal_ == 0;
   if (parts_.snapshots.GivesWay() && !is_requested) {
     parts_.env.log.Warning("Nothing is saved: " + parts_.env.settings.dbfilename + " is left to another server.");
     return Outcome::kStopping;

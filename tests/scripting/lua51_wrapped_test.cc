@@ -133,6 +133,21 @@ TEST(Lua51Wrapper, luaK_finish) {
   });
 }
 
+// A table that is its own __call would occupy the server for minutes.
+TEST(Lua51Wrapper, luaT_gettmbyobj) {
+  ExpectResults({
+      {"local t = setmetatable({}, {}) getmetatable(t).__call = t return show(pcall(t))",
+       "false|attempt to call a table value"},
+      {"local t = setmetatable({}, {__call = setmetatable({}, {__call = function() return 1 end})}) return "
+       "show(pcall(t))",
+       "false|attempt to call a table value"},
+      {"return show(setmetatable({}, {__call = function(self, a) return type(self), a end})(5))", "table|5"},
+      {"local add = setmetatable({}, {__call = function() return 7 end}) "
+       "return show(setmetatable({}, {__add = add}) + 1)",
+       "7"},
+  });
+}
+
 // The compiler computes a remainder of two constants.
 TEST(Lua51Wrapper, luaV_modf) {
   ExpectResults({

@@ -33,6 +33,7 @@ constexpr char kNoLibrary[] = "ERR Library not found";
 constexpr char kRestorePolicy[] = "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.";
 constexpr char kFunctionDraft[] = "ERR Pre-GA function format not supported";
 constexpr char kNotAFunction[] = "ERR given type is not a function";
+constexpr char kLibrariesTooLarge[] = "ERR The libraries in the payload are too long together";
 constexpr char kLibraryPayload[] = "ERR Failed loading library payload";
 constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option";
 constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
@@ -50,6 +51,12 @@ using RestorePolicy = FunctionLibraries::RestorePolicy;
 
 FunctionLibraries::Origin OriginOf(const Call& call) {
   return call.unit.RepeatsRecord() ? FunctionLibraries::Origin::kAccepted : FunctionLibraries::Origin::kClient;
+}
+
+// Returns how long the codes of one FUNCTION RESTORE may be together. No larger ones would load within the time limit.
+uint64_t MostRestoredBytes(FunctionLibraries::Origin origin) {
+  constexpr uint64_t kMegabyte = 1024 * 1024;
+  return origin == FunctionLibraries::Origin::kClient ? 64 * kMegabyte : 1024 * kMegabyte;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -298,6 +305,8 @@ const char* PayloadErrorText(FunctionPayloadError error) {
       return refusals::kFunctionDraft;
     case FunctionPayloadError::kNoFunction:
       return refusals::kNotAFunction;
+    case FunctionPayloadError::kTooLarge:
+      return refusals::kLibrariesTooLarge;
     case FunctionPayloadError::kTruncated:
       break;
   }
@@ -318,7 +327,7 @@ struct FunctionRestore {
     const RestorePolicy policy = TakePolicy(call.args);
     const std::optional<Bytes> libraries = CheckedPayload(payload, ChecksOf(call.services));
     if (!libraries) throw Refusal{refusals::kPayloadChecksum};
-    const auto codes = ReadFunctionPayload(*libraries);
+    const auto codes = ReadFunctionPayload(*libraries, MostRestoredBytes(OriginOf(call)));
     if (!codes) throw Refusal{PayloadErrorText(codes.error())};
     const Result<Done> restored = call.services.execution.function_libraries.Restore(
         codes.value(), policy, FunctionLibraries::TimeLimit::kTogether, OriginOf(call));

@@ -57,6 +57,8 @@ namespace {
 
 constexpr char kLoadAofFailed[] = "ERR Error trying to load the AOF files, check server logs.";
 constexpr char kReloadOptions[] = "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.";
+constexpr char kReloadWithoutData[] =
+    "ERR This replica has not loaded its master's data, and saving would replace the file. Use NOSAVE.";
 constexpr char kReloadFailed[] = "ERR Error trying to load the RDB dump, check server logs.";
 constexpr char kPackedThreshold[] = "ERR argument must be a memory value bigger than 1 and smaller than 4gb";
 constexpr char kNotListpack[] = "ERR Not a listpack encoded object.";
@@ -301,6 +303,7 @@ void Reload(Call& call) {
   const Services& services = call.services;
   services.execution.scripts.RefuseInScript();
   RefuseWhileLoading(call);
+  if (options.saves && !services.storage.snapshots.IsWorthSaving()) throw Refusal{refusals::kReloadWithoutData};
   if (options.saves && services.storage.snapshots.Running()) services.storage.child_processes.Kill();
   if (options.saves && services.storage.snapshots.Save() == Snapshots::Outcome::kFailed)
     throw Refusal{refusals::kUnspecified};
