@@ -13,23 +13,24 @@ bool MigratingKeys::Contains(int db, Bytes key) {
   return line != nullptr && std::ranges::any_of(line->members, [db](const Moving& moving) { return moving.db == db; });
 }
 
-bool MigratingKeys::MustPauseAlone(const Request& request) {
-  const KeyList keys = NamedKeys(request.command.Spec(), request.words);
+bool MigratingKeys::MustPauseAlone(const Command& command, uint32_t flags, std::span<const Bytes> words) {
+  const KeyList keys = NamedKeys(command.Spec(), words);
   if (keys.Empty()) {
-    const bool is_script = request.command.Is(kNoMandatoryKeys);
-    return (request.flags & (is_script ? kWrite | kMayReplicate : kWrite)) != 0;
+    const bool is_script = command.Is(kNoMandatoryKeys);
+    return (flags & (is_script ? kWrite | kMayReplicate : kWrite)) != 0;
   }
   return std::any_of(keys.begin(), keys.end(),
-                     [&](const KeyRef& key) { return lines_.Find(kAnyDb, request.words[key.index]) != nullptr; });
+                     [&](const KeyRef& key) { return lines_.Find(kAnyDb, words[key.index]) != nullptr; });
 }
 
-bool MigratingKeys::MustPause(const Session& session, const Request& request) {
+bool MigratingKeys::MustPause(const Session& session, const Command& command, uint32_t flags,
+                              std::span<const Bytes> words) {
   if (session.kind == SessionKind::kPrimary) return false;
-  if (request.command.Spec().transaction != TransactionRole::kExecutes || !session.InTransaction())
-    return MustPauseAlone(request);
+  if (command.Spec().transaction != TransactionRole::kExecutes || !session.InTransaction())
+    return MustPauseAlone(command, flags, words);
   bool holds = false;
-  session.transaction->ForEach([&](const Command& command, std::span<const Bytes> words) {
-    holds = holds || MustPauseAlone({command, command.flags, words});
+  session.transaction->ForEach([&](const Command& queued, std::span<const Bytes> queued_words) {
+    holds = holds || MustPauseAlone(queued, queued.flags, queued_words);
   });
   return holds;
 }

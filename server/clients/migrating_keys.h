@@ -37,13 +37,8 @@ class MigratingKeys {
   static bool WasChanged(const Place& place) { return (*place).was_changed; }
   void Remove(const Place& place) { lines_.Remove(place); }
 
-  struct Request {
-    const Command& command;
-    uint32_t flags;
-    std::span<const Bytes> words;
-  };
   // Returns whether the request must pause. Requires: !Empty().
-  bool MustPause(const Session& session, const Request& request);
+  bool MustPause(const Session& session, const Command& command, uint32_t flags, std::span<const Bytes> words);
   // Notes a write command of a script, which cannot pause, as a change of its keys.
   void NoteUse(int db, const Command& command, std::span<const Bytes> words);
   // Adds a session whose request waits in Session::paused_request.
@@ -64,7 +59,7 @@ class MigratingKeys {
   // and MOVE name two.
   static constexpr int kAnyDb = 0;
 
-  bool MustPauseAlone(const Request& request);
+  bool MustPauseAlone(const Command& command, uint32_t flags, std::span<const Bytes> words);
 
   KeyQueues<Moving> lines_;
   std::vector<uint64_t> paused_request_;

@@ -149,7 +149,7 @@ void ClusterMode::SendOnWaiting() {
     if (session.blocked_client == nullptr || session.blocked_client->places.empty()) return;
     const BlockedClient& blocked = *session.blocked_client;
     const std::vector<Bytes> words(blocked.words.begin(), blocked.words.end());
-    if (!router_->IsHere({session, *blocked.command, blocked.command->flags, words})) leaving.push_back(&session);
+    if (!router_->IsHere({session, blocked.command, words, blocked.command->flags})) leaving.push_back(&session);
   });
   if (!leaving.empty()) services_.execution.executor.StartRun();
   for (Session* session : leaving) {

@@ -25,12 +25,12 @@ constexpr char kDownForWritesInScript[] =
     "ERR Script attempted to execute a write command while the cluster is down and readonly";
 constexpr char kElsewhereInScript[] = "ERR Script attempted to access a non local key in a cluster node";
 
-bool IsExecution(const SlotRouter::Request& request) {
-  return request.command.Spec().transaction == TransactionRole::kExecutes && request.session.InTransaction();
+bool IsExecution(const Request& request) {
+  return request.command->Spec().transaction == TransactionRole::kExecutes && request.session.InTransaction();
 }
 
-bool IsAsking(const SlotRouter::Request& request) {
-  return request.command.Is(kAsking) || request.session.cluster_marks.asking != ClientClusterState::Asking::kNo;
+bool IsAsking(const Request& request) {
+  return request.command->Is(kAsking) || request.session.cluster_marks.asking != ClientClusterState::Asking::kNo;
 }
 
 // ASKING applies to the next request with everything that it runs (a script), or to the transaction that the request
@@ -110,7 +110,7 @@ std::optional<ClusterRouter::Way> ClusterRouter::WhileMoving(const Request& requ
   const ClusterNode* target = is_mine ? view.MigratingTo(wish.slot) : nullptr;
   const bool comes = view.ImportingFrom(wish.slot) != nullptr;
   if (target == nullptr && !comes) return std::nullopt;
-  if (request.command.Spec().serves_moving_slots) return Way{};
+  if (request.command->Spec().serves_moving_slots) return Way{};
   const bool is_served = is_mine || IsAsking(request);
   if (wish.joins_dbs && is_served) return Way{Verdict::kTryAgain, nullptr, wish.slot};
   if (target != nullptr && wish.missing != 0) {
@@ -126,7 +126,7 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
     request.session.transaction->ForEach(
         [&](const Command& queued, std::span<const Bytes> words) { Add(wish, queued, words); });
   } else {
-    Add(wish, request.command, request.words);
+    Add(wish, *request.command, request.words);
   }
   if (wish.slot == -1) return {};
   const ClusterView& view = parts_.cluster.view();
@@ -149,17 +149,17 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
 
 // The fast path of most requests: one key, in a slot that this node owns and that does not move.
 inline bool ClusterRouter::IsPlainlyHere(const Request& request) const {
-  const uint32_t index = request.command.only_key_index;
+  const uint32_t index = request.command->only_key_index;
   if (index == 0 || index >= request.words.size()) return false;
   const ClusterView& view = parts_.cluster.view();
   return view.is_ok && !view.HasMoves() && view.Owner(KeySlot(request.words[index])) == &view.me();
 }
 
 void ClusterRouter::Check(const Request& request) const {
-  if (request.stage == Progress::Stage::kNew) AdvanceAsking(request.session);
+  if (request.progress.stage == Progress::Stage::kNew) AdvanceAsking(request.session);
   if (request.session.cluster_marks.imports != nullptr) {
-    if (request.command.Is(kNoMandatoryKeys)) throw Refusal{kScriptOfSource};
-    if (request.command.Is(kWrite) && request.command.Spec().keys.count == 0) throw Refusal{kKeylessWriteOfSource};
+    if (request.command->Is(kNoMandatoryKeys)) throw Refusal{kScriptOfSource};
+    if (request.command->Is(kWrite) && request.command->Spec().keys.count == 0) throw Refusal{kKeylessWriteOfSource};
   } else if (IsPlainlyHere(request)) {
     return;
   }

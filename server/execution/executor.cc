@@ -65,47 +65,6 @@ Refusal UnknownCommand(std::span<const Bytes> words, const DialectTraits& traits
 }  // namespace
 }  // namespace refusals
 
-// The series of stations. WalkAll inlines all of them.
-struct Executor::Row {
-  static constexpr std::array<Station, 12> kStations = {
-      &Executor::RequireCommand,      // the command exists, and the request is not HTTP
-      &Executor::KeepLimits,          // enforces limits: tracking table, client memory, key memory
-      &Executor::ApplyFaults,         // TEST FAULT
-      &Executor::PassGates,           // checks every reason to refuse the request
-      &Executor::WaitForPause,        // CLIENT PAUSE
-      &Executor::QueueInTransaction,  // MULTI
-      &Executor::WaitForMove,         // MIGRATE
-      &Executor::Run,                 // its handler, in its own Unit
-      &Executor::PauseLongRequest,    // the client blocks, or the command needs more than one Turn
-      &Executor::FinishReply,         // CLIENT REPLY, deferred pushes to this client
-      &Executor::TellObservers,       // statistics, SLOWLOG, MONITOR …
-      &Executor::ServeWaiting,        // blocked clients that the changes unblock
-  };
-  static constexpr size_t kPause = 4;
-  static_assert(kStations[kPause] == &Executor::WaitForPause);
-  static constexpr size_t kRun = 7;
-  static_assert(kStations[kRun] == &Executor::Run);
-
-  static Outcome WalkAll(Executor& executor, Passage& passage) {
-    return WalkAlong(executor, passage, std::make_index_sequence<kStations.size()>());
-  }
-  // Starts at a later station, for requests that skip the first ones.
-  static Outcome WalkFrom(size_t from, Executor& executor, Passage& passage) {
-    for (size_t at = from; at < kStations.size(); ++at) {
-      if (const auto outcome = (executor.*kStations[at])(passage)) return *outcome;
-    }
-    return Outcome::kDone;
-  }
-
- private:
-  template <size_t... kAt>
-  static Outcome WalkAlong(Executor& executor, Passage& passage, std::index_sequence<kAt...>) {
-    std::optional<Outcome> outcome;
-    const bool ended = (... || (outcome = (executor.*kStations[kAt])(passage)).has_value());
-    return ended ? *outcome : Outcome::kDone;
-  }
-};
-
 void Executor::StartRun() {
   TakeTime(lap_.Begin());
   current_execution_.wall_base_us = parts_.env.clock.WallUs() - current_execution_.last_us;
@@ -134,10 +93,6 @@ inline bool RepeatsRecords(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_marks.imports != nullptr;
 }
 
-inline SlotRouter::Request Executor::RequestOf(const Passage& passage) {
-  return {passage.session, *passage.command, passage.flags, passage.words, passage.progress.stage};
-}
-
 // Other servers use original command names and may have any version. So commands that rename-command removed are still
 // found, but only those that streams may contain, because a node that sends slots is also a client.
 const Command* Executor::FindForRecord(std::span<const Bytes> words) const {
@@ -145,25 +100,55 @@ const Command* Executor::FindForRecord(std::span<const Bytes> words) const {
   return command != nullptr && BelongsIntoStreams(*command) ? command : nullptr;
 }
 
-Executor::Outcome Executor::Execute(Session& session, const Request& request) {
+Executor::Outcome Executor::Execute(Request& request) {
+  Session& session = request.session;
   session.usage.last_command = request.command;
-  Passage passage{session, request.command, request.words, request.blobs, request.key, request.progress};
-  if (passage.command == nullptr && RepeatsRecords(session)) passage.command = FindForRecord(passage.words);
+  if (request.command == nullptr && RepeatsRecords(session)) request.command = FindForRecord(request.words);
   try {
-    if (session.kind == SessionKind::kPrimary) return ExecuteForPrimary(passage);
-    const bool begun = request.progress.stage == Progress::Stage::kBegun;
-    return begun ? Row::WalkFrom(Row::kRun, *this, passage) : Row::WalkAll(*this, passage);
+    if (session.kind == SessionKind::kPrimary) return ExecuteForPrimary(request);
+    return request.progress.stage == Progress::Stage::kBegun ? RunToEnd(request) : ExecuteForClient(request);
   } catch (const Refusal& refusal) {
-    Reject(passage, refusal);
+    Reject(request, refusal);
     return Outcome::kDone;
   }
 }
 
-Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
-  if (passage.command == nullptr) throw UnknownCommand(passage.words);
-  passage.flags = passage.command->flags;
-  parts_.gates.Pass(RequestPath::kPrimary, RequestOf(passage));
-  return Row::WalkFrom(Row::kPause, *this, passage);
+Executor::Outcome Executor::ExecuteForPrimary(Request& request) {
+  if (request.command == nullptr) throw UnknownCommand(request.words);
+  request.flags = request.command->flags;
+  parts_.gates.Pass(RequestPath::kPrimary, request);
+  return ExecuteAccepted(request);
+}
+
+// The compiler inlines the steps here.
+inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
+  if (request.command == nullptr) {
+    if (!HttpGuard::IsHttp(request.words[0])) throw UnknownCommand(request.words);
+    parts_.http_guard.Abort(request.session);
+    return Outcome::kDone;
+  }
+  EnforceLimits(request.session);
+  if (request.session.closing) return Outcome::kDone;  // evicted, or invalidations exceeded its output limit
+  if (parts_.faults) [[unlikely]]
+    if (const auto outcome = ApplyFault(request)) return *outcome;
+  PassGates(request);
+  return ExecuteAccepted(request);
+}
+
+[[gnu::always_inline]] inline Executor::Outcome Executor::ExecuteAccepted(Request& request) {
+  if (IsPaused(request)) return PauseForClients(request);
+  if (IsToQueue(request)) return Queue(request);
+  if (IsOfMigratingKeys(request)) return PauseForMigration(request);
+  return RunToEnd(request);
+}
+
+[[gnu::always_inline]] inline Executor::Outcome Executor::RunToEnd(Request& request) {
+  Run(request);
+  if (request.session.blocked_client != nullptr) return Block(request);
+  if (request.continues_later) return ContinueLater(request);
+  EndRequest(request);
+  if (!parts_.env.phase.HasLateScript()) parts_.blocked_clients.ServeReady();  // else when the script has ended
+  return Outcome::kDone;
 }
 
 // Streams of the primary, imported slots and import sources are believed: their server decides which keys have expired.
@@ -176,129 +161,110 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   return session.import_source ? ExpiryRule::kBelieve : ExpiryRule::kHide;
 }
 
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::RequireCommand(Passage& passage) {
-  if (passage.command != nullptr) return std::nullopt;
-  if (!HttpGuard::IsHttp(passage.words[0])) throw UnknownCommand(passage.words);
-  parts_.http_guard.Abort(passage.session);
-  return Outcome::kDone;
-}
-
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::KeepLimits(Passage& passage) {
+[[gnu::always_inline]] inline void Executor::EnforceLimits(Session& session) {
   if (!parts_.tracking.Empty()) parts_.tracking.KeepWithinLimit();
-  if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(&passage.session);
+  if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(&session);
   if (parts_.env.settings.maxmemory != 0) parts_.eviction.BeforeCommand();
-  if (passage.session.closing) return Outcome::kDone;  // evicted, or invalidations exceeded its output limit
-  return std::nullopt;
 }
 
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::ApplyFaults(Passage& passage) {
-  if (!parts_.faults) [[likely]]
-    return std::nullopt;
-  return ApplyFault(passage);
-}
-
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::PassGates(Passage& passage) {
-  passage.flags = EffectiveFlags(parts_.services, passage.session, *passage.command, passage.words);
-  if (passage.session.cluster_marks.imports == nullptr) [[likely]] {
-    parts_.gates.Pass(RequestOf(passage));
+[[gnu::always_inline]] inline void Executor::PassGates(Request& request) {
+  request.flags = EffectiveFlags(parts_.services, request.session, *request.command, request.words);
+  if (request.session.cluster_marks.imports == nullptr) [[likely]] {
+    parts_.gates.Pass(request);
   } else {
-    parts_.gates.Pass(RequestPath::kImport, RequestOf(passage));
+    parts_.gates.Pass(RequestPath::kImport, request);
   }
-  return std::nullopt;
 }
 
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::WaitForPause(Passage& passage) {
+[[gnu::always_inline]] inline bool Executor::IsPaused(const Request& request) const {
   // While a slow script runs, no pause ends. So a request that may kill the script must not wait for the end. Slots
   // that arrive are not paused by slots that leave.
-  const uint8_t ignored = passage.session.cluster_marks.imports != nullptr ? Pause::kSlotMigration : 0;
-  const bool is_paused = parts_.pause.Affects(passage.flags, ignored) && !parts_.env.phase.HasLateScript();
-  if (!is_paused || passage.session.monitor) return std::nullopt;
+  const uint8_t ignored = request.session.cluster_marks.imports != nullptr ? Pause::kSlotMigration : 0;
+  if (!parts_.pause.Affects(request.flags, ignored) || parts_.env.phase.HasLateScript()) return false;
   // Only TEST can move a stopped clock, and so end a pause.
-  if (passage.command->Spec().protection == Protection::kTestCommands) return std::nullopt;
-  PauseRequest(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
-  parts_.clients.AddPaused(passage.session);
+  return !request.session.monitor && request.command->Spec().protection != Protection::kTestCommands;
+}
+
+Executor::Outcome Executor::PauseForClients(const Request& request) {
+  PauseRequest(request.session, request.words, {.stage = Progress::Stage::kAgain});
+  parts_.clients.AddPaused(request.session);
   return Outcome::kPaused;
 }
 
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::QueueInTransaction(Passage& passage) {
-  Session& session = passage.session;
-  const bool is_queued = session.InTransaction() && passage.command->Spec().transaction == TransactionRole::kQueued;
-  if (!is_queued) return std::nullopt;
+[[gnu::always_inline]] inline bool Executor::IsToQueue(const Request& request) {
+  return request.session.InTransaction() && request.command->Spec().transaction == TransactionRole::kQueued;
+}
+
+Executor::Outcome Executor::Queue(const Request& request) {
+  Session& session = request.session;
   const size_t reply_start = session.out.Size();
-  session.transaction->Queue(*passage.command, passage.words, passage.flags);
+  session.transaction->Queue(*request.command, request.words, request.flags);
   session.out.Append("+QUEUED\r\n");
-  parts_.observers.OnQueued({session, *passage.command, passage.words});
-  if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
-  if (session.fault_state != nullptr) EndFaultyReply(session, reply_start);
+  parts_.observers.OnQueued({session, *request.command, request.words});
+  FinishReply(session, reply_start);
   return Outcome::kDone;
 }
 
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::WaitForMove(Passage& passage) {
-  if (parts_.migrating_keys.Empty()) return std::nullopt;
-  if (!parts_.migrating_keys.MustPause(passage.session, {*passage.command, passage.flags, passage.words}))
-    return std::nullopt;
-  PauseRequest(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
-  parts_.migrating_keys.AddPaused(passage.session);
+[[gnu::always_inline]] inline bool Executor::IsOfMigratingKeys(const Request& request) const {
+  return !parts_.migrating_keys.Empty() &&
+         parts_.migrating_keys.MustPause(request.session, *request.command, request.flags, request.words);
+}
+
+Executor::Outcome Executor::PauseForMigration(const Request& request) {
+  PauseRequest(request.session, request.words, {.stage = Progress::Stage::kAgain});
+  parts_.migrating_keys.AddPaused(request.session);
   return Outcome::kPaused;
 }
 
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::Run(Passage& passage) {
-  passage.started_us = current_execution_.last_us - passage.progress.spent_us;
-  passage.reply_start = passage.session.out.Size();
-  current_execution_.session = &passage.session;
-  current_execution_.words = passage.words;
-  current_execution_.command = passage.command;
+[[gnu::always_inline]] inline void Executor::Run(Request& request) {
+  request.started_us = current_execution_.last_us - request.progress.spent_us;
+  request.reply_start = request.session.out.Size();
+  current_execution_.session = &request.session;
+  current_execution_.words = request.words;
+  current_execution_.command = request.command;
   settled_size_ = 0;
-  RunHandler(passage);
+  RunHandler(request);
   current_execution_.command = nullptr;
-  return std::nullopt;
 }
 
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::PauseLongRequest(Passage& passage) {
-  Session& session = passage.session;
-  if (session.blocked_client != nullptr) {
-    SendDeferredPushes(session);
-    const bool is_new = passage.progress.stage == Progress::Stage::kNew;
-    if (is_new) parts_.observers.OnWait({session, *passage.command, passage.words});
-    return Outcome::kBlocked;
-  }
-  if (!passage.continues_later) return std::nullopt;
-  if (session.fault_state != nullptr) PauseFaultyReply(session, passage.reply_start);
+Executor::Outcome Executor::Block(const Request& request) {
+  SendDeferredPushes(request.session);
+  const bool is_new = request.progress.stage == Progress::Stage::kNew;
+  if (is_new) parts_.observers.OnWait({request.session, *request.command, request.words});
+  return Outcome::kBlocked;
+}
+
+Executor::Outcome Executor::ContinueLater(const Request& request) {
+  Session& session = request.session;
+  if (session.fault_state != nullptr) PauseFaultyReply(session, request.reply_start);
   SendDeferredPushes(session);
   ReadTime();
-  PauseRequest(session, passage.words,
-               {.stage = Progress::Stage::kBegun, .spent_us = current_execution_.last_us - passage.started_us});
+  PauseRequest(session, request.words,
+               {.stage = Progress::Stage::kBegun, .spent_us = current_execution_.last_us - request.started_us});
   return Outcome::kUnfinished;
 }
 
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::FinishReply(Passage& passage) {
-  Session& session = passage.session;
-  const size_t reply_start = std::max(passage.reply_start, settled_size_);
-  if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
-  if (session.fault_state != nullptr) EndFaultyReply(session, passage.reply_start);
+[[gnu::always_inline]] inline void Executor::FinishReply(Session& session, size_t reply_start, size_t settled) {
+  if (!session.replies.IsOn()) ApplyReplyMode(session, std::max(reply_start, settled));
+  if (session.fault_state != nullptr) EndFaultyReply(session, reply_start);
+}
+
+[[gnu::always_inline]] inline void Executor::EndRequest(const Request& request) {
+  Session& session = request.session;
+  FinishReply(session, request.reply_start, settled_size_);
   SendDeferredPushes(session);
   if (session.kind == SessionKind::kReplica) {
-    CloseReplicaThatGotReply(session, passage.command, ErrorOf(passage), passage.reply_start);
+    CloseReplicaThatGotReply(session, request.command, ErrorOf(request), request.reply_start);
   }
-  return std::nullopt;
-}
-
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::TellObservers(Passage& passage) {
   ReadTime();
-  Tell(FinishedCall{.session = passage.session,
-                    .command = *passage.command,
-                    .words = passage.words,
-                    .duration_us = current_execution_.last_us - passage.started_us,
-                    .ending = passage.ending,
-                    .stage = passage.progress.stage,
-                    .error = ErrorOf(passage),
-                    .reply_bytes = BytesSince(passage.session, passage.reply_start)});
-  return std::nullopt;
-}
-
-[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::ServeWaiting(Passage& /*passage*/) {
-  if (!parts_.env.phase.HasLateScript()) parts_.blocked_clients.ServeReady();  // else when the script has ended
-  return Outcome::kDone;
+  Tell(FinishedCall{.session = session,
+                    .command = *request.command,
+                    .words = request.words,
+                    .duration_us = current_execution_.last_us - request.started_us,
+                    .ending = request.ending,
+                    .stage = request.progress.stage,
+                    .error = ErrorOf(request),
+                    .reply_bytes = BytesSince(session, request.reply_start)});
 }
 
 void Executor::PauseRequest(Session& session, std::span<const Bytes> words, Progress progress) {
@@ -331,8 +297,7 @@ void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) {
     reply.Error(text);
     parts_.stats_recorder.CountError(text);
   }
-  if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
-  if (session.fault_state != nullptr) EndFaultyReply(session, reply_start);
+  FinishReply(session, reply_start);
   const std::vector<Bytes> words(blocked.words.begin(), blocked.words.end());
   using Ending = FinishedCall::Ending;
   Tell(FinishedCall{.session = session,
@@ -343,18 +308,18 @@ void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) {
                     .reply_bytes = BytesSince(session, reply_start)});
 }
 
-[[gnu::always_inline]] inline void Executor::RunHandler(Passage& passage) {
+[[gnu::always_inline]] inline void Executor::RunHandler(Request& request) {
   unit_wall_us_ = current_execution_.wall_base_us + current_execution_.last_us;
-  const bool is_record = RepeatsRecords(passage.session);
-  Unit unit(parts_.data, current_execution_.WallMs(), RuleFor(passage.session),
+  const bool is_record = RepeatsRecords(request.session);
+  Unit unit(parts_.data, current_execution_.WallMs(), RuleFor(request.session),
             is_record ? Unit::Origin::kRecord : Unit::Origin::kClient);
-  RunHandlerIn(unit, passage);
+  RunHandlerIn(unit, request);
   // Keys that an iteration found are independent, so each is propagated separately. Redis: in a transaction or a script
   // they form one group.
-  unit.Close(passage.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
-  if (passage.session.blocked_client == nullptr) passage.session.history_offset = parts_.data.history.offset;
+  unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
+  if (request.session.blocked_client == nullptr) request.session.history_offset = parts_.data.history.offset;
   if (unit.Changes() == 0 || !unit.Recorded()) return;
-  passage.session.journaled_bytes = parts_.durability->JournaledBytes();
+  request.session.journaled_bytes = parts_.durability->JournaledBytes();
 }
 
 // A replayed record may have options that clients of this dialect may not use.
@@ -363,9 +328,9 @@ static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Un
   return hidden == nullptr || unit.RepeatsRecord() ? nullptr : hidden;
 }
 
-void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
-  Session& session = passage.session;
-  const Command& command = *passage.command;
+void Executor::RunHandlerIn(Unit& unit, Request& request) {
+  Session& session = request.session;
+  const Command& command = *request.command;
   const uint64_t changes_before = unit.Changes();
   const size_t reply_start = session.out.Size();
   const size_t first_argument = command.parent == nullptr ? 1 : 2;
@@ -373,23 +338,23 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
             .session = session,
             .command = command,
             .unit = unit,
-            .args = Args(passage.words, first_argument, HiddenTokensOf(command, unit)),
-            .db = DbView(unit, session.db, !session.no_touch, passage.key),
+            .args = Args(request.words, first_argument, HiddenTokensOf(command, unit)),
+            .db = DbView(unit, session.db, !session.no_touch, request.key),
             .reply = Reply(session.out, session.resp, session.reply_form),
             .effect = Effect(unit.Recorded()),
             .now_ms = unit.now_ms(),
             .random = parts_.data.random,
-            .blobs = passage.blobs,
-            .is_resumed = passage.progress.stage == Progress::Stage::kBegun};
+            .blobs = request.blobs,
+            .is_resumed = request.progress.stage == Progress::Stage::kBegun};
   try {
     command.card->run(call);
     if (parts_.reply_editor) [[unlikely]]
-      parts_.reply_editor->Edit(command, passage.words, session, reply_start);
-    if (unit.Changes() != changes_before) Record(call, passage);
-    if (session.tracking != nullptr) NoteReads(passage);
-    passage.continues_later = call.continues_later;
+      parts_.reply_editor->Edit(command, request.words, session, reply_start);
+    if (unit.Changes() != changes_before) Record(call, request);
+    if (session.tracking != nullptr) NoteReads(request);
+    request.continues_later = call.continues_later;
     if (call.failed) {
-      passage.ending = FinishedCall::Ending::kFailed;
+      request.ending = FinishedCall::Ending::kFailed;
       last_error_.clear();  // the error is inside the reply
     }
   } catch (const Refusal& refusal) {
@@ -399,25 +364,25 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
     call.reply.Error(refusal.text);
     if (!refusal.is_counted) parts_.stats_recorder.CountError(refusal.text);
     last_error_ = refusal.text;
-    passage.ending = FinishedCall::Ending::kFailed;
+    request.ending = FinishedCall::Ending::kFailed;
   }
 }
 
 // Records the command under its original name, regardless of rename-command.
-void Executor::Record(Call& call, const Passage& passage) {
-  if (!parts_.env.commands.HasRenamed()) return call.unit.Record(call.db.Index(), call.effect, passage.words);
+void Executor::Record(Call& call, const Request& request) {
+  if (!parts_.env.commands.HasRenamed()) return call.unit.Record(call.db.Index(), call.effect, request.words);
   const Command& named = call.command.parent == nullptr ? call.command : *call.command.parent;
-  std::vector<Bytes> words(passage.words.begin(), passage.words.end());
+  std::vector<Bytes> words(request.words.begin(), request.words.end());
   if (parts_.env.commands.Renamed(named.full_name) == &named) words[0] = named.full_name;
   call.unit.Record(call.db.Index(), call.effect, words);
 }
 
-void Executor::NoteReads(const Passage& passage) {
-  Session& session = passage.session;
-  const Command& command = *passage.command;
+void Executor::NoteReads(const Request& request) {
+  Session& session = request.session;
+  const Command& command = *request.command;
   // A script's reads were already noted command by command.
   const bool is_script = command.Is(kNoMandatoryKeys);
-  if (command.Is(kReadOnly) && !is_script) parts_.tracking.Remember(session, command, passage.words);
+  if (command.Is(kReadOnly) && !is_script) parts_.tracking.Remember(session, command, request.words);
   // CLIENT CACHING applies to one command or one transaction. Redis: CLIENT commands do not end it.
   const Command& named = command.parent == nullptr ? command : *command.parent;
   const bool keeps = session.InTransaction() || named.Spec().keeps_caching_choice;
@@ -429,21 +394,20 @@ void Executor::Tell(const RefusedCall& call) {
   parts_.observers.OnRefusal(call);
 }
 
-void Executor::Reject(const Passage& passage, const Refusal& refusal) {
-  Session& session = passage.session;
+void Executor::Reject(const Request& request, const Refusal& refusal) {
+  Session& session = request.session;
   // Redis: a refused EXEC ends its transaction and reports the reason. A redirected EXEC reports only the redirection.
-  const bool ends = passage.command != nullptr && passage.command->Spec().transaction == TransactionRole::kExecutes;
+  const bool ends = request.command != nullptr && request.command->Spec().transaction == TransactionRole::kExecutes;
   const Refusal told = ends && !refusal.is_redirect ? refusals::ExecAborted(refusal.text) : refusal;
   if (ends) EndTransaction(parts_.watched_keys, session);
   if (session.transaction != nullptr) session.transaction->Break();
   const size_t reply_start = session.out.Size();
   Reply(session.out, session.resp).Error(told.text);
-  if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
-  if (session.fault_state != nullptr) EndFaultyReply(session, reply_start);
+  FinishReply(session, reply_start);
   if (session.kind == SessionKind::kReplica) {
-    CloseReplicaThatGotReply(session, passage.command, told.text, reply_start);
+    CloseReplicaThatGotReply(session, request.command, told.text, reply_start);
   }
-  Tell(RefusedCall{session, passage.command, passage.words, told.text});
+  Tell(RefusedCall{session, request.command, request.words, told.text});
 }
 
 void Executor::CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error, size_t reply_start) {

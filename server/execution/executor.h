@@ -1,5 +1,5 @@
-// Executor: runs a request, from its arguments to the written reply. The request passes a series of stations: short
-// functions with one purpose each, listed at the top of executor.cc. No code here depends on a command's name; special
+// Executor: runs a request, from its arguments to the written reply. ExecuteForClient, ExecuteAccepted and RunToEnd are
+// the way of a request, from top to bottom. No code here depends on a command's name; special
 // properties of a command are in its card (CommandSpec).
 //
 // A command inside a transaction is queued, and later runs through ExecuteWithin, as do the commands of a script.
@@ -26,6 +26,7 @@
 #include "server/execution/call_observer.h"
 #include "server/execution/gate_rules.h"
 #include "server/execution/reply_editor.h"
+#include "server/execution/request.h"
 #include "server/execution/request_faults.h"
 #include "server/execution/slot_router.h"
 #include "server/execution/stats_recorder.h"
@@ -86,18 +87,12 @@ class Executor final : public RequestRunner {
   void StartRun() override;
   // Returns the command or subcommand that the arguments name, or null.
   const Command* Resolve(std::span<const Bytes> words) const;
-  struct Request {
-    const Command* command;  // Resolve(words)
-    std::span<const Bytes> words;
-    std::span<const BlobRef> blobs = {};  // own the large arguments
-    HashedText key = {};                  // the first key, if its hash is known
-    Progress progress = {};
-  };
   // Runs a request and writes its reply to session.out.
-  Outcome Execute(Session& session, const Request& request);
+  Outcome Execute(Request& request);
   Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words,
                    Progress::Stage stage) override {
-    return Execute(session, {.command = &command, .words = words, .progress = {.stage = stage}});
+    Request request{.session = session, .command = &command, .words = words, .progress = {.stage = stage}};
+    return Execute(request);
   }
 
   // Runs one command of a transaction or a script, in the Unit of the enclosing command. Appends its reply; a refusal
@@ -145,68 +140,60 @@ class Executor final : public RequestRunner {
   void LetTimePass();
 
  private:
-  // A request on its way through the stations.
-  struct Passage {
-    Session& session;
-    const Command* command;  // null if there is no such command; the first station refuses it
-    std::span<const Bytes> words;
-    std::span<const BlobRef> blobs = {};
-    HashedText key = {};
-    Progress progress = {};
-    uint32_t flags = 0;      // EffectiveFlags; set before the gates
-    int64_t started_us = 0;  // this and the next two fields are set by Run
-    size_t reply_start = 0;
-    FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;
-    bool continues_later = false;  // the handler has more to do: Call::ContinueInNextTurn
-  };
-  // Returns the outcome if the request ends here; nullopt if it continues with the next station. May throw a Refusal.
-  using Station = std::optional<Outcome> (Executor::*)(Passage& passage);
-  struct Row;  // the series of all stations
+  Outcome ExecuteForClient(Request& request);
+  // Runs a request of the primary's stream: it passes only the gates of kPrimary, and CLIENT PAUSE pauses it.
+  Outcome ExecuteForPrimary(Request& request);
+  // Runs a request that has passed the gates.
+  Outcome ExecuteAccepted(Request& request);
+  Outcome RunToEnd(Request& request);
 
-  std::optional<Outcome> RequireCommand(Passage& passage);
-  std::optional<Outcome> KeepLimits(Passage& passage);
-  std::optional<Outcome> ApplyFaults(Passage& passage);
-  std::optional<Outcome> PassGates(Passage& passage);
-  std::optional<Outcome> WaitForPause(Passage& passage);
-  std::optional<Outcome> QueueInTransaction(Passage& passage);
-  std::optional<Outcome> WaitForMove(Passage& passage);
-  std::optional<Outcome> Run(Passage& passage);
-  std::optional<Outcome> PauseLongRequest(Passage& passage);
-  std::optional<Outcome> FinishReply(Passage& passage);
-  std::optional<Outcome> TellObservers(Passage& passage);
-  std::optional<Outcome> ServeWaiting(Passage& passage);
+  // Enforces the limits of the tracking table, of the clients' memory and of all memory.
+  void EnforceLimits(Session& session);
+  void PassGates(Request& request);
+  // Return whether the request must wait: for the end of CLIENT PAUSE, for EXEC, or for a MIGRATE of its keys.
+  bool IsPaused(const Request& request) const;
+  static bool IsToQueue(const Request& request);
+  bool IsOfMigratingKeys(const Request& request) const;
+  Outcome PauseForClients(const Request& request);
+  Outcome Queue(const Request& request);
+  Outcome PauseForMigration(const Request& request);
+  void Run(Request& request);
+  // Return the outcome of a request whose client is blocked, or that needs more than one Turn.
+  Outcome Block(const Request& request);
+  Outcome ContinueLater(const Request& request);
+  void EndRequest(const Request& request);
 
   // Reads the time at the end of one command, which is the start of the next.
   void ReadTime();
   void TakeTime(int64_t pace_us);
   // Applies the fault that matches the request, if any. Returns the outcome if the request must not run now.
-  std::optional<Outcome> ApplyFault(Passage& passage);
+  std::optional<Outcome> ApplyFault(const Request& request);
   // Writes these bytes as the reply instead of running the request.
-  void AnswerInstead(const Passage& passage, Bytes reply);
+  void AnswerInstead(const Request& request, Bytes reply);
+  // Ends a reply: removes it if the client wants none (CLIENT REPLY), and applies a fault to it. The output before
+  // `settled` is sent in any case.
+  void FinishReply(Session& session, size_t reply_start, size_t settled = 0);
   // Report that the request has written its reply, or part of it. Requires: session.fault_state exists.
   void EndFaultyReply(Session& session, size_t reply_start);
   void PauseFaultyReply(Session& session, size_t reply_start);
   // Stores the request for a later Turn.
   void PauseRequest(Session& session, std::span<const Bytes> words, Progress progress);
-  void Reject(const Passage& passage, const Refusal& refusal);
+  void Reject(const Request& request, const Refusal& refusal);
   // Returns the command of a replicated or imported request by its original name, or null.
   const Command* FindForRecord(std::span<const Bytes> words) const;
   Refusal UnknownCommand(std::span<const Bytes> words) const;
-  void RunHandler(Passage& passage);
+  void RunHandler(Request& request);
   // Returns the error for a client whose wait ended because this server has become a replica.
   std::string UnblockByRole(Session& session) const;
-  static SlotRouter::Request RequestOf(const Passage& passage);
-  // Runs a request of the primary's stream: it passes only the gates of kPrimary, and CLIENT PAUSE pauses it.
-  Outcome ExecuteForPrimary(Passage& passage);
   ExpiryRule RuleFor(const Session& session) const;
-  void RunHandlerIn(Unit& unit, Passage& passage);
-  void Record(Call& call, const Passage& passage);
+  void RunHandlerIn(Unit& unit, Request& request);
+  void Record(Call& call, const Request& request);
   // Remembers the keys that the session has read, for client-side caching.
-  void NoteReads(const Passage& passage);
+  void NoteReads(const Request& request);
   void SendDeferredPushes(Session& session);
   // Returns the handler's error, if it refused the command.
-  Bytes ErrorOf(const Passage& passage) const {
-    return passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
+  Bytes ErrorOf(const Request& request) const {
+    return request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   }
   // Returns the bytes that the reply has added to the output, except those already sent.
   static size_t BytesSince(const Session& session, size_t reply_start) {

@@ -38,16 +38,16 @@ ReplyFault ReplyFaultOf(const RequestFault& fault) {
 
 }  // namespace
 
-std::optional<Executor::Outcome> Executor::ApplyFault(Passage& passage) {
-  Session& session = passage.session;
-  const Command& command = *passage.command;
-  const bool is_new = passage.progress.stage == Progress::Stage::kNew && !passage.progress.has_met_faults;
-  if (!is_new || !command.FitsArity(passage.words.size())) return std::nullopt;
+std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
+  Session& session = request.session;
+  const Command& command = *request.command;
+  const bool is_new = request.progress.stage == Progress::Stage::kNew && !request.progress.has_met_faults;
+  if (!is_new || !command.FitsArity(request.words.size())) return std::nullopt;
   const bool is_queued = session.InTransaction() && command.Spec().transaction == TransactionRole::kQueued;
   const RequestFault* const fault = parts_.faults.Meet({.client = session,
                                                         .db = session.db,
                                                         .command = command,
-                                                        .words = passage.words,
+                                                        .words = request.words,
                                                         .place = is_queued ? Place::kQueued : Place::kSent,
                                                         .is_in_transaction = is_queued});
   if (fault == nullptr) return std::nullopt;
@@ -55,12 +55,12 @@ std::optional<Executor::Outcome> Executor::ApplyFault(Passage& passage) {
     case Kind::kError:
       throw Refusal{.text = fault->text, .is_redirect = true};  // so EXEC does not change the text either
     case Kind::kReply:
-      AnswerInstead(passage, fault->text);
+      AnswerInstead(request, fault->text);
       return Outcome::kDone;
     case Kind::kDelay:
       // While a slow script runs, no delay ends. So a request that may kill the script must not be delayed.
       if (parts_.env.phase.HasLateScript()) break;
-      PauseRequest(session, passage.words, {.has_met_faults = true});
+      PauseRequest(session, request.words, {.has_met_faults = true});
       parts_.client_faults.DelayRequest(session, fault->amount, fault->owner);
       return Outcome::kPaused;
     case Kind::kClose:
@@ -77,9 +77,9 @@ std::optional<Executor::Outcome> Executor::ApplyFault(Passage& passage) {
 }
 
 // Like a refused EXEC, an EXEC that does not run still ends its transaction.
-void Executor::AnswerInstead(const Passage& passage, Bytes reply) {
-  Session& session = passage.session;
-  if (passage.command->Spec().transaction == TransactionRole::kExecutes) EndTransaction(parts_.watched_keys, session);
+void Executor::AnswerInstead(const Request& request, Bytes reply) {
+  Session& session = request.session;
+  if (request.command->Spec().transaction == TransactionRole::kExecutes) EndTransaction(parts_.watched_keys, session);
   const size_t reply_start = session.out.Size();
   session.out.Append(reply);
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);

@@ -12,24 +12,24 @@
 namespace respite {
 
 void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
-  Passage passage{session, &command, words};
+  Request request{.session = session, .command = &command, .words = words};
   const Command* const outer_command = std::exchange(current_execution_.command, &command);
   const auto outer_words = std::exchange(current_execution_.words, words);
   // The time that the script itself ran between two commands counts for neither.
   if (session.IsScript()) ReadTime();
-  passage.started_us = current_execution_.last_us;
-  passage.reply_start = session.out.Size();
+  request.started_us = current_execution_.last_us;
+  request.reply_start = session.out.Size();
   ++current_execution_.depth;
   if (!parts_.migrating_keys.Empty()) parts_.migrating_keys.NoteUse(session.db, command, words);
-  RunHandlerIn(unit, passage);
-  if (!session.IsScript()) SettleReply(session, passage.reply_start);
+  RunHandlerIn(unit, request);
+  if (!session.IsScript()) SettleReply(session, request.reply_start);
   current_execution_.command = outer_command;
   current_execution_.words = outer_words;
   ReadTime();
-  const int64_t duration_us = current_execution_.last_us - passage.started_us;
-  const Bytes error = passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
-  const size_t reply_bytes = session.IsScript() ? 0 : BytesSince(session, passage.reply_start);
-  Tell(FinishedCall{session, command, words, duration_us, passage.ending, Progress::Stage::kNew, error,
+  const int64_t duration_us = current_execution_.last_us - request.started_us;
+  const Bytes error = request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
+  const size_t reply_bytes = session.IsScript() ? 0 : BytesSince(session, request.reply_start);
+  Tell(FinishedCall{session, command, words, duration_us, request.ending, Progress::Stage::kNew, error,
                     current_execution_.depth, reply_bytes});
   --current_execution_.depth;
 }
@@ -42,7 +42,7 @@ void Executor::SettleReply(Session& session, size_t reply_start) {
 Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, const Command& command,
                               std::span<const Bytes> words) {
   try {
-    parts_.gates.Pass(path, {session, command, command.flags, words});
+    parts_.gates.Pass(path, {session, &command, words, command.flags});
   } catch (const Refusal& refusal) {
     return Failure(std::string(refusal.text));
   }
@@ -51,9 +51,9 @@ Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, co
   current_execution_.session = &session;
   current_execution_.words = words;
   current_execution_.depth = 1;
-  Passage passage{session, &command, words};
-  RunHandlerIn(unit, passage);
-  const bool succeeded = passage.ending == FinishedCall::Ending::kSucceeded;
+  Request request{.session = session, .command = &command, .words = words};
+  RunHandlerIn(unit, request);
+  const bool succeeded = request.ending == FinishedCall::Ending::kSucceeded;
   std::string error = succeeded ? "" : session.out.Text(1);
   session.out.Rewind();
   RestoreExecution(saved);

@@ -66,10 +66,10 @@ Refusal SnapshotFailed(const DialectTraits& traits) {
 namespace {
 
 // Returns whether the command, or for EXEC every queued command, has a flag that lets it pass.
-bool AllHave(const Gates::Request& request, CommandFlag flag) {
+bool AllHave(const Request& request, CommandFlag flag) {
   if ((request.flags & flag) == 0) return false;
   bool all = true;
-  if (request.command.Spec().transaction == TransactionRole::kExecutes && request.session.InTransaction()) {
+  if (request.command->Spec().transaction == TransactionRole::kExecutes && request.session.InTransaction()) {
     request.session.transaction->ForEach([&](const Command& queued, auto) { all = all && queued.Is(flag); });
   }
   return all;
@@ -108,20 +108,20 @@ bool BelongsIntoStreams(const Command& command) {
 }
 
 [[gnu::always_inline]] inline void Gates::Content(const Request& request) const {
-  if (!BelongsIntoStreams(request.command)) throw Refusal{refusals::kNotOfStreams};
+  if (!BelongsIntoStreams(*request.command)) throw Refusal{refusals::kNotOfStreams};
 }
 
 [[gnu::always_inline]] inline void Gates::Arity(const Request& request) const {
-  if (!request.command.FitsArity(request.words.size())) throw refusals::WrongArity(request.command, request.words);
+  if (!request.command->FitsArity(request.words.size())) throw refusals::WrongArity(*request.command, request.words);
 }
 
 [[gnu::always_inline]] inline void Gates::ArityOfRecord(const Request& request) const {
-  if (!request.command.FitsAnyArity(request.words.size())) throw refusals::WrongArity(request.command, request.words);
+  if (!request.command->FitsAnyArity(request.words.size())) throw refusals::WrongArity(*request.command, request.words);
 }
 
 [[gnu::always_inline]] inline void Gates::ProtectedCommand(const Request& request) const {
-  if (!request.command.Is(kProtected)) return;
-  const auto guard = GuardOf(request.command.Spec().protection);
+  if (!request.command->Is(kProtected)) return;
+  const auto guard = GuardOf(request.command->Spec().protection);
   const Permission permission = parts_.env.settings.*guard.permission;
   const bool is_local = request.session.addresses.IsLocal();
   if (permission == Permission::kAlways || (permission == Permission::kLocalConnections && is_local)) return;
@@ -129,17 +129,17 @@ bool BelongsIntoStreams(const Command& command) {
 }
 
 [[gnu::always_inline]] inline void Gates::Authentication(const Request& request) const {
-  if (request.session.authenticated || request.command.Is(kNoAuth)) return;
+  if (request.session.authenticated || request.command->Is(kNoAuth)) return;
   if (parts_.users.LoginRequired()) throw Refusal{refusals::kNoAuth};  // else the password has been removed
 }
 
 [[gnu::always_inline]] inline void Gates::Transactions(const Request& request) const {
-  if (request.command.Is(kNoMulti) && request.session.InTransaction()) throw Refusal{refusals::kNotInTransaction};
+  if (request.command->Is(kNoMulti) && request.session.InTransaction()) throw Refusal{refusals::kNotInTransaction};
 }
 
 [[gnu::always_inline]] inline void Gates::UserPermissions(const Request& request) const {
   if (request.session.user->IsUnlimited()) return;
-  AclRequest wanted(request.command, request.words);
+  AclRequest wanted(*request.command, request.words);
   const auto place = request.session.InTransaction() ? AclLogEntry::Context::kMulti : AclLogEntry::Context::kTopLevel;
   const AclVerdict verdict = parts_.permissions.Check(request.session, wanted, place);
   if (verdict.IsAllowed()) return;
@@ -162,7 +162,7 @@ bool BelongsIntoStreams(const Command& command) {
 // Queued commands also use memory. Redis: of the commands that are not queued only EXEC, DISCARD, QUIT and RESET pass.
 [[gnu::always_inline]] inline void Gates::Memory(const Request& request) const {
   if (parts_.env.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
-  const TransactionRole role = request.command.Spec().transaction;
+  const TransactionRole role = request.command->Spec().transaction;
   const bool leaves = role == TransactionRole::kLeaves || role == TransactionRole::kExecutes;
   const bool queued = request.session.InTransaction() && !leaves;
   if ((request.flags & kDenyOom) != 0 || queued) throw Refusal{refusals::kOutOfMemory};
@@ -170,14 +170,14 @@ bool BelongsIntoStreams(const Command& command) {
 
 // Refuses writes after a failed snapshot (stop-writes-on-bgsave-error) or a failed append. Redis: also refuses PING.
 [[gnu::always_inline]] inline void Gates::DiskError(const Request& request) const {
-  if ((request.flags & kWrite) == 0 && !request.command.Spec().reports_disk_trouble) return;
+  if ((request.flags & kWrite) == 0 && !request.command->Spec().reports_disk_trouble) return;
   if (auto trouble = DiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
 }
 
 // Under RESP2 replies and messages look alike, so a client that waits for messages gets no other replies.
 [[gnu::always_inline]] inline void Gates::SubscribedMode(const Request& request) const {
   if (!InSubscribedMode(request.session)) return;
-  const Command& command = request.command;
+  const Command& command = *request.command;
   if (command.Is(kPubSub) && command.Is(kNoScript)) return;  // SUBSCRIBE and similar commands
   if (command.Spec().runs_when_subscribed) return;
   const DialectTraits& traits = Traits();
@@ -202,14 +202,14 @@ bool BelongsIntoStreams(const Command& command) {
                                                        : parts_.env.phase.load() == ServerPhase::Load::kAsync &&
                                                              (request.flags & kNoAsyncLoading) != 0;
   if (!is_refused) return;
-  if (parts_.env.phase.HasLateScript() && request.command.Is(kAllowBusy))
+  if (parts_.env.phase.HasLateScript() && request.command->Is(kAllowBusy))
     return;  // it may kill a slow script of the file
   throw refusals::IsLoading(Named());
 }
 
 // While a slow script runs, other clients may only end it.
 [[gnu::always_inline]] inline void Gates::BusyScript(const Request& request) const {
-  if (!parts_.env.phase.HasLateScript() || request.command.Is(kAllowBusy)) return;
+  if (!parts_.env.phase.HasLateScript() || request.command->Is(kAllowBusy)) return;
   throw refusals::Busy(parts_.env.phase.late_script(), Named());
 }
 

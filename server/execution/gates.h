@@ -65,7 +65,6 @@ class Gates {
   };
   explicit Gates(const Parts& parts) : parts_(parts) {}
 
-  using Request = SlotRouter::Request;
   // Throws the refusal of the first gate that refuses a client's request. Cost: a few comparisons if none does.
   void Pass(const Request& request) const;
   // Checks the gates that gate_rules.h lists for `path`.

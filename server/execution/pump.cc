@@ -79,7 +79,8 @@ Pump::Outcome Pump::RunPaused(Session& session) {
   const std::unique_ptr<PausedRequest> held = std::move(session.paused_request);
   const std::vector<Bytes> words(held->words.begin(), held->words.end());
   const Command* command = parts_.executor.Resolve(words);
-  return After(parts_.executor.Execute(session, {.command = command, .words = words, .progress = held->progress}));
+  Request request{.session = session, .command = command, .words = words, .progress = held->progress};
+  return After(parts_.executor.Execute(request));
 }
 
 Pump::Outcome Pump::After(RequestRunner::Outcome outcome) {
@@ -139,8 +140,12 @@ Pump::Outcome Pump::RunGroup(Session& session) {
   const auto& resolved = prefetcher_.Resolve(batch_, session.db);
   for (size_t i = 0; i < batch_.requests.size(); ++i) {
     auto words = batch_.Words(batch_.requests[i]);
-    const Outcome outcome =
-        After(parts_.executor.Execute(session, {resolved[i].command, words, batch_.blobs, resolved[i].key}));
+    Request request{.session = session,
+                    .command = resolved[i].command,
+                    .words = words,
+                    .blobs = batch_.blobs,
+                    .key = resolved[i].key};
+    const Outcome outcome = After(parts_.executor.Execute(request));
     if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = parts_.current_execution.pace_us;
     if (session.kind == SessionKind::kPrimary) NoteApplied(session, i + 1);
     if (outcome != Outcome::kIdle) {

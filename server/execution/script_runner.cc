@@ -189,7 +189,7 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> w
   if (command == nullptr || (command->IsContainer() && words.size() < 2)) throw refusals::UnknownInScript(traits);
   if (!command->FitsArity(words.size())) throw refusals::WrongArityInScript(traits);
   CheckMayBeCalled(*command);
-  parts_.gates.Pass(current_->path, {current_->call->session, *command, command->flags, words});
+  parts_.gates.Pass(current_->path, {current_->call->session, command, words, command->flags});
   if (Applies(Gate::kPermissions)) CheckAcl(*command, words);
   if (Applies(Gate::kStale) && !command->Is(kStale) && parts_.gates.IsStale()) throw Refusal{refusals::kStaleInScript};
   if (command->Is(kWrite) || command->Is(kMayReplicate)) CheckWrite(*command);
@@ -211,7 +211,7 @@ void ScriptRunner::CheckMayBeCalled(const Command& command) const {
 // All keys of a script must be in one slot, unless the script allows cross-slot keys or declares no flags.
 void ScriptRunner::CheckNode(const Command& command, std::span<const Bytes> words) {
   Session& caller = current_->call->session;
-  const std::optional<int> slot = parts_.router->CheckInScript({caller, command, command.flags, words});
+  const std::optional<int> slot = parts_.router->CheckInScript({caller, &command, words, command.flags});
   const bool may_cross = (current_->request->flags & (kScriptAllowCrossSlotKeys | kScriptUndeclared)) != 0;
   if (!slot || may_cross) return;
   if (current_->slot && *current_->slot != *slot) throw Refusal{refusals::kCrossSlotInScript};

@@ -6,20 +6,12 @@
 #include <span>
 
 #include "base/bytes.h"
-#include "server/clients/paused_request.h"
-#include "server/clients/session.h"
+#include "server/execution/request.h"
 
 namespace respite {
 
 class SlotRouter {
  public:
-  struct Request {
-    Session& session;
-    const Command& command;
-    uint32_t flags;  // EffectiveFlags
-    std::span<const Bytes> words;
-    Progress::Stage stage = Progress::Stage::kNew;
-  };
   virtual ~SlotRouter() = default;
 
   // Throws the redirection to another node, or the error if no node serves the request.

@@ -44,7 +44,7 @@ std::optional<std::string> RunWithin(Call& call, Session& session, const std::ve
   if (role == TransactionRole::kBegins || role == TransactionRole::kExecutes) return std::nullopt;
   if (!BelongsIntoStreams(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
   try {
-    call.services.execution.gates.Pass(RequestPath::kFixture, {session, *command, command->flags, words});
+    call.services.execution.gates.Pass(RequestPath::kFixture, {session, command, words, command->flags});
   } catch (const Refusal& refusal) {
     return refusal.text;
   }

@@ -1,0 +1,33 @@
+// Request: one request, from its arguments to the end of its reply. Pump makes it; the Executor fills the second half.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/blob.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "server/catalogue/command_table.h"
+#include "server/clients/paused_request.h"
+#include "server/clients/session.h"
+#include "server/execution/call_observer.h"
+
+namespace respite {
+
+struct Request {
+  Session& session;
+  const Command* command;  // null if there is no such command
+  std::span<const Bytes> words;
+  uint32_t flags = 0;                   // EffectiveFlags, known before the gates
+  Progress progress = {};               // of a request that was paused before
+  std::span<const BlobRef> blobs = {};  // own the large arguments
+  HashedText key = {};                  // the first key, if its hash is known
+
+  // Its execution.
+  int64_t started_us = 0;
+  size_t reply_start = 0;  // in session.out
+  FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;
+  bool continues_later = false;  // the handler has more to do: Call::ContinueInNextTurn
+};
+
+}  // namespace respite
