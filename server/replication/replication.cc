@@ -81,6 +81,8 @@ Replication::Replication(const Services& services)
   services.storage.snapshots.OnEnd([this](Snapshots::Outcome outcome) { full_sync_.SnapshotEnded(outcome); });
 }
 
+const Role& Replication::role() const { return services_.clients.role; }
+
 void Replication::SetRole(const Role& role) {
   services_.clients.role = role;
   services_.env.log.SetRole(role.is_replica ? 'S' : 'M');

@@ -75,7 +75,7 @@ class Replication final : public RoleChanger {
   const ReplicationStream& stream() const { return stream_; }
   PrimaryLink& primary_link() { return primary_link_; }
   const PrimaryLink& primary_link() const { return primary_link_; }
-  const Role& role() const { return services_.clients.role; }
+  const Role& role() const;
   // Sets a handler that is called whenever this server may have become a replica or a primary.
   void OnRole(std::function<void()> handler) { on_role_ = std::move(handler); }
 

@@ -43,14 +43,14 @@ void AofWriter::Open(std::unique_ptr<File> file, uint64_t bytes) {
   guarantee_.Begin();
   selected_db_ = -1;
   timestamp_s_ = 0;
-  synced_at_ms_ = parts_.env.pace.NowMs();
+  synced_at_ms_ = parts_.pace.NowMs();
 }
 
 void AofWriter::Close() {
   if (!IsOpen()) return;
   Flush(Urgency::kNow, Child::kNone);
   if (const IoError error = SyncNow(); error != kNoError) {
-    parts_.env.log.Warning("Fail to fsync the AOF file: " + IoErrorText(error));
+    parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(error));
   }
   AwaitSync();
   file_.reset();
@@ -61,7 +61,7 @@ void AofWriter::Close() {
 IoError AofWriter::Crash(AppendFsync policy) {
   Flush(Urgency::kNow, Child::kNone);
   AwaitSync();
-  const IoError error = file_->Truncate(guarantee_.Kept(policy, parts_.env.clock.MonotonicMs(), bytes_));
+  const IoError error = file_->Truncate(guarantee_.Kept(policy, parts_.clock.MonotonicMs(), bytes_));
   file_.reset();
   buffer_ = {};
   return error;
@@ -77,7 +77,7 @@ void AofWriter::Append(const UnitEffects& effects) {
     }
     void Select(const std::string& text) { Piece(text); }
     void Begin() {
-      if (!std::exchange(has_begun, true) && writer.parts_.env.settings.aof_timestamp_enabled) writer.AppendTimestamp();
+      if (!std::exchange(has_begun, true) && writer.parts_.settings.aof_timestamp_enabled) writer.AppendTimestamp();
     }
   } take{*this};
   const size_t size_before = buffer_.size();
@@ -86,7 +86,7 @@ void AofWriter::Append(const UnitEffects& effects) {
 }
 
 void AofWriter::AppendTimestamp() {
-  const int64_t now_s = parts_.env.clock.WallMs() / 1000;
+  const int64_t now_s = parts_.clock.WallMs() / 1000;
   if (now_s <= timestamp_s_) return;
   timestamp_s_ = now_s;
   buffer_ += "#TS:" + std::to_string(now_s) + "\r\n";
@@ -96,7 +96,7 @@ void AofWriter::Flush(Urgency urgency, Child child) {
   if (!IsOpen() || must_stop_) return;
   if (buffer_.empty() && !WantsSync()) return;
   Collect();
-  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t now_ms = parts_.pace.NowMs();
   if (!buffer_.empty()) {
     if (urgency == Urgency::kRelaxed && Postpone(now_ms)) return;
     Write(child);
@@ -105,7 +105,7 @@ void AofWriter::Flush(Urgency urgency, Child child) {
 }
 
 bool AofWriter::Postpone(int64_t now_ms) {
-  const bool would_wait = parts_.env.settings.appendfsync == AppendFsync::kEverySecond && sync_.Pending();
+  const bool would_wait = parts_.settings.appendfsync == AppendFsync::kEverySecond && sync_.Pending();
   if (!would_wait) {
     postponed_since_ms_ = -1;
     return false;
@@ -114,7 +114,7 @@ bool AofWriter::Postpone(int64_t now_ms) {
   if (now_ms - postponed_since_ms_ < kPutOffMostMs) return true;
   postponed_since_ms_ = -1;
   ++delayed_writes_;
-  parts_.env.log.Notice(
+  parts_.log.Notice(
       "Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer without waiting for fsync to "
       "complete, this may slow down Redis.");
   return false;
@@ -122,7 +122,7 @@ bool AofWriter::Postpone(int64_t now_ms) {
 
 void AofWriter::Write(Child child) {
   const bool was_syncing = sync_.Pending();
-  const int64_t started_us = parts_.env.pace.NowUs();
+  const int64_t started_us = parts_.pace.NowUs();
   const IoProgress progress = file_->Write(buffer_);
   const char* event = was_syncing             ? "aof-write-pending-fsync"
                       : child == Child::kRuns ? "aof-write-active-child"
@@ -132,10 +132,9 @@ void AofWriter::Write(Child child) {
   if (progress.error != kNoError) return HandleFailure(progress);
   if (write_error_ != kNoError) {
     write_error_ = kNoError;
-    parts_.env.log.Warning("AOF write error looks solved. The server can write again.");
+    parts_.log.Warning("AOF write error looks solved. The server can write again.");
   }
-  if (parts_.env.settings.test_commands != Permission::kNever)
-    guarantee_.NoteWrite(parts_.env.clock.MonotonicMs(), bytes_);
+  if (parts_.settings.test_commands != Permission::kNever) guarantee_.NoteWrite(parts_.clock.MonotonicMs(), bytes_);
   bytes_ += buffer_.size();
   written_ += buffer_.size();
   buffer_.clear();
@@ -143,19 +142,19 @@ void AofWriter::Write(Child child) {
 }
 
 void AofWriter::HandleFailure(const IoProgress& progress) {
-  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t now_ms = parts_.pace.NowMs();
   const bool is_logged = now_ms - error_logged_ms_ >= kLogErrorEveryMs;
   if (is_logged) {
     error_logged_ms_ = now_ms;
-    parts_.env.log.Warning("Error writing to the AOF file: " + IoErrorText(progress.error) + " (nwritten=" +
-                           std::to_string(progress.bytes) + ", expected=" + std::to_string(buffer_.size()) + ")");
+    parts_.log.Warning("Error writing to the AOF file: " + IoErrorText(progress.error) + " (nwritten=" +
+                       std::to_string(progress.bytes) + ", expected=" + std::to_string(buffer_.size()) + ")");
   }
   write_error_ = progress.error;
   if (progress.bytes != 0) {
     const IoError error = file_->Truncate(bytes_);
     if (error != kNoError) {
       if (is_logged) {
-        parts_.env.log.Warning(
+        parts_.log.Warning(
             "Could not remove short write from the append-only file.  Redis may refuse to load the AOF the next time "
             "it starts.  ftruncate: " +
             IoErrorText(error));
@@ -166,16 +165,16 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
       buffer_.erase(0, progress.bytes);
     }
   }
-  if (parts_.env.settings.appendfsync != AppendFsync::kAlways) return;
+  if (parts_.settings.appendfsync != AppendFsync::kAlways) return;
   StopServing("Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...");
 }
 
 void AofWriter::Sync(Child child, int64_t now_ms) {
   if (!WantsSync()) return;
-  if (child == Child::kRuns && parts_.env.settings.no_appendfsync_on_rewrite) return;
-  switch (parts_.env.settings.appendfsync) {
+  if (child == Child::kRuns && parts_.settings.no_appendfsync_on_rewrite) return;
+  switch (parts_.settings.appendfsync) {
     case AppendFsync::kAlways: {
-      const int64_t started_us = parts_.env.pace.NowUs();
+      const int64_t started_us = parts_.pace.NowUs();
       const IoError error = SyncNow();
       NoteLatency("aof-fsync-always", started_us);
       if (error == kNoError) return;
@@ -197,7 +196,7 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 IoError AofWriter::SyncNow() {
   // Earlier files must be on the disk before this one, and the system reports a failed sync only once.
   if (!closings_.empty() || sync_.Pending()) AwaitSync();
-  synced_at_ms_ = parts_.env.pace.NowMs();
+  synced_at_ms_ = parts_.pace.NowMs();
   const IoError error = file_->Sync();
   if (error == kNoError) {
     synced_ = written_;
@@ -208,7 +207,7 @@ IoError AofWriter::SyncNow() {
 
 void AofWriter::StopServing(const std::string& reason) {
   must_stop_ = true;
-  parts_.env.log.Warning(reason);
+  parts_.log.Warning(reason);
 }
 
 uint64_t AofWriter::Synced() {
@@ -220,7 +219,7 @@ void AofWriter::Collect() {
   std::erase_if(closings_, [&](const auto& closing) {
     if (closing->Pending()) return false;
     if (closing->error != kNoError) {
-      parts_.env.log.Warning("Fail to fsync the AOF file: " + IoErrorText(closing->error));
+      parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(closing->error));
       sync_.error = closing->error;  // until the next sync succeeds
     }
     return true;
@@ -231,7 +230,7 @@ void AofWriter::Collect() {
   if (sync_.error == kNoError) {
     synced_ = std::max(synced_, sync_.covers);
   } else {
-    parts_.env.log.Warning("Fail to fsync the AOF file: " + IoErrorText(sync_.error));
+    parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(sync_.error));
   }
 }
 
@@ -242,7 +241,7 @@ void AofWriter::AwaitSync() {
 }
 
 void AofWriter::NoteLatency(const char* event, int64_t started_us) {
-  if (parts_.env.latency.IsOn()) parts_.env.latency.Note(event, parts_.env.pace.NowUs() - started_us);
+  if (parts_.latency.IsOn()) parts_.latency.Note(event, parts_.pace.NowUs() - started_us);
 }
 
 }  // namespace respite

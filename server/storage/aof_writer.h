@@ -23,7 +23,6 @@
 #include "persistence/file_system.h"
 #include "server/config/settings.h"
 #include "server/dataset/journal.h"
-#include "server/runtime/env.h"
 #include "server/runtime/latency.h"
 #include "server/storage/fsync_guarantee.h"
 
@@ -33,8 +32,12 @@ class AofWriter {
  public:
   // All must outlive the writer.
   struct Parts {
-    const Env& env;
     FileSystem& files;
+    const Settings& settings;
+    const Clock& clock;
+    const Pace& pace;
+    Logger& log;
+    LatencyMonitor& latency;
   };
   enum class Urgency : uint8_t { kRelaxed, kNow };  // kNow: never delay the write
   enum class Child : uint8_t { kNone, kRuns };      // for no-appendfsync-on-rewrite and the names of latency events

@@ -33,7 +33,7 @@ constexpr int64_t kMostBackoffMinutes = 60;
 AppendOnlyFile::AppendOnlyFile(const Parts& parts)
     : parts_(parts),
       directory_(parts.files, parts.env.settings, parts.env.log),
-      writer_({.env = parts.env, .files = parts.files}) {}
+      writer_({parts.files, parts.env.settings, parts.env.clock, parts.env.pace, parts.env.log, parts.env.latency}) {}
 
 // --- The start of the server
 

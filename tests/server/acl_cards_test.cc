@@ -58,13 +58,13 @@ class ShortRequest {
 class AclCards : public testing::Test {
  protected:
   void ForEachCommand(const std::function<void(const Command&)>& visit) {
-    server_->commands().ForEach([&](const Command& command) {
+    server_->services().env.commands.ForEach([&](const Command& command) {
       SCOPED_TRACE(command.full_name);
       visit(command);
     });
   }
   Selector SelectorOf(std::initializer_list<std::string> rules) {
-    Selector selector(server_->commands());
+    Selector selector(server_->services().env.commands);
     for (const std::string& rule : rules) {
       const char* refused = selector.Apply(rule);
       EXPECT_EQ(refused, nullptr) << rule << ": " << refused;
@@ -82,7 +82,7 @@ class AclCards : public testing::Test {
   // The names of all commands that the selector allows, except those that every user may run.
   std::set<std::string> AllowedBy(const Selector& selector) {
     std::set<std::string> allowed;
-    server_->commands().ForEach([&](const Command& command) {
+    server_->services().env.commands.ForEach([&](const Command& command) {
       if (!command.Is(kNoAuth) && AllowsCommand(selector, command)) allowed.insert(command.full_name);
     });
     return allowed;
@@ -105,7 +105,7 @@ std::set<std::string> Without(std::set<std::string> all, const std::set<std::str
 }
 
 TEST_F(AclCards, AnEmptySelectorAllowsOnlyLoginCommands) {
-  const Selector nothing(server_->commands());
+  const Selector nothing(server_->services().env.commands);
   EXPECT_TRUE(AllowedBy(nothing).empty());
   ForEachCommand([&](const Command& command) { EXPECT_EQ(AllowsCommand(nothing, command), command.Is(kNoAuth)); });
 }
@@ -150,7 +150,7 @@ TEST_F(AclCards, DescriptionsMakeTheSameSelector) {
     for (const std::string first : {"+@all", "-@all", "+@read", "-@write"}) {
       for (const std::string& second : {"+" + name, "-" + name}) {
         const Selector said = SelectorOf({first, second, "~a*", "%R~b*", "&c"});
-        Selector again(server_->commands());
+        Selector again(server_->services().env.commands);
         const std::string where = first + " " + second;
         for (const std::string& rule : said.Rules()) ASSERT_EQ(again.Apply(rule), nullptr) << where << ": " << rule;
         EXPECT_EQ(AllowedBy(again), AllowedBy(said)) << where;
@@ -229,7 +229,7 @@ class AclAttempts : public testing::Test {
     SCOPED_TRACE("seed " + std::to_string(seed));
     owner_.Run("ACL SETUSER mallory on >secret " + rules);
     Random random(seed);
-    server_->commands().ForEach([&](const Command& command) {
+    server_->services().env.commands.ForEach([&](const Command& command) {
       // These end the connection or the server, or block.
       static const std::set<std::string> kLeft = {"shutdown", "debug", "monitor", "sync", "psync", "quit", "reset"};
       if (kLeft.contains(command.full_name) || command.Is(kPubSub) || command.Is(kBlocking)) return;

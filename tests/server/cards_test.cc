@@ -26,7 +26,7 @@ Refusal ExecAborted(Bytes reason) {
 
 std::vector<const Command*> AllCommands(TestServer& server) {
   std::vector<const Command*> all;
-  server->commands().ForEach([&](const Command& command) { all.push_back(&command); });
+  server->services().env.commands.ForEach([&](const Command& command) { all.push_back(&command); });
   return all;
 }
 
@@ -99,7 +99,7 @@ TEST_F(Cards, UnknownSubcommandsAreRefusedByName) {
 TEST_F(Cards, ContainersHaveHelp) {
   for (const Command* command : AllCommands(server_)) {
     // Redis: these have subcommands, but no HELP.
-    if (!command->IsContainer() || server_->commands().FindSub(*command, "help") == nullptr) continue;
+    if (!command->IsContainer() || server_->services().env.commands.FindSub(*command, "help") == nullptr) continue;
     SCOPED_TRACE(command->full_name);
     if (command->name == "cluster") continue;  // Redis: refuses even HELP without a cluster
     std::string name = ToUpper(command->name);

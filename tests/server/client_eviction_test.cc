@@ -16,7 +16,8 @@ class ClientEviction : public testing::Test {
   void Limit(const std::string& value) { control_.Run({"CONFIG", "SET", "maxmemory-clients", value}); }
   size_t Sum() {
     size_t sum = 0;
-    server_->clients().ForEach([&](const Session& session) { sum += session.closing ? 0 : session.HeldBytes(); });
+    server_->services().clients.registry.ForEach(
+        [&](const Session& session) { sum += session.closing ? 0 : session.HeldBytes(); });
     return sum;
   }
   std::string Field(TestClient& client, const std::string& name) {
@@ -39,7 +40,7 @@ TEST_F(ClientEviction, TheLargestGoFirstUntilTheOthersFit) {
   Limit("500kb");
   EXPECT_TRUE(medium->Closed());
   EXPECT_FALSE(small->Closed());
-  EXPECT_EQ(server_->stats().evicted_clients, 2u);
+  EXPECT_EQ(server_->services().env.stats.evicted_clients, 2u);
 }
 
 TEST_F(ClientEviction, TheSumIsThatOfAllClients) {
@@ -49,11 +50,11 @@ TEST_F(ClientEviction, TheSumIsThatOfAllClients) {
   TestClient third(server_);
   third.Run("SUBSCRIBE a b c");
   third.Run("PSUBSCRIBE p*");
-  EXPECT_EQ(server_->client_memory().TotalBytes(), Sum());
+  EXPECT_EQ(server_->services().clients.memory.TotalBytes(), Sum());
   early.reset();
-  EXPECT_EQ(server_->client_memory().TotalBytes(), Sum());
+  EXPECT_EQ(server_->services().clients.memory.TotalBytes(), Sum());
   Limit("0");
-  EXPECT_EQ(server_->client_memory().TotalBytes(), 0u);
+  EXPECT_EQ(server_->services().clients.memory.TotalBytes(), 0u);
 }
 
 TEST_F(ClientEviction, AnArgumentInASingleReadCounts) {

@@ -66,7 +66,7 @@ class Complexity : public testing::TestWithParam<DataKind> {
  protected:
   // A server for each kind of names, without the fixture's journal.
   struct World {
-    World() { server->data().journals.Detach(server.journal()); }
+    World() { server->services().data.dataset.journals.Detach(server.journal()); }
     TestServer server;
     TestClient client{server};
 
@@ -129,9 +129,9 @@ TEST_P(Complexity, OfKeysAndDeadlines) {
   ExpectNoWorseThanRandom(Count(), [](World& world, const auto& names) {
     world.RunEach(names, [&](size_t i) { return std::vector<Bytes>{"SET", names[i], "v", "EX", "1000"}; });
     world.RunEach(names, [&](size_t i) { return std::vector<Bytes>{"GET", names[i]}; });
-    EXPECT_EQ(world.server->keyspace()[0].Size(), names.size());
-    EXPECT_EQ(world.server->keyspace()[0].Entries().Collisions(), 0u);
-    EXPECT_EQ(world.server->keyspace()[0].Timed().Collisions(), 0u);
+    EXPECT_EQ(world.server->services().data.dataset.keyspace[0].Size(), names.size());
+    EXPECT_EQ(world.server->services().data.dataset.keyspace[0].Entries().Collisions(), 0u);
+    EXPECT_EQ(world.server->services().data.dataset.keyspace[0].Timed().Collisions(), 0u);
     world.RunEach(names, [&](size_t i) { return std::vector<Bytes>{"DEL", names[i]}; });
   });
 }
@@ -265,8 +265,8 @@ TEST_P(Complexity, OfWhatAFileHolds) {
     world.client.Run("SAVE");
     TestServer loaded(TestServer::Options{.files = &world.server.files()});
     loaded.Load();
-    EXPECT_EQ(loaded->keyspace()[0].Size(), names.size() + 3);
-    EXPECT_EQ(loaded->keyspace()[0].Entries().Collisions(), 0u);
+    EXPECT_EQ(loaded->services().data.dataset.keyspace[0].Size(), names.size() + 3);
+    EXPECT_EQ(loaded->services().data.dataset.keyspace[0].Entries().Collisions(), 0u);
   });
 }
 

@@ -123,9 +123,9 @@ TEST(DirtyTest, EachCommandCountsItsChangesAsRedisDoes) {
     TestServer server;
     TestClient client(server);
     for (const std::string& line : row.before) client.Run(line);
-    const uint64_t before = server->keyspace_stats().dirty;
+    const uint64_t before = server->services().data.dataset.stats.dirty;
     client.Run(row.line);
-    EXPECT_EQ(server->keyspace_stats().dirty - before, row.changes)
+    EXPECT_EQ(server->services().data.dataset.stats.dirty - before, row.changes)
         << row.line << (row.before.empty() ? "" : " after ") << testing::PrintToString(row.before);
   }
 }

@@ -21,12 +21,12 @@ class ExpiryRuleTest : public testing::Test {
   }
   // Whether an execution unit reads an expired key under this rule.
   bool IsRead(ExpiryRule rule) {
-    Unit unit(server_->data(), server_.clock().WallMs(), rule);
+    Unit unit(server_->services().data.dataset, server_.clock().WallMs(), rule);
     const bool found = DbView(unit, 0, true).Inspect("gone") != nullptr;
     unit.Close();
     return found;
   }
-  bool IsThere() { return server_->keyspace()[0].Find("gone") != nullptr; }
+  bool IsThere() { return server_->services().data.dataset.keyspace[0].Find("gone") != nullptr; }
   std::vector<std::string> Journaled() {
     const auto lines = server_.journal().Lines();
     return {lines.begin() + static_cast<std::ptrdiff_t>(journaled_), lines.end()};

@@ -19,7 +19,8 @@ TEST_P(FixtureTest, RunsCommandsAndJournalsTheirEffects) {
 
 TEST_P(FixtureTest, PassesTimeOnlyWhenTold) {
   EXPECT_THAT(Run("SET k v"), Ok());
-  server()->keyspace()[0].SetDeadline(server()->keyspace()[0].Find("k"), now_ms() + 100);
+  server()->services().data.dataset.keyspace[0].SetDeadline(server()->services().data.dataset.keyspace[0].Find("k"),
+                                                            now_ms() + 100);
   clock().AdvanceMs(100);
   EXPECT_THAT(Run("GET k"), Bulk("v"));
   clock().AdvanceMs(1);
@@ -29,7 +30,8 @@ TEST_P(FixtureTest, PassesTimeOnlyWhenTold) {
 
 TEST_P(FixtureTest, CronExpiresKeys) {
   EXPECT_THAT(Run("SET k v"), Ok());
-  server()->keyspace()[0].SetDeadline(server()->keyspace()[0].Find("k"), now_ms() + 100);
+  server()->services().data.dataset.keyspace[0].SetDeadline(server()->services().data.dataset.keyspace[0].Find("k"),
+                                                            now_ms() + 100);
   clock().AdvanceMs(200);
   server().Cron();
   EXPECT_TRUE(SnapshotOf(*server()).empty());
@@ -54,7 +56,7 @@ TEST(TestClientTest, ProtocolErrorClosesIt) {
   TestClient client(server);
   EXPECT_EQ(client.Raw("*x\r\n"), "-ERR Protocol error: invalid multibulk length\r\n");
   EXPECT_TRUE(client.Closed());
-  EXPECT_EQ(server->clients().Count(), 0u);
+  EXPECT_EQ(server->services().clients.registry.Count(), 0u);
 }
 
 TEST(TestClientTest, BigArgumentsArriveInManyReads) {

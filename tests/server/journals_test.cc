@@ -17,7 +17,7 @@ TEST(JournalsTest, AttachedJournalsGetEveryEffect) {
   TestServer server;
   TestClient client(server);
   RecordingJournal early, late;
-  Journals& journals = server->data().journals;
+  Journals& journals = server->services().data.dataset.journals;
   journals.Attach(early);
   client.Run("SET a 1");
   journals.Attach(late);
@@ -34,17 +34,17 @@ TEST(JournalsTest, AttachedJournalsGetEveryEffect) {
 TEST(JournalsTest, WithoutAJournalNothingIsRecorded) {
   TestServer server;
   TestClient client(server);
-  server->data().journals.Detach(server.journal());
-  EXPECT_FALSE(server->data().journals.Listen());
+  server->services().data.dataset.journals.Detach(server.journal());
+  EXPECT_FALSE(server->services().data.dataset.journals.Listen());
   client.Run("SADD s a b");
   client.Run("SPOP s");
-  EXPECT_EQ(server->data().effects.Count(), 0u);
+  EXPECT_EQ(server->services().data.dataset.effects.Count(), 0u);
 }
 
 TEST(JournalsTest, SilenceStopsAllJournals) {
   TestServer server;
   TestClient client(server);
-  Journals& journals = server->data().journals;
+  Journals& journals = server->services().data.dataset.journals;
   {
     const Journals::Silence silence(journals);
     const Journals::Silence another(journals);

@@ -38,9 +38,9 @@ std::vector<std::string> EventsOf(const char* line, Destination destination) {
   for (const char* setup : {"SADD s a b", "ZADD z 1 a 2 b", "GEOADD g 0 0 m", "RPUSH l 3 1 2"}) client.Run(setup);
   if (destination == Destination::kTaken) client.Run("SET d x");
   EventRecorder recorder;
-  server->data().listener = &recorder;
+  server->services().data.dataset.listener = &recorder;
   client.Run(line);
-  server->data().listener = nullptr;
+  server->services().data.dataset.listener = nullptr;
   return recorder.Take();
 }
 
@@ -106,12 +106,12 @@ TEST(KeyEvents, StreamsHaveEventsForEntriesAndGroups) {
   TestServer server;
   TestClient client(server);
   EventRecorder recorder;
-  server->data().listener = &recorder;
+  server->services().data.dataset.listener = &recorder;
   for (const EventRow& row : rows) {
     client.Run(row.line);
     EXPECT_EQ(recorder.Take(), row.events) << row.line;
   }
-  server->data().listener = nullptr;
+  server->services().data.dataset.listener = nullptr;
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ class LazyFree : public CommandTest {
  protected:
   // The number of objects given to the background thread since the start.
   uint64_t HandedOver() {
-    return server().server().lazy_free_thread().Pending() + server().server().lazy_free_thread().Freed();
+    return server().server().services().data.lazy_free_thread.Pending() +
+           server().server().services().data.lazy_free_thread.Freed();
   }
   // Creates a collection of each type at its own key, too large to be packed.
   void FillLargeCollections() {
@@ -95,7 +96,7 @@ TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
       Run(words);
     }
   };
-  LazyFreeThread& lazy_free_thread = server().server().lazy_free_thread();
+  LazyFreeThread& lazy_free_thread = server().server().services().data.lazy_free_thread;
   const auto wait_for_less_than = [&](int64_t bytes) {
     while (lazy_free_thread.HeldBytes() >= bytes) std::this_thread::yield();
     return lazy_free_thread.HeldBytes();
@@ -119,7 +120,7 @@ TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
 TEST_P(LazyFree, PendingGiantsCountAsFree) {
   std::promise<void> may_work;
   const std::shared_future<void> is_free = may_work.get_future().share();
-  server().server().lazy_free_thread().OnThreadStart([is_free] { is_free.wait(); });
+  server().server().services().data.lazy_free_thread.OnThreadStart([is_free] { is_free.wait(); });
   const std::string text(100, 't');
   const auto fill_set = [&] {
     for (int i = 0; i < 600; ++i) {
@@ -129,7 +130,8 @@ TEST_P(LazyFree, PendingGiantsCountAsFree) {
     }
   };
   const auto expect_room_after = [&](const std::string& command) {
-    const size_t counted = server().server().memory().UsedBytes() - server().server().eviction().UncountedBytes();
+    const size_t counted = server().server().services().data.memory.UsedBytes() -
+                           server().server().services().data.eviction.UncountedBytes();
     Run("CONFIG SET maxmemory " + std::to_string(counted + 200'000));
     Run(command);
     for (int i = 0; i < 20; ++i) EXPECT_THAT(Run({"SET", "room " + std::to_string(i), large_}), Ok()) << command;

@@ -85,7 +85,7 @@ class PowerFailureTest : public testing::Test {
       if (line == "INCR n") ++counter.sent;
       const TestReply reply = life.Run(line);
       const bool done = reply.HasValue() && !reply.tree->IsError();
-      const bool journaled = life.server()->aof().state() == AppendOnlyFile::State::kOn;
+      const bool journaled = life.server()->services().storage.aof.state() == AppendOnlyFile::State::kOn;
       if (done && line == "INCR n") counter.in_memory = reply.Integer();
       if (done && ((line == "INCR n" && journaled) || line == "SAVE")) counter.safe = counter.in_memory;
     }

@@ -174,12 +174,12 @@ TEST_P(RestoreProperty, AcceptedValuesSurvive) {
     const TestReply reply = Run({"RESTORE", key, "0", payload});
     if (reply.tree->IsError()) continue;
     ++accepted;
-    const Entry* entry = server()->keyspace()[0].Find(key);
+    const Entry* entry = server()->services().data.dataset.keyspace[0].Find(key);
     bool stays = random_.Below(4) == 0;
     if (entry != nullptr) {
       stays = stays && !HasDeliveryAhead(*entry);
       const bool is_stream = entry->Type() == ValueType::kStream;
-      ASSERT_TRUE(IsSound(*entry, server()->settings())) << Quoted(payload);
+      ASSERT_TRUE(IsSound(*entry, server()->services().env.settings)) << Quoted(payload);
       const TestReply dumped = Run({"DUMP", key});
       if (dumped.tree->IsNull()) continue;  // a hash whose fields have all expired
       const std::string dump = dumped.Text();

@@ -189,7 +189,7 @@ TEST_F(SnapshotTest, CancelStopsARunningSave) {
 TEST_F(SnapshotTest, CancelForgetsAScheduledSave) {
   TestServer server = Start();
   TestClient client(server);
-  ASSERT_TRUE(server->child_processes().Start(
+  ASSERT_TRUE(server->services().storage.child_processes.Start(
       ChildWork::kRewrite, [](ChildReporter&) { return true; }, [](const ChildEnd&) {}));
   client.Run("BGSAVE SCHEDULE");
   EXPECT_THAT(client.Run("BGSAVE CANCEL"), Simple("Scheduled background saving cancelled"));
@@ -230,7 +230,7 @@ TEST_F(SnapshotTest, ARewriteOfTheAppendOnlyFileHasTheChildForItself) {
   TestServer server = Start();
   TestClient client(server);
   int ends = 0;
-  ASSERT_TRUE(server->child_processes().Start(
+  ASSERT_TRUE(server->services().storage.child_processes.Start(
       ChildWork::kRewrite, [](ChildReporter&) { return true; }, [&](const ChildEnd&) { ++ends; }));
   EXPECT_THAT(
       client.Run("BGSAVE"),
@@ -372,16 +372,17 @@ TEST_F(SnapshotTest, FlushAllSavesNothingWithoutSavePoints) {
 
 TEST_F(SnapshotTest, TwoServersDoNotSaveToOneDump) {
   TestServer first = Start({"save 3600 1"});
-  EXPECT_EQ(first->snapshots().Claim(), std::nullopt);
+  EXPECT_EQ(first->services().storage.snapshots.Claim(), std::nullopt);
   TestClient client(first);
   client.Run("SET k first");
   ASSERT_THAT(client.Run("SAVE"), Ok());
 
   TestServer second = Start({"save 3600 1"});
-  EXPECT_THAT(second->snapshots().Claim().value_or(""), HasSubstr("Another server already saves to dump.rdb"));
+  EXPECT_THAT(second->services().storage.snapshots.Claim().value_or(""),
+              HasSubstr("Another server already saves to dump.rdb"));
 
   TestServer third = Start({"enable-protected-configs yes"});  // without save points, so it may run next to the first
-  EXPECT_EQ(third->snapshots().Claim(), std::nullopt);
+  EXPECT_EQ(third->services().storage.snapshots.Claim(), std::nullopt);
   TestClient other(third);
   EXPECT_THAT(other.Run("SAVE"), Error("ERR"));
   EXPECT_THAT(other.Run("BGSAVE"), Error("ERR"));
@@ -405,7 +406,7 @@ TEST_F(SnapshotTest, DefaultSavePointsDoNotPreventAStart) {
   ASSERT_THAT(client.Run("SAVE"), Ok());
   TestServer second = Start();
   UseDefaultSavePoints(second);
-  EXPECT_EQ(second->snapshots().Claim(), std::nullopt);
+  EXPECT_EQ(second->services().storage.snapshots.Claim(), std::nullopt);
   TestClient other(second);
   other.Run("SET k second");
   EXPECT_THAT(other.Run("SHUTDOWN"), NoReply());
@@ -420,7 +421,8 @@ TEST_F(SnapshotTest, DefaultSavePointsDoNotPreventAnEnd) {
   UseDefaultSavePoints(second);
   TestServer third = Start();
   UseDefaultSavePoints(third);
-  for (TestServer* server : {&first, &second, &third}) EXPECT_EQ((*server)->snapshots().Claim(), std::nullopt);
+  for (TestServer* server : {&first, &second, &third})
+    EXPECT_EQ((*server)->services().storage.snapshots.Claim(), std::nullopt);
   TestClient client(first);
   TestClient other(second);
   TestClient last(third);
@@ -445,7 +447,7 @@ TEST_F(SnapshotTest, WhatWasLeftToAnotherServerIsWrittenOnRequestOnly) {
   ASSERT_THAT(client->Run("SAVE"), Ok());
   TestServer second = Start();
   UseDefaultSavePoints(second);
-  EXPECT_EQ(second->snapshots().Claim(), std::nullopt);
+  EXPECT_EQ(second->services().storage.snapshots.Claim(), std::nullopt);
   TestClient other(second);
   other.Run("SET k second");
   client->Run("SET k later");
@@ -466,8 +468,8 @@ TEST_F(SnapshotTest, WhatWasLeftToAnotherServerIsWrittenOnRequestOnly) {
 TEST_F(SnapshotTest, ServersThatSaveNothingShareADirectory) {
   TestServer first = Start();
   TestServer second = Start();
-  EXPECT_EQ(first->snapshots().Claim(), std::nullopt);
-  EXPECT_EQ(second->snapshots().Claim(), std::nullopt);
+  EXPECT_EQ(first->services().storage.snapshots.Claim(), std::nullopt);
+  EXPECT_EQ(second->services().storage.snapshots.Claim(), std::nullopt);
   EXPECT_THAT(files_.Paths(), testing::IsEmpty());
 }
 
@@ -478,7 +480,7 @@ TEST_F(SnapshotTest, AStartRemovesWhatDeadServersLeft) {
   files_.Put("temp-x1.rdb", "mine");
   files_.Put("temp-.rdb", "mine");
   TestServer server = Start();
-  EXPECT_EQ(server->snapshots().Claim(), std::nullopt);
+  EXPECT_EQ(server->services().storage.snapshots.Claim(), std::nullopt);
   EXPECT_FALSE(files_.Has("temp-999999999.rdb"));
   EXPECT_TRUE(files_.Has(living));
   EXPECT_TRUE(files_.Has("temp-x1.rdb"));

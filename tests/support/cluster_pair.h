@@ -30,7 +30,7 @@ class ClusterPairTest : public ReplicationTest {
     EXPECT_THAT(target_.Run("CLUSTER SETSLOT 5061 IMPORTING " + Id(source_)), Ok());
   }
 
-  static ClusterView& View(Member& member) { return member->cluster().cluster()->view(); }
+  static ClusterView& View(Member& member) { return member->services().cluster.cluster()->view(); }
   static std::string Id(Member& member) { return View(member).me().id.String(); }
   // Adds `one` to the cluster view of `other`. Returns the node there.
   static ClusterNode& Introduce(Member& one, Member& other);

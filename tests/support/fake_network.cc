@@ -45,12 +45,15 @@ struct FakeNetwork::LinkConnection {
 class FakeNetwork::FakeTransport final : public Transport {
  public:
   FakeTransport(FakeNetwork& network, TestServer& server, LinkConnection& wire)
-      : network_(network), server_(server), wire_(wire), session_(&server->clients().Create(NowMs())) {
+      : network_(network),
+        server_(server),
+        wire_(wire),
+        session_(&server->services().clients.registry.Create(NowMs())) {
     session_->transport = this;
     session_->addresses.peer = AddressOf(wire.source_port);
     session_->addresses.local = AddressOf(wire.listener);
-    session_->authenticated = !server->users().LoginRequired();
-    ++server->stats().connections;
+    session_->authenticated = !server->services().clients.users.LoginRequired();
+    ++server->services().env.stats.connections;
   }
 
   void Receive(Bytes bytes) {
@@ -67,10 +70,10 @@ class FakeNetwork::FakeTransport final : public Transport {
   }
   // Called when the dialer has closed, or the connection is lost.
   void Depart() {
-    if (session_ != nullptr) server_->clients().Close(*session_);
+    if (session_ != nullptr) server_->services().clients.registry.Close(*session_);
   }
   void MakeRoom() {
-    if (session_ != nullptr && !session_->out.Empty()) server_->clients().QueueFlush(*session_);
+    if (session_ != nullptr && !session_->out.Empty()) server_->services().clients.registry.QueueFlush(*session_);
   }
   // Called when the server is destroyed.
   void Abandon() { session_ = nullptr; }
@@ -85,23 +88,23 @@ class FakeNetwork::FakeTransport final : public Transport {
       session_->usage.bytes_out += bytes;
     }
     if (!session_->out.Empty()) {
-      server_->limits().CheckOutput(*session_, NowMs(), ClientLimits::Moment::kReply);
+      server_->services().clients.limits.CheckOutput(*session_, NowMs(), ClientLimits::Moment::kReply);
     } else if (session_->close_after_reply) {
-      server_->clients().Close(*session_);
+      server_->services().clients.registry.Close(*session_);
     }
   }
   void Resume() override {
     if (session_ == nullptr || session_->closing) return;
     if (server_.pump().Run(*session_) != Pump::Outcome::kMore) return;
     server_.Post([&server = server_, id = session_->id] {
-      Session* session = server->clients().Find(id);
+      Session* session = server->services().clients.registry.Find(id);
       if (session != nullptr) session->transport->Resume();
     });
   }
   void Close() override {
     Session* const gone = std::exchange(session_, nullptr);
     wire_.is_listener_closed = true;
-    server_.Post([&server = *server_, gone] { server.clients().Remove(*gone); });
+    server_.Post([&server = *server_, gone] { server.services().clients.registry.Remove(*gone); });
   }
   int FileDescriptor() const override { return -1; }
   bool AwaitsRoom() const override { return session_ != nullptr && wire_.to_dialer.bytes >= network_.window_; }
@@ -237,8 +240,8 @@ FakeNetwork::~FakeNetwork() {
 
 void FakeNetwork::Attach(TestServer& server, int port) {
   auto made = std::make_unique<Port>(*this, server, port);
-  server->config().Adjust().bound_port = port;
-  server->network().Attach(made.get());
+  server->services().env.config.Adjust().bound_port = port;
+  server->runtime().network.Attach(made.get());
   ports_[port] = std::move(made);
 }
 
@@ -246,7 +249,7 @@ void FakeNetwork::Detach(TestServer& server) {
   const auto found = std::ranges::find_if(ports_, [&](const auto& one) { return &one.second->server == &server; });
   if (found == ports_.end()) return;
   const int port = found->first;
-  server->network().Attach(nullptr);
+  server->runtime().network.Attach(nullptr);
   for (const auto& wire : std::vector(wires_)) {
     if (wire->dialer != port && HomeOf(wire->listener) != port) continue;
     // The reaction of a server that is being detached does not matter.

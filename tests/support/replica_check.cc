@@ -30,17 +30,16 @@ void ExpectReplicaMatches(TestServer& server, const StreamRecorder& stream) {
   options.wall_ms = server.clock().WallMs() + kReplicaDayMs;
   options.files = nullptr;
   TestServer replica(options);
-  const StorageHealth durability({replica->aof(), replica->snapshots()});
-  DivergenceWatch watch({replica->settings(), replica->pace(), replica->log(), replica->stats(), durability});
-  replica->call_observers().Attach(watch);
+  DivergenceWatch watch({.env = replica->services().env, .durability = replica->services().execution.durability});
+  replica->services().execution.observers.Attach(watch);
   {
     TestClient primary(replica);
     primary.session().authenticated = true;
     primary.session().kind = SessionKind::kPrimary;
     primary.Raw(stream.Text());
   }
-  replica->call_observers().Detach(watch);
-  EXPECT_EQ(replica->stats().unexpected_errors, 0u) << "a replica refuses what its primary says";
+  replica->services().execution.observers.Detach(watch);
+  EXPECT_EQ(replica->services().env.stats.unexpected_errors, 0u) << "a replica refuses what its primary says";
   EXPECT_EQ(SnapshotDifference(SnapshotOf(*server), SnapshotOf(*replica)), "")
       << "on a replica, after " << ::testing::PrintToString(server.journal().Lines());
 }

@@ -12,7 +12,9 @@ namespace respite {
 // reports about itself.
 class StreamRecorder final : public Journal {
  public:
-  explicit StreamRecorder(TestServer& server) : server_(server) { server_->data().journals.Attach(*this); }
+  explicit StreamRecorder(TestServer& server) : server_(server) {
+    server_->services().data.dataset.journals.Attach(*this);
+  }
   ~StreamRecorder() override { Stop(); }
   StreamRecorder(const StreamRecorder&) = delete;
   StreamRecorder& operator=(const StreamRecorder&) = delete;
@@ -21,7 +23,7 @@ class StreamRecorder final : public Journal {
   const std::string& Text() const { return text_; }
   // Stops recording and frees the memory.
   void Stop() {
-    server_->data().journals.Detach(*this);
+    server_->services().data.dataset.journals.Detach(*this);
     text_ = {};
   }
 

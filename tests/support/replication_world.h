@@ -45,8 +45,8 @@ class ReplicationWorld {
     std::string Log() const { return life_->Log(); }
 
     void Follow(Member& primary) { Run("REPLICAOF 127.0.0.1 " + std::to_string(primary.port())); }
-    bool IsLinked() { return server()->replication().role().is_linked; }
-    const History& history() { return server()->data().history; }
+    bool IsLinked() { return server()->services().replication.role().is_linked; }
+    const History& history() { return server()->services().data.dataset.history; }
     // A line of INFO replication.
     std::string Info(const std::string& name) {
       const std::string text = "\r\n" + Run("INFO replication").Text();
@@ -69,15 +69,15 @@ class ReplicationWorld {
       network_.Attach(life_->server(), port_);
       life_->server().clock().AdvanceMs(uptime_ms);
       life_->server().clock().StepWallMs(-uptime_ms);
-      EXPECT_EQ(life_->server()->cluster().Open(), std::nullopt);
-      life_->server()->replication().Start();
-      EXPECT_EQ(life_->server()->cluster().Start(), std::nullopt);
+      EXPECT_EQ(life_->server()->services().cluster.Open(), std::nullopt);
+      life_->server()->services().replication.Start();
+      EXPECT_EQ(life_->server()->services().cluster.Start(), std::nullopt);
     }
     // Ends the process; its files stay.
     void Stop() {
       if (life_ == nullptr) return;
-      life_->server()->slot_migrations().Close();
-      life_->server()->cluster().Close();
+      life_->server()->services().slot_migrations.Close();
+      life_->server()->services().cluster.Close();
       network_.Detach(life_->server());
       life_.reset();
       files_.Kill();

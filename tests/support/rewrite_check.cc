@@ -35,8 +35,8 @@ std::string RememberedText(const StreamLog& log) {
 
 Snapshot SnapshotWithStreams(Node& server) {
   Snapshot snapshot = SnapshotOf(server);
-  for (int db = 0; db < server.keyspace().Count(); ++db) {
-    server.keyspace()[db].ForEach([&](const Entry* entry) {
+  for (int db = 0; db < server.services().data.dataset.keyspace.Count(); ++db) {
+    server.services().data.dataset.keyspace[db].ForEach([&](const Entry* entry) {
       if (entry->Type() != ValueType::kStream) return;
       snapshot[std::to_string(db) + " " + Quoted(entry->Key())] +=
           RememberedText(static_cast<const StreamLog&>(*entry->HeldObject()));
@@ -47,7 +47,8 @@ Snapshot SnapshotWithStreams(Node& server) {
 
 std::vector<Bytes> LibraryCodes(Node& server) {
   std::vector<Bytes> codes;
-  for (const auto& [name, library] : server.function_libraries().All()) codes.push_back(library->code);
+  for (const auto& [name, library] : server.services().execution.function_libraries.All())
+    codes.push_back(library->code);
   return codes;
 }
 
@@ -71,17 +72,18 @@ std::vector<WordList> Records(File& file) {
 std::vector<WordList> RewriteCommands(Node& server) {
   FaultyFiles files;
   auto file = files.Open("base", FileSystem::Mode::kCreate);
-  const auto saved = WriteAofBase(*file.value(), server.keyspace(), LibraryCodes(server), {}, nullptr);
+  const auto saved =
+      WriteAofBase(*file.value(), server.services().data.dataset.keyspace, LibraryCodes(server), {}, nullptr);
   EXPECT_TRUE(saved);
   return Records(*file.value());
 }
 
 void RepeatRecord(TestServer& server, const std::vector<WordList>& commands) {
-  const auto session = server->clients().CreateDetached();
-  Executor& executor = server->executor();
+  const auto session = server->services().clients.registry.CreateDetached();
+  Executor& executor = server->services().execution.executor;
   for (const WordList& command : commands) {
     const std::vector<Bytes> words(command.begin(), command.end());
-    Unit unit(server->data(), server.clock().WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+    Unit unit(server->services().data.dataset, server.clock().WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
     const auto done = executor.Replay(RequestPath::kFile, unit, *session, *executor.Resolve(words), words);
     EXPECT_TRUE(done) << "A record says what a server refuses: " << ::testing::PrintToString(command) << " gives "
                       << done.error();

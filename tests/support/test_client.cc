@@ -43,18 +43,18 @@ std::string EncodeRequest(const std::vector<std::string>& words) {
 }
 
 TestClient::TestClient(TestServer& server, RespVersion resp)
-    : server_(server), session_(&server->clients().Create(server.clock().MonotonicMs())) {
+    : server_(server), session_(&server->services().clients.registry.Create(server.clock().MonotonicMs())) {
   session_->transport = this;
   session_->resp = resp;
   session_->addresses.peer = "127.0.0.1:" + std::to_string(50000 + session_->id);
   session_->addresses.local = "127.0.0.1:6379";
-  session_->authenticated = !server->users().LoginRequired();
-  ++server->stats().connections;
+  session_->authenticated = !server->services().clients.users.LoginRequired();
+  ++server->services().env.stats.connections;
 }
 
 TestClient::~TestClient() {
   if (session_ == nullptr) return;
-  server_->clients().Close(*session_);
+  server_->services().clients.registry.Close(*session_);
   server_.EndTurn();
 }
 
@@ -119,8 +119,8 @@ void TestClient::Deliver(Bytes bytes) {
     bytes.remove_prefix(n);
     session_->in.Received(n);
     session_->usage.Received(n, server_.clock().MonotonicMs());
-    server_->stats().net_input_bytes += n;
-    ++server_->stats().total_reads;
+    server_->services().env.stats.net_input_bytes += n;
+    ++server_->services().env.stats.total_reads;
     if (bytes.empty()) {
       session_->in.SaveRest();
     } else {
@@ -133,7 +133,7 @@ void TestClient::RunPump() {
   if (session_ == nullptr || session_->closing) return;
   switch (server_.pump().Run(*session_)) {
     case Pump::Outcome::kIdle:
-      server_->limits().CheckInput(*session_);
+      server_->services().clients.limits.CheckInput(*session_);
       break;
     case Pump::Outcome::kMore:
       server_.Post([this] { Resume(); });
@@ -156,20 +156,21 @@ void TestClient::Flush(size_t /*most_bytes*/) {
     const std::string text = session_->out.Text().substr(0, session_->Sendable());
     session_->NoteSent(text.size());
     session_->usage.bytes_out += text.size();
-    server_->stats().net_output_bytes += text.size();
-    ++server_->stats().total_writes;
+    server_->services().env.stats.net_output_bytes += text.size();
+    ++server_->services().env.stats.total_writes;
     received_ += text;
     last_resp_ = session_->resp;
-    if (session_->close_after_reply && session_->HasSentAll()) server_->clients().Close(*session_);
+    if (session_->close_after_reply && session_->HasSentAll()) server_->services().clients.registry.Close(*session_);
   } else {
-    server_->limits().CheckOutput(*session_, server_.clock().MonotonicMs(), ClientLimits::Moment::kReply);
+    server_->services().clients.limits.CheckOutput(*session_, server_.clock().MonotonicMs(),
+                                                   ClientLimits::Moment::kReply);
   }
 }
 
 void TestClient::Close() {
   last_resp_ = session_->resp;
   Session* gone = std::exchange(session_, nullptr);
-  server_.Post([&server = *server_, gone] { server.clients().Remove(*gone); });
+  server_.Post([&server = *server_, gone] { server.services().clients.registry.Remove(*gone); });
 }
 
 void TestClient::Collect() {

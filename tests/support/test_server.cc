@@ -56,7 +56,8 @@ std::string ValueText(const Entry& entry) {
 
 std::vector<std::string> LibrariesOf(Node& server) {
   std::vector<std::string> codes;
-  for (const auto& [name, library] : server.function_libraries().All()) codes.push_back(library->code);
+  for (const auto& [name, library] : server.services().execution.function_libraries.All())
+    codes.push_back(library->code);
   return codes;
 }
 
@@ -113,13 +114,13 @@ TestServer::TestServer(Options options)
       }()),
       pump_(std::make_unique<Pump>(server_->services().execution.pump_parts)) {
   for (const ConfigLine& line : config_->lines().rename_command) {
-    server_->commands().Rename(line.words[1], line.words[2]);
+    server_->services().env.commands.Rename(line.words[1], line.words[2]);
   }
-  server_->host().Attach(this);
-  server_->data().journals.Attach(journal_);
+  server_->runtime().host.Attach(this);
+  server_->services().data.dataset.journals.Attach(journal_);
 }
 
-TestServer::~TestServer() { server_->data().journals.Detach(journal_); }
+TestServer::~TestServer() { server_->services().data.dataset.journals.Detach(journal_); }
 
 bool TestServer::ServeDuringLongTask() {
   auto pump = std::exchange(pump_, std::make_unique<Pump>(server_->services().execution.pump_parts));
@@ -132,8 +133,8 @@ bool TestServer::ServeDuringLongTask() {
 // With TEST commands the server has its own clock, which may stand still or run faster than the test's.
 void TestServer::WakeAt(int64_t monotonic_ms) {
   wake_at_ms_ = monotonic_ms;
-  if (!server_->lab().clock.Exists()) return;
-  const int64_t pace_us = server_->clock().PaceUsWhen(monotonic_ms * 1000);
+  if (!server_->services().lab.clock.Exists()) return;
+  const int64_t pace_us = server_->services().env.clock.PaceUsWhen(monotonic_ms * 1000);
   if (pace_us == Clock::kNever) return wake_at_ms_.reset();
   wake_at_ms_ = pace_us / 1000 + 1;
 }
@@ -157,7 +158,8 @@ void TestServer::Cron() {
 
 void TestServer::RunCronFor(int64_t elapsed_ms) {
   for (int64_t passed_ms = 0; passed_ms < elapsed_ms;) {
-    int64_t step_ms = std::min<int64_t>(1000 / server_->timer_frequency().Hz(), elapsed_ms - passed_ms);
+    int64_t step_ms =
+        std::min<int64_t>(1000 / server_->services().clients.timer_frequency.Hz(), elapsed_ms - passed_ms);
     AdvanceMs(step_ms);
     passed_ms += step_ms;
     Cron();
@@ -165,7 +167,7 @@ void TestServer::RunCronFor(int64_t elapsed_ms) {
 }
 
 void TestServer::EndTurn() {
-  if (server_->phase().IsMidTurn())
+  if (server_->services().env.phase.IsMidTurn())
     return server_->housekeeping().EndTurnDuringLongTask();  // serves other clients in the middle of a turn
   server_->housekeeping().EndTurn();
   while (!tasks_.empty()) {
@@ -178,8 +180,8 @@ void TestServer::EndTurn() {
 
 Snapshot SnapshotOf(Node& server) {
   Snapshot snapshot;
-  for (int db = 0; db < server.keyspace().Count(); ++db) {
-    server.keyspace()[db].ForEach([&](const Entry* entry) {
+  for (int db = 0; db < server.services().data.dataset.keyspace.Count(); ++db) {
+    server.services().data.dataset.keyspace[db].ForEach([&](const Entry* entry) {
       std::string& text = snapshot[std::to_string(db) + " " + Quoted(entry->Key())];
       text = ValueText(*entry);
       if (entry->Deadline() != kNoDeadline) text += " until " + std::to_string(entry->Deadline());
@@ -210,13 +212,13 @@ std::string SnapshotDifference(const Snapshot& expected, const Snapshot& actual)
 }
 
 void ExpectDumpsMatch(TestServer& server) {
-  for (int db = 0; db < server->keyspace().Count(); ++db) {
-    const Database& data = server->keyspace()[db];
+  for (int db = 0; db < server->services().data.dataset.keyspace.Count(); ++db) {
+    const Database& data = server->services().data.dataset.keyspace[db];
     data.ForEach([&](const Entry* entry) {
       const std::string payload = DumpPayload(*entry, RdbCompression::kOn);
       RdbInput input(*CheckedPayload(payload, PayloadCheck::kChecksum));
       const uint8_t type = input.Byte();
-      auto copy = ReadRdbValue(input, type, {entry->Key(), 0, server->data().limits, data.hash_key()});
+      auto copy = ReadRdbValue(input, type, {entry->Key(), 0, server->services().data.dataset.limits, data.hash_key()});
       ASSERT_TRUE(copy) << Quoted(entry->Key()) << " as RDB: " << copy.error().why;
       // A payload has no deadline, but a digest covers it.
       const EntryPtr plain(Entry::Clone(*entry, entry->Key(), kNoDeadline, entry->Access()));
@@ -227,8 +229,8 @@ void ExpectDumpsMatch(TestServer& server) {
 
 void ExpectSnapshotMatches(TestServer& server) {
   server.files().Recover();
-  if (server->snapshots().Running()) server->child_processes().Kill();
-  ASSERT_EQ(server->snapshots().Save(), Snapshots::Outcome::kDone);
+  if (server->services().storage.snapshots.Running()) server->services().storage.child_processes.Kill();
+  ASSERT_EQ(server->services().storage.snapshots.Save(), Snapshots::Outcome::kDone);
   TestServer::Options options = server.options();
   options.seed ^= 0x9e3779b97f4a7c15ull;
   options.wall_ms -= kDayMs + 12'345;  // earlier, so that nothing has expired

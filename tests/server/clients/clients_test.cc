@@ -56,7 +56,7 @@ class ClientsTest : public testing::Test {
   }
 
   TestServer server_;
-  Clients& clients_ = server_->clients();
+  Clients& clients_ = server_->services().clients.registry;
   std::vector<uint64_t> sent_;
   std::vector<Session*> sessions_;  // ids 1 to 8
   std::vector<std::unique_ptr<SlowTransport>> transports_;

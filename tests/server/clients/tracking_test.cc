@@ -172,25 +172,25 @@ TEST_F(TrackingTest, TheTableIsLimited) {
   reader_.Run("CLIENT TRACKING ON");
   for (int i = 0; i < 500; ++i) reader_.Raw(EncodeRequest({"GET", "k" + std::to_string(i)}));
   server_.RunCronFor(1000);
-  EXPECT_LE(server_->tracking().Keys(), 10u);
-  EXPECT_EQ(server_->tracking().Items(), server_->tracking().Keys());
+  EXPECT_LE(server_->services().clients.tracking.Keys(), 10u);
+  EXPECT_EQ(server_->services().clients.tracking.Items(), server_->services().clients.tracking.Keys());
 }
 
 TEST_F(TrackingTest, ClientsThatLeaveAreForgotten) {
   {
     TestClient leaver(server_, RespVersion::kResp3);
     leaver.Run("CLIENT TRACKING ON BCAST PREFIX a");
-    EXPECT_EQ(server_->tracking().Prefixes(), 1u);
+    EXPECT_EQ(server_->services().clients.tracking.Prefixes(), 1u);
   }
   {
     TestClient leaver(server_, RespVersion::kResp3);
     leaver.Run("CLIENT TRACKING ON");
     leaver.Run("GET k");
   }
-  EXPECT_EQ(server_->tracking().ClientCount(), 0u);
-  EXPECT_EQ(server_->tracking().Prefixes(), 0u);
+  EXPECT_EQ(server_->services().clients.tracking.ClientCount(), 0u);
+  EXPECT_EQ(server_->services().clients.tracking.Prefixes(), 0u);
   writer_.Run("SET k 1");
-  EXPECT_EQ(server_->tracking().Keys(), 0u);
+  EXPECT_EQ(server_->services().clients.tracking.Keys(), 0u);
 }
 
 // Closes a slow reader during a broadcast; the other clients receive it.
@@ -205,7 +205,7 @@ TEST_F(TrackingTest, ABroadcastSurvivesAClientThatOverrunsItsLimit) {
   for (int i = 0; i < 4; ++i) writer_.Run({"SET", key, "1"});
   EXPECT_TRUE(slow.Closed());
   EXPECT_FALSE(last.Closed());
-  EXPECT_EQ(server_->tracking().ClientCount(), 1u);
+  EXPECT_EQ(server_->services().clients.tracking.ClientCount(), 1u);
 }
 
 TEST_F(TrackingTest, AClientClosedByInvalidationsRunsNothingMore) {
@@ -216,7 +216,7 @@ TEST_F(TrackingTest, AClientClosedByInvalidationsRunsNothingMore) {
   writer_.Run("CONFIG SET tracking-table-max-keys 1");
   reader_.Send("BLPOP l 0");
   EXPECT_TRUE(reader_.Closed());
-  EXPECT_EQ(server_->blocked_clients().Keys(), 0u);
+  EXPECT_EQ(server_->services().clients.blocked.Keys(), 0u);
   writer_.Run("RPUSH l x");
   EXPECT_THAT(writer_.Run("LLEN l"), Int(1));
 }
@@ -230,8 +230,8 @@ TEST_F(TrackingTest, AClientThatIsClosedInItsTransactionLeavesNothingBehind) {
   reader_.Send("CLIENT TRACKING ON BCAST PREFIX a");
   reader_.Send("EXEC");
   EXPECT_TRUE(reader_.Closed());
-  EXPECT_EQ(server_->tracking().ClientCount(), 0u);
-  EXPECT_EQ(server_->tracking().Prefixes(), 0u);
+  EXPECT_EQ(server_->services().clients.tracking.ClientCount(), 0u);
+  EXPECT_EQ(server_->services().clients.tracking.Prefixes(), 0u);
 }
 
 TEST_F(TrackingTest, MessagesDoNotWaitWithACommandThatWaits) {

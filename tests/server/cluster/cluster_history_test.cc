@@ -139,7 +139,7 @@ class ClusterStory {
   ReplicationMember& At(size_t index) { return world_.members()[index]; }
   size_t Count() { return world_.members().size(); }
   size_t Some() { return random_.Below(Count()); }
-  static ClusterView& View(ReplicationMember& member) { return member->cluster().cluster()->view(); }
+  static ClusterView& View(ReplicationMember& member) { return member->services().cluster.cluster()->view(); }
   static std::string Id(ReplicationMember& member) { return View(member).me().id.String(); }
   ReplicationMember* MemberAt(int port) { return port < 7001 ? nullptr : &At(static_cast<size_t>(port - 7001)); }
   ReplicationMember* MemberOf(const ClusterNode* node) {
@@ -359,7 +359,7 @@ class ClusterStory {
   void NoteImports() {
     for (ReplicationMember& member : world_.members()) {
       if (!member.Runs()) continue;
-      for (const SlotJob& job : member->slot_migrations().Jobs()) {
+      for (const SlotJob& job : member->services().slot_migrations.Jobs()) {
         const bool has_come = job.operation == SlotJob::Operation::kImport && job.state == SlotJob::State::kSuccess &&
                               noted_.insert(job.name).second;
         if (has_come)
@@ -405,8 +405,8 @@ class ClusterStory {
         if (!MemberOf(view.Owner(slot))->Runs()) return name + " knows an owner that does not run";
       }
       if (!view.me().IsPrimary() && !member.IsLinked()) return name + " has no link to its primary";
-      if (member->slot_migrations().IsExporting()) return name + " still sends slots";
-      if (!member->keyspace().hidden().Empty()) return name + " still hides slots";
+      if (member->services().slot_migrations.IsExporting()) return name + " still sends slots";
+      if (!member->services().data.dataset.keyspace.hidden().Empty()) return name + " still hides slots";
     }
     return "";
   }

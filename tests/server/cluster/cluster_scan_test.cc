@@ -28,13 +28,13 @@ TEST(SlotTagsTest, EachSlotHasAShortTag) {
 class ClusterScanTest : public testing::Test {
  protected:
   ClusterScanTest() {
-    EXPECT_EQ(server_->cluster().Open(), std::nullopt);
-    EXPECT_EQ(server_->cluster().Start(), std::nullopt);
+    EXPECT_EQ(server_->services().cluster.Open(), std::nullopt);
+    EXPECT_EQ(server_->services().cluster.Start(), std::nullopt);
     EXPECT_THAT(Run("CLUSTER ADDSLOTSRANGE 0 16383"), Ok());
     server_.RunCronFor(6000);
   }
   TestReply Run(Bytes line) { return client_.Run(line); }
-  ClusterView& view() { return server_->cluster().cluster()->view(); }
+  ClusterView& view() { return server_->services().cluster.cluster()->view(); }
 
   // Runs one call and returns the next cursor.
   std::string Step(const std::string& cursor, const std::string& options, std::multiset<std::string>& found) {

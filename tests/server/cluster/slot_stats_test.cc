@@ -17,18 +17,18 @@ namespace {
 class SlotStatsTest : public testing::Test {
  protected:
   SlotStatsTest() {
-    EXPECT_EQ(server_->cluster().Open(), std::nullopt);
-    EXPECT_EQ(server_->cluster().Start(), std::nullopt);
+    EXPECT_EQ(server_->services().cluster.Open(), std::nullopt);
+    EXPECT_EQ(server_->services().cluster.Start(), std::nullopt);
     EXPECT_THAT(Run("CLUSTER ADDSLOTSRANGE 0 16383"), Ok());
     server_.RunCronFor(6000);
   }
   TestReply Run(Bytes line) { return client_.Run(line); }
   void TurnOn() { EXPECT_THAT(Run("CONFIG SET cluster-slot-stats-enabled yes"), Ok()); }
-  SlotStats::Figures Of(Bytes key) { return server_->cluster().slot_stats()->Of(KeySlot(key)); }
+  SlotStats::Figures Of(Bytes key) { return server_->services().cluster.slot_stats()->Of(KeySlot(key)); }
   // Returns whether the counters of all slots except the key's are zero.
   bool OthersAreZero(Bytes key) {
     for (int slot = 0; slot < kSlotCount; ++slot) {
-      const SlotStats::Figures figures = server_->cluster().slot_stats()->Of(slot);
+      const SlotStats::Figures figures = server_->services().cluster.slot_stats()->Of(slot);
       if (slot != KeySlot(key) && figures.bytes_in + figures.bytes_out + figures.cpu_us != 0) return false;
     }
     return true;

@@ -46,46 +46,46 @@ class CaptureTest : public testing::Test {
 TEST_F(CaptureTest, ACopyIsRestoredAsOftenAsOneLikes) {
   const Snapshot before = SnapshotOf(*server_);
   const std::string groups = testing::PrintToString(client_.Run("XINFO STREAM stream FULL"));
-  const Capture capture = Capture::Copy(server_->data());
+  const Capture capture = Capture::Copy(server_->services().data.dataset);
   EXPECT_EQ(DifferenceTo(before), "") << "capturing changes nothing";
   for (int round = 0; round < 3; ++round) {
     client_.Run("FLUSHALL");
     client_.Run("SET new v");
     client_.Run("RPUSH list other");
-    capture.Restore(server_->data());
+    capture.Restore(server_->services().data.dataset);
     EXPECT_EQ(DifferenceTo(before), "");
     client_.Run("HSET hash m1 changed");
     client_.Run("ZADD sorted 7 m9");
     client_.Run("XADD stream * f v");
     client_.Run("APPEND long y");
   }
-  capture.Restore(server_->data());
+  capture.Restore(server_->services().data.dataset);
   EXPECT_EQ(DifferenceTo(before), "") << "nothing of the copy is shared";
   EXPECT_EQ(testing::PrintToString(client_.Run("XINFO STREAM stream FULL")), groups);
 }
 
 TEST_F(CaptureTest, DeadlinesAreBackToo) {
-  const Capture capture = Capture::Copy(server_->data());
+  const Capture capture = Capture::Copy(server_->services().data.dataset);
   server_.clock().AdvanceMs(60'000);
   server_.RunCronFor(1000);
   EXPECT_EQ(client_.Run("HLEN small").Integer(), 1);
   server_.clock().AdvanceMs(60'000);
   server_.RunCronFor(1000);
   EXPECT_EQ(client_.Run("EXISTS timed").Integer(), 0);
-  capture.Restore(server_->data());
-  EXPECT_EQ(server_->keyspace()[0].TimedSize(), 1u);
-  EXPECT_EQ(server_->keyspace()[0].TimedFields().Size(), 2u);
+  capture.Restore(server_->services().data.dataset);
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].TimedSize(), 1u);
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].TimedFields().Size(), 2u);
   server_.RunCronFor(1000);
-  EXPECT_EQ(server_->keyspace()[0].TimedSize(), 0u) << "its time is over all the same";
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].TimedSize(), 0u) << "its time is over all the same";
 }
 
 TEST_F(CaptureTest, WhatIsTakenLeavesNothingBehind) {
   const Snapshot before = SnapshotOf(*server_);
-  Capture capture = Capture::Take(server_->data());
+  Capture capture = Capture::Take(server_->services().data.dataset);
   EXPECT_EQ(capture.Keys(), before.size());
   EXPECT_EQ(client_.Run("DBSIZE").Integer(), 0);
   client_.Run("SET new v");
-  const Capture replaced = std::move(capture).Restore(server_->data());
+  const Capture replaced = std::move(capture).Restore(server_->services().data.dataset);
   EXPECT_EQ(DifferenceTo(before), "");
   EXPECT_EQ(replaced.Keys(), 1u);
 }
@@ -100,14 +100,14 @@ TEST_F(CaptureTest, ACopyHasTheFunctionsToo) {
   client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
   client_.Run({"FUNCTION", "LOAD", Library("two", 2)});
   const std::string payload = client_.Run("FUNCTION DUMP").Text();
-  const Capture capture = Capture::Copy(server_->data());
+  const Capture capture = Capture::Copy(server_->services().data.dataset);
   EXPECT_EQ(capture.Functions(), 2u);
   EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 1) << "capturing changes nothing";
   for (int round = 0; round < 3; ++round) {
     client_.Run("FUNCTION DELETE one");
     client_.Run({"FUNCTION", "LOAD", "REPLACE", Library("two", 3)});
     client_.Run({"FUNCTION", "LOAD", Library("new", 4)});
-    capture.Restore(server_->data());
+    capture.Restore(server_->services().data.dataset);
     EXPECT_EQ(client_.Run("FUNCTION DUMP").Text(), payload);
     EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 1);
     EXPECT_EQ(client_.Run("FCALL two 0").Integer(), 2);
@@ -117,40 +117,40 @@ TEST_F(CaptureTest, ACopyHasTheFunctionsToo) {
 TEST_F(CaptureTest, TakenFunctionsAreGoneAndComeBack) {
   client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
   const std::string payload = client_.Run("FUNCTION DUMP").Text();
-  Capture capture = Capture::Take(server_->data());
+  Capture capture = Capture::Take(server_->services().data.dataset);
   EXPECT_EQ(capture.Functions(), 1u);
-  EXPECT_TRUE(server_->function_libraries().All().empty());
+  EXPECT_TRUE(server_->services().execution.function_libraries.All().empty());
   client_.Run({"FUNCTION", "LOAD", Library("other", 5)});
-  capture.Restore(server_->data());
+  capture.Restore(server_->services().data.dataset);
   EXPECT_EQ(client_.Run("FUNCTION DUMP").Text(), payload) << "restored as a copy";
   client_.Run({"FUNCTION", "LOAD", "REPLACE", Library("one", 6)});
-  const Capture replaced = std::move(capture).Restore(server_->data());
+  const Capture replaced = std::move(capture).Restore(server_->services().data.dataset);
   EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 1);
   EXPECT_EQ(client_.Run("FUNCTION DUMP").Text(), payload);
-  replaced.Restore(server_->data());
+  replaced.Restore(server_->services().data.dataset);
   EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 6);
 }
 
 TEST_F(CaptureTest, WithoutFunctionsItRemovesThose) {
-  const Capture capture = Capture::Copy(server_->data());
+  const Capture capture = Capture::Copy(server_->services().data.dataset);
   EXPECT_EQ(capture.Functions(), 0u);
   client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
-  capture.Restore(server_->data());
-  EXPECT_TRUE(server_->function_libraries().All().empty());
+  capture.Restore(server_->services().data.dataset);
+  EXPECT_TRUE(server_->services().execution.function_libraries.All().empty());
 }
 
 TEST_F(CaptureTest, AllOfItIsFreed) {
   client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
-  server_->services().data.lazy_free.Free(Capture::Take(server_->data()), FreeMode::kLater);
+  server_->services().data.lazy_free.Free(Capture::Take(server_->services().data.dataset), FreeMode::kLater);
   EXPECT_EQ(client_.Run("DBSIZE").Integer(), 0);
-  EXPECT_TRUE(server_->function_libraries().All().empty());
+  EXPECT_TRUE(server_->services().execution.function_libraries.All().empty());
 }
 
 TEST_F(CaptureTest, ListenersHearOfIt) {
-  const Capture capture = Capture::Copy(server_->data());
+  const Capture capture = Capture::Copy(server_->services().data.dataset);
   TestClient watcher(server_);
   watcher.Run("WATCH n");
-  capture.Restore(server_->data());
+  capture.Restore(server_->services().data.dataset);
   watcher.Run("MULTI");
   watcher.Run("PING");
   EXPECT_TRUE(watcher.Run("EXEC").tree->IsNull());

@@ -30,7 +30,7 @@ class ChangeCheckDeathTest : public testing::Test {
 
   // Does what the handler of a command would do.
   void Handle(const std::function<void(DbView&)>& handler) {
-    Unit unit(server_->data(), server_.clock().WallMs(), ExpiryRule::kPurge);
+    Unit unit(server_->services().data.dataset, server_.clock().WallMs(), ExpiryRule::kPurge);
     DbView db(unit, 0, true);
     handler(db);
     unit.Close();

@@ -13,7 +13,7 @@ class KeyEviction : public CommandTest {
   // Limits memory to the current usage plus `more_bytes`.
   void LimitMemory(size_t more_bytes, Bytes policy) {
     Run({"CONFIG", "SET", "maxmemory-policy", policy, "maxmemory",
-         std::to_string(server()->memory().UsedBytes() + more_bytes)});
+         std::to_string(server()->services().data.memory.UsedBytes() + more_bytes)});
   }
   void NoLimit() { Run("CONFIG SET maxmemory 0"); }
   // Creates keys of 1 KB each.
@@ -25,7 +25,7 @@ class KeyEviction : public CommandTest {
       Run(words);
     }
   }
-  uint64_t Evicted() { return server()->keyspace_stats().evicted_keys; }
+  uint64_t Evicted() { return server()->services().data.dataset.stats.evicted_keys; }
   std::string Field(const std::string& name) {
     const std::string report = Run("INFO everything").Text();
     const size_t begin = report.find("\n" + name + ":");
@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(Resp, KeyEviction, BothVersions(), VersionName);
 
 TEST_P(KeyEviction, KeysMakeRoomForOthers) {
   SkipReplayCheck("what the test remembers of the journal would take memory itself");
-  server()->data().journals.Detach(server().journal());
+  server()->services().data.dataset.journals.Detach(server().journal());
   for (const char* policy : {"allkeys-lru", "allkeys-lfu", "allkeys-random"}) {
     NoLimit();
     Run("FLUSHALL");
@@ -47,8 +47,9 @@ TEST_P(KeyEviction, KeysMakeRoomForOthers) {
     Fill(600);
     EXPECT_LT(Run("DBSIZE").Integer(), 400) << policy;
     EXPECT_GT(Run("DBSIZE").Integer(), 20) << policy;
-    EXPECT_EQ(Evicted() - before, 600 - server()->keyspace()[0].Size()) << policy;
-    EXPECT_LE(server()->memory().UsedBytes(), server()->settings().maxmemory + 100'000) << policy;
+    EXPECT_EQ(Evicted() - before, 600 - server()->services().data.dataset.keyspace[0].Size()) << policy;
+    EXPECT_LE(server()->services().data.memory.UsedBytes(), server()->services().env.settings.maxmemory + 100'000)
+        << policy;
   }
   NoLimit();
 }
@@ -66,7 +67,7 @@ TEST_P(KeyEviction, MemoryOfScriptsCostsNoKeys) {
       "#!lua name=text\nlocal kept redis.register_function('text', function() kept = ('x'):rep(17825792) return 1 end)";
   EXPECT_THAT(Run({"FUNCTION", "LOAD", kText}), Bulk("text"));
   EXPECT_THAT(Run("FCALL text 0"), Int(1));
-  ASSERT_GT(server()->memory().UsedBytes(), server()->settings().maxmemory);
+  ASSERT_GT(server()->services().data.memory.UsedBytes(), server()->services().env.settings.maxmemory);
   EXPECT_THAT(Run("SET more 1"), Ok());
   EXPECT_EQ(Evicted(), 0u);
   EXPECT_THAT(Run("DBSIZE"), Int(101));
@@ -92,7 +93,7 @@ TEST_P(KeyEviction, VolatilePoliciesSpareKeysWithoutDeadlineAndThenRefuse) {
 TEST_P(KeyEviction, WhatIsLeftIsWhatTheJournalLeaves) {
   Fill(200);
   Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-random", "maxmemory",
-       std::to_string(server()->memory().UsedBytes() - 50'000)});
+       std::to_string(server()->services().data.memory.UsedBytes() - 50'000)});
   EXPECT_GT(Run("DBSIZE").Integer(), 100);
   EXPECT_LT(Run("DBSIZE").Integer(), 190);
   NoLimit();
@@ -113,7 +114,8 @@ TEST_P(KeyEviction, LazilyTheyAreUnlinked) {
   Run({"SET", "large", std::string(1 << 20, 'v')});
   Run("CONFIG SET maxmemory-policy allkeys-random maxmemory 1");
   EXPECT_EQ(Journaled().back(), "0: UNLINK large");
-  EXPECT_EQ(server()->lazy_free_thread().Pending() + server()->lazy_free_thread().Freed(), 1u);
+  EXPECT_EQ(server()->services().data.lazy_free_thread.Pending() + server()->services().data.lazy_free_thread.Freed(),
+            1u);
   NoLimit();
 }
 
@@ -121,7 +123,7 @@ TEST_P(KeyEviction, WhatWaitsForTheBackgroundThreadCountsAsFree) {
   Run("CONFIG SET lazyfree-lazy-eviction yes");
   for (int i = 0; i < 10; ++i) Run({"SET", "large:" + std::to_string(i), std::string(1 << 20, 'v')});
   Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-random", "maxmemory",
-       std::to_string(server()->memory().UsedBytes() - (1 << 19))});
+       std::to_string(server()->services().data.memory.UsedBytes() - (1 << 19))});
   EXPECT_THAT(Run("DBSIZE"), Int(9));
   NoLimit();
 }
@@ -129,7 +131,7 @@ TEST_P(KeyEviction, WhatWaitsForTheBackgroundThreadCountsAsFree) {
 TEST_P(KeyEviction, TheLimitHoldsWithoutAnybodyAsking) {
   Fill(20);
   Run("CONFIG SET maxmemory-policy allkeys-lru maxmemory 1");
-  EXPECT_EQ(server()->keyspace()[0].Size(), 0u);
+  EXPECT_EQ(server()->services().data.dataset.keyspace[0].Size(), 0u);
   NoLimit();
 }
 
@@ -167,7 +169,7 @@ TEST_P(KeyEviction, KeysThatHaveExpiredExpire) {
   Run("SET alive v");
   clock().AdvanceMs(20);
   Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru", "maxmemory", "1"});
-  EXPECT_EQ(server()->keyspace_stats().expired_keys, 1u);
+  EXPECT_EQ(server()->services().data.dataset.stats.expired_keys, 1u);
   EXPECT_EQ(Evicted(), 1u);
   NoLimit();
 }
@@ -273,33 +275,34 @@ class SlowJournal final : public Journal {
 TEST_P(KeyEviction, ARoundEndsInTimeAndOthersFollow) {
   Fill(200);
   SlowJournal slow(server().journal(), clock());
-  server()->data().journals.Detach(server().journal());
-  server()->data().journals.Attach(slow);
+  server()->services().data.dataset.journals.Detach(server().journal());
+  server()->services().data.dataset.journals.Attach(slow);
   Run("CONFIG SET latency-monitor-threshold 1 maxmemory-eviction-tenacity 0 maxmemory-policy allkeys-lru");
   TestClient other(server());
   other.Deliver(EncodeRequest({"CONFIG", "SET", "maxmemory", "1"}) + EncodeRequest({"DBSIZE"}));
   server().pump().Run(other.session());  // does not end the turn, so this shows only the eviction before the command
-  EXPECT_EQ(server()->keyspace()[0].Size(), 200u - 16u) << "it looks at the clock after every 16 keys";
+  EXPECT_EQ(server()->services().data.dataset.keyspace[0].Size(), 200u - 16u)
+      << "it looks at the clock after every 16 keys";
   server().EndTurn();
-  EXPECT_EQ(server()->keyspace()[0].Size(), 0u) << "later Turns do the rest";
-  EXPECT_NE(server()->latency().Find("eviction-cycle"), nullptr);
-  EXPECT_NE(server()->latency().Find("eviction-del"), nullptr);
-  server()->data().journals.Detach(slow);
-  server()->data().journals.Attach(server().journal());
+  EXPECT_EQ(server()->services().data.dataset.keyspace[0].Size(), 0u) << "later Turns do the rest";
+  EXPECT_NE(server()->services().env.latency.Find("eviction-cycle"), nullptr);
+  EXPECT_NE(server()->services().env.latency.Find("eviction-del"), nullptr);
+  server()->services().data.dataset.journals.Detach(slow);
+  server()->services().data.dataset.journals.Attach(server().journal());
   NoLimit();
 }
 
 TEST_P(KeyEviction, AWriteThatWaitsForLaterRoundsIsNotRefused) {
   Fill(200);
   SlowJournal slow(server().journal(), clock());
-  server()->data().journals.Detach(server().journal());
-  server()->data().journals.Attach(slow);
+  server()->services().data.dataset.journals.Detach(server().journal());
+  server()->services().data.dataset.journals.Attach(slow);
   LimitMemory(0, "allkeys-lru");
   Run({"CONFIG", "SET", "maxmemory-eviction-tenacity", "0", "maxmemory",
-       std::to_string(server()->memory().UsedBytes() - 100'000)});
+       std::to_string(server()->services().data.memory.UsedBytes() - 100'000)});
   EXPECT_THAT(Run("SET k v"), Ok());
-  server()->data().journals.Detach(slow);
-  server()->data().journals.Attach(server().journal());
+  server()->services().data.dataset.journals.Detach(slow);
+  server()->services().data.dataset.journals.Attach(server().journal());
   NoLimit();
 }
 
@@ -318,7 +321,7 @@ TEST_P(KeyEviction, MessagesAboutEvictedKeysDoNotEvictMore) {
   const std::string long_name(1000, 'k');
   for (int i = 0; i < 300; ++i) Run({"SET", std::to_string(i) + long_name, "v"});
   Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru", "maxmemory",
-       std::to_string(server()->memory().UsedBytes() - 30'000)});
+       std::to_string(server()->services().data.memory.UsedBytes() - 30'000)});
   EXPECT_GE(Evicted(), 10u);
   EXPECT_LE(Evicted(), 60u);
   NoLimit();

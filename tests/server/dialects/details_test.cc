@@ -534,7 +534,7 @@ TEST(DialectDetails, FieldsOfMemoryStats) {
 
 TEST(DialectDetails, InfoCountsClientsThatWereClosedForTheirBuffers) {
   Emulation later("redis:7.4");
-  ++later.server->stats().query_limit_disconnections;
+  ++later.server->services().env.stats.query_limit_disconnections;
   const std::string stats = later.Run("INFO stats").Text();
   EXPECT_THAT(stats, HasSubstr("client_query_buffer_limit_disconnections:1\r\n"));
   EXPECT_THAT(stats, HasSubstr("client_output_buffer_limit_disconnections:0\r\nreply_buffer_shrinks:"));

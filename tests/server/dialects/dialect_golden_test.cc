@@ -88,7 +88,7 @@ FactLines GoldenOf(const GoldenCase& version) {
 // --- What this server reports.
 
 void AddCommands(FactLines& all, TestServer& server) {
-  for (const Command* command : server->commands().Commands()) {
+  for (const Command* command : server->services().env.commands.Commands()) {
     if (command->Spec().protection == Protection::kTestCommands) continue;
     for (const std::string& fact : FactsOf(*command)) AddFact(all, fact, *command->dialect);
   }

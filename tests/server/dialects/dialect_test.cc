@@ -188,8 +188,8 @@ TEST(Dialect, DirectivesAreThoseOfTheVersion) {
 
 TEST(Dialect, ADirectiveThatIsSetKeepsItsValue) {
   TestServer server(TestServer::Options{.directives = {"repl-diskless-sync yes", "emulate redis:6.2"}});
-  EXPECT_TRUE(server->settings().repl_diskless_sync);
-  EXPECT_EQ(server->settings().acl_pubsub_default, AclPubsubDefault::kAllChannels);
+  EXPECT_TRUE(server->services().env.settings.repl_diskless_sync);
+  EXPECT_EQ(server->services().env.settings.acl_pubsub_default, AclPubsubDefault::kAllChannels);
 }
 
 TEST(Dialect, RecordsOfTheServerMayUseWhatClientsMayNot) {

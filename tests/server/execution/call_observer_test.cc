@@ -55,7 +55,7 @@ class CallObserverTest : public testing::Test {
  protected:
   CallObserverTest() : client_(server_) { observers().Attach(recorder_); }
 
-  CallObservers& observers() { return server_->call_observers(); }
+  CallObservers& observers() { return server_->services().execution.observers; }
 
   CallRecorder recorder_;
   TestServer server_;
@@ -220,7 +220,7 @@ TEST_F(Thresholds, ARefusedConfigSetLeavesThemAsTheyWere) {
   client_.Run("SLOWLOG RESET");
   EXPECT_THAT(client_.Run("CONFIG SET slowlog-log-slower-than -1 tls-port -5"), testing::Not(Ok()));
   client_.Run("PING");
-  EXPECT_EQ(server_->command_logs().slow.Records().front().words.front(), "PING");
+  EXPECT_EQ(server_->services().execution.command_logs.slow.Records().front().words.front(), "PING");
 }
 
 TEST_F(Thresholds, TheLargestLatencyThresholdIsAsGoodAsNone) {

@@ -56,7 +56,7 @@ class StreamContent : public testing::Test {
  protected:
   std::set<std::string> NamesWhere(bool belongs) {
     std::set<std::string> names;
-    server_->commands().ForEach([&](const Command& command) {
+    server_->services().env.commands.ForEach([&](const Command& command) {
       if (!command.IsContainer() && BelongsIntoStreams(command) == belongs) names.insert(command.full_name);
     });
     return names;
@@ -115,11 +115,11 @@ TEST_F(StreamContent, WhatPrimariesSendBelongs) {
                                               "xgroup|create",
                                               "cluster|setslot"}));
   const std::vector<Bytes> hidden = {"CLUSTER", "SYNCSLOTS"};
-  EXPECT_TRUE(BelongsIntoStreams(*server_->commands().FindHidden(hidden)));
+  EXPECT_TRUE(BelongsIntoStreams(*server_->services().env.commands.FindHidden(hidden)));
 }
 
 TEST_F(StreamContent, NoProtectedCommandBelongs) {
-  server_->commands().ForEach([&](const Command& command) {
+  server_->services().env.commands.ForEach([&](const Command& command) {
     EXPECT_FALSE(command.Is(kProtected) && BelongsIntoStreams(command)) << command.full_name;
   });
 }
@@ -247,7 +247,7 @@ TEST_F(GatesOfFiles, WhatMayBeRefusedToClientsIsBelievedOfAFile) {
     std::vector<std::string> directives = {"appendonly yes", directive, "replica-serve-stale-data no"};
     ServerLife strict(files_, directives);
     EXPECT_EQ(strict.outcome(), LoadOutcome::kLoaded) << directive << "\n" << strict.Log();
-    EXPECT_EQ(strict.server()->keyspace()[0].Size(), 2u) << directive;
+    EXPECT_EQ(strict.server()->services().data.dataset.keyspace[0].Size(), 2u) << directive;
   }
 }
 

@@ -19,7 +19,7 @@ constexpr char kNoon[] = "1700000000000";
 
 class TestClockTest : public testing::Test {
  protected:
-  int64_t NowMs() { return server_->clock().WallMs(); }
+  int64_t NowMs() { return server_->services().env.clock.WallMs(); }
 
   TestServer server_{{.directives = {"test-commands yes"}}};
   TestClient client_{server_, RespVersion::kResp3};
@@ -42,7 +42,7 @@ TEST_F(TestClockTest, AFrozenClockStandsUntilItIsMoved) {
   EXPECT_THAT(client_.Run("TEST CLOCK ADVANCE 999ms"), Ok());
   EXPECT_EQ(client_.Run("PTTL k").Integer(), 1);
   EXPECT_THAT(client_.Run("TEST CLOCK ADVANCE 1"), Ok());
-  EXPECT_EQ(server_->keyspace()[0].Size(), 0u) << "removed before anybody asks";
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].Size(), 0u) << "removed before anybody asks";
   EXPECT_EQ(NowMs(), 1'700'000'001'000);
 }
 
@@ -103,13 +103,13 @@ TEST_F(TestClockTest, APauseEndsAtItsTimeAndDoesNotHoldTest) {
 TEST_F(TestClockTest, SetGoesForwardThroughTimeAndBackwardWithoutIt) {
   client_.Run("TEST CLOCK FREEZE " + std::string(kNoon));
   client_.Run("SET k v EX 60");
-  const int64_t monotonic_ms = server_->clock().MonotonicMs();
+  const int64_t monotonic_ms = server_->services().env.clock.MonotonicMs();
   EXPECT_THAT(client_.Run("TEST CLOCK SET 1699999000000"), Ok());
   EXPECT_EQ(client_.Run("TTL k").Integer(), 1060);
-  EXPECT_EQ(server_->clock().MonotonicMs(), monotonic_ms);
+  EXPECT_EQ(server_->services().env.clock.MonotonicMs(), monotonic_ms);
   EXPECT_THAT(client_.Run("TEST CLOCK SET 1700000060000"), Ok());
-  EXPECT_EQ(server_->keyspace()[0].Size(), 0u);
-  EXPECT_EQ(server_->clock().MonotonicMs(), monotonic_ms + 1'060'000);
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].Size(), 0u);
+  EXPECT_EQ(server_->services().env.clock.MonotonicMs(), monotonic_ms + 1'060'000);
 }
 
 TEST_F(TestClockTest, RealForgetsTheOffset) {
@@ -178,7 +178,7 @@ TEST_F(TestClockTest, JumpsThatAddUpEndAtTheirLimits) {
   }
   EXPECT_GT(passed, 10);
   EXPECT_LT(passed, 20);
-  EXPECT_LE(server_->clock().MonotonicMs(), ClockControl::kLatestMonotonicMs);
+  EXPECT_LE(server_->services().env.clock.MonotonicMs(), ClockControl::kLatestMonotonicMs);
 }
 
 TEST_F(TestClockTest, AutoDoesNotTurnForWhatItCannotReach) {
@@ -204,9 +204,9 @@ TEST_F(TestClockTest, OnlyAMovedClockEndsAKeyWithinTheMillisecondOfItsDeadline) 
   client_.Run("HSET h f 1 g 2");
   client_.Run("HPEXPIRE h 20 FIELDS 1 f");
   client_.Run("TEST CLOCK ADVANCE 19");
-  EXPECT_EQ(server_->keyspace()[0].Size(), 2u);
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].Size(), 2u);
   client_.Run("TEST CLOCK ADVANCE 1");
-  EXPECT_EQ(server_->keyspace()[0].Size(), 1u);
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].Size(), 1u);
   EXPECT_THAT(client_.Run("HLEN h"), Int(1));
 }
 
@@ -215,13 +215,13 @@ TEST_F(TestClockTest, NothingIsRemovedWhileTheClockStands) {
   client_.Run("TEST CLOCK FREEZE " + std::string(kNoon));
   client_.Run("SET k v PXAT 1");
   server_.RunCronFor(1'000);
-  EXPECT_EQ(server_->keyspace()[0].Size(), 1u);
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].Size(), 1u);
   client_.Run("TEST CLOCK ADVANCE 1");
-  EXPECT_EQ(server_->keyspace()[0].Size(), 0u);
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].Size(), 0u);
   client_.Run("SET k v PXAT 1");
   client_.Run("TEST CLOCK RATE 1");
   server_.RunCronFor(1'000);
-  EXPECT_EQ(server_->keyspace()[0].Size(), 0u);
+  EXPECT_EQ(server_->services().data.dataset.keyspace[0].Size(), 0u);
 }
 
 TEST_F(TestClockTest, AClientThatLeavesDuringAJumpLeavesNothingBehind) {

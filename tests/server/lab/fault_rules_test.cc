@@ -85,7 +85,7 @@ TEST(DiskFaultsTest, AFaultyDiskFailsAndWaitsAtItsFiles) {
 // --- New connections. tests/system/faults_test.py makes them.
 
 TEST_F(FaultsTest, ConnectionsFromAnAddressAreRefused) {
-  FaultRules& faults = server_->lab().faults;
+  FaultRules& faults = server_->services().lab.faults;
   Add("r WHEN ADDR 10.* DO REFUSE AFTER 1 TIMES 2");
   EXPECT_FALSE(faults.RefusesConnection("127.0.0.1:5"));
   EXPECT_FALSE(faults.RefusesConnection("10.0.0.1:5"));
@@ -102,7 +102,7 @@ TEST_F(FaultsTest, SocketsListenAgainWhenTheRuleIsOver) {
     void ListenAgain() override { listen = true; }
     bool listen = true;
   } sockets;
-  server_->lab().faults.Attach(&sockets);
+  server_->services().lab.faults.Attach(&sockets);
   admin_.Run("TEST CLOCK FREEZE");
   Add("a DO REFUSE LISTEN FOR 1s");
   Add("b DO REFUSE LISTEN");
@@ -111,7 +111,7 @@ TEST_F(FaultsTest, SocketsListenAgainWhenTheRuleIsOver) {
   EXPECT_FALSE(sockets.listen);
   admin_.Run("TEST CLOCK ADVANCE 1s");
   EXPECT_TRUE(sockets.listen);
-  server_->lab().faults.Attach(nullptr);
+  server_->services().lab.faults.Attach(nullptr);
 }
 
 // --- The list, and what is refused.
@@ -215,7 +215,7 @@ TEST_F(FaultsTest, DroppedClientsMayBeBlockedOrHeldBack) {
   held.Run("GET k");
   EXPECT_THAT(admin_.Run("TEST DROP"), Int(3));
   EXPECT_THAT(admin_.Run("TEST FAULT CLEAR"), Ok());
-  EXPECT_EQ(server_->clients().Count(), 1u);
+  EXPECT_EQ(server_->services().clients.registry.Count(), 1u);
 }
 
 // --- RESET.

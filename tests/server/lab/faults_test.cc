@@ -126,9 +126,9 @@ TEST_F(FaultsTest, ATrickleDoesNotHoldUpAJump) {
   admin_.Run("TEST CLOCK FREEZE");
   admin_.Run("SETRANGE k 9999999 x");
   Talk({"GET k"});
-  const uint64_t turns = server_->stats().turns;
+  const uint64_t turns = server_->services().env.stats.turns;
   EXPECT_THAT(admin_.Run("TEST CLOCK ADVANCE 100d"), Ok());
-  EXPECT_LT(server_->stats().turns - turns, 1000U);
+  EXPECT_LT(server_->services().env.stats.turns - turns, 1000U);
   EXPECT_EQ(Come().size(), 8'640'000U);
   EXPECT_THAT(admin_.Run("TEST CLOCK ADVANCE 10s"), Ok());
   EXPECT_EQ(Come().size(), 10U);
@@ -463,7 +463,7 @@ TEST_F(FaultsTest, AClientMayLeaveWhileItIsHeldBack) {
     one.Raw("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n");
     Talk(two, {"SET k v", "GET k"});
   }
-  EXPECT_EQ(server_->clients().Count(), 2u);
+  EXPECT_EQ(server_->services().clients.registry.Count(), 2u);
   Pass(7'200'000);
   EXPECT_THAT(admin_.Run("TEST CLOCK")[11], Nil());
 }

@@ -190,7 +190,7 @@ TEST_F(TestSnapshotTest, IsLostWhenAnotherDataSetTakesThePlace) {
   client_.Run("SET k v");
   client_.Run("TEST SNAPSHOT SAVE s");
   client_.Run("SET k w");
-  server_->data().keeper->OnReplaced();
+  server_->services().data.dataset.keeper->OnReplaced();
   EXPECT_THAT(client_.Run("TEST SNAPSHOT RESTORE s"), ErrorStartsWith("ERR the data was replaced"));
   EXPECT_EQ(client_.Run("TEST SNAPSHOT LIST").Size(), 0u);
   EXPECT_THAT(client_.Run("TEST SNAPSHOT SAVE s"), Ok());

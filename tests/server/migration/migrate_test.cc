@@ -307,7 +307,7 @@ TEST_F(MigrateTest, AnswersThatNobodyAskedForEndTheLink) {
   network().SendAs(7100, "+OK\r\n+OK\r\n+OK\r\n");
   network().Run();
   EXPECT_TRUE(client_.Read().HasValue());
-  EXPECT_EQ(source_->migrations().CountLinks(), 0U);
+  EXPECT_EQ(source_->services().migrations.CountLinks(), 0U);
 }
 
 // Random MIGRATE commands with broken connections: no acknowledged write is lost, and no key is at both servers after a

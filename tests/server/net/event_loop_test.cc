@@ -21,11 +21,11 @@ namespace {
 // Replies are sent between two posted tasks, so a chain of tasks delays no client.
 TEST(EventLoopTest, WhatATaskPostsRunsInALaterTurn) {
   TestServer server;
-  EventLoop loop(server->pace());
+  EventLoop loop(server->services().env.pace);
   NodeHost host(loop, *server);
   std::vector<uint64_t> turns;
   std::function<void()> task = [&] {
-    turns.push_back(server->stats().turns);
+    turns.push_back(server->services().env.stats.turns);
     if (turns.size() == 3) return loop.Stop(7);
     host.Post(task);
   };
@@ -219,14 +219,14 @@ TEST(EventLoopTest, BusySocketsDoNotHoldBackAnythingElse) {
 // Otherwise the rest of a long reply would be sent together with replies whose effects are not on the disk yet.
 TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   TestServer server;
-  EventLoop loop(server->pace());
+  EventLoop loop(server->services().env.pace);
   NodeHost host(loop, *server);
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
   const Descriptor peer(ends[0]);
   const int room = 100'000;
   setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-  Session& session = server->clients().Create(0);
+  Session& session = server->services().clients.registry.Create(0);
   const auto connection = std::make_shared<Connection>(host, session, ByteStream(Descriptor(ends[1])));
   connection->Start();
   Send(peer, "SETRANGE k 399999 x\r\nGET k\r\n");
@@ -275,37 +275,37 @@ void RunUntil(NodeHost& host, const std::function<bool()>& condition) {
 
 TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
   TestServer server;
-  EventLoop loop(server->pace());
+  EventLoop loop(server->services().env.pace);
   NodeHost host(loop, *server);
   constexpr int kPatterns = 10'000;
   auto subscriber = std::make_unique<Peer>(host);
   for (int i = 0; i < kPatterns; ++i) {
-    server->pubsub().Subscribe(subscriber->session, PubSubKind::kPattern, "a*" + std::to_string(i));
-    server->watched_keys().Watch(subscriber->session, std::to_string(i), 0);
+    server->services().clients.pubsub.Subscribe(subscriber->session, PubSubKind::kPattern, "a*" + std::to_string(i));
+    server->services().clients.watched_keys.Watch(subscriber->session, std::to_string(i), 0);
   }
   subscriber.reset();
   uint64_t began = 0;
   RunUntil(host, [&] {
-    const size_t left = server->pubsub().Names(PubSubKind::kPattern, nullptr).size();
-    if (left < kPatterns && began == 0) began = server->stats().turns;
+    const size_t left = server->services().clients.pubsub.Names(PubSubKind::kPattern, nullptr).size();
+    if (left < kPatterns && began == 0) began = server->services().env.stats.turns;
     // Publishing to the session meanwhile is safe.
-    server->pubsub().Publish("a9999", "message");
-    return server->clients().Count() == 0 && server->watched_keys().Empty();
+    server->services().clients.pubsub.Publish("a9999", "message");
+    return server->services().clients.registry.Count() == 0 && server->services().clients.watched_keys.Empty();
   });
-  EXPECT_TRUE(server->pubsub().Names(PubSubKind::kPattern, nullptr).empty());
-  EXPECT_GE(server->stats().turns - began, 8u);
+  EXPECT_TRUE(server->services().clients.pubsub.Names(PubSubKind::kPattern, nullptr).empty());
+  EXPECT_GE(server->services().env.stats.turns - began, 8u);
 }
 
 TEST(EventLoopTest, APublisherFasterThanTheSocketIsSlowedDown) {
   TestServer server;
-  EventLoop loop(server->pace());
+  EventLoop loop(server->services().env.pace);
   NodeHost host(loop, *server);
   constexpr int kMessages = 50;
   constexpr Bytes kMessage = "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nx\r\n";
   std::vector<std::unique_ptr<Peer>> subscribers;
   for (int i = 0; i < 8; ++i) {
     subscribers.push_back(std::make_unique<Peer>(host));
-    server->pubsub().Subscribe(subscribers.back()->session, PubSubKind::kChannel, "c");
+    server->services().clients.pubsub.Subscribe(subscribers.back()->session, PubSubKind::kChannel, "c");
   }
   Peer publisher(host);
   server.clock().PassWithEachLook(600);  // a turn sends at most two or three messages
@@ -326,7 +326,7 @@ TEST(EventLoopTest, APublisherFasterThanTheSocketIsSlowedDown) {
 
 TEST(EventLoopTest, RequestsAreServedBeforeThousandsOfHangUps) {
   TestServer server;
-  EventLoop loop(server->pace());
+  EventLoop loop(server->services().env.pace);
   NodeHost host(loop, *server);
   std::vector<std::unique_ptr<Peer>> crowd;
   crowd.reserve(500);
@@ -343,9 +343,9 @@ TEST(EventLoopTest, RequestsAreServedBeforeThousandsOfHangUps) {
       Send(speaker.socket, "PING\r\n");
       server.clock().PassWithEachLook(50);
     } else if (answered) {
-      left = server->clients().Count();
+      left = server->services().clients.registry.Count();
     }
-    return server->clients().Count() == 1;
+    return server->services().clients.registry.Count() == 1;
   });
   EXPECT_GT(left, 400u) << "it waited for those who hung up";
 }

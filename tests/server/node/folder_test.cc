@@ -104,7 +104,7 @@ TEST(FolderTest, TwoServersSaveAtOnceEachIntoItsOwn) {
   const auto keys_in = [](const std::string& folder) {
     Server reader(folder);
     LoadDump(reader->services(), {});
-    return reader->keyspace()[0].Size();
+    return reader->services().data.dataset.keyspace[0].Size();
   };
   EXPECT_EQ(keys_in(first_folder.path()), 1u);
   EXPECT_EQ(keys_in(second_folder.path()), 2u);
@@ -115,15 +115,15 @@ TEST(FolderTest, ConfigSetMovesOneServerOnly) {
   Server first(first_folder.path()), second(second_folder.path());
   const std::string working_directory = WorkingDirectory();
   fs::create_directory(first_folder / "inner");
-  first->config().Adjust().enable_protected_configs = Permission::kAlways;
-  first->config().Set({{"dir", "inner"}}, {});
-  EXPECT_EQ(first->settings().dir, first_folder / "inner");
-  EXPECT_EQ(second->settings().dir, second_folder.path());
+  first->services().env.config.Adjust().enable_protected_configs = Permission::kAlways;
+  first->services().env.config.Set({{"dir", "inner"}}, {});
+  EXPECT_EQ(first->services().env.settings.dir, first_folder / "inner");
+  EXPECT_EQ(second->services().env.settings.dir, second_folder.path());
   EXPECT_EQ(WorkingDirectory(), working_directory);
   EXPECT_EQ(first->services().storage.snapshots.Save(), Snapshots::Outcome::kDone);
   EXPECT_TRUE(fs::exists(first_folder / "inner/dump.rdb"));
-  EXPECT_ANY_THROW(first->config().Set({{"dir", ".."}, {"maxmemory", "x"}}, {}));
-  EXPECT_EQ(first->settings().dir, first_folder / "inner") << "all or nothing";
+  EXPECT_ANY_THROW(first->services().env.config.Set({{"dir", ".."}, {"maxmemory", "x"}}, {}));
+  EXPECT_EQ(first->services().env.settings.dir, first_folder / "inner") << "all or nothing";
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(FrozenClockTest, ADayPassesAndEverythingDueHappensInOrder) {
     seen.emplace_back(what, (server.clock().MonotonicMs() - began_ms) / 60'000);
   };
   RecordingJournal journal;
-  server->data().journals.Attach(journal);
+  server->services().data.dataset.journals.Attach(journal);
   server->housekeeping().PassTime(24 * kFrozenHourMs, [&](int64_t step_ms) {
     for (const std::string& line : journal.Lines()) note(line);
     journal = {};
@@ -53,7 +53,7 @@ TEST(FrozenClockTest, ADayPassesAndEverythingDueHappensInOrder) {
     if (waits_long.Read().HasValue()) note("long wait");
     server.clock().AdvanceMs(step_ms);
   });
-  server->data().journals.Detach(journal);
+  server->services().data.dataset.journals.Detach(journal);
   EXPECT_THAT(seen,
               ElementsAre(std::pair{"0: DEL first", 60}, std::pair{"short wait", 90}, std::pair{"0: HDEL h f", 120},
                           std::pair{"0: DEL third", 180}, std::pair{"long wait", 270}));
@@ -68,10 +68,10 @@ TEST(FrozenClockTest, APauseEndsOnTheWayAndHoldsExpiryBackUntilThen) {
   client.Run("CLIENT PAUSE 120000 WRITE");
   other.Send("INCR n");
   PassTime(server, 119'000);
-  EXPECT_EQ(server->keyspace()[0].Size(), 1u) << "hidden, but there";
+  EXPECT_EQ(server->services().data.dataset.keyspace[0].Size(), 1u) << "hidden, but there";
   EXPECT_FALSE(other.Read().HasValue());
   PassTime(server, 2'000);
-  EXPECT_EQ(server->keyspace()[0].Find("k"), nullptr);
+  EXPECT_EQ(server->services().data.dataset.keyspace[0].Find("k"), nullptr);
   EXPECT_TRUE(other.Read().HasValue());
 }
 

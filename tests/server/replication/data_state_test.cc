@@ -139,7 +139,7 @@ TEST_F(DataStateTest, AHeadThatCannotBeReadChangesNothingInAnyMode) {
         EXPECT_THAT(pair.replica.Run("KEYS *"), ArrayOf(Bulk("kept"))) << mode << head;
         EXPECT_EQ(pair.replica.history().id, id) << mode << head;
         EXPECT_EQ(pair.replica.history().offset, 100);
-        EXPECT_TRUE(pair.replica->aof().IsOn());
+        EXPECT_TRUE(pair.replica->services().storage.aof.IsOn());
         ExpectFit(pair.replica);
         EXPECT_THAT(pair.replica.Info("master_sync_last_error"), HasSubstr(reason)) << mode;
         EXPECT_THAT(pair.replica.Log(), HasSubstr(reason));
@@ -309,10 +309,10 @@ TEST_F(DataStateTest, AnOperatorMayPromoteAnEmptiedReplica) {
   pair.Follow();
   pair.Link(Rdb({"SET kept 1"}));
   pair.LoseData();
-  EXPECT_FALSE(pair.replica->aof().IsOn());
+  EXPECT_FALSE(pair.replica->services().storage.aof.IsOn());
   EXPECT_THAT(pair.replica.Run("REPLICAOF NO ONE"), Ok());
   EXPECT_THAT(pair.replica.Log(), HasSubstr("becomes a master without the data of its former master"));
-  EXPECT_TRUE(pair.replica->aof().IsOn());
+  EXPECT_TRUE(pair.replica->services().storage.aof.IsOn());
   EXPECT_THAT(pair.replica.Run("SET new 1"), Ok());
   EXPECT_TRUE(pair.replica.history().IsWhole());
 }
@@ -614,7 +614,7 @@ class DataStateInClusterTest : public ClusterPairTest {
   }
   // Sends a command that no version knows.
   void Diverge() {
-    source_->replication().stream().AppendRequest({"NOSUCH"});
+    source_->services().replication.stream().AppendRequest({"NOSUCH"});
     network().Step(1500);
     ASSERT_EQ(target_.Info("replica_data"), "diverged");
   }
@@ -697,7 +697,7 @@ TEST_F(DataStateInClusterTest, APrimaryThatLeavesForAnotherShardTakesItsReplicaA
 // Valkey 8 sends these commands to its replicas; here replicas follow the bus.
 TEST_F(DataStateInClusterTest, SetSlotInTheStreamIsNoFailure) {
   Link();
-  source_->replication().stream().AppendRequest({"CLUSTER", "SETSLOT", "1", "NODE", Id(source_)});
+  source_->services().replication.stream().AppendRequest({"CLUSTER", "SETSLOT", "1", "NODE", Id(source_)});
   network().Step(1500);
   EXPECT_TRUE(target_.IsLinked());
 }

@@ -36,7 +36,8 @@ class DirectLoadTest : public ReplicationTest {
   // Moves until the replica has begun to load. Returns false if it never does.
   bool MoveIntoLoading(ReplicationMember& replica) {
     for (int i = 0; i < 2000; ++i) {
-      if (replica->phase().load() != ServerPhase::Load::kNone && replica.Info("master_sync_read_bytes") != "0")
+      if (replica->services().env.phase.load() != ServerPhase::Load::kNone &&
+          replica.Info("master_sync_read_bytes") != "0")
         return true;
       if (!network().RunOnce()) network().Step(100);
     }
@@ -94,7 +95,7 @@ TEST_F(DirectLoadTest, OldDataOfTheSameHistoryIsServed) {
   ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
   ReplicationMember& replica = AddThatComesBack(primary);
   ASSERT_TRUE(MoveIntoLoading(replica));
-  EXPECT_EQ(replica->phase().load(), ServerPhase::Load::kAsync);
+  EXPECT_EQ(replica->services().env.phase.load(), ServerPhase::Load::kAsync);
   EXPECT_THAT(replica.Run("GET mine"), Bulk("1"));
   EXPECT_THAT(replica.Run("FCALL f 0"), Int(1));
   EXPECT_THAT(replica.Run("DBSIZE"), Int(1));
@@ -119,7 +120,7 @@ TEST_F(DirectLoadTest, OldDataOfTheSameHistoryStaysWhenTheLinkBreaks) {
   const int64_t offset = replica.history().offset;
   ASSERT_TRUE(MoveIntoLoading(replica));
   BreakAndStop(primary, replica);
-  EXPECT_EQ(replica->phase().load(), ServerPhase::Load::kNone);
+  EXPECT_EQ(replica->services().env.phase.load(), ServerPhase::Load::kNone);
   EXPECT_THAT(replica.Run("GET mine"), Bulk("1"));
   EXPECT_THAT(replica.Run("FCALL f 0"), Int(1));
   EXPECT_THAT(replica.Run("DBSIZE"), Int(1));
@@ -209,7 +210,7 @@ TEST_F(DirectLoadTest, TheAppendOnlyFileFollows) {
     ExpectSameData(primary, replica);
     primary.Run("SET later 1");
     world.network().Step(3000);
-    ASSERT_TRUE(replica->aof().IsOn());
+    ASSERT_TRUE(replica->services().storage.aof.IsOn());
     replica.Stop();
     primary.Stop();
     replica.Start({"replicaof no one"});
@@ -230,7 +231,7 @@ TEST_F(DirectLoadTest, TheAppendOnlyFileFollowsThoughNoChildCouldBeMadeAtFirst) 
     replica.Follow(primary);
     world.network().Step(5000);
     ASSERT_TRUE(replica.IsLinked());
-    EXPECT_TRUE(replica->aof().IsOn()) << load;
+    EXPECT_TRUE(replica->services().storage.aof.IsOn()) << load;
     replica.Stop();
     primary.Stop();
     replica.Start({"replicaof no one"});
@@ -316,7 +317,7 @@ TEST_F(DirectLoadTest, NothingIsSavedWhileOnlyHalfIsThere) {
   ASSERT_TRUE(MoveIntoLoading(replica));
   network().Silence(primary.port(), replica.port());
   network().Step(5000);
-  ASSERT_EQ(replica->phase().load(), ServerPhase::Load::kOverTurns);
+  ASSERT_EQ(replica->services().env.phase.load(), ServerPhase::Load::kOverTurns);
   EXPECT_FALSE(replica.files().Has("dump.rdb"));
   replica.Run("SHUTDOWN SAVE");
   EXPECT_FALSE(replica.files().Has("dump.rdb"));

@@ -134,7 +134,8 @@ TEST_P(FullSyncTest, ABigSnapshotIsPacedByItsReader) {
   replica.Follow(primary);
   size_t most = 0;
   network().OnMove([&] {
-    for (const Session* session : primary->replication().replicas().All()) most = std::max(most, session->out.Size());
+    for (const Session* session : primary->services().replication.replicas().All())
+      most = std::max(most, session->out.Size());
   });
   network().Step(3000);
   network().OnMove(nullptr);

@@ -21,13 +21,13 @@ const std::string kOtherHandshakeId(40, 'b');
 class HandshakeTest : public testing::Test {
  protected:
   Handshake& Begin(MayContinue may_continue = MayContinue::kYes) {
-    server_->data().history.Adopt(kHandshakeId, 99);
-    handshake_.emplace(Handshake::Parts{server_->settings(), server_->log(), server_->data().history,
-                                        server_->replication().failover()},
+    server_->services().data.dataset.history.Adopt(kHandshakeId, 99);
+    handshake_.emplace(Handshake::Parts{server_->services().env, server_->services().data.dataset.history,
+                                        server_->services().replication.failover()},
                        may_continue);
     return *handshake_;
   }
-  Settings& Adjust() { return server_->config().Adjust(); }
+  Settings& Adjust() { return server_->services().env.config.Adjust(); }
   void ExpectNext(const std::vector<std::string>& words) { EXPECT_EQ(handshake_->NextRequest(), EncodeRequest(words)); }
   // Runs the handshake up to PSYNC, which is sent.
   Handshake& ToPsync(MayContinue may_continue = MayContinue::kYes) {

@@ -157,7 +157,7 @@ TEST_F(LinkTest, AChainHasOneStream) {
   EXPECT_EQ(last.history().offset, primary.history().offset);
   const auto stream = [](ReplicationMember& member) {
     std::string text;
-    const Backlog& backlog = member->replication().stream().backlog();
+    const Backlog& backlog = member->services().replication.stream().backlog();
     backlog.VisitFrom(backlog.Begin(), backlog.End(), [&](const BlobPart& part) { text += part.View(); });
     return text;
   };
@@ -289,13 +289,13 @@ TEST_F(LinkTest, TheBacklogGoesWhenNobodyCameForLong) {
   ReplicationMember& replica = AddLinked(primary);
   const std::string id = primary.history().id;
   network().Step(20'000);
-  EXPECT_TRUE(primary->replication().stream().IsKept()) << "a replica is there";
+  EXPECT_TRUE(primary->services().replication.stream().IsKept()) << "a replica is there";
   network().SetApart(primary.port(), replica.port());
   network().Break(primary.port(), replica.port());
   network().Step(4000);
-  EXPECT_TRUE(primary->replication().stream().IsKept());
+  EXPECT_TRUE(primary->services().replication.stream().IsKept());
   network().Step(4000);
-  EXPECT_FALSE(primary->replication().stream().IsKept());
+  EXPECT_FALSE(primary->services().replication.stream().IsKept());
   EXPECT_NE(primary.history().id, id) << "who comes back must not go on";
   primary.Run("SET lost 1");
   network().SetAllTogether();
@@ -311,7 +311,7 @@ TEST_F(LinkTest, AReplicaThatBecomesAPrimaryKeepsItsBacklogForAWhile) {
   network().Step(200'000);  // the primary has had no replicas for longer than repl-backlog-ttl
   one.Run("REPLICAOF NO ONE");
   network().Step(3000);
-  EXPECT_TRUE(one->replication().stream().IsKept());
+  EXPECT_TRUE(one->services().replication.stream().IsKept());
   other.Follow(one);
   network().Step(3000);
   EXPECT_TRUE(other.IsLinked());

@@ -287,7 +287,7 @@ TEST_F(LinkUseTest, WhatWaitsBehindASnapshotCountsAsOutput) {
   for (int i = 0; i < 100 && !client.Closed(); ++i) primary.Run({"SET", "k", std::string(10'000, 'x')});
   EXPECT_TRUE(client.Closed());
   network().Step(1000);
-  EXPECT_LE(primary->replication().stream().backlog().RawBytes(), 20'000) << "nobody needs it any more";
+  EXPECT_LE(primary->services().replication.stream().backlog().RawBytes(), 20'000) << "nobody needs it any more";
 }
 
 TEST_F(LinkUseTest, TheLinkToThePrimaryIsNoClientThatCanBeEvicted) {
@@ -316,7 +316,7 @@ TEST_F(LinkUseTest, OutputOfReplicasEvictsNoKeys) {
   const int64_t offset = primary.history().offset;
   for (int i = 0; i < 30'000; ++i) primary.Run({"SETRANGE", "key:0", "0", std::string(100, 'y')});
   const auto behind = static_cast<size_t>(primary.history().offset - offset);
-  const size_t uncounted = primary->eviction().UncountedBytes();
+  const size_t uncounted = primary->services().data.eviction.UncountedBytes();
   EXPECT_GT(uncounted, behind - size_t{2} * 16 * 1024) << "but the backlog, and what the network has";
   EXPECT_LT(uncounted, behind + behind / 50);
 }

@@ -118,7 +118,7 @@ class ReplicationStory {
     const size_t index = Some();
     ReplicationMember& member = At(index);
     if (!member.Runs()) return Start(index);
-    if (random_.Below(2) == 0 && !member->child_processes().Busy()) member.Run("SAVE");
+    if (random_.Below(2) == 0 && !member->services().storage.child_processes.Busy()) member.Run("SAVE");
     random_.Below(3) == 0 ? member.Crash() : member.Stop();
     if (random_.Below(2) == 0) Start(index);
   }

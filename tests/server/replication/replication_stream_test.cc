@@ -14,7 +14,7 @@ using Target = JournalEntry::Target;
 
 class ReplicationStreamTest : public testing::Test {
  protected:
-  ReplicationStreamTest() : stream_(server_->data()) {}
+  ReplicationStreamTest() : stream_(server_->services().data.dataset) {}
 
   std::string Text() const {
     std::string text;
@@ -47,9 +47,9 @@ TEST_F(ReplicationStreamTest, CostsNothingBeforeItBegins) {
   TestClient client(server_);
   client.Run("SET a 1");
   EXPECT_FALSE(stream_.IsKept());
-  EXPECT_EQ(server_->data().history.offset, 0);
+  EXPECT_EQ(server_->services().data.dataset.history.offset, 0);
   stream_.AppendRequest({"PING"});
-  EXPECT_EQ(server_->data().history.offset, 0);
+  EXPECT_EQ(server_->services().data.dataset.history.offset, 0);
 }
 
 TEST_F(ReplicationStreamTest, NamesTheDatabaseWhereItChanges) {
@@ -66,8 +66,8 @@ TEST_F(ReplicationStreamTest, NamesTheDatabaseWhereItChanges) {
                               {"SET", "c", "1"},
                               {"SELECT", "3"},
                               {"SET", "d", "1"}}));
-  EXPECT_EQ(server_->data().history.offset, static_cast<int64_t>(Text().size()));
-  EXPECT_EQ(stream_.backlog().End(), server_->data().history.offset);
+  EXPECT_EQ(server_->services().data.dataset.history.offset, static_cast<int64_t>(Text().size()));
+  EXPECT_EQ(stream_.backlog().End(), server_->services().data.dataset.history.offset);
 }
 
 TEST_F(ReplicationStreamTest, EncloseSeveralEffectsWithMulti) {
@@ -81,7 +81,7 @@ TEST_F(ReplicationStreamTest, TakesWhatIsForReplicasOnly) {
   stream_.Begin();
   Append({{5, {"SET", "x", "1"}, Target::kFile}});
   EXPECT_EQ(Text(), "");
-  EXPECT_EQ(server_->data().history.offset, 0);
+  EXPECT_EQ(server_->services().data.dataset.history.offset, 0);
   Append({{5, {"SET", "x", "1"}, Target::kFile}, {0, {"SET", "a", "1"}, Target::kReplicas}});
   EXPECT_EQ(Text(), Requests({{"SELECT", "0"}, {"SET", "a", "1"}}));
 }
@@ -94,13 +94,13 @@ TEST_F(ReplicationStreamTest, OwnEffectsOfAReplicaAreNobodysBusiness) {
   EXPECT_EQ(Text(), "");
   stream_.AppendApplied({BlobRef::Copy("xPINGx"), 1, 4});
   EXPECT_EQ(Text(), "PING");
-  EXPECT_EQ(server_->data().history.offset, 4);
+  EXPECT_EQ(server_->services().data.dataset.history.offset, 4);
 }
 
 TEST_F(ReplicationStreamTest, AReplicaWithoutBacklogKeepsCount) {
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   stream_.AppendApplied({BlobRef::Copy("abc"), 0, 3});
-  EXPECT_EQ(server_->data().history.offset, 3);
+  EXPECT_EQ(server_->services().data.dataset.history.offset, 3);
   stream_.Begin();
   EXPECT_EQ(stream_.backlog().Begin(), 3);
 }
@@ -111,14 +111,14 @@ TEST_F(ReplicationStreamTest, EndDropsTheBacklog) {
   stream_.End();
   EXPECT_FALSE(stream_.IsKept());
   EXPECT_EQ(stream_.backlog().RawBytes(), 0);
-  const int64_t offset = server_->data().history.offset;
+  const int64_t offset = server_->services().data.dataset.history.offset;
   TestClient client(server_);
   client.Run("SET b 1");
-  EXPECT_EQ(server_->data().history.offset, offset);
+  EXPECT_EQ(server_->services().data.dataset.history.offset, offset);
 }
 
 TEST_F(ReplicationStreamTest, ABeginningInTheMiddleCountsOn) {
-  server_->data().history.offset = 1000;
+  server_->services().data.dataset.history.offset = 1000;
   stream_.Begin();
   stream_.AppendRequest({"PING"});
   EXPECT_EQ(stream_.backlog().Begin(), 1000);
@@ -141,7 +141,7 @@ TEST_F(ReplicationStreamTest, IsFramedAsTheAppendOnlyFile) {
   TestClient client(server);
   ASSERT_EQ(OpenDataSet(server->services()), LoadOutcome::kAbsent);
   server.RunCronFor(1000);
-  ReplicationStream stream(server->data());
+  ReplicationStream stream(server->services().data.dataset);
   stream.Begin();
   std::string path;
   for (const std::string& one : server.files().Paths())

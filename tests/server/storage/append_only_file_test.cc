@@ -139,7 +139,7 @@ TEST_F(AppendOnlyFileTest, ARewriteThatFailsLosesNothing) {
   EXPECT_EQ(SnapshotDifference(before, next->Data()), "");
   next->Run("BGREWRITEAOF");
   next->server().Cron();
-  EXPECT_EQ(next->server()->aof().directory().manifest().incrementals().size(), 1u);
+  EXPECT_EQ(next->server()->services().storage.aof.directory().manifest().incrementals().size(), 1u);
   next.reset();
   EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
 }
@@ -470,7 +470,7 @@ TEST_F(AppendOnlyFileTest, TurningItOnWhileAChildFailsIsTriedAgain) {
   life.server().forker().Release();
   life.server().Cron();
   life.server().Cron();
-  EXPECT_EQ(life.server()->aof().state(), AppendOnlyFile::State::kOn);
+  EXPECT_EQ(life.server()->services().storage.aof.state(), AppendOnlyFile::State::kOn);
   const Snapshot before = life.Data();
   files_.Crash();
   EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
@@ -509,7 +509,7 @@ TEST_F(AppendOnlyFileTest, AFileThatCannotBeMadeLeavesItOff) {
   EXPECT_THAT(life.Run("CONFIG SET appendonly yes"),
               ErrorStartsWith("ERR CONFIG SET failed (possibly related to argument 'appendonly')"));
   EXPECT_THAT(life.Run("CONFIG GET appendonly"), MapOf({{Bulk("appendonly"), Bulk("no")}}));
-  EXPECT_FALSE(life.server()->aof().IsOn());
+  EXPECT_FALSE(life.server()->services().storage.aof.IsOn());
 }
 
 TEST_F(AppendOnlyFileTest, AFullDiskUnderEverySecondRefusesWritesUntilThereIsRoom) {
@@ -573,7 +573,7 @@ TEST_F(AppendOnlyFileTest, DisableAutoGcKeepsHistory) {
   EXPECT_TRUE(files_.Has(kBase));
   life->Run("CONFIG SET aof-disable-auto-gc no");
   EXPECT_FALSE(files_.Has(kBase));
-  EXPECT_TRUE(life->server()->aof().directory().manifest().history().empty());
+  EXPECT_TRUE(life->server()->services().storage.aof.directory().manifest().history().empty());
 }
 
 TEST_F(AppendOnlyFileTest, GrowthStartsARewrite) {
@@ -581,8 +581,8 @@ TEST_F(AppendOnlyFileTest, GrowthStartsARewrite) {
   for (int i = 0; i < 100; ++i) life->Run("SET k v");
   life->server().Cron();
   life->server().Cron();
-  EXPECT_EQ(life->server()->aof().RewriteCount(), 1u);
-  EXPECT_EQ(life->server()->aof().directory().manifest().base()->seq, 2);
+  EXPECT_EQ(life->server()->services().storage.aof.RewriteCount(), 1u);
+  EXPECT_EQ(life->server()->services().storage.aof.directory().manifest().base()->seq, 2);
 }
 
 TEST_F(AppendOnlyFileTest, WaitAofWaitsForTheSync) {
@@ -618,8 +618,8 @@ TEST_F(AppendOnlyFileTest, AClientThatWaitsForTheSyncMayBeEvicted) {
   // An incomplete request, so that no command checks the memory before.
   const std::string half = "*2\r\n$2000000\r\n" + std::string(1'900'000, 'v');
   large.Deliver(half);
-  life->server()->client_memory().Update(large.session());
-  EXPECT_TRUE(life->server()->client_memory().IsOver());
+  life->server()->services().clients.memory.Update(large.session());
+  EXPECT_TRUE(life->server()->services().clients.memory.IsOver());
   life->server().clock().AdvanceMs(1000);  // and no turn comes before the turn of the sync
   life->server().Cron();
   EXPECT_TRUE(large.Closed());

@@ -142,13 +142,13 @@ TEST_F(LoadingTest, TheLogShowsProgressOfAnAppendOnlyFile) {
 // A snapshot that a primary sends through a pipe, and that a replica loads in several turns.
 TEST_F(LoadingTest, TheLogShowsProgressWithoutATotal) {
   const auto lines = ProgressOf({}, [](TestServer& server) {
-    server->loading().Begin(0, ServerPhase::Load::kOverTurns);
+    server->services().storage.loading.Begin(0, ServerPhase::Load::kOverTurns);
     for (uint64_t megabytes = 1; megabytes <= 4; ++megabytes) {
       server.clock().AdvanceMs(2500);
-      server->loading().CountKeys(1000, 0);
-      EXPECT_EQ(server->loading().Advance(megabytes << 20), Loading::Order::kContinue);
+      server->services().storage.loading.CountKeys(1000, 0);
+      EXPECT_EQ(server->services().storage.loading.Advance(megabytes << 20), Loading::Order::kContinue);
     }
-    server->loading().End();
+    server->services().storage.loading.End();
   });
   EXPECT_THAT(lines, testing::ElementsAre("Loading: 2.0 MB, 2000 keys (400 per second)",
                                           "Loading: 4.0 MB, 4000 keys (400 per second)"));
@@ -174,11 +174,11 @@ TEST_F(LoadingTest, TimersStandStill) {
   TestServer server = Start(kOften);
   TestClient client(server);
   LoadWhile(server, [&] {
-    const uint64_t before = server->stats().timer_us;
+    const uint64_t before = server->services().env.stats.timer_us;
     server.clock().PassWithEachLook(10);
     server->housekeeping().Tick();
     server.clock().PassWithEachLook(0);
-    EXPECT_EQ(server->stats().timer_us, before);
+    EXPECT_EQ(server->services().env.stats.timer_us, before);
   });
 }
 
@@ -199,14 +199,14 @@ TEST_F(LoadingTest, ASignalEndsItAndSavesNothing) {
   auto directives = kOften;
   directives.emplace_back("save 3600 1");
   TestServer server = Start(directives);
-  EXPECT_EQ(LoadWhile(server, [&] { server->shutdown().Signalled(SIGTERM); }), LoadOutcome::kStopped);
+  EXPECT_EQ(LoadWhile(server, [&] { server->services().storage.shutdown.Signalled(SIGTERM); }), LoadOutcome::kStopped);
   EXPECT_EQ(server.StoppedWith(), 0);
 }
 
 TEST_F(LoadingTest, NoDumpIsAnEmptyDataSet) {
   TestServer server = Start();
   EXPECT_EQ(server.Load(), LoadOutcome::kAbsent);
-  EXPECT_FALSE(server->loading().Active());
+  EXPECT_FALSE(server->services().storage.loading.Active());
 }
 
 TEST_F(LoadingTest, WhatHasExpiredMeanwhileIsLeftOut) {
@@ -320,12 +320,12 @@ TEST_F(LoadingTest, ReloadServesOthers) {
     if (rounds++ != 0) return;
     EXPECT_THAT(other.Run("GET key1"), Error(kLoading));
     EXPECT_THAT(other.Run("CLIENT ID"), IntThat(testing::Gt(0)));
-    EXPECT_TRUE(server->phase().Holds(client.session()));
-    EXPECT_FALSE(server->phase().Holds(other.session()));
+    EXPECT_TRUE(server->services().env.phase.Holds(client.session()));
+    EXPECT_FALSE(server->services().env.phase.Holds(other.session()));
   });
   EXPECT_THAT(client.Run("DEBUG RELOAD"), Ok());
   EXPECT_GT(rounds, 0);
-  EXPECT_FALSE(server->phase().Holds(client.session()));
+  EXPECT_FALSE(server->services().env.phase.Holds(client.session()));
   EXPECT_THAT(other.Run("STRLEN key1"), Int(1000));
   other.Run("RPUSH list x");
   EXPECT_THAT(waiter.Read(), Bulks({"list", "x"}));
@@ -359,7 +359,7 @@ TEST(RdbHints, AreLimitedByTheLengthOfTheFile) {
                             std::string("\0\x01k\x01v\xff", 6) + std::string(8, '\0'));
   TestServer server(TestServer::Options{.files = &files});
   EXPECT_EQ(OpenDataSet(server->services()), LoadOutcome::kLoaded);
-  EXPECT_EQ(server->keyspace()[0].Size(), 1u);
+  EXPECT_EQ(server->services().data.dataset.keyspace[0].Size(), 1u);
 }
 
 }  // namespace

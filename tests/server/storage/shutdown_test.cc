@@ -64,7 +64,7 @@ TEST_F(ShutdownTest, ContinuesWhenSavingFails) {
 TEST_F(ShutdownTest, ReportsItsStatus) {
   std::vector<std::string> told;
   TestServer server = Start({"save 3600 1"});
-  server->shutdown().OnStatus([&](const std::string& status) { told.push_back(status); });
+  server->services().storage.shutdown.OnStatus([&](const std::string& status) { told.push_back(status); });
   TestClient client(server);
   client.Run("SET k v");
   files_.SetRoom(0);
@@ -79,7 +79,7 @@ TEST_F(ShutdownTest, ReportsItsStatus) {
 TEST_F(ShutdownTest, WaitsForTheFirstBaseUnlessForced) {
   std::vector<std::string> told;
   TestServer server = Start({"save ''"});
-  server->shutdown().OnStatus([&](const std::string& status) { told.push_back(status); });
+  server->services().storage.shutdown.OnStatus([&](const std::string& status) { told.push_back(status); });
   TestClient client(server);
   client.Run("SET k v");
   server.forker().Hold();
@@ -98,12 +98,12 @@ TEST_F(ShutdownTest, ASignalWaitsForTheFirstBase) {
   std::vector<std::string> told;
   {
     TestServer server = Start({"save ''"});
-    server->shutdown().OnStatus([&](const std::string& status) { told.push_back(status); });
+    server->services().storage.shutdown.OnStatus([&](const std::string& status) { told.push_back(status); });
     TestClient client(server);
     client.Run("SET k v");
     server.forker().Hold();
     EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
-    server->shutdown().Signalled(SIGTERM);
+    server->services().storage.shutdown.Signalled(SIGTERM);
     EXPECT_THAT(client.Run("SET during w"), Ok());
     server.Cron();
     EXPECT_EQ(server.StoppedWith(), std::nullopt);
@@ -130,7 +130,7 @@ TEST_F(ShutdownTest, ASignalStartsAFirstRewriteThatIsScheduled) {
     EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
     EXPECT_THAT(client.Run("SHUTDOWN"), Error(kFailed));
     client.Run("BGSAVE");
-    server->shutdown().Signalled(SIGTERM);
+    server->services().storage.shutdown.Signalled(SIGTERM);
     server.forker().Release();
     for (int i = 0; i < 3; ++i) server.Cron();
     EXPECT_EQ(server.StoppedWith(), 0);
@@ -143,19 +143,19 @@ TEST_F(ShutdownTest, ASignalStartsAFirstRewriteThatIsScheduled) {
 TEST_F(ShutdownTest, ASignalIsRefusedIfTheFirstRewriteFails) {
   int cancelled = 0;
   TestServer server = Start({"save ''"});
-  server->shutdown().OnCancelled([&] { ++cancelled; });
+  server->services().storage.shutdown.OnCancelled([&] { ++cancelled; });
   TestClient client(server);
   client.Run("SET k v");
   server.forker().Hold();
   EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
-  server->shutdown().Signalled(SIGTERM);
+  server->services().storage.shutdown.Signalled(SIGTERM);
   server.forker().Crash(9);
   server.Cron();
   server.Cron();
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
   EXPECT_EQ(cancelled, 1);
   // The next signal waits for the next rewrite.
-  server->shutdown().Signalled(SIGTERM);
+  server->services().storage.shutdown.Signalled(SIGTERM);
   server.forker().Release();
   for (int i = 0; i < 3; ++i) server.Cron();
   EXPECT_EQ(server.StoppedWith(), 0);
@@ -166,7 +166,7 @@ TEST_F(ShutdownTest, AForcedSignalWaitsForNothing) {
   TestClient client(server);
   server.forker().Hold();
   EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
-  server->shutdown().Signalled(SIGTERM);
+  server->services().storage.shutdown.Signalled(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), 0);
   EXPECT_FALSE(server.forker().Runs());
 }
@@ -177,12 +177,12 @@ TEST_F(ShutdownTest, ContinuesWhenTheAppendOnlyFileCannotBeSynced) {
     std::vector<std::string> told;
     ServerLife life(files_, {"appendonly yes", "save ''", std::string("appendfsync ") + policy});
     TestServer& server = life.server();
-    server->shutdown().OnStatus([&](const std::string& status) { told.push_back(status); });
+    server->services().storage.shutdown.OnStatus([&](const std::string& status) { told.push_back(status); });
     EXPECT_THAT(life.Run("SET k v"), Ok());
     files_.FailFrom(FaultyFiles::Operation::kSync, 1, EIO);
     EXPECT_THAT(life.Run("SHUTDOWN NOW NOSAVE"), Error(kFailed));
     EXPECT_THAT(told, ElementsAre("", "Error trying to sync the AOF, can't exit."));
-    server->shutdown().Signalled(SIGTERM);
+    server->services().storage.shutdown.Signalled(SIGTERM);
     EXPECT_EQ(server.StoppedWith(), std::nullopt);
     EXPECT_THAT(life.Run("GET k"), Bulk("v"));
     files_.Recover();
@@ -250,7 +250,7 @@ TEST_F(ShutdownTest, SignalsDoWhatTheDirectivesSay) {
                           Case{{"save 3600 1", "shutdown-on-sigint nosave"}, SIGINT, false},
                           Case{{"save 3600 1", "shutdown-on-sigint nosave"}, SIGTERM, true}}) {
     TestServer server = Start(one.directives);
-    server->shutdown().Signalled(one.signal);
+    server->services().storage.shutdown.Signalled(one.signal);
     EXPECT_EQ(server.StoppedWith(), 0);
     EXPECT_EQ(Saved(), one.saves) << one.directives[0];
     files_.Remove("dump.rdb");
@@ -260,15 +260,15 @@ TEST_F(ShutdownTest, SignalsDoWhatTheDirectivesSay) {
 TEST_F(ShutdownTest, AFailedSignalMayBeRepeated) {
   TestServer server = Start({"save 3600 1"});
   int cancelled = 0;
-  server->shutdown().OnCancelled([&] { ++cancelled; });
+  server->services().storage.shutdown.OnCancelled([&] { ++cancelled; });
   files_.SetRoom(0);
-  server->shutdown().Signalled(SIGTERM);
+  server->services().storage.shutdown.Signalled(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
   EXPECT_EQ(cancelled, 1);
   server.Cron();
   EXPECT_EQ(cancelled, 1);  // one attempt for each signal
   files_.Recover();
-  server->shutdown().Signalled(SIGTERM);
+  server->services().storage.shutdown.Signalled(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), 0);
 }
 
@@ -276,7 +276,7 @@ TEST_F(ShutdownTest, AStoppedTimerKeepsASignalWaiting) {
   TestServer server = Start({"save 3600 1"});
   TestClient client(server);
   client.Run("DEBUG PAUSE-CRON 1");
-  server->shutdown().Signalled(SIGTERM);
+  server->services().storage.shutdown.Signalled(SIGTERM);
   server.Cron();
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
   EXPECT_THAT(client.Run("SHUTDOWN ABORT"), Ok());
@@ -292,7 +292,7 @@ TEST_F(ShutdownTest, ASignalWaitsForAScriptIfSomethingIsSaved) {
   TestClient client(server);
   int rounds = 0;
   server.Besides([&] {
-    if (rounds++ == 0) server->shutdown().Signalled(SIGTERM);
+    if (rounds++ == 0) server->services().storage.shutdown.Signalled(SIGTERM);
   });
   server.clock().PassWithEachLook(1000);
   client.Run({"EVAL", "redis.call('SET', 'a', 1) for i = 1, 30000000 do end redis.call('SET', 'b', 1)", "0"});

@@ -52,7 +52,9 @@ class SlotMigrationTest : public testing::Test {
 
   ReplicationMember& At(int index) { return world_.members()[static_cast<size_t>(index)]; }
   void Step(int64_t ms) { world_.network().Step(ms); }
-  static std::string Id(ReplicationMember& member) { return member->cluster().cluster()->view().me().id.String(); }
+  static std::string Id(ReplicationMember& member) {
+    return member->services().cluster.cluster()->view().me().id.String();
+  }
   // Two primaries: the one that has the slot of "{t}", and the other.
   struct Pair {
     ReplicationMember& source;
@@ -63,7 +65,7 @@ class SlotMigrationTest : public testing::Test {
     return Owns(At(0), "{t}") ? Pair{At(0), At(1)} : Pair{At(1), At(0)};
   }
   static bool Owns(ReplicationMember& member, Bytes key) {
-    const ClusterView& view = member->cluster().cluster()->view();
+    const ClusterView& view = member->services().cluster.cluster()->view();
     return view.Owner(KeySlot(key)) == &view.me();
   }
   TestReply Migrate(ReplicationMember& source, ReplicationMember& target, Bytes key) {
@@ -72,11 +74,13 @@ class SlotMigrationTest : public testing::Test {
   }
   // The state of the latest migration.
   static std::string State(ReplicationMember& member) {
-    const auto jobs = member->slot_migrations().Jobs();
+    const auto jobs = member->services().slot_migrations.Jobs();
     return jobs.empty() ? "none" : std::string(StateName(jobs.front().state));
   }
-  static std::string Message(ReplicationMember& member) { return member->slot_migrations().Jobs().front().message; }
-  static size_t KeysAt(ReplicationMember& member) { return member->keyspace()[0].Size(); }
+  static std::string Message(ReplicationMember& member) {
+    return member->services().slot_migrations.Jobs().front().message;
+  }
+  static size_t KeysAt(ReplicationMember& member) { return member->services().data.dataset.keyspace[0].Size(); }
   // Steps until the latest migration has this state.
   void StepUntil(ReplicationMember& member, const std::string& state) {
     for (int i = 0; i < 3000 && State(member) != state; ++i) Step(10);
@@ -118,7 +122,7 @@ TEST_F(SlotMigrationTest, MovesValuesOfAllTypes) {
   EXPECT_EQ(target.Run("TTL {t}number").Integer(), 1000);
   EXPECT_EQ(KeysAt(target), 7u);
   EXPECT_EQ(source.Run("CLUSTER COUNTKEYSINSLOT " + std::to_string(KeySlot("t"))).Integer(), 0);
-  EXPECT_TRUE(target->keyspace().hidden().Empty());
+  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().Empty());
 }
 
 TEST_F(SlotMigrationTest, HidesKeysUntilTheirSlotIsHere) {
@@ -159,7 +163,7 @@ TEST_F(SlotMigrationTest, MovesKeysOfAllDatabases) {
   EXPECT_EQ(target.Run("GET {t}").Text(), "zero");
   target.Run("SELECT 2");
   EXPECT_EQ(target.Run("GET {t}").Text(), "two!");
-  EXPECT_EQ(source->keyspace()[2].Size(), 0u);
+  EXPECT_EQ(source->services().data.dataset.keyspace[2].Size(), 0u);
 }
 
 TEST_F(SlotMigrationTest, SendsTheChangesOfMeanwhile) {
@@ -214,13 +218,13 @@ TEST_F(SlotMigrationTest, FailureLeavesTheSlotsAndNoKeys) {
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   for (int i = 0; i < 5000 && KeysAt(target) < 2500; ++i) world_.network().RunOnce();
   ASSERT_GE(KeysAt(target), 2500u);
-  ASSERT_FALSE(target->keyspace().hidden().Empty());
+  ASSERT_FALSE(target->services().data.dataset.keyspace.hidden().Empty());
   world_.network().Break(source.port(), target.port());
   Step(1000);
   EXPECT_EQ(State(source), "failed");
   EXPECT_EQ(State(target), "failed");
   EXPECT_EQ(KeysAt(target), 0u);
-  EXPECT_TRUE(target->keyspace().hidden().Empty());
+  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().Empty());
   EXPECT_EQ(KeysAt(source), 3000u);
   EXPECT_TRUE(Owns(source, "t"));
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
@@ -253,7 +257,7 @@ TEST_F(SlotMigrationTest, IsEndedByFlushAllAtEitherSide) {
     Step(500);
     EXPECT_EQ(State(source), "failed") << flushed->port();
     EXPECT_EQ(State(target), "failed") << flushed->port();
-    EXPECT_TRUE(target->keyspace().hidden().Empty());
+    EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().Empty());
     EXPECT_EQ(KeysAt(target), 0u);
   }
   EXPECT_EQ(source.Run("GET {t}a").Text(), "1");
@@ -276,9 +280,9 @@ TEST_F(SlotMigrationTest, ReplicasHideTheKeysTooAndCleanUpWhenPromoted) {
   EXPECT_LE(replica.Run("KEYS *").Size(), 1u);
   target.Stop();
   Step(8000);
-  ASSERT_TRUE(replica->cluster().cluster()->view().me().IsPrimary()) << replica.Log();
+  ASSERT_TRUE(replica->services().cluster.cluster()->view().me().IsPrimary()) << replica.Log();
   EXPECT_LE(KeysAt(replica), 1u);
-  EXPECT_TRUE(replica->keyspace().hidden().Empty());
+  EXPECT_TRUE(replica->services().data.dataset.keyspace.hidden().Empty());
   EXPECT_EQ(State(source), "failed");
   EXPECT_EQ(KeysAt(source), 50u);
 }
@@ -296,7 +300,7 @@ TEST_F(SlotMigrationTest, ReplicasHaveTheKeysAfterwards) {
   Step(500);
   ExpectSameData(target, replica);
   EXPECT_EQ(replica.Run("DBSIZE").Integer(), target.Run("DBSIZE").Integer());
-  EXPECT_TRUE(replica->keyspace().hidden().Empty());
+  EXPECT_TRUE(replica->services().data.dataset.keyspace.hidden().Empty());
 }
 
 // Hidden keys stay hidden after a restart, and are then deleted because no migration continues.
@@ -305,18 +309,18 @@ void SlotMigrationTest::RestartTarget(const std::string& preamble) {
   for (int i = 0; i < 50; ++i) source.Run("SET {t}" + std::to_string(i) + " value");
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   for (int i = 0; i < 1000 && KeysAt(target) < 20; ++i) world_.network().RunOnce();
-  ASSERT_FALSE(target->keyspace().hidden().Empty());
+  ASSERT_FALSE(target->services().data.dataset.keyspace.hidden().Empty());
   target.Run("BGREWRITEAOF");
   target->housekeeping().Tick();
   target.Crash();
   target.Start();
-  EXPECT_FALSE(target->keyspace().hidden().Empty());
+  EXPECT_FALSE(target->services().data.dataset.keyspace.hidden().Empty());
   EXPECT_EQ(target.Run("DBSIZE").Integer(), 0);
   Step(3000);
-  EXPECT_TRUE(target->keyspace().hidden().Empty());
+  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().Empty());
   EXPECT_EQ(KeysAt(target), 0u);
   EXPECT_EQ(State(source), "failed");
-  EXPECT_EQ(target->cluster().cluster()->view().importing().size(), 0u);
+  EXPECT_EQ(target->services().cluster.cluster()->view().importing().size(), 0u);
 }
 
 TEST_F(SlotMigrationTest, IsForgottenByARestartFromAnRdbBase) { RestartTarget("yes"); }
@@ -355,7 +359,7 @@ TEST_F(SlotMigrationTest, SourceFindsNoCommandThatWasRenamedAway) {
   liar.Raw(EncodeRequest({"SET", "{t}", "1"}));
   EXPECT_EQ(KeysAt(target), 1u);
   liar.Raw(EncodeRequest({"CONFIG", "SET", "hz", "77"}));
-  EXPECT_NE(target->settings().hz, 77);
+  EXPECT_NE(target->services().env.settings.hz, 77);
   Step(100);
   EXPECT_EQ(State(target), "failed");
 }
@@ -385,7 +389,7 @@ class FakeSource {
  public:
   FakeSource(ReplicationMember& target, ReplicationMember& source, Bytes key, char name)
       : client_(target.server()), slot_(std::to_string(KeySlot(key))) {
-    const std::string id = source->cluster().cluster()->view().me().id.String();
+    const std::string id = source->services().cluster.cluster()->view().me().id.String();
     EXPECT_THAT(client_.Run("CLUSTER SYNCSLOTS ESTABLISH SOURCE " + id + " NAME " + std::string(40, name) +
                             " SLOTSRANGE " + slot_ + " " + slot_),
                 Ok());
@@ -423,8 +427,8 @@ TEST_F(SlotMigrationTest, ResetEndsAnImport) {
   reset.Say("RESET");
   EXPECT_EQ(State(target), "failed");
   Step(100);
-  EXPECT_TRUE(target->keyspace().hidden().Empty());
-  EXPECT_TRUE(target->slot_migrations().imports().Empty());
+  EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().Empty());
+  EXPECT_TRUE(target->services().slot_migrations.imports().Empty());
 }
 
 TEST_F(SlotMigrationTest, SourceMayNotRunScripts) {
@@ -491,9 +495,10 @@ TEST_F(SlotMigrationTest, MigrationsInBothDirectionsDoNotBlockEachOther) {
   EXPECT_THAT(Migrate(one, other, "{t}"), Ok());
   EXPECT_THAT(Migrate(other, one, back), Ok());
   // Both pause writes at the same time.
-  for (int i = 0; i < 3000 && !(one->pause().IsOn() && other->pause().IsOn()); ++i) world_.network().RunOnce();
+  for (int i = 0; i < 3000 && !(one->services().clients.pause.IsOn() && other->services().clients.pause.IsOn()); ++i)
+    world_.network().RunOnce();
   Step(500);
-  EXPECT_EQ(one->slot_migrations().IsExporting(), false);
+  EXPECT_EQ(one->services().slot_migrations.IsExporting(), false);
   EXPECT_TRUE(Owns(other, "t"));
   EXPECT_TRUE(Owns(one, back));
 }
@@ -519,8 +524,8 @@ TEST_F(SlotMigrationTest, PromotedReplicaClaimsWhatNobodyOwns) {
   target.Stop();
   world_.network().SetAllTogether();
   Step(20'000);
-  ASSERT_TRUE(replica->cluster().cluster()->view().me().IsPrimary()) << replica.Log();
-  EXPECT_TRUE(replica->keyspace().hidden().Empty());
+  ASSERT_TRUE(replica->services().cluster.cluster()->view().me().IsPrimary()) << replica.Log();
+  EXPECT_TRUE(replica->services().data.dataset.keyspace.hidden().Empty());
   EXPECT_TRUE(Owns(replica, key)) << replica.Log();
   EXPECT_EQ(replica.Run("GET " + key + "7").Text(), "value");
 }
@@ -556,8 +561,8 @@ TEST_F(SlotMigrationTest, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(0, "SLOTSRANGE 1 1 NODE " + other), "ERR I am already migrating slot 1");
   EXPECT_THAT(At(0).Run("CLUSTER SETSLOT 0 MIGRATING " + other).Text(), HasSubstr("Slot export in progress"));
   Step(2000);
-  EXPECT_EQ(At(1)->cluster().cluster()->view().Owner(1), &At(1)->cluster().cluster()->view().me());
-  EXPECT_EQ(At(2)->cluster().cluster()->view().Owner(5), &At(2)->cluster().cluster()->view().me());
+  EXPECT_EQ(At(1)->services().cluster.cluster()->view().Owner(1), &At(1)->services().cluster.cluster()->view().me());
+  EXPECT_EQ(At(2)->services().cluster.cluster()->view().Owner(5), &At(2)->services().cluster.cluster()->view().me());
   EXPECT_EQ(At(0).Run("CLUSTER GETSLOTMIGRATIONS").Size(), 2u);
   At(0).Run("CONFIG SET cluster-slot-migration-log-max-len 1");
   Step(500);

@@ -16,15 +16,15 @@ using testing::HasSubstr;
 class ClusterCommands : public testing::Test {
  protected:
   ClusterCommands() {
-    EXPECT_EQ(server_->cluster().Open(), std::nullopt);
-    EXPECT_EQ(server_->cluster().Start(), std::nullopt);
+    EXPECT_EQ(server_->services().cluster.Open(), std::nullopt);
+    EXPECT_EQ(server_->services().cluster.Start(), std::nullopt);
     other_ = &view().Add(NodeId::FromBytes(std::string(NodeId::kLength, 'b')), kNodePrimary);
     other_->shard = NodeId::FromBytes(std::string(NodeId::kLength, 'c'));
     other_->address = {.ip = "10.0.0.2", .tcp_port = 7002, .tls_port = 0, .bus_port = 17002};
     other_->hostname = "other.host";
   }
 
-  ClusterView& view() { return server_->cluster().cluster()->view(); }
+  ClusterView& view() { return server_->services().cluster.cluster()->view(); }
   TestReply Run(Bytes line) { return client_.Run(line); }
   // Serves half of the slots (bar's, but not foo's), for long enough that the node is not starting.
   void ServeHalf() {
@@ -220,7 +220,7 @@ TEST_F(ClusterCommands, OneWordIsEnough) {
 // The bus keeps its port, and the other nodes learn of the new port for clients.
 TEST_F(ClusterCommands, ThePortForClientsMayChange) {
   const uint16_t bus_port = view().me().address.bus_port;
-  server_->config().Adjust().bound_port = 7777;
+  server_->services().env.config.Adjust().bound_port = 7777;
   server_.RunCronFor(200);
   EXPECT_EQ(view().me().address.tcp_port, 7777);
   EXPECT_EQ(view().me().address.bus_port, bus_port);

@@ -236,10 +236,10 @@ TEST_P(ClientCommands, ImportModeKeepsExpiredKeysForTheSource) {
   EXPECT_THAT(source.Run("PTTL k"), Int(0));
   EXPECT_THAT(source.Run("PEXPIREAT k -1"), Int(1));
   EXPECT_THAT(source.Run("PEXPIRETIME k"), Int(0));
-  EXPECT_EQ(server()->keyspace_stats().expired_keys, 0u);
+  EXPECT_EQ(server()->services().data.dataset.stats.expired_keys, 0u);
   Run("CONFIG SET import-mode no");
   EXPECT_THAT(source.Run("GET k"), Nil());
-  EXPECT_EQ(server()->keyspace_stats().expired_keys, 1u);
+  EXPECT_EQ(server()->services().data.dataset.stats.expired_keys, 1u);
   EXPECT_THAT(source.Run("CLIENT IMPORT-SOURCE OFF"), Ok());
 }
 
@@ -324,12 +324,12 @@ TEST_P(ClientCommands, PauseWriteHoldsWritesInOrder) {
   EXPECT_THAT(Run("GET k"), Nil());
   EXPECT_THAT(Run("SET k"), Error("ERR wrong number of arguments for 'set' command"));
   EXPECT_THAT(Run("CLIENT LIST ID " + IdOf(first)).Text(), ContainsRegex(" flags=b .* argv-mem=9 .* cmd=set "));
-  EXPECT_EQ(server()->clients().PausedCount(), 2u);
+  EXPECT_EQ(server()->services().clients.registry.PausedCount(), 2u);
   EXPECT_THAT(Run("CLIENT UNPAUSE"), Ok());
   EXPECT_THAT(second.Read(), Ok());
   EXPECT_THAT(first.Read(), Ok());
   EXPECT_THAT(Journaled(), testing::ElementsAre("0: SET k second", "0: SET k first"));
-  EXPECT_EQ(server()->clients().PausedCount(), 0u);
+  EXPECT_EQ(server()->services().clients.registry.PausedCount(), 0u);
 }
 
 TEST_P(ClientCommands, PauseAllEndsByItself) {
@@ -347,7 +347,7 @@ TEST_P(ClientCommands, PauseAllEndsByItself) {
 TEST_P(ClientCommands, ALaterPauseNeitherShortensNorNarrows) {
   TestClient other(server());
   EXPECT_EQ(client().Raw("CLIENT PAUSE 1000 ALL\r\n"), "+OK\r\n");
-  server()->pause().Start(Pause::Scope::kWrites, clock().MonotonicMs() + 10, clock().MonotonicMs());
+  server()->services().clients.pause.Start(Pause::Scope::kWrites, clock().MonotonicMs() + 10, clock().MonotonicMs());
   clock().AdvanceMs(500);
   server().Cron();
   EXPECT_THAT(other.Run("PING"), NoReply());
@@ -363,10 +363,10 @@ TEST_P(ClientCommands, PauseKeepsExpiredKeys) {
   clock().AdvanceMs(100);
   server().Cron();
   EXPECT_THAT(Run("GET k"), Nil());
-  EXPECT_EQ(server()->keyspace_stats().expired_keys, 0u);
+  EXPECT_EQ(server()->services().data.dataset.stats.expired_keys, 0u);
   Run("CLIENT UNPAUSE");
   EXPECT_THAT(Run("GET k"), Nil());
-  EXPECT_EQ(server()->keyspace_stats().expired_keys, 1u);
+  EXPECT_EQ(server()->services().data.dataset.stats.expired_keys, 1u);
 }
 
 TEST_P(ClientCommands, AKilledClientDoesNotRunItsPostponedRequest) {
@@ -428,7 +428,7 @@ TEST(ClientLimits, OutputBeyondTheHardLimitEndsThePipeline) {
   client.Raw(requests + EncodeRequest({"SET", "k", "v"}));
   EXPECT_TRUE(client.Closed());
   EXPECT_TRUE(server.journal().Records().empty());
-  EXPECT_EQ(server->stats().output_limit_disconnections, 1u);
+  EXPECT_EQ(server->services().env.stats.output_limit_disconnections, 1u);
 }
 
 TEST(ClientLimits, OutputOverTheSoftLimitIsGivenTime) {
@@ -450,7 +450,7 @@ TEST(ClientLimits, InputBeyondTheLimitCloses) {
   TestClient client(server);
   client.Raw("*1\r\n$2000000\r\n" + std::string(1'500'000, 'x'));
   EXPECT_TRUE(client.Closed());
-  EXPECT_EQ(server->stats().query_limit_disconnections, 1u);
+  EXPECT_EQ(server->services().env.stats.query_limit_disconnections, 1u);
 }
 
 TEST(ClientLimits, HalfAnArgumentOfAnIdleClientHoldsNoMemory) {

@@ -154,7 +154,7 @@ TEST_P(ConnectionCommands, MonitorsMayNotAccessKeysUntilReset) {
   EXPECT_THAT(Run("GET k"), Error("ERR Replica can't interact with the keyspace"));
   EXPECT_THAT(Run("RESET"), Simple("RESET"));
   EXPECT_THAT(Run("GET k"), Nil());
-  EXPECT_TRUE(server()->monitors().Empty());
+  EXPECT_TRUE(server()->services().execution.monitors.Empty());
 }
 
 TEST(MonitorLimits, ClosesAMonitorThatDoesNotRead) {
@@ -166,7 +166,7 @@ TEST(MonitorLimits, ClosesAMonitorThatDoesNotRead) {
   std::string message(1000, 'x');
   for (int i = 0; i < 200; ++i) EXPECT_THAT(client.Run({"ECHO", message}), Bulk(message));
   EXPECT_TRUE(monitor.Closed());
-  EXPECT_EQ(server->stats().output_limit_disconnections, 1u);
+  EXPECT_EQ(server->services().env.stats.output_limit_disconnections, 1u);
 }
 
 // Whether a monitor that does not read 200 KB is closed under this limit.
@@ -208,7 +208,7 @@ TEST(StrangerLimits, CloseAClientWhoseRequestBeforeLoginIsTooLong) {
   TestClient greedy(server);
   greedy.Raw(HalfRequest(ClientLimits::kUnauthenticatedInput));
   EXPECT_TRUE(greedy.Closed());
-  EXPECT_EQ(server->stats().query_limit_disconnections, 1u);
+  EXPECT_EQ(server->services().env.stats.query_limit_disconnections, 1u);
   TestClient member(server);
   EXPECT_THAT(member.Run("AUTH secret"), Ok());
   member.Raw(HalfRequest(100'000));
@@ -223,7 +223,7 @@ TEST(StrangerLimits, BoundAllUnfinishedRequestsBeforeLogin) {
     strangers.back()->Raw(HalfRequest(60'000));
     server.RunCronFor(0);
   }
-  EXPECT_LT(server->clients().UnauthenticatedBytes(),
+  EXPECT_LT(server->services().clients.registry.UnauthenticatedBytes(),
             ClientLimits::kAllUnauthenticatedInput + ClientLimits::kUnauthenticatedInput * 2);
   EXPECT_FALSE(strangers.front()->Closed());
   EXPECT_TRUE(strangers.back()->Closed());
@@ -232,7 +232,7 @@ TEST(StrangerLimits, BoundAllUnfinishedRequestsBeforeLogin) {
   EXPECT_EQ(late.Raw("$6\r\nsecret\r\n"), "+OK\r\n");
   strangers.clear();
   server.RunCronFor(0);
-  EXPECT_EQ(server->clients().UnauthenticatedBytes(), 0u);
+  EXPECT_EQ(server->services().clients.registry.UnauthenticatedBytes(), 0u);
 }
 
 TEST(HttpTest, ClosesHttpClients) {

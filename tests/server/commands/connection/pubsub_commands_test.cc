@@ -25,7 +25,7 @@ class PubSubCommands : public CommandTest {
   ReplyMatcher Confirmation(std::string word, std::string name, int64_t count) {
     return PushOf({Bulk(std::move(word)), Bulk(std::move(name)), Int(count)});
   }
-  size_t Topics(PubSubKind kind) { return server()->pubsub().TopicCount(kind); }
+  size_t Topics(PubSubKind kind) { return server()->services().clients.pubsub.TopicCount(kind); }
 };
 INSTANTIATE_TEST_SUITE_P(Resp, PubSubCommands, BothVersions(), VersionName);
 
@@ -157,7 +157,9 @@ class ManySubscriptions : public PubSubCommands {
       happens();
     });
   }
-  const CommandStats& Stats() { return server()->commands().StatsOf(*server()->commands().Find("unsubscribe")); }
+  const CommandStats& Stats() {
+    return server()->services().env.commands.StatsOf(*server()->services().env.commands.Find("unsubscribe"));
+  }
   TestClient& other() { return other_; }
 
  private:
@@ -200,7 +202,7 @@ TEST_P(ManySubscriptions, GoWithAClientThatIsKilled) {
   other().Send("UNSUBSCRIBE");
   EXPECT_TRUE(other().Closed());
   EXPECT_EQ(Stats().calls, 0u);
-  EXPECT_EQ(server()->clients().Count(), 1u);
+  EXPECT_EQ(server()->services().clients.registry.Count(), 1u);
   EXPECT_THAT(Run("PING"), Simple("PONG"));
 }
 
@@ -335,13 +337,13 @@ TEST_P(SlowSubscribers, ShareTheTextOfMessages) {
     clients.back().Run("SUBSCRIBE c");
     clients.back().SetReading(TestClient::Reading::kNo);
   }
-  const size_t used_before_bytes = server()->memory().UsedBytes();
+  const size_t used_before_bytes = server()->services().data.memory.UsedBytes();
   for (int i = 0; i < 10; ++i) EXPECT_THAT(Run({"PUBLISH", "c", std::string(1000, 'x')}), Int(kClients));
   for (TestClient& each : clients) {
     EXPECT_GT(each.session().out.Size(), 10'000u);
     EXPECT_EQ(each.session().out.Segments(), 1u);
   }
-  EXPECT_LT(server()->memory().UsedBytes(), used_before_bytes + kClients * 200);
+  EXPECT_LT(server()->services().data.memory.UsedBytes(), used_before_bytes + kClients * 200);
 }
 
 // ---- keyspace events ----

@@ -286,7 +286,7 @@ TEST_P(TransactionCommands, FlushingChangesTheKeysThatExisted) {
 
 TEST_P(TransactionCommands, ManyWatchesAreForgottenAtOnce) {
   constexpr int kKeys = 5'000;
-  WatchedKeys& watched = server().server().watched_keys();
+  WatchedKeys& watched = server().server().services().clients.watched_keys;
   const auto watch_all = [&](TestClient& client) {
     for (int i = 0; i < kKeys; ++i) client.Run("WATCH k" + std::to_string(i));
   };

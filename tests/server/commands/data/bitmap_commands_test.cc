@@ -251,7 +251,7 @@ TEST_P(BitmapCommands, BitFieldRefusals) {
 }
 
 TEST_P(BitmapCommands, EachWriteCountsAsAChange) {
-  const auto changes = [&] { return server()->data().stats.dirty; };
+  const auto changes = [&] { return server()->services().data.dataset.stats.dirty; };
   Run("BITFIELD k SET u8 0 0 SET u8 8 0");
   EXPECT_EQ(changes(), 2u);
   Run("BITFIELD k SET u8 0 0 SET u8 8 0");

@@ -429,9 +429,9 @@ TEST_P(BlockingCommands, AreHeldByAPause) {
 
 TEST_P(BlockingCommands, CountTheirChangesAndCalls) {
   const auto waiter = BlockedClient("BLMPOP 0 1 l LEFT COUNT 2");
-  const uint64_t before = server()->keyspace_stats().dirty;
+  const uint64_t before = server()->services().data.dataset.stats.dirty;
   Run("RPUSH l a b c");
-  EXPECT_EQ(server()->keyspace_stats().dirty - before, 5u);
+  EXPECT_EQ(server()->services().data.dataset.stats.dirty - before, 5u);
   const std::string stats = Run("INFO commandstats").Text();
   EXPECT_NE(stats.find("cmdstat_blmpop:calls=1,"), std::string::npos) << stats;
 }

@@ -43,7 +43,7 @@ TEST_P(DrawTest, EndsAtTheOutputLimit) {
   client.SetReading(TestClient::Reading::kNo);
   client.Send(Line("-9000000"));
   EXPECT_TRUE(client.Closed());
-  EXPECT_EQ(server->stats().output_limit_disconnections, 1u);
+  EXPECT_EQ(server->services().env.stats.output_limit_disconnections, 1u);
 }
 
 TEST_P(DrawTest, RefusesMoreElementsThanAnyReplyHas) {

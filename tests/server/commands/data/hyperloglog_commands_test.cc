@@ -49,7 +49,7 @@ TEST_P(HyperLogLogCommands, CountingStoresTheCountOnce) {
   EXPECT_THAT(Run("PFCOUNT k k"), Int(3));
   EXPECT_EQ(Get("k").substr(8, 8), std::string("\3\0\0\0\0\0\0\0", 8));
   EXPECT_THAT(Journaled(), testing::ElementsAre("0: PFADD k a b c", "0: PFCOUNT k"));
-  EXPECT_EQ(server()->data().stats.dirty, 5u);
+  EXPECT_EQ(server()->services().data.dataset.stats.dirty, 5u);
 }
 
 TEST_P(HyperLogLogCommands, BecomesDenseAtTheConfiguredSize) {

@@ -65,9 +65,9 @@ TEST_P(KeyCommands, FlushEmptiesOneOrAll) {
   EXPECT_THAT(Run("FLUSHDB nonsense"), Error("ERR syntax error"));
   EXPECT_THAT(Run("FLUSHDB ASYNC"), Ok());
   EXPECT_THAT(Run("DBSIZE"), Int(0));
-  EXPECT_EQ(server()->keyspace()[3].Size(), 1u);
+  EXPECT_EQ(server()->services().data.dataset.keyspace[3].Size(), 1u);
   EXPECT_THAT(Run("FLUSHALL SYNC"), Ok());
-  EXPECT_EQ(server()->keyspace()[3].Size(), 0u);
+  EXPECT_EQ(server()->services().data.dataset.keyspace[3].Size(), 0u);
   EXPECT_THAT(Journaled().back(), "0: FLUSHALL SYNC");
 }
 

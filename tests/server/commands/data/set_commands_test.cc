@@ -23,7 +23,7 @@ class SetCommands : public CommandTest {
     for (const ReplyTree& member : reply.tree->children) members.insert(member.text);
     return members;
   }
-  int64_t Dirty() { return static_cast<int64_t>(server()->keyspace_stats().dirty); }
+  int64_t Dirty() { return static_cast<int64_t>(server()->services().data.dataset.stats.dirty); }
 };
 INSTANTIATE_TEST_SUITE_P(Resp, SetCommands, BothVersions(), VersionName);
 
@@ -111,7 +111,7 @@ TEST_P(SetCommands, Move) {
   Run("PEXPIRE str 10");
   clock().AdvanceMs(20);
   EXPECT_THAT(Run("SMOVE none str 1"), Int(0));
-  EXPECT_EQ(server()->keyspace_stats().expired_keys, 1u) << "it is looked for, and so expires";
+  EXPECT_EQ(server()->services().data.dataset.stats.expired_keys, 1u) << "it is looked for, and so expires";
 }
 
 TEST_P(SetCommands, PopOneIsRecordedAsItsRemoval) {

@@ -279,7 +279,7 @@ TEST_P(StringCommands, LcsRefusesATableBeyondTheLimit) {
 }
 
 TEST_P(StringCommands, ReadsCountHitsAndMisses) {
-  const KeyspaceStats& stats = server()->keyspace_stats();
+  const KeyspaceStats& stats = server()->services().data.dataset.stats;
   Run("SET k 1");
   Run("INCR k");
   EXPECT_EQ(stats.hits + stats.misses, 0u);

@@ -268,7 +268,7 @@ TEST_P(ScriptingCommands, ScriptsThatUseTooMuchMemoryEnd) {
   EXPECT_THAT(Eval("return #string.rep('x', 2^31 - 1)"), ErrorStartsWith("ERR "));
   EXPECT_THAT(Eval("local function f() return f() + 1 end return f()"), ErrorStartsWith("ERR "));
   EXPECT_THAT(Eval("return redis.call('INCR', 'k')"), Int(1));
-  EXPECT_LT(server()->script_cache().EngineBytes(), size_t{64} << 20);
+  EXPECT_LT(server()->services().execution.script_cache.EngineBytes(), size_t{64} << 20);
 }
 
 TEST_P(ScriptingCommands, ErrorsThatSayNothingAreErrors) {
@@ -568,7 +568,7 @@ TEST(ScriptsThatMayCallAnything, HarmNothing) {
   std::vector<std::vector<std::string>> calls;
   {
     TestServer server;
-    server->commands().ForEach([&](const Command& command) {
+    server->services().env.commands.ForEach([&](const Command& command) {
       const bool ends = command.full_name == "shutdown" || command.full_name == "debug" ||
                         command.full_name == "client|pause";  // these block, as intended
       if (!command.Is(CommandFlag::kNoScript) || command.IsContainer() || ends) return;

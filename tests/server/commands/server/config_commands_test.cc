@@ -36,8 +36,8 @@ TEST_P(ConfigCommands, CommandsTakeFewNamesWhereEachIsCostly) {
 
 TEST_P(ConfigCommands, SetTakesPairs) {
   EXPECT_THAT(Run("CONFIG SET hz 50 maxclients 100"), Ok());
-  EXPECT_EQ(server()->settings().hz, 50);
-  EXPECT_EQ(server()->settings().maxclients, 100u);
+  EXPECT_EQ(server()->services().env.settings.hz, 50);
+  EXPECT_EQ(server()->services().env.settings.maxclients, 100u);
   EXPECT_THAT(Run("CONFIG SET hz 20 timeout"), Error("ERR syntax error"));
   EXPECT_THAT(Run("CONFIG SET hz"), Error("ERR wrong number of arguments for 'config|set' command"));
 }
@@ -45,28 +45,28 @@ TEST_P(ConfigCommands, SetTakesPairs) {
 TEST_P(ConfigCommands, SetIsAllOrNothing) {
   EXPECT_THAT(Run("CONFIG SET hz 50 maxclients abc"),
               ErrorStartsWith("ERR CONFIG SET failed (possibly related to argument 'maxclients') - "));
-  EXPECT_EQ(server()->settings().hz, 10);
+  EXPECT_EQ(server()->services().env.settings.hz, 10);
 }
 
 TEST_P(ConfigCommands, HzTakesEffectAtOnce) {
   Run("CONFIG SET dynamic-hz no hz 100");
-  EXPECT_EQ(server()->timer_frequency().Hz(), 100);
+  EXPECT_EQ(server()->services().clients.timer_frequency.Hz(), 100);
 }
 
 TEST_P(ConfigCommands, LogLevelTakesEffectAtOnce) {
   Run("CONFIG SET loglevel warning");
-  EXPECT_EQ(server()->log().Level(), LogLevel::kWarning);
+  EXPECT_EQ(server()->services().env.log.Level(), LogLevel::kWarning);
   Run("CONFIG SET loglevel debug");
-  EXPECT_EQ(server()->log().Level(), LogLevel::kDebug);
+  EXPECT_EQ(server()->services().env.log.Level(), LogLevel::kDebug);
 }
 
 TEST_P(ConfigCommands, MaxClientsNeedsDescriptors) {
-  WatchMaxClients(server()->config(), server()->log(), 1);
+  WatchMaxClients(server()->services().env.config, server()->services().env.log, 1);
   EXPECT_THAT(
       Run("CONFIG SET maxclients 4294967295"),
       ErrorStartsWith("ERR CONFIG SET failed (possibly related to argument 'maxclients') - The operating system "
                       "is not able to handle the specified number of clients, try with "));
-  EXPECT_EQ(server()->settings().maxclients, 10000u);
+  EXPECT_EQ(server()->services().env.settings.maxclients, 10000u);
 }
 
 TEST_P(ConfigCommands, PasswordsStayOutOfTheSlowLog) {
@@ -74,11 +74,11 @@ TEST_P(ConfigCommands, PasswordsStayOutOfTheSlowLog) {
   Run("CONFIG SET requirepass secret maxclients 100 masterauth hidden");
   const std::vector<std::string> expected = {"CONFIG",     "SET", "requirepass", "(redacted)",
                                              "maxclients", "100", "masterauth",  "(redacted)"};
-  EXPECT_EQ(server()->command_logs().slow.Records().front().words, expected);
+  EXPECT_EQ(server()->services().execution.command_logs.slow.Records().front().words, expected);
   Run("CONFIG SET requirepass \"\" hz nonsense");  // the arguments of a refused command are hidden as well
-  EXPECT_EQ(server()->command_logs().slow.Records().front().words[3], "(redacted)");
+  EXPECT_EQ(server()->services().execution.command_logs.slow.Records().front().words[3], "(redacted)");
   Run("CONFIG GET hz");
-  EXPECT_EQ(server()->command_logs().slow.Records().front().words[2], "hz");
+  EXPECT_EQ(server()->services().execution.command_logs.slow.Records().front().words[2], "hz");
 }
 
 TEST_P(ConfigCommands, ResetStatStartsFromZero) {
@@ -87,13 +87,13 @@ TEST_P(ConfigCommands, ResetStatStartsFromZero) {
   Run("GET nosuch");
   Run("NOSUCH");
   EXPECT_THAT(Run("CONFIG RESETSTAT"), Ok());
-  EXPECT_EQ(server()->stats().error_replies, 0u);
-  EXPECT_TRUE(server()->stats().errors.empty());
-  EXPECT_EQ(server()->stats().commands, 1u);  // this command
-  EXPECT_EQ(server()->keyspace_stats().hits + server()->keyspace_stats().misses, 0u);
-  EXPECT_EQ(server()->keyspace_stats().dirty, 1u);  // RESETSTAT keeps the number of unsaved changes
-  EXPECT_EQ(server()->commands().StatsOf(*server()->commands().Find("set")).calls, 0u);
-  EXPECT_GT(server()->stats().peak_memory_bytes, 0u);
+  EXPECT_EQ(server()->services().env.stats.error_replies, 0u);
+  EXPECT_TRUE(server()->services().env.stats.errors.empty());
+  EXPECT_EQ(server()->services().env.stats.commands, 1u);  // this command
+  EXPECT_EQ(server()->services().data.dataset.stats.hits + server()->services().data.dataset.stats.misses, 0u);
+  EXPECT_EQ(server()->services().data.dataset.stats.dirty, 1u);  // RESETSTAT keeps the number of unsaved changes
+  EXPECT_EQ(server()->services().env.commands.StatsOf(*server()->services().env.commands.Find("set")).calls, 0u);
+  EXPECT_GT(server()->services().env.stats.peak_memory_bytes, 0u);
 }
 
 TEST_P(ConfigCommands, RewriteNeedsAFile) {

@@ -82,7 +82,8 @@ TEST_P(InfoCommands, KeyspaceCountsKeysAndDeadlines) {
   EXPECT_EQ(Field("db0"), "(none)");
   Run("SET a 1");
   Run("SET b 2");
-  server()->keyspace()[0].SetDeadline(server()->keyspace()[0].Find("b"), now_ms() + 1000);
+  server()->services().data.dataset.keyspace[0].SetDeadline(server()->services().data.dataset.keyspace[0].Find("b"),
+                                                            now_ms() + 1000);
   EXPECT_THAT(Field("db0"), testing::StartsWith("keys=2,expires=1,avg_ttl="));
   EXPECT_EQ(Field("rdb_changes_since_last_save"), "2");
   SkipReplayCheck("the deadline was set behind the journal's back");
@@ -130,20 +131,20 @@ TEST_P(InfoCommands, LatencyFollowsThePercentilesAsked) {
 }
 
 TEST_P(InfoCommands, UsedMemoryFollowsEachByte) {
-  const size_t before = server()->memory().UsedBytes();
+  const size_t before = server()->services().data.memory.UsedBytes();
   auto block = std::make_unique<std::vector<char>>(1 << 20);
-  const size_t with_block = server()->memory().UsedBytes();
+  const size_t with_block = server()->services().data.memory.UsedBytes();
   EXPECT_GE(with_block, before + (1 << 20));
   EXPECT_LE(with_block, before + (1 << 20) + (1 << 18));
   block.reset();
-  EXPECT_LE(server()->memory().UsedBytes(), before + 1024);
+  EXPECT_LE(server()->services().data.memory.UsedBytes(), before + 1024);
 }
 
 TEST_P(InfoCommands, MemoryFreedByTheReclaimerIsNoLongerUsed) {
-  const size_t before = server()->memory().UsedBytes();
-  server()->lazy_free_thread().Free(std::vector<char>(8 << 20));
-  while (server()->lazy_free_thread().Pending() != 0) std::this_thread::yield();
-  EXPECT_LT(server()->memory().UsedBytes(), before + (1 << 20));
+  const size_t before = server()->services().data.memory.UsedBytes();
+  server()->services().data.lazy_free_thread.Free(std::vector<char>(8 << 20));
+  while (server()->services().data.lazy_free_thread.Pending() != 0) std::this_thread::yield();
+  EXPECT_LT(server()->services().data.memory.UsedBytes(), before + (1 << 20));
   EXPECT_EQ(Field("lazyfreed_objects"), "1");
 }
 

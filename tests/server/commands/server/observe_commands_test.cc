@@ -21,7 +21,7 @@ class SlowLogCommands : public CommandTest {
   // The arguments of each record, newest first.
   std::vector<std::string> Logged() {
     std::vector<std::string> lines;
-    for (const CommandLog::Record& record : server()->command_logs().slow.Records()) {
+    for (const CommandLog::Record& record : server()->services().execution.command_logs.slow.Records()) {
       std::string line;
       for (const std::string& word : record.words) line += line.empty() ? word : " " + word;
       lines.push_back(line);
@@ -53,7 +53,7 @@ TEST_P(SlowLogCommands, ARecordIsAddedAfterTheReply) {
 TEST_P(SlowLogCommands, NumbersGoOnAfterAReset) {
   for (int i = 0; i < 5; ++i) Run("PING");
   Run("SLOWLOG RESET");
-  EXPECT_EQ(server()->command_logs().slow.Records().front().id, 5);
+  EXPECT_EQ(server()->services().execution.command_logs.slow.Records().front().id, 5);
 }
 
 TEST_P(SlowLogCommands, GetListsTenUnlessToldOtherwise) {
@@ -106,12 +106,12 @@ TEST_P(SlowLogCommands, ManyWordsAreCut) {
   std::vector<std::string> words(32, "1");
   words[0] = "DEL";
   Run(words);
-  ASSERT_EQ(server()->command_logs().slow.Records().front().words.size(), 32u);
-  EXPECT_EQ(server()->command_logs().slow.Records().front().words.back(), "1");
+  ASSERT_EQ(server()->services().execution.command_logs.slow.Records().front().words.size(), 32u);
+  EXPECT_EQ(server()->services().execution.command_logs.slow.Records().front().words.back(), "1");
   words.resize(41, "1");
   Run(words);
-  ASSERT_EQ(server()->command_logs().slow.Records().front().words.size(), 32u);
-  EXPECT_EQ(server()->command_logs().slow.Records().front().words.back(), "... (10 more arguments)");
+  ASSERT_EQ(server()->services().execution.command_logs.slow.Records().front().words.size(), 32u);
+  EXPECT_EQ(server()->services().execution.command_logs.slow.Records().front().words.back(), "... (10 more arguments)");
 }
 
 TEST_P(SlowLogCommands, SecretsAreHidden) {
@@ -139,7 +139,7 @@ class CommandLogCommands : public CommandTest {
 
   std::vector<std::string> Logged(const char* log) {
     std::vector<std::string> lines;
-    for (const CommandLog::Record& record : server()->command_logs().Find(log)->Records())
+    for (const CommandLog::Record& record : server()->services().execution.command_logs.Find(log)->Records())
       lines.push_back(record.words.front() + " " + std::to_string(record.figure));
     return lines;
   }
@@ -206,10 +206,13 @@ TEST_P(CommandLogCommands, Refusals) {
 class LatencyCommands : public CommandTest {
  protected:
   // Records a spike of `latency_ms` in the present second.
-  void Spike(Bytes event, int64_t latency_ms) { server()->latency().Add(event, latency_ms, now_ms() / 1000); }
+  void Spike(Bytes event, int64_t latency_ms) {
+    server()->services().env.latency.Add(event, latency_ms, now_ms() / 1000);
+  }
   // Simulates one call of the command for each of these durations.
   void Called(Bytes full_name, std::initializer_list<uint64_t> durations_ns) {
-    CommandStats& stats = server()->commands().StatsOf(*server()->commands().FindFull(full_name));
+    CommandStats& stats =
+        server()->services().env.commands.StatsOf(*server()->services().env.commands.FindFull(full_name));
     if (!stats.latency) stats.latency = std::make_unique<LatencyHistogram>();
     for (uint64_t duration_ns : durations_ns) stats.latency->Record(duration_ns);
   }
@@ -303,12 +306,12 @@ TEST_P(LatencyCommands, DoctorHasAdviceForEachKindOfEvent) {
   for (const char* event : {"command", "fast-command", "fork", "aof-write-pending-fsync", "aof-write-active-child",
                             "aof-write-alone", "aof-fsync-always", "aof-fstat", "aof-rename", "rdb-unlink-temp-file",
                             "expire-cycle", "expire-del", "eviction-del", "eviction-cycle"}) {
-    server()->latency().Clear();
+    server()->services().env.latency.Clear();
     Spike(event, 300);
     const std::string report = Run("LATENCY DOCTOR").Text();
     EXPECT_NE(report.find("\nAdvice:\n\n- "), std::string::npos) << event << ": " << report;
   }
-  server()->latency().Clear();
+  server()->services().env.latency.Clear();
   Spike("aof-write", 300);  // always recorded together with another event
   EXPECT_EQ(Run("LATENCY DOCTOR").Text().find("appendfsync"), std::string::npos);
 }

@@ -336,7 +336,9 @@ class TlsConnectionTest : public TlsStreamTest {
  protected:
   void SetUp() override {
     TlsStreamTest::SetUp();
-    session_ = &(*server_under_test_)->clients().Create((*server_under_test_)->clock().MonotonicMs());
+    session_ = &(*server_under_test_)
+                    ->services()
+                    .clients.registry.Create((*server_under_test_)->services().env.clock.MonotonicMs());
     connection_ = std::make_shared<Connection>(*host_, *session_, std::move(*server_));
     connection_->Start();
   }
@@ -363,14 +365,14 @@ TEST_F(TlsConnectionTest, AnUnfinishedHandshakeTimesOut) {
   Node& server = **server_under_test_;
   client_->Handshake();
   Turn();
-  EXPECT_EQ(server.stats().connections, 0u);
+  EXPECT_EQ(server.services().env.stats.connections, 0u);
   server_under_test_->clock().AdvanceMs(1'000'000);
   pace_.AdvanceMs(30'000);
-  server.limits().Check(*session_, server.clock().MonotonicMs());
+  server.services().clients.limits.Check(*session_, server.services().env.clock.MonotonicMs());
   EXPECT_FALSE(session_->closing) << "the Clock does not count";
   EXPECT_FALSE(connection_->IsHandshakeLate());
   pace_.AdvanceMs(1);
-  server.limits().Check(*session_, server.clock().MonotonicMs());
+  server.services().clients.limits.Check(*session_, server.services().env.clock.MonotonicMs());
   EXPECT_TRUE(session_->closing);
 }
 
@@ -380,7 +382,7 @@ TEST_F(TlsConnectionTest, TheServerMayBeDestroyedDuringAHandshake) {
   connection_->OnReadable();
   ASSERT_EQ(loop_->handshakes().Size(), 1u);
   host_.reset();
-  EXPECT_EQ((*server_under_test_)->clients().Count(), 0u);
+  EXPECT_EQ((*server_under_test_)->services().clients.registry.Count(), 0u);
   loop_->handshakes().ServeAll();
   loop_->closings().ServeAll();
   EXPECT_EQ(connection_.use_count(), 1);
@@ -392,9 +394,9 @@ TEST_F(TlsConnectionTest, AFinishedHandshakeDoesNotTimeOut) {
   Turn();
   EXPECT_EQ(client_->Handshake().state, State::kMoved);
   Turn();
-  EXPECT_EQ(server.stats().connections, 1u);
+  EXPECT_EQ(server.services().env.stats.connections, 1u);
   pace_.AdvanceMs(1'000'000);
-  server.limits().Check(*session_, server.clock().MonotonicMs());
+  server.services().clients.limits.Check(*session_, server.services().env.clock.MonotonicMs());
   EXPECT_FALSE(session_->closing);
   ASSERT_EQ(client_->Send(Bytes("PING\r\n")).bytes, 6u);
   Turn();
@@ -406,7 +408,7 @@ TEST_F(TlsConnectionTest, AClosedClientTakesNoStep) {
   client_->Handshake();
   connection_->OnReadable();
   ASSERT_FALSE(loop_->handshakes().Empty());
-  (*server_under_test_)->clients().Close(*session_);
+  (*server_under_test_)->services().clients.registry.Close(*session_);
   loop_->handshakes().ServeShare();
   EXPECT_TRUE(loop_->handshakes().Empty());
   EXPECT_EQ(client_->Handshake().state, State::kLater);
