@@ -15,7 +15,7 @@ namespace respite {
 
 namespace {
 
-std::string Request(std::initializer_list<Bytes> words) {
+std::string EncodedRequest(std::initializer_list<Bytes> words) {
   std::string text;
   AppendRequest(text, words);
   return text;
@@ -42,21 +42,21 @@ std::string Handshake::NextRequest() {
   const Settings& settings = parts_.env.settings;
   switch (step_) {
     case Step::kPing:
-      return Request({"PING"});
+      return EncodedRequest({"PING"});
     case Step::kAuth:
-      if (settings.masteruser.empty()) return Request({"AUTH", settings.masterauth});
-      return Request({"AUTH", settings.masteruser, settings.masterauth});
+      if (settings.masteruser.empty()) return EncodedRequest({"AUTH", settings.masterauth});
+      return EncodedRequest({"AUTH", settings.masteruser, settings.masterauth});
     case Step::kPort: {
       const int own = settings.tls_replication && settings.tls_port != 0 ? settings.tls_port : settings.bound_port;
       const int port = settings.replica_announce_port != 0 ? settings.replica_announce_port : own;
-      return Request({"REPLCONF", "listening-port", std::to_string(port)});
+      return EncodedRequest({"REPLCONF", "listening-port", std::to_string(port)});
     }
     case Step::kAddress:
-      return Request({"REPLCONF", "ip-address", settings.replica_announce_ip});
+      return EncodedRequest({"REPLCONF", "ip-address", settings.replica_announce_ip});
     case Step::kCapabilities:
-      return Request({"REPLCONF", "capa", "eof", "capa", "psync2"});
+      return EncodedRequest({"REPLCONF", "capa", "eof", "capa", "psync2"});
     case Step::kVersion:
-      return Request({"REPLCONF", "version", kRedisVersion});
+      return EncodedRequest({"REPLCONF", "version", kRedisVersion});
     case Step::kPsync:
       return PsyncRequest();
     case Step::kSync:
@@ -69,14 +69,14 @@ std::string Handshake::PsyncRequest() const {
   const History& history = parts_.history;
   if (may_continue_ == MayContinue::kNo) {
     parts_.env.log.Notice("Partial resynchronization not possible (no cached master)");
-    return Request({"PSYNC", "?", "-1"});
+    return EncodedRequest({"PSYNC", "?", "-1"});
   }
   const std::string offset = std::to_string(history.offset + 1);
   parts_.env.log.Notice("Trying a partial resynchronization (request " + history.id + ":" + offset + ").");
   if (parts_.failover.state() == Failover::State::kInProgress) {
-    return Request({"PSYNC", history.id, offset, "FAILOVER"});
+    return EncodedRequest({"PSYNC", history.id, offset, "FAILOVER"});
   }
-  return Request({"PSYNC", history.id, offset});
+  return EncodedRequest({"PSYNC", history.id, offset});
 }
 
 Handshake::Verdict Handshake::Fail(LogLevel level, std::string text) {
