@@ -103,7 +103,7 @@ void HelloProtocol::ApplyConfig(Primary& primary, const PeerSentinel& sender, co
   if (hello.primary_port == primary.address.port && core_.IsHostOf(primary.address, hello.primary_host)) return;
   events_.Tell(LogLevel::kWarning, "+config-update-from", sender);
   events_.SayOf(LogLevel::kWarning, "+switch-master", primary,
-                primary.name + " " + core_.AnnouncedWords(primary.address) + " " + hello.primary_host + " " +
+                primary.name + " " + core_.state.AnnouncedWords(primary.address) + " " + hello.primary_host + " " +
                     std::to_string(hello.primary_port));
   const SentinelAddress former = primary.address;
   list_.ChangeAddress(primary, hello.primary_host, hello.primary_port);
@@ -125,7 +125,7 @@ void HelloProtocol::Send(Instance& instance) {
   const int port = state.options.announce_port != 0 ? state.options.announce_port : core_.host.Port();
   const std::string message = ip + "," + std::to_string(port) + "," + state.id + "," +
                               std::to_string(state.current_epoch) + "," + primary.name + "," +
-                              core_.Announced(address) + "," + std::to_string(address.port) + "," +
+                              core_.state.Announced(address) + "," + std::to_string(address.port) + "," +
                               std::to_string(primary.config_epoch);
   instance.link->commands->Send(instance, {CommandOf(instance, "PUBLISH"), kChannel, message},
                                 [this, &instance](const ReplyTree& reply) {

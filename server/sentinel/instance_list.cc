@@ -35,7 +35,7 @@ InstanceList::Added<WatchedReplica> InstanceList::AddReplica(Primary& primary, c
 }
 
 InstanceList::Added<WatchedReplica> InstanceList::AddReplicaAt(Primary& primary, SentinelAddress address) {
-  const std::string name = HostAndPort(core_.Announced(address), address.port);
+  const std::string name = HostAndPort(core_.state.Announced(address), address.port);
   if (primary.replicas.contains(name)) return Failure(InstanceTrouble::kDuplicate);
   auto replica = std::make_unique<WatchedReplica>(name, std::move(address), primary, core_.NowMs());
   return primary.replicas.emplace(name, std::move(replica)).first->second.get();

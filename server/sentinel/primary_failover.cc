@@ -245,8 +245,9 @@ void PrimaryFailover::ReconfigureRest(Primary& primary) {
 
 void PrimaryFailover::SwitchToPromoted(Primary& primary) {
   const SentinelAddress to = primary.promoted == nullptr ? primary.address : primary.promoted->address;
-  parts_.events.SayOf(LogLevel::kWarning, "+switch-master", primary,
-                      primary.name + " " + core_.AnnouncedWords(primary.address) + " " + core_.AnnouncedWords(to));
+  parts_.events.SayOf(
+      LogLevel::kWarning, "+switch-master", primary,
+      primary.name + " " + core_.state.AnnouncedWords(primary.address) + " " + core_.state.AnnouncedWords(to));
   parts_.list.ChangeAddress(primary, to.host, to.port);
 }
 

@@ -3,7 +3,7 @@
 namespace respite {
 
 void ReplicaofSender::Follow(ServerInstance& server, const SentinelAddress& primary) const {
-  Order(server, core_.Announced(primary), std::to_string(primary.port));
+  Order(server, core_.state.Announced(primary), std::to_string(primary.port));
 }
 
 void ReplicaofSender::FollowNoOne(ServerInstance& server) const { Order(server, "NO", "ONE"); }

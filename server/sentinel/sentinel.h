@@ -26,7 +26,7 @@
 #include "server/sentinel/script_queue.h"
 #include "server/sentinel/sentinel_core.h"
 #include "server/sentinel/sentinel_events.h"
-#include "server/sentinel/sentinel_lines.h"
+#include "server/sentinel/sentinel_lines_reader.h"
 
 namespace respite {
 

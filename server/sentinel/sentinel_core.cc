@@ -33,15 +33,16 @@ std::optional<std::string> IpOf(const SentinelCore& core, const std::string& nam
 
 }  // namespace
 
+std::string TextOf(InstanceTrouble trouble, InstanceKind kind) {
+  if (trouble == InstanceTrouble::kPort) return "Invalid port number.";
+  if (trouble == InstanceTrouble::kName) return "Can't resolve instance hostname.";
+  if (trouble == InstanceTrouble::kTooMany) return "Too many instances.";
+  if (kind == InstanceKind::kPrimary) return "Duplicate master name.";
+  if (kind == InstanceKind::kReplica) return "Duplicate hostname and port for replica.";
+  return "Duplicate runid for sentinel.";
+}
+
 int64_t SentinelCore::RandomDelayMs() const { return static_cast<int64_t>(random.Below(kMaxDesyncMs)); }
-
-const std::string& SentinelCore::Announced(const SentinelAddress& address) const {
-  return state.options.announces_hostnames || address.ip.empty() ? address.host : address.ip;
-}
-
-std::string SentinelCore::AnnouncedWords(const SentinelAddress& address) const {
-  return Announced(address) + " " + std::to_string(address.port);
-}
 
 Result<SentinelAddress, InstanceTrouble> SentinelCore::AddressOf(const std::string& name, int port,
                                                                  Accept accept) const {
@@ -69,7 +70,7 @@ bool SentinelCore::IsHostOf(const SentinelAddress& address, const std::string& n
 
 bool SentinelCore::Save() const {
   state.wants_save = false;
-  const auto trouble = host.Save(LinesOf(*this));
+  const auto trouble = host.Save(LinesOf(state));
   if (trouble) {
     log.Warning("WARNING: Sentinel was not able to save the new configuration on disk!!!: " + *trouble);
   } else {

@@ -21,6 +21,9 @@ inline constexpr uint64_t kMostSentinelEpoch = uint64_t{1} << 62;
 // Why an instance cannot be added.
 enum class InstanceTrouble : uint8_t { kPort, kName, kDuplicate, kTooMany };
 
+// Returns for example "Duplicate master name."
+std::string TextOf(InstanceTrouble trouble, InstanceKind kind);
+
 struct SentinelCore {
   const Pace& pace;
   Logger& log;
@@ -34,10 +37,6 @@ struct SentinelCore {
   // A random delay of up to a second, so that Sentinels do not act at the same moment.
   int64_t RandomDelayMs() const;
 
-  // The host that clients and other Sentinels are told.
-  const std::string& Announced(const SentinelAddress& address) const;
-  // Returns for example "127.0.0.1 6379".
-  std::string AnnouncedWords(const SentinelAddress& address) const;
   // kUnresolved: also accepts a name that does not resolve now, if names are resolved at all. kReported: also accepts
   // a name without a look-up, if others have reported too many names in this tick.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };

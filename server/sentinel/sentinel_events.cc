@@ -20,9 +20,9 @@ const char* TypeName(InstanceKind kind) {
 
 std::string SentinelEvents::Describe(const Instance& instance) const {
   std::string text =
-      std::string(TypeName(instance.kind)) + " " + instance.name + " " + core_.AnnouncedWords(instance.address);
+      std::string(TypeName(instance.kind)) + " " + instance.name + " " + core_.state.AnnouncedWords(instance.address);
   if (instance.kind == InstanceKind::kPrimary) return text;
-  return text + " @ " + instance.primary.name + " " + core_.AnnouncedWords(instance.primary.address);
+  return text + " @ " + instance.primary.name + " " + core_.state.AnnouncedWords(instance.primary.address);
 }
 
 void SentinelEvents::Tell(LogLevel level, const char* event, const Instance& instance, const std::string& more) {
@@ -45,7 +45,8 @@ void SentinelEvents::TellClientsOf(const Primary& primary, Part part, const Sent
                                    const SentinelAddress& to) {
   if (primary.reconfiguration_script.empty()) return;
   scripts_.Add({primary.reconfiguration_script, primary.name, part == Part::kLeader ? "leader" : "observer", "start",
-                core_.Announced(from), std::to_string(from.port), core_.Announced(to), std::to_string(to.port)});
+                core_.state.Announced(from), std::to_string(from.port), core_.state.Announced(to),
+                std::to_string(to.port)});
 }
 
 }  // namespace respite

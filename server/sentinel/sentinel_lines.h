@@ -1,52 +1,14 @@
-// Converts a Sentinel's state to `sentinel` lines of its configuration file, in Redis' format, and back.
+// Converts a Sentinel's state to `sentinel` lines of its configuration file, in Redis' format. SentinelLinesReader
+// reads them.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "server/config/config_rewrite.h"
-#include "server/config/config_text.h"
-#include "server/sentinel/instance_list.h"
-#include "server/sentinel/sentinel_core.h"
+#include "server/sentinel/sentinel_state.h"
 
 namespace respite {
 
-std::vector<SentinelLine> LinesOf(const SentinelCore& core);
-
-// An error in a line.
-struct LineObjection {
-  const ConfigLine* line;
-  std::string reason;
-};
-
-class SentinelLinesReader {
- public:
-  SentinelLinesReader(const SentinelCore& core, InstanceList& list) : core_(core), list_(list) {}
-
-  // Reads all lines, in any order. Returns the first that is wrong.
-  std::optional<LineObjection> Read(const std::vector<ConfigLine>& lines);
-
- private:
-  using Words = std::vector<std::string>;
-  using Objection = std::optional<std::string>;
-  enum class Rank : uint8_t { kGlobal, kMonitor, kPrimary };
-
-  static Rank RankOf(const std::string& subject);
-  Objection ReadLine(const Words& words);
-  // Each reads lines of one kind; `words` begins with the subject. The outer optional is empty if no such line exists.
-  std::optional<Objection> ReadGlobal(const std::string& subject, const Words& words);
-  Objection ReadMonitor(const Words& words);
-  std::optional<Objection> ReadOfPrimary(const std::string& subject, const Words& words);
-  std::optional<Objection> ReadNumber(const std::string& subject, Primary& primary, const std::string& value);
-  std::optional<Objection> ReadText(const std::string& subject, Primary& primary, const std::string& value);
-  std::optional<Objection> ReadKnown(const std::string& subject, Primary& primary, const Words& words);
-
-  const SentinelCore core_;
-  InstanceList& list_;
-};
-
-// Returns for example "Duplicate master name."
-std::string TextOf(InstanceTrouble trouble, InstanceKind kind);
+std::vector<SentinelLine> LinesOf(const SentinelState& state);
 
 }  // namespace respite

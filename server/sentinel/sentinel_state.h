@@ -71,6 +71,15 @@ struct SentinelState {
     const auto found = primaries.find(std::string(name));
     return found == primaries.end() ? nullptr : found->second.get();
   }
+
+  // The host that clients and other Sentinels are told.
+  const std::string& Announced(const SentinelAddress& address) const {
+    return options.announces_hostnames || address.ip.empty() ? address.host : address.ip;
+  }
+  // Returns for example "127.0.0.1 6379".
+  std::string AnnouncedWords(const SentinelAddress& address) const {
+    return Announced(address) + " " + std::to_string(address.port);
+  }
 };
 
 // Returns the address that clients are told: after the promotion in a failover, the address of the new primary.

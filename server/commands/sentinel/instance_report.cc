@@ -94,7 +94,7 @@ void InstanceReport::AddCommon() {
   const InstanceLink& link = *instance_.link;
   const Primary& primary = instance_.primary;
   Add("name", instance_.name);
-  Add("ip", core_.Announced(instance_.address));
+  Add("ip", core_.state.Announced(instance_.address));
   Add("port", instance_.address.port);
   Add("runid", instance_.run_id);
   Add("flags", Flags());

@@ -114,7 +114,7 @@ struct SentinelGetMasterAddrByName {
     if (primary == nullptr) return call.reply.NullArray();
     const SentinelAddress& address = CurrentAddress(*primary);
     call.reply.Array(2);
-    call.reply.Bulk(sentinel.core().Announced(address));
+    call.reply.Bulk(sentinel.core().state.Announced(address));
     call.reply.BulkInteger(address.port);
   }
 };

@@ -21,7 +21,7 @@ Bytes StatusOf(const Primary& primary) {
 std::string LineOf(const SentinelCore& core, const Primary& primary) {
   std::string line = "name=" + primary.name;
   line.append(",status=").append(StatusOf(primary));
-  line += ",address=" + core.Announced(primary.address) + ":" + std::to_string(primary.address.port);
+  line += ",address=" + core.state.Announced(primary.address) + ":" + std::to_string(primary.address.port);
   line += ",slaves=" + std::to_string(primary.replicas.size());
   return line + ",sentinels=" + std::to_string(primary.sentinels.size() + 1);
 }
