@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/sentinel/sentinel_events.h"
-
 namespace respite {
 
 namespace {
@@ -25,45 +23,45 @@ void ScriptQueue::Add(std::vector<std::string> words) {
   jobs_.erase(oldest);
 }
 
-void ScriptQueue::Continue(SentinelEvents& events) {
+void ScriptQueue::Continue() {
   if (jobs_.empty()) return;
-  StartDue(events);
-  CollectEnded(events);
-  KillLate(events);
+  StartDue();
+  CollectEnded();
+  KillLate();
 }
 
-void ScriptQueue::StartDue(SentinelEvents& events) {
+void ScriptQueue::StartDue() {
   const int64_t now_ms = core_.NowMs();
   for (Job& job : jobs_) {
     if (running_ >= kMostRunning) return;
-    if (!job.is_running && job.at_ms <= now_ms) Start(job, events);
+    if (!job.is_running && job.at_ms <= now_ms) Start(job);
   }
 }
 
-void ScriptQueue::Start(Job& job, SentinelEvents& events) {
+void ScriptQueue::Start(Job& job) {
   ++job.tries;
   job.at_ms = core_.NowMs();
   const auto process = core_.host.StartProgram(job.words);
   if (!process.ok()) {
     const std::string codes = " " + std::to_string(kCannotForkCode) + " 0";
-    return events.Say(LogLevel::kWarning, "-script-error", job.words[0] + codes);
+    return core_.Say(LogLevel::kWarning, "-script-error", job.words[0] + codes);
   }
   job.is_running = true;
   job.process = process.value();
   ++running_;
-  events.Say(LogLevel::kDebug, "+script-child", std::to_string(job.process));
+  core_.Say(LogLevel::kDebug, "+script-child", std::to_string(job.process));
 }
 
-void ScriptQueue::CollectEnded(SentinelEvents& events) {
-  while (const auto end = core_.host.TakeEndedProgram()) End(*end, events);
+void ScriptQueue::CollectEnded() {
+  while (const auto end = core_.host.TakeEndedProgram()) End(*end);
 }
 
-void ScriptQueue::End(const ProgramEnd& end, SentinelEvents& events) {
+void ScriptQueue::End(const ProgramEnd& end) {
   const auto is_it = [&end](const Job& job) { return job.is_running && job.process == end.process; };
   const auto job = std::ranges::find_if(jobs_, is_it);
   if (job == jobs_.end()) return;
   const std::string codes = std::to_string(end.exit_code) + " " + std::to_string(end.signal);
-  events.Say(LogLevel::kDebug, "-script-child", std::to_string(end.process) + " " + codes);
+  core_.Say(LogLevel::kDebug, "-script-child", std::to_string(end.process) + " " + codes);
   --running_;
   const bool has_failed = end.signal != 0 || end.exit_code != 0;
   if ((end.signal != 0 || end.exit_code == kTryAgainCode) && job->tries < kMostTries) {
@@ -73,16 +71,16 @@ void ScriptQueue::End(const ProgramEnd& end, SentinelEvents& events) {
     return;
   }
   if (has_failed) {
-    events.Say(LogLevel::kWarning, "-script-error",
-               job->words[0] + " " + std::to_string(end.signal) + " " + std::to_string(end.exit_code));
+    core_.Say(LogLevel::kWarning, "-script-error",
+              job->words[0] + " " + std::to_string(end.signal) + " " + std::to_string(end.exit_code));
   }
   jobs_.erase(job);
 }
 
-void ScriptQueue::KillLate(SentinelEvents& events) {
+void ScriptQueue::KillLate() {
   for (const Job& job : jobs_) {
     if (!job.is_running || core_.NowMs() - job.at_ms <= core_.periods().script_max_runtime) continue;
-    events.Say(LogLevel::kWarning, "-script-timeout", job.words[0] + " " + std::to_string(job.process));
+    core_.Say(LogLevel::kWarning, "-script-timeout", job.words[0] + " " + std::to_string(job.process));
     core_.host.KillProgram(job.process);
   }
 }

@@ -11,8 +11,6 @@
 
 namespace respite {
 
-class SentinelEvents;
-
 class ScriptQueue {
  public:
   struct Job {
@@ -26,17 +24,17 @@ class ScriptQueue {
 
   void Add(std::vector<std::string> words);
   // Called by the timer.
-  void Continue(SentinelEvents& events);
+  void Continue();
 
   const std::list<Job>& jobs() const { return jobs_; }
   int running() const { return running_; }
 
  private:
-  void StartDue(SentinelEvents& events);
-  void Start(Job& job, SentinelEvents& events);
-  void CollectEnded(SentinelEvents& events);
-  void End(const ProgramEnd& end, SentinelEvents& events);
-  void KillLate(SentinelEvents& events);
+  void StartDue();
+  void Start(Job& job);
+  void CollectEnded();
+  void End(const ProgramEnd& end);
+  void KillLate();
 
   const SentinelCore core_;
   std::list<Job> jobs_;

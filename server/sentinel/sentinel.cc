@@ -63,7 +63,7 @@ void Sentinel::Tick() {
     if (primary->failover_state == FailoverState::kUpdateConfig) switching.push_back(primary.get());
   }
   for (Primary* primary : switching) failover_.SwitchToPromoted(*primary);
-  scripts_.Continue(events_);
+  scripts_.Continue();
   if (!state_.wants_save || core_.NowMs() - state_.saved_soon_ms < kSoonMs) return;
   state_.saved_soon_ms = core_.NowMs();
   core_.Save();
@@ -90,12 +90,12 @@ void Sentinel::CheckTilt() {
   if (elapsed_ms >= 0 && elapsed_ms <= state_.periods.tilt_trigger) return;
   state_.is_in_tilt = true;
   state_.tilt_since_ms = now_ms;
-  events_.Say(LogLevel::kWarning, "+tilt", "#tilt mode entered");
+  core_.Say(LogLevel::kWarning, "+tilt", "#tilt mode entered");
 }
 
 void Sentinel::LeaveTilt() {
   state_.is_in_tilt = false;
-  events_.Say(LogLevel::kWarning, "-tilt", "#tilt mode exited");
+  core_.Say(LogLevel::kWarning, "-tilt", "#tilt mode exited");
 }
 
 void Sentinel::Handle(Instance& instance) {

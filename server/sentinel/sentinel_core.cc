@@ -68,6 +68,11 @@ bool SentinelCore::IsHostOf(const SentinelAddress& address, const std::string& n
   return ip && *ip == address.ip;
 }
 
+void SentinelCore::Say(LogLevel level, const char* event, const std::string& text) const {
+  log.Log(level, std::string(event) + " " + text);
+  if (level != LogLevel::kDebug) host.Publish(event, text);
+}
+
 bool SentinelCore::Save() const {
   state.wants_save = false;
   const auto trouble = host.Save(LinesOf(state));

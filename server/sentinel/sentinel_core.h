@@ -44,6 +44,9 @@ struct SentinelCore {
   // Whether the name or address belongs to `address`.
   bool IsHostOf(const SentinelAddress& address, const std::string& name) const;
 
+  // Reports an event in the log and on a channel with its name. Runs no script; SentinelEvents does.
+  void Say(LogLevel level, const char* event, const std::string& text) const;
+
   // Writes the state to the configuration file. Logs a failure, and returns false then.
   bool Save() const;
   // Saves with the next tick, at most once a second. For changes that this Sentinel would learn again after a crash.

@@ -30,15 +30,10 @@ void SentinelEvents::Tell(LogLevel level, const char* event, const Instance& ins
 }
 
 void SentinelEvents::SayOf(LogLevel level, const char* event, const Primary& primary, const std::string& text) {
-  Say(level, event, text);
+  core_.Say(level, event, text);
   if (level == LogLevel::kWarning && !primary.notification_script.empty()) {
     scripts_.Add({primary.notification_script, event, text});
   }
-}
-
-void SentinelEvents::Say(LogLevel level, const char* event, const std::string& text) {
-  core_.log.Log(level, std::string(event) + " " + text);
-  if (level != LogLevel::kDebug) core_.host.Publish(event, text);
 }
 
 void SentinelEvents::TellClientsOf(const Primary& primary, Part part, const SentinelAddress& from,

@@ -17,8 +17,6 @@ class SentinelEvents {
   void Tell(LogLevel level, const char* event, const Instance& instance, const std::string& more = {});
   // Reports only the text, also to the notification script of the primary.
   void SayOf(LogLevel level, const char* event, const Primary& primary, const std::string& text);
-  // Reports only the text, and runs no script.
-  void Say(LogLevel level, const char* event, const std::string& text);
 
   // Runs client-reconfig-script with the former and the new address of the primary.
   enum class Part : uint8_t { kLeader, kObserver };
