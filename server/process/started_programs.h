@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "server/sentinel/program_starter.h"
+#include "server/sentinel/sentinel_host.h"
 
 namespace respite {
 

@@ -14,7 +14,6 @@
 #include "server/config/config.h"
 #include "server/execution/rewrite_extras.h"
 #include "server/execution/services.h"
-#include "server/sentinel/program_starter.h"
 
 namespace respite {
 

@@ -9,7 +9,6 @@
 
 namespace respite {
 
-class ProgramStarter;
 struct Services;
 
 // Resolves a name; nothing if that fails, or takes more than a second.
