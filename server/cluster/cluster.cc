@@ -477,7 +477,7 @@ void Cluster::ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& t
   ClusterNode* const node = view_->Find(id);
   if (node == nullptr) {
     DeleteSlots(taken);
-    return taken.ForEach([this](int slot) { core_.host.DeleteKeysIn(slot); });
+    return taken.ForEach([this](int slot) { core_.host.DeleteKeysIn(slot, core_.view); });
   }
   UpdateBody update{epoch, id, view_->SlotsOf(*node)};
   taken.ForEach([&](int slot) { update.slots.Add(slot); });

@@ -33,7 +33,8 @@ class ClusterHost {
 
   virtual bool HasKeysIn(int slot) const = 0;
   virtual bool HasKeys() const = 0;
-  virtual void DeleteKeysIn(int slot) = 0;
+  // May delete them later, if the node of this view does not own or import the slot then.
+  virtual void DeleteKeysIn(int slot, const ClusterView& view) = 0;
   virtual void DeleteAllKeys() = 0;
   // Pauses writes of clients until ResumeWrites.
   virtual void PauseWrites() = 0;

@@ -11,8 +11,7 @@
 #include "server/clients/client_subsystem.h"
 #include "server/clients/pause.h"
 #include "server/clients/pubsub.h"
-#include "server/cluster/cluster.h"
-#include "server/cluster/cluster_mode.h"
+#include "server/cluster/cluster_view.h"
 #include "server/config/settings.h"
 #include "server/dataset/capture.h"
 #include "server/dataset/data_subsystem.h"
@@ -147,13 +146,12 @@ bool ServerClusterHost::HasKeysIn(int slot) const { return services_.data.datase
 
 bool ServerClusterHost::HasKeys() const { return !services_.data.dataset.keyspace.IsEmpty(); }
 
-void ServerClusterHost::DeleteKeysIn(int slot) {
-  WhenNobodyLoads([this, slot] { GiveUpKeysIn(slot); });
+void ServerClusterHost::DeleteKeysIn(int slot, const ClusterView& view) {
+  WhenNobodyLoads([this, slot, &view] { GiveUpKeysIn(slot, view); });
 }
 
 // The slot may have returned before this runs.
-void ServerClusterHost::GiveUpKeysIn(int slot) {
-  const ClusterView& view = services_.cluster.cluster()->view();
+void ServerClusterHost::GiveUpKeysIn(int slot, const ClusterView& view) {
   if (view.Owner(slot) == &view.me() || view.ImportingFrom(slot) != nullptr) return;
   for (int db = 0; db < services_.data.dataset.keyspace.Count(); ++db) GiveUpKeysIn(db, slot);
 }

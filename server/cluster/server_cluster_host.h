@@ -29,7 +29,7 @@ class ServerClusterHost final : public ClusterHost {
   void Promote() override;
   bool HasKeysIn(int slot) const override;
   bool HasKeys() const override;
-  void DeleteKeysIn(int slot) override;
+  void DeleteKeysIn(int slot, const ClusterView& view) override;
   void DeleteAllKeys() override;
   void PauseWrites() override;
   void ResumeWrites() override;
@@ -44,7 +44,7 @@ class ServerClusterHost final : public ClusterHost {
 
  private:
   void WhenNobodyLoads(std::function<void()> task);
-  void GiveUpKeysIn(int slot);
+  void GiveUpKeysIn(int slot, const ClusterView& view);
   void GiveUpKeysIn(int db, int slot);
   std::string Path() const;
   IoError Write(const std::string& text, Durably durably);

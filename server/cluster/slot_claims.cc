@@ -62,7 +62,7 @@ void SlotClaims::Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& clai
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());
     return parts_.role.Follow(claimant);
   }
-  for (const int slot : with_keys) parts_.core.host.DeleteKeysIn(slot);
+  for (const int slot : with_keys) parts_.core.host.DeleteKeysIn(slot, parts_.core.view);
 }
 
 void SlotClaims::Correct(ClusterNode& sender, const PacketHeader& header) {

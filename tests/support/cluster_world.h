@@ -85,7 +85,7 @@ class ClusterWorld {
     void Promote() override;
     bool HasKeysIn(int slot) const override { return slots_with_keys.contains(slot); }
     bool HasKeys() const override { return !slots_with_keys.empty(); }
-    void DeleteKeysIn(int slot) override { slots_with_keys.erase(slot); }
+    void DeleteKeysIn(int slot, const ClusterView&) override { slots_with_keys.erase(slot); }
     void DeleteAllKeys() override { slots_with_keys.clear(); }
     void PauseWrites() override { holds_writes = true; }
     void ResumeWrites() override { holds_writes = false; }
