@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "server/clients/role.h"
-#include "server/cluster/slots/job_log.h"
 #include "server/cluster/slots/slot_changes.h"
+#include "server/cluster/slots/slot_job.h"
 #include "server/dataset/journal.h"
 #include "server/execution/call_observer.h"
 

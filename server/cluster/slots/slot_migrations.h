@@ -11,9 +11,9 @@
 
 #include "base/late_bound.h"
 #include "base/random.h"
-#include "server/cluster/slots/job_log.h"
 #include "server/cluster/slots/slot_export.h"
 #include "server/cluster/slots/slot_imports.h"
+#include "server/cluster/slots/slot_job.h"
 
 namespace respite {
 
