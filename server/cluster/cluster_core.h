@@ -1,17 +1,75 @@
-// ClusterCore: references that all parts of this folder share.
+// ClusterCore: references that all parts of this folder share, with the clock of the bus (BusClock) and the interface
+// to the server around the cluster (ClusterHost).
 #pragma once
+
+#include <cstdint>
+#include <string>
 
 #include "base/late_bound.h"
 #include "base/log.h"
+#include "base/pace.h"
 #include "base/random.h"
-#include "server/cluster/bus_clock.h"
-#include "server/cluster/cluster_host.h"
+#include "server/cluster/bus_packet.h"
 #include "server/cluster/cluster_view.h"
 #include "server/config/settings.h"
+#include "server/dataset/history.h"
 #include "server/net/link.h"
 
 namespace respite {
 
+// The time of the cluster bus in milliseconds since 1970; it never goes back. Packets contain times, so its origin is
+// the wall clock at the start. The time since then is measured by the Pace.
+class BusClock {
+ public:
+  BusClock(const Pace& pace, int64_t wall_ms) : pace_(pace), origin_ms_(wall_ms - pace.NowMs()) {}
+
+  int64_t NowMs() const { return origin_ms_ + pace_.NowMs(); }
+
+ private:
+  const Pace& pace_;
+  const int64_t origin_ms_;
+};
+
+// The interface from the cluster to the server around it: data, role and clients. ServerClusterHost implements it; the
+// simulation in tests has an implementation without data.
+class ClusterHost {
+ public:
+  virtual ~ClusterHost() = default;
+
+  // --- Replication.
+
+  // The replication offset of this node.
+  virtual int64_t Offset() const = 0;
+  // Whether this replica receives its primary's stream. Only then can Offset() be compared with the primary's offset.
+  virtual bool IsLinked() const = 0;
+  // Age of this replica's data: the time since it last heard from its primary.
+  virtual int64_t DataAgeMs() const = 0;
+  // Whether the data of this replica is a state of its primary's history. If not, it must not be elected.
+  virtual bool HasWholeData() const = 0;
+  virtual void Follow(const std::string& ip, int port, History::Owner owner) = 0;
+  virtual void Promote() = 0;
+
+  // --- Data and clients.
+
+  virtual bool HasKeysIn(int slot) const = 0;
+  virtual bool HasKeys() const = 0;
+  // May delete the keys later. Keeps them if this node owns or imports the slot in `view` by then.
+  virtual void DeleteKeysIn(int slot, const ClusterView& view) = 0;
+  virtual void DeleteAllKeys() = 0;
+  // Pauses writes of clients until ResumeWrites.
+  virtual void PauseWrites() = 0;
+  virtual void ResumeWrites() = 0;
+  virtual void Deliver(PacketType type, const PublishBody& message) = 0;
+  // Called when the owners of slots, or whether the cluster serves requests, may have changed.
+  virtual void OnTopologyChanged() = 0;
+
+  // Replaces nodes.conf. After a crash of the machine the former or the new file exists: with kSynced it is the new
+  // one, and with kWritten it is the new one after a second. Returns false if that failed; the server ends then.
+  enum class Durably : uint8_t { kWritten, kSynced };
+  virtual bool Save(const ClusterView& view, Durably durably) = 0;
+};
+
+// References that all parts of this folder share.
 struct ClusterCore {
   const Settings& settings;
   const BusClock& clock;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "persistence/file_system.h"
-#include "server/cluster/cluster_host.h"
+#include "server/cluster/cluster_core.h"
 #include "server/cluster/nodes_text.h"
 
 namespace respite {
