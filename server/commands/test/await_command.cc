@@ -16,7 +16,6 @@
 #include "server/clients/replica.h"
 #include "server/commands/families.h"
 #include "server/commands/test/condition_words.h"
-#include "server/commands/test/test_spec.h"
 #include "server/commands/test/test_words.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/value_names.h"

@@ -1,7 +1,7 @@
 // TEST CLOCK.
 #include "server/commands/families.h"
 #include "server/commands/test/clock_words.h"
-#include "server/commands/test/test_spec.h"
+#include "server/commands/test/test_words.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "server/commands/families.h"
-#include "server/commands/test/test_spec.h"
+#include "server/commands/test/test_words.h"
 #include "server/config/settings.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"

@@ -4,7 +4,6 @@
 #include "server/clients/clients.h"
 #include "server/clients/role.h"
 #include "server/commands/families.h"
-#include "server/commands/test/test_spec.h"
 #include "server/commands/test/test_words.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/execution/call.h"

@@ -7,8 +7,6 @@
 
 #include "server/commands/families.h"
 #include "server/commands/test/condition_words.h"
-#include "server/commands/test/test_actions.h"
-#include "server/commands/test/test_spec.h"
 #include "server/commands/test/test_words.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"

@@ -4,9 +4,6 @@
 #include <vector>
 
 #include "server/commands/families.h"
-#include "server/commands/test/reply_fields.h"
-#include "server/commands/test/test_actions.h"
-#include "server/commands/test/test_spec.h"
 #include "server/commands/test/test_words.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"

@@ -2,8 +2,7 @@
 #include <array>
 
 #include "server/commands/families.h"
-#include "server/commands/test/reply_fields.h"
-#include "server/commands/test/test_spec.h"
+#include "server/commands/test/test_words.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"

@@ -8,7 +8,7 @@
 #include "server/clients/clients.h"
 #include "server/clients/push_messages.h"
 #include "server/commands/families.h"
-#include "server/commands/test/test_spec.h"
+#include "server/commands/test/test_words.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/lab/request_filter.h"

@@ -1,7 +1,6 @@
 // TEST REPORT.
 #include "server/commands/families.h"
 #include "server/commands/test/condition_words.h"
-#include "server/commands/test/test_spec.h"
 #include "server/commands/test/test_words.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"

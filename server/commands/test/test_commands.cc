@@ -2,7 +2,7 @@
 // users.
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/commands/test/test_spec.h"
+#include "server/commands/test/test_words.h"
 
 namespace respite {
 

@@ -3,6 +3,7 @@
 #include "base/duration_text.h"
 #include "base/number_text.h"
 #include "server/catalogue/refusals.h"
+#include "server/execution/services.h"
 #include "server/lab/clock_control.h"
 
 namespace respite {
@@ -47,6 +48,14 @@ int64_t NumberIn(Bytes word, const std::string& what, Range range) {
   const auto number = ParseInteger(word);
   if (number && *number >= range.least && *number <= range.most) return *number;
   RefuseWord(word, what, "a number from " + std::to_string(range.least) + " to " + std::to_string(range.most));
+}
+
+void RunTestAction(Call& call, std::span<const TestAction> actions) {
+  const Bytes name = call.args.Next();
+  for (const TestAction& action : actions) {
+    if (EqualsIgnoreCase(name, action.name)) return action.run(call);
+  }
+  throw refusals::SubcommandSyntax(call.services.env.dialect, "TEST", name);
 }
 
 }  // namespace respite
