@@ -15,7 +15,7 @@
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/db_index.h"
 #include "server/commands/families.h"
-#include "server/commands/test/world_login.h"
+#include "server/commands/test/world_command.h"
 #include "server/config/named_traits.h"
 #include "server/config/usage.h"
 #include "server/dataset/data_subsystem.h"

@@ -1,4 +1,6 @@
 // TEST WORLD, and users world.NAME of AUTH and HELLO.
+#include "server/commands/test/world_command.h"
+
 #include <array>
 #include <optional>
 
@@ -9,7 +11,6 @@
 #include "server/clients/client_subsystem.h"
 #include "server/commands/families.h"
 #include "server/commands/test/test_words.h"
-#include "server/commands/test/world_login.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"

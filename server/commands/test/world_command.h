@@ -1,4 +1,4 @@
-// A connection that logs in as user `world.NAME` becomes a client of that world, so that a URL alone leads there.
+// Users world.NAME: a connection that logs in as one becomes a client of that world, so that a URL alone leads there.
 #pragma once
 
 #include <string>
