@@ -72,7 +72,6 @@
   FAMILY(TestFixtureCommands) \
   FAMILY(TestJournalCommands) \
   FAMILY(TestLintCommands) \
-  FAMILY(TestMissingCommands) \
   FAMILY(TestPushCommands) \
   FAMILY(TestReportCommands) \
   FAMILY(TestSnapshotCommands) \
