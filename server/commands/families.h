@@ -73,7 +73,6 @@
   FAMILY(TestJournalCommands) \
   FAMILY(TestLintCommands) \
   FAMILY(TestPushCommands) \
-  FAMILY(TestReportCommands) \
   FAMILY(TestSnapshotCommands) \
   FAMILY(TestWorldCommands) \
   FAMILY(AclCommands)
