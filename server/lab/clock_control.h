@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,7 +13,6 @@
 #include "base/late_bound.h"
 #include "base/movable_clock.h"
 #include "server/dataset/exact_expiry.h"
-#include "server/lab/time_keeper.h"
 #include "server/runtime/env.h"
 #include "server/runtime/host.h"
 #include "server/runtime/timers.h"
@@ -21,6 +21,27 @@ namespace respite {
 
 class Clients;
 class Executor;
+
+// The change that TEST CLOCK or TEST CLUSTER CLOCK requests.
+struct ClockMove {
+  enum class Kind : uint8_t { kFreeze, kAdvance, kSet, kNext, kRate, kAuto, kReal } kind;
+  std::optional<int64_t> ms = {};  // kFreeze, kSet: Unix time; kAdvance: a duration
+  double rate = 1;                 // kRate
+  bool is_auto = false;            // kAuto
+};
+
+// Serves the events that become due when the clock of a server is moved. Housekeeping, which is above this room,
+// implements it.
+class TimeKeeper {
+ public:
+  virtual ~TimeKeeper() = default;
+  // Lets `elapsed_ms` pass in steps, so that each event that becomes due is served at its own time, in order. `advance`
+  // moves the clock by a number of ms. Requires: no command runs.
+  virtual void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) = 0;
+  // Called when the clock has another speed or shows another time, so that the next due time is computed again.
+  enum class Motion : uint8_t { kRuns, kStands };
+  virtual void OnClockChanged(Motion motion) = 0;
+};
 
 class ClockControl {
  public:

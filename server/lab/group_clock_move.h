@@ -6,7 +6,6 @@
 #include <span>
 
 #include "server/lab/clock_control.h"
-#include "server/lab/clock_move.h"
 
 namespace respite {
 

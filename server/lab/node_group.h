@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "server/lab/clock_control.h"
-#include "server/lab/clock_move.h"
 
 namespace respite {
 

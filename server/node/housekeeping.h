@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "server/lab/time_keeper.h"
+#include "server/lab/clock_control.h"
 #include "server/runtime/timers.h"
 
 namespace respite {

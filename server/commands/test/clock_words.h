@@ -3,7 +3,6 @@
 
 #include "server/execution/call.h"
 #include "server/lab/clock_control.h"
-#include "server/lab/clock_move.h"
 
 namespace respite {
 
