@@ -7,7 +7,7 @@
 #include "base/pace.h"
 #include "server/clients/blocked_clients.h"
 #include "server/clients/clients.h"
-#include "server/lab/request_counter.h"
+#include "server/lab/request_owner.h"
 #include "server/runtime/host.h"
 
 namespace respite {
@@ -67,6 +67,18 @@ void Awaits::AskForTurn(int64_t pace_us) {
   if (pace_us >= turn_at_us_ || !parts_.env.host) return;
   turn_at_us_ = pace_us;
   parts_.env.host->TurnAt(pace_us);
+}
+
+void RequestCounter::OnCall(const FinishedCall& call) {
+  if (call.depth == 0) Note(call.session, &call.command);
+}
+
+void RequestCounter::OnRefusal(const RefusedCall& call) {
+  if (call.depth == 0) Note(call.session, call.command);
+}
+
+void RequestCounter::Note(const Session& client, const Command* command) {
+  if (!IsOwnTalk(client, command)) ++count_;
 }
 
 }  // namespace respite

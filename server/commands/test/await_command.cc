@@ -21,9 +21,9 @@
 #include "server/dataset/value_names.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
+#include "server/lab/awaits.h"
 #include "server/lab/entry_counter.h"
 #include "server/lab/lab.h"
-#include "server/lab/request_counter.h"
 #include "server/lab/request_text.h"
 
 namespace respite {
