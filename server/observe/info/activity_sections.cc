@@ -21,7 +21,6 @@
 #include "server/migration/migrate_link.h"
 #include "server/migration/migrations.h"
 #include "server/observe/identity.h"
-#include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
 #include "server/replication/replication.h"
 #include "server/runtime/stats.h"

@@ -12,7 +12,6 @@
 #include "server/dataset/lazy_free_thread.h"
 #include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
-#include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
 #include "server/observe/memory_report.h"
 #include "server/replication/replication.h"

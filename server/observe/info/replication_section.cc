@@ -5,7 +5,6 @@
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/services.h"
-#include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
 #include "server/replication/replication.h"
 

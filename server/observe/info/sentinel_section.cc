@@ -1,5 +1,4 @@
 #include "server/execution/services.h"
-#include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
 #include "server/sentinel/sentinel.h"
 #include "server/sentinel/sentinel_mode.h"

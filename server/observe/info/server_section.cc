@@ -13,7 +13,6 @@
 #include "server/config/usage.h"
 #include "server/execution/services.h"
 #include "server/observe/identity.h"
-#include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
 #include "server/storage/shutdown.h"
 #include "server/storage/storage_subsystem.h"

@@ -7,7 +7,6 @@
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/expiry.h"
 #include "server/execution/services.h"
-#include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
 #include "server/runtime/stats.h"
 
