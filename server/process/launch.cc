@@ -1,5 +1,9 @@
 #include "server/process/launch.h"
 
+#ifdef RESPITE_STATIC
+#include <nss.h>
+#endif
+
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -12,7 +16,6 @@
 #include "server/config/usage.h"
 #include "server/process/container_start.h"
 #include "server/process/crash/out_of_memory_ending.h"
-#include "server/process/name_services.h"
 #include "server/process/server_process.h"
 #include "server/process/system_checks.h"
 #include "server/sentinel/sentinel_mode.h"
@@ -24,6 +27,15 @@
 namespace respite {
 
 namespace {
+
+// Makes glibc look up names in /etc/hosts and by DNS only, with code that is part of the program. A statically linked
+// program would otherwise load the plugins that /etc/nsswitch.conf of this machine names, which belong to another
+// glibc. Requires: no look-up has been made. Does nothing in a program that is linked dynamically.
+void UseBuiltInNameServices() {
+#ifdef RESPITE_STATIC
+  __nss_configure_lookup("hosts", "files dns");
+#endif
+}
 
 int Report(const StartupError& error) {
   if (error.channel == StartupError::Channel::kLog) {
