@@ -13,6 +13,7 @@
 #include "server/execution/executor.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
+#include "server/observe/info/info.h"
 #include "server/storage/shutdown.h"
 #include "server/storage/storage_subsystem.h"
 
@@ -228,11 +229,27 @@ struct ShutdownCommand {
   }
 };
 
+struct Info {
+  static constexpr CommandSpec spec = {
+      .syntax = "INFO [section...]",
+      .where = Where::kEverywhere,
+      .summary = "Reports on the server and its figures, section by section.",
+      .since = "1.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kServer,
+      .flags = kLoading | kStale,
+      .categories = kAclDangerous,
+      .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
+  static void Run(Call& call) { call.reply.Verbatim(InfoReport(call.services, call.args.Rest()), "txt"); }
+};
+
+constexpr auto kInfoCommands = Family<Info>();
 constexpr auto kServerCommands =
     Family<Module, ModuleHelp, ModuleList, ModuleLoad, ModuleLoadEx, ModuleUnload, Time, Lolwut, ShutdownCommand>();
 
 }  // namespace
 
+std::span<const CommandCard> InfoCommands() { return kInfoCommands; }
 std::span<const CommandCard> ServerCommands() { return kServerCommands; }
 
 }  // namespace respite
