@@ -1,11 +1,16 @@
 // CLUSTER and ASKING. The other files here have the subcommands, READONLY and READWRITE. A server without cluster mode
 // refuses them all, so that clients that probe for a cluster continue without one.
-#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/cluster_commands.h"
+
+#include "base/key_slot.h"
+#include "base/number_text.h"
 #include "server/commands/families.h"
 
 namespace respite {
 
 namespace {
+
+constexpr char kBadSlot[] = "ERR Invalid or out of range slot";
 
 struct Asking {
   static constexpr CommandSpec spec = {.syntax = "ASKING",
@@ -35,5 +40,11 @@ constexpr auto kClusterCommands = Family<Asking, ClusterContainer>();
 }  // namespace
 
 std::span<const CommandCard> ClusterCommands() { return kClusterCommands; }
+
+int SlotNumber(Bytes word) {
+  const auto slot = ParseInteger(word);
+  if (!slot || *slot < 0 || *slot >= kSlotCount) throw Refusal{kBadSlot};
+  return static_cast<int>(*slot);
+}
 
 }  // namespace respite

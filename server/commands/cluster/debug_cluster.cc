@@ -1,6 +1,6 @@
 #include "server/commands/cluster/debug_cluster.h"
 
-#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/cluster_commands.h"
 #include "server/execution/services.h"
 
 namespace respite {

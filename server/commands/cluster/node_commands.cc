@@ -4,7 +4,7 @@
 #include "base/number_text.h"
 #include "datatypes/keyspace.h"
 #include "server/catalogue/dialect.h"
-#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/cluster_commands.h"
 #include "server/commands/families.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "server/catalogue/dialect.h"
-#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/cluster_commands.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/dataset/data_subsystem.h"

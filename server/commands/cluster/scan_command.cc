@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/number_text.h"
 #include "datatypes/keyspace.h"
-#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/cluster_commands.h"
 #include "server/commands/cluster/slot_tags.h"
 #include "server/commands/data/scan.h"
 #include "server/commands/families.h"

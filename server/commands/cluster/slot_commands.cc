@@ -1,11 +1,10 @@
 // The commands about slots: their owners, and the keys in them.
 #include <string>
 
-#include "base/number_text.h"
 #include "base/slot_set.h"
 #include "datatypes/keyspace.h"
 #include "server/cluster/slots/slot_migrations.h"
-#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/cluster_commands.h"
 #include "server/commands/families.h"
 #include "server/dataset/data_subsystem.h"
 
@@ -13,7 +12,6 @@ namespace respite {
 
 namespace {
 
-constexpr char kBadSlot[] = "ERR Invalid or out of range slot";
 constexpr char kInvalidSlot[] = "ERR Invalid slot";
 constexpr char kInvalidSlotOrCount[] = "ERR Invalid slot or number of keys";
 constexpr char kNotEmpty[] = "ERR DB must be empty to perform CLUSTER FLUSHSLOTS.";
@@ -251,11 +249,5 @@ constexpr auto kClusterSlotCommands =
 }  // namespace
 
 std::span<const CommandCard> ClusterSlotCommands() { return kClusterSlotCommands; }
-
-int SlotNumber(Bytes word) {
-  const auto slot = ParseInteger(word);
-  if (!slot || *slot < 0 || *slot >= kSlotCount) throw Refusal{kBadSlot};
-  return static_cast<int>(*slot);
-}
 
 }  // namespace respite

@@ -5,7 +5,7 @@
 
 #include "base/number_text.h"
 #include "server/cluster/slots/slot_migrations.h"
-#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/cluster_commands.h"
 #include "server/commands/families.h"
 #include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"

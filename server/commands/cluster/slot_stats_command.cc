@@ -4,7 +4,7 @@
 
 #include "datatypes/keyspace.h"
 #include "server/cluster/slot_stats.h"
-#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/cluster_commands.h"
 #include "server/commands/families.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"

@@ -3,7 +3,7 @@
 #include "datatypes/keyspace.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
-#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/cluster_commands.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/value_names.h"
 #include "server/execution/call.h"
