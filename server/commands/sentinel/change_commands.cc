@@ -7,7 +7,7 @@
 
 #include "base/glob.h"
 #include "server/commands/families.h"
-#include "server/commands/sentinel/sentinel_words.h"
+#include "server/commands/sentinel/sentinel_commands.h"
 #include "server/config/config.h"
 #include "server/execution/call.h"
 

@@ -5,7 +5,7 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/commands/sentinel/instance_report.h"
-#include "server/commands/sentinel/sentinel_words.h"
+#include "server/commands/sentinel/sentinel_commands.h"
 #include "server/execution/call.h"
 
 namespace respite {

@@ -1,4 +1,6 @@
 // SENTINEL, the command of a server that is a Sentinel. The other files here have its subcommands.
+#include "server/commands/sentinel/sentinel_commands.h"
+
 #include "server/commands/families.h"
 
 namespace respite {
