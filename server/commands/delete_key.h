@@ -1,4 +1,4 @@
-// Deletions and replacements of keys that several commands share.
+// Deletions, replacements and flushes of keys that several commands share.
 #pragma once
 
 #include "server/catalogue/dialect.h"
@@ -40,6 +40,15 @@ inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, const KeyEvent&
   EntryPtr replaced = stores ? edit.Replace(std::move(built)) : edit.Take();
   if (replaced != nullptr) FreeReplaced(call, std::move(replaced));
   stores ? edit.Touched(event, changes) : edit.Touched("del");
+}
+
+// Takes the optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH: ASYNC or SYNC. Without it,
+// lazyfree-lazy-user-flush decides. `refusal` is the error for other or additional arguments.
+inline FreeMode TakeFlushMode(Call& call, const char* refusal) {
+  if (call.args.AtEnd()) return FreeLaterIf(call.services.env.settings.lazyfree_lazy_user_flush);
+  const bool lazily = call.args.TakeToken("ASYNC");
+  if ((!lazily && !call.args.TakeToken("SYNC")) || !call.args.AtEnd()) throw Refusal{refusal};
+  return FreeLaterIf(lazily);
 }
 
 }  // namespace respite
