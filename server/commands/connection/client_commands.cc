@@ -11,10 +11,10 @@
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
+#include "server/commands/common_arguments.h"
 #include "server/commands/connection/client_selection.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/commands/timeout.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 

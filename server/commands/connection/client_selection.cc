@@ -9,7 +9,7 @@
 #include "server/clients/acl/users.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/client_text.h"
-#include "server/commands/db_index.h"
+#include "server/commands/common_arguments.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 

@@ -13,7 +13,7 @@
 #include "server/clients/tracking.h"
 #include "server/clients/watched_keys.h"
 #include "server/cluster/slots/slot_migrations.h"
-#include "server/commands/db_index.h"
+#include "server/commands/common_arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/test/world_command.h"
 #include "server/config/named_traits.h"

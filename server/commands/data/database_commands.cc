@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "datatypes/keyspace.h"
 #include "server/catalogue/refusals.h"
-#include "server/commands/db_index.h"
+#include "server/commands/common_arguments.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/dataset/data_subsystem.h"

@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "server/commands/data/expire_refusal.h"
-#include "server/commands/data/time_words.h"
+#include "server/commands/common_arguments.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"

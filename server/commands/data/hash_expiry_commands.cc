@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "datatypes/hash.h"
-#include "server/commands/data/expire_refusal.h"
+#include "server/commands/common_arguments.h"
 #include "server/commands/data/hash_fields.h"
-#include "server/commands/data/time_words.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
 

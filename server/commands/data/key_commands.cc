@@ -2,9 +2,8 @@
 
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
-#include "server/commands/data/key_words.h"
+#include "server/commands/common_arguments.h"
 #include "server/commands/data/scan.h"
-#include "server/commands/db_index.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"

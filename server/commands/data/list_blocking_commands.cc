@@ -1,7 +1,7 @@
 // Commands that pop from lists and block while they are empty.
+#include "server/commands/common_arguments.h"
 #include "server/commands/data/list_words.h"
 #include "server/commands/families.h"
-#include "server/commands/timeout.h"
 #include "server/execution/call.h"
 #include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"

@@ -6,7 +6,7 @@
 
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
-#include "server/commands/data/index_range.h"
+#include "server/commands/common_arguments.h"
 #include "server/commands/data/list_words.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"

@@ -1,7 +1,7 @@
 #include "server/commands/data/set_options.h"
 
 #include "server/catalogue/dialect.h"
-#include "server/commands/data/expire_refusal.h"
+#include "server/commands/common_arguments.h"
 #include "server/execution/services.h"
 
 namespace respite {

@@ -5,7 +5,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
 #include "server/catalogue/refusals.h"
-#include "server/commands/data/key_words.h"
+#include "server/commands/common_arguments.h"
 #include "server/commands/data/lcs.h"
 #include "server/commands/data/set_options.h"
 #include "server/commands/delete_key.h"

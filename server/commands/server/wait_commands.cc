@@ -1,7 +1,7 @@
 // WAIT and WAITAOF: wait until the writes of this client have reached replicas, or disks.
 #include "server/catalogue/refusals.h"
+#include "server/commands/common_arguments.h"
 #include "server/commands/families.h"
-#include "server/commands/timeout.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/replication/replication.h"

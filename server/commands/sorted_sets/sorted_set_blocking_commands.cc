@@ -1,7 +1,7 @@
 // Commands that pop from sorted sets and block while they are empty.
+#include "server/commands/common_arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/sorted_sets/sorted_set_pop.h"
-#include "server/commands/timeout.h"
 #include "server/execution/call.h"
 
 namespace respite {

@@ -7,7 +7,7 @@
 #include "datatypes/score_range.h"
 #include "datatypes/scored_result.h"
 #include "datatypes/sorted_set.h"
-#include "server/commands/data/index_range.h"
+#include "server/commands/common_arguments.h"
 #include "server/execution/call.h"
 
 namespace respite {

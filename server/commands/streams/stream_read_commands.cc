@@ -10,9 +10,9 @@
 
 #include "datatypes/stream.h"
 #include "server/catalogue/dialect.h"
+#include "server/commands/common_arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/streams/stream_words.h"
-#include "server/commands/timeout.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 

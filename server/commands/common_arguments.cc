@@ -1,4 +1,4 @@
-#include "server/commands/timeout.h"
+#include "server/commands/common_arguments.h"
 
 #include <cmath>
 
