@@ -4,8 +4,7 @@
 
 #include "datatypes/hash.h"
 #include "server/catalogue/refusals.h"
-#include "server/commands/data/draw.h"
-#include "server/commands/data/hash_fields.h"
+#include "server/commands/data/collection_words.h"
 #include "server/commands/data/scan.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"

@@ -7,7 +7,7 @@
 
 #include "datatypes/hash.h"
 #include "server/commands/common_arguments.h"
-#include "server/commands/data/hash_fields.h"
+#include "server/commands/data/collection_words.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
 

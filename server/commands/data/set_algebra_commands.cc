@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "datatypes/set_algebra.h"
-#include "server/commands/data/set_words.h"
+#include "server/commands/data/collection_words.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"

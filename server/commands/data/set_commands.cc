@@ -4,9 +4,8 @@
 #include <vector>
 
 #include "server/catalogue/refusals.h"
-#include "server/commands/data/draw.h"
+#include "server/commands/data/collection_words.h"
 #include "server/commands/data/scan.h"
-#include "server/commands/data/set_words.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/config/settings.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "server/catalogue/refusals.h"
-#include "server/commands/data/draw.h"
+#include "server/commands/data/collection_words.h"
 #include "server/commands/data/scan.h"
 #include "server/commands/families.h"
 #include "server/commands/sorted_sets/sorted_set_pop.h"

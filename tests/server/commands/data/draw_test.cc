@@ -1,7 +1,6 @@
-#include "server/commands/data/draw.h"
-
 #include <gtest/gtest.h>
 
+#include "server/commands/data/collection_words.h"
 #include "tests/support/command_test.h"
 
 namespace respite {

@@ -1,0 +1,101 @@
+// Helpers for the commands of hashes, sets and sorted sets.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "base/refusal.h"
+#include "datatypes/hash.h"
+#include "datatypes/set.h"
+#include "server/clients/client_limits.h"
+#include "server/clients/client_subsystem.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+namespace refusals {
+
+inline constexpr char kReplyTooLong[] = "ERR the reply would have more than 10000000 elements or 512 MB";
+
+}  // namespace refusals
+
+// --- Random elements.
+
+// Limits replies with random elements that may repeat (SRANDMEMBER, HRANDFIELD, ZRANDMEMBER with a negative count),
+// since clients may ask for any number of elements. A client with a lower output limit is closed as soon as it is
+// exceeded.
+class DrawLimit {
+ public:
+  static constexpr uint64_t kMostElements = 10'000'000;
+
+  // Throws if `count` is too large. Must be constructed before any reply is written.
+  DrawLimit(Call& call, uint64_t count) : call_(call), start_(call.session.out.HeldBytes()), checked_(start_) {
+    if (count > kMostElements) throw Refusal{refusals::kReplyTooLong};
+  }
+
+  // Must be called after each element. Throws if the reply is too long; the error then replaces the whole reply.
+  void Check();
+
+ private:
+  static constexpr size_t kMostBytes = 512 * 1024 * 1024;
+  static constexpr size_t kBetweenChecks = 64 * 1024;
+
+  Call& call_;
+  size_t start_;
+  size_t checked_;
+};
+
+inline void DrawLimit::Check() {
+  const size_t held = call_.session.out.HeldBytes();
+  if (held - checked_ < kBetweenChecks) return;
+  checked_ = held;
+  // A script's session has no output limit, and must stay open for the next script. Output that is not sent has no
+  // limit either.
+  const bool is_limited = !call_.session.IsScript() && !call_.session.replies.IsSilent();
+  const bool is_closed = is_limited && call_.services.clients.limits.CheckOutput(call_.session, call_.now_ms);
+  if (is_closed || held - start_ > kMostBytes) throw Refusal{refusals::kReplyTooLong};
+}
+
+// --- Hashes.
+
+// Returns the bytes that these fields and values need in a listpack.
+inline size_t RoomFor(std::span<const Bytes> words) {
+  constexpr size_t kLongestInteger = 20;
+  size_t room = 0;
+  for (Bytes word : words) {
+    const bool may_be_integer = word.size() <= kLongestInteger && !word.empty() && word[0] <= '9';
+    room += may_be_integer || word.size() >= 64 ? Listpack::SizeFor(word) : word.size() + 2;
+  }
+  return room;
+}
+
+// Opens or creates a hash. A new one has room for these alternating fields and values.
+inline Edit<Hash> OpenForFields(Call& call, Bytes key, std::span<const Bytes> words) {
+  constexpr size_t kMostRoom = 4096;  // a larger hash is usually not packed
+  return call.db.OpenOrCreate<Hash>(key, std::min(RoomFor(words), kMostRoom));
+}
+
+inline void ReplyField(Call& call, const Hash& hash, Bytes field) {
+  const auto value = hash.Get(field);
+  value ? call.reply.Bulk(value->View()) : call.reply.Null();
+}
+
+// --- Sets.
+
+inline void ReplyMember(Reply& reply, const PackedElement& member) {
+  member.is_integer ? reply.BulkInteger(member.integer) : reply.Bulk(member.text);
+}
+
+// Calls visit(Bytes member) for each word, until it returns false. Prefetches look-ups in a large set.
+template <class Visit>
+void ForEachMemberWord(const Set& set, std::span<const Bytes> words, Visit&& visit) {
+  constexpr size_t kBlock = 16;
+  for (size_t at = 0; at < words.size(); ++at) {
+    if (at % kBlock == 0 && words.size() > 1) set.FetchAhead(words.subspan(at, std::min(kBlock, words.size() - at)));
+    if (!visit(words[at])) return;
+  }
+}
+
+}  // namespace respite
