@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "server/clients/client_fault_state.h"
+#include "server/clients/client_state.h"
 #include "server/runtime/env.h"
 #include "server/runtime/timers.h"
 

@@ -40,12 +40,6 @@ constexpr size_t kUnauthenticatedOutputBytes = 64 * 1024;
 
 }  // namespace
 
-size_t ClientLimits::OutputBytes(const Session& session) {
-  size_t held = session.out.HeldBytes();
-  if (session.replica != nullptr) held += session.replica->waiting_bytes;
-  return held > kFreeOutputBytes ? held - kFreeOutputBytes : 0;
-}
-
 void ClientLimits::Check(Session& session, int64_t now_ms) {
   if (session.closing || CheckHandshake(session) || CheckIdle(session, now_ms)) return;
   if (CheckOutput(session, now_ms, Moment::kTimer)) return;
@@ -94,7 +88,7 @@ bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
 bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
   if (session.kind == SessionKind::kPrimary) return false;
   const OutputBufferLimit& limit = LimitOf(parts_.env.settings, session);
-  const size_t used = OutputBytes(session);
+  const size_t used = session.OutputBytes();
   int64_t& since_ms = session.output_account.over_soft_limit_since_ms_;
   if (used == 0) {
     since_ms = OutputAccount::kNotOver;

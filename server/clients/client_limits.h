@@ -2,11 +2,9 @@
 // have not logged in have small limits, individually and together.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include "protocol/reply_buffer.h"
 #include "server/runtime/env.h"
 
 namespace respite {
@@ -20,36 +18,8 @@ struct Session;
 struct Settings;
 class Users;
 
-// Statistics of one session's output.
-//
-// Redis: each client has its own reply buffer, which is resized to fit its replies. Respite's clients share blocks of a
-// pool while they have output; room and peak emulate the size of Redis' buffer.
-class OutputAccount {
- public:
-  explicit OutputAccount(int64_t now_ms) : peak_since_ms_(now_ms) {}
-
-  size_t RoomBytes() const { return room_bytes_; }
-  // Returns the largest part of the room that was used recently.
-  size_t PeakBytes() const { return peak_bytes_; }
-  // Notes the size of the output that waits to be sent.
-  void NoteOutput(size_t bytes) { peak_bytes_ = std::max(peak_bytes_, std::min(bytes, room_bytes_)); }
-
- private:
-  friend class ClientLimits;
-  static constexpr int64_t kNotOver = -1;
-
-  size_t room_bytes_ = BlockPool::kBlockBytes;
-  size_t peak_bytes_ = BlockPool::kBlockBytes;  // since peak_since_ms_
-  int64_t peak_since_ms_;
-  int64_t over_soft_limit_since_ms_ = kNotOver;
-};
-
 class ClientLimits {
  public:
-  // Output up to one block is not counted, like Redis' static buffer. "omem" is the output above it.
-  static constexpr size_t kFreeOutputBytes = BlockPool::kBlockBytes;
-  static size_t OutputBytes(const Session& session);
-
   struct Parts {
     const Env& env;
     Clients& clients;

@@ -24,17 +24,6 @@ struct ServerStats;
 struct Session;
 struct Settings;
 
-// A session's position in ClientMemory and the bytes counted for it.
-class MemoryPlace {
- private:
-  friend class ClientMemory;
-  static constexpr int16_t kNoClass = -1;
-
-  size_t counted_bytes_ = 0;
-  uint32_t place_ = 0;  // index in its class
-  int16_t size_class_ = kNoClass;
-};
-
 class ClientMemory {
  public:
   // With a lower limit, no client could raise it again.

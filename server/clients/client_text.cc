@@ -7,7 +7,6 @@
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/dialect.h"
 #include "server/clients/acl/user.h"
-#include "server/clients/client_limits.h"
 
 namespace respite {
 
@@ -161,7 +160,7 @@ void AddMemory(Fields& fields, const Session& session, int64_t now_ms, std::span
   }
   fields.Size("obl", FirstPieceBytes(session))
       .Size("oll", segments > 1 ? segments - 1 : 0)
-      .Size("omem", ClientLimits::OutputBytes(session))
+      .Size("omem", session.OutputBytes())
       .Size("tot-mem", session.HeldBytes() + RunningBytes(running));
 }
 

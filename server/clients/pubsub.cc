@@ -190,7 +190,7 @@ void PubSub::DeliverTo(Session& session, const BlobPart& part) {
   // A session with output is already queued for flushing, or waits for its socket.
   if (session.out.Empty()) parts_.clients.QueueMessages(session);
   session.out.AppendPart(part);
-  if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) overfull_.push_back(&session);
+  if (session.out.HeldBytes() > Session::kFreeOutputBytes) overfull_.push_back(&session);
 }
 
 const BlobPart& PubSub::PartOf(Message& message, RespVersion version) {

@@ -16,17 +16,9 @@
 #include "protocol/reply_buffer.h"
 #include "protocol/request_parser.h"
 #include "server/clients/blocked_client.h"
-#include "server/clients/client_cluster_state.h"
-#include "server/clients/client_fault_state.h"
-#include "server/clients/client_identity.h"
-#include "server/clients/client_limits.h"
-#include "server/clients/client_memory.h"
-#include "server/clients/client_usage.h"
+#include "server/clients/client_state.h"
 #include "server/clients/paused_request.h"
 #include "server/clients/replica.h"
-#include "server/clients/reply_state.h"
-#include "server/clients/subscriptions.h"
-#include "server/clients/tracking_options.h"
 #include "server/clients/transaction.h"
 
 namespace respite {
@@ -142,10 +134,20 @@ struct Session {
   // Returns whether no more output will be sent, because `out` is empty or an end was reached (OutputGate::AddEnd).
   bool HasSentAll() const { return out.Empty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd()); }
 
+  // Output up to one block is not counted, like Redis' static buffer. "omem" is the output above it.
+  static constexpr size_t kFreeOutputBytes = BlockPool::kBlockBytes;
+  size_t OutputBytes() const;
+
   // Returns the memory held for this client: its session, input, output, paused request, queued commands, watched keys,
   // subscriptions and tracking prefixes. Cost: O(1), and O(arguments) while a request is paused.
   size_t HeldBytes() const;
 };
+
+inline size_t Session::OutputBytes() const {
+  size_t held = out.HeldBytes();
+  if (replica != nullptr) held += replica->waiting_bytes;
+  return held > kFreeOutputBytes ? held - kFreeOutputBytes : 0;
+}
 
 inline size_t HeldBytesOf(const std::string& text) {
   static const size_t kInPlace = std::string().capacity();

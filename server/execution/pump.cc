@@ -152,7 +152,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
       if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);
       return outcome;
     }
-    if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) {
+    if (session.out.HeldBytes() > Session::kFreeOutputBytes) {
       parts_.limits.CheckOutput(session, parts_.current_execution.NowMs(), ClientLimits::Moment::kReply);
       if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
     }

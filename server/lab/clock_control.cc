@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/clients/client_state.h"
 #include "server/clients/clients.h"
-#include "server/clients/subscriptions.h"
 #include "server/execution/executor.h"
 
 namespace respite {

@@ -6,7 +6,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/blocked_clients.h"
-#include "server/clients/client_attributes.h"
+#include "server/clients/client_state.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"

@@ -7,7 +7,7 @@
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
-#include "server/clients/client_attributes.h"
+#include "server/clients/client_state.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/tracking.h"
