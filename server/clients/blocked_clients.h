@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/late_bound.h"
-#include "server/clients/blocked_client.h"
 #include "server/clients/session.h"
+#include "server/clients/waiting_requests.h"
 #include "server/runtime/env.h"
 #include "server/runtime/timers.h"
 

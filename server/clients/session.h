@@ -15,11 +15,9 @@
 #include "protocol/reply.h"
 #include "protocol/reply_buffer.h"
 #include "protocol/request_parser.h"
-#include "server/clients/blocked_client.h"
 #include "server/clients/client_state.h"
-#include "server/clients/paused_request.h"
 #include "server/clients/replica.h"
-#include "server/clients/transaction.h"
+#include "server/clients/waiting_requests.h"
 
 namespace respite {
 

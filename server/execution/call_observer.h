@@ -19,7 +19,7 @@
 #include "base/bytes.h"
 #include "protocol/request_text.h"
 #include "server/catalogue/command_table.h"
-#include "server/clients/paused_request.h"
+#include "server/clients/waiting_requests.h"
 
 namespace respite {
 

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "server/clients/client_faults.h"
-#include "server/clients/paused_request.h"
+#include "server/clients/waiting_requests.h"
 #include "server/clients/watched_keys.h"
 #include "server/execution/executor.h"
 

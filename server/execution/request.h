@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "server/catalogue/command_table.h"
-#include "server/clients/paused_request.h"
 #include "server/clients/session.h"
+#include "server/clients/waiting_requests.h"
 #include "server/execution/call_observer.h"
 
 namespace respite {

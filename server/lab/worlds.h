@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "server/catalogue/emulated.h"
-#include "server/clients/paused_request.h"
+#include "server/clients/waiting_requests.h"
 
 namespace respite {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "server/clients/paused_request.h"
 #include "server/clients/session.h"
+#include "server/clients/waiting_requests.h"
 #include "server/net/byte_stream.h"
 #include "server/net/socket_poller.h"
 #include "server/node/node_host.h"

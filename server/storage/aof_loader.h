@@ -15,7 +15,7 @@
 
 #include "persistence/aof_reader.h"
 #include "server/clients/acl/user.h"
-#include "server/clients/transaction.h"
+#include "server/clients/waiting_requests.h"
 #include "server/dataset/unit.h"
 #include "server/execution/prefetcher.h"
 #include "server/storage/append_only_file.h"

@@ -8,12 +8,12 @@
 
 #include "base/duration_text.h"
 #include "base/pace.h"
-#include "server/clients/blocked_client.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
 #include "server/clients/pubsub.h"
 #include "server/clients/replica.h"
+#include "server/clients/waiting_requests.h"
 #include "server/commands/families.h"
 #include "server/commands/test/condition_words.h"
 #include "server/commands/test/test_words.h"

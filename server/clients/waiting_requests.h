@@ -1,4 +1,5 @@
-// Transaction: the commands that a session queued since MULTI, and the keys that it watches.
+// The requests of a session that run later: those of a Transaction at EXEC, that of a BlockedClient when its condition
+// is met, and a PausedRequest in a later Turn.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,73 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "datatypes/entry.h"
+#include "protocol/reply.h"
 #include "server/clients/key_queues.h"
 
 namespace respite {
 
 struct Command;
+struct Services;
 struct Session;
-
 struct WatchList;
+
+struct Progress {
+  enum class Stage : uint8_t {
+    kNew,
+    kAgain,  // paused by CLIENT PAUSE, or blocked: passes the gates again
+    kBegun,  // partly done (Call::ContinueInNextTurn): does not pass the gates again
+  };
+  Stage stage = Stage::kNew;
+  int64_t spent_us = 0;         // running time of finished parts
+  bool has_met_faults = false;  // TEST FAULT has delayed it
+};
+
+// A parsed request that runs, or continues, in a later Turn.
+struct PausedRequest {
+  std::vector<std::string> words;
+  Progress progress;
+};
+
+// The events that end the wait of a blocking command; see Call::Wait.
+struct BlockCondition {
+  // Writes the reply when the timeout ends, or immediately if the client may not block.
+  using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
+  // Whether the request also runs again when a key was deleted or changed its type.
+  enum class Loss : uint8_t { kIgnored, kTold };
+
+  std::span<const Bytes> keys = {};   // any of them ends the wait; empty: only the timeout does
+  ValueType type = ValueType::kList;  // keys of another type do not end the wait
+  int64_t timeout_ms = 0;             // 0: no timeout
+  Loss loss = Loss::kIgnored;
+  Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };
+  bool for_disk = false;                // runs again when more of the append-only file is on disk
+  bool can_be_unblocked = true;         // by CLIENT UNBLOCK
+  std::vector<std::string> words = {};  // the arguments to run again, if they differ from the request
+};
+
+// A blocked session and the request that will run again.
+struct BlockedClient {
+  static constexpr int64_t kNoDeadline = INT64_MAX;
+
+  Session* session;
+  const Command* command;
+  std::vector<std::string> words;
+  ValueType type;
+  BlockCondition::Loss loss;
+  BlockCondition::Answer answer;
+  bool for_disk;
+  bool can_be_unblocked;
+  int64_t deadline_ms = kNoDeadline;  // monotonic
+  std::vector<KeyQueues<BlockedClient*>::Place> places;
+  std::vector<KeyQueues<BlockedClient*>::Place> loss_places;
+
+  // Memory of the entries in the key queues, which the BlockedClient itself does not own.
+  size_t HeldPlaceBytes() const {
+    constexpr size_t kNodeBytes = 4 * sizeof(void*);
+    return (places.capacity() + loss_places.capacity()) * (sizeof(KeyQueues<BlockedClient*>::Place) + kNodeBytes);
+  }
+};
 
 // One WATCH of one session.
 struct Watcher {
@@ -33,7 +93,8 @@ struct WatchList {
   std::set<int> databases;                     // in which a watched key existed at WATCH
 };
 
-// Created by the first MULTI or WATCH of a session; reused afterwards.
+// The commands that a session queued since MULTI, and the keys that it watches. Created by the first MULTI or WATCH;
+// reused afterwards.
 class Transaction {
  public:
   bool Open() const { return open_; }

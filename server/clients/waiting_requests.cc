@@ -1,4 +1,4 @@
-#include "server/clients/transaction.h"
+#include "server/clients/waiting_requests.h"
 
 #include "server/catalogue/command_table.h"
 
