@@ -1,10 +1,10 @@
 #include "server/clients/change_dispatcher.h"
 
+#include "base/number_text.h"
 #include "server/clients/blocked_clients.h"
 #include "server/clients/current_execution.h"
-#include "server/clients/key_event_port.h"
-#include "server/clients/key_notifications.h"
 #include "server/clients/migrating_keys.h"
+#include "server/clients/pubsub.h"
 #include "server/clients/tracking.h"
 #include "server/clients/watched_keys.h"
 #include "server/config/settings.h"
@@ -42,6 +42,18 @@ void ChangeDispatcher::OnSwap(int one, int other) {
   parts_.watched_keys.OnSwap(one, other, parts_.current_execution.WallMs());
   parts_.blocked_clients.OnSwap(one, other);
   parts_.key_event_ports.ForEach([&](KeyEventListener& listener) { listener.OnSwap(one, other); });
+}
+
+void KeyNotifications::OnEvent(int db, Bytes key, const KeyEvent& event) {
+  const uint32_t wanted = settings_.notify_keyspace_events;
+  if ((wanted & event.Kind()) == 0 || !pubsub_.HasListeners()) return;
+  if ((wanted & kNotifyKeyspace) != 0) Publish("__keyspace@", db, key, event.Name());
+  if ((wanted & kNotifyKeyevent) != 0) Publish("__keyevent@", db, event.Name(), key);
+}
+
+void KeyNotifications::Publish(Bytes form, int db, Bytes what, Bytes message) {
+  channel_.assign(form).append(Bytes(IntegerText(db))).append("__:").append(what);
+  pubsub_.Publish(channel_, message);
 }
 
 }  // namespace respite

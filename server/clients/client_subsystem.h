@@ -13,8 +13,6 @@
 #include "server/clients/client_memory.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
-#include "server/clients/key_event_port.h"
-#include "server/clients/key_notifications.h"
 #include "server/clients/migrating_keys.h"
 #include "server/clients/pause.h"
 #include "server/clients/pubsub.h"

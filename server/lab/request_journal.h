@@ -17,7 +17,7 @@
 
 #include "base/bytes.h"
 #include "base/late_bound.h"
-#include "server/clients/key_event_port.h"
+#include "server/clients/change_dispatcher.h"
 #include "server/execution/call_observer.h"
 #include "server/execution/request_faults.h"
 #include "server/lab/key_history.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/late_bound.h"
-#include "server/clients/key_event_port.h"
+#include "server/clients/change_dispatcher.h"
 #include "server/execution/call_observer.h"
 #include "server/execution/request_faults.h"
 #include "server/lab/lint/lint_check.h"
