@@ -1,4 +1,5 @@
-// CurrentExecution: the running command and its start time. Only the Executor writes it.
+// CurrentExecution: the running command and its start time. Only the Executor writes it. PushMessages sends messages
+// that must not come inside the reply of the running command.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,9 @@
 #include "server/clients/session.h"
 
 namespace respite {
+
+class ClientLimits;
+class Clients;
 
 struct CurrentExecution {
   const Command* command = nullptr;  // null if no command is running
@@ -36,6 +40,23 @@ struct CurrentExecution {
     constexpr uint32_t kAnswersWithPushes = kPubSub | kNoScript;
     return CurrentSession() == &to && (command->flags & kAnswersWithPushes) != kAnswersWithPushes;
   }
+};
+
+// Sends pushes, which are not replies (publications, invalidations).
+class PushMessages {
+ public:
+  struct Parts {
+    const CurrentExecution& current_execution;
+    Clients& clients;
+    ClientLimits& limits;
+  };
+  explicit PushMessages(Parts parts) : parts_(parts) {}
+
+  // Sends a message; if the session is running a command, after its reply.
+  void Push(Session& session, Bytes message);
+
+ private:
+  const Parts parts_;
 };
 
 }  // namespace respite

@@ -7,7 +7,6 @@
 #include "server/catalogue/key_finder.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
-#include "server/clients/push_messages.h"
 #include "server/config/settings.h"
 
 namespace respite {

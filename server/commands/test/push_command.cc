@@ -6,7 +6,7 @@
 #include "base/number_text.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
-#include "server/clients/push_messages.h"
+#include "server/clients/current_execution.h"
 #include "server/commands/families.h"
 #include "server/commands/test/test_words.h"
 #include "server/execution/call.h"

@@ -1,0 +1,18 @@
+#include "server/clients/current_execution.h"
+
+#include "server/clients/client_limits.h"
+#include "server/clients/clients.h"
+
+namespace respite {
+
+void PushMessages::Push(Session& session, Bytes message) {
+  if (parts_.current_execution.DefersPushes(session)) {
+    session.deferred_pushes.append(message);
+    return;
+  }
+  session.out.Append(message);
+  parts_.clients.QueueMessages(session);
+  parts_.limits.CheckOutput(session, parts_.current_execution.NowMs(), ClientLimits::Moment::kReply);
+}
+
+}  // namespace respite
