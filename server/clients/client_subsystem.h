@@ -16,7 +16,6 @@
 #include "server/clients/migrating_keys.h"
 #include "server/clients/pause.h"
 #include "server/clients/pubsub.h"
-#include "server/clients/removal_rule.h"
 #include "server/clients/role.h"
 #include "server/clients/timer_frequency.h"
 #include "server/clients/tracking.h"

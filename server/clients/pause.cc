@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "server/config/settings.h"
+#include "server/runtime/server_phase.h"
+
 namespace respite {
 
 void Pause::Start(Scope scope, int64_t until_ms, int64_t now_ms) {
@@ -14,6 +17,15 @@ std::string_view Pause::Reason() const {
   if (scope_ != Scope::kNone) return "client_pause";
   if ((holders_ & kShutdown) != 0) return "shutdown_in_progress";
   return holders_ != 0 ? "failover_in_progress" : "none";
+}
+
+KeyRemoval::Answer RemovalRule::Now() const {
+  if (parts_.env.phase.IsMidTurn() || parts_.env.phase.load() != ServerPhase::Load::kNone) return Answer::kLater;
+  const bool is_followers =
+      parts_.role.is_replica && (parts_.cause == Cause::kExpiry || parts_.env.settings.replica_ignore_maxmemory);
+  if (is_followers) return Answer::kNo;
+  const bool imports = parts_.env.settings.import_mode && !parts_.role.is_replica;
+  return imports || parts_.pause.IsOn() || parts_.env.phase.HasStopped() ? Answer::kNo : Answer::kYes;
 }
 
 }  // namespace respite

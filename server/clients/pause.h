@@ -1,4 +1,5 @@
-// Pause: CLIENT PAUSE pauses commands until a given time.
+// Pause: CLIENT PAUSE pauses commands until a given time. RemovalRule: a pause and other states of the server forbid
+// the removal of keys.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,11 @@
 #include <vector>
 
 #include "server/catalogue/command_table.h"
+#include "server/clients/role.h"
 #include "server/clients/session.h"
+#include "server/dataset/key_removal.h"
 #include "server/dataset/unit.h"
+#include "server/runtime/env.h"
 #include "server/runtime/timers.h"
 
 namespace respite {
@@ -51,6 +55,26 @@ class Pause final : public Timers::Source {
   Scope scope_ = Scope::kNone;
   uint8_t holders_ = 0;   // Owner bits
   int64_t until_ms_ = 0;  // monotonic
+};
+
+// Decides whether keys may be expired or evicted now. They may not while clients are paused, data is imported
+// (import-mode), a script or loading is in progress, or the server has stopped.
+class RemovalRule final : public KeyRemoval {
+ public:
+  // kExpiry: a replica leaves this to its primary. kEviction: a replica may evict keys (replica-ignore-maxmemory no).
+  enum class Cause : uint8_t { kExpiry, kEviction };
+  struct Parts {
+    const Env& env;
+    const Pause& pause;
+    const Role& role;
+    Cause cause;
+  };
+  explicit RemovalRule(Parts parts) : parts_(parts) {}
+
+  Answer Now() const override;
+
+ private:
+  const Parts parts_;
 };
 
 }  // namespace respite
