@@ -1,5 +1,8 @@
 // ClientSubsystem: the clients of a Node, their users, and all that delivers messages to them or lets them wait.
+// ClientCleanup removes a session from all of these.
 #pragma once
+
+#include <cstddef>
 
 #include "base/late_bound.h"
 #include "server/clients/acl/acl_log.h"
@@ -7,7 +10,6 @@
 #include "server/clients/acl/users.h"
 #include "server/clients/blocked_clients.h"
 #include "server/clients/change_dispatcher.h"
-#include "server/clients/client_cleanup.h"
 #include "server/clients/client_faults.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
@@ -17,13 +19,46 @@
 #include "server/clients/pause.h"
 #include "server/clients/pubsub.h"
 #include "server/clients/role.h"
-#include "server/clients/timer_frequency.h"
+#include "server/clients/session.h"
 #include "server/clients/tracking.h"
 #include "server/clients/watched_keys.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/runtime/env.h"
 
 namespace respite {
+
+// Removes the traces of a closed session: subscriptions, waits, watched and tracked keys.
+class ClientCleanup {
+ public:
+  struct Parts {
+    BlockedClients& blocked_clients;
+    Tracking& tracking;
+    WatchedKeys& watched_keys;
+    ClientMemory& client_memory;
+  };
+  explicit ClientCleanup(Parts parts) : parts_(parts) {}
+
+  // Removes a closed session from all lists.
+  void Forget(Session& session) {
+    session.subscriptions.reset();
+    parts_.blocked_clients.Forget(session);
+    parts_.tracking.Disable(session);
+    parts_.watched_keys.Forget(session);
+    parts_.client_memory.Forget(session);
+  }
+  // Removes watched keys and at most kPerTurn subscriptions of a disconnected session. Returns true when no
+  // subscription is left. Requires: the session is not blocked.
+  bool LeaveSome(Session& session) {
+    parts_.watched_keys.Forget(session);
+    if (session.subscriptions != nullptr) session.subscriptions->LeaveSome(kPerTurn);
+    return session.subscriptions == nullptr || session.subscriptions->Total() == 0;
+  }
+
+ private:
+  static constexpr size_t kPerTurn = 1000;
+
+  const Parts parts_;
+};
 
 struct ClientSubsystem {
   ClientSubsystem(const Env& env, DataSubsystem& data, const HashKey& hash_key);

@@ -9,7 +9,7 @@
 #include "server/clients/acl/users.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/client_subsystem.h"
-#include "server/clients/timer_frequency.h"
+#include "server/clients/clients.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/config.h"
 #include "server/config/settings.h"

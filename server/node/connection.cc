@@ -8,7 +8,6 @@
 #include "base/pace.h"
 #include "base/refusal.h"
 #include "server/clients/acl/users.h"
-#include "server/clients/client_cleanup.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/client_text.h"

@@ -12,7 +12,6 @@
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
-#include "server/clients/timer_frequency.h"
 #include "server/clients/tracking.h"
 #include "server/clients/watched_keys.h"
 #include "server/cluster/cluster_mode.h"

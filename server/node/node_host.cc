@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
-#include "server/clients/timer_frequency.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/execution/execution_subsystem.h"

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "server/catalogue/dialect.h"
 #include "server/clients/client_subsystem.h"
-#include "server/clients/timer_frequency.h"
+#include "server/clients/clients.h"
 #include "server/config/config.h"
 #include "server/config/named_traits.h"
 #include "server/config/settings.h"
