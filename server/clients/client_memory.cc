@@ -38,7 +38,11 @@ void ClientMemory::AdoptLimit() {
   const bool was_on = IsOn();
   limit_bytes_ = WantedLimit();
   if (was_on == IsOn()) return;
-  parts_.clients.MeasureFlushed(IsOn() ? this : nullptr);
+  if (IsOn()) {
+    parts_.clients.MeasureFlushed([this](Session& session) { Update(session); });
+  } else {
+    parts_.clients.MeasureFlushed(nullptr);
+  }
   parts_.clients.ForEach([&](Session& session) {
     if (session.closing) return;
     IsOn() ? Update(session) : Forget(session);

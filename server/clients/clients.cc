@@ -4,8 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "server/clients/client_memory.h"
-
 namespace respite {
 
 Session& Clients::Create(int64_t now_ms) {
@@ -60,7 +58,7 @@ void Clients::Flush(size_t place, size_t most_bytes) {
   if (session == nullptr) return;
   session->queue_marks.to_flush_ = false;
   if (!session->closing) session->transport->Flush(most_bytes);
-  if (memory_ != nullptr && flushing_[place] != nullptr) memory_->Update(*session);
+  if (measure_ != nullptr && flushing_[place] != nullptr) measure_(*session);
 }
 
 void Clients::Close(Session& session) {

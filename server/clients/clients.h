@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/pace.h"
@@ -13,8 +14,6 @@
 #include "server/config/settings.h"
 
 namespace respite {
-
-class ClientMemory;
 
 class Clients {
  public:
@@ -72,8 +71,8 @@ class Clients {
   // Returns the number of messages so far.
   uint64_t MessageCount() const { return messages_; }
   void CountMessage() { ++messages_; }
-  // Sets the ClientMemory that measures sessions after a flush; may be null.
-  void MeasureFlushed(ClientMemory* memory) { memory_ = memory; }
+  // Sets a function that measures each session after a flush (ClientMemory); may be null.
+  void MeasureFlushed(std::function<void(Session&)> measure) { measure_ = std::move(measure); }
   // Closes the transport immediately, and ends input and output.
   void Close(Session& session);
   // Sets a handler that must drop all pointers to a session. It is called when a session closes and when it is removed.
@@ -115,7 +114,7 @@ class Clients {
   std::vector<Session*> flushing_;
   std::vector<Session*> paused_;
   std::vector<Session*> unblocked_;
-  ClientMemory* memory_ = nullptr;
+  std::function<void(Session&)> measure_;
   std::function<void(Session&)> on_close_ = [](Session&) {};
 };
 
