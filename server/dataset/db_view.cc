@@ -3,7 +3,6 @@
 #include <array>
 
 #include "datatypes/hash.h"
-#include "server/dataset/edit.h"
 
 namespace respite {
 
@@ -29,13 +28,6 @@ Entry* DbView::Put(Entry* entry, Bytes key, StringContent&& content, int64_t dea
 Entry* DbView::Assign(Entry* entry, Bytes key, StringContent&& content) {
   if (entry == nullptr) return Add(key, std::move(content), kNoDeadline);
   return MutableData().Assign(entry, std::move(content));
-}
-
-EntryPtr KeyEdit::Replace(EntryPtr value) {
-  if (entry_ == nullptr) return Add(std::move(value)), nullptr;
-  EntryPtr replaced = Take();
-  entry_ = db_.MutableData().Add(std::move(value));
-  return replaced;
 }
 
 std::vector<Database> DbView::Flush(std::span<const int> dbs) const {

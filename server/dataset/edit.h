@@ -172,6 +172,13 @@ class Edit : public AnyEdit {
   bool is_closed_ = false;
 };
 
+inline EntryPtr KeyEdit::Replace(EntryPtr value) {
+  if (entry_ == nullptr) return Add(std::move(value)), nullptr;
+  EntryPtr replaced = Take();
+  entry_ = db_.MutableData().Add(std::move(value));
+  return replaced;
+}
+
 inline KeyEdit DbView::Open(Bytes key) { return KeyEdit(*this, key, FindMutable(key)); }
 inline KeyEdit DbView::OpenString(Bytes key) { return KeyEdit(*this, key, CheckString(FindMutable(key))); }
 inline KeyEdit DbView::OpenStringToRead(Bytes key) {
