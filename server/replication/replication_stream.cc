@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "protocol/request_text.h"
-#include "server/dataset/effect_framing.h"
 #include "server/dataset/history.h"
+#include "server/dataset/journal.h"
 
 namespace respite {
 

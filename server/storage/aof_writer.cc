@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "server/dataset/effect_framing.h"
+#include "server/dataset/journal.h"
 
 namespace respite {
 

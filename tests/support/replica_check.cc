@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/dataset/effect_framing.h"
+#include "server/dataset/journal.h"
 #include "server/replication/divergence_watch.h"
 #include "server/storage/storage_health.h"
 #include "tests/support/test_client.h"

@@ -6,7 +6,7 @@
 #include "base/number_text.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/key_finder.h"
-#include "server/dataset/effect_framing.h"
+#include "server/dataset/journal.h"
 
 namespace respite {
 
