@@ -11,7 +11,6 @@
 
 #include "datatypes/keyspace.h"
 #include "server/dataset/dataset.h"
-#include "server/dataset/function_store.h"
 
 namespace respite {
 

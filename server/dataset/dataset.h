@@ -2,6 +2,7 @@
 // listeners, journals and the disposal of values are interfaces.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,7 +14,6 @@
 #include "datatypes/keyspace.h"
 #include "server/catalogue/key_event.h"
 #include "server/config/settings.h"
-#include "server/dataset/function_store.h"
 #include "server/dataset/history.h"
 #include "server/dataset/journal.h"
 #include "server/dataset/key_usage.h"
@@ -70,6 +70,26 @@ class Disposal {
   virtual void Evicted(EntryPtr entry) = 0;
   virtual void Overwritten(BlobRef value) = 0;
   virtual void Overwritten(std::unique_ptr<Object> value) = 0;
+};
+
+// The functions of FCALL as an opaque part of the data. So code that captures, replaces or drops a Dataset treats keys
+// and functions together (Capture).
+class FunctionStore {
+ public:
+  // The functions at one moment. Another thread may free them.
+  class Content {
+   public:
+    virtual ~Content() = default;
+    // Cost: O(size of the functions' texts).
+    virtual std::unique_ptr<Content> Clone() const = 0;
+    virtual size_t Functions() const = 0;
+  };
+
+  virtual ~FunctionStore() = default;
+  virtual std::unique_ptr<Content> Copy() const = 0;
+  // Replaces the functions by `content` and returns the old ones. Null means no functions. Cost: O(1) for content that
+  // Exchange returned; for a copy, the cost of loading its libraries again.
+  virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;
 };
 
 struct Dataset {

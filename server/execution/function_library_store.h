@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "server/dataset/function_store.h"
+#include "server/dataset/dataset.h"
 
 namespace respite {
 
