@@ -10,7 +10,7 @@
 #include "server/catalogue/command_table.h"
 #include "server/clients/role.h"
 #include "server/clients/session.h"
-#include "server/dataset/key_removal.h"
+#include "server/dataset/expiry.h"
 #include "server/dataset/unit.h"
 #include "server/runtime/env.h"
 #include "server/runtime/timers.h"

@@ -6,7 +6,6 @@
 #include "base/late_bound.h"
 #include "server/config/settings.h"
 #include "server/dataset/expiry.h"
-#include "server/dataset/key_removal.h"
 #include "server/runtime/env.h"
 #include "server/runtime/host.h"
 #include "server/runtime/latency.h"

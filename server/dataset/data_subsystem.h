@@ -8,7 +8,6 @@
 #include "server/dataset/eviction.h"
 #include "server/dataset/exact_expiry.h"
 #include "server/dataset/expiry.h"
-#include "server/dataset/key_removal.h"
 #include "server/dataset/lazy_free.h"
 #include "server/dataset/lazy_free_thread.h"
 #include "server/dataset/memory_gauge.h"

@@ -9,7 +9,7 @@
 #include "datatypes/keyspace.h"
 #include "protocol/reply_buffer.h"
 #include "server/config/settings.h"
-#include "server/dataset/key_removal.h"
+#include "server/dataset/expiry.h"
 #include "server/dataset/lazy_free.h"
 #include "server/dataset/lazy_free_thread.h"
 #include "server/dataset/memory_gauge.h"

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/late_bound.h"
 #include "server/dataset/dataset.h"
-#include "server/dataset/key_removal.h"
+#include "server/dataset/expiry.h"
 #include "server/runtime/timers.h"
 
 namespace respite {

@@ -22,6 +22,19 @@
 
 namespace respite {
 
+// Whether expired or evicted keys may be removed now. Used by expiry and eviction; implemented in server/clients/
+// (RemovalRule).
+class KeyRemoval {
+ public:
+  enum class Answer : uint8_t {
+    kYes,
+    kLater,  // a slow script is running, or data is being loaded
+    kNo,     // clients are paused, data is imported, or the server has stopped
+  };
+  virtual ~KeyRemoval() = default;
+  virtual Answer Now() const = 0;
+};
+
 class Expiry {
  public:
   static constexpr int64_t kSliceUs = 1000;
