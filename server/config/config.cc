@@ -16,6 +16,7 @@
 #include "persistence/file_system.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
+#include "server/config/directive_table.h"
 #include "server/config/named_traits.h"
 #include "server/config/value_text.h"
 

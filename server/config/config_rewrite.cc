@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "server/config/directive_table.h"
 #include "server/config/value_text.h"
 
 namespace respite {

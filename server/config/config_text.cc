@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/descriptor.h"
 #include "base/glob.h"
+#include "server/config/directive_table.h"
 #include "server/config/newer_directives.h"
 #include "server/config/usage.h"
 #include "server/config/value_text.h"

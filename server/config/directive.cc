@@ -1,11 +1,8 @@
 #include "server/config/directive.h"
 
-#include <array>
-
 #include "base/memory_text.h"
 #include "base/number_text.h"
 #include "server/catalogue/dialect.h"
-#include "server/config/directive_rows.h"
 #include "server/config/value_text.h"
 
 namespace respite {
@@ -190,24 +187,6 @@ std::string ValueInFile(const Directive& directive, const Settings& settings) {
 }
 
 }  // namespace
-
-std::span<const std::span<const Directive>> DirectivesBySubject() {
-  static const std::array kSubjects = {rows::NetworkDirectives(),     rows::ProcessDirectives(),
-                                       rows::KeyspaceDirectives(),    rows::PersistenceDirectives(),
-                                       rows::ReplicationDirectives(), rows::ClusterDirectives(),
-                                       rows::TlsDirectives()};
-  return kSubjects;
-}
-
-const Directive* FindDirective(Bytes name) {
-  for (std::span<const Directive> subject : DirectivesBySubject()) {
-    for (const Directive& directive : subject) {
-      if (EqualsIgnoreCase(name, directive.name)) return &directive;
-      if (!directive.alias.empty() && EqualsIgnoreCase(name, directive.alias)) return &directive;
-    }
-  }
-  return nullptr;
-}
 
 Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin) {
   return std::visit(Assigner{settings, words, origin}, directive.shape);

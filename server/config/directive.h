@@ -1,9 +1,5 @@
-// Directive: one row of the table of directives, with the operations on its value: assign it from words, print it for
-// CONFIG GET, and print the lines that restore it for CONFIG REWRITE.
-//
-// The rows are in directives_*.cc, one file per subject, sorted by name. To add a directive, add a member with its
-// default to Settings, and a row. Parsing, ranges, GET, SET, REWRITE and table checks in tests are derived from the
-// row. The default of a directive is the value of its member in a new Settings.
+// Directive: one row of the table of directives (directive_table.h), with the operations on its value: assign it from
+// words, print it for CONFIG GET, and print the lines that restore it for CONFIG REWRITE.
 #pragma once
 
 #include <cstdint>
@@ -123,13 +119,6 @@ struct Directive {
   // Returns whether patterns do not match it. Directives of later versions are hidden unless the version is emulated.
   bool IsHidden(const Dialect& dialect) const;
 };
-
-// Returns all directives, by subject. Cost: no allocation.
-std::span<const std::span<const Directive>> DirectivesBySubject();
-
-// Finds a directive by name or alias, ignoring case; returns null if there is none. Cost: O(directives), some
-// microseconds.
-const Directive* FindDirective(Bytes name);
 
 // Assigns the value to the directive. After an objection the value is unspecified, so assign to a copy.
 Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "server/catalogue/dialect.h"
+#include "server/config/directive_table.h"
 #include "server/config/usage.h"
 
 namespace respite {

@@ -8,6 +8,7 @@
 
 #include "base/refusal.h"
 #include "server/config/config.h"
+#include "server/config/directive_table.h"
 #include "server/config/value_text.h"
 
 namespace respite {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "server/config/directive.h"
+#include "server/config/directive_table.h"
 #include "server/config/newer_directives.h"
 
 namespace respite {

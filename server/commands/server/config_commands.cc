@@ -7,6 +7,7 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/config/config.h"
+#include "server/config/directive_table.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/lazy_free_thread.h"
 #include "server/dataset/unit.h"

@@ -5,7 +5,7 @@
 #include "scripting/script_cache.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
-#include "server/config/directive.h"
+#include "server/config/directive_table.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"

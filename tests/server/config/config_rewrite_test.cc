@@ -13,6 +13,7 @@
 #include "base/word_text.h"
 #include "persistence/file_system.h"
 #include "server/config/config.h"
+#include "server/config/directive_table.h"
 #include "server/config/folder.h"
 #include "tests/support/faulty_files.h"
 
