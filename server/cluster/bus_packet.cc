@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/byte_order.h"
-#include "server/config/announced_name.h"
+#include "server/config/announced_place.h"
 
 namespace respite {
 

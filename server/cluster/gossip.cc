@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "server/cluster/failure_detector.h"
-#include "server/config/announced_name.h"
+#include "server/config/announced_place.h"
 
 namespace respite {
 

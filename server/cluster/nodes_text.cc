@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/number_text.h"
-#include "server/config/announced_name.h"
+#include "server/config/announced_place.h"
 
 namespace respite {
 

@@ -2,8 +2,6 @@
 
 #include <arpa/inet.h>
 
-#include "server/config/announced_name.h"
-
 namespace respite {
 
 namespace {

@@ -1,9 +1,10 @@
-// AnnouncedPlace: the directive `announce`: where clients find the nodes of this process, if this differs from where
-// the nodes find each other (for example from outside a container).
-//
-//   localhost:{port}   all nodes have this host name; each has its own port
+// What cluster nodes announce: checks for their names and addresses, and the directive `announce`.
 #pragma once
 
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "base/bytes.h"
@@ -11,6 +12,39 @@
 
 namespace respite {
 
+// Checks for the texts that a cluster node announces: an address, a host name, a human-readable name. They appear in
+// nodes.conf and CLUSTER NODES, where white space, commas and line ends separate the fields.
+constexpr bool IsAnnouncedName(Bytes text) {
+  constexpr size_t kLimit = 256;
+  constexpr char kDelete = 0x7f;
+  const auto is_plain = [](char c) {
+    return static_cast<unsigned char>(c) > ' ' && c != ',' && c != '"' && c != '\\' && c != kDelete;
+  };
+  return text.size() < kLimit && std::all_of(text.begin(), text.end(), is_plain);
+}
+
+constexpr bool IsHostname(Bytes text) {
+  const auto may_stand = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
+  };
+  return std::all_of(text.begin(), text.end(), may_stand);
+}
+
+// inet_pton stops at a NUL and ignores any bytes after it, so IsAnnouncedName must exclude it.
+inline bool IsIpv4(Bytes text) {
+  in_addr address;
+  return IsAnnouncedName(text) && inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
+}
+
+inline bool IsIpv6(Bytes text) {
+  in6_addr address;
+  return IsAnnouncedName(text) && inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
+}
+
+// The directive `announce`: where clients find the nodes of this process, if this differs from where
+// the nodes find each other (for example from outside a container).
+//
+//   localhost:{port}   all nodes have this host name; each has its own port
 struct AnnouncedPlace {
   std::string host;
   bool is_address = false;  // else a name

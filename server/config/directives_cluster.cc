@@ -1,7 +1,7 @@
 // Directives of cluster mode.
 #include <array>
 
-#include "server/config/announced_name.h"
+#include "server/config/announced_place.h"
 #include "server/config/directive_rows.h"
 
 namespace respite::rows {
