@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 
-#include "server/catalogue/emulated.h"
 #include "server/catalogue/version_mark.h"
 
 namespace respite {

@@ -26,6 +26,20 @@ struct ServerVersion {
   bool operator==(const ServerVersion&) const = default;
 };
 
+// The version that a server emulates: values of the directive `emulate`; see dialect.h.
+enum class Emulated : uint8_t {
+  kNone,
+  kRedis62,
+  kRedis70,
+  kRedis72,
+  kRedis74,
+  kRedis80,
+  kValkey72,
+  kValkey80,
+  kValkey81,
+};
+inline constexpr size_t kEmulatedCount = 9;
+
 // The last Redis version that Valkey contains.
 inline constexpr Version kValkeyBegins = {7, 2, 4};
 

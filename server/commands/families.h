@@ -5,7 +5,7 @@
 #include <span>
 
 #include "server/catalogue/command_table.h"
-#include "server/catalogue/emulated.h"
+#include "server/catalogue/version_mark.h"
 
 // Each family once, in the order of COMMAND.
 // clang-format off

@@ -16,8 +16,8 @@
 
 #include "base/log.h"
 #include "datatypes/encoding_limits.h"
-#include "server/catalogue/emulated.h"
 #include "server/catalogue/key_event.h"
+#include "server/catalogue/version_mark.h"
 #include "server/config/folder.h"
 
 namespace respite {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "server/catalogue/emulated.h"
+#include "server/catalogue/version_mark.h"
 #include "server/clients/waiting_requests.h"
 
 namespace respite {
