@@ -41,8 +41,8 @@ inline bool IsIpv6(Bytes text) {
   return IsAnnouncedName(text) && inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
 }
 
-// The directive `announce`: where clients find the nodes of this process, if this differs from where
-// the nodes find each other (for example from outside a container).
+// The directive `announce`: where clients find the nodes of this process, if this differs from where the nodes find
+// each other (for example from outside a container).
 //
 //   localhost:{port}   all nodes have this host name; each has its own port
 struct AnnouncedPlace {
