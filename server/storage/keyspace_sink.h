@@ -7,9 +7,33 @@
 
 #include "datatypes/keyspace.h"
 #include "persistence/rdb_file_reader.h"
-#include "server/storage/rdb_loader.h"
 
 namespace respite {
+
+class FunctionLibraries;
+struct Services;
+
+struct RdbLoadOptions {
+  // Redis: a primary drops expired keys. kKeep is for append-only files, since their later records were written while
+  // the keys existed.
+  enum class Expired : uint8_t { kDrop, kKeep };
+  // For a key that already exists: report an invalid file, or replace the value.
+  enum class Duplicates : uint8_t { kRefuse, kReplace };
+  // kPrimary sets a time limit for all function libraries together. Libraries in a file were already accepted by this
+  // server.
+  enum class Origin : uint8_t { kFile, kPrimary };
+
+  Expired expired = Expired::kDrop;
+  Duplicates duplicates = Duplicates::kRefuse;
+  Origin origin = Origin::kFile;
+  uint64_t loaded_before = 0;  // bytes of other files, for Loading
+};
+
+// Destination of the data
+struct LoadTarget {
+  Keyspace& keyspace;
+  FunctionLibraries& libraries;
+};
 
 class KeyspaceSink final : public RdbSink {
  public:
