@@ -1,6 +1,10 @@
 // StorageSubsystem: the files of a Node: append-only file, snapshots, loading; and the shutdown, which saves them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
+#include "server/execution/durability.h"
 #include "server/execution/services.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/child_processes.h"
@@ -9,9 +13,29 @@
 #include "server/storage/rdb_contents.h"
 #include "server/storage/shutdown.h"
 #include "server/storage/snapshots.h"
-#include "server/storage/storage_health.h"
 
 namespace respite {
+
+// The state of snapshots and append-only file, for the execution of commands.
+class StorageHealth final : public Durability {
+ public:
+  struct Parts {
+    const AppendOnlyFile& aof;
+    const Snapshots& snapshots;
+  };
+  explicit StorageHealth(const Parts& parts) : parts_(parts) {}
+
+  std::optional<Trouble> Troubled() const override {
+    if (parts_.snapshots.StopsWrites()) return Trouble{Trouble::Place::kSnapshot, kNoError};
+    const auto error = parts_.aof.writer().Trouble();
+    if (!error) return std::nullopt;
+    return Trouble{Trouble::Place::kJournal, *error};
+  }
+  uint64_t JournaledBytes() const override { return parts_.aof.writer().Appended(); }
+
+ private:
+  const Parts parts_;
+};
 
 struct StorageSubsystem {
   // The append-only file and snapshots are in `files`, which may fail on demand of a test (TEST FAULT).

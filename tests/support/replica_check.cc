@@ -4,7 +4,7 @@
 
 #include "server/dataset/journal.h"
 #include "server/replication/divergence_watch.h"
-#include "server/storage/storage_health.h"
+#include "server/storage/storage_subsystem.h"
 #include "tests/support/test_client.h"
 
 namespace respite {
