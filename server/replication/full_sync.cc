@@ -16,7 +16,7 @@
 #include "server/replication/replication_stream.h"
 #include "server/runtime/host.h"
 #include "server/storage/child_processes.h"
-#include "server/storage/pipe_file.h"
+#include "server/storage/children.h"
 #include "server/storage/rdb_contents.h"
 
 namespace respite {

@@ -7,12 +7,17 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "base/bytes.h"
 #include "base/result.h"
+#include "persistence/file_system.h"
+#include "persistence/write_all.h"
 
 namespace respite {
 
@@ -37,6 +42,23 @@ class ChildReporter {
   virtual void Tell(uint64_t keys_done) = 0;
   // The descriptor that was kept open for the child's output; -1 without one.
   virtual int Output() const { return -1; }
+};
+
+// The write end of the pipe for a child's output. Only Write works.
+class PipeFile final : public File {
+ public:
+  // Does not own the descriptor.
+  explicit PipeFile(int descriptor) : descriptor_(descriptor) {}
+
+  IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }
+  IoProgress ReadAt(uint64_t, std::span<char>) override { return {0, ESPIPE}; }
+  IoError Sync() override { return kNoError; }
+  void StartWriteback() override {}
+  IoError Truncate(uint64_t) override { return ESPIPE; }
+  Result<uint64_t, IoError> Size() const override { return Failure(IoError{ESPIPE}); }
+
+ private:
+  const int descriptor_;
 };
 
 enum class ChildOutcome : uint8_t { kSucceeded, kFailed, kKilled };  // kKilled: by Kill, or SIGUSR1

@@ -21,7 +21,7 @@
 #include "server/execution/services.h"
 #include "server/runtime/server_phase.h"
 #include "server/storage/child_processes.h"
-#include "server/storage/pipe_file.h"
+#include "server/storage/children.h"
 #include "server/storage/storage_subsystem.h"
 
 namespace respite {
