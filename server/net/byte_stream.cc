@@ -9,7 +9,6 @@
 #include <cstring>
 #include <utility>
 
-#include "server/net/stream_tap.h"
 #include "server/net/tls/tls_stream.h"
 
 namespace respite {

@@ -13,12 +13,21 @@
 #include "base/descriptor.h"
 #include "protocol/reply_buffer.h"
 #include "server/net/socket_poller.h"
-#include "server/net/transfer.h"
 
 namespace respite {
 
-class StreamTap;
 class TlsStream;
+
+// Gets a copy of the unencrypted bytes of one connection.
+class StreamTap {
+ public:
+  // Destroyed when the connection ends.
+  virtual ~StreamTap() = default;
+  virtual void OnReceived(Bytes bytes) = 0;
+  virtual void OnSent(Bytes bytes) = 0;
+  // The peer sends no more bytes.
+  virtual void OnPeerEnded() = 0;
+};
 
 class ByteStream {
  public:

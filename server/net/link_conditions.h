@@ -1,7 +1,13 @@
-// LinkConditions: the network conditions that a link simulates.
+// LinkConditions: the network conditions that a link simulates, and the queue of the bytes that it delays.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
 
 namespace respite {
 
@@ -10,5 +16,45 @@ struct LinkConditions {
   int64_t send_delay_ms = 0;     // delay of sent bytes, in real time
   int64_t receive_delay_ms = 0;  // delay of received bytes, in real time
 };
+
+// Delays the bytes of a link, and keeps their order. It simulates a slow network.
+class DelayQueue {
+ public:
+  bool Empty() const { return waiting_.empty(); }
+  size_t Size() const { return bytes_; }
+  // When the next bytes are due. Requires: it is not empty.
+  int64_t NextDueMs() const { return waiting_.front().due_ms; }
+
+  // Earlier bytes are due first, even if they had a longer delay.
+  void Add(Bytes bytes, int64_t due_ms) {
+    if (!Empty()) due_ms = std::max(due_ms, waiting_.back().due_ms);
+    waiting_.push_back({due_ms, std::string(bytes)});
+    bytes_ += bytes.size();
+  }
+  // Makes all bytes due at this time at the latest.
+  void Hasten(int64_t latest_ms) {
+    for (Piece& piece : waiting_) piece.due_ms = std::min(piece.due_ms, latest_ms);
+  }
+  // Removes and returns the bytes that are due.
+  std::string TakeDue(int64_t now_ms);
+
+ private:
+  struct Piece {
+    int64_t due_ms;
+    std::string bytes;
+  };
+  std::deque<Piece> waiting_;
+  size_t bytes_ = 0;
+};
+
+inline std::string DelayQueue::TakeDue(int64_t now_ms) {
+  std::string due;
+  while (!Empty() && NextDueMs() <= now_ms) {
+    due += waiting_.front().bytes;
+    waiting_.pop_front();
+  }
+  bytes_ -= due.size();
+  return due;
+}
 
 }  // namespace respite

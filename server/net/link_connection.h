@@ -8,7 +8,6 @@
 
 #include "base/descriptor.h"
 #include "server/net/byte_stream.h"
-#include "server/net/delay_queue.h"
 #include "server/net/event_loop.h"
 #include "server/net/link.h"
 #include "server/net/link_conditions.h"

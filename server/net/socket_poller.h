@@ -6,6 +6,7 @@
 // request.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -17,6 +18,18 @@ class io_context;
 }
 
 namespace respite {
+
+// The result of one attempt to move bytes over a stream on a socket.
+struct Transfer {
+  enum class State : uint8_t {
+    kMoved,   // some bytes
+    kLater,   // none until the socket is ready again
+    kEnded,   // the peer sends no more
+    kFailed,  // the connection is broken; the stream knows why
+  };
+  State state;
+  size_t bytes = 0;
+};
 
 class SocketPoller {
  public:

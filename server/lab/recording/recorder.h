@@ -10,7 +10,7 @@
 #include "base/pace.h"
 #include "persistence/file_system.h"
 #include "server/lab/recording/recording.h"
-#include "server/net/stream_tap.h"
+#include "server/net/byte_stream.h"
 
 namespace respite {
 

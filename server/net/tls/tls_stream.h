@@ -14,7 +14,6 @@
 #include "protocol/reply_buffer.h"
 #include "server/net/socket_poller.h"
 #include "server/net/tls/openssl_handles.h"
-#include "server/net/transfer.h"
 
 namespace respite {
 
