@@ -16,7 +16,6 @@
 #include "server/dataset/unit.h"
 #include "server/runtime/host.h"
 #include "server/runtime/latency.h"
-#include "server/runtime/latency_watch.h"
 #include "server/runtime/stats.h"
 
 namespace respite {

@@ -13,7 +13,7 @@
 #include "server/dataset/memory_gauge.h"
 #include "server/dataset/unit.h"
 #include "server/runtime/env.h"
-#include "server/runtime/latency_watch.h"
+#include "server/runtime/latency.h"
 #include "server/runtime/stats.h"
 
 namespace respite {

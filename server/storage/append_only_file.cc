@@ -15,7 +15,6 @@
 #include "server/config/settings.h"
 #include "server/dataset/unit.h"
 #include "server/runtime/latency.h"
-#include "server/runtime/latency_watch.h"
 #include "server/storage/child_processes.h"
 #include "server/storage/hidden_slots_text.h"
 #include "server/storage/rdb_contents.h"

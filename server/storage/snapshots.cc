@@ -23,7 +23,6 @@
 #include "server/dataset/memory_gauge.h"
 #include "server/dataset/unit.h"
 #include "server/runtime/latency.h"
-#include "server/runtime/latency_watch.h"
 #include "server/storage/child_processes.h"
 #include "server/storage/debug_delay.h"
 #include "server/storage/loading.h"
