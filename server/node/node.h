@@ -18,7 +18,7 @@
 #include "server/node/housekeeping.h"
 #include "server/observe/identity.h"
 #include "server/replication/replication.h"
-#include "server/runtime/runtime.h"
+#include "server/runtime/env.h"
 #include "server/sentinel/sentinel_mode.h"
 #include "server/storage/storage_subsystem.h"
 

@@ -40,4 +40,29 @@ struct Env {
   DebugSwitches& debug;
 };
 
+// Owns the objects of a Node's Env that are made for the Node itself.
+struct Runtime {
+  // The objects of the Env that exist before the Node. They must outlive the Runtime.
+  struct Parts {
+    Config& config;
+    CommandTable& commands;
+    const Clock& clock;
+    const Pace& pace;
+    Logger& log;
+    FileSystem& files;
+  };
+  explicit Runtime(const Parts& parts);
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  LateBound<Host> host;
+  LateBound<Network> network;
+  Timers timers;
+  ServerPhase phase;
+  ServerStats stats;
+  LatencyMonitor latency;
+  DebugSwitches debug;
+  const Env env;
+};
+
 }  // namespace respite

@@ -1,0 +1,26 @@
+#include "server/runtime/env.h"
+
+#include "server/catalogue/dialect.h"
+#include "server/config/config.h"
+
+namespace respite {
+
+Runtime::Runtime(const Parts& parts)
+    : latency(parts.config.settings(), parts.clock, parts.pace),
+      env{.config = parts.config,
+          .settings = parts.config.settings(),
+          .dialect = DialectOf(parts.config.settings().emulate),
+          .commands = parts.commands,
+          .clock = parts.clock,
+          .pace = parts.pace,
+          .log = parts.log,
+          .files = parts.files,
+          .host = host,
+          .network = network,
+          .timers = timers,
+          .phase = phase,
+          .stats = stats,
+          .latency = latency,
+          .debug = debug} {}
+
+}  // namespace respite
