@@ -1,12 +1,14 @@
 #include "server/execution/command_log.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "protocol/request_text.h"
 #include "server/catalogue/dialect.h"
 #include "server/clients/current_execution.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
+#include "server/runtime/latency.h"
 
 namespace respite {
 
@@ -85,6 +87,17 @@ CommandLog* CommandLogs::Find(Bytes name) {
 
 void CommandLogs::AdoptLimits() {
   for (CommandLog* log : {&slow, &large_request, &large_reply}) log->AdoptLimit();
+}
+
+void CommandLatency::AdoptThreshold() {
+  constexpr int64_t kLongestMs = std::numeric_limits<int64_t>::max() / 1000;
+  if (!parts_.env.latency.IsOn()) return parts_.observers.Detach(*this);
+  parts_.observers.Attach(*this,
+                          {.from_us = std::min(parts_.env.settings.latency_monitor_threshold, kLongestMs) * 1000});
+}
+
+void CommandLatency::OnCall(const FinishedCall& call) {
+  parts_.env.latency.Note(call.command.Is(kFast) ? "fast-command" : "command", call.duration_us);
 }
 
 }  // namespace respite

@@ -1,4 +1,5 @@
 // CommandLogs: the latest commands that were slow (SLOWLOG), or had a large request or reply (COMMANDLOG).
+// CommandLatency reports slow commands to LATENCY.
 //
 // Each log receives only calls that reach its limit; a negative limit turns it off.
 #pragma once
@@ -78,6 +79,24 @@ struct CommandLogs {
   CommandLog slow;
   CommandLog large_request;
   CommandLog large_reply;
+};
+
+// Reports slow commands to the latency monitor. Attached while latency-monitor-threshold is set.
+class CommandLatency final : public CallObserver {
+ public:
+  struct Parts {
+    const Env& env;
+    CallObservers& observers;
+  };
+  explicit CommandLatency(const Parts& parts) : parts_(parts) { AdoptThreshold(); }
+
+  // Must be called when latency-monitor-threshold has changed.
+  void AdoptThreshold();
+
+  void OnCall(const FinishedCall& call) override;
+
+ private:
+  const Parts parts_;
 };
 
 }  // namespace respite

@@ -6,7 +6,6 @@
 #include "scripting/script_cache.h"
 #include "server/clients/client_subsystem.h"
 #include "server/execution/call_observer.h"
-#include "server/execution/command_latency.h"
 #include "server/execution/command_log.h"
 #include "server/execution/durability.h"
 #include "server/execution/executor.h"

@@ -16,7 +16,6 @@
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/eviction.h"
 #include "server/dataset/memory_gauge.h"
-#include "server/execution/command_latency.h"
 #include "server/execution/command_log.h"
 #include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
