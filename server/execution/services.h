@@ -14,6 +14,7 @@ struct Identity;
 struct Lab;
 class Migrations;
 class Replication;
+struct RewriteExtras;
 class SentinelMode;
 class SlotMigrations;
 struct StorageSubsystem;
@@ -34,5 +35,8 @@ struct Services {
   Identity& identity;
   Lab& lab;
 };
+
+// Returns the lines of the configuration file that are not directives, for CONFIG REWRITE.
+RewriteExtras RewriteExtrasOf(const Services& services);
 
 }  // namespace respite

@@ -12,7 +12,6 @@
 #include "server/clients/client_subsystem.h"
 #include "server/clients/pubsub.h"
 #include "server/config/config.h"
-#include "server/execution/rewrite_extras.h"
 #include "server/execution/services.h"
 
 namespace respite {

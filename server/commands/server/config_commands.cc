@@ -12,7 +12,6 @@
 #include "server/dataset/lazy_free_thread.h"
 #include "server/dataset/unit.h"
 #include "server/execution/call.h"
-#include "server/execution/rewrite_extras.h"
 #include "server/execution/services.h"
 #include "server/runtime/stats.h"
 #include "server/storage/append_only_file.h"

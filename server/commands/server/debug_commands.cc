@@ -36,7 +36,6 @@
 #include "server/dataset/unit.h"
 #include "server/execution/call.h"
 #include "server/execution/execution_subsystem.h"
-#include "server/execution/rewrite_extras.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
 #include "server/observe/identity.h"
