@@ -1,5 +1,8 @@
-// Descriptor: owns a file descriptor.
+// Descriptor: owns a file descriptor. FirstLineOf reads values from /proc and /sys.
 #pragma once
+
+#include <optional>
+#include <string>
 
 namespace respite {
 
@@ -19,5 +22,8 @@ class Descriptor {
  private:
   int fd_ = -1;
 };
+
+// Returns the first line of a file (at most 1 KB) without its line end, or nullopt if the file cannot be read.
+std::optional<std::string> FirstLineOf(const char* path);
 
 }  // namespace respite

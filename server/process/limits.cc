@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/first_line.h"
+#include "base/descriptor.h"
 #include "server/process/small_files.h"
 
 namespace respite {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/first_line.h"
+#include "base/descriptor.h"
 
 namespace respite {
 

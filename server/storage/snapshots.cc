@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/first_line.h"
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/pace.h"
 #include "datatypes/keyspace.h"
