@@ -8,8 +8,6 @@
 #include <string>
 #include <thread>
 
-#include "base/sanitizer.h"
-
 #ifdef RESPITE_JEMALLOC
 #include <jemalloc/jemalloc.h>
 #endif

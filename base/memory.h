@@ -1,4 +1,5 @@
-// Memory figures: the memory in use by the program and by the process.
+// Memory: figures of what the program and the process use, and small helpers: Prefetch, ShrinkSparse,
+// RESPITE_SANITIZED.
 //
 // used_memory must be exact, and cheap enough to read before each command if maxmemory is set. For each thread,
 // jemalloc counts all bytes that the thread ever allocated and freed. The difference is the memory that the thread
@@ -11,6 +12,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+
+// RESPITE_SANITIZED is defined if the build uses the address or thread sanitizer. Both have their own allocator.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RESPITE_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RESPITE_SANITIZED
+#endif
+#endif
 
 namespace respite {
 
@@ -65,5 +75,21 @@ void PurgeAllocator();
 
 // Returns the allocator's own report in readable form, or an empty text if it has none. Cost: some ms.
 std::string AllocatorReport();
+
+// Tells the processor that a cache line will be read soon.
+inline void Prefetch(const void* address) {
+  __builtin_prefetch(address);
+  // g++ 12 treats a function that only prefetches as pure and drops calls to it. This line prevents that at no cost.
+  asm volatile("" : : "r"(address));
+}
+
+// Frees unused buckets of a hash map that clients can fill. Those of the standard library never do so. Call this after
+// an erase; it invalidates iterators. Cost: O(1) amortised.
+template <class Map>
+void ShrinkSparse(Map& map) {
+  constexpr size_t kKeptBuckets = 128;
+  constexpr size_t kSparse = 8;
+  if (map.bucket_count() > kKeptBuckets && map.size() < map.bucket_count() / kSparse) map.rehash(0);
+}
 
 }  // namespace respite

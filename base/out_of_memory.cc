@@ -7,7 +7,7 @@
 #include <new>
 #include <string_view>
 
-#include "base/sanitizer.h"
+#include "base/memory.h"
 
 #ifdef RESPITE_JEMALLOC
 #include <jemalloc/jemalloc.h>

@@ -44,7 +44,7 @@
 #include "base/byte_order.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "base/prefetch.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "datatypes/collision_list.h"
 #include "datatypes/slot.h"

@@ -33,7 +33,7 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "base/prefetch.h"
+#include "base/memory.h"
 
 namespace respite {
 

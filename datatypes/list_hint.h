@@ -2,7 +2,7 @@
 // FetchChunk for all lists, then FetchBlock for all, then FetchElement for all.
 #pragma once
 
-#include "base/prefetch.h"
+#include "base/memory.h"
 #include "datatypes/chunked_list.h"
 #include "datatypes/entry.h"
 

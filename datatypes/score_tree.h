@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/prefetch.h"
+#include "base/memory.h"
 #include "datatypes/scored_member.h"
 
 namespace respite {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <memory>
 
-#include "base/prefetch.h"
+#include "base/memory.h"
 #include "datatypes/listpack.h"
 #include "datatypes/sorted_set.h"
 

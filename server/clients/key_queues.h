@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "base/sparse_map.h"
+#include "base/memory.h"
 
 namespace respite {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/glob.h"
+#include "base/memory.h"
 #include "base/number_text.h"
-#include "base/sparse_map.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/clients.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/sparse_map.h"
+#include "base/memory.h"
 #include "server/catalogue/key_finder.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"

@@ -6,7 +6,7 @@
 #include <new>
 #include <vector>
 
-#include "base/sanitizer.h"
+#include "base/memory.h"
 
 namespace respite {
 namespace {

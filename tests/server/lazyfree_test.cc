@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/sanitizer.h"
+#include "base/memory.h"
 #include "tests/support/command_test.h"
 
 namespace respite {

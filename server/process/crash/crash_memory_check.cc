@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "base/descriptor.h"
-#include "base/sanitizer.h"
+#include "base/memory.h"
 
 namespace respite {
 
