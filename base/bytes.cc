@@ -178,6 +178,12 @@ std::optional<std::vector<std::string>> SplitQuoted(Bytes line) {
   return words;
 }
 
+std::string WordText(Bytes word) {
+  const auto is_plain = [](char c) { return IsPrintable(c) && c != ' ' && c != '"' && c != '\'' && c != '\\'; };
+  const bool needs_none = !word.empty() && word.front() != '#' && std::ranges::all_of(word, is_plain);
+  return needs_none ? std::string(word) : Quoted(word);
+}
+
 std::vector<Bytes> SplitOn(Bytes text, char separator) {
   std::vector<Bytes> fields;
   size_t start = 0;

@@ -42,6 +42,19 @@ void AppendQuoted(std::string& out, Bytes text);
 // if the quotes are unbalanced.
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line);
 
+// Quotes the word if necessary, so that SplitQuoted reads one word and a line beginning with it is not a comment.
+std::string WordText(Bytes word);
+// Returns the words of a line, separated by spaces.
+template <typename Words>
+std::string LineText(const Words& words) {
+  std::string text;
+  for (const auto& word : words) {
+    if (!text.empty()) text += ' ';
+    text += WordText(word);
+  }
+  return text;
+}
+
 // Returns the fields between separators: at least one, which may be empty. The views point into `text`.
 std::vector<Bytes> SplitOn(Bytes text, char separator);
 

@@ -14,7 +14,6 @@
 #include "base/duration_text.h"
 #include "base/memory_text.h"
 #include "base/number_text.h"
-#include "base/word_text.h"
 #include "server/catalogue/dialect.h"
 #include "server/config/value_text.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/glob.h"
-#include "base/word_text.h"
 #include "persistence/value_commands.h"
 #include "server/lab/fixture_formats.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/clock.h"
-#include "base/word_text.h"
 #include "server/catalogue/command_syntax.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/refusals.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/word_text.h"
+#include "base/bytes.h"
 #include "server/catalogue/command_table.h"
 
 namespace respite {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/word_text.h"
+#include "base/bytes.h"
 
 namespace respite {
 

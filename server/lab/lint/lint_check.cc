@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/clock.h"
-#include "base/word_text.h"
 #include "server/clients/session.h"
 #include "server/dataset/dataset.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/word_text.h"
+#include "base/bytes.h"
 #include "protocol/request_text.h"
 
 namespace respite {

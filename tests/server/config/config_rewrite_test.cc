@@ -8,9 +8,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/bytes.h"
 #include "base/random.h"
 #include "base/refusal.h"
-#include "base/word_text.h"
 #include "persistence/file_system.h"
 #include "server/config/config.h"
 #include "server/config/directive_table.h"

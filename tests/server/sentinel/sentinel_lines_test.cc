@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/late_bound.h"
 #include "base/log.h"
 #include "base/pace.h"
 #include "base/random.h"
-#include "base/word_text.h"
 #include "server/config/config_rewrite.h"
 #include "server/config/config_text.h"
 #include "server/sentinel/sentinel.h"
