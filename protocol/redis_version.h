@@ -1,11 +1,30 @@
-// The Redis version whose behaviour this server has. Clients, test suites and scripts parse it.
+// Versions as Redis writes them, and the version whose behaviour this server has.
 #pragma once
 
+#include <compare>
+#include <optional>
+#include <string>
 #include <string_view>
+
+#include "base/bytes.h"
 
 namespace respite {
 
+// Clients, test suites and scripts parse it.
 inline constexpr std::string_view kRedisVersion = "7.2.4";
 inline constexpr int kRedisVersionNumber = 0x070204;  // one byte per component
+
+// "7.2.4"; "7.2" and "7" stand for "7.2.0" and "7.0.0".
+struct Version {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+
+  auto operator<=>(const Version&) const = default;  // NOLINT(modernize-use-nullptr): generated
+  std::string Text() const;
+};
+
+// Returns nullopt if the text is not a version. Each part is at most 999.
+std::optional<Version> ParseVersion(Bytes text);
 
 }  // namespace respite

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
-#include "base/version.h"
+#include "protocol/redis_version.h"
 
 namespace respite {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/bytes.h"
-#include "base/version.h"
+#include "protocol/redis_version.h"
 
 namespace respite {
 

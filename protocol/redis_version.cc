@@ -1,4 +1,4 @@
-#include "base/version.h"
+#include "protocol/redis_version.h"
 
 #include <array>
 
