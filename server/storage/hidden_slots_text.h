@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "datatypes/hidden_slots.h"
+#include "datatypes/keyspace.h"
 
 namespace respite {
 
