@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "datatypes/collection_hints.h"
 #include "datatypes/database.h"
-#include "datatypes/list_hint.h"
-#include "datatypes/member_hint.h"
 #include "protocol/request_parser.h"
 
 namespace respite {

@@ -1,15 +1,19 @@
-// MemberHint: lets the cache misses of several lookups in large collections overlap. First construct a hint for every
-// member, then call FetchMember for all, then do the lookups.
+// Hints to the processor about the next accesses to large collections. They let the cache misses of several accesses
+// overlap: construct a hint for each access, then call each Fetch function for all hints in turn, then do the accesses.
 #pragma once
 
 #include <cstdint>
 
+#include "base/memory.h"
+#include "datatypes/chunked_list.h"
+#include "datatypes/entry.h"
 #include "datatypes/hash_table.h"
 #include "datatypes/member_table.h"
 #include "datatypes/score_table.h"
 
 namespace respite {
 
+// For lookups of members: call FetchMember.
 class MemberHint {
  public:
   // Hints that `member` (a field of a hash, a member of a set or sorted set) will be looked up in `entry` next. Does
@@ -38,6 +42,31 @@ class MemberHint {
   const MemberTable* members_ = nullptr;
   const ScoreTable* scored_ = nullptr;
   uint64_t hash_ = 0;
+};
+
+// For the ends of lists: call FetchChunk, then FetchBlock, then FetchElement.
+class ListHint {
+ public:
+  // Hints that an element at this end of the list in `entry` will be read, added or removed next. Does nothing for
+  // other values.
+  ListHint(const Entry& entry, ListEnd end) : end_(end) {
+    if (entry.Form() != ValueForm::kObject || entry.Type() != ValueType::kList) return;
+    list_ = static_cast<const ChunkedList*>(entry.HeldObject());
+    Prefetch(list_);
+  }
+  void FetchChunk() const {
+    if (list_ != nullptr) list_->PrefetchChunk(end_);
+  }
+  void FetchBlock() const {
+    if (list_ != nullptr) list_->PrefetchBlock(end_);
+  }
+  void FetchElement() const {
+    if (list_ != nullptr) list_->PrefetchElement(end_);
+  }
+
+ private:
+  const ChunkedList* list_ = nullptr;
+  ListEnd end_;
 };
 
 }  // namespace respite
