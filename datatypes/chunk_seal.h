@@ -1,4 +1,5 @@
-// The sealed forms of a ListChunk: how elements are packed, and how a single element is decoded.
+// ChunkBlock: the memory of a ListChunk; and its sealed forms: how elements are packed, and how a single element is
+// decoded.
 //
 //   texts      header | prefix | alphabet | lengths | symbols | 8 bytes of room
 //     alphabet  the characters that occur after the prefix, in order: symbol k stands for alphabet[k]. Symbols have
@@ -14,12 +15,36 @@
 // The room at the end lets the decoder load 8 bytes at a time.
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
-#include "datatypes/list_chunk.h"
+#include "base/bytes.h"
 
 namespace respite {
+
+enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };
+
+// The header of a chunk's block; the data after it depends on the form.
+struct ChunkBlock {
+  uint32_t size;     // of the block, including this header
+  uint32_t lengths;  // where the first length byte is (open, texts)
+  uint32_t body;     // where the text area begins, or the packed symbols or differences
+  uint32_t begin;    // first text (open: its offset; texts: its first symbol; integers: its number)
+  uint32_t end;      // after the last text, in the unit of `begin`
+  ChunkForm form;
+  uint8_t unit;      // texts: bits of a symbol; integers: bytes of a difference
+  uint8_t width;     // texts without lengths: symbols of each element
+  uint8_t prefix;    // texts: length of the common prefix
+  bool has_lengths;  // texts: false when all are equally long
+  bool has_marks;    // open: some length byte may be 254 or 255
+  bool is_exact;     // open: Seal() found no shorter form, and no element was added since then
+
+  const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }
+  char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }
+  bool HasLengths() const { return form == ChunkForm::kOpen || has_lengths; }
+  uint8_t Length(uint32_t index) const { return static_cast<uint8_t>(*At(lengths + index)); }
+};
 
 // Allocates a block. Requires: size >= sizeof(ChunkBlock). Free it with std::free.
 ChunkBlock* AllocateChunkBlock(size_t size);
