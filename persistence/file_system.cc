@@ -10,7 +10,6 @@
 #include <cerrno>
 
 #include "base/descriptor.h"
-#include "persistence/write_all.h"
 
 namespace respite {
 

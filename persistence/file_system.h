@@ -29,6 +29,9 @@ struct IoProgress {
   IoError error;
 };
 
+// Writes to a file descriptor until everything is written. Continues after interruptions and short writes.
+IoProgress WriteAll(int descriptor, Bytes data);
+
 // An open file; the destructor closes it.
 class File {
  public:

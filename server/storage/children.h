@@ -17,7 +17,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "persistence/file_system.h"
-#include "persistence/write_all.h"
+#include "persistence/file_system.h"
 
 namespace respite {
 
