@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <string>
 
-#include "persistence/check_console.h"
 #include "persistence/file_system.h"
+#include "persistence/rdb_check.h"
 
 namespace respite {
 

@@ -10,10 +10,20 @@
 #include <optional>
 #include <string>
 
-#include "persistence/check_console.h"
 #include "persistence/file_system.h"
 
 namespace respite {
+
+// The output of the file checks (CheckRdb and aof_check.h), and their questions to the user.
+class CheckConsole {
+ public:
+  virtual ~CheckConsole() = default;
+
+  // Prints one or more lines. `text` lacks the last line end.
+  virtual void Say(const std::string& text) = 0;
+  // Asks the question and returns true if the answer is yes.
+  virtual bool Confirms(const std::string& question) = 0;
+};
 
 // Returns the offset after the RDB, or nullopt if it is damaged. `now_ms` determines which keys have expired. Cost:
 // O(bytes); memory for the longest value.

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "persistence/check_console.h"
+#include "persistence/rdb_check.h"
 
 namespace respite {
 
