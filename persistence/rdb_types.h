@@ -1,14 +1,42 @@
-// The parts of rdb_value_reader.h and rdb_value_writer.h for each type of value, which have a file each.
+// The parts of rdb_value_reader.h and rdb_value_writer.h for each type of value, which have a file each, and what
+// these parts share.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
 #include "base/result.h"
 #include "datatypes/database.h"
+#include "datatypes/encoding_limits.h"
 #include "persistence/packed_elements.h"
 #include "persistence/rdb_format.h"
+#include "persistence/rdb_input.h"
 #include "persistence/rdb_output.h"
-#include "persistence/rdb_value_reader.h"
 
 namespace respite {
+
+// The properties of the new entry except its value.
+struct RdbTarget {
+  Bytes key;
+  uint32_t access;
+  const EncodingLimits& limits;
+  HashKey hash_key;  // for the tables of large collections
+  int64_t deadline_ms = kNoDeadline;
+};
+
+// The reason why there is no value.
+struct RdbValueFault {
+  enum class Kind : uint8_t {
+    kBad,
+    kEmpty,  // an empty collection, which is valid but cannot be the value of a key
+  };
+  Kind kind;
+  const char* why;
+};
+using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
 // Read the bytes after the type byte. If the input fails, which the caller must check, the results are meaningless.
 RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target);

@@ -8,33 +8,10 @@
 
 #include <cstdint>
 
-#include "base/bytes.h"
-#include "base/result.h"
-#include "datatypes/database.h"
-#include "datatypes/encoding_limits.h"
 #include "persistence/rdb_input.h"
+#include "persistence/rdb_types.h"
 
 namespace respite {
-
-// The properties of the new entry except its value.
-struct RdbTarget {
-  Bytes key;
-  uint32_t access;
-  const EncodingLimits& limits;
-  HashKey hash_key;  // for the tables of large collections
-  int64_t deadline_ms = kNoDeadline;
-};
-
-// The reason why there is no value.
-struct RdbValueFault {
-  enum class Kind : uint8_t {
-    kBad,
-    kEmpty,  // an empty collection, which is valid but cannot be the value of a key
-  };
-  Kind kind;
-  const char* why;
-};
-using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
 // Returns the entry or the reason why there is none. `type` is the byte before the value. After kEmpty the input
 // continues after the value. Cost: O(size of the value), also in memory.
