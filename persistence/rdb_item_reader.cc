@@ -16,7 +16,6 @@ using Kind = RdbFailure::Kind;
 using Step = RdbFailure::Step;
 
 constexpr uint64_t kUsualBytes = 16;  // assumed minimum number of bytes per key; very short keys have fewer
-constexpr char kNoModule[] = "no matching module";
 
 std::string HexText(uint64_t number) {
   std::array<char, 17> digits;
@@ -51,6 +50,7 @@ bool RdbItemReader::Fail(Kind kind, std::string text) {
   if (step_ == Step::kValue) failure_->key = key_;
   return false;
 }
+
 bool RdbItemReader::InputIsGood(const char* why_not) {
   if (!input_->Failed()) return true;
   if (input_->SupplyError() != kNoError) return Fail(Kind::kIo, IoErrorText(input_->SupplyError()));
@@ -84,21 +84,6 @@ bool RdbItemReader::Next() {
       return true;
   }
   return false;
-}
-
-RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions) {
-  static_assert(kRdbHeadBytes == rdb::kSignature.size() + rdb::kVersionDigits);
-  if (!bytes.starts_with(rdb::kSignature)) {
-    return {0, RdbFailure::Kind::kSignature, "Wrong signature trying to load DB from file"};
-  }
-  int version = 0;
-  for (char digit : bytes.substr(rdb::kSignature.size())) {
-    version = IsDigit(digit) ? version * 10 + (digit - '0') : -1000;
-  }
-  version = std::max(version, 0);
-  const bool is_any = versions == RdbReadOptions::Versions::kAll;
-  if (version >= 1 && (is_any || version <= rdb::kNewestVersion)) return {version, std::nullopt, {}};
-  return {version, RdbFailure::Kind::kVersion, "Can't handle RDB format version " + std::to_string(version)};
 }
 
 bool RdbItemReader::ReadHead() {
@@ -299,16 +284,6 @@ bool RdbItemReader::ReadChecksum() {
   }
   return Fail(Kind::kChecksum, "Wrong RDB checksum expected: (" + HexText(actual) + ") but got (" + HexText(expected) +
                                    "). Aborting now.");
-}
-
-Result<Done> RdbSink::OnModuleAux(Bytes module) {
-  return Failure("The RDB file contains AUX module data I can't load: " + std::string(kNoModule) + " '" +
-                 std::string(module) + "'");
-}
-
-Result<Done> RdbSink::OnModuleValue(Bytes module) {
-  return Failure("The RDB file contains module data I can't load: " + std::string(kNoModule) + " type '" +
-                 std::string(module) + "'");
 }
 
 }  // namespace respite

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "persistence/rdb_file_reader.h"
+#include "base/bytes.h"
+#include "base/result.h"
 #include "persistence/rdb_input.h"
+#include "persistence/rdb_sink.h"
 
 namespace respite {
 

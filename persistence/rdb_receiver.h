@@ -13,8 +13,8 @@
 #include <string>
 
 #include "base/bytes.h"
-#include "persistence/rdb_file_reader.h"
 #include "persistence/rdb_item_reader.h"
+#include "persistence/rdb_sink.h"
 
 namespace respite {
 

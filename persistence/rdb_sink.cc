@@ -1,0 +1,40 @@
+#include "persistence/rdb_sink.h"
+
+#include <algorithm>
+
+#include "persistence/rdb_format.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kNoModule[] = "no matching module";
+
+}  // namespace
+
+RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions) {
+  static_assert(kRdbHeadBytes == rdb::kSignature.size() + rdb::kVersionDigits);
+  if (!bytes.starts_with(rdb::kSignature)) {
+    return {0, RdbFailure::Kind::kSignature, "Wrong signature trying to load DB from file"};
+  }
+  int version = 0;
+  for (char digit : bytes.substr(rdb::kSignature.size())) {
+    version = IsDigit(digit) ? version * 10 + (digit - '0') : -1000;
+  }
+  version = std::max(version, 0);
+  const bool is_any = versions == RdbReadOptions::Versions::kAll;
+  if (version >= 1 && (is_any || version <= rdb::kNewestVersion)) return {version, std::nullopt, {}};
+  return {version, RdbFailure::Kind::kVersion, "Can't handle RDB format version " + std::to_string(version)};
+}
+
+Result<Done> RdbSink::OnModuleAux(Bytes module) {
+  return Failure("The RDB file contains AUX module data I can't load: " + std::string(kNoModule) + " '" +
+                 std::string(module) + "'");
+}
+
+Result<Done> RdbSink::OnModuleValue(Bytes module) {
+  return Failure("The RDB file contains module data I can't load: " + std::string(kNoModule) + " type '" +
+                 std::string(module) + "'");
+}
+
+}  // namespace respite
