@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/out_of_memory.h"
-#include "scripting/libraries.h"
+#include "scripting/lib_support.h"
 #include "scripting/lua51.h"
 #include "scripting/lua_reply.h"
 #include "scripting/sandbox.h"

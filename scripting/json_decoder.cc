@@ -1,4 +1,4 @@
-// Decodes JSON to Lua values. See json.h.
+// Decodes JSON to Lua values. See lib_cjson.h.
 //
 // Lua terminates a text with a zero byte, so the decoder can always read the next byte without a bounds check.
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
-#include "scripting/json.h"
+#include "scripting/lib_cjson.h"
 #include "scripting/lib_support.h"
 
 namespace respite {

@@ -1,11 +1,11 @@
-// Encodes Lua values as JSON. See json.h.
+// Encodes Lua values as JSON. See lib_cjson.h.
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
 #include "base/bytes.h"
-#include "scripting/json.h"
+#include "scripting/lib_cjson.h"
 #include "scripting/lib_support.h"
 
 namespace respite {

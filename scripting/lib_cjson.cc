@@ -5,12 +5,12 @@
 // (CVE-2022-24834). It ends the process when a document grows beyond 2 GB, for example for a table with 250 references
 // to one string of 10 MB. Its buffers are not subject to the memory limit of scripts, and they leak when Lua runs out
 // of memory.
+#include "scripting/lib_cjson.h"
+
 #include <array>
 #include <limits>
 
-#include "scripting/json.h"
 #include "scripting/lib_support.h"
-#include "scripting/libraries.h"
 
 namespace respite {
 namespace {

@@ -24,7 +24,6 @@
 #include "base/byte_order.h"
 #include "base/bytes.h"
 #include "scripting/lib_support.h"
-#include "scripting/libraries.h"
 
 namespace respite {
 namespace {

@@ -1,4 +1,5 @@
-// Common helpers of the libraries for scripts: number conversions of Lua 5.1, its limit of stack slots, and an output
+// The libraries that scripts find as globals, in addition to Lua's own (lib_*.cc), and the common helpers of all
+// libraries: number conversions of Lua 5.1, its limit of stack slots, the native stack that is left, and an output
 // buffer.
 #pragma once
 
@@ -128,5 +129,17 @@ class LuaBuffer {
 
 // Pushes a text.
 inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }
+
+// Each function opens one library: it pushes the library's table and returns 1, as lua_CFunction requires. All are safe
+// for untrusted scripts.
+
+// JSON, compatible with lua-cjson 2.1, which Redis contains.
+int OpenCjson(lua_State* lua);
+// MessagePack: pack, unpack, unpack_one, unpack_limit.
+int OpenCmsgpack(lua_State* lua);
+// Bit operations on 32-bit numbers (LuaBitOp).
+int OpenBit(lua_State* lua);
+// C structures: pack, unpack, size.
+int OpenStruct(lua_State* lua);
 
 }  // namespace respite

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "scripting/libraries.h"
+#include "scripting/lib_support.h"
 #include "tests/fuzz/lua_state.h"
 
 namespace respite {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "scripting/libraries.h"
+#include "scripting/lib_support.h"
 #include "scripting/lua51.h"
 
 namespace respite {
