@@ -61,6 +61,14 @@ class WorkCount {
   uint32_t steps_ = 0;
 };
 
+// Returns the lowest address to which recursion may grow this thread's native stack, for recursion whose depth a script
+// controls. The rest is reserved for functions that do not recurse. The creator of a thread chooses its stack size; for
+// the main thread, `ulimit -s` does at the start. Cost: the first call on a thread asks the system.
+uintptr_t StackFloor();
+
+// Returns false if recursion must stop. Cost: a nanosecond.
+inline bool HasStackRoom() { return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor(); }
+
 // Makes room for `count` more values on the stack. Returns false beyond the 8000 slots that Lua 5.1 gives a C function,
 // and when the native stack is nearly used up. This bounds the nesting depth in the libraries.
 bool ReserveSlots(lua_State* lua, size_t count);

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "scripting/lib_support.h"
-#include "scripting/stack_room.h"
 
 namespace respite::lua51 {
 namespace {
