@@ -1,5 +1,5 @@
 // Numbers of Lua 5.1 inside Lua 5.4: every number that a script can create or see is a double. Numerals, numbers read
-// from text, results of libraries, lengths (lua51_lengths.cc) and keys that `next` returns are floats; they always
+// from text, results of libraries, lengths (lua51_operators.cc) and keys that `next` returns are floats; they always
 // print as "%.14g".
 
 #include <cmath>
@@ -121,7 +121,7 @@ int TableNext(lua_State* lua, void* table, Value* key) {
 }
 
 // Computes arithmetic with texts: first converts them to numbers, and only then looks for metamethods. Also computes
-// every remainder (lua51_remainder.cc).
+// every remainder (lua51_operators.cc).
 void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, int event) {
   if (event == kRemainderEvent && a->tag == kFloatTag && b->tag == kFloatTag) {
     return SetNumber(result, Remainder(a->number, b->number));
@@ -139,7 +139,7 @@ void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, in
 }
 
 void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
-  // This is the division after a # (lua51_lengths.cc), and __len did not return a number.
+  // This is the division after a # (lua51_operators.cc), and __len did not return a number.
   if (event == kDivisionEvent && b->tag == kIntegerTag) {
     *result = *a;
     return;
