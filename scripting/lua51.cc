@@ -1,8 +1,23 @@
 #include "scripting/lua51.h"
 
+#include "scripting/lua51_internals.h"
 #include "scripting/lua51_support.h"
 
 namespace respite {
+
+// The order in which `pairs` and `next` visit a table. Lua 5.4 seeds the hash of texts with the time and addresses, so
+// no two processes have the same order. 5.1 has no seed. Without a seed, the hash of texts of up to 31 bytes is the
+// same as in 5.1, and so is the order of most tables.
+namespace lua51 {
+
+extern "C" {
+[[gnu::used]] unsigned MakeSeed(const char* text, size_t size, unsigned seed) asm("__wrap__Z9luaS_hashPKcmj");
+}
+
+// Returns no seed. Only the call that creates the seed crosses object files; calls that hash a text are not redirected.
+unsigned MakeSeed(const char*, size_t, unsigned) { return 0; }
+
+}  // namespace lua51
 
 void OpenLua51(lua_State* lua) {
   lua51::OpenBase(lua);
