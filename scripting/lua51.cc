@@ -1,7 +1,6 @@
 #include "scripting/lua51.h"
 
 #include "scripting/lua51_internals.h"
-#include "scripting/lua51_support.h"
 
 namespace respite {
 

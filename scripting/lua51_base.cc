@@ -3,7 +3,6 @@
 
 #include "scripting/lib_support.h"
 #include "scripting/lua51.h"
-#include "scripting/lua51_support.h"
 
 namespace respite::lua51 {
 namespace {

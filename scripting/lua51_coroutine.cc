@@ -1,5 +1,5 @@
 // coroutine as in 5.1.
-#include "scripting/lua51_support.h"
+#include "scripting/lua51.h"
 
 namespace respite::lua51 {
 namespace {

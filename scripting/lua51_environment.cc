@@ -3,7 +3,7 @@
 // `_ENV`, but then the environment makes no difference.
 #include <cstring>
 
-#include "scripting/lua51_support.h"
+#include "scripting/lua51.h"
 
 namespace respite::lua51 {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "scripting/lib_support.h"
-#include "scripting/lua51_support.h"
+#include "scripting/lua51.h"
 
 namespace respite::lua51 {
 namespace {

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "scripting/lua51.h"
-#include "scripting/lua51_support.h"
 
 namespace respite {
 namespace lua51 {

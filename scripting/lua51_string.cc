@@ -3,8 +3,8 @@
 #include <cctype>
 #include <cstring>
 
+#include "scripting/lua51.h"
 #include "scripting/lua51_pattern.h"
-#include "scripting/lua51_support.h"
 
 namespace respite::lua51 {
 namespace {

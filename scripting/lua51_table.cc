@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "scripting/lua51_support.h"
+#include "scripting/lua51.h"
 #include "scripting/sandbox.h"
 
 namespace respite::lua51 {

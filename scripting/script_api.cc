@@ -9,7 +9,7 @@
 #include "protocol/redis_version.h"
 #include "scripting/engine.h"
 #include "scripting/lib_support.h"
-#include "scripting/lua51_support.h"
+#include "scripting/lua51.h"
 #include "scripting/lua_reply.h"
 
 namespace respite {
