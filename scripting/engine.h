@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "protocol/reply.h"
 #include "scripting/command_words.h"
+#include "scripting/lib_support.h"
 #include "scripting/lua51.h"
 #include "scripting/lua_api.h"
 #include "scripting/script_host.h"
@@ -31,8 +32,7 @@ struct ScriptFailure {
 
 class ScriptEngine final : private ThreadObserver {
  public:
-  // A script ends with an error if it, or its reply, needs more memory.
-  static constexpr size_t kMemoryLimit = size_t{1} << 30;
+  static constexpr size_t kMemoryLimit = kScriptMemoryLimit;
 
   // A reference to a function in the Lua registry.
   using Function = int;

@@ -12,6 +12,9 @@
 
 namespace respite {
 
+// A script ends with an error if it, or its reply, needs more memory.
+inline constexpr size_t kScriptMemoryLimit = size_t{1} << 30;
+
 // Converts a number as x86-64 does: towards zero, and to the smallest integer if it does not fit into 64 bits. Redis:
 // leaves these conversions to the compiler, so scripts see the behaviour of this processor.
 int64_t TruncatedInteger(double value);

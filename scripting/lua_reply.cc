@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "protocol/binary_reply.h"
-#include "scripting/engine.h"
 #include "scripting/lib_support.h"
 
 namespace respite {
@@ -190,7 +189,7 @@ class ReplyWriter {
 
   // Limits the reply like the memory of the script.
   void RequireRoom(size_t more) {
-    if (reply_.Size() - start_ + more <= ScriptEngine::kMemoryLimit) return;
+    if (reply_.Size() - start_ + more <= kScriptMemoryLimit) return;
     lua_pushliteral(lua_, "not enough memory");
     lua_error(lua_);
   }
