@@ -12,7 +12,6 @@
 #include "scripting/lua51.h"
 #include "scripting/lua_reply.h"
 #include "scripting/sandbox.h"
-#include "scripting/script_api.h"
 
 namespace respite {
 
@@ -135,9 +134,9 @@ size_t RoomFor(const ScriptEngine::Invocation& invocation) {
 }  // namespace
 
 ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
-    : host_(host), watch_(OnCount, kInstructionsPerLook), lua_(lua_newstate(Allocate, this)) {
+    : EngineLink(host), watch_(OnCount, kInstructionsPerLook), lua_(lua_newstate(Allocate, this)) {
   if (lua_ == nullptr) EndOutOfMemory(sizeof(lua_State*));
-  *static_cast<ScriptEngine**>(lua_getextraspace(lua_)) = this;
+  *static_cast<EngineLink**>(lua_getextraspace(lua_)) = this;
   lua_gc(lua_, LUA_GCSTOP);
   OpenLua51(lua_);
   OpenLibrary(lua_, "cjson", OpenCjson);
@@ -202,8 +201,8 @@ bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
 }
 
 const char* ScriptEngine::StopReason() {
-  if (phase_ == Phase::kRun) return host_.ShallStop() ? kKilled : nullptr;
-  return host_.MonotonicMs() > load_until_ms_ ? kLoadTimeout : nullptr;
+  if (phase_ == Phase::kRun) return host().ShallStop() ? kKilled : nullptr;
+  return host().MonotonicMs() > load_until_ms_ ? kLoadTimeout : nullptr;
 }
 
 template <typename Work>
@@ -340,7 +339,7 @@ std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply&
   std::optional<ScriptFailure> failure;
   auto finish = [&] {
     failure = FailureIn(lua_);
-    if (!failure) WriteReply(lua_, reply, host_);
+    if (!failure) WriteReply(lua_, reply, host());
     lua_settop(lua_, 0);
   };
   if (status != LUA_OK) {
@@ -375,7 +374,7 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
   if (!source || name.empty()) return failure;
   lua_getfield(lua_, -1, "line");
   const std::string place = *source + ":" + std::string(TextAt(lua_, -1));
-  if (host_.Dialect().nests_errors) {
+  if (host().Dialect().nests_errors) {
     const size_t code = failure.text.starts_with("ERR user_script:") ? 4 : 0;
     failure.text.replace(0, code, "ERR Error running script (call to f_" + std::string(name) + "): " + place + ": ");
   } else {
