@@ -17,7 +17,6 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "persistence/file_system.h"
-#include "persistence/file_system.h"
 
 namespace respite {
 
