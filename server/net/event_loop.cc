@@ -9,6 +9,7 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 namespace respite {
@@ -16,7 +17,7 @@ namespace respite {
 namespace {
 
 constexpr size_t kScratchBytes = 64 * 1024;
-// Maximum handlers per turn. A turn must end even when new events keep coming; one wait can report this many.
+// Maximum handlers of Asio and tasks per turn; one wait can report this many.
 constexpr int kHandlersPerTurn = 128;
 // Interval between checks of everything else, while sockets keep the loop busy.
 constexpr int64_t kHandlersEveryUs = 200;
@@ -29,6 +30,8 @@ constexpr size_t kClosingsShare = 32;
 
 struct EventLoop::Asio {
   asio::io_context context{1};
+  // Otherwise a context without handlers stops, and later waits return immediately.
+  asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
 };
 
 EventLoop::EventLoop(const Pace& pace)
@@ -46,43 +49,44 @@ asio::io_context& EventLoop::Context() { return asio_->context; }
 int EventLoop::Run() {
   running_ = true;
   EndTurn(0);  // tasks that were posted before the loop ran
-  auto work = asio::make_work_guard(asio_->context);
   while (!stopped_) {
     const int64_t started_us = HandleEvents();
-    ServeLines();
+    ServeQueues();
     EndTurn(pace_.NowUs() - started_us);
   }
   return exit_code_;
 }
 
-// Under load the sockets are polled directly. Asio, which needs several system calls for this, runs at intervals. A
-// loop with little to do waits in Asio immediately.
 int64_t EventLoop::HandleEvents() {
-  if (is_busy_) {
-    const int64_t started_us = pace_.NowUs();
-    int served = poller_.Serve();
-    bool has_run = false;
-    if (!due_.empty() || started_us - handlers_ran_us_ >= kHandlersEveryUs) {
-      handlers_ran_us_ = started_us;
-      has_run = RunHandlers(kHandlersPerTurn);
-      served += poller_.TakeServed();
-    }
-    is_busy_ = served != 0;
-    if (is_busy_ || has_run) return started_us;
+  const bool waits = !is_busy_ && due_.empty();
+  if (waits) {
+    poller_.WakeAsio();
+    asio_->context.run_one();
   }
-  poller_.Await();
-  asio_->context.run_one();
-  const int64_t started_us = poller_.Served() != 0 ? poller_.ServedFromUs() : pace_.NowUs();
-  handlers_ran_us_ = started_us;
-  RunHandlers(kHandlersPerTurn - 1);
-  is_busy_ = poller_.TakeServed() > 1;
+  const int64_t started_us = pace_.NowUs();
+  const int served = poller_.Serve();
+  // One client that waits for each reply does not keep the loop busy: its next request arrives after the next wait.
+  is_busy_ = waits ? served > 1 : served != 0;
+  RunTasks();
+  const bool was_woken_otherwise = waits && served == 0;
+  const bool is_time = !waits && started_us - handlers_ran_us_ >= kHandlersEveryUs;
+  if (waits || is_time) handlers_ran_us_ = started_us;
+  if (was_woken_otherwise || is_time) RunHandlers();
   return started_us;
 }
 
-bool EventLoop::RunHandlers(int most) {
-  int count = 0;
-  while (count < most && !stopped_ && poller_.Served() == 0 && asio_->context.poll_one() != 0) ++count;
-  return count != 0;
+void EventLoop::RunTasks() {
+  for (int left = kHandlersPerTurn; left > 0 && !due_.empty() && !stopped_; --left) {
+    const Task task = std::move(due_.front());
+    due_.pop_front();
+    if (task.participant != nullptr) Enter(*task.participant);
+    task.run();
+  }
+}
+
+void EventLoop::RunHandlers() {
+  for (int left = kHandlersPerTurn; left > 0 && !stopped_ && asio_->context.poll_one() != 0; --left) {
+  }
 }
 
 void EventLoop::Stop(int exit_code) {
@@ -90,8 +94,6 @@ void EventLoop::Stop(int exit_code) {
   if (!std::exchange(stopped_, true) && withdraw_) withdraw_();
 }
 
-// Does not post to Asio, which would run the task in this turn. A task that posts itself again and again would then
-// delay all replies.
 void EventLoop::Post(Participant* participant, std::function<void()> task) {
   posted_.push_back({participant, std::move(task)});
 }
@@ -113,10 +115,11 @@ void EventLoop::Leave(Participant& participant) {
   for (;;) {
     std::vector<Task> its;
     for (Task& task : due_)
-      if (is_its(task)) its.push_back(std::exchange(task, {}));  // its call of RunNextTask finds nothing
+      if (is_its(task)) its.push_back(std::move(task));
     for (Task& task : posted_)
       if (is_its(task)) its.push_back(std::move(task));
     if (its.empty()) break;
+    std::erase_if(due_, is_its);
     std::erase_if(posted_, is_its);
     for (const Task& task : its) task.run();
   }
@@ -124,28 +127,25 @@ void EventLoop::Leave(Participant& participant) {
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
-// The interrupted turn keeps the data in its scratch buffer, so this call uses another. Posted tasks wait for the end
-// of the turn, because they may free a client or change data that the turn uses. Before the first turn (the data set
-// is loading) they run.
+// The interrupted turn keeps the data in its scratch buffer, so this call uses another. Before the first turn (the data
+// set is loading) posted tasks run.
 bool EventLoop::ServeDuringLongTask() {
   if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
   spare_scratches_.pop_back();
-  ++long_tasks_;
   poller_.Serve();
-  for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
-  }
-  ServeLines();
+  RunHandlers();
+  if (!running_) RunTasks();
+  ServeQueues();
   // By index, because the list may grow meanwhile.
   for (size_t i = 0; i < active_.size(); ++i)
     if (active_[i] != nullptr) active_[i]->EndTurnDuringLongTask();
-  if (!running_) StartTasks();
-  --long_tasks_;
+  if (!running_) MakePostedDue();
   spare_scratches_.push_back(std::exchange(scratch_, std::move(own)));
   return !stopped_;
 }
 
-void EventLoop::ServeLines() {
+void EventLoop::ServeQueues() {
   if (!handshakes_.Empty()) handshakes_.ServeShare();
   if (!closings_.Empty()) closings_.ServeShare(1 + closings_.Size() / kClosingsShare);
   if (!handshakes_.Empty() || !closings_.Empty()) Post(nullptr, [] {});  // starts the next turn immediately
@@ -162,30 +162,12 @@ void EventLoop::EndTurn(int64_t turn_us) {
     participant->EndTurn(turn_us);
   }
   active_.erase(active_.begin(), active_.begin() + static_cast<std::ptrdiff_t>(count));
-  StartTasks();
+  MakePostedDue();
 }
 
-// Must run outside of all handlers, because Asio counts tasks that a handler posts only when the handler returns. If
-// nested calls ran those again and again, Asio would believe that no work is left, and stop forever.
-void EventLoop::StartTasks() {
-  for (; put_off_ > 0; --put_off_) asio::post(asio_->context, [this] { RunNextTask(); });
-  for (Task& task : posted_) {
-    due_.push_back(std::move(task));
-    asio::post(asio_->context, [this] { RunNextTask(); });
-  }
+void EventLoop::MakePostedDue() {
+  std::ranges::move(posted_, std::back_inserter(due_));
   posted_.clear();
-}
-
-void EventLoop::RunNextTask() {
-  if (long_tasks_ != 0 && running_) {
-    ++put_off_;
-    return;
-  }
-  const Task task = std::move(due_.front());
-  due_.pop_front();
-  if (task.run == nullptr) return;
-  if (task.participant != nullptr) Enter(*task.participant);
-  task.run();
 }
 
 void EventLoop::OnReadable(int descriptor, std::function<void()> handler) {

@@ -1,5 +1,18 @@
-// EventLoop: the event loop of a thread, on an Asio io_context. One iteration is called a turn: it waits for events,
-// handles those that are ready, and ends the turn of each participant that had events (journal, then replies).
+// EventLoop: the event loop of a thread. One iteration is called a turn:
+//
+//   1. Waits in Asio, if nothing is known to be ready. Asio wakes for timers, new connections, connections to other
+//      servers, tasks of other threads, and (through SocketPoller) clients' sockets.
+//   2. Serves the clients' sockets that are ready (SocketPoller::Serve).
+//   3. Runs tasks that were posted in the turn before, and ready handlers of Asio, at most kHandlersPerTurn of each.
+//   4. Takes a share of the TLS handshakes and of the sockets that must be closed.
+//   5. Ends the turn of each participant that had events: the journal is written, then replies are sent.
+//
+// A busy loop skips step 1, and looks for handlers of Asio in step 3 only every kHandlersEveryUs, because each look is
+// a system call. A turn ends even if new events keep coming, because steps 2 to 4 have limits; what is left waits for
+// the next turn. A posted task runs in the next turn, so a task that posts itself again and again delays no reply.
+//
+// ServeDuringLongTask runs steps 2 and 4, and the handlers of step 3, inside a turn. Posted tasks wait, because they
+// may free a client or change data that the interrupted turn uses.
 #pragma once
 
 #include <cstdint>
@@ -82,15 +95,14 @@ class EventLoop {
     std::function<void()> run;
   };
 
-  // Handles the ready events; waits for one first if none is likely. Returns the time at which the handling began.
+  // Steps 1 to 3. Returns the time at which step 2 began.
   int64_t HandleEvents();
-  // Runs ready handlers of Asio: timers, new connections, tasks. Returns false if there was none.
-  bool RunHandlers(int most);
-  void ServeLines();
+  void RunTasks();
+  // Runs ready handlers of Asio.
+  void RunHandlers();
+  void ServeQueues();
   void EndTurn(int64_t turn_us);
-  // Makes the posted tasks due.
-  void StartTasks();
-  void RunNextTask();
+  void MakePostedDue();
 
   const Pace& pace_;
   std::unique_ptr<Asio> asio_;
@@ -99,11 +111,9 @@ class EventLoop {
   WorkQueue closings_;
   std::vector<Participant*> active_;  // participants with events; null: the turn was ended, or the participant left
   std::vector<Task> posted_;          // for the next turn; may own connections, so they go before asio_
-  std::deque<Task> due_;              // one call of RunNextTask is queued for each
+  std::deque<Task> due_;              // for this turn
   bool is_busy_ = false;              // sockets are likely to be ready again, because the last turn served some
   int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran
-  int long_tasks_ = 0;                // nested calls of ServeDuringLongTask
-  size_t put_off_ = 0;                // calls of RunNextTask during those; repeated after the turn
   std::vector<char> scratch_;
   std::vector<std::vector<char>> spare_scratches_;  // for ServeDuringLongTask
   std::function<void()> withdraw_;

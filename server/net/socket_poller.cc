@@ -47,13 +47,10 @@ bool SocketPoller::Change(int descriptor, Watcher& watcher, Interest from, Inter
   return true;
 }
 
-void SocketPoller::Await() {
-  if (std::exchange(is_awaiting_, true)) return;
+void SocketPoller::WakeAsio() {
+  if (std::exchange(wakes_asio_, true)) return;
   set_->descriptor.async_wait(asio::posix::stream_descriptor::wait_read, [this](const asio::error_code& error) {
-    if (error) return;
-    is_awaiting_ = false;
-    served_from_us_ = pace_.NowUs();
-    served_ += Serve();
+    if (!error) wakes_asio_ = false;
   });
 }
 
