@@ -26,7 +26,7 @@ class Rig {
   Rig()
       : log_(clock_),
         server_({config_, clock_, pace_, log_, HashKey{1}, 1, files_, children_}),
-        pump_(server_.services().execution.pump_parts) {
+        pump_(server_.services()) {
     log_.SetLevel(LogLevel::kNothing);
     session_ = &server_.clients().Create(0);
   }

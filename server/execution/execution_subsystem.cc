@@ -53,15 +53,7 @@ ExecutionSubsystem::ExecutionSubsystem(const Services& services, const HashKey& 
                .permissions = services.clients.permissions}),
       script_cache(scripts, hash_key),
       function_libraries(scripts, hash_key),
-      function_store(function_libraries),
-      pump_parts{.env = services.env,
-                 .keyspace = services.data.dataset.keyspace,
-                 .clients = services.clients.registry,
-                 .limits = services.clients.limits,
-                 .client_memory = services.clients.memory,
-                 .users = services.clients.users,
-                 .executor = executor,
-                 .current_execution = services.clients.current_execution} {
+      function_store(function_libraries) {
   services.clients.runner.Attach(&executor);
   services.data.dataset.functions = &function_store;
   services.data.eviction.SetScriptBytes(

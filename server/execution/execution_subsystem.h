@@ -13,7 +13,6 @@
 #include "server/execution/gates.h"
 #include "server/execution/http_guard.h"
 #include "server/execution/monitors.h"
-#include "server/execution/pump.h"
 #include "server/execution/reply_editor.h"
 #include "server/execution/request_faults.h"
 #include "server/execution/script_runner.h"
@@ -45,7 +44,6 @@ struct ExecutionSubsystem {
   ScriptCache script_cache;
   FunctionLibraries function_libraries;
   FunctionLibraryStore function_store;
-  const Pump::Parts pump_parts;
 };
 
 }  // namespace respite

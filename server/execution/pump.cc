@@ -11,7 +11,9 @@
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
 #include "server/config/settings.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/executor.h"
+#include "server/execution/services.h"
 #include "server/runtime/server_phase.h"
 #include "server/runtime/stats.h"
 
@@ -32,6 +34,17 @@ namespace {
 constexpr int64_t kLongestArgument = UINT32_MAX;
 
 }  // namespace
+
+Pump::Pump(const Services& services)
+    : parts_{.env = services.env,
+             .keyspace = services.data.dataset.keyspace,
+             .clients = services.clients.registry,
+             .limits = services.clients.limits,
+             .client_memory = services.clients.memory,
+             .users = services.clients.users,
+             .executor = services.execution.executor,
+             .current_execution = services.clients.current_execution},
+      prefetcher_({parts_.keyspace, parts_.executor}) {}
 
 Pump::Outcome Pump::Run(Session& session) {
   StartRun();

@@ -20,6 +20,7 @@ class Executor;
 class Keyspace;
 class Logger;
 struct ServerStats;
+struct Services;
 struct Session;
 struct Settings;
 class ServerPhase;
@@ -34,6 +35,12 @@ class Pump {
     kClosing,  // the session is closed, or closes when its output has been sent
   };
 
+  explicit Pump(const Services& services);
+
+  // Executes the requests in session.in. The parser then keeps the rest of the input by itself.
+  Outcome Run(Session& session);
+
+ private:
   struct Parts {
     const Env& env;
     const Keyspace& keyspace;
@@ -44,12 +51,7 @@ class Pump {
     Executor& executor;
     const CurrentExecution& current_execution;
   };
-  explicit Pump(const Parts& parts) : parts_(parts), prefetcher_({parts.keyspace, parts.executor}) {}
 
-  // Executes the requests in session.in. The parser then keeps the rest of the input by itself.
-  Outcome Run(Session& session);
-
- private:
   static constexpr size_t kShareOfTurn = 1024;  // requests of one session per Turn
   // Time limit for the pipelines of all sessions in one Turn. When it is used up, each session runs one more request
   // and the rest waits for the next Turn. So pipelines of slow commands do not delay other clients for longer. The

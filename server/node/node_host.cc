@@ -42,7 +42,7 @@ NodeHost::NodeHost(EventLoop& loop, Node& node)
       services_(node.services()),
       timers_(std::make_shared<Timers>(loop.Context())),
       network_(loop, *this, services_.env.settings, services_.tls),
-      pump_(services_.execution.pump_parts) {
+      pump_(services_) {
   node_.runtime().host.Attach(this);
   node_.runtime().network.Attach(&network_);
   services_.data.memory.MarkStartup();
@@ -61,7 +61,7 @@ void NodeHost::Start() { ScheduleTick(); }
 
 Pump& NodeHost::pump() {
   if (!services_.env.phase.IsMidTurn()) return pump_;
-  if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(services_.execution.pump_parts);
+  if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(services_);
   return *other_pump_;
 }
 

@@ -47,7 +47,7 @@ std::string OneLineError(Bytes text) {
 }  // namespace
 
 PrimaryLink::PrimaryLink(const Parts& parts)
-    : parts_(parts), pump_(parts.services.execution.pump_parts), user_(parts.services.clients.users.Unlimited()) {
+    : parts_(parts), pump_(parts.services), user_(parts.services.clients.users.Unlimited()) {
   parts.services.storage.loading.OnAdvance([this] { SayStillHere(); });
 }
 

@@ -125,7 +125,7 @@ class FuzzedServer : public Host {
   Node server_{{*config_, clock_, clock_, log_, HashKey{1}, 1, files_, forker_}};
 
  protected:
-  Pump pump_{server_.services().execution.pump_parts};
+  Pump pump_{server_.services()};
 
  private:
   std::vector<std::function<void()>> posted_;

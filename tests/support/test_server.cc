@@ -112,7 +112,7 @@ TestServer::TestServer(Options options)
         return std::make_unique<Node>(
             Node::Parts{*config_, clock_, clock_, log_, HashKey{options_.seed}, options_.seed, files(), forker_});
       }()),
-      pump_(std::make_unique<Pump>(server_->services().execution.pump_parts)) {
+      pump_(std::make_unique<Pump>(server_->services())) {
   for (const ConfigLine& line : config_->lines().rename_command) {
     server_->services().env.commands.Rename(line.words[1], line.words[2]);
   }
@@ -123,7 +123,7 @@ TestServer::TestServer(Options options)
 TestServer::~TestServer() { server_->services().data.dataset.journals.Detach(journal_); }
 
 bool TestServer::ServeDuringLongTask() {
-  auto pump = std::exchange(pump_, std::make_unique<Pump>(server_->services().execution.pump_parts));
+  auto pump = std::exchange(pump_, std::make_unique<Pump>(server_->services()));
   if (long_tasks_) long_tasks_();
   server_->housekeeping().EndTurnDuringLongTask();
   pump_ = std::move(pump);
