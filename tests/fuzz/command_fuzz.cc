@@ -25,7 +25,7 @@ class Sink final : public FuzzedClient {
   // because a new server for each input would take ten times as long.
   void Reset() {
     Disconnect();
-    server().pause().End();
+    server().services().clients.pause.End();
     parser_ = ReplyTreeParser();
     Connect();
     Feed("FLUSHALL\r\n");

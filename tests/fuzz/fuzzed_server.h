@@ -31,8 +31,8 @@ class FuzzedServer : public Host {
   // `directives` are lines of redis.conf.
   explicit FuzzedServer(const std::string& directives) : config_(ConfigOf(directives)) {
     log_.SetLevel(LogLevel::kNothing);
-    server_.debug().skip_payload_checksum = true;
-    server_.host().Attach(this);
+    server_.services().env.debug.skip_payload_checksum = true;
+    server_.runtime().host.Attach(this);
     clock_.PassWithEachLook(1);
   }
 
@@ -41,7 +41,7 @@ class FuzzedServer : public Host {
   // Removes commands that would affect more than the process, or that block it.
   void DisableDangerousCommands() {
     for (const char* name : {"config", "shutdown", "debug", "migrate", "module", "save", "bgsave", "bgrewriteaof"})
-      server_.commands().Rename(name, "");
+      server_.services().env.commands.Rename(name, "");
   }
 
   // Ends a turn of the event loop, and runs the tasks that were posted in it.
@@ -70,23 +70,23 @@ class FuzzedServer : public Host {
   }
   // Runs one request as a separate client. Aborts if the reply is no simple string.
   void Run(Bytes request) {
-    Session& session = server_.clients().Create(clock_.MonotonicMs());
+    Session& session = server_.services().clients.registry.Create(clock_.MonotonicMs());
     std::vector<char> scratch(64 * 1024);
     while (!request.empty()) Receive(session, request, scratch);
     pump_.Run(session);
     if (!session.out.Text().starts_with('+')) std::abort();
-    server_.clients().Close(session);
-    server_.clients().Remove(session);
+    server_.services().clients.registry.Close(session);
+    server_.services().clients.registry.Remove(session);
     EndTurn();
   }
 
   // Aborts if a table or a value is inconsistent. Cost: O(data).
   void Check() {
-    for (int i = 0; i < server_.keyspace().Count(); ++i) {
-      const Database& data = server_.keyspace()[i];
+    for (int i = 0; i < server_.services().data.dataset.keyspace.Count(); ++i) {
+      const Database& data = server_.services().data.dataset.keyspace[i];
       if (!data.Entries().CheckInvariants() || !data.Timed().CheckInvariants()) std::abort();
       data.ForEach([&](const Entry* entry) {
-        if (!IsSound(*entry, server_.settings())) std::abort();
+        if (!IsSound(*entry, server_.services().env.settings)) std::abort();
       });
     }
   }
@@ -94,8 +94,8 @@ class FuzzedServer : public Host {
   // holds.
   void ExpectNoKeys() {
     while (server_.services().data.lazy_free_thread.PendingBytes() != 0) std::this_thread::yield();
-    for (int i = 0; i < server_.keyspace().Count(); ++i) {
-      if (server_.keyspace()[i].Size() != 0) std::abort();
+    for (int i = 0; i < server_.services().data.dataset.keyspace.Count(); ++i) {
+      if (server_.services().data.dataset.keyspace[i].Size() != 0) std::abort();
     }
   }
 
@@ -105,7 +105,7 @@ class FuzzedServer : public Host {
   void WakeAt(int64_t /*monotonic_ms*/) override {}
   void TurnAt(int64_t /*pace_us*/) override {}
   // Lets loading continue, and ends a long script.
-  bool ServeDuringLongTask() override { return server_.phase().IsLoading(); }
+  bool ServeDuringLongTask() override { return server_.services().env.phase.IsLoading(); }
 
  protected:
   ManualClock clock_;
@@ -137,7 +137,7 @@ class FuzzedClient : public FuzzedServer, public Transport {
   using FuzzedServer::FuzzedServer;
 
   void Connect() {
-    session_ = &server().clients().Create(clock_.MonotonicMs());
+    session_ = &server().services().clients.registry.Create(clock_.MonotonicMs());
     session_->transport = this;
   }
   // Sends `piece`, and runs the resulting requests. Does nothing after the server has closed the connection.
@@ -151,7 +151,7 @@ class FuzzedClient : public FuzzedServer, public Transport {
     Tick(0);
   }
   void Disconnect() {
-    if (session_ != nullptr) server().clients().Close(*session_);
+    if (session_ != nullptr) server().services().clients.registry.Close(*session_);
     EndTurn();
   }
 
@@ -159,14 +159,14 @@ class FuzzedClient : public FuzzedServer, public Transport {
   void Flush(size_t /*most_bytes*/) override {
     OnOutput(session_->out.Text());
     session_->out.Consume(session_->out.Size());
-    if (session_->close_after_reply) server().clients().Close(*session_);
+    if (session_->close_after_reply) server().services().clients.registry.Close(*session_);
   }
   void Resume() override {
     if (session_ != nullptr) pump_.Run(*session_);
   }
   void Close() override {
     Session* gone = std::exchange(session_, nullptr);
-    Post([this, gone] { server().clients().Remove(*gone); });
+    Post([this, gone] { server().services().clients.registry.Remove(*gone); });
   }
   int FileDescriptor() const override { return -1; }
 

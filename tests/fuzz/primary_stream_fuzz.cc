@@ -70,9 +70,9 @@ class FuzzedReplica final : public FuzzedServer {
     Run("SAVE\r\n");
     empty_snapshot_ = files_.Content("dump.rdb");
     DisableDangerousCommands();
-    server().network().Attach(&network_);
-    if (!server().settings().cluster_enabled) return;
-    ClusterMode& cluster = server().cluster();
+    server().runtime().network.Attach(&network_);
+    if (!server().services().env.settings.cluster_enabled) return;
+    ClusterMode& cluster = server().services().cluster;
     if (!cluster.ReadFile().ok() || cluster.OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
   }
 
@@ -108,10 +108,10 @@ class FuzzedReplica final : public FuzzedServer {
     Check();
     server().services().replication.Promote();
     EndTurn();
-    server().pause().End();
+    server().services().clients.pause.End();
     Run("FLUSHALL\r\n");
     // This server, now a primary, deletes or reveals the keys of hidden slots.
-    for (int i = 0; i < 20 && !server().keyspace().hidden().Empty(); ++i) Tick(1100);
+    for (int i = 0; i < 20 && !server().services().data.dataset.keyspace.hidden().Empty(); ++i) Tick(1100);
     ExpectNoKeys();
   }
 

@@ -37,15 +37,15 @@ class Target {
  public:
   Target(FaultyFiles& files, bool is_tight) : files_(files), config_(ConfigFor(is_tight)) {
     log_.SetLevel(LogLevel::kNothing);
-    server_.debug().skip_payload_checksum = true;
-    session_ = &server_.clients().Create(0);
+    server_.services().env.debug.skip_payload_checksum = true;
+    session_ = &server_.services().clients.registry.Create(0);
   }
   Node& operator*() { return server_; }
 
   // Returns false if the command was refused.
   bool Run(std::span<const Bytes> words) {
-    Executor& executor = server_.executor();
-    Unit unit(server_.data(), clock_.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+    Executor& executor = server_.services().execution.executor;
+    Unit unit(server_.services().data.dataset, clock_.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
     const auto done = executor.Replay(RequestPath::kFile, unit, *session_, *executor.Resolve(words), words);
     unit.Close();
     return static_cast<bool>(done);
@@ -68,7 +68,7 @@ class Target {
       parser.SaveRest();
     }
   }
-  const Entry* Value() { return server_.keyspace()[0].Find("k"); }
+  const Entry* Value() { return server_.services().data.dataset.keyspace[0].Find("k"); }
   void Flush() {
     const Bytes words[] = {"FLUSHALL"};
     Run(words);
@@ -119,7 +119,7 @@ struct Servers {
     first.Flush();
     if (!first.Run(restore) || first.Value() == nullptr) return;
     const Entry& entry = *first.Value();
-    Require(IsSound(entry, (*first).settings()));
+    Require(IsSound(entry, (*first).services().env.settings));
 
     second.Flush();
     const std::string dump = DumpPayload(entry, RdbCompression::kOn);
@@ -128,7 +128,7 @@ struct Servers {
     RequireSame(entry, second.Value());
 
     second.Flush();
-    Require((*first).snapshots().Save() == Snapshots::Outcome::kDone);
+    Require((*first).services().storage.snapshots.Save() == Snapshots::Outcome::kDone);
     Require(LoadDump((*second).services(), {}) == LoadOutcome::kLoaded);
     RequireSame(entry, second.Value());
 
@@ -138,7 +138,7 @@ struct Servers {
     requests.Flush();
     second.RunAll(requests.text);
     Require(second.Value() != nullptr && DigestText(*second.Value()) == DigestText(entry));
-    Require(IsSound(*second.Value(), (*second).settings()));
+    Require(IsSound(*second.Value(), (*second).services().env.settings));
   }
 
   FaultyFiles files;

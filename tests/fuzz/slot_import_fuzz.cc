@@ -23,7 +23,7 @@ class ImportTarget final : public FuzzedClient {
  public:
   ImportTarget() : FuzzedClient("cluster-enabled yes\n") {
     DisableDangerousCommands();
-    ClusterMode& cluster = server().cluster();
+    ClusterMode& cluster = server().services().cluster;
     if (!cluster.ReadFile().ok() || cluster.OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
     nodes_ = Nodes();
   }
@@ -35,7 +35,7 @@ class ImportTarget final : public FuzzedClient {
         "CLUSTER SYNCSLOTS ESTABLISH SOURCE bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb NAME "
         "cccccccccccccccccccccccccccccccccccccccc SLOTSRANGE 0 " +
         std::to_string(kOfferedSlots - 1) + "\r\n");
-    if (!server().slot_migrations().IsImporting()) std::abort();
+    if (!server().services().slot_migrations.IsImporting()) std::abort();
   }
   void HandOver() {
     for (const char* step : {"SNAPSHOT-EOF", "ACK", "PAUSED", "TAKEOVER"})
@@ -44,14 +44,14 @@ class ImportTarget final : public FuzzedClient {
   // Closes the source's connection. Returns whether the server is as it was before Establish.
   bool End() {
     Disconnect();
-    for (int i = 0; i < 100 && !server().keyspace().hidden().Empty(); ++i) Tick(1000);
-    if (!server().keyspace().hidden().Empty() || server().slot_migrations().IsImporting()) std::abort();
+    for (int i = 0; i < 100 && !server().services().data.dataset.keyspace.hidden().Empty(); ++i) Tick(1000);
+    if (!server().services().data.dataset.keyspace.hidden().Empty() || server().services().slot_migrations.IsImporting()) std::abort();
     Check();
     CheckOwners();
-    server().pause().End();
+    server().services().clients.pause.End();
     Run("FLUSHALL\r\n");
     ExpectNoKeys();
-    ClusterView& view = server().cluster().cluster()->view();
+    ClusterView& view = server().services().cluster.cluster()->view();
     ClusterNode* const source = view.Find(*NodeId::Parse("bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"));
     if (source == nullptr) return false;
     for (int slot = 0; slot < kOfferedSlots; ++slot) view.Assign(slot, source);
@@ -67,16 +67,16 @@ class ImportTarget final : public FuzzedClient {
   // Returns the slots and roles of all nodes. Epochs are left out because they may grow.
   std::string Nodes() {
     std::string text;
-    ClusterView& view = server().cluster().cluster()->view();
+    ClusterView& view = server().services().cluster.cluster()->view();
     for (const auto& [id, node] : view.nodes())
       text += id.String() + " " + FlagsText(*node) + " " + SlotsText(view, *node) + "\n";
     return text;
   }
   void CheckOwners() {
-    const ClusterView& view = server().cluster().cluster()->view();
+    const ClusterView& view = server().services().cluster.cluster()->view();
     for (int slot = 0; slot < kSlotCount; ++slot) {
       const ClusterNode* const owner = view.Owner(slot);
-      if (server().keyspace().CountIn(slot) != 0 && owner != nullptr && !owner->IsMyself()) std::abort();
+      if (server().services().data.dataset.keyspace.CountIn(slot) != 0 && owner != nullptr && !owner->IsMyself()) std::abort();
     }
   }
 

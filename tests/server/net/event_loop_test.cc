@@ -252,7 +252,7 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
 
 // A client whose socket the test holds.
 struct Peer {
-  explicit Peer(NodeHost& host) : session(host.parts().clients.Create(0)) {
+  explicit Peer(NodeHost& host) : session(host.services().clients.registry.Create(0)) {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
     socket = Descriptor(ends[0]);
