@@ -72,7 +72,7 @@ void ServerProcess::OnBack(HostedServer& hosted) {
 }
 
 void ServerProcess::OnLost(HostedServer& hosted) {
-  hosted.node->services().env.log.Warning("The server cannot begin again.");
+  hosted.node->log().Warning("The server cannot begin again.");
   hosted.is_killed = true;
   hosted.node->Discard();
   if (living_.fetch_sub(1) != 1) return;
@@ -290,7 +290,7 @@ ServerProcess::Step ServerProcess::FormGroup() {
 ServerProcess::Step ServerProcess::Announce() {
   const Settings& settings = config_.settings();
   for (const HostedServer& hosted : hosted_) {
-    ports_ += std::to_string(hosted.node->services().env.settings.MainPort()) + "\n";
+    ports_ += std::to_string(hosted.node->settings().MainPort()) + "\n";
   }
   if (in_background_ && settings.pidfile.empty()) config_.Adjust().pidfile = kDefaultPidfile;
   if (!settings.pidfile.empty()) {
@@ -298,7 +298,7 @@ ServerProcess::Step ServerProcess::Announce() {
     if (objection) notes_after_ready_.push_back({LogLevel::kWarning, "Failed to write PID file: " + *objection});
   }
   if (!plan_ && WritePortFile() == Step::kFailed) return Step::kFailed;
-  UpdateTitle(hosted_[0].node->services().env.settings);
+  UpdateTitle(hosted_[0].node->settings());
   return Step::kDone;
 }
 
@@ -340,7 +340,7 @@ void ServerProcess::OnLoaded(const NodeServer& node, Step outcome) {
 }
 
 void ServerProcess::Settle(ServerMode mode) {
-  const auto settles = [&](const HostedServer& hosted) { return hosted.node->services().env.config.mode() == mode; };
+  const auto settles = [&](const HostedServer& hosted) { return hosted.node->config().mode() == mode; };
   const int64_t deadline_ms = pace_.NowMs() + kSettleMs;
   awaited_ = static_cast<int>(std::ranges::count_if(hosted_, settles));
   for (HostedServer& hosted : hosted_) {
@@ -357,7 +357,7 @@ void ServerProcess::AwaitSettled(NodeServer& node, int64_t deadline_ms) {
   if (!node.IsSettled() && pace_.NowMs() < deadline_ms) {
     return node.loop().After(kLookEveryMs, [this, &node, deadline_ms] { AwaitSettled(node, deadline_ms); });
   }
-  Tell([this, mode = node.services().env.config.mode()] {
+  Tell([this, mode = node.config().mode()] {
     if (--awaited_ == 0) OnSettled(mode);
   });
 }
@@ -501,8 +501,7 @@ void ServerProcess::OnStop(NodeServer& node) {
   if (node.exit_code() != 0) exit_code_ = node.exit_code();
   const bool is_last = living_.fetch_sub(1) == 1;
   if (is_last) RemoveFiles();
-  if (!is_last && !is_ending_)
-    node.services().env.log.Notice("This node has stopped. The process goes on with the others.");
+  if (!is_last && !is_ending_) node.log().Notice("This node has stopped. The process goes on with the others.");
   if (!is_last && is_ending_) main_->loop.PostFromOutside([this] { SignalOthers(); });
   if (&node.loop() != &main_->loop) {
     node.loop().Stop(node.exit_code());
@@ -540,11 +539,11 @@ int ServerProcess::Abandon() {
 
 // Runs in the child. It needs no lock, since the child has no other threads.
 void ServerProcess::PrepareChild(const NodeServer& node, ChildWork work) {
-  const Settings& settings = node.services().env.settings;
+  const Settings& settings = node.settings();
   const bool snapshot = work != ChildWork::kRewrite;
   oom_score_.Apply(settings, OomScore::Process::kChild);
   if (settings.set_proc_title) {
-    title_.Set(ProcessTitleText(node.services().env.config, snapshot ? "redis-rdb-bgsave" : "redis-aof-rewrite"));
+    title_.Set(ProcessTitleText(node.config(), snapshot ? "redis-rdb-bgsave" : "redis-aof-rewrite"));
   }
   BindToProcessors(snapshot ? settings.bgsave_cpulist : settings.aof_rewrite_cpulist);
 }
@@ -559,7 +558,7 @@ char ServerProcess::Role() const {
 
 void ServerProcess::OnRole(NodeServer& node) {
   log_.SetRole(Role());
-  ApplyOomScore(node.services().env.settings);
+  ApplyOomScore(node.settings());
 }
 
 OomScore::Outcome ServerProcess::ApplyOomScore(const Settings& settings) {
@@ -568,13 +567,13 @@ OomScore::Outcome ServerProcess::ApplyOomScore(const Settings& settings) {
 }
 
 std::optional<std::string> ServerProcess::OnOomScore(NodeServer& node) {
-  if (ApplyOomScore(node.services().env.settings) == OomScore::Outcome::kDone) return std::nullopt;
+  if (ApplyOomScore(node.settings()) == OomScore::Outcome::kDone) return std::nullopt;
   return "Failed to set current oom_score_adj. Check server logs.";
 }
 
 // Updates the process title, which shows the first server.
 void ServerProcess::OnTitle(const NodeServer& node) {
-  if (&node == hosted_[0].node.get()) UpdateTitle(node.services().env.settings);
+  if (&node == hosted_[0].node.get()) UpdateTitle(node.settings());
 }
 
 void ServerProcess::UpdateTitle(const Settings& shown) {

@@ -22,7 +22,7 @@ std::string HostIn(const std::string& announce) { return AnnouncedPlace::Parse(a
 void RouteWithin(const std::string& announce, const std::vector<HostedServer>& hosted_servers) {
   LocalNodeRoutes routes(HostIn(announce));
   for (const HostedServer& hosted : hosted_servers) {
-    const Settings& settings = hosted.node->services().env.settings;
+    const Settings& settings = hosted.node->settings();
     const auto bus = BusPortOf(settings);
     const int bus_port = settings.cluster_enabled && bus.ok() ? bus.value() : 0;
     for (const int port : {settings.bound_port, settings.tls_port, bus_port}) {
@@ -110,7 +110,7 @@ std::string GroupStart::NameOfService(int primary) {
 
 SentinelGroupPlan GroupStart::PlanSentinels() {
   SentinelGroupPlan sentinels;
-  const Settings& settings = hosted_[0].node->services().env.settings;
+  const Settings& settings = hosted_[0].node->settings();
   sentinels.user = settings.masteruser;
   sentinels.password = settings.masterauth;
   if (!config_.settings().announce.empty()) sentinels.announced = HostIn(config_.settings().announce);

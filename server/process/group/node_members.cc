@@ -41,7 +41,7 @@ bool IsAt(const Settings& settings, const Link::Target& target) {
 }
 
 NodeGroup::Role RoleOf(const NodeServer& node) {
-  if (node.services().env.config.mode() == ServerMode::kSentinel) return NodeGroup::Role::kSentinel;
+  if (node.config().mode() == ServerMode::kSentinel) return NodeGroup::Role::kSentinel;
   return node.IsReplica() ? NodeGroup::Role::kReplica : NodeGroup::Role::kPrimary;
 }
 
@@ -90,7 +90,7 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
     const Cluster* const cluster = ClusterOf(i);
     list.push_back({.name = hosted_[i].name,
                     .id = cluster == nullptr ? std::string() : cluster->view().me().id.String(),
-                    .port = node.services().env.settings.MainPort(),
+                    .port = node.settings().MainPort(),
                     .lives = Lives(i),
                     .role = RoleOf(node)});
   }
@@ -274,8 +274,7 @@ void NodeMembers::Apply(size_t member) {
     const LinkConditions conditions{
         .is_cut = AreApart(member, i), .send_delay_ms = LagOf(member), .receive_delay_ms = LagOf(i)};
     const bool is_slow = conditions.send_delay_ms != 0 || conditions.receive_delay_ms != 0;
-    if (i != member && (conditions.is_cut || is_slow))
-      ways.push_back({&hosted_[i].node->services().env.settings, conditions});
+    if (i != member && (conditions.is_cut || is_slow)) ways.push_back({&hosted_[i].node->settings(), conditions});
   }
   LoopNetwork& network = hosted_[member].node->host().network();
   if (ways.empty()) return network.SetConditions(nullptr);

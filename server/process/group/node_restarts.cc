@@ -11,7 +11,7 @@ namespace respite {
 NodeRestarts::NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_servers, WatchedLoop& loop)
     : owner_(owner), hosted_(hosted_servers), loop_(loop) {
   for (HostedServer& hosted : hosted_) {
-    const Config& config = hosted.node->services().env.config;
+    const Config& config = hosted.node->config();
     auto start = config.CopyFor(*config.settings().folder);
     if (start->settings().port == kAutoPort) start->Adjust().port = start->settings().bound_port;
     hosted.start = std::move(start);
@@ -45,19 +45,19 @@ void NodeRestarts::End(HostedServer& hosted, const Remains& remains, const Sessi
 }
 
 void NodeRestarts::Kill(HostedServer& hosted) {
-  End(hosted, {.policy = hosted.node->services().env.settings.appendfsync}, nullptr);
+  End(hosted, {.policy = hosted.node->settings().appendfsync}, nullptr);
   hosted.node->Discard();
 }
 
 NodeServer::Step NodeRestarts::Begin(HostedServer& hosted, NodeServer& before, const Remains& remains) {
   using enum NodeServer::Step;
   NodeServer& node = *hosted.node;
-  node.services().env.config.BeginAgain(*hosted.start);
+  node.config().BeginAgain(*hosted.start);
   hosted.is_killed = false;
   owner_.OnReviving(hosted);
-  if (node.services().env.config.mode() == ServerMode::kSentinel) {
-    if (const auto error = node.services().env.config.ReadSentinelLines()) {
-      node.services().env.log.Warning(error->text);
+  if (node.config().mode() == ServerMode::kSentinel) {
+    if (const auto error = node.config().ReadSentinelLines()) {
+      node.log().Warning(error->text);
       return kFailed;
     }
   }

@@ -180,8 +180,8 @@ std::vector<Worlds::Summary> NodeWorlds::List() const {
   std::vector<Summary> list;
   for (const auto& [name, world] : worlds_) {
     const NodeServer& node = *world.node;
-    list.push_back({name, node.services().clients.registry.Count(), KeysOf(node),
-                    node.services().env.settings.bound_port, DialectOf(node.services().env.settings.emulate).name});
+    list.push_back({name, node.services().clients.registry.Count(), KeysOf(node), node.settings().bound_port,
+                    DialectOf(node.settings().emulate).name});
   }
   return list;
 }
