@@ -174,6 +174,7 @@ void ServerClusterHost::DeleteAllKeys() {
     // Functions are kept.
     if (services_.data.dataset.functions != nullptr) services_.data.dataset.functions->Exchange(taken.TakeFunctions());
     services_.data.lazy_free.Free(std::move(taken), FreeMode::kLater);
+    services_.replication.BeginNewHistory();
   });
 }
 

@@ -103,7 +103,10 @@ const Command* Executor::FindForRecord(std::span<const Bytes> words) const {
 Executor::Outcome Executor::Execute(Request& request) {
   Session& session = request.session;
   session.usage.last_command = request.command;
-  if (request.command == nullptr && RepeatsRecords(session)) request.command = FindForRecord(request.words);
+  // A name that is available here may be another command of the other server.
+  if (RepeatsRecords(session) && (request.command == nullptr || parts_.env.commands.HasRenamed())) {
+    if (const Command* original = FindForRecord(request.words)) request.command = original;
+  }
   try {
     if (session.kind == SessionKind::kPrimary) return ExecuteForPrimary(request);
     return request.progress.stage == Progress::Stage::kBegun ? RunToEnd(request) : ExecuteForClient(request);

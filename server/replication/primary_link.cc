@@ -149,6 +149,11 @@ void PrimaryLink::OnEnded(const std::string& reason) {
     link_.reset();
     return;
   }
+  if (runs_stream_) {  // inside a slow script of the stream, whose end decides what was applied
+    lost_ = "Connection with master lost: " + reason;
+    link_.reset();
+    return;
+  }
   // Redis: an error before PSYNC is retried until the failover is aborted.
   if (AwaitsTakeover()) return parts_.failover.Refused();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
@@ -330,6 +335,7 @@ void PrimaryLink::BecomeLinked(int db) {
   was_linked_ = true;
   linked_since_ms_ = services.env.pace.NowMs();
   last_error_.clear();
+  failed_command_.clear();
   handshake_.reset();
   parts_.stream.SetSource(ReplicationStream::Source::kPrimary);
   services.data.dataset.history.is_shared = true;
@@ -364,10 +370,14 @@ void PrimaryLink::Feed(Bytes bytes) {
 }
 
 void PrimaryLink::RunStream() {
+  lost_.clear();
+  runs_stream_ = true;
   const Pump::Outcome outcome = pump_.Run(*session_);
+  runs_stream_ = false;
   if (session_ == nullptr) return;
   NoteApplied();
   if (!failed_command_.empty()) return EndAtFailedCommand();
+  if (!lost_.empty()) return Reconnect(lost_);
   if (outcome == Pump::Outcome::kClosing) return EndAtProtocolError();
   if (outcome == Pump::Outcome::kMore) Resume();
   if (outcome == Pump::Outcome::kPaused) link_->SetReading(Link::Reading::kOff);  // until Resume

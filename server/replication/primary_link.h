@@ -157,6 +157,8 @@ class PrimaryLink final : public Link::User, public Transport {
   int64_t retry_at_ms_ = 0;   // in Pace time; no attempt before it
   std::string last_error_;
   std::string failed_command_;  // empty: no command failed
+  bool runs_stream_ = false;    // a command of the stream is running
+  std::string lost_;            // why the link ended meanwhile; empty: it did not
 
   Session* session_ = nullptr;  // set while linked
   std::vector<char> scratch_;

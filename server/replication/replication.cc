@@ -184,6 +184,14 @@ void Replication::Start() {
   primary_link_.Follow(has_history ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
 }
 
+void Replication::BeginNewHistory() {
+  History& history = services_.data.dataset.history;
+  replicas_.CloseAll();
+  stream_.End();
+  history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
+  history.is_shared = false;
+}
+
 void Replication::ShareEmptyHistory(const std::string& id) {
   History& history = services_.data.dataset.history;
   history.Adopt(id, 0);
@@ -311,10 +319,7 @@ void Replication::Cron() {
   if (!stream_.IsKept() || services_.clients.role.is_replica || !replicas_.IsBacklogStale()) return;
   // Changes the replication ID, since the offset no longer counts writes. A replica that reconnects later then does a
   // full resynchronisation.
-  History& history = services_.data.dataset.history;
-  history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
-  history.is_shared = false;
-  stream_.End();
+  BeginNewHistory();
   services_.env.log.Notice("Replication backlog freed after " +
                            std::to_string(services_.env.settings.repl_backlog_ttl) +
                            " seconds without connected replicas.");

@@ -46,6 +46,9 @@ class Replication final : public RoleChanger {
   // snapshot. Must be called before Start. Requires: an empty keyspace.
   void ShareEmptyHistory(const std::string& id);
 
+  // Gives this server, whose data was deleted without being propagated, a new history, which no replica can continue.
+  void BeginNewHistory();
+
   // PSYNC and SYNC. Throws Refusal.
   struct SyncRequest {
     bool speaks_psync = false;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <limits>
 #include <utility>
 
 #include "base/bytes.h"
@@ -159,6 +160,9 @@ void Resync::LetGo() {
   parts_.replicas.CloseAll();
   services.data.dataset.history.Adopt(services.data.dataset.ids.Hex(History::kIdLength), 0);
   services.data.dataset.history.is_shared = false;
+  // The last writes of the clients belong to the history that ends here, so WAIT must count no replica for them.
+  services.clients.registry.ForEach(
+      [](Session& session) { session.history_offset = std::numeric_limits<int64_t>::max(); });
   services.data.dataset.history.data = History::Data::kNone;
   parts_.stream.End();
 }
