@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <utility>
 
 #include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
@@ -288,6 +289,26 @@ TEST_F(DataStateTest, ARewriteThatWasScheduledBeforeTheLossDoesNotReplaceTheFile
   pair.replica.Stop();
   pair.replica.Start();
   EXPECT_THAT(pair.replica.Run("GET kept"), Bulk("1"));
+}
+
+// Other clients are served during a slow script of the stream, and then the link may end.
+TEST_F(DataStateTest, AScriptDuringWhichTheLinkEndsRunsOnce) {
+  Pair pair({"busy-reply-threshold 1000"});
+  pair.Follow();
+  pair.Link(Rdb({"SET n 0"}));
+  bool has_ended = false;
+  pair.replica.server().Besides([&] {
+    if (!std::exchange(has_ended, true)) pair.world.network().HangUpAs(kStrangePort);
+    pair.replica.server().clock().PassWithEachLook(0);
+  });
+  const std::string script = EncodeRequest({"EVAL", "redis.call('INCR', 'n') for i = 1, 2000000 do end", "0"});
+  pair.replica.server().clock().PassWithEachLook(2000);
+  pair.Say(script);
+  pair.replica.server().clock().PassWithEachLook(0);
+  EXPECT_TRUE(has_ended);
+  EXPECT_FALSE(pair.replica.IsLinked());
+  EXPECT_EQ(pair.replica.history().offset, 100 + static_cast<int64_t>(script.size()));
+  EXPECT_THAT(pair.replica.Run("GET n"), Bulk("1"));
 }
 
 TEST_F(DataStateTest, AReplicaThatStartsWithNothingIsUnfitUntilItIsLinked) {
@@ -700,6 +721,17 @@ TEST_F(DataStateInClusterTest, SetSlotInTheStreamIsNoFailure) {
   source_->services().replication.stream().AppendRequest({"CLUSTER", "SETSLOT", "1", "NODE", Id(source_)});
   network().Step(1500);
   EXPECT_TRUE(target_.IsLinked());
+}
+
+// CLUSTER RESET deletes the data of a replica, so another server must not continue the history here.
+TEST_F(DataStateInClusterTest, AResetEndsTheHistory) {
+  Link();
+  source_.Run("SET bar 1");
+  network().Step(1000);
+  const std::string id = target_.history().id;
+  EXPECT_THAT(target_.Run("CLUSTER RESET"), Ok());
+  EXPECT_THAT(target_.Run("DBSIZE"), Integer(0));
+  EXPECT_FALSE(target_.history().Covers(id, 1));
 }
 
 }  // namespace

@@ -367,5 +367,40 @@ TEST_F(LinkTest, APromotedReplicaExpiresByItself) {
   EXPECT_THAT(replica.Run("DBSIZE"), Int(0));
 }
 
+// A name that the replica has given to another command is still a name of the primary.
+TEST_F(LinkTest, TheStreamHasOriginalNames) {
+  auto& primary = world_.Add();
+  auto& replica = world_.Add();
+  replica->services().env.commands.Rename("set", "tmpset");
+  replica->services().env.commands.Rename("append", "set");
+  replica.Follow(primary);
+  network().Step(2500);
+  primary.Run("SET k 1");
+  primary.Run("SET k 2");
+  primary.Run("APPEND k 3");
+  network().Step(1000);
+  EXPECT_TRUE(replica.IsLinked());
+  EXPECT_THAT(replica.Run("GET k"), Bulk("23"));
+}
+
+TEST_F(LinkTest, NoReplicaCountsForAWriteOfALostHistory) {
+  auto& other = world_.Add();
+  other.Run("SET b 1");
+  auto& server = world_.Add();
+  TestClient writer(server.server());
+  writer.Run("SET a 1");
+  server.Follow(other);
+  network().Step(2500);
+  ASSERT_TRUE(server.IsLinked());
+  EXPECT_THAT(server.Run("REPLICAOF NO ONE"), Ok());
+  AddLinked(server);
+  network().Step(2000);
+  Replicas& replicas = server->services().replication.replicas();
+  EXPECT_EQ(replicas.CountAcked(writer.session().history_offset), 0);
+  writer.Run("SET c 1");
+  network().Step(2000);
+  EXPECT_EQ(replicas.CountAcked(writer.session().history_offset), 1);
+}
+
 }  // namespace
 }  // namespace respite
