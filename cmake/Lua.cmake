@@ -33,6 +33,7 @@ endif()
 list(APPEND RESPITE_LUA_WRAPPED
     _Z12luaO_str2numPKcP6TValue _Z13luaO_tostringP9lua_StateP6TValue
     _Z10luaT_gettmP5Table3TMSP7TString _Z15luaT_gettmbyobjP9lua_StatePK6TValue3TMS
+    _Z16luaF_newtbcupvalP9lua_StateP10StackValue
     _Z19luaC_checkfinalizerP9lua_StateP8GCObjectP5Table
     _Z12luaO_chunkidPcPKcm _Z12luaG_addinfoP9lua_StatePKcP7TStringi
     _Z9luaH_nextP9lua_StateP5TableP10StackValue

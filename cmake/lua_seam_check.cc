@@ -39,6 +39,10 @@ constexpr Probe kProbes[] = {
      "local ran = 'no' do setmetatable({}, {__gc = function() ran = 'yes' end}) end collectgarbage() return ran", "no"},
     {"luaT_gettmbyobj",
      "local t = setmetatable({}, {__call = setmetatable({}, {__call = print})}) return tostring((pcall(t)))", "false"},
+    {"luaF_newtbcupval",
+     "local closed = 'kept' do local x <close> = setmetatable({}, {__close = function() closed = 'closed' end}) end "
+     "return closed",
+     "kept"},
     {"luaO_chunkid", "local _, e = pcall(loadstring('error(1)', '@' .. ('a'):rep(80))) return #e", "60"},
     {"luaG_addinfo", "local _, e = loadstring('x', '@' .. ('a'):rep(75)) return #e", "104"},
     {"luaH_next", "for k in pairs({nil, 5}) do return is_double(k) end", "true"},

@@ -192,8 +192,7 @@ void ScriptEngine::Look(lua_State* lua) {
   RaiseError(lua, stop_reason_);
 }
 
-// After a script has been ended, runs the hook at every line. So code that runs during error handling (handlers,
-// __close) also ends.
+// After a script has been ended, runs the hook at every line, so that its error handlers also end.
 bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
   if (stop_reason_ == nullptr) return false;
   lua_sethook(lua, OnCount, LUA_MASKLINE | LUA_MASKCOUNT, 1);
@@ -263,8 +262,11 @@ void ScriptEngine::Release(Function function) { luaL_unref(lua_, LUA_REGISTRYIND
 
 void ScriptEngine::PushTexts(std::span<const Bytes> texts) {
   lua_createtable(lua_, static_cast<int>(texts.size()), 0);
+  // A client can choose texts that collide in Lua's table of strings, so interning them may take long.
+  constexpr lua_Integer kTextsPerCheck = 64;
   lua_Integer index = 0;
   for (Bytes text : texts) {
+    if (limited_ && index % kTextsPerCheck == 0) BeforeResume(lua_);
     lua_pushlstring(lua_, text.data(), text.size());
     lua_rawseti(lua_, -2, ++index);
   }
@@ -301,14 +303,14 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   // has none at all. Larger ones are refused with an error, as long as the system has memory for other clients.
   constexpr size_t kLittle = 64 * 1024;
   const size_t room = RoomFor(invocation);
+  // The phase includes the arguments and the reply, because a client can make both arbitrarily long.
+  const Watched watched(*this, Phase::kRun);
   int status = LUA_OK;
   if (room <= kLittle && used_bytes_ + room < memory_limit_) {
     prepare();
   } else {
     status = Protect(prepare);
   }
-  // The phase includes writing the reply, since a script can make that arbitrarily long.
-  const Watched watched(*this, Phase::kRun);
   if (status == LUA_OK) status = ProtectedRun(lua_gettop(lua_) - 2, 1);
   return Finish(status, invocation.name, reply);
 }

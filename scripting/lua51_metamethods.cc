@@ -1,6 +1,6 @@
 // Disables metamethods that 5.1 does not have for tables. The operator # ignores __len. __gc has no effect, so that no
 // script can make the collector run its code later. A table with weak keys is not an ephemeron table. A __call that is
-// no function is ignored.
+// no function is ignored. No value is closed at the end of its block.
 #include <cstring>
 
 #include "scripting/lua51_internals.h"
@@ -17,6 +17,9 @@ void RealCheckFinalizer(lua_State* lua, const ObjectHeader* object,
                                       void* name) asm("__wrap__Z10luaT_gettmP5Table3TMSP7TString");
 [[gnu::used]] const Value* ObjectMetamethod(lua_State* lua, const Value* value,
                                             int event) asm("__wrap__Z15luaT_gettmbyobjP9lua_StatePK6TValue3TMS");
+void RealNewClosingValue(lua_State* lua, const Value* value) asm("__real__Z16luaF_newtbcupvalP9lua_StateP10StackValue");
+[[gnu::used]] void NewClosingValue(lua_State* lua,
+                                   const Value* value) asm("__wrap__Z16luaF_newtbcupvalP9lua_StateP10StackValue");
 [[gnu::used]] void CheckFinalizer(lua_State* lua, const ObjectHeader* object,
                                   void* metatable) asm("__wrap__Z19luaC_checkfinalizerP9lua_StateP8GCObjectP5Table");
 }
@@ -47,6 +50,13 @@ const Value* ObjectMetamethod(lua_State* lua, const Value* value, int event) {
   static constexpr Value kNil = {.object = nullptr, .tag = LUA_TNIL};
   const Value* const found = RealObjectMetamethod(lua, value, event);
   return event == kCallEvent && (found->tag & kTypeMask) != LUA_TFUNCTION ? &kNil : found;
+}
+
+// 5.1 has no values that are closed at the end of a block (`local x <close>`, the fourth value of a generic `for`).
+// When a script is killed, 5.4 calls __close for each of them, and nothing can interrupt that. Lua's own buffers are
+// userdata.
+void NewClosingValue(lua_State* lua, const Value* value) {
+  if ((value->tag & kTypeMask) == LUA_TUSERDATA) RealNewClosingValue(lua, value);
 }
 
 // Userdata keeps its finalizer, because Lua's own buffers rely on it.

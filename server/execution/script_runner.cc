@@ -282,6 +282,7 @@ bool ScriptRunner::IsReplyUnwanted() noexcept {
 
 bool ScriptRunner::ShallStop() noexcept {
   if (!current_) return false;  // TEST SNAPSHOT RESTORE compiles scripts again
+  if (parts_.env.phase.HasStopped()) return true;
   const int64_t threshold_ms = parts_.env.settings.busy_reply_threshold;
   if (threshold_ms <= 0) return false;
   if (!Busy()) {

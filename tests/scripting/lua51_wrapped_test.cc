@@ -148,6 +148,19 @@ TEST(Lua51Wrapper, luaT_gettmbyobj) {
   });
 }
 
+// Otherwise a kill would call all of them, which can take minutes.
+TEST(Lua51Wrapper, luaF_newtbcupval) {
+  ExpectResults({
+      {"local closed = 'kept' do local x <close> = setmetatable({}, {__close = function() closed = 'closed' end}) end "
+       "return show(closed)",
+       "kept"},
+      {"local closed = 'kept' local close = setmetatable({}, {__close = function() closed = 'closed' end}) "
+       "for i in next, {1}, nil, close do end return show(closed)",
+       "kept"},
+      {"return show(#('x'):rep(100000))", "100000"},
+  });
+}
+
 // The compiler computes a remainder of two constants.
 TEST(Lua51Wrapper, luaV_modf) {
   ExpectResults({

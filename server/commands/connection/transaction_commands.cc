@@ -90,6 +90,7 @@ struct Exec {
     // EXEC repeats only the permission check; the other gates were passed when the command was queued.
     static_assert(Applies(Gate::kPermissions, RequestPath::kQueued));
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
+      if (call.services.env.phase.HasStopped()) return;  // SHUTDOWN NOSAVE during a slow script of this transaction
       AclRequest request(command, words);
       const auto verdict = call.services.clients.permissions.Check(call.session, request, AclLogEntry::Context::kMulti);
       if (!verdict.IsAllowed()) return Deny(call, command, words, verdict.denial);
