@@ -301,7 +301,7 @@ TEST_F(DataStateTest, AScriptDuringWhichTheLinkEndsRunsOnce) {
     if (!std::exchange(has_ended, true)) pair.world.network().HangUpAs(kStrangePort);
     pair.replica.server().clock().PassWithEachLook(0);
   });
-  const std::string script = EncodeRequest({"EVAL", "redis.call('INCR', 'n') for i = 1, 2000000 do end", "0"});
+  const std::string script = EncodeRequest({"EVAL", "redis.call('INCR', 'n') for i = 1, 50000000 do end", "0"});
   pair.replica.server().clock().PassWithEachLook(2000);
   pair.Say(script);
   pair.replica.server().clock().PassWithEachLook(0);
@@ -730,7 +730,7 @@ TEST_F(DataStateInClusterTest, AResetEndsTheHistory) {
   network().Step(1000);
   const std::string id = target_.history().id;
   EXPECT_THAT(target_.Run("CLUSTER RESET"), Ok());
-  EXPECT_THAT(target_.Run("DBSIZE"), Integer(0));
+  EXPECT_THAT(target_.Run("DBSIZE"), Int(0));
   EXPECT_FALSE(target_.history().Covers(id, 1));
 }
 
