@@ -66,7 +66,7 @@ void StoreBig(char* to, std::type_identity_t<Number> number) {
   byte_order_internal::Store<std::endian::big>(to, number);
 }
 
-// These read 0 to 8 bytes as a number without a sign. Parts that overlap are faster than a loop.
+// Reads 0 to 8 bytes as an unsigned little-endian number. Two or three loads that overlap are faster than a loop.
 inline uint64_t LoadLittle(const char* from, size_t bytes) {
   if (bytes >= 4) {
     const uint64_t high = LoadLittle<uint32_t>(from + bytes - 4);
@@ -91,6 +91,7 @@ inline void StoreLittle(char* to, uint64_t number, size_t bytes) {
   store(bytes - 1);
 }
 
+// Reads 0 to 8 bytes as an unsigned big-endian number.
 inline uint64_t LoadBig(const char* from, size_t bytes) {
   return bytes == 0 ? 0 : ByteSwapped(LoadLittle(from, bytes)) >> (sizeof(uint64_t) - bytes) * 8;
 }

@@ -87,7 +87,8 @@ class WordReader {
     return std::nullopt;
   }
 
-  // A backslash at the end of the line is literal (and the quotes stay unbalanced).
+  // Takes one character, or an escape sequence such as \n or \x41. A backslash at the end of the line is literal (and
+  // the quotes stay unbalanced).
   char TakeEscapable() {
     const char c = rest_.front();
     if (c != '\\' || rest_.size() < 2) return Take(1, c);

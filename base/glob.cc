@@ -49,7 +49,8 @@ class ElementMatcher {
   int Rank(char c) const { return mode_ == CaseMode::kIgnore ? AsFolded(c) : AsSigned(c); }
   bool Same(char a, char b) const { return Fold(a) == Fold(b); }
 
-  // `at` is the position after the opening bracket. Redis: a class without a closing bracket ends with the pattern.
+  // Matches a character with a class such as [a-z]. `at` is the position after the opening bracket. Redis: a class
+  // without a closing bracket ends with the pattern.
   Element MatchClass(size_t at, char c) const {
     const bool negated = at < pattern_.size() && pattern_[at] == '^';
     if (negated) at++;
@@ -87,8 +88,8 @@ constexpr int kMaxStars = 1000;
 
 bool HasGlobCharacter(Bytes text) { return text.find_first_of("*?[") != Bytes::npos; }
 
-// Backtracking to the last star is enough. If the part after it fits nowhere later in the text, it does not fit either
-// when an earlier star takes more text.
+// On a mismatch, backtracks only to the last star, which is enough: if the part after it fits nowhere later in the
+// text, it does not fit either when an earlier star takes more text.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
   // Redis: even a star does not match the empty text (KEYS * and SCAN MATCH * do not call this).
   if (text.empty()) return pattern.empty();

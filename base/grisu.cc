@@ -156,9 +156,9 @@ class DigitWriter {
     return decimal_;
   }
 
-  // All distances are measured downwards from the upper end.
+  // Distances from the upper end of the interval, downwards.
   struct Distance {
-    uint64_t written;  // to the digits so far
+    uint64_t written;  // to the number that the digits so far form
     uint64_t step;     // how much the distance grows when the last digit is decremented
     uint64_t limit;    // to the lower end
     uint64_t target;   // to the value itself

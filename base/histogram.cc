@@ -17,7 +17,8 @@ int DroppedBits(uint64_t value) { return std::max(0, static_cast<int>(std::bit_w
 
 }  // namespace
 
-// After the shift the leading bits are 128…255, so the buckets of each power of two follow those of the previous one.
+// Returns the bucket of a duration. After the shift the leading bits are 128…255, so the buckets of each power of two
+// follow those of the previous one.
 size_t LatencyHistogram::IndexOf(uint64_t duration_ns) {
   const int dropped = DroppedBits(duration_ns);
   return static_cast<size_t>(dropped) * kGroupSize + static_cast<size_t>(duration_ns >> dropped);

@@ -47,8 +47,9 @@ ssize_t SendOnce(int fd, std::string_view line) {
   return Uninterrupted([&] { return send(fd, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 
-// The last resort if the log cannot open its own file description (no /proc, or a terminal of another user). A writable
-// pipe has room for PIPE_BUF bytes, so a longer line is cut instead of blocking.
+// Writes a line unless that would block. This is the last resort if the log cannot open its own file description (no
+// /proc, or a terminal of another user). A writable pipe has room for PIPE_BUF bytes, so a longer line is cut instead
+// of blocking.
 ssize_t WriteIfReady(int fd, std::string_view line) {
   constexpr size_t kPipeRoom = 4096;
   pollfd ready{fd, POLLOUT, 0};
@@ -216,7 +217,8 @@ class Syslog {
   int users_ = 0;
 };
 
-// POSIX guarantees that localtime_r knows the time zone only after tzset. One call per process is enough.
+// Initialises the time zone, because POSIX guarantees that localtime_r knows the time zone only after tzset. One call
+// per process is enough.
 void ReadTimeZone() { [[maybe_unused]] static const bool is_read = (tzset(), true); }
 
 int64_t FloorDivide(int64_t value, int64_t divisor) {
@@ -340,8 +342,9 @@ Logger::Outcome Logger::Write(std::string_view line) const {
   return static_cast<size_t>(written) == line.size() ? Outcome::kWritten : Outcome::kTorn;
 }
 
-// O_NONBLOCK belongs to the open file description, which other processes such as the launcher's shell may share. So a
-// pipe or terminal is opened again through /proc, and only this new description is non-blocking.
+// Writes to standard output without blocking. O_NONBLOCK belongs to the open file description, which other processes
+// such as the launcher's shell may share. So a pipe or terminal is opened again through /proc, and only this new
+// description is non-blocking.
 Logger::Outcome Logger::WriteToStandardOutput(std::string_view line) const {
   struct stat status {};
   if (fstat(standard_output_, &status) != 0) return Outcome::kLost;

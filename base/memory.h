@@ -36,7 +36,8 @@ constexpr size_t SizeClassOf(size_t bytes) {
 class ThreadMemory {
  public:
   ThreadMemory() = default;
-  // Cost: a thread's first call looks up the counters by name in jemalloc; later calls read a thread-local variable.
+  // Returns the counters of the calling thread. Cost: a thread's first call looks up the counters by name in jemalloc;
+  // later calls read a thread-local variable.
   static ThreadMemory OfThisThread();
 
   // Returns the bytes that the thread allocated minus the bytes that it freed. The result is negative for a thread that

@@ -30,7 +30,7 @@ class MovableClock final : public Clock {
   int64_t PaceUsWhen(int64_t monotonic_us) const override;
 
   Mode mode() const { return mode_; }
-  // Clock seconds per real second; 0 while the clock stands still.
+  // Returns the clock seconds per real second; 0 while the clock stands still.
   double rate() const { return rate_; }
   // Returns how far wall time is ahead of the machine's.
   int64_t OffsetUs() const { return WallUs() - machine_.WallUs(); }

@@ -22,7 +22,7 @@ class SlotSet {
   void Add(int slot) { words_[Word(slot)] |= Bit(slot); }
   void Remove(int slot) { words_[Word(slot)] &= ~Bit(slot); }
   void Clear() { words_.fill(0); }
-  // Cost: O(slots / 64).
+  // Returns the number of slots in the set. Cost: O(slots / 64).
   int Count() const {
     int count = 0;
     for (const uint64_t word : words_) count += std::popcount(word);
