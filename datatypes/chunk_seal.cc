@@ -148,7 +148,8 @@ void WriteSymbols(ChunkBlock& block, const TextPlan& plan, std::span<const Bytes
   writer.Finish();
 }
 
-// The zero bits decode to the first symbol, so decoding past the end yields only characters of the alphabet.
+// Clears the bytes after the content. Zero bits decode to the first symbol, so decoding past the end yields only
+// characters of the alphabet.
 void ClearRoomBehind(ChunkBlock& block) { std::memset(block.At(block.size - kRoomBehind), 0, kRoomBehind); }
 
 ChunkBlock* WriteTexts(const TextPlan& plan, std::span<const Bytes> elements) {

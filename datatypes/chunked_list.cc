@@ -198,7 +198,8 @@ void ChunkedList::InsertAfter(Place place, Bytes element) {
   MergeAround(chunk);
 }
 
-// Merges two neighbours if the limit allows it. Redis: the sum of both sizes counts the listpack frame once.
+// Merges two neighbours if list-max-listpack-size allows it. Redis: the sum of both sizes counts the listpack frame
+// once.
 bool ChunkedList::MergeIfSmall(size_t left) {
   if (left + 1 >= row_.Size()) return false;
   ListChunk& a = row_[left];
@@ -217,7 +218,7 @@ void ChunkedList::MergeAround(size_t centre) {
   MergeIfSmall(centre);
 }
 
-// If the element would make the chunk too large for its block, it gets its own chunk.
+// Replaces an element. If the new element would make the chunk too large for its block, it gets its own chunk.
 void ChunkedList::Replace(Place place, Bytes element) {
   const auto [chunk, index] = place;
   ListChunk& there = row_[chunk];

@@ -104,15 +104,15 @@ class ChunkedList final : public Object {
   size_t ChunkCount() const { return row_.Size(); }
   const ListChunk& Chunk(size_t i) const { return row_[i]; }
 
-  // Cost: O(length of the element), amortised.
+  // Adds an element at this end. Cost: O(length of the element), amortised.
   void Push(ListEnd end, Bytes element);
   // Requires: not empty. Cost: O(1).
   void Pop(ListEnd end);
   // Appends a chunk unchanged, whatever its size. Requires: not empty.
   void AppendChunk(ListChunk chunk);
 
-  // For ListHint, to be called in this order: prefetch the chunk at this end, its block, and the outermost element.
-  // Requires: not empty.
+  // PrefetchChunk, PrefetchBlock and PrefetchElement are for ListHint, which must call them in this order. They
+  // prefetch the chunk at this end, its block, and the outermost element. Requires: not empty.
   void PrefetchChunk(ListEnd end) const { Prefetch(&row_[Edge(end)]); }
   void PrefetchBlock(ListEnd end) const { row_[Edge(end)].PrefetchBlock(); }
   void PrefetchElement(ListEnd end) const {
@@ -130,7 +130,8 @@ class ChunkedList final : public Object {
   // Returns the first element that equals `element`. Cost: O(n).
   std::optional<Place> Find(Bytes element) const;
 
-  // Cost: O(number of chunks + size of a chunk).
+  // Insert an element before or after a place, or replace the element there. Cost: O(number of chunks + size of a
+  // chunk).
   void InsertBefore(Place place, Bytes element);
   void InsertAfter(Place place, Bytes element);
   void Replace(Place place, Bytes element);

@@ -104,7 +104,7 @@ class Database {
 
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);
-  // Updates the indexes after an entry moved; `from` may be freed already.
+  // Updates the address of an entry in the indexes after it has moved. `from` may be freed already. Returns `to`.
   Entry* Moved(Entry* from, Entry* to);
 
   HashIndex<Entry*> entries_;

@@ -52,20 +52,20 @@ struct StringContent {
   BlobRef blob = {};
 
   static StringContent Integer(int64_t value) { return {.form = ValueForm::kInt, .integer = value}; }
-  // Text that is stored unchanged, never as an integer.
+  // Creates text that is stored unchanged, never as an integer.
   static StringContent Text(Bytes text) {
     if (text.size() <= kEmbeddedMax) return {.form = ValueForm::kEmbedded, .bytes = text};
     if (text.size() <= kInlineMax) return {.form = ValueForm::kRaw, .bytes = text};
     return Shared(BlobRef::Copy(text));
   }
-  // Text from a client, which is stored as an integer if it reads back the same.
+  // Creates text from a client, which is stored as an integer if it reads back the same.
   static StringContent Value(Bytes text) {
     if (text.size() <= 20) {
       if (auto integer = ParseInteger(text)) return Integer(*integer);
     }
     return Text(text);
   }
-  // Text that OBJECT ENCODING calls raw at any length.
+  // Creates text that OBJECT ENCODING calls raw at any length.
   static StringContent Raw(Bytes text) {
     if (text.size() > kInlineMax) return Shared(BlobRef::Copy(text));
     return {.form = ValueForm::kRaw, .bytes = text};
@@ -115,7 +115,7 @@ class Entry {
   // Requires: HasDeadlineSlot().
   void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }
 
-  // 24 bits for the eviction policy: seconds of the last access, or LFU minutes and counter.
+  // Returns 24 bits for the eviction policy: seconds of the last access, or LFU minutes and counter.
   uint32_t Access() const { return bits_ & kAccessMask; }
   void SetAccess(uint32_t access) {
     if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // avoids a needless write

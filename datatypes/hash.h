@@ -30,12 +30,12 @@ class Hash : public Collection {
   static Bytes FirstPacked() { return Listpack::Empty(); }
 
   explicit Hash(const CollectionPlace& place) : Collection(place) {}
-  // Reads an entry as if none of its fields were expired.
+  // Opens the hash including its expired fields.
   static Hash Complete(const Entry& entry);
 
   // Returns true if there are no fields, not even expired ones. Cost: O(1).
   bool IsEmpty() const;
-  // Cost: O(1 + expired fields).
+  // Returns the number of fields that are not expired. Cost: O(1 + expired fields).
   size_t Size() const;
 
   // The text is a view of the hash.
@@ -58,7 +58,7 @@ class Hash : public Collection {
     PackedText value;
   };
   Pair At(const Place& place) const;
-  // Cost: O(n).
+  // Returns the places of all fields. Cost: O(n).
   std::vector<Place> Places() const;
   // Returns a random field, uniformly chosen. Requires: Size() > 0. Cost: O(1) for tables without expired fields.
   Place PickRandom(Random& random) const;
@@ -73,7 +73,7 @@ class Hash : public Collection {
   void PrepareFor(std::span<const Bytes> words);
   enum class Outcome : uint8_t { kAdded, kReplaced };
   enum class OldDeadline : uint8_t { kDrop, kKeep };
-  // Requires: the texts are not views of this hash. Cost: O(1), O(n) when packed.
+  // Sets a field. Requires: the texts are not views of this hash. Cost: O(1), O(n) when packed.
   Outcome Set(Bytes field, Bytes value, OldDeadline old_deadline = OldDeadline::kDrop);
   // Returns false if there is no such field.
   bool Remove(Bytes field);

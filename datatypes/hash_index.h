@@ -149,8 +149,8 @@ class HashIndex {
     for (Page*& page : directory_) page = NewPage(kBuckets, depth_);
   }
 
-  // Replaces the slot of an item that has moved in memory. Returns false and changes nothing if `old` is not in the
-  // table under `hash`.
+  // Updates the address of an item after it has moved in memory. Returns false and changes nothing if `old` is not
+  // stored with this hash.
   bool Replace(Slot old, Slot slot, uint64_t hash) {
     Cell* const cell = SearchPage(hash, [&](const Slot& found) { return found == old; });
     if (cell != nullptr) {

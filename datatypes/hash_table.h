@@ -107,7 +107,8 @@ class HashTable final : public Object {
   int64_t NextDeadline() const { return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms; }
   // Returns the number of expired fields. Cost: O(expired fields).
   size_t CountExpired(int64_t now_ms) const;
-  // Cost: usually O(1), O(n) if almost all fields are expired.
+  // Returns whether there are fields and all of them are expired. Cost: usually O(1), O(n) if almost all fields are
+  // expired.
   bool AllExpired(int64_t now_ms) const;
   // Returns any expired field, or null.
   const HashField* FirstExpired(int64_t now_ms) const {

@@ -96,7 +96,8 @@ class Hll {
   // Returns false if the runs of a sparse value do not cover exactly 16384 registers. Then Add may return kCorrupt.
   bool IsComplete() const;
 
-  // Cost: O(1) for a dense value; O(runs) for a sparse one, eight at a time.
+  // Computes the edit of the text that adds an element, but does not apply it. Cost: O(1) for a dense value; O(runs)
+  // for a sparse one, eight at a time.
   HllChange Add(HllMark mark, size_t sparse_max_bytes) const;
   // Returns the text in dense encoding, including header and count, or nullopt if it is corrupt.
   std::optional<std::string> Dense() const;

@@ -58,7 +58,7 @@ class Keyspace {
   Database& operator[](int index) { return databases_[static_cast<size_t>(index)]; }
   const Database& operator[](int index) const { return databases_[static_cast<size_t>(index)]; }
 
-  // Slots that are being imported; their keys are invisible to clients.
+  // Returns the slots that are being imported; their keys are invisible to clients.
   HiddenSlots& hidden() { return hidden_; }
   const HiddenSlots& hidden() const { return hidden_; }
   // Returns the number of keys outside hidden slots. Cost: O(1); O(hidden slots) while there are any.

@@ -5,7 +5,7 @@
 //   - before elements are added: to chunks if the listpack plus the bare length of the new elements would exceed
 //     list-max-listpack-size;
 //   - after elements were removed or replaced: back to a listpack if a single chunk is left and it is at most half of
-//     the limit.
+//     list-max-listpack-size.
 //
 // Texts passed to a modifying method must not be views of the list itself.
 #pragma once
@@ -36,7 +36,7 @@ class List : public Collection {
   size_t Size() const;
   bool IsEmpty() const;
 
-  // All methods below require: Exists().
+  // All methods below require Exists().
 
   // Pushes the elements one after the other, so that the last becomes the outermost. Cost: O(1) each in chunks,
   // O(bytes) at the head of a listpack.

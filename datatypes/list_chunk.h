@@ -67,14 +67,15 @@ class ListChunk {
   // Returns the size of the block.
   size_t UsedBytes() const { return block_ == nullptr ? 0 : block_->size; }
 
-  // Cost: O(length of the element), amortised.
+  // Add an element at the front or the back. Cost: O(length of the element), amortised.
   void PushFront(Bytes element);
   void PushBack(Bytes element);
-  // Requires: not empty. Cost: O(1).
+  // Remove the element at the front or the back. Requires: not empty. Cost: O(1).
   void PopFront();
   void PopBack();
 
-  // Cost: O(size of the chunk). Requires: index <= Count() to insert, index < Count() to replace.
+  // Insert an element before the one at `index`, or replace that one. Cost: O(size of the chunk). Requires: index <=
+  // Count() to insert, index < Count() to replace.
   void Insert(uint32_t index, Bytes element);
   void Replace(uint32_t index, Bytes element);
   // Requires: index + count <= Count().

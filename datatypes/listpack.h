@@ -93,7 +93,7 @@ class Listpack {
 
   explicit Listpack(Bytes bytes) : bytes_(bytes) {}
 
-  // Cost: O(1); O(n) from 65535 elements on, which the header cannot count.
+  // Returns the number of elements. Cost: O(1); O(n) from 65535 elements on, which the header cannot count.
   size_t Count() const;
   bool IsEmpty() const { return bytes_.size() == kHeader + 1; }
   size_t Begin() const { return kHeader; }

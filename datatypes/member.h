@@ -24,7 +24,7 @@ class Member {
  public:
   static constexpr size_t kShortMax = 7;
 
-  // Means no member.
+  // Creates no member.
   Member() = default;
 
   // Allocates memory for a long text.

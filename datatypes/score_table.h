@@ -21,10 +21,10 @@ using MemberIndex = HashIndex<ScoredMember*>;
 class ScoreTable final : public Object {
  public:
   explicit ScoreTable(const HashKey& hash_key) : members_(hash_key) {}
-  // Takes over sorted records, and an index that contains exactly these records. Cost: O(n).
+  // Takes ownership of members sorted by score, and of an index that contains exactly these members. Cost: O(n).
   ScoreTable(MemberIndex members, std::span<const ScoreTree::Item> sorted)
       : members_(std::move(members)), tree_(ScoreTree::FromSorted(sorted)) {}
-  // Takes over sorted records and builds the index. Cost: O(n).
+  // Takes ownership of members sorted by score, and builds the index. Cost: O(n).
   ScoreTable(const HashKey& hash_key, std::span<const ScoreTree::Item> sorted);
   ~ScoreTable() override;
 
@@ -38,12 +38,12 @@ class ScoreTable final : public Object {
   uint64_t Hash(Bytes member) const { return members_.Hash(member); }
   void PrefetchBucket(uint64_t hash) const { members_.PrefetchBucket(hash); }
   void PrefetchItem(uint64_t hash) const { members_.PrefetchItem(hash); }
-  // Cost: O(1).
+  // Returns null if there is no such member. Cost: O(1).
   ScoredMember* Find(Bytes member, uint64_t hash) const { return members_.Find(member, hash); }
   ScoredMember* Find(Bytes member) const { return Find(member, Hash(member)); }
   // Requires: no such member. Cost: O(log n), one allocation.
   void Add(Bytes member, uint64_t hash, double score);
-  // Cost: O(log n), less if the order does not change.
+  // Changes the score of a member of this table. Cost: O(log n), less if the order does not change.
   void ChangeScore(ScoredMember* member, double score) { tree_.ChangeScore(member, score); }
   // Returns false if there is no such member. Cost: O(log n).
   bool Remove(Bytes member);

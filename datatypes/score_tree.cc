@@ -208,7 +208,8 @@ ScoreTree::Cursor ScoreTree::At(size_t rank) const {
   return {path.leaf, path.index};
 }
 
-// The item is in the tree, so the search reads record pointers on its leaf only if other items have the same score.
+// Returns the rank of an item of the tree. Because the item is in the tree, the search reads record pointers on its
+// leaf only if other items have the same score.
 size_t ScoreTree::RankOf(const ScoredMember* member) const {
   const ItemBound behind{member->Score(), member->Member(), Side::kAfter};
   const void* node = root_;

@@ -115,7 +115,7 @@ class ScoreTree {
   Cursor Last() const;
   // Returns the item with `rank` items before it, or AtEnd if there is none. Cost: O(log n).
   Cursor At(size_t rank) const;
-  // Behind returns the first item after the bound, InFrontOf the last item before the bound. Cost: O(log n).
+  // Behind returns the first item after the bound. InFrontOf returns the last item before the bound. Cost: O(log n).
   Cursor Behind(const ScoreBound& bound) const;
   Cursor Behind(const LexBound& bound) const;
   Cursor InFrontOf(const ScoreBound& bound) const;

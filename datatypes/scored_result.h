@@ -24,11 +24,11 @@ class ScoredResult {
   ~ScoredResult();
 
   size_t Size() const { return items_.size(); }
-  // Requires: the member was not added before. All members must be added with Append, or all with Combine.
+  // Appends a member without a lookup, so the member must be new. Do not mix with Combine.
   void Append(Bytes member, double score);
-  // Adds a member, or combines the score with the score that the member already has.
+  // Adds a member, or combines `score` with the score that the member already has. Do not mix with Append.
   void Combine(Bytes member, double score, Aggregate aggregate);
-  // Requires: members were added with Combine. Returns false if there is no such member.
+  // Removes a member. Requires: members were added with Combine. Returns false if there is no such member.
   bool Remove(Bytes member);
 
   // Redis: the sum of infinities of both signs is 0.

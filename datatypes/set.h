@@ -33,7 +33,7 @@ class Set : public Collection {
   bool IsEmpty() const { return Size() == 0; }
   // Cost: O(1).
   size_t Size() const;
-  // Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
+  // Returns whether the set has this member. Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
   bool Contains(Bytes member) const;
   bool Contains(const PackedElement& member) const;
   // Hints that these members will be looked up next, so that their cache misses overlap. For up to about 16 members.
@@ -68,7 +68,7 @@ class Set : public Collection {
   // Edits. All require: Exists().
 
   // Prepares for adding `count` members, of which `first` is one. An empty set takes the form that Redis would create.
-  // A packed set becomes a table if `count` exceeds the limit of its form.
+  // A packed set becomes a table if `count` exceeds set-max-intset-entries or set-max-listpack-entries.
   void Expect(Bytes first, size_t count);
   // Changes an empty set to this packed form. Requires: the set is empty.
   void BeginAs(ValueForm form);
@@ -82,7 +82,7 @@ class Set : public Collection {
   // Size(). Cost: Sample.
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
-  // Converts to kIntset if the number of members is within the limit. Requires: all members are integers.
+  // Converts to kIntset if there are at most set-max-intset-entries members. Requires: all members are integers.
   void TryBecomeIntset();
 
   // For tests.

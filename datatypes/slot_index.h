@@ -25,12 +25,13 @@ class SlotIndex {
     if (slot == nullptr) slot = std::make_unique<Keys>(hash_key_);
     slot->Insert(entry, hash);
   }
-  // Both require: the key is in the index.
+  // Removes a key. Requires: the key is in the index.
   void Remove(Bytes key, uint64_t hash) {
     auto& slot = slots_[Place(key)];
     slot->Remove(key, hash);
     if (slot->Size() == 0) slot.reset();
   }
+  // Updates the address of a key's entry. Requires: the key is in the index.
   void Replace(Entry* from, Entry* to, uint64_t hash) { slots_[Place(to->Key())]->Replace(from, to, hash); }
   void Clear() {
     for (auto& slot : slots_) slot.reset();

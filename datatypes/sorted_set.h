@@ -52,9 +52,9 @@ class SortedSet : public Collection {
   bool IsEmpty() const { return Size() == 0; }
   // Cost: O(1).
   size_t Size() const;
-  // Cost: O(1), O(n) packed.
+  // Returns the score, or nullopt if there is no such member. Cost: O(1), O(n) packed.
   std::optional<double> Score(Bytes member) const;
-  // Cost: O(log n), O(n) packed.
+  // Returns rank and score, or nullopt if there is no such member. Cost: O(log n), O(n) packed.
   std::optional<Ranked> RankOf(Bytes member) const;
   RankSpan Within(const ScoreRange& range) const;
   RankSpan Within(const LexRange& range) const;
@@ -68,13 +68,14 @@ class SortedSet : public Collection {
     ForEach({0, Size()}, Direction::kUp, visit);
   }
 
-  // Requires: Exists(), as for all changes. Cost: O(log n), O(n) packed.
+  // Adds a member or changes its score, as `rule` allows. Requires: Exists(), as for all changes. Cost: O(log n), O(n)
+  // packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
   // Announces that `members` members will be added: converts the set first if they would make it too large.
   void Expect(size_t members);
   // Returns false if there is no such member.
   bool Remove(Bytes member);
-  // Cost: O(count + log n).
+  // Removes the members of the span. Cost: O(count + log n).
   void Remove(RankSpan span);
 
   // Returns the table, for ZSCAN and random members, or null while the set is packed.

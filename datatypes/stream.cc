@@ -337,7 +337,7 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> words, Stre
   return true;
 }
 
-// LoadEntry drops deleted entries that are out of order, which may leave a block without entries.
+// Removes the last block if it is empty, because LoadEntry drops deleted entries that are out of order.
 void StreamLog::DropEmptyTail() {
   if (blocks_.IsEmpty()) return;
   StreamBlock* block = blocks_.Last().Get();

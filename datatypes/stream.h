@@ -74,7 +74,7 @@ class StreamLog final : public Object {
    public:
     Walk(const StreamLog& log, const StreamId& from, const StreamId& to, Order order = Order::kForward);
     bool IsValid() const { return valid_; }
-    // All of these require: IsValid().
+    // The functions from here on require IsValid().
     const StreamId& Id() const { return entry_.id; }
     uint64_t FieldCount() const { return entry_.field_count; }
     // Calls visit(Bytes field, Bytes value) for each pair; the texts are valid during the call.
@@ -147,20 +147,20 @@ class StreamLog final : public Object {
 
   // For XSETID, and for loading files.
   void SetLastId(const StreamId& id) { last_id_ = id; }
-  // Also lowers the count of groups that have read more, because Redis refuses a file with such a group. Cost:
-  // O(groups).
+  // Sets entries-added. Also lowers the count of groups that have read more, because Redis refuses a file with such a
+  // group. Cost: O(groups).
   void SetEntriesAdded(uint64_t count);
   void SetMaxDeletedId(const StreamId& id) { max_deleted_id_ = id; }
 
   const Groups& groups() const { return groups_; }
-  // Return null if there is no such group.
+  // Both functions return null if there is no such group.
   StreamGroup* FindGroup(Bytes name);
   const StreamGroup* FindGroup(Bytes name) const;
   // Returns null if the name already exists. Lowers `entries_read` to EntriesAdded().
   StreamGroup* CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read);
   // Moves the group to `last_id`. Lowers `entries_read` to EntriesAdded().
   void SetGroup(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const;
-  // Also drops the group's pending entries. Returns false if there is no such group. Cost: O(pending / 62).
+  // Removes the group and its pending entries. Returns false if there is no such group. Cost: O(pending / 62).
   bool DestroyGroup(Bytes name);
   // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
   // last ID.

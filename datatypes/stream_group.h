@@ -58,12 +58,12 @@ class StreamGroup {
   int64_t entries_read;  // number of entries ever added with IDs up to last_id, or kUnknownCount
 
   const Consumers& consumers() const { return consumers_; }
-  // Return null if there is no such consumer.
+  // Both functions return null if there is no such consumer.
   StreamConsumer* FindConsumer(Bytes name);
   const StreamConsumer* FindConsumer(Bytes name) const;
   // Requires: no consumer has this name.
   StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);
-  // Also drops the consumer's pending entries. Cost: O(pending * log n).
+  // Removes the consumer and its pending entries. Cost: O(pending * log n).
   void DeleteConsumer(StreamConsumer& consumer);
 
   const Pending& pending() const { return pending_; }

@@ -23,7 +23,7 @@ struct StreamId {
   friend constexpr auto operator<=>(const StreamId&, const StreamId&) = default;
   constexpr bool IsZero() const { return ms == 0 && seq == 0; }
 
-  // Next returns nullopt for Max(), Previous for Min().
+  // Next returns nullopt for Max(), and Previous returns nullopt for Min().
   std::optional<StreamId> Next() const;
   std::optional<StreamId> Previous() const;
 

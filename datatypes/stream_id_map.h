@@ -82,7 +82,7 @@ class StreamIdMap {
 
   size_t Size() const { return size_; }
   bool IsEmpty() const { return size_ == 0; }
-  // Cost: O(leaves).
+  // Returns the memory of the map in bytes. Cost: O(leaves).
   size_t UsedBytes() const;
 
   // Cost of these functions: O(log n); O(1) at either end.
@@ -102,10 +102,10 @@ class StreamIdMap {
 
   Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }
   Cursor Last() const { return IsEmpty() ? Cursor() : Cursor(last_, last_->count - 1); }
-  // AtOrAfter returns the first item not below `id`, AtOrBefore the last item not above it.
+  // AtOrAfter returns the first item not below `id`. AtOrBefore returns the last item not above it.
   Cursor AtOrAfter(const StreamId& id) const;
   Cursor AtOrBefore(const StreamId& id) const;
-  // Mutable access to the value at a cursor of this map.
+  // Returns the value at a cursor of this map, for changes.
   Value& At(const Cursor& cursor) { return cursor.leaf_->items()[cursor.index_].value; }
 
   // For tests. Cost: O(n).

@@ -17,7 +17,7 @@ namespace respite {
 class ValueSlot final : public PackedStore {
  public:
   ValueSlot() = default;
-  // For reading only.
+  // Makes a slot that is only for reading.
   explicit ValueSlot(const Entry* entry) : entry_(const_cast<Entry*>(entry)) { Point(); }
   ValueSlot(Database& database, Entry* entry) : database_(&database), entry_(entry) { Point(); }
 
