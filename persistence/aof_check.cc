@@ -89,7 +89,7 @@ class RecordCheck {
     ends_early_ = status == AofReader::Status::kTruncated || status == AofReader::Status::kEnd;
   }
 
-  // The end of the last good record that is not part of an unfinished transaction.
+  // Returns the end of the last good record that is not part of an unfinished transaction.
   uint64_t GoodEnd() const { return good_end_; }
   uint64_t Line() const { return line_; }
   // Set if reading failed. The content after GoodEnd is then unknown.

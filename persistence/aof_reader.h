@@ -95,7 +95,8 @@ class AofReader {
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);
   uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_bytes_; }
   void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);
-  // Reads more bytes. Returns kRecords if parsing can continue.
+  // Reads the next chunk. Returns kRecords if bytes may have been added. `outcome` is the result of the parse that ran
+  // out of bytes: at the end of the file, kNothing leads to kEnd, and any other to kTruncated.
   Status ReadOn(Outcome outcome);
   Status FetchLargeArgument();
 

@@ -21,7 +21,7 @@ struct FileHead {
   std::string what = {};
 };
 
-// Cost: one read of a few bytes.
+// Reads the first bytes of a file and names its kind. Cost: one read of a few bytes.
 Result<FileHead, IoError> ReadFileHead(File& file);
 
 }  // namespace respite

@@ -59,7 +59,7 @@ class FileTask {
   FileTask& operator=(const FileTask&) = delete;
   virtual ~FileTask() = default;
 
-  // Once this returns false, the caller may read the results of Run.
+  // Returns whether the task still runs. Once this returns false, the caller may read the results of Run.
   bool Pending() const { return pending_.load(std::memory_order_acquire); }
   // Waits until the task has ended.
   void Await() const { pending_.wait(true, std::memory_order_acquire); }
@@ -88,11 +88,11 @@ class FileSystem {
   virtual Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) = 0;
   virtual IoError Rename(const std::string& from, const std::string& to) = 0;
   virtual IoError Remove(const std::string& path) = 0;
-  // Succeeds if the directory already exists.
+  // Creates a directory. Succeeds if it already exists.
   virtual IoError MakeDirectory(const std::string& path) = 0;
   // Makes creations, renames and removals in a directory durable. "." is the working directory.
   virtual IoError SyncDirectory(const std::string& path) = 0;
-  // The names in a directory, unordered, without "." and "..".
+  // Returns the names in a directory, unordered, without "." and "..".
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;
   virtual Kind KindOf(const std::string& path) = 0;
   // Locks a file or directory against other Respite processes until the result is destroyed. The system releases the

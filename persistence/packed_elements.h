@@ -26,11 +26,12 @@ namespace respite {
 
 using PackedElements = std::vector<PackedElement>;
 
-// Return all elements. Cost: O(n) each.
+// Return all elements of a listpack or ziplist, or nullopt if it is invalid. Cost: O(n).
 std::optional<PackedElements> ListpackElements(Bytes bytes);
 std::optional<PackedElements> ZiplistElements(Bytes bytes);
-// Returns fields and values alternately.
+// Returns the fields and values of a zipmap alternately, or nullopt if it is invalid.
 std::optional<PackedElements> ZipmapElements(Bytes bytes);
+// Returns the integers of an intset, or nullopt if it is invalid.
 std::optional<PackedElements> IntsetElements(Bytes bytes);
 
 // Reads a listpack element by element and checks each one when it is read. After an error, Failed() returns true.
@@ -67,7 +68,7 @@ class CanonicalListpack {
  public:
   explicit CanonicalListpack(Bytes bytes);
 
-  // If this returns false, the other functions must not be called.
+  // Returns whether the listpack is canonical. If not, the other functions must not be called.
   bool IsCanonical() const { return is_canonical_; }
   size_t Count() const { return count_; }
   PackedElement At(size_t i) const {

@@ -92,7 +92,7 @@ class Writer {
     });
   }
 
-  // Writes a key with its attributes. The type precedes the key, and the value follows.
+  // Writes the deadline and the LRU or LFU data, then type, key and value.
   void WriteKey(const Entry& entry) {
     if (entry.Deadline() != kNoDeadline) {
       out_.Byte(rdb::kDeadlineMs);

@@ -34,7 +34,7 @@ class RdbOutput {
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
   Bytes Buffered() const { return {buffer_.data(), size_}; }
-  // Must be called before the first value is written.
+  // Sets the dialect. Must be called before the first value is written.
   void SetDialect(RdbDialect dialect) { dialect_ = dialect; }
   RdbDialect dialect() const { return dialect_; }
   // Moves the output out. Requires: no drain.
@@ -57,11 +57,11 @@ class RdbOutput {
   }
   void Type(rdb::Type type) { Byte(static_cast<uint8_t>(type)); }
   void Length(uint64_t length);
-  // Writes the shortest form: as an integer, compressed (if that is on), or verbatim.
+  // Writes the shortest form: as an integer, compressed (with rdbcompression), or verbatim.
   void Text(Bytes text);
   // Writes the text of an integer.
   void Integer(int64_t integer);
-  // Write numbers of 2 or 8 bytes, little endian.
+  // Little16 … Double write numbers of 2 or 8 bytes, little endian.
   void Little16(uint16_t number) { Whole(number); }
   void Little64(uint64_t number) { Whole(number); }
   void Millis(int64_t at_ms) { Little64(static_cast<uint64_t>(at_ms)); }

@@ -12,9 +12,10 @@ namespace {
 
 // An incomplete item shorter than this is read again as soon as it may be complete.
 constexpr size_t kShort = 256;
-// The assumed length of an RDB of unknown length. It limits the memory reserved for the announced number of keys.
+// The assumed size of a diskless RDB, whose size is unknown. It caps the preallocation that RESIZEDB requests.
 constexpr uint64_t kUnknownTotal = 64 * 1024 * 1024;
-// The limit if the sender announced a length. The length may be false, and reserved memory is written immediately.
+// Caps the preallocation if the sender has announced the size of the RDB. The announced size may be false, and
+// preallocated memory is written immediately.
 constexpr uint64_t kMostBelieved = 256 * 1024 * 1024;
 
 }  // namespace

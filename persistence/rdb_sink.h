@@ -1,4 +1,4 @@
-// What the readers of RDB files and of arriving RDBs share: their options, the sink that gets the content, and the
+// Types that the readers of RDB files and of arriving RDBs share: options, the sink that gets the content, and the
 // description of a failure.
 #pragma once
 
@@ -79,7 +79,7 @@ struct RdbFailure {
     kSink,
     kIo,
   };
-  // The item that was being read.
+  // What was being read when the fault occurred.
   enum class Step : uint8_t {
     kHead,
     kOpcode,

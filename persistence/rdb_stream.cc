@@ -95,12 +95,12 @@ void WriteGroup(RdbOutput& out, Bytes name, const StreamGroup& group) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading
 
-// Reads the entries of one block into a log.
+// Reads one node of a stream, a listpack of entries, and adds it to a log as a block.
 class BlockReader {
  public:
   BlockReader(StreamLog& log, const StreamId& id, Bytes listpack) : log_(log), id_(id), elements_(listpack) {}
 
-  // Returns null, or the reason why the block is bad.
+  // Reads the node. Returns null on success, otherwise the reason why it is invalid.
   const char* Read() {
     const int64_t live = Integer();
     const int64_t deleted = Integer();
@@ -219,7 +219,7 @@ struct Delivery {
 };
 using Deliveries = StreamIdMap<Delivery>;
 
-// Returns null, or the error.
+// Reads one consumer with its pending entries. Returns null on success, otherwise the reason why it is invalid.
 const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, Deliveries& deliveries) {
   const RdbText name = input.Text();
   if (input.Failed()) return kBadGroup;

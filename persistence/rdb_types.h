@@ -38,14 +38,15 @@ struct RdbValueFault {
 };
 using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
-// Read the bytes after the type byte. If the input fails, which the caller must check, the results are meaningless.
+// ReadRdbList … ReadRdbStream read the bytes after the type byte. If the input fails, which the caller must check, the
+// results are meaningless.
 RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& target);
 
-// Write the bytes after the type byte, which rdb_value_writer.cc writes.
+// WriteRdbList … WriteRdbStream write the bytes after the type byte, which rdb_value_writer.cc writes.
 void WriteRdbList(RdbOutput& out, const Entry& entry);
 void WriteRdbSet(RdbOutput& out, const Entry& entry);
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);

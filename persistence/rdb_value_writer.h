@@ -13,7 +13,7 @@ namespace respite {
 
 // Writes the type and the value. Cost: O(size of the value); compression takes most of it.
 void WriteRdbValue(RdbOutput& out, const Entry& entry);
-// Writes the key between type and value, as in a file.
+// Writes type, key and value, in the order of an RDB file.
 void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry);
 
 // Returns the format version that a reader of this value must support.

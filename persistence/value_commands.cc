@@ -174,8 +174,8 @@ class StreamCommands {
     }
   }
 
-  // If no XDEL was ever used, only entries at the old end are gone. XTRIM can remove those again without setting a
-  // greatest deleted ID, which no command could reset.
+  // Returns whether commands can add this entry and remove it again. If no XDEL was ever used, only entries at the old
+  // end are gone. XTRIM can remove those again without setting a greatest deleted ID, which no command could reset.
   bool IsRemovable(const StreamId& id) const {
     if (id.IsZero() || id > log_.LastId()) return false;
     return !log_.MaxDeletedId().IsZero() || log_.Length() == 0 || id < log_.FirstId();
