@@ -54,7 +54,7 @@ class Reply {
   // Writes a text with a format of three letters ("txt", "mkd"); under RESP2, a bulk string.
   void Verbatim(Bytes text, Bytes format);
   void BigNumber(Bytes digits);
-  // Write headers: `count` elements (or pairs, for Map) must follow.
+  // Array, Map, Set and Push write headers: `count` elements (or `pairs` of elements) must follow.
   void Array(size_t count) { Header('*', static_cast<int64_t>(count)); }
   void Map(size_t pairs) { Header(IsResp3() ? '%' : '*', static_cast<int64_t>(IsResp3() ? pairs : 2 * pairs)); }
   void Set(size_t count) { Header(IsResp3() ? '~' : '*', static_cast<int64_t>(count)); }

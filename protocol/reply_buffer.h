@@ -51,12 +51,12 @@ class ReplyBuffer {
   bool Empty() const { return size_ == 0; }
   // Returns the number of bytes that wait to be sent.
   size_t Size() const { return size_; }
-  // The number of blocks and Blob references in the queue, and the bytes of memory that they hold.
+  // Segments returns the number of blocks and Blob references in the queue, and HeldBytes the memory that they hold.
   size_t Segments() const { return segments_.size() - head_; }
   size_t HeldBytes() const { return held_bytes_; }
-  // The part of HeldBytes that is in blocks, which are not shared with other buffers.
+  // Returns the part of HeldBytes that is in blocks, which are not shared with other buffers.
   size_t BlockBytes() const { return block_bytes_; }
-  // The memory of the queue itself, in bytes.
+  // Returns the memory of the queue itself, in bytes.
   size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }
 
   // Returns room for `n` bytes at the end; Commit then says how many were written. Requires: n <=

@@ -51,7 +51,7 @@ void ReplyCutter::SkipText(const Header& header) {
   at_ = std::min(at_ + size, reply_.size());
 }
 
-// An attribute comes before its element and does not count as one.
+// Takes one complete element. An attribute comes before its element and does not count as one.
 Bytes ReplyCutter::TakeElement() {
   const size_t begin = at_;
   int64_t left = 1;

@@ -25,7 +25,7 @@ class ReplyCutter {
   Header TakeHeader();
   // Takes a whole element with everything in it.
   Bytes TakeElement();
-  // The parts of the reply before and after the current position.
+  // Return the parts of the reply before and after the current position.
   Bytes Taken() const { return reply_.substr(0, at_); }
   Bytes Rest() const { return reply_.substr(at_); }
 

@@ -81,7 +81,7 @@ class RequestParser {
   // window has all of their bytes.
   void Unread(const RequestBatch& batch, size_t index);
 
-  // Frees memory that was reserved for a client that stopped in the middle of a request. Call this between reads. Cost:
+  // Frees the buffers preallocated for an incomplete request whose client has stalled. Call this between reads. Cost:
   // O(bytes that have arrived).
   void Shrink();
 
