@@ -45,10 +45,10 @@ class ScriptEngine final : public EngineLink, private ThreadObserver {
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
 
-  // Selects the limit that may end the compiler: ScriptHost::ShallStop, or the deadline of SetLoadDeadline.
+  // Selects the time limit that may end the compiler: ScriptHost::ShallStop, or the deadline of SetLoadDeadline.
   enum class CompileLimit : uint8_t { kHost, kLoadDeadline };
-  // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is Lua's text, or names the limit that
-  // ended the compiler. Requires: no script runs in this engine.
+  // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is Lua's text, or names the time limit
+  // that ended the compiler. Requires: no script runs in this engine.
   Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);
   // Stores the function on top of Lua's stack, and pops it. May raise a Lua error.
   Function Keep();

@@ -35,7 +35,7 @@ class LoadMemory {
 
 }  // namespace
 
-// A buffer on the stack avoids an allocation for most names that FCALL looks up.
+// Ignores case. A buffer on the stack avoids an allocation for most names that FCALL looks up.
 size_t NameHash::operator()(std::string_view name) const {
   std::array<char, 64> lower;
   if (name.size() > lower.size()) return HashBytes(ToLower(name), key);

@@ -122,7 +122,7 @@ class FunctionLibraries {
   void CollectGarbage() {
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
-  // EngineBytes is the memory of the Lua state, UsedBytes the memory of the texts and their index.
+  // EngineBytes returns the memory of the Lua state, and UsedBytes the memory of the texts and their index.
   size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }
   size_t UsedBytes() const { return contents_.loaded.used_bytes; }
 

@@ -60,7 +60,7 @@ int SwapBytes(lua_State* lua) {
   return PushBits(lua, ByteSwapped(bits));
 }
 
-// A negative number of digits selects upper case.
+// bit.tohex. A negative number of digits selects upper case.
 int ToHex(lua_State* lua) {
   constexpr int64_t kMostDigits = 8;
   uint32_t bits = BitsArgument(lua, 1);

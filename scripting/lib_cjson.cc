@@ -15,7 +15,7 @@
 namespace respite {
 namespace {
 
-// The first upvalue of each function is the settings, which keeps the settings alive.
+// Returns the settings of cjson. They are the first upvalue of each function, which keeps them alive.
 JsonConfig& Config(lua_State* lua) { return *static_cast<JsonConfig*>(lua_touserdata(lua, lua_upvalueindex(1))); }
 
 int Encode(lua_State* lua) {

@@ -98,7 +98,7 @@ class PrintedNumber {
   size_t size_ = 0;
 };
 
-// A growing text. It uses the allocator of the Lua state, so the memory limit of scripts applies. Beyond the limit it
+// A growing text. It uses the allocator of the Lua state, so the memory limit of scripts applies. Beyond that limit it
 // raises Lua's error "not enough memory".
 //
 // Cost: amortised O(1) per byte; no allocation up to kInlineSize bytes.

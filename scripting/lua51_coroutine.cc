@@ -68,7 +68,7 @@ int Resume(lua_State* lua) {
   return resumed.results + 1;
 }
 
-// Upvalue 1 is the coroutine.
+// Runs the function that coroutine.wrap has returned. Upvalue 1 is the coroutine.
 int ResumeWrapped(lua_State* lua) {
   const Resumed resumed = ResumeThread(lua, lua_tothread(lua, lua_upvalueindex(1)), lua_gettop(lua));
   if (!resumed.is_error) return resumed.results;

@@ -23,7 +23,7 @@ void SetText(lua_State* lua, const char* field, Bytes text) {
   lua_setfield(lua, -2, field);
 }
 
-// {name=value} with the value on top.
+// Replaces the value on top of the stack by the table {name=value}.
 void WrapTop(lua_State* lua, const char* name) {
   lua_createtable(lua, 0, 1);
   lua_insert(lua, -2);

@@ -21,7 +21,7 @@ EngineLink& EngineOf(lua_State* lua) { return EngineLink::Of(lua); }
 
 ScriptDialect DialectOf(lua_State* lua) { return EngineOf(lua).host().Dialect(); }
 
-// {err="ERR " .. text}
+// Pushes the table {err="ERR " .. text}.
 int PushError(lua_State* lua, Bytes text) {
   PushErrorTable(lua, "ERR " + std::string(text));
   return 1;

@@ -42,8 +42,8 @@ class ScriptCache {
   // The engine is created with the first script. `host` must outlive the cache.
   ScriptCache(ScriptHost& host, const HashKey& hash_key) : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // Return null if there is no such script. Cost: FindText computes one hash of the text, much cheaper than its SHA-1;
-  // FindSha is O(1).
+  // FindText and FindSha return null if there is no such script. Cost: FindText computes one hash of the text, much
+  // cheaper than its SHA-1; FindSha is O(1).
   const Script* FindText(Bytes body);
   const Script* FindSha(Bytes sha);  // case-insensitive
   // Compiles a script, or returns the existing one. The error is the text for the client, without "ERR".
@@ -61,7 +61,7 @@ class ScriptCache {
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
   size_t Size() const { return contents_.by_sha.size(); }
-  // EngineBytes is the memory of the Lua state, UsedBytes the memory of the texts and their index.
+  // EngineBytes returns the memory of the Lua state, and UsedBytes the memory of the texts and their index.
   size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }
   size_t UsedBytes() const { return contents_.used_bytes; }
 

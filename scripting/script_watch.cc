@@ -104,8 +104,8 @@ void ScriptWatch::Timer::RestIfIdle() {
   thread_.is_ticking.store(false, std::memory_order_relaxed);
 }
 
-// The handler may run between any two of these steps. It stops the timer only if has_begun was not set, so it can only
-// do so before the check of IsTicking below.
+// Starts the watch. The signal handler may run between any two of these steps. It stops the timer only if has_begun was
+// not set, so it can only do so before the check of IsTicking below.
 void ScriptWatch::Begin(lua_State* lua) {
   runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   outer_ = thread_.in_force.load(std::memory_order_relaxed);

@@ -29,8 +29,8 @@ class ScriptWatch {
   ScriptWatch(const ScriptWatch&) = delete;
   ScriptWatch& operator=(const ScriptWatch&) = delete;
 
-  // Call these when a script begins and ends, on the same thread; the next script may run on another one. Cost: a few
-  // stores; the first script of a thread after a rest costs two system calls.
+  // Begin and End must be called when a script begins and ends, on the same thread; the next script may run on another
+  // one. Cost: a few stores; the first script of a thread after a rest costs two system calls.
   void Begin(lua_State* lua);
   void End();
   // Tells the watch that another thread of the same state runs now.
@@ -40,7 +40,7 @@ class ScriptWatch {
   }
   // Returns true if a tick came since the last check of a long script, or if no timer ticks. Cost: two loads.
   bool IsLookDue() const { return is_look_due_.load(std::memory_order_relaxed) || !IsTicking(); }
-  // Must be called in the hook: the next call is `instructions` later.
+  // Sets the next call of the hook, which is `instructions` later. Must be called in the hook.
   void Looked(lua_State* lua);
 
  private:
