@@ -70,7 +70,7 @@ struct SyntaxArgument {
   bool multiple_token = false;
   bool named_by_token = false;
 
-  // A token may be empty: `empty-string=''`.
+  // Returns whether the argument has a token. An empty token is one (`empty-string=''`), so null marks none.
   constexpr bool HasToken() const { return token.data() != nullptr; }
 };
 

@@ -88,7 +88,7 @@ uint32_t CategoryOf(CommandGroup group) {
 
 uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   const CommandSpec& spec = *card.spec;
-  // A container does nothing itself, so its group gives it no category.
+  // A container command (CONFIG, CLIENT) gets no ACL category from its group; only its subcommands do.
   uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
   if (flags & kWrite) all |= kAclWrite;
   // Redis: a script's reads are checked when they run, so EVAL_RO is not in @read.

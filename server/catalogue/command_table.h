@@ -171,9 +171,9 @@ class CommandTable {
 
   // Returns null for an unknown name. Ignores case. Cost: see CommandNames.
   const Command* Find(Bytes name) const { return names_->Find(name); }
-  // Cost: O(subcommands).
+  // Returns null for an unknown subcommand. Cost: O(subcommands).
   const Command* FindSub(const Command& container, Bytes name) const;
-  // `full_name` is "get" or "client|list", as the COMMAND subcommands name commands.
+  // Finds a command by its full name. `full_name` is "get" or "client|list", as the COMMAND subcommands name commands.
   const Command* FindFull(Bytes full_name) const;
   // Finds a command by its name before any rename-command. ACL rules use this, so an ACL file does not depend on
   // rename-command.

@@ -175,7 +175,7 @@ constexpr DialectTraits TraitsOfValkey81() {
   return traits;
 }
 
-// Without `emulate`: the traits of 7.2, plus later additions.
+// Returns the traits without `emulate`: those of 7.2, plus later additions.
 constexpr DialectTraits TraitsOfAll() {
   DialectTraits traits;
   traits.xread_knows_last_entry = true;

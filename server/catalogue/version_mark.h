@@ -74,7 +74,7 @@ class VersionMark {
   static constexpr size_t NumberLength(std::string_view text);
   static constexpr Version NumberIn(std::string_view text);
 
-  // Return the version numbers; empty if there is none.
+  // Return the version number of Redis or Valkey, or an empty text if there is none.
   constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }
   constexpr std::string_view Valkey() const;
 
