@@ -87,7 +87,8 @@ class BlockedClients final : public Timers::Source {
   int64_t NextDueMs() const override { return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms; }
   std::string WhatIsDue() const override;
 
-  // For INFO: sessions with a timeout, keys with blocked clients, and keys whose deletion also ends a wait.
+  // For INFO, CountWithDeadline counts sessions with a timeout, Keys counts keys with blocked clients, and KeysWithLoss
+  // counts keys whose deletion also ends a wait.
   size_t CountWithDeadline() const { return deadlines_.size(); }
   size_t Keys() const { return lines_.Keys(); }
   size_t KeysWithLoss() const { return losses_.Keys(); }
@@ -117,7 +118,8 @@ class BlockedClients final : public Timers::Source {
   void MarkAll(int db);
   void ServeAll();
   void Serve(const KeyName& name);
-  // Requires: the session is blocked. May close any session, including this one, when clients use too much memory.
+  // Runs the request of a blocked client again. Requires: the session is blocked. May close any session, including this
+  // one, when clients use too much memory.
   void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);
   // Returns null if the session is not blocked.
   std::unique_ptr<BlockedClient> Take(Session& session);

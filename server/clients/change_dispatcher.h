@@ -30,7 +30,8 @@ class KeyNotifications {
  public:
   KeyNotifications(PubSub& pubsub, const Settings& settings) : pubsub_(pubsub), settings_(settings) {}
 
-  // Cost: one test if no event is enabled or there are no subscribers.
+  // Publishes this event if notify-keyspace-events selects it. Cost: one test if no event is enabled or there are no
+  // subscribers.
   void OnEvent(int db, Bytes key, const KeyEvent& event);
 
  private:
@@ -48,7 +49,7 @@ class KeyEventListener {
   virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;
   // Called before these databases lose all their keys. No events for the single keys follow.
   virtual void OnFlush(std::span<const int> dbs) = 0;
-  // Called when two databases were swapped.
+  // Called after SWAPDB. No events for the single keys follow.
   virtual void OnSwap(int one, int other) = 0;
 };
 

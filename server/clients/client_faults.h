@@ -38,10 +38,10 @@ class ClientFaults final : public Timers::Source {
   // Applies the pending fault to the complete reply. Requires: session.fault_state exists.
   void EndReply(Session& session, size_t reply_start);
 
-  // Release removes the delays and holds of one owner, ReleaseAll those of every owner. Cost: O(sessions).
+  // Release removes the delays and holds of one owner. ReleaseAll removes those of all owners. Cost: O(sessions).
   void Release(uint64_t owner);
   void ReleaseAll();
-  // Removes a session that is closing.
+  // Drops the pending faults of a session that is closing.
   void Forget(Session& session);
 
   int64_t NextDueMs() const override { return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms; }

@@ -17,9 +17,10 @@ namespace respite {
 
 namespace {
 
-// A monitor has the class `normal`, as in Redis. That class has no limit by default, because a client that does not
-// read its replies also stops sending requests. A monitor receives the requests of other clients, so without a limit
-// for `normal` the limit of subscribers applies.
+// Returns the limit of client-output-buffer-limit for this session. A monitor has the class `normal`, as in Redis. That
+// class has no limit by default, because a client that does not read its replies also stops sending requests. A monitor
+// receives the requests of other clients, so if client-output-buffer-limit has no limit for `normal`, the limit for
+// `pubsub` applies.
 const OutputBufferLimit& LimitOf(const Settings& settings, const Session& session) {
   const auto& limits = settings.client_output_buffer_limit;
   switch (session.kind) {

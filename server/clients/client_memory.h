@@ -1,8 +1,9 @@
 // ClientMemory: closes the largest clients when all clients together use more memory than `maxmemory-clients`.
 //
-// With a limit, the sum is kept up to date: a session is measured after its input was run, after its output was
-// flushed, and by the timer. Sessions are grouped by size into eight classes per doubling. So the largest session is
-// found in O(1), within 12 %. Without a limit sessions are not measured; each call costs a comparison.
+// While maxmemory-clients is set, the sum is kept up to date: a session is measured after its input was run, after its
+// output was flushed, and by the timer. Sessions are grouped by size into eight classes per doubling. So the largest
+// session is found in O(1), within 12 %. While maxmemory-clients is 0, sessions are not measured; each call costs a
+// comparison.
 //
 // Clients that sent CLIENT NO-EVICT ON are counted but never closed.
 #pragma once
@@ -35,21 +36,22 @@ class ClientMemory {
   };
   explicit ClientMemory(const Parts& parts) : parts_(parts) {}
 
-  // Applies maxmemory-clients, which may be a percentage of maxmemory. Cost: O(clients) when the limit is turned on or
-  // off.
+  // Applies maxmemory-clients, which may be a percentage of maxmemory. Cost: O(clients) when maxmemory-clients is
+  // turned on or off.
   void AdoptLimit();
   bool IsOn() const { return limit_bytes_ != kNoLimit; }
   bool IsOver() const { return total_bytes_ >= limit_bytes_; }
-  // The sum over all measured sessions; 0 without a limit.
+  // Returns the memory of all clients; 0 while maxmemory-clients is off, because nothing is measured then.
   size_t TotalBytes() const { return total_bytes_; }
 
   // Measures a session again. `running_bytes` is the size of a request that is about to run and that the session no
   // longer holds. Requires: IsOn(). Cost: a few ns.
   void Update(Session& session, size_t running_bytes = 0);
-  // Must be called when the session closes.
+  // Subtracts the memory of a session from the sum. Must be called when the session closes.
   void Forget(Session& session);
-  // Closes the largest clients until the limit is met, and frees their buffers immediately. `running` (may be null) is
-  // the client that is about to run a request: it may be closed, but keeps its arguments. Requires: IsOver().
+  // Closes the largest clients until all clients together use less than maxmemory-clients, and frees their buffers
+  // immediately. `running` (may be null) is the client that is about to run a request: it may be closed, but keeps its
+  // arguments. Requires: IsOver().
   void EvictClients(const Session* running);
 
  private:
@@ -64,7 +66,7 @@ class ClientMemory {
   // Returns null if no client may be closed.
   Session* Largest();
   void Evict(Session& session, const Session* running);
-  // Redis: repeats this warning before each command.
+  // Logs that no client may be closed, once. Redis repeats this warning before each command.
   void WarnOfNoneToClose();
 
   const Parts parts_;

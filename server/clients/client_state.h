@@ -1,6 +1,6 @@
-// What a Session knows of its client, as one small struct for each component that keeps state per client: its names,
-// addresses and counts, and what CLIENT REPLY, READONLY, CLIENT TRACKING, SUBSCRIBE, the limits of clients and TEST
-// FAULT have set for it. The structs do not know the Session.
+// The state that a Session keeps for its client, as one small struct for each component: its names, addresses and
+// counts, and what CLIENT REPLY, READONLY, CLIENT TRACKING, SUBSCRIBE, the limits of clients and TEST FAULT have set
+// for it. The structs do not know the Session.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ struct ClientAddresses {
   // Returns whether the client is on this machine. Local clients may have more rights (enable-debug-command local …).
   bool IsLocal() const { return loopback || unix_socket; }
 
-  // As in Valkey, clients of a Unix socket count as IPv4.
+  // Returns whether the client uses IPv6. Clients of a Unix socket count as IPv4, like in Valkey.
   bool IsIpv6() const { return peer.starts_with('['); }
 
   std::string peer;  // "127.0.0.1:50000", "/path/to.sock:0"
@@ -147,7 +147,7 @@ struct TrackingOptions {
   bool caching_given = false;                        // CLIENT CACHING, for the next command
   std::set<std::string, std::less<>> prefixes = {};  // for kBroadcast; "" means all keys
 
-  // Estimate that ignores the length of prefixes.
+  // Returns the memory in bytes, an estimate that ignores the length of prefixes.
   size_t HeldBytes() const {
     constexpr size_t kNodeBytes = sizeof(std::string) + 4 * sizeof(void*);
     return sizeof *this + prefixes.size() * kNodeBytes;

@@ -47,7 +47,8 @@ size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   return held > buffered ? held - buffered : 0;
 }
 
-// The arguments of the running command are in shared memory. They count as the client's while the command runs.
+// Returns the size of the arguments of the running command. They are in shared memory, but count as the client's while
+// the command runs.
 size_t RunningBytes(std::span<const Bytes> running) {
   size_t bytes = running.size() * sizeof(Bytes);
   for (Bytes word : running) bytes += word.size();

@@ -36,7 +36,7 @@ class Clients {
     for (const auto& [id, session] : sessions_) visit(*session);
   }
 
-  // Memory of unfinished requests of clients that have not logged in, as noted by ClientLimits.
+  // Returns the memory of unfinished requests of clients that have not logged in, as noted by ClientLimits.
   size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }
   void NoteUnauthenticatedBytes(Session& session, size_t bytes) {
     unauthenticated_bytes_ = unauthenticated_bytes_ - session.unauthenticated_bytes + bytes;
@@ -78,16 +78,16 @@ class Clients {
   // Sets a handler that must drop all pointers to a session. It is called when a session closes and when it is removed.
   void OnClose(std::function<void(Session&)> handler) { on_close_ = std::move(handler); }
 
-  // CLIENT PAUSE: sessions with a paused request, in order of arrival.
+  // Adds a session whose request waits for CLIENT PAUSE to end. Sessions keep the order of arrival.
   void AddPaused(Session& session);
   size_t PausedCount() const { return paused_.size(); }
-  // Returns and empties the list.
+  // Returns the sessions with a paused request, and empties their list.
   std::vector<Session*> TakePaused();
 
   // Queues a session whose wait has ended: its reply is sent like a message, and its further input runs at the end of
   // the Turn.
   void QueueUnblocked(Session& session);
-  // Returns and empties the list.
+  // Returns the unblocked sessions, and empties their list.
   std::vector<Session*> TakeUnblocked();
   bool HasUnblocked() const { return !unblocked_.empty(); }
 

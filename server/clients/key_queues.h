@@ -65,7 +65,7 @@ class KeyQueues {
     std::list<Member>& members = place.row_->second.members;
     members.splice(members.begin(), members, place.at_);
   }
-  // Cost: O(1) amortised.
+  // Removes a member from its queue. Cost: O(1) amortised.
   void Remove(const Place& place) {
     std::list<Member>& members = place.row_->second.members;
     members.erase(place.at_);

@@ -54,7 +54,8 @@ size_t OutputGate::Sendable(size_t size) const {
   return std::min<uint64_t>(size, front.at + front.passed - std::min(sent_, front.at + front.passed));
 }
 
-// Only the first barrier is timed; the next begins to count when the first is removed.
+// Removes the barriers that are open. Only the first barrier is timed; the next begins to count when the first is
+// removed.
 void OutputGate::Advance(int64_t now_ms, Steps steps) {
   while (!barriers_.empty() && Pass(barriers_.front(), now_ms, steps)) barriers_.pop_front();
 }

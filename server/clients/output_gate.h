@@ -24,7 +24,8 @@ class OutputGate {
     uint64_t owner = 0;
     int64_t until_ms = kNever;
   };
-  // `place` is the number of unsent bytes before the barrier. Requires: `place` is not before an earlier barrier.
+  // Adds a barrier. `place` is the number of unsent bytes before it. Requires: `place` is not before an earlier
+  // barrier.
   void AddHold(size_t place, Hold hold, int64_t now_ms);
   struct Trickle {
     uint64_t owner = 0;

@@ -31,7 +31,7 @@ class Pause final : public Timers::Source {
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
   void PauseWrites(Owner owner) { holders_ |= owner; }
   void ResumeWrites(Owner owner) { holders_ &= static_cast<uint8_t>(~owner); }
-  // Due when CLIENT PAUSE ends.
+  // Returns when CLIENT PAUSE ends.
   int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }
   void RunDue(int64_t) override { End(); }
   std::string WhatIsDue() const override { return "CLIENT PAUSE ends"; }

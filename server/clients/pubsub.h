@@ -49,7 +49,7 @@ class SubscriberList {
     if (empty_ * 2 > places_.size() || empty_ == places_.size()) MoveUp(moved);
   }
   size_t Count() const { return places_.size() - empty_; }
-  // Cost: O(items). `visit` must not add or remove items.
+  // Calls visit(T&) for each item. Cost: O(items). `visit` must not add or remove items.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     for (T* item : places_)

@@ -46,7 +46,8 @@ class Tracking {
   // CLIENT TRACKING OFF, RESET and the end of a session. The keys that the client read are forgotten when they change.
   void Disable(Session& session);
 
-  // Must be called after a command that reads keys. Requires: the session tracks.
+  // Remembers the keys that the session has read. Must be called after a command that reads keys. Requires: the session
+  // tracks.
   void Remember(Session& session, const Command& command, std::span<const Bytes> words);
   // Forgets keys and sends their invalidations until tracking-table-max-keys is met; a limited number per call.
   void KeepWithinLimit();

@@ -1,5 +1,5 @@
-// The requests of a session that run later: those of a Transaction at EXEC, that of a BlockedClient when its condition
-// is met, and a PausedRequest in a later Turn.
+// The requests of a session that run later: a Transaction at EXEC, a BlockedClient when its condition is met, and a
+// PausedRequest in a later Turn.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ struct BlockedClient {
   std::vector<KeyQueues<BlockedClient*>::Place> places;
   std::vector<KeyQueues<BlockedClient*>::Place> loss_places;
 
-  // Memory of the entries in the key queues, which the BlockedClient itself does not own.
+  // Returns the memory of the entries in the key queues, which the BlockedClient itself does not own.
   size_t HeldPlaceBytes() const {
     constexpr size_t kNodeBytes = 4 * sizeof(void*);
     return (places.capacity() + loss_places.capacity()) * (sizeof(KeyQueues<BlockedClient*>::Place) + kNodeBytes);
@@ -99,10 +99,10 @@ class Transaction {
  public:
   bool Open() const { return open_; }
   void Begin() { open_ = true; }
-  // A command was refused instead of queued, so EXEC fails.
+  // Returns whether a command was refused instead of queued. Then EXEC fails.
   bool Broken() const { return broken_; }
   void Break() { broken_ = open_; }
-  // A watched key changed, so EXEC runs no commands.
+  // Returns whether a watched key changed. Then EXEC runs no commands.
   bool Stale() const { return stale_; }
   void MakeStale() { stale_ = true; }
   void MakeFresh() { stale_ = false; }
@@ -114,14 +114,14 @@ class Transaction {
   // Visits (command, words) in order.
   template <class Visit>
   void ForEach(Visit&& visit) const;
-  // The union of the CommandFlag bits of the queued commands.
+  // Returns the union of the CommandFlag bits of the queued commands.
   uint32_t Flags() const { return flags_; }
 
   // Drops the queued commands and ends the transaction. The watched keys stay: see WatchedKeys::Forget.
   void End();
-  // Memory of queued commands and watched keys. Cost: O(1).
+  // Returns the memory of queued commands and watched keys. Cost: O(1).
   size_t HeldBytes() const;
-  // Total length of all queued arguments.
+  // Returns the total length of all queued arguments.
   size_t QueuedTextBytes() const { return text_bytes_; }
 
   std::unique_ptr<WatchList> watches;  // null without watched keys

@@ -29,8 +29,11 @@ class WatchedKeys {
 
   // See ChangeListener.
   void OnChange(int db, Bytes key);
-  // Cost: O(sessions that watch existing keys), regardless of the number of keys.
+  // FLUSHDB: makes stale the transactions that watch a key of the database, if it existed at WATCH. Cost: O(these
+  // sessions), regardless of the number of keys.
   void OnFlush(int db);
+  // SWAPDB: makes stale the transactions that watch a key that exists in one of the databases, except if it was and is
+  // absent or expired for them.
   void OnSwap(int one, int other, int64_t now_ms);
 
  private:

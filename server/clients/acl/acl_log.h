@@ -30,7 +30,8 @@ struct AclLogEntry {
 
 class AclLog {
  public:
-  // Cost: O(entries compared), at most ten.
+  // Adds an entry, or counts it in a recent entry that resembles it. Keeps at most `max_entries`. Cost: O(entries
+  // compared), at most ten.
   void Add(AclLogEntry entry, int64_t now_ms, size_t max_entries);
   void Clear() { entries_.clear(); }
   // Returns the entries, newest first.

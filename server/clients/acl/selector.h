@@ -66,7 +66,8 @@ class Selector {
   // nothing.
   const char* Apply(Bytes rule);
 
-  // Cost: O(1) for commands; O(patterns) for each key or channel.
+  // Returns whether this selector allows the request, or what it denies. Cost: O(1) for commands; O(patterns) for each
+  // key or channel.
   AclVerdict Check(AclRequest& request) const;
   // Returns whether every command on every key and channel is allowed.
   bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }

@@ -36,7 +36,7 @@ class Users {
   User Unlimited() const { return FreshDefault(); }
   // Returns whether new clients must log in first.
   bool LoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }
-  // Returns the user if it is on and this is one of its passwords, else null.
+  // Returns the user if its ACL rules say `on` and this is one of its passwords, otherwise null.
   const User* LogIn(Bytes name, Bytes password) const;
 
   // Creates or changes a user. Applies all rules, or none if one is invalid; the error names it. For an existing user,
