@@ -25,7 +25,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   class User {
    public:
     virtual ~User() = default;
-    // Called when a link that this node dialed is open.
+    // Called when a link that this node dialed has connected.
     virtual void OnReached(BusLink& link) = 0;
     virtual void OnPacket(BusLink& link, const BusPacket& packet) = 0;
   };
@@ -37,7 +37,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
 
   // Starts to accept connections of other nodes. Returns the reason if that failed, for the log.
   std::optional<std::string> Listen();
-  // The port on which the bus listens. It stays the same when the port for clients changes.
+  // Returns the port on which the bus listens. It stays the same when the port for clients changes.
   int Port() const { return port_; }
 
   // Dials the node, unless it has a link already.

@@ -17,7 +17,7 @@ void BusLink::Flush() {
   if (unsent_.capacity() > kMostKept) unsent_.shrink_to_fit();
 }
 
-// Whole packets are read in place, without a copy.
+// Handles the complete packets, and keeps the rest. Complete packets are read in place, without a copy.
 void BusLink::OnReceived(Bytes bytes) {
   const auto self = shared_from_this();
   owner_.OnData(*this);

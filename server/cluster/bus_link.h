@@ -18,13 +18,13 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
    public:
     virtual ~Owner() = default;
     virtual void OnOpened(BusLink& link) = 0;
-    // Called when bytes have arrived, before OnPacket.
+    // Called for every received chunk, even an incomplete packet, before OnPacket (keeps data_received_ms current).
     virtual void OnData(BusLink& link) = 0;
     // `bytes` is one whole packet. OnPacket may close the link.
     virtual void OnPacket(BusLink& link, Bytes bytes) = 0;
-    // Called when the link begins to have bytes that wait for Flush.
+    // Called when the link has its first unsent bytes; the owner must call Flush later.
     virtual void OnUnsent(BusLink& link) = 0;
-    // The connection has ended. The owner drops the link.
+    // Called when the connection has ended. The owner drops the link.
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;
   };
   // Maximum size of a packet, and of the unsent bytes, on a link of an unknown node: enough for a greeting.
@@ -40,7 +40,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     link_->SetUser(*this);
     is_open_ = true;
   }
-  // No callback is called after it.
+  // Closes the connection. No callback is called afterwards.
   void Close() {
     link_.reset();
     is_open_ = false;

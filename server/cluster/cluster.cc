@@ -213,7 +213,8 @@ void Cluster::SaveNow() {
   }
 }
 
-// If saving fails, sends nothing more, because a restart would forget what others were told. The server ends.
+// Saves nodes.conf. If that fails, sends nothing more, because a restart would forget what others were told. The server
+// ends.
 void Cluster::Save(ClusterHost::Durably durably) {
   if (!core_.host.Save(*view_, durably)) bus_.Mute();
 }
@@ -399,8 +400,9 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->WantCheck();
 }
 
-// The primary was promoted, and then restarted with an older nodes.conf. Its slots are not served now, and this node
-// has its data. A late packet can say the same, so it must be repeated for a node timeout.
+// Handles a primary that says it follows this node. The primary was promoted, and then restarted with an older
+// nodes.conf. Its slots are not served now, and this node has its data. A late packet can say the same, so it must be
+// repeated for a node timeout.
 void Cluster::OnCircle() {
   const int64_t now_ms = clock_.NowMs();
   if (circle_since_ms_ == 0) circle_since_ms_ = now_ms;

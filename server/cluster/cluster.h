@@ -42,7 +42,7 @@ class Cluster final : public Bus::User {
     const LateBound<Network>& network;
     ClusterHost& host;
   };
-  // `file_text` is the content of nodes.conf; empty for a new node. Fails with the reason.
+  // Creates the cluster. `file_text` is the content of nodes.conf; empty for a new node. Fails with the reason.
   static Result<std::unique_ptr<Cluster>, std::string> Make(const Parts& parts, Bytes file_text);
   Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random random);
 
@@ -52,7 +52,7 @@ class Cluster final : public Bus::User {
   std::optional<std::string> Start();
   // Dials all nodes without a link, as the next tick would.
   void ReachAll();
-  // Whether the links to all nodes with an address are open.
+  // Returns whether the links to all nodes with an address are open.
   bool HasReachedAll() const;
   // Called ten times a second.
   void Tick();
@@ -69,18 +69,19 @@ class Cluster final : public Bus::User {
   bool Meet(const NodeAddress& address) { return gossip_.Greet(address); }
   void Forget(ClusterNode& node);
   bool HasForgotten(const NodeId& id) { return gossip_.IsForgotten(id); }
-  // Requires: a primary other than this node.
+  // Makes this node a replica of `primary`. Requires: a primary other than this node.
   void Replicate(ClusterNode& primary);
   void AddSlots(const SlotSet& slots);
   void DeleteSlots(const SlotSet& slots);
-  // CLUSTER SETSLOT … NODE.
+  // CLUSTER SETSLOT … NODE: gives the slot to `owner`.
   void GiveSlot(int slot, ClusterNode& owner);
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
   void FailOver(FailoverMode mode);
   // Claims these slots of another node, because their keys are here now. Returns the epoch of the claim.
   uint64_t TakeSlots(const SlotSet& slots);
-  // Called when a node itself, before the bus does, tells that it has taken these slots of this node with this epoch.
-  // If this node has forgotten that node, the slots have no owner for now, and their keys are deleted here.
+  // Gives these slots of this node to node `id`, which has claimed them with this epoch. The node reports this
+  // directly, before its claim arrives on the bus. If this node has forgotten node `id`, the slots have no owner for
+  // now, and their keys are deleted here.
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);
@@ -106,7 +107,7 @@ class Cluster final : public Bus::User {
   void Save(ClusterHost::Durably durably);
   ClusterNode* SenderOf(BusLink& link, const PacketHeader& header);
   void NoteSender(ClusterNode& sender, const PacketHeader& header);
-  // PING, PONG and MEET.
+  // Handles PING, PONG and MEET.
   void OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet);
   void LearnMyIp(const BusLink& link);
   void AddStranger(const BusLink& link, const PacketHeader& header);
@@ -116,9 +117,10 @@ class Cluster final : public Bus::User {
   void NotePong(ClusterNode& node);
   void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);
-  // Called when this node's primary says that it follows this node.
+  // Takes over the slots of this node's primary if that has reported to follow this node for cluster-node-timeout.
+  // Called for each such report.
   void OnCircle();
-  // If this node's primary has become a replica, follows the primary of that one.
+  // If this node's primary has become a replica of another node, follows that node.
   void LeaveChain();
   NodeAddress AddressOf(const BusLink& link, const PacketHeader& header) const;
   void OnOther(ClusterNode& sender, const BusPacket& packet);

@@ -38,13 +38,14 @@ class ClusterHost {
 
   // --- Replication.
 
-  // The replication offset of this node.
+  // Returns the replication offset of this node.
   virtual int64_t Offset() const = 0;
-  // Whether this replica receives its primary's stream. Only then can Offset() be compared with the primary's offset.
+  // Returns whether this replica receives its primary's stream. Only then can Offset() be compared with the primary's
+  // offset.
   virtual bool IsLinked() const = 0;
-  // Age of this replica's data: the time since it last heard from its primary.
+  // Returns the age of this replica's data: the time since it last heard from its primary.
   virtual int64_t DataAgeMs() const = 0;
-  // Whether the data of this replica is a state of its primary's history. If not, it must not be elected.
+  // Returns whether the data of this replica is a state of its primary's history. If not, it must not be elected.
   virtual bool HasWholeData() const = 0;
   virtual void Follow(const std::string& ip, int port, History::Owner owner) = 0;
   virtual void Promote() = 0;
@@ -53,14 +54,14 @@ class ClusterHost {
 
   virtual bool HasKeysIn(int slot) const = 0;
   virtual bool HasKeys() const = 0;
-  // May delete the keys later. Keeps them if this node owns or imports the slot in `view` by then.
+  // Deletes the keys of the slot, now or later. Keeps them if this node owns or imports the slot in `view` by then.
   virtual void DeleteKeysIn(int slot, const ClusterView& view) = 0;
   virtual void DeleteAllKeys() = 0;
   // Pauses writes of clients until ResumeWrites.
   virtual void PauseWrites() = 0;
   virtual void ResumeWrites() = 0;
   virtual void Deliver(PacketType type, const PublishBody& message) = 0;
-  // Called when the owners of slots, or whether the cluster serves requests, may have changed.
+  // Called when slots may have other owners, or when the cluster may have begun or ceased to serve requests.
   virtual void OnTopologyChanged() = 0;
 
   // Replaces nodes.conf. After a crash of the machine the former or the new file exists: with kSynced it is the new

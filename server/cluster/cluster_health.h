@@ -12,9 +12,11 @@ class ClusterHealth {
  public:
   explicit ClusterHealth(ClusterCore& core) : core_(core), born_ms_(core.NowMs()) {}
 
-  // Called after changes, and with each tick while requests are not served. Cost: O(nodes + slots).
+  // Decides whether the cluster serves requests (cluster_state). Called after changes, and with each tick while
+  // requests are not served. Cost: O(nodes + slots).
   void Check();
-  // nodes.conf is known to agree with all nodes, so a primary that starts need not wait for their packets.
+  // Declares that nodes.conf is known to agree with all nodes, so a primary that starts need not wait for their
+  // packets.
   void Trust() { is_trusted_ = true; }
 
  private:

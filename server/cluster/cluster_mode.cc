@@ -106,8 +106,8 @@ void ClusterMode::ClaimKeys() {
   cluster_->AddSlots(claimed);
 }
 
-// A replica keeps the expired keys of its file while it loads, and may continue with the history of the file. So its
-// role must be known before the data is loaded.
+// Sets `replicaof` to the primary of nodes.conf. A replica keeps the expired keys of its file while it loads, and may
+// continue with the history of the file. So its role must be known before the data is loaded.
 void ClusterMode::PrepareToFollow() {
   const ClusterNode* primary = cluster_->view().me().primary;
   if (primary == nullptr || !primary->HasAddress()) return;

@@ -29,15 +29,15 @@ class ClusterMode {
   ClusterMode(const ClusterMode&) = delete;
   ClusterMode& operator=(const ClusterMode&) = delete;
 
-  // Reads and locks nodes.conf; returns an empty text for a new file. Fails with the reason. Requires:
-  // cluster-enabled.
+  // Opens (or creates) and locks nodes.conf. Returns its content, which is empty if it was just created. Fails with the
+  // reason. Requires: cluster-enabled.
   Result<std::string, std::string> ReadFile();
   // How far the view at the start is trusted. kAgreed: it is known to agree with all other nodes.
   enum class Belief : uint8_t { kOwn, kAgreed };
   // Takes `text` as the content of nodes.conf, and routes requests from here on. Returns the reason if that failed.
   // Requires: ReadFile has succeeded; the server listens for clients.
   std::optional<std::string> OpenWith(const std::string& text, Belief belief);
-  // In cluster mode: calls ReadFile, and OpenWith with its text. Otherwise does nothing.
+  // In cluster mode, calls ReadFile, and OpenWith with its text. Otherwise does nothing.
   std::optional<std::string> Open();
   // Takes the role that nodes.conf names, and connects to the other nodes. Returns the reason if that failed.
   // Requires: the data was loaded.
@@ -49,7 +49,7 @@ class ClusterMode {
   // Dials the other nodes immediately, without waiting for the next tick.
   void ReachAll();
 
-  // Null without cluster mode.
+  // Returns null without cluster mode.
   Cluster* cluster() { return cluster_.get(); }
   const Cluster* cluster() const { return cluster_.get(); }
   const ClusterRouter& router() const { return *router_; }

@@ -33,8 +33,9 @@ bool IsAsking(const Request& request) {
   return request.command->Is(kAsking) || request.session.cluster_marks.asking != ClientClusterState::Asking::kNo;
 }
 
-// ASKING applies to the next request with everything that it runs (a script), or to the transaction that the request
-// begins: until the first request outside of it. A blocked request that runs again counts as one request.
+// Advances the state of ASKING. It applies to the next request with everything that it runs (a script), or to the
+// transaction that the request begins: until the first request outside of it. A blocked request that runs again counts
+// as one request.
 void AdvanceAsking(Session& session) {
   using Asking = ClientClusterState::Asking;
   Asking& asking = session.cluster_marks.asking;
@@ -147,7 +148,7 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
   return is_mine ? Way{Verdict::kHere, nullptr, wish.slot} : Way{Verdict::kMoved, owner, wish.slot};
 }
 
-// The fast path of most requests: one key, in a slot that this node owns and that does not move.
+// Returns true on the fast path of most requests: one key, in a slot that this node owns and that does not move.
 inline bool ClusterRouter::IsPlainlyHere(const Request& request) const {
   const uint32_t index = request.command->only_key_index;
   if (index == 0 || index >= request.words.size()) return false;

@@ -33,7 +33,8 @@ std::vector<Name> DrawNames(const NodeLayout& layout, Random& random) {
   return names;
 }
 
-// Each primary gets its own epoch, as after an election, so that no two claims are equal.
+// Returns the first view of a node. Each primary gets its own epoch, as after an election, so that no two claims are
+// equal.
 std::unique_ptr<ClusterView> NewView(const NodeLayout& layout, const Members& members, const std::vector<Name>& names,
                                      size_t mine) {
   auto view = std::make_unique<ClusterView>(names[mine].id, names[mine].shard);

@@ -26,7 +26,8 @@ struct ClusterStartPlan {
   bool is_new = false;     // no node had a file
   bool is_agreed = false;  // the texts agree, and the cluster has no other nodes
 
-  // `members` are the nodes of the layout. Fails with the reason if files are missing or do not belong together.
+  // Plans the start of a cluster. `members` are the nodes of the layout. Fails with the reason if files are missing or
+  // do not belong together.
   static Result<ClusterStartPlan, std::string> Plan(const NodeLayout& layout, const std::vector<Member>& members,
                                                     PortChoice port, Random& random);
 };

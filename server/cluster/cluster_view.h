@@ -35,26 +35,27 @@ class ClusterView {
   void Remove(ClusterNode& node);
   // Requires: no node has the new id.
   void Rename(ClusterNode& node, const NodeId& id);
-  // Sorted by id.
+  // Returns the nodes, sorted by id.
   const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const { return nodes_; }
-  // Unordered, for a random choice.
+  // Returns the nodes without order, for a random choice.
   const std::vector<ClusterNode*>& All() const { return all_; }
   void BecomePrimary(ClusterNode& node);
   void BecomeReplica(ClusterNode& node, ClusterNode* primary);
   // Returns the primary of the shard: the node itself, or its primary if that is known.
   ClusterNode& PrimaryOf(ClusterNode& node) { return node.primary == nullptr ? node : *node.primary; }
-  // Number of nodes, including this node and nodes in handshake.
+  // Returns the number of nodes, including this node and nodes in handshake.
   size_t KnownNodes() const { return nodes_.size(); }
 
   // --- Slots.
 
   ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }
-  // `owner` is null for no owner.
+  // Sets the owner of a slot; null means no owner.
   void Assign(int slot, ClusterNode* owner);
   // Returns the slots that any owner has lost since the last call.
   SlotSet TakeLostSlots() { return std::exchange(lost_, {}); }
   SlotSet SlotsOf(const ClusterNode& node) const;
-  // Cost: O(slots of the set); at most O(slots / 64) when the counts differ.
+  // Returns whether the node owns these slots and no others. Cost: O(slots of the set); at most O(slots / 64) when the
+  // counts differ.
   bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;
   void DropSlotsOf(ClusterNode& node);
   // Slots that migrate to another node, or that are imported from one. A null node removes the entry.
@@ -77,14 +78,14 @@ class ClusterView {
 
   uint64_t current_epoch = 0;
   uint64_t last_vote_epoch = 0;
-  // The largest epoch that any node has shown.
+  // Returns the largest epoch that any node has shown.
   uint64_t LargestEpoch() const;
 
   // --- Derived state.
 
   bool is_ok = false;      // this node serves requests
   bool is_paused = false;  // writes are paused for a manual failover
-  // Number of primaries with slots.
+  // Returns the number of primaries with slots.
   int Size() const;
   int Majority() const { return Size() / 2 + 1; }
 

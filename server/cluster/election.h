@@ -47,7 +47,7 @@ class Election {
   bool IsWanted() const;
   bool IsDataTooOld() const;
   void Schedule();
-  // Number of replicas of the same primary with a larger offset.
+  // Returns the number of replicas of the same primary with a larger offset.
   int Rank() const;
   void ApplyRank();
   void Ask();

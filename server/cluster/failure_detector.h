@@ -25,7 +25,7 @@ class FailureDetector {
 
   // Marks the node as PFAIL if it has not answered for too long. Called by the timer.
   void CheckSilence(ClusterNode& node);
-  // Called when the node has answered; clears PFAIL, and FAIL where possible.
+  // Clears PFAIL, and FAIL where possible. Called when the node has answered.
   void Answered(ClusterNode& node);
   // Handles a FAIL packet: a majority has decided that the node failed.
   void RecordFailureReport(const NodeId& id, const ClusterNode& reporter);

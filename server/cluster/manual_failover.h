@@ -31,13 +31,15 @@ class ManualFailover {
   // Reads the header of any packet of this node's primary.
   void ReceivePrimaryOffset(const PacketHeader& header);
   void Reset();
-  // Called by the timer.
+  // Ends the failover after its timeout, and sets CanStart once this replica has reached the offset. Called by the
+  // timer.
   void Continue();
 
   bool IsUnderWay() const { return until_ms_ != 0; }
-  // Whether the replica has all data of the primary, or need not have it.
+  // Returns whether the election can start: this replica has reached the offset of its paused primary, or the command
+  // was CLUSTER FAILOVER FORCE.
   bool CanStart() const { return IsUnderWay() && can_start_; }
-  // Whether this primary waits for that replica, which should learn the offset soon.
+  // Returns whether this primary has paused writes for that replica. The primary then soon sends it the offset.
   bool IsFor(const ClusterNode& replica) const { return IsUnderWay() && replica.id == replica_; }
 
  private:

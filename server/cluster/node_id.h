@@ -38,7 +38,7 @@ class NodeId {
   }
 
   bool IsNull() const { return bytes_[0] == '\0'; }
-  // Whether the id consists of digits; an id from the bus may not.
+  // Returns whether the id consists of digits; an id from the bus may not.
   bool IsSound() const { return Parse(Text()).has_value(); }
   Bytes Text() const { return {bytes_.data(), kLength}; }
   std::string String() const { return std::string(Text()); }

@@ -15,7 +15,8 @@ bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
          node.WorkingReplicas() == 0;
 }
 
-// All replicas come to the same conclusion: the spare replica with the smallest id moves.
+// Returns whether this replica must move. All replicas come to the same conclusion: the spare replica with the smallest
+// id moves.
 bool ReplicaMigration::IsMyTurn(int most) const {
   const ClusterView& view = parts_.core.view;
   const ClusterNode* candidate = nullptr;

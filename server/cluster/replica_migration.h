@@ -17,12 +17,14 @@ class ReplicaMigration {
   };
   explicit ReplicaMigration(const Parts& parts) : parts_(parts) {}
 
-  // Called by the timer. Cost: O(nodes).
+  // Moves this replica to a primary without replicas, if that is its turn (cluster-allow-replica-migration). Called by
+  // the timer. Cost: O(nodes).
   void Continue();
 
  private:
   static bool IsOrphaned(const ClusterNode& node);
-  // Whether this replica is the one that must move. `most`: the largest number of working replicas of any primary.
+  // Returns whether this replica is the one that must move. `most`: the largest number of working replicas of any
+  // primary.
   bool IsMyTurn(int most) const;
 
   const Parts parts_;

@@ -59,9 +59,9 @@ Result<std::string, std::string> ServerClusterHost::OpenFile() {
   return std::move(text).value();
 }
 
-// The lock belongs to the file that is replaced, so the new file is locked before the rename. Its content is synced
-// before that. After a crash of the machine there is the former or the new file, never an empty one, with which the
-// node would get another id.
+// Replaces nodes.conf. The lock belongs to the file that is replaced, so the new file is locked before the rename. Its
+// content is synced before that. After a crash of the machine there is the former or the new file, never an empty one,
+// with which the node would get another id.
 IoError ServerClusterHost::Write(const std::string& text, Durably durably) {
   const std::string path = Path();
   const std::string temporary = path + ".tmp";
@@ -150,7 +150,7 @@ void ServerClusterHost::DeleteKeysIn(int slot, const ClusterView& view) {
   WhenNobodyLoads([this, slot, &view] { GiveUpKeysIn(slot, view); });
 }
 
-// The slot may have returned before this runs.
+// Deletes the keys of a slot in all databases, unless the slot has returned meanwhile.
 void ServerClusterHost::GiveUpKeysIn(int slot, const ClusterView& view) {
   if (view.Owner(slot) == &view.me() || view.ImportingFrom(slot) != nullptr) return;
   for (int db = 0; db < services_.data.dataset.keyspace.Count(); ++db) GiveUpKeysIn(db, slot);

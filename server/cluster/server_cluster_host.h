@@ -17,7 +17,8 @@ class ServerClusterHost final : public ClusterHost {
  public:
   explicit ServerClusterHost(const Services& services) : services_(services) {}
 
-  // Reads and locks nodes.conf; creates it empty if it is absent. Fails with the reason.
+  // Opens (or creates) and locks nodes.conf. Returns its content, which is empty if it was just created. Fails with the
+  // reason.
   Result<std::string, std::string> OpenFile();
 
   // ClusterHost
@@ -39,7 +40,8 @@ class ServerClusterHost final : public ClusterHost {
 
   // Called by the timer: a second after Save, makes sure that the new file is on disk.
   void FinishSave();
-  // Whether the topology has changed since the last call, so that blocked clients may wait for keys of moved slots.
+  // Returns whether the topology has changed since the last call, so that blocked clients may wait for keys of moved
+  // slots.
   bool TakeNewTopology() { return std::exchange(has_new_topology_, false); }
 
  private:

@@ -91,7 +91,7 @@ void SlotClaims::ApplyUpdate(const UpdateBody& update) {
   Take(*node, update.config_epoch, update.slots);
 }
 
-// Two primaries have the same epoch: the one with the smaller id takes a new epoch.
+// Handles another primary with the same epoch: the one with the smaller id takes a new epoch.
 void SlotClaims::ResolveCollision(const ClusterNode& sender) {
   ClusterView& view = parts_.core.view;
   if (sender.id <= view.me().id) return;

@@ -29,7 +29,7 @@ class SlotClaims {
 
  private:
   void Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed);
-  // Whether the owner of the slot loses it to a claim with this epoch.
+  // Returns whether the owner of the slot loses it to a claim with this epoch.
   bool Loses(int slot, const ClusterNode& claimant, uint64_t epoch) const;
   void NoteDisclaimed(const ClusterNode& claimant, const SlotSet& claimed);
   void Correct(ClusterNode& sender, const PacketHeader& header);

@@ -20,14 +20,14 @@ class SlotChanges final : public Journal {
   SlotChanges(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
 
   void Append(const UnitEffects& effects) override;
-  // Bytes that were not taken yet.
+  // Returns the number of bytes that were not taken yet.
   size_t BufferedBytes() const override { return text_.size(); }
   bool Empty() const { return text_.empty(); }
   std::string Take() { return std::exchange(text_, {}); }
-  // Whether all keys were changed together (FLUSHALL). Such a change cannot be sent as a change of slots.
+  // Returns whether all keys were changed together (FLUSHALL). Such a change cannot be sent as a change of slots.
   bool HasChangedEverything() const { return has_changed_everything_; }
 
-  // Whether a request of a journal changes keys without naming any.
+  // Returns whether a request of a journal changes keys without naming any.
   static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> words);
   // Splits a request of a journal into its arguments, which are valid until the next call.
   class Words {

@@ -35,7 +35,8 @@ constexpr int64_t kAckEveryMs = 1000;
 constexpr int64_t kLongestPauseMs = 5000;
 constexpr size_t kMarkLength = 40;
 
-// The last request of a child that has finished. No key can imitate it, because each snapshot has a random mark.
+// Returns the last request of a child that has finished. No key can imitate it, because each snapshot has a random
+// mark.
 std::string SnapshotEof(Bytes mark) {
   std::string text;
   AppendRequest(text, {"CLUSTER", "SYNCSLOTS", "SNAPSHOT-EOF", mark});
@@ -199,7 +200,7 @@ void SlotExport::Heard(Request request, Bytes line) {
   }
 }
 
-// "OK <epoch>": from now on clients are redirected to the target.
+// Reads the final reply of the target, "OK <epoch>". From now on clients are redirected to the target.
 void SlotExport::TakeIn(Bytes line) {
   const auto epoch = ParseUnsigned(line.substr(std::min(line.size(), line.find(' ') + 1)));
   if (!epoch) return Fail("the target does not say how it has taken the slots");
@@ -267,8 +268,9 @@ void SlotExport::SendChanges() {
   link_->Send(text);
 }
 
-// An answered ACK shows that the target has applied everything before it. So writes are paused only for the time to
-// send and apply the changes of one round. Each round accepts twice as many bytes, in case the load is high.
+// Pauses writes as soon as few changes are left. An answered ACK shows that the target has applied everything before
+// it. So writes are paused only for the time to send and apply the changes of one round. Each round accepts twice as
+// many bytes, in case the load is high.
 void SlotExport::CatchUp() {
   if (!asked_.empty()) return;
   constexpr size_t kLittle = 64 * 1024;

@@ -43,15 +43,16 @@ class SlotExport final : public Link::User {
   SlotExport& operator=(const SlotExport&) = delete;
 
   void Start();
-  // Called at the end of a turn, when the changes of the turn are in the journals.
+  // Takes the next step of the migration. Called at the end of a turn, when the changes of the turn are in the
+  // journals.
   void Continue();
-  // Called ten times a second; checks the timeouts.
+  // Checks the timeouts. Called ten times a second.
   void CheckTime();
   void Cancel();
   void Fail(const std::string& message) { End(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
   bool IsOver() const { return job_->IsOver(); }
-  // Bytes that wait to be sent.
+  // Returns the number of bytes that wait to be sent.
   size_t BufferedBytes() const;
 
   // Link::User

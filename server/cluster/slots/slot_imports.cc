@@ -149,7 +149,8 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 
 // --- Errors.
 
-// A command has failed. The source did not know of it in time, so the slots here differ from those of the source.
+// Notes that a command of the source has failed. The source did not know of it in time, so the slots here differ from
+// those of the source.
 void SlotImports::NoteTrouble(Session& session, Bytes error) {
   if (session.cluster_marks.imports == nullptr) return;
   Import& import = Of(session);
@@ -187,7 +188,7 @@ void SlotImports::CheckTime() {
   }
 }
 
-// If this node has become a replica, it leaves the keys to its primary, which knows of the migration.
+// Ends an import. If this node has become a replica, it leaves the keys to its primary, which knows of the migration.
 void SlotImports::End(Import& import, State state, const std::string& message) {
   const Services& services = parts_.services;
   const std::shared_ptr<SlotJob> job = import.job;

@@ -54,12 +54,13 @@ class SlotImports final : public CallObserver, public Journal {
     std::string name;
     SlotSet slots;
   };
-  // From now on the session may change keys of these slots, and of no others.
+  // Begins an import. From now on the session may change keys of these slots, and of no others.
   void Establish(Session& session, const Offer& offer);
   void EndSnapshot(Session& session);
-  // Throws if anything has failed so far.
+  // Does nothing, but throws if a command of the import has failed so far.
   void Acknowledge(Session& session);
-  // Throws if anything has failed so far. The source sends no more changes, because it has paused writes for a while.
+  // Notes that the import is complete. Throws if a command of the import has failed so far. The source sends no more
+  // changes, because it has paused writes for a while.
   void EndChanges(Session& session);
   // Makes this node the owner of the slots. Returns the epoch of the claim.
   uint64_t TakeOver(Session& session);
@@ -69,11 +70,11 @@ class SlotImports final : public CallObserver, public Journal {
   void Hide(const std::string& name, const SlotSet& slots);
   void Reveal(Bytes name);
 
-  // Called at the end of a turn.
+  // Ends imports with errors, and cleans up hidden slots that no import uses any more. Called at the end of a turn.
   void EndTurn();
-  // Called ten times a second; finds sources that are silent.
+  // Finds sources that are silent for longer than repl-timeout. Called ten times a second.
   void CheckTime();
-  // Called when a session closes.
+  // Fails the import of this session, if there is one. Called when a session closes.
   void Forget(Session& session);
 
   // CallObserver, Journal
@@ -100,7 +101,8 @@ class SlotImports final : public CallObserver, public Journal {
   void EndTroubled();
   // Deletes some keys of hidden slots that no session sends any more.
   void CleanUp();
-  // Whether other nodes have had time to tell who owns these slots. True for imports that failed in this process.
+  // Returns whether other nodes have had time to tell who owns these slots. True for imports that failed in this
+  // process.
   bool IsTold(const std::string& name);
   void ClaimUnowned(const SlotSet& slots);
   bool DeleteSome(const SlotSet& slots);

@@ -101,7 +101,7 @@ class JobLog {
     jobs_.push_front(std::make_shared<SlotJob>(std::move(job)));
     return jobs_.front();
   }
-  // The latest first.
+  // Returns the jobs, the latest first.
   const Jobs& All() const { return jobs_; }
   // Removes the oldest ended jobs, until at most `most` ended jobs are left.
   void Trim(size_t most);

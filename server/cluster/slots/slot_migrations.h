@@ -20,7 +20,7 @@ namespace respite {
 class SlotMigrations {
  public:
   SlotMigrations(const Services& services, uint64_t random_seed);
-  // Called when the server ends: closes the links before the cluster and the event loop are destroyed.
+  // Closes the links. Called when the server ends, before the cluster and the event loop are destroyed.
   void Close();
 
   // Sends slots of this node, after the exports that are queued already. Requires: a cluster.
@@ -36,11 +36,12 @@ class SlotMigrations {
   // Returns first what the primary of this replica receives, then the jobs of this node, the latest first.
   std::vector<SlotJob> Jobs() const;
 
-  // Called at the end of a turn, when the changes of the turn are in the journals.
+  // Continues imports, and starts or continues the first export. Called at the end of a turn, when the changes of the
+  // turn are in the journals.
   void EndTurn();
-  // Called by the timer.
+  // Checks the timeouts, and trims the log of migrations to cluster-slot-migration-log-max-len. Called by the timer.
   void Tick();
-  // Called when a session closes.
+  // Fails the import of this session, if there is one. Called when a session closes.
   void Forget(Session& session) { imports_.Forget(session); }
 
  private:
