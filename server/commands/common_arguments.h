@@ -92,7 +92,8 @@ inline void CheckDb(const Call& call, int number) {
   if (number < 0 || number >= call.services.data.dataset.keyspace.Count()) throw Refusal{refusals::kDbIndex};
 }
 
-// Returns true for a cluster node without the setting cluster-databases, which refuses other databases as Redis does.
+// Returns true for a cluster node with one database (the default of cluster-databases). SELECT, MOVE and COPY … DB are
+// then refused, as in Redis.
 inline bool IsConfinedToOneDb(const Call& call) {
   return call.services.env.settings.cluster_enabled && call.services.data.dataset.keyspace.Count() == 1;
 }

@@ -140,7 +140,8 @@ void AnswerSource(Call& call, Bytes text) {
   call.services.execution.executor.KeepMessages(call.session);
 }
 
-// Replication streams and append-only files contain only the key changes of a migration. They cannot start one.
+// Begins an import for the session of the source. Replication streams and append-only files contain only the key
+// changes of a migration. They cannot start one.
 void Establish(Call& call) {
   RequireCluster(call);
   if (call.unit.RepeatsRecord() && call.session.cluster_marks.imports == nullptr) throw Refusal{kOnlySources};

@@ -107,7 +107,7 @@ void NameOverlap(const TrackingRequest& request, const TrackingOptions* old) {
   }
 }
 
-// In sorted order, each overlapping prefix is next to one with which it overlaps.
+// Refuses prefixes that overlap. In sorted order, each overlapping prefix is next to one with which it overlaps.
 void RefuseNeighbours(std::span<const Bytes> sorted) {
   const auto found = std::adjacent_find(sorted.begin(), sorted.end(), Overlap);
   if (found != sorted.end()) throw refusals::PrefixOverlap(found[0], "another provided", found[1]);

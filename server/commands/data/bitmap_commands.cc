@@ -344,7 +344,7 @@ BitField TakeFieldType(Args& args) {
   return {.bits = static_cast<int>(bits), .sign = is_signed ? FieldSign::kSigned : FieldSign::kUnsigned};
 }
 
-// `#7` is the eighth field of this width.
+// Takes the offset of a field in bits. `#7` means the eighth field of this width.
 uint64_t TakeFieldOffset(Call& call, const BitField& field) {
   const Bytes word = call.args.Next();
   if (!word.starts_with('#')) return CheckedOffset(call, Args::Integer(word, refusals::kBitOffset));

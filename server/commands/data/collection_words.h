@@ -35,7 +35,8 @@ class DrawLimit {
     if (count > kMostElements) throw Refusal{refusals::kReplyTooLong};
   }
 
-  // Must be called after each element. Throws if the reply is too long; the error then replaces the whole reply.
+  // Checks the size of the reply. Must be called after each element. Throws if the reply is too long; the error then
+  // replaces the whole reply.
   void Check();
 
  private:

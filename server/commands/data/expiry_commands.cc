@@ -49,7 +49,7 @@ ExpireConditions ParseExpireConditions(std::span<const Bytes> words) {
   return conditions;
 }
 
-// A missing deadline counts as infinitely late.
+// Returns whether NX, XX, GT and LT allow the new deadline. A missing deadline counts as infinitely late.
 bool Allow(const ExpireConditions& conditions, int64_t old_ms, int64_t new_ms) {
   const bool timed = old_ms != kNoDeadline;
   if (conditions.only_without && timed) return false;

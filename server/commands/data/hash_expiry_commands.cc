@@ -135,7 +135,8 @@ TtlCondition TakeTtlCondition(Args& args) {
   return TtlCondition::kNone;
 }
 
-// A field without a deadline counts as one with an infinite deadline.
+// Returns whether NX, XX, GT or LT allows the new deadline. A field without a deadline counts as one with an infinite
+// deadline.
 bool Allows(TtlCondition condition, int64_t old_ms, int64_t new_ms) {
   const bool timed = old_ms != kNoDeadline;
   switch (condition) {

@@ -105,8 +105,9 @@ struct PfAdd {
       const Hll hll = HllOf(*edit);
       const HllChange change = hll.Add(mark, SparseMaxBytes(call));
       if (change.kind == HllChange::Kind::kNone) continue;
-      // Checks the whole value before its first change, so that a later element cannot fail on a corrupt value.
       const bool alone = call.args.Left() == 1;
+      // With several elements, PFADD checks the whole value before its first change. So a later element cannot fail on
+      // a corrupt value after an earlier one was added.
       if (changes == 0 && !alone && !hll.IsComplete()) throw Refusal{refusals::kCorruptHyperLogLog};
       Apply(edit, change, mark);
       ++changes;

@@ -351,7 +351,7 @@ const Entry* ExamineOrNull(Call& call) {
   return entry;
 }
 
-// Older versions have other encodings for small values.
+// Returns the encoding for OBJECT ENCODING. Older versions have other encodings for small values.
 std::string_view EncodingNameIn(const DialectTraits& traits, const Entry& entry) {
   const std::string_view name = EncodingName(entry);
   if (name != "listpack") return name;

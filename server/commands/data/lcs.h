@@ -40,7 +40,7 @@ class LcsTable {
   LcsTable(Bytes a, Bytes b, std::unique_ptr<uint32_t[]> cells) : a_(a), b_(b), cells_(std::move(cells)) {}
 
   void Fill();
-  // Length of the longest common subsequence of the first `i` bytes of a and the first `j` of b.
+  // Returns the length of the longest common subsequence of the first `i` bytes of a and the first `j` of b.
   uint32_t At(size_t i, size_t j) const { return cells_[i * (b_.size() + 1) + j]; }
 
   Bytes a_;

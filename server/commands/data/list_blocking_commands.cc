@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-// The last argument is the timeout, the others are keys.
+// BLPOP and BRPOP: the last argument is the timeout, the others are keys.
 void PopElementOrWait(Call& call, ListEnd end) {
   const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
   const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());

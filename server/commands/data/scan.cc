@@ -47,7 +47,7 @@ bool ScansKeys(ScanOf scan_of) {
   return scan_of == ScanOf::kKeys || scan_of == ScanOf::kKeysOfKnownTypes || scan_of == ScanOf::kCluster;
 }
 
-// SCAN of Redis 7.2 accepts the name of an unknown type, and finds no keys.
+// Takes the argument of TYPE. SCAN of Redis 7.2 accepts the name of an unknown type, and finds no keys.
 void TakeScanType(Args& args, ScanOptions& options, ScanOf scan_of) {
   const Bytes name = args.Next();
   options.by_type = true;

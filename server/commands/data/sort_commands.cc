@@ -96,7 +96,7 @@ bool StaysInSlot(const Call& call, const SortPattern& pattern) {
   return pattern.text() == "#" || PatternSlot(pattern.text()) == KeySlot(call.args.Words()[1]);
 }
 
-// In a cluster, keys of other slots may be on other nodes.
+// Refuses patterns of BY and GET that may lead to other slots, because their keys may be on other nodes.
 void CheckSlots(const Call& call, const SortOptions& options) {
   const DialectTraits& traits = call.services.env.dialect.traits;
   const bool by_keys = options.by && options.by->HasStar();
@@ -106,7 +106,8 @@ void CheckSlots(const Call& call, const SortOptions& options) {
   if (!all_stay) throw refusals::SortInCluster("GET", traits);
 }
 
-// BY and GET read keys that key specs cannot describe, so they need permission to read all keys.
+// Refuses BY and GET without permission. They read keys that key specs cannot describe, so they need permission to read
+// all keys.
 void CheckPatterns(const Call& call, const SortOptions& options) {
   if (call.unit.RepeatsRecord()) return;
   const bool by_keys = options.by && options.by->HasStar();

@@ -48,8 +48,8 @@ bool SortOrder::Precedes(const Key& one, const Key& other) const {
   return (order < 0) == (direction_ == SortDirection::kUp);
 }
 
-// An LSD radix sort by bytes: each pass is stable, so the highest byte decides in the end. Skips bytes that all ranks
-// share, as small integers do. Cost: O(n) for each other byte.
+// Sorts with an LSD radix sort by bytes: each pass is stable, so the highest byte decides in the end. Skips bytes that
+// all ranks share, as small integers do. Cost: O(n) for each other byte.
 void SortOrder::SortByRank(KeyIterator first, KeyIterator last) {
   constexpr size_t kBytes = sizeof(uint64_t);
   std::array<std::array<uint32_t, 256>, kBytes> counts{};

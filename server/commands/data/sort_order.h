@@ -41,9 +41,10 @@ class SortOrder {
   // `elements` must outlive this object.
   SortOrder(SortDirection direction, std::span<const Bytes> elements) : direction_(direction), elements_(elements) {}
 
-  // The caller calls one of these for each element in turn. Equal numbers are ordered by the elements.
+  // Sorts by numbers: the caller calls this for each element in turn. Equal numbers are ordered by the elements.
   void AddNumber(double number) { Add(NumberRank(number)); }
-  // The text of an element may be absent (data() is null); absent texts come first.
+  // Sorts by texts, one for each element. The text of an element may be absent (data() is null); absent texts come
+  // first.
   void SetTexts(std::span<const Bytes> texts);
 
   // Returns the indexes of the elements in this range of the order. The sort is stable. Requires: the range is within

@@ -180,7 +180,7 @@ void IntersectScored(AlgebraOptions& options, ScoredResult& result) {
   });
 }
 
-// Returns the number of members that all sources have, counted up to the limit.
+// Returns the number of members that all sources have, counted up to LIMIT.
 size_t CountInAll(AlgebraOptions& options) {
   const size_t limit = options.limit == 0 ? SIZE_MAX : options.limit;
   SortBySize(options.sources);

@@ -8,7 +8,7 @@ namespace respite {
 
 namespace {
 
-// The last argument is the timeout, the others are keys.
+// BZPOPMIN and BZPOPMAX: the last argument is the timeout, the others are keys.
 void PopScoredOrWait(Call& call, ScoreEnd end) {
   const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
   const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());

@@ -94,7 +94,8 @@ void TakeXClaimOption(Call& call, XClaimOptions& options) {
   }
 }
 
-// The IDs end at the first argument that is no ID; the options begin there.
+// Takes the minimum idle time, the IDs and the options. The IDs end at the first argument that is no ID; the options
+// begin there.
 XClaimOptions TakeXClaimOptions(Call& call) {
   Args& args = call.args;
   XClaimOptions options;

@@ -1,4 +1,4 @@
-// The arguments of TEST CLOCK and TEST CLUSTER CLOCK, and their replies.
+// Parses the arguments of TEST CLOCK and TEST CLUSTER CLOCK, and writes their replies.
 #pragma once
 
 #include "server/execution/call.h"
@@ -8,8 +8,8 @@ namespace respite {
 
 inline constexpr char kClockTooFar[] = "ERR the clock cannot go beyond the end of the year 9999";
 
-// Takes all remaining arguments: `FREEZE [time]`, `ADVANCE duration`, `SET time`, `NEXT`, `RATE factor`, `AUTO ON|OFF`,
-// `REAL`.
+// Parses all remaining arguments: `FREEZE [time]`, `ADVANCE duration`, `SET time`, `NEXT`, `RATE factor`,
+// `AUTO ON|OFF`, `REAL`.
 ClockMove ClockMoveIn(Call& call);
 
 // Number of fields of TEST CLOCK; `next` is the last.

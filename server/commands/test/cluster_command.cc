@@ -162,7 +162,7 @@ void ShowClocks(Call& call) {
   }
 }
 
-// A resumed command gets its arguments again, so they are parsed in each run.
+// TEST CLUSTER CLOCK. A resumed command gets its arguments again, so they are parsed in each run.
 void ControlClocks(Call& call) {
   if (call.args.AtEnd()) return ShowClocks(call);
   const ClockMove move = ClockMoveIn(call);

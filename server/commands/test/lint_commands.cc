@@ -50,7 +50,7 @@ std::vector<LintRule> TakeRules(Call& call, LintLimits& limits) {
   return rules;
 }
 
-// Called after all arguments were parsed, so that an invalid argument changes nothing.
+// Sets the mode of these rules. Called after all arguments were parsed, so that an invalid argument changes nothing.
 void SetMode(Call& call, const std::vector<LintRule>& rules, LintMode mode, const LintLimits& limits) {
   TheLint(call).limits() = limits;
   TheLint(call).SetMode(rules, mode);
