@@ -174,8 +174,8 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   return config;
 }
 
-// Not for a test harness without a configuration file: it must not find a dump of an earlier run. Users with a
-// configuration file or a container expect Redis' save points.
+// Sets Redis' default save points. Not called for a test harness without a configuration file, because it must not find
+// an RDB file of an earlier run. Users with a configuration file or a container expect Redis' save points.
 void Config::SetDefaultSavePoints() {
   if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());

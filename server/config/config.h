@@ -42,7 +42,7 @@ class Config {
     bool is_loading = false;           // a dataset is being loaded
   };
 
-  // Uses only defaults, without a file. The folder must outlive this object.
+  // Creates a configuration of defaults only, without a file. The folder must outlive this object.
   explicit Config(Folder& folder = ProcessFolder::Instance());
   Config(const Config&) = delete;
   Config& operator=(const Config&) = delete;

@@ -137,7 +137,7 @@ FileForm AllOf(const std::vector<std::string>& lines) {
   return form;
 }
 
-// New lines of one primary stay together.
+// Writes the `sentinel …` directives. New lines of one primary stay together.
 void WriteSentinel(Document& document, const std::vector<SentinelLine>& lines) {
   for (const SentinelLine& line : lines) document.WriteLine(SentinelSubject(line.subject), line.line);
   for (const Bytes subject : kSentinelSubjects) document.ClearRest(SentinelSubject(subject));

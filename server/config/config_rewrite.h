@@ -17,7 +17,7 @@
 
 namespace respite {
 
-// A line of a Sentinel; "sentinel monitor mymaster …" has the subject "monitor".
+// A `sentinel …` directive of sentinel.conf. `subject` is the word after `sentinel`, for example "monitor".
 struct SentinelLine {
   std::string subject;
   FileLine line;

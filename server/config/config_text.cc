@@ -174,7 +174,8 @@ ConfigReader::Outcome ConfigReader::ReadUnknown(const ConfigLine& line) {
   return Failure(FatalConfigError(&line, reason));
 }
 
-// The option --sentinel becomes a line with only the word `sentinel`, which needs no action here.
+// Keeps a `sentinel …` directive for the Sentinel. The option --sentinel becomes a line with only the word `sentinel`,
+// which needs no action here.
 ConfigReader::Outcome ConfigReader::ReadSentinel(ConfigLine& line) {
   if (line.words.size() == 1) return Done{};
   if (mode_ != ServerMode::kSentinel) {

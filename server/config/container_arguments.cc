@@ -42,7 +42,8 @@ class Options {
     Add("--tls-ca-cert-file", folder + "/ca.crt");
   }
 
-  // NODES is the number of all nodes, but `--nodes` needs the number of primaries and of replicas per primary.
+  // Converts NODES and REPLICAS to `--nodes`. NODES is the number of all nodes, but `--nodes` needs the number of
+  // primaries and of replicas per primary.
   void AddCluster() {
     AddEqual("REDIS_PASSWORD", "--masterauth");
     const int64_t replicas = std::max<int64_t>(NumberIn(variables_("REPLICAS"), 0), 0);

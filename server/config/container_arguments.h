@@ -22,8 +22,9 @@ struct ContainerPlan {
 // Returns whether the program was started under the name of an image's entry point.
 bool IsContainerEntry(const std::string& program);
 
-// `arguments` are those of the entry point. If the first is an option or a configuration file, the server is started.
-// Options from the environment come before the other options, so the others override them.
+// Plans what the entry point of the container starts. `arguments` are those of the entry point. If the first is an
+// option or a configuration file, the server is started. Options from the environment come before the other options, so
+// the others override them.
 ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables);
 
 // Returns whether the plan starts a server, not a tool.

@@ -20,7 +20,7 @@ Objection CheckAnnouncedHostname(Bytes name) {
   return IsHostname(name) ? Objection{} : "Hostnames may only contain alphanumeric characters, hyphens or dots";
 }
 
-// A single quote would begin a quoted word when Redis reads nodes.conf.
+// Also refuses a single quote, because it would begin a quoted word when Redis reads nodes.conf.
 Objection CheckAnnouncedNodename(Bytes name) {
   if (name.find_first_of("'!#$%&()*+:;<>?@[]^{|}~") == Bytes::npos && IsAnnouncedName(name)) return {};
   return "Announced human node name contained invalid character";

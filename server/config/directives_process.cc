@@ -60,7 +60,7 @@ constexpr ChoiceName kShutdownFlagNames[] = {
     Named("now", kShutdownNow),         Named("force", kShutdownForce),
 };
 
-// The values of shutdown-on-sig… are bit sets.
+// Refuses SAVE together with NOSAVE. The values of shutdown-on-sig… are bit sets.
 Objection CheckShutdownFlags(int flags) {
   const auto bits = static_cast<uint32_t>(flags);
   if ((bits & kShutdownSave) == 0 || (bits & kShutdownNoSave) == 0) return {};

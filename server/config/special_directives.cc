@@ -58,7 +58,8 @@ Objection AssignPort(Settings& settings, ConfigWords words, ConfigOrigin /*origi
   return {};
 }
 
-// After binding, an automatic port is reported by its number, because clients need it to connect.
+// Returns the value of `port`. After binding, an automatic port is reported by its number, because clients need it to
+// connect.
 std::string PortText(const Settings& settings) {
   if (settings.port != kAutoPort) return std::to_string(settings.port);
   return settings.bound_port > 0 ? std::to_string(settings.bound_port) : "auto";
@@ -388,7 +389,8 @@ FileForm EmulateForm(std::string_view name, const Settings& settings) {
 
 // --- load ---
 
-// The path is relative to the directory where the server was started, even if `dir` differs. So fixtures are found.
+// Adds a file to `load`. The path is relative to the directory where the server was started, even if `dir` differs. So
+// fixtures are found.
 Objection AssignLoad(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
   if (words[0].empty()) {
     settings.load.clear();
@@ -422,7 +424,7 @@ Objection AssignReadyFd(Settings& settings, ConfigWords words, ConfigOrigin /*or
 
 std::string ReadyFdText(const Settings& settings) { return std::to_string(settings.ready_fd); }
 
-// Not written as a new line, because the next process does not inherit the descriptor.
+// CONFIG REWRITE does not add a line for `ready-fd`, because the next process does not inherit the descriptor.
 FileForm ReadyFdForm(std::string_view name, const Settings& settings) {
   return OneLine(name, ReadyFdText(settings), LinePresence::kIfMentioned);
 }
