@@ -23,7 +23,8 @@ class ActiveExpiry {
 
   // Called at each timer tick, `hz` times per second. Begins a round, unless KeyRemoval forbids it now.
   void StartRound(int hz);
-  // While asleep it removes no keys: the clock is stopped, and ExactExpiry removes keys when the clock is moved.
+  // Stops the removal of keys until WakeUp, because the clock is stopped, and ExactExpiry removes keys when the clock
+  // is moved.
   void Sleep() { sleeps_ = true; }
   void WakeUp() { sleeps_ = false; }
 

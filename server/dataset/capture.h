@@ -33,7 +33,7 @@ class Capture {
   // Restores a copy of the captured data, so that the Capture can be restored again. Cost: O(data).
   Capture Restore(Dataset& data) const&;
 
-  // Return part of the captured data, and remove it from the Capture.
+  // TakeDatabases and TakeFunctions return part of the captured data, and remove it from the Capture.
   std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }
   std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }
 

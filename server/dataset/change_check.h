@@ -56,9 +56,9 @@ class ChangeCheck {
   ChangeCheck(const ChangeCheck&) = delete;
   ChangeCheck& operator=(const ChangeCheck&) = delete;
 
-  // The edit created the key; listeners were already notified.
+  // Notes that the edit created the key, and that listeners were already notified.
   void Created() { created_ = true; }
-  // The edit gave the key a value or a deadline, which may be equal to the old one.
+  // Notes that the edit gave the key a value or a deadline, which may be equal to the old one.
   void Changed() { changed_ = true; }
   void Reported() { reported_ = true; }
   // Suppresses the check for a change that is left unreported on purpose.

@@ -24,14 +24,14 @@ namespace respite {
 class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
-  // A key was created or removed, or its value changed.
+  // Called when a key was created or removed, or its value changed.
   virtual void OnChange(int db, Bytes key) = 0;
   virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;
-  // Clients that wait for the key must check it again, although its value is unchanged.
+  // Called when clients that wait for the key must check it again, although its value is unchanged.
   virtual void OnWake(int db, Bytes key) = 0;
-  // These databases are about to lose all their keys.
+  // Called before these databases lose all their keys.
   virtual void OnFlush(std::span<const int> dbs) = 0;
-  // Two databases were swapped.
+  // Called after two databases were swapped.
   virtual void OnSwap(int one, int other) = 0;
 };
 
@@ -39,12 +39,13 @@ class ChangeListener {
 class ChangeKeeper {
  public:
   virtual ~ChangeKeeper() = default;
-  // A command may change, remove or create this key. `entry` is its current value; null if absent.
+  // Called before a command that may change, remove or create this key. `entry` is its current value; null if absent.
   virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;
-  // A database has lost this content, which is no longer used. A keeper that takes it must leave an empty database.
+  // Called when a database has lost this content, which is no longer used. A keeper that takes it must leave an empty
+  // database.
   virtual void OnFlushed(int db, Database& content) = 0;
   virtual void OnSwap(int one, int other) = 0;
-  // All data is about to be replaced by another data set.
+  // Called before all data is replaced by another data set.
   virtual void OnReplaced() = 0;
 };
 
@@ -80,7 +81,7 @@ class FunctionStore {
   class Content {
    public:
     virtual ~Content() = default;
-    // Cost: O(size of the functions' texts).
+    // Returns a copy of the functions. Cost: O(size of the functions' texts).
     virtual std::unique_ptr<Content> Clone() const = 0;
     virtual size_t Functions() const = 0;
   };

@@ -71,7 +71,7 @@ class DbView {
     return entry;
   }
 
-  // Read and FindToRead for strings; throw an error for any other type.
+  // ReadString and FindStringToRead work like Read and FindToRead, but throw an error if the value is not a string.
   const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }
   const Entry* FindStringToRead(Bytes key) { return CheckString(FindToRead(key)); }
 
@@ -86,15 +86,16 @@ class DbView {
     return Type(PlaceOf(ValueSlot(entry)));
   }
 
-  // Find a key in order to change it. Open accepts any type; OpenString throws an error unless it is a string.
-  // OpenStringToRead also counts a hit or a miss, for commands that reply with the value before they change it.
+  // Open, OpenString and OpenStringToRead find a key in order to change it. Open accepts any type; OpenString throws an
+  // error unless it is a string. OpenStringToRead also counts a hit or a miss, for commands that reply with the value
+  // before they change it.
   KeyEdit Open(Bytes key);
   KeyEdit OpenString(Bytes key);
   KeyEdit OpenStringToRead(Bytes key);
   // Opens a key even if it has expired (RESTORE).
   KeyEdit OpenUnjudged(Bytes key);
-  // Find a collection in order to change it. OpenOrCreate creates an empty one, with room for `room` bytes, if there is
-  // none.
+  // Open, OpenToRead and OpenOrCreate find a collection in order to change it. OpenOrCreate creates an empty one, with
+  // room for `room` bytes, if there is none.
   template <class Type>
   Edit<Type> Open(Bytes key);
   template <class Type>
@@ -106,7 +107,7 @@ class DbView {
   const EncodingLimits& Limits() const { return unit_->data().limits; }
   uint32_t FreshAccess() const { return unit_->data().usage.Fresh(unit_->now_ms()); }
 
-  // Empties databases; the caller decides where the content is freed.
+  // Empties databases and returns their content, which the caller must free.
   std::vector<Database> Flush(std::span<const int> dbs) const;
   void SwapDatabases(int one, int other) {
     unit_->data().keyspace.Swap(one, other);
@@ -133,7 +134,7 @@ class DbView {
   }
   Entry* FindMutable(Bytes key);
 
-  // Implement KeyEdit. `entry` is the result of FindMutable for `key`.
+  // The functions from here on implement KeyEdit. `entry` is the result of FindMutable for `key`.
   Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);
   Entry* Assign(Entry* entry, Bytes key, StringContent&& content);
   Entry* Add(Bytes key, StringContent&& content, int64_t deadline_ms);

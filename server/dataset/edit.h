@@ -99,7 +99,7 @@ class KeyEdit : public AnyEdit {
   // Stores a value that was created elsewhere. Returns the old one, or null; the caller decides where it is freed.
   // Unlike Take and Add, this does not announce a new key if the key existed.
   EntryPtr Replace(EntryPtr value);
-  // All functions below require that the key exists.
+  // Sets the deadline. All functions from here on require that the key exists.
   void SetDeadline(int64_t deadline_ms) {
     check_.Changed();
     entry_ = db_.MutableData().SetDeadline(entry_, deadline_ms);

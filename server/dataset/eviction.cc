@@ -104,7 +104,7 @@ void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
   if (choice.entry->IsExpired(unit.now_ms())) {
     const int64_t before = parts_.memory.ReachableBytes();
     unit.Purge(choice.db, choice.entry);
-    // The background thread frees memory concurrently, and its counters lag.
+    // Can be negative, because the lazyfree thread frees memory meanwhile and updates its counters late.
     const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
     if (freed_bytes > 0) freed_bytes_ += static_cast<size_t>(freed_bytes);
   } else {

@@ -46,11 +46,11 @@ class Eviction {
   };
   explicit Eviction(const Parts& parts);
 
-  // Frees memory if it is above the limit. Requires: maxmemory is set; no command is running.
+  // Frees memory while more than maxmemory is used. Requires: maxmemory is set; no command is running.
   void BeforeCommand();
-  // Frees memory in the following Turns until it is within the limit.
+  // Frees memory in the following Turns until at most maxmemory is used.
   void StartInNextTurn();
-  // Returns whether memory was above the limit before the running command and no key could be evicted. Commands that
+  // Returns whether more than maxmemory was used before the running command and no key could be evicted. Commands that
   // use memory are then refused.
   bool LacksMemory() const;
   // Returns the bytes of used memory that `maxmemory` does not count.
@@ -61,9 +61,9 @@ class Eviction {
 
  private:
   enum class Outcome : uint8_t {
-    kWithin,   // memory is within the limit
-    kRunning,  // above the limit; the next Turn continues
-    kFailed,   // above the limit, and no key can be evicted
+    kWithin,   // at most maxmemory is used
+    kRunning,  // more than maxmemory is used; the next Turn continues
+    kFailed,   // more than maxmemory is used, and no key can be evicted
   };
 
   Outcome MakeRoom();

@@ -80,7 +80,8 @@ Expiry::Cleaning Expiry::CleanDatabase(int db, int64_t deadline_us) {
   return keys == Cleaning::kClean ? CleanFields(db, deadline_us) : keys;
 }
 
-// An empty sample, from the empty end of the table, does not show that the database is clean.
+// Returns whether few enough of the sampled keys were expired. An empty sample, from the empty end of the table, does
+// not show that the database is clean.
 bool Expiry::IsClean(const Sampled& sampled) const {
   return sampled.seen > 0 && !sampled.unfinished && sampled.expired * 1000 <= sampled.seen * round_.accepted_permille;
 }

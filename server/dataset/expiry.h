@@ -49,10 +49,11 @@ class Expiry {
 
   // Called at each timer tick, `hz` times per second. Ends an unfinished round.
   void StartRound(const Settings& settings, int hz);
-  // Cost: kSliceUs, plus the removal of the last few values.
+  // Continues the round: removes expired keys for at most kSliceUs. Cost: kSliceUs, plus the removal of the last few
+  // values.
   Slice RunSlice();
 
-  // DEBUG SET-ACTIVE-EXPIRE. Switching it off also ends the current round.
+  // DEBUG SET-ACTIVE-EXPIRE: switches active expiry on or off. Switching it off also ends the current round.
   void SetActive(bool active);
   // Returns the mean remaining time in ms of the keys with a deadline in `db`, estimated from samples; 0 if unknown.
   int64_t AverageTtlMs(int db) const;

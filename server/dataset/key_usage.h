@@ -27,7 +27,8 @@ class KeyUsage {
   // Returns the bits for a key that is used now and had the bits `old`.
   uint32_t Used(uint32_t old, int64_t now_ms) const { return IsLfu() ? UsedLfu(old, now_ms) : Seconds(now_ms); }
 
-  // Return the bits for a key with this idle time (requires !IsLfu()) or frequency (requires IsLfu()).
+  // OfIdle returns the bits for a key with this idle time (requires !IsLfu()). OfFrequency returns the bits for this
+  // frequency (requires IsLfu()).
   static uint32_t OfIdle(int64_t idle_seconds, int64_t now_ms) {
     return (Seconds(now_ms) - static_cast<uint32_t>(idle_seconds)) & kMask;
   }

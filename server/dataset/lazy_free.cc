@@ -86,7 +86,8 @@ void LazyFree::Overwritten(std::unique_ptr<Object> value) {
   parts_.lazy_free_thread.Free(std::move(value), is_lazy ? 1 : 0, bytes);
 }
 
-// If several databases are flushed together, the estimate of the first covers all of them; the sum is correct.
+// Estimates the memory of a flushed database. If several databases are flushed together, the estimate of the first
+// covers all of them; the sum is correct.
 size_t LazyFree::EstimateBytes(const Database& content) const {
   const size_t used_bytes = parts_.memory.UsedBytes();
   const size_t other_bytes = parts_.env.stats.startup_memory_bytes + parts_.lazy_free_thread.PendingBytes();

@@ -26,7 +26,8 @@ class LazyFreeThread {
   }
   // Sets a function that the thread runs first. Must be called before the first Free.
   void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
-  // Return the number of objects waiting to be freed, the estimate of their bytes, and the number of freed objects.
+  // Pending returns the number of objects that wait to be freed, PendingBytes an estimate of their bytes, and Freed the
+  // number of freed objects.
   uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }
   size_t PendingBytes() const { return pending_bytes_.load(std::memory_order_relaxed); }
   uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }

@@ -16,12 +16,12 @@ class MemoryGauge {
   MemoryGauge(const LazyFreeThread& lazy_free_thread, ServerStats& stats)
       : lazy_free_thread_(lazy_free_thread), stats_(stats) {}
 
-  // Cost: a few ns, no system call.
+  // Returns the bytes that this thread and the lazyfree thread hold (used_memory). Cost: a few ns, no system call.
   size_t UsedBytes() const {
     const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + lazy_free_thread_.HeldBytes();
     return static_cast<size_t>(std::max<int64_t>(held, 0));
   }
-  // Returns used bytes without the memory that waits for the background thread.
+  // Returns used bytes without the memory that waits for the lazyfree thread.
   int64_t ReachableBytes() const {
     return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(lazy_free_thread_.PendingBytes());
   }

@@ -49,11 +49,12 @@ class Unit {
   bool RepeatsRecord() const { return origin_ == Origin::kRecord; }
   bool Recorded() const { return data_.journals.Listen(); }
 
-  // A key may be about to change. `entry` is its current value; null if absent.
+  // Tells the keeper of old values (ChangeKeeper) that a key may be about to change. `entry` is its current value; null
+  // if absent.
   void WillChange(int db, Bytes key, const Entry* entry) {
     if (data_.keeper != nullptr) data_.keeper->BeforeChange(db, key, entry);
   }
-  // The running command changed a key. Redis: some commands count several changes to one key in
+  // Reports that the running command changed a key. Redis: some commands count several changes to one key in
   // rdb_changes_since_last_save.
   void Touched(int db, Bytes key, const KeyEvent& event, uint64_t changes = 1) {
     Count(changes);
@@ -65,12 +66,12 @@ class Unit {
     data_.listener->OnChange(db, key);
     data_.listener->OnEvent(db, key, event);
   }
-  // A key was changed without an event (PFCOUNT, which caches its result).
+  // Reports that a key was changed without an event (PFCOUNT, which caches its result).
   void TouchedSilently(int db, Bytes key) {
     Count(1);
     if (data_.listener != nullptr) data_.listener->OnChange(db, key);
   }
-  // Data changed that is not part of a key's value (the groups of a stream).
+  // Counts changes of data that is not part of a key's value (the groups of a stream).
   void Count(uint64_t changes) {
     changes_ += changes;
     data_.stats.dirty += changes;
@@ -83,26 +84,26 @@ class Unit {
   void Wake(int db, Bytes key) {
     if (data_.listener != nullptr) data_.listener->OnWake(db, key);
   }
-  // A key was created; Touched reports its value.
+  // Reports that a key was created. Touched reports its value.
   void Created(int db, Bytes key) {
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
-  // A read found no key. Removes an expired key now, so that its event "expired" precedes "keymiss". So it must not be
-  // called during iteration.
+  // Reports that a read found no key. Removes an expired key now, so that its event "expired" precedes "keymiss".
+  // Therefore Missed must not be called during iteration.
   void Missed(int db, Bytes key) {
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
     if (!purge_.empty() && purge_.back().first == db && purge_.back().second == key) PurgeLast();
     data_.listener->OnEvent(db, key, "keymiss");
   }
-  // These databases are about to lose all their keys, `keys` in total. Redis: counts `keys` changes, and is propagated
-  // even if there are none.
+  // Reports that these databases are about to lose all their keys, `keys` in total. Redis: the flush counts `keys`
+  // changes, and is propagated even if there are none.
   void Flushed(std::span<const int> dbs, size_t keys) {
     if (data_.listener != nullptr) data_.listener->OnFlush(dbs);
     ++changes_;
     data_.stats.dirty += keys;
   }
-  // Two databases were swapped.
+  // Reports that two databases were swapped.
   void Swapped(int one, int other) {
     if (data_.listener != nullptr) data_.listener->OnSwap(one, other);
     Count(1);
@@ -110,8 +111,9 @@ class Unit {
   // Returns the changes so far; a command that does not increase the number had no effect.
   uint64_t Changes() const { return changes_; }
 
-  // Remove an expired key now (before a write) or when the Unit closes (after a read).
+  // Removes an expired key now, before a write.
   void Purge(int db, Entry* entry);
+  // Removes an expired key when the Unit closes, after a read.
   void PurgeLater(int db, Bytes key) { purge_.emplace_back(db, std::string(key)); }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all have expired. Returns its new entry, or
   // null if it was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
@@ -129,7 +131,7 @@ class Unit {
   }
   // Sets the targets of the following commands: JournalEntry::Target bits (redis.set_repl in scripts).
   void RecordFor(uint8_t targets) { targets_ = targets; }
-  // Drops the recorded commands, because the server stops in the middle of the Unit.
+  // Drops the recorded commands. Called when the server stops in the middle of the Unit.
   void Forget() { data_.effects.Truncate(first_effect_); }
   // Purges expired keys and passes the recorded commands to the journals, as one group that is replayed all or not at
   // all, or each separately. The Unit may then be used again, as a new one.
