@@ -80,7 +80,7 @@ struct CallLimits {
   size_t from_request_bytes = kNoSize;
   size_t from_reply_bytes = kNoSize;
 
-  // Cost: three comparisons, and O(arguments) with a limit for requests.
+  // Returns whether the call reaches a limit. Cost: three comparisons, and O(arguments) if from_request_bytes is set.
   bool IsReachedBy(const FinishedCall& call) const {
     return call.duration_us >= from_us || call.reply_bytes >= from_reply_bytes ||
            (from_request_bytes != kNoSize && HasLargeRequest(call));
@@ -105,7 +105,8 @@ class CallObservers {
   // Does nothing if the observer is not attached.
   void Detach(CallObserver& observer);
 
-  // Cost: one check of CallLimits if no observer wants the call.
+  // Reports a finished call to the observers whose limits it reaches. Cost: one check of CallLimits if no observer
+  // wants the call.
   void OnCall(const FinishedCall& call) {
     if (least_.IsReachedBy(call)) TellOfCall(call);
   }

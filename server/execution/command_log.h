@@ -1,7 +1,8 @@
 // CommandLogs: the latest commands that were slow (SLOWLOG), or had a large request or reply (COMMANDLOG).
 // CommandLatency reports slow commands to LATENCY.
 //
-// Each log receives only calls that reach its limit; a negative limit turns it off.
+// Each log receives only calls that reach its directive (slowlog-log-slower-than, commandlog-…-larger-than). A negative
+// value turns the log off.
 #pragma once
 
 #include <cstdint>
@@ -48,14 +49,15 @@ class CommandLog final : public CallObserver {
   CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { AdoptLimit(); }
 
   std::string_view Name() const { return subject_.name; }
-  // Must be called when the directive of the limit has changed.
+  // Applies the directive with the least figure to log (slowlog-log-slower-than and similar). Must be called when it
+  // has changed.
   void AdoptLimit();
   void Clear() { records_.clear(); }
   // Returns the records, newest first.
   const std::deque<Record>& Records() const { return records_; }
   int64_t NextId() const { return next_id_; }
 
-  // Cost: O(arguments kept).
+  // Adds a record of the call to the log. Cost: O(arguments kept).
   void OnCall(const FinishedCall& call) override;
 
  private:
@@ -90,7 +92,7 @@ class CommandLatency final : public CallObserver {
   };
   explicit CommandLatency(const Parts& parts) : parts_(parts) { AdoptThreshold(); }
 
-  // Must be called when latency-monitor-threshold has changed.
+  // Applies latency-monitor-threshold. Must be called when it has changed.
   void AdoptThreshold();
 
   void OnCall(const FinishedCall& call) override;

@@ -93,8 +93,9 @@ inline bool RepeatsRecords(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_marks.imports != nullptr;
 }
 
-// Other servers use original command names and may have any version. So commands that rename-command removed are still
-// found, but only those that streams may contain, because a node that sends slots is also a client.
+// Finds the command of a propagated request, or returns null. Other servers use original command names and may have any
+// version. So commands that rename-command removed are still found, but only those that streams may contain, because a
+// node that sends slots is also a client.
 const Command* Executor::FindForRecord(std::span<const Bytes> words) const {
   const Command* const command = parts_.env.commands.FindHidden(words);
   return command != nullptr && BelongsIntoStreams(*command) ? command : nullptr;
@@ -325,7 +326,8 @@ void Executor::ReplyUnblocked(const BlockedClient& blocked, UnblockReason end) {
   request.session.journaled_bytes = parts_.durability->JournaledBytes();
 }
 
-// A replayed record may have options that clients of this dialect may not use.
+// Returns the options that the request may not use, or null. A replayed record may have options that clients of this
+// dialect may not use.
 static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Unit& unit) {
   const Args::HiddenTokens* const hidden = command.hidden_tokens.get();
   return hidden == nullptr || unit.RepeatsRecord() ? nullptr : hidden;

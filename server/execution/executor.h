@@ -135,8 +135,8 @@ class Executor final : public RequestRunner {
 
   // Returns the time for TIME: when the running Unit began, or when other clients were last served during it.
   int64_t UnitWallUs() const { return unit_wall_us_; }
-  // Advances the time for TIME in a script that lets other clients be served. Redis: for expiry the time stands still:
-  // keys that had not expired at the start of the script do not expire before its end.
+  // Moves the clock of TIME forward in a script that is busy (busy-reply-threshold). Redis: the clock for expiry stands
+  // still, so that keys that had not expired at the start of the script do not expire before its end.
   void LetTimePass();
 
  private:
@@ -150,7 +150,8 @@ class Executor final : public RequestRunner {
   // Enforces the limits of the tracking table, of the clients' memory and of all memory.
   void EnforceLimits(Session& session);
   void PassGates(Request& request);
-  // Return whether the request must wait: for the end of CLIENT PAUSE, for EXEC, or for a MIGRATE of its keys.
+  // IsPaused, IsToQueue and IsOfMigratingKeys return whether the request must wait: for the end of CLIENT PAUSE, for
+  // EXEC, or for a MIGRATE of its keys.
   bool IsPaused(const Request& request) const;
   static bool IsToQueue(const Request& request);
   bool IsOfMigratingKeys(const Request& request) const;
@@ -158,7 +159,8 @@ class Executor final : public RequestRunner {
   Outcome Queue(const Request& request);
   Outcome PauseForMigration(const Request& request);
   void Run(Request& request);
-  // Return the outcome of a request whose client is blocked, or that needs more than one Turn.
+  // Block returns the outcome of a request whose client is blocked. ContinueLater returns the outcome of a request that
+  // needs more than one Turn.
   Outcome Block(const Request& request);
   Outcome ContinueLater(const Request& request);
   void EndRequest(const Request& request);
@@ -173,7 +175,8 @@ class Executor final : public RequestRunner {
   // Ends a reply: removes it if the client wants none (CLIENT REPLY), and applies a fault to it. The output before
   // `settled` is sent in any case.
   void FinishReply(Session& session, size_t reply_start, size_t settled = 0);
-  // Report that the request has written its reply, or part of it. Requires: session.fault_state exists.
+  // EndFaultyReply reports that the request has written its reply, and PauseFaultyReply that it has written part of it.
+  // Requires: session.fault_state exists.
   void EndFaultyReply(Session& session, size_t reply_start);
   void PauseFaultyReply(Session& session, size_t reply_start);
   // Stores the request for a later Turn.

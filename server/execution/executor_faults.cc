@@ -76,7 +76,8 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
   return std::nullopt;
 }
 
-// Like a refused EXEC, an EXEC that does not run still ends its transaction.
+// Replies with `reply` instead of running the request. Like a refused EXEC, an EXEC that does not run still ends its
+// transaction.
 void Executor::AnswerInstead(const Request& request, Bytes reply) {
   Session& session = request.session;
   if (request.command->Spec().transaction == TransactionRole::kExecutes) EndTransaction(parts_.watched_keys, session);

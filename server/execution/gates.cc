@@ -151,7 +151,8 @@ bool BelongsIntoStreams(const Command& command) {
   if (parts_.router) parts_.router->Check(request);
 }
 
-// Valkey: after READONLY, reads are not redirected, as on a cluster node.
+// Redirects a client of a replica to the primary, if the client follows redirections. Valkey: after READONLY, reads are
+// not redirected, as on a cluster node.
 [[gnu::always_inline]] inline void Gates::OtherServer(const Request& request) const {
   if (!parts_.role.is_replica || !request.session.identity.follows_redirects) return;
   const uint32_t sent_on = request.session.cluster_marks.reads_from_replica ? kWrite : kWrite | kReadOnly;
@@ -159,7 +160,8 @@ bool BelongsIntoStreams(const Command& command) {
   if (auto redirection = ToPrimary(request.session)) throw Refusal{std::move(*redirection)};
 }
 
-// Queued commands also use memory. Redis: of the commands that are not queued only EXEC, DISCARD, QUIT and RESET pass.
+// Refuses commands that need memory if none is left (maxmemory). Queued commands also use memory. Redis: of the
+// commands that are not queued only EXEC, DISCARD, QUIT and RESET pass.
 [[gnu::always_inline]] inline void Gates::Memory(const Request& request) const {
   if (parts_.env.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
   const TransactionRole role = request.command->Spec().transaction;
@@ -174,7 +176,8 @@ bool BelongsIntoStreams(const Command& command) {
   if (auto trouble = DiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
 }
 
-// Under RESP2 replies and messages look alike, so a client that waits for messages gets no other replies.
+// Refuses commands of a subscribed RESP2 client. Under RESP2 replies and messages look alike, so a client that waits
+// for messages gets no other replies.
 [[gnu::always_inline]] inline void Gates::SubscribedMode(const Request& request) const {
   if (!InSubscribedMode(request.session)) return;
   const Command& command = *request.command;
@@ -207,7 +210,7 @@ bool BelongsIntoStreams(const Command& command) {
   throw refusals::IsLoading(Named());
 }
 
-// While a slow script runs, other clients may only end it.
+// Refuses requests while a slow script runs, because then other clients may only end it.
 [[gnu::always_inline]] inline void Gates::BusyScript(const Request& request) const {
   if (!parts_.env.phase.HasLateScript() || request.command->Is(kAllowBusy)) return;
   throw refusals::Busy(parts_.env.phase.late_script(), Named());

@@ -29,7 +29,7 @@ class Monitors final : public CallObserver {
 
   bool Empty() const { return sessions_.empty(); }
   void Add(Session& session);
-  // Also called for a session that closes. Does nothing if the session is not a monitor.
+  // Ends MONITOR for a session. Also called for a session that closes. Does nothing if the session is not a monitor.
   void Remove(Session& session);
 
   // Shows the running command before it has any effect. Used by scripts, so that they appear before the commands that

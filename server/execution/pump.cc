@@ -22,7 +22,7 @@ namespace respite {
 namespace refusals {
 namespace {
 
-// `error` comes from RequestParser::Error.
+// Returns the error reply for a protocol error. `error` comes from RequestParser::Error.
 Refusal Protocol(Bytes error) { return {"ERR " + std::string(error)}; }
 
 }  // namespace
@@ -67,8 +67,8 @@ void Pump::StartRun() {
   pipelines_us_ = 0;
 }
 
-// A client that publishes faster than the server can send gets its reply after the messages. Its input is not read
-// until then, so messages do not pile up.
+// Queues the replies of a session to be sent. A client that publishes faster than the server can send gets its reply
+// after the messages. Its input is not read until then, so messages do not pile up.
 void Pump::QueueReplies(Session& session, bool caused_messages) {
   Clients& clients = parts_.clients;
   if (caused_messages && clients.IsBehind()) {
@@ -141,7 +141,8 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
   return status;
 }
 
-// A large argument may arrive in one read, before the client's memory was measured, so it is measured here.
+// Adds the large arguments of the batch to the memory of the client. A large argument may arrive in one read, before
+// the client's memory was measured, so it is measured here.
 void Pump::MeasureBigArguments(Session& session) {
   size_t bytes = 0;
   for (const BlobRef& blob : batch_.blobs) bytes += blob.Capacity();

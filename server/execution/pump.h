@@ -68,7 +68,8 @@ class Pump {
   // are not applied yet: after a disconnection the primary sends them again. A request that closes the link by failing
   // is not applied either.
   void NoteApplied(Session& session, size_t next);
-  // Maps the outcome of a request to the outcome for the session.
+  // Returns the outcome for the session: kIdle if the request is done, kMore if it is unfinished, and kPaused if it is
+  // paused or blocked.
   static Outcome After(RequestRunner::Outcome outcome);
   RequestParser::Status ParseGroup(Session& session);
   void StartRun();

@@ -52,7 +52,8 @@ class RequestFaults {
 // Holds the server's fault sources, if any.
 class RequestFaultsPort {
  public:
-  // Add a source that is checked before, or after, all others. Do nothing if it is already attached.
+  // AttachFirst adds a source that is checked before all others, and AttachLast one that is checked after them. They do
+  // nothing if it is already attached.
   void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }
   void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }
   // Does nothing if the source is not attached.

@@ -199,8 +199,8 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> w
   parts_.executor.ApplyFaultInScript(current_->call->session, session_->db, *command, words);
 }
 
-// DEBUG SET-DISABLE-DENY-SCRIPTS lets a script call any command except those that may replace the running code: the
-// scripting commands and TEST.
+// Refuses commands that scripts may not call. DEBUG SET-DISABLE-DENY-SCRIPTS lets a script call any command except
+// those that may replace the running code: the scripting commands and TEST.
 void ScriptRunner::CheckMayBeCalled(const Command& command) const {
   if (!command.Is(kNoScript)) return;
   const bool is_of_scripts = (command.categories & kAclScripting) != 0;
@@ -208,7 +208,8 @@ void ScriptRunner::CheckMayBeCalled(const Command& command) const {
   if (!parts_.env.debug.any_command_in_scripts || is_of_scripts || is_test) throw Refusal{refusals::kNotInScript};
 }
 
-// All keys of a script must be in one slot, unless the script allows cross-slot keys or declares no flags.
+// Refuses keys in slots of other nodes. All keys of a script must be in one slot, unless the script allows cross-slot
+// keys or declares no flags.
 void ScriptRunner::CheckNode(const Command& command, std::span<const Bytes> words) {
   Session& caller = current_->call->session;
   const std::optional<int> slot = parts_.router->CheckInScript({caller, &command, words, command.flags});

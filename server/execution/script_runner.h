@@ -76,7 +76,7 @@ class ScriptRunner final : public ScriptHost {
   bool IsRunning() const { return current_.has_value(); }
   // Throws a Refusal in a script. For commands that would free the running code or data that it needs.
   void RefuseInScript() const;
-  // Return kind, name, arguments and duration of the running script. Requires: IsRunning().
+  // RunningKind … RunningMs return kind, name, arguments and duration of the running script. Requires: IsRunning().
   Kind RunningKind() const { return current_->kind; }
   std::string RunningName() const { return std::string(current_->name); }
   std::span<const Bytes> RunningWords() const;
