@@ -71,7 +71,7 @@ ClockControl::State ClockControl::Save() const {
           .is_auto = is_auto_};
 }
 
-// A running clock gets its saved offset from the machine's clock.
+// Restores a saved clock. A running clock gets its saved offset from the machine's clock.
 void ClockControl::Restore(const State& state) {
   MovableClock& clock = *parts_.clock;
   const bool is_frozen = state.mode == MovableClock::Mode::kFrozen;

@@ -38,7 +38,7 @@ class TimeKeeper {
   // Lets `elapsed_ms` pass in steps, so that each event that becomes due is served at its own time, in order. `advance`
   // moves the clock by a number of ms. Requires: no command runs.
   virtual void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) = 0;
-  // Called when the clock has another speed or shows another time, so that the next due time is computed again.
+  // Computes the next due time again. Called when the clock has another speed or shows another time.
   enum class Motion : uint8_t { kRuns, kStands };
   virtual void OnClockChanged(Motion motion) = 0;
 };
@@ -60,7 +60,7 @@ class ClockControl {
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  // All other functions require this.
+  // Returns whether this server has a movable clock. All other functions require that.
   bool Exists() const { return parts_.clock != nullptr; }
 
   struct Due {
@@ -81,7 +81,7 @@ class ClockControl {
   void FollowMachine();
   // Sets only the wall time back, as a time server does.
   void SetBack(int64_t wall_ms);
-  // If true, jumps to the next due event whenever all clients wait for messages or keys.
+  // TEST CLOCK AUTO: if true, jumps to the next due event whenever all clients wait for messages or keys.
   void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: the setting itself
 
   // Save returns the state of the clock, and Restore sets it. Events that become due between the two times do not
@@ -98,7 +98,7 @@ class ClockControl {
 
   // --- Jumps forward.
 
-  // These functions jump in the next turn, and do not jump beyond the limits. They require a host.
+  // Depart, DepartTo and DepartToNext jump in the next turn, and never beyond the limits. They require a host.
   void Depart(uint64_t client, int64_t elapsed_ms);
   // Jumps to this wall time. Sets the clock back if it has passed that time by then.
   void DepartTo(uint64_t client, int64_t wall_ms);
@@ -109,7 +109,8 @@ class ClockControl {
     std::optional<Due> met = {};  // the event that DepartToNext jumped to
   };
   bool MayPass(int64_t elapsed_ms) const;
-  // These functions jump immediately. They require that no command runs and that this server has events in this turn.
+  // PassNow and MoveNowTo jump immediately. They require that no command runs and that this server has events in this
+  // turn.
   Arrival PassNow(int64_t elapsed_ms);
   Arrival MoveNowTo(int64_t wall_ms);
   bool IsUnderWay(uint64_t client) const { return trips_.contains(client); }
@@ -125,7 +126,7 @@ class ClockControl {
     Arrival arrival = {};
   };
 
-  // Requires: MayPass.
+  // Lets time pass, and serves each event that becomes due. Requires: MayPass.
   void Pass(int64_t elapsed_ms);
   // Returns the next due event if the clock can reach it within its limits.
   std::optional<Due> NextInReach() const;

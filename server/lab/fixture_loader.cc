@@ -140,7 +140,8 @@ Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
   return std::nullopt;
 }
 
-// No other client is served between two requests of a file, so MULTI and EXEC are skipped.
+// Runs one request of a fixture. No other client is served between two requests of a file, so MULTI and EXEC are
+// skipped.
 Reason FixtureLoader::RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule) {
   const std::vector<Bytes> words(request.words.begin(), request.words.end());
   const Command* const command = services_.execution.executor.Resolve(words);

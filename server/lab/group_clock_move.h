@@ -16,7 +16,7 @@ class GroupClockMove {
 
   // Returns false if the move would exceed the limits of one of the clocks.
   bool IsPossible() const { return is_possible_; }
-  // For kNext: the first event that becomes due on any of the servers.
+  // Returns, for kNext, the first event that becomes due on any of the servers.
   const std::optional<ClockControl::Due>& met() const { return met_; }
   // Moves one of the clocks. Requires: IsPossible, and the requirements of ClockControl::PassNow.
   void Do(ClockControl& clock) const;

@@ -81,7 +81,7 @@ class KeyHistory {
   void DropEnded();
   void Clear();
 
-  // Oldest first.
+  // Returns the expired keys, oldest first.
   const std::deque<ExpiredKey>& expired_keys() const { return expired_keys_; }
   const std::deque<HeldLock>& locks() const { return locks_; }
 

@@ -49,9 +49,9 @@ class MissingFeatures final : public CallObserver {
   void Clear();
   // Takes over the records of another server, which ends.
   void Continue(MissingFeatures& before);
-  // In the order of their first use.
+  // Returns the features in the order of their first use.
   const std::vector<const MissingFeature*>& All() const { return in_order_; }
-  // Returns the number of distinct features that were dropped because the limit was reached.
+  // Returns the number of distinct features that were dropped because kMost features were recorded already.
   uint64_t Lost() const { return lost_; }
 
   void OnCall(const FinishedCall& call) override;

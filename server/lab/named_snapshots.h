@@ -46,7 +46,7 @@ class NamedSnapshots {
     size_t keys;
     size_t kept;  // values that it stores because they have changed since
   };
-  // Ordered by name. Cost: O(values that the snapshots store).
+  // Returns the snapshots, ordered by name. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
   bool Has(Bytes name) const { return all_.contains(name); }
   bool IsFull() const { return all_.size() >= kMost; }
@@ -67,7 +67,7 @@ class NamedSnapshots {
   // there. Requires: there is such a snapshot.
   std::optional<std::string> CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;
 
-  // For callers that need an unnamed snapshot of the data, or of the functions and scripts.
+  // Returns the store of data, for callers that need an unnamed snapshot of the data, or of the functions and scripts.
   DataSnapshots& data() { return data_; }
   struct Programs {
     std::vector<std::string> scripts;    // sorted

@@ -26,7 +26,7 @@ bool Tells(Bytes error, Bytes word) {
   return !word.empty() && error.find("'" + std::string(word) + "'") != Bytes::npos;
 }
 
-// Some errors quote the wrong argument, which may be a misplaced password.
+// Redacts an error that quotes a hidden argument, because the argument may be a misplaced password.
 std::string WithoutSecrets(Bytes error, std::span<const Bytes> words, size_t shown) {
   for (size_t i = shown; i < words.size(); ++i) {
     if (Tells(error, words[i])) return std::string(FirstWord(error)) + " (redacted)";

@@ -53,7 +53,7 @@ struct RequestEntry {
   std::vector<uint32_t> ends;  // ends of the arguments in `words`
 
   std::vector<Bytes> Words() const;
-  // "ok", "error TEXT", "blocked", "fault NAME".
+  // Returns "ok", "error TEXT", "blocked" or "fault NAME".
   std::string OutcomeText() const;
   // Returns readable text: `#7 worker-1: SET lock:1 a NX PX 30000 -> ok`.
   std::string Line() const;
@@ -103,7 +103,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {
   // Takes over the entries and the state of another server's journal, which ends.
   void Continue(RequestJournal& before);
 
-  // Expired keys and locks since Start or Clear, including locks that were held at Clear.
+  // Returns expired keys and locks since Start or Clear, including locks that were held at Clear.
   const KeyHistory& keys() const { return keys_; }
   uint64_t FirstSeq() const { return first_; }
   uint64_t NextSeq() const { return next_; }

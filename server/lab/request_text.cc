@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-// For a container, returns the smallest number among its subcommands.
+// Returns how many arguments contain no secret. For a container, returns the smallest number among its subcommands.
 size_t HarmlessWordsOf(const Command& command) {
   size_t least = command.Spec().harmless_words;
   for (const Command& subcommand : command.subcommands) {

@@ -21,7 +21,7 @@ class Shuffle final : public ReplyEditor {
   bool IsOn() const { return port_ && &*port_ == this; }
   void TurnOn() { port_.Attach(this); }
   void TurnOff() { port_.Detach(); }
-  // Equal seeds and requests give equal orders.
+  // Sets the seed. Equal seeds and requests give equal orders.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
   // Shuffles the reply. Cost: O(bytes of the reply) for the commands with unordered replies.

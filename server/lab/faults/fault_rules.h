@@ -64,7 +64,8 @@ class FaultRules final : public RequestFaults, public Timers::Source {
 
   size_t Count() const { return rules_.size(); }
   bool Has(Bytes name) const { return names_.contains(name); }
-  // Throws a Refusal if this server cannot have such a rule. Requires: the name is free and Count() < kMost.
+  // Adds a rule. Throws a Refusal if this server cannot have such a rule. Requires: the name is free and Count() <
+  // kMost.
   void Add(FaultOrder order);
   // Removes the rule and releases the requests that it delays. Returns false if there is no such rule.
   bool Delete(Bytes name);

@@ -128,7 +128,7 @@ void HabitCheck::NoteWatch(const LintRequest& request) {
   watching_.try_emplace(request.client.id, Watching{.client = request.owner, .key = first, .number = request.number});
 }
 
-// EXEC ends the WATCH even if it fails, and so does RESET.
+// Forgets the WATCH of a client that has ended it. EXEC ends the WATCH even if it fails, and so does RESET.
 void HabitCheck::Failed(const Session& client) {
   if (!watching_.empty() && !Watches(client)) watching_.erase(client.id);
 }

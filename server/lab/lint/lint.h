@@ -75,7 +75,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
 
   // Returns all findings in the order of their discovery, including those about clients that have left.
   std::vector<const LintFinding*> Report();
-  // Returns the number of distinct findings that were dropped because the limit was reached.
+  // Returns the number of distinct findings that were dropped because kMost findings were recorded already.
   uint64_t Lost() const { return lost_; }
 
   const RequestFault* Meet(const Request& request) override;

@@ -112,7 +112,7 @@ class LintCheck {
   virtual void After(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}
   // Called after a request of this client has failed or was refused.
   virtual void Failed(const Session& /*client*/) {}
-  // Called when the running request changes a key, and when a key expires, at any time.
+  // Called when the running request changes a key. Also called when a key expires, which can be at any time.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}
   // Discards the knowledge about a key, or about all keys of a database, because TEST itself has replaced them.
   virtual void Forget(const KeyView& /*key*/) {}

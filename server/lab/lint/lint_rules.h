@@ -52,7 +52,7 @@ std::optional<LintRule> LintRuleByName(Bytes name);
 
 // Stands for omitted parts of a version in a limit: 7.2 includes 7.2.9.
 inline constexpr int kAnyPart = 999;
-// Returns the limit without its omitted parts: "7.2".
+// Returns the version limit of a rule as text, without omitted parts, for example "7.2".
 std::string VersionLimitText(const Version& version);
 
 // The values of the rules that take one.

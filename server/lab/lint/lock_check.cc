@@ -82,7 +82,8 @@ void LockCheck::Before(const LintRequest& request, LintRemarks& remarks) {
   JudgeWork(request, remarks);
 }
 
-// A script that reads a value before it deletes the key has compared it, because no other client runs in between.
+// Notes which keys the running script has read. A script that reads a value before it deletes the key has compared it,
+// because no other client runs in between.
 void LockCheck::NoteScript(const LintRequest& request) {
   if (request.RunsScript()) read_by_script_.clear();
   if (request.place != Place::kInScript || !request.IsOneOf(kShowingCommands)) return;
@@ -301,7 +302,7 @@ void LockCheck::NoteWatches(const LintRequest& request) {
   for (const KeyRef& key : request.keys) AddKey(watches_[request.client.id], request.View(key));
 }
 
-// EXEC ends the WATCH even if it fails, and so does RESET.
+// Forgets the WATCH of a client that has ended it. EXEC ends the WATCH even if it fails, and so does RESET.
 void LockCheck::NoteEndOfWatch(const Session& client) {
   if (!watches_.empty() && !Watches(client)) watches_.erase(client.id);
 }

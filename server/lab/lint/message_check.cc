@@ -61,7 +61,7 @@ void MessageCheck::Before(const LintRequest& request, LintRemarks& remarks) {
                      .key = key});
 }
 
-// In a cluster, other nodes may have subscribers.
+// Remarks on a message without a subscriber. Does nothing in a cluster, because other nodes may have subscribers.
 void MessageCheck::JudgePublish(const LintRequest& request, LintRemarks& remarks) const {
   if (parts_.env.settings.cluster_enabled) return;
   const Bytes channel = request.words[1];

@@ -87,7 +87,8 @@ void ShapeCheck::JudgeValues(const LintRequest& request, LintRemarks& remarks) c
                      .key = key});
 }
 
-// A client that waits for each reply could have sent the requests of one shape together.
+// Remarks on sequences of requests of one shape. A client that waits for each reply could have sent the requests of one
+// shape together.
 void ShapeCheck::JudgeSequence(const LintRequest& request, LintRemarks& remarks) {
   const bool is_other_talk = request.keys.Empty() || request.command.Is(kBlocking);
   MakeRoomIn(sequences_, kMaxClients);

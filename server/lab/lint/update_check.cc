@@ -53,7 +53,8 @@ bool UpdateCheck::ReadsToChange(const LintRequest& request) {
   return request.place == Place::kSent && (request.IsOneOf(kWholeReads) || request.IsOneOf(kFieldReads));
 }
 
-// SET NX and SET IFEQ do not overwrite a value of another client.
+// Returns whether the request overwrites a value regardless of changes by others. SET NX and SET IFEQ do not overwrite
+// a value of another client.
 bool UpdateCheck::ReplacesWhatWasRead(const LintRequest& request) {
   if (request.place == Place::kInScript || request.place == Place::kQueued) return false;
   if (request.Is("set") && (request.HasOption(3, "NX") || request.HasOption(3, "IFEQ"))) return false;

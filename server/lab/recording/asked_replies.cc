@@ -76,7 +76,7 @@ void AskedReplies::Receive(std::vector<std::string> words) {
   Queue(std::move(words));
 }
 
-// CLIENT REPLY ON gets a reply; OFF and SKIP do not.
+// Notes a CLIENT REPLY. CLIENT REPLY ON gets a reply; OFF and SKIP do not.
 void AskedReplies::NoteReplyMode(const std::string& mode) {
   if (EqualsIgnoreCase(mode, "on")) answers_ = Answers::kOn;
   if (EqualsIgnoreCase(mode, "off")) answers_ = Answers::kOff;

@@ -67,7 +67,7 @@ class ReplayPeer final : public Link::User {
   // The replies and messages of the recording, or those of the new server.
   class Answers {
    public:
-    // Next returns the next reply or message that is complete.
+    // Feeds bytes from the server. Next then returns the next complete reply or message.
     void Feed(Bytes bytes) { parser_.Feed(bytes); }
     std::optional<ReplyTree> Next();
     bool HasFailed() const { return parser_.Failed(); }

@@ -8,7 +8,7 @@
 
 namespace respite {
 
-// Cost: O(rows + locks).
+// Returns the chart as the text of an HTML file. Cost: O(rows + locks).
 std::string HtmlReport(const Chart& chart);
 
 }  // namespace respite

@@ -18,7 +18,7 @@ constexpr size_t kLeastColumn = 24;  // narrower columns are not readable
 constexpr size_t kMostCharted = 24;  // clients that get a column or a letter
 constexpr size_t kMaxTextRequestBytes = 200;
 
-// A, B, ... Z.
+// Returns the letter of a column, from A on.
 std::string LetterOf(size_t column) { return std::string(1, static_cast<char>('A' + column)); }
 
 std::string Padded(std::string text, size_t width) {
@@ -102,7 +102,8 @@ void TextWriter::WriteHeads() {
   AddLine(line);
 }
 
-// With more than kMostCharted clients there is no legend, and each line names its client.
+// Writes which letter stands for which client. With more than kMostCharted clients there is no legend, and each line
+// names its client.
 void TextWriter::WriteLegend() {
   if (chart_.columns.size() > kMostCharted) return;
   for (size_t i = 0; i < chart_.columns.size(); ++i)
