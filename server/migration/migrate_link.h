@@ -40,7 +40,7 @@ class MigrateLink {
   bool Send(Bytes request, int64_t timeout_ms);
   // Returns a line without its end, or nullopt.
   std::optional<std::string> ReadLine(int64_t timeout_ms);
-  // Whether a timeout made the last Send or ReadLine fail.
+  // Returns whether a timeout made the last Send or ReadLine fail.
   bool TimedOut() const { return timed_out_; }
 
   // The database selected on the other side; -1 if unknown.

@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// An error text is never empty.
+// Returns the error, or a text in its place, because Error() must not be empty after an error.
 std::string Quotable(Bytes error) { return error.empty() ? "(no text)" : std::string(error); }
 
 }  // namespace

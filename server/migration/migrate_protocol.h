@@ -25,7 +25,7 @@ class MigrateProtocol {
   MigrateProtocol(std::vector<std::string> auth, int64_t db, Target target)
       : auth_(std::move(auth)), db_(db), restore_(target == Target::kServer ? "RESTORE" : "RESTORE-ASKING") {}
 
-  // `ttl_ms` is 0 for a key without a TTL.
+  // Adds a key to the transfer. `ttl_ms` is 0 for a key without a TTL.
   void AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing);
   const std::vector<std::string>& Keys() const { return keys_; }
 
@@ -35,16 +35,16 @@ class MigrateProtocol {
   Bytes Restores() const { return restores_; }
   // Handles the next answer, without the end of its line. Requires: !IsOver().
   void TakeAnswer(Bytes line);
-  // Whether all answers have arrived.
+  // Returns whether all answers have arrived.
   bool IsOver() const { return answered_.size() == keys_.size(); }
 
-  // Number of keys with an answer.
+  // Returns the number of keys with an answer.
   size_t Acknowledged() const { return answered_.size(); }
-  // Whether the other server has stored this key.
+  // Returns whether the other server has stored this key.
   bool HasAccepted(size_t key) const { return key < answered_.size() && answered_[key] == Answer::kAccepted; }
-  // The first error of the other server, without the '-'; empty: none.
+  // Returns the first error of the other server, without the '-', or an empty text if there was none.
   const std::string& Error() const { return error_; }
-  // The database that is selected on the connection now.
+  // Returns the database that is selected on the connection now.
   int64_t SelectedDb() const { return IsOver() && error_.empty() ? db_ : kUnknownDb; }
 
  private:

@@ -171,7 +171,8 @@ void Migrations::RestartTimer(Migration& migration) const {
   LookLater(migration);
 }
 
-// The unsent bytes are checked regularly, because a link does not report when it has sent something.
+// Sets when to check the migration again. The unsent bytes are checked regularly, because a link does not report when
+// it has sent something.
 void Migrations::LookLater(Migration& migration) const {
   constexpr int64_t kLookMs = 20;
   migration.due_ms = migration.progress_ms + std::min(migration.order.timeout_ms, INT64_MAX / 2);
@@ -186,7 +187,8 @@ void Migrations::OnAnswered(Channel& channel) {
   EndTalk(migration);
 }
 
-// The other server may have closed a kept link, so a second attempt uses a new link, unless keys were answered.
+// Handles a link that has ended. The other server may have closed a kept link, so a second attempt uses a new link,
+// unless keys were answered.
 void Migrations::OnLost(Channel& channel) {
   Migration* const migration = channel.migration;
   if (migration == nullptr) return Drop(channel);

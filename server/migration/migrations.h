@@ -61,7 +61,7 @@ class Migrations final : public Timers::Source {
   explicit Migrations(const Services& services);
   ~Migrations() override;
 
-  // Whether there is a network. Without one, MIGRATE must block.
+  // Returns whether there is a network. Without one, MIGRATE must block.
   bool CanStart() const { return static_cast<bool>(services_.env.network); }
   // Starts a transfer. Requires: CanStart(), none of the keys is being migrated, and this command blocks the session
   // from now on.
@@ -78,9 +78,9 @@ class Migrations final : public Timers::Source {
   // Closes links that were idle for kIdleMs.
   void CloseIdle(int64_t now_ms);
   void DropIdle();
-  // The links of MIGRATE inside EXEC and scripts.
+  // Returns the links of MIGRATE inside EXEC and scripts.
   MigrateLinks& blocking_links() { return blocking_links_; }
-  // Number of links, idle or not.
+  // Returns the number of links, idle or not.
   size_t CountLinks() const { return channels_.size(); }
 
  private:
