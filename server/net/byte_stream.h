@@ -25,7 +25,7 @@ class StreamTap {
   virtual ~StreamTap() = default;
   virtual void OnReceived(Bytes bytes) = 0;
   virtual void OnSent(Bytes bytes) = 0;
-  // The peer sends no more bytes.
+  // Called when the peer sends no more bytes.
   virtual void OnPeerEnded() = 0;
 };
 
@@ -39,9 +39,10 @@ class ByteStream {
 
   int FileDescriptor() const { return socket_.Get(); }
 
-  // Nothing can be received or sent before the handshake has ended.
+  // Returns whether the TLS handshake has not ended. Before that nothing can be received or sent.
   bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }
-  // Performs the next step; kMoved when the handshake has ended. Cost: up to a few milliseconds of CPU.
+  // Performs the next step of the TLS handshake. Returns kMoved when the handshake has ended. Cost: up to a few
+  // milliseconds of CPU.
   Transfer Handshake();
 
   // Cost of a plain stream: one system call.
@@ -54,11 +55,11 @@ class ByteStream {
   };
   Transfer Send(const ReplyBuffer& output, Portion portion);
   Transfer Send(Bytes bytes);
-  // Whether there are bytes to receive, even if the socket never becomes readable again.
+  // Returns whether there are bytes to receive, even if the socket never becomes readable again.
   bool HasReceived() const { return tls_ != nullptr && TlsHasReceived(); }
 
-  // Which readiness of the socket to wait for in order to receive (`read`) or send (`write`), and which of the two a
-  // readiness makes possible.
+  // Returns which readiness of the socket to wait for in order to receive (`read`) or send (`write`), and which of the
+  // two a readiness makes possible.
   SocketPoller::Interest Needs(SocketPoller::Interest wanted) const {
     return tls_ == nullptr ? wanted : TlsNeeds(wanted);
   }

@@ -98,7 +98,7 @@ void EventLoop::Post(Participant* participant, std::function<void()> task) {
   posted_.push_back({participant, std::move(task)});
 }
 
-// Any thread may post to an io_context.
+// Posts a task from any thread, which an io_context allows.
 void EventLoop::PostFromOutside(std::function<void()> task) {
   asio::post(asio_->context, [this, run = std::move(task)]() mutable { Post(nullptr, std::move(run)); });
 }
@@ -127,8 +127,8 @@ void EventLoop::Leave(Participant& participant) {
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
-// The interrupted turn keeps the data in its scratch buffer, so this call uses another. Before the first turn (the data
-// set is loading) posted tasks run.
+// Serves clients in the middle of a turn. The interrupted turn keeps the data in its scratch buffer, so this call uses
+// another. Before the first turn (the data set is loading) posted tasks run.
 bool EventLoop::ServeDuringLongTask() {
   if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
@@ -151,8 +151,8 @@ void EventLoop::ServeQueues() {
   if (!handshakes_.Empty() || !closings_.Empty()) Post(nullptr, [] {});  // starts the next turn immediately
 }
 
-// A participant stays in the list until its turn is ended, because an earlier one may serve clients meanwhile. A
-// participant with events from now on gets another turn.
+// Ends the turn of each participant with events. A participant stays in the list until its turn is ended, because an
+// earlier one may serve clients meanwhile. A participant with events from now on gets another turn.
 void EventLoop::EndTurn(int64_t turn_us) {
   const size_t count = active_.size();
   for (size_t i = 0; i < count; ++i) {

@@ -81,11 +81,12 @@ class EventLoop {
   asio::io_context& Context();
   const Pace& pace() const { return pace_; }
   SocketPoller& poller() { return poller_; }
-  // Steps of TLS handshakes.
+  // Returns the queue of steps of TLS handshakes.
   WorkQueue& handshakes() { return handshakes_; }
-  // Sockets that must be closed. Their sessions do not exist any more.
+  // Returns the queue of sockets that must be closed. Their sessions do not exist any more.
   WorkQueue& closings() { return closings_; }
-  // Buffer for reads of a connection without pending input. All share it, because it is empty between two handlers.
+  // Returns the buffer for reads of connections without pending input. All connections share it, because it is empty
+  // between two handlers.
   std::span<char> Scratch() { return scratch_; }
 
  private:

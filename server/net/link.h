@@ -23,7 +23,7 @@ class Link {
     virtual void OnConnected() = 0;
     // The bytes are valid during the call.
     virtual void OnReceived(Bytes bytes) = 0;
-    // The connection could not be made, or has ended. `reason` is for the log. No other call follows.
+    // Called when the connection could not be made, or has ended. `reason` is for the log. No other call follows.
     virtual void OnEnded(const std::string& reason) = 0;
   };
   enum class Reading : uint8_t { kOn, kOff };
@@ -42,15 +42,15 @@ class Link {
   virtual void SetUser(User& user) = 0;
   // Requires: connected. Bytes that do not fit into the socket are queued.
   virtual void Send(Bytes bytes) = 0;
-  // kOff: reads no more, so the other side has to wait.
+  // Turns reading on or off. With kOff the other side has to wait.
   virtual void SetReading(Reading reading) = 0;
-  // Bytes that are queued until the socket takes them.
+  // Returns the number of bytes that are queued until the socket takes them.
   virtual size_t UnsentBytes() const = 0;
   // Each returns for example "127.0.0.1:50000". Requires: connected.
   virtual std::string LocalAddress() const = 0;
   virtual std::string PeerAddress() const = 0;
   virtual int FileDescriptor() const = 0;
-  // The stage that the link has reached, also after it has ended.
+  // Returns the stage that the link has reached, also after it has ended.
   virtual Stage stage() const = 0;
 };
 
@@ -68,7 +68,7 @@ class Network {
   class Acceptor {
    public:
     virtual ~Acceptor() = default;
-    // The link is connected. The acceptor sets its user before it returns, or drops the link.
+    // Called when a link was accepted. The acceptor sets its user before it returns, or drops the link.
     virtual void OnAccepted(std::unique_ptr<Link> link) = 0;
   };
   // Stops listening when destroyed; accepted links stay.

@@ -22,10 +22,10 @@ class DelayQueue {
  public:
   bool Empty() const { return waiting_.empty(); }
   size_t Size() const { return bytes_; }
-  // When the next bytes are due. Requires: it is not empty.
+  // Returns when the next bytes are due. Requires: it is not empty.
   int64_t NextDueMs() const { return waiting_.front().due_ms; }
 
-  // Earlier bytes are due first, even if they had a longer delay.
+  // Queues bytes until `due_ms`. Bytes that were queued earlier are due first, even if they had a longer delay.
   void Add(Bytes bytes, int64_t due_ms) {
     if (!Empty()) due_ms = std::max(due_ms, waiting_.back().due_ms);
     waiting_.push_back({due_ms, std::string(bytes)});

@@ -79,7 +79,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void OnReady(SocketPoller::Interest ready);
   void Receive();
   void ReceiveLater();
-  // Whether bytes that are due wait for the socket.
+  // Returns whether bytes that are due wait for the socket.
   bool HasUnsent() const { return unsent_.size() != sent_; }
   void SendNow(Bytes bytes);
   void SendMore();
@@ -88,7 +88,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void Await(Delayed& delayed, void (LinkConnection::*serve)());
   // Reduces the remaining delay of queued bytes to at most `delay_ms`.
   void Hasten(Delayed& delayed, int64_t delay_ms, void (LinkConnection::*serve)());
-  // Whether reading must stop because of the size of the delayed received bytes.
+  // Returns whether reading must stop because of the size of the delayed received bytes.
   bool HoldsMuch() const;
   void SendDue();
   void DeliverDue();

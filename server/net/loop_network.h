@@ -31,7 +31,7 @@ class LoopNetwork final : public Network {
   // Sets the conditions of dialed links, present and future. Null: no conditions. Cost: O(links).
   using WeatherAt = std::function<LinkConditions(const Link::Target&)>;
   void SetConditions(WeatherAt conditions_at);
-  // Links that are dialed from now on use these routes.
+  // Sets the routes for links that are dialed from now on.
   void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }
 
  private:

@@ -54,7 +54,8 @@ void SocketPoller::WakeAsio() {
   });
 }
 
-// Other sockets become ready during a round. Serving more of them in one turn lowers the turn's cost for each.
+// Serves ready sockets in several rounds, because other sockets become ready during a round. Serving more of them in
+// one turn lowers the turn's cost for each.
 int SocketPoller::Serve() {
   Share share;
   for (int rounds = 0; rounds < kRoundsPerTurn && share.served < kServedPerTurn; ++rounds) {

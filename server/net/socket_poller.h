@@ -38,7 +38,7 @@ class SocketPoller {
     virtual ~Watcher() = default;
     virtual void OnReadable() = 0;
     virtual void OnWritable() = 0;
-    // Whether the next call is likely to take long. Long calls get a limited share of a turn.
+    // Returns whether the next call is likely to take long. Long calls get a limited share of a turn.
     virtual bool TakesLong() const = 0;
   };
   struct Interest {

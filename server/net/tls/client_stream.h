@@ -32,7 +32,7 @@ class ClientStream {
   bool Send(Bytes bytes);
   // Returns the number of received bytes; 0 or less if the connection has ended.
   ssize_t Receive(std::span<char> room);
-  // Whether the other side has closed the connection and nothing is left to receive.
+  // Returns whether the other side has closed the connection and nothing is left to receive.
   bool HasEnded() const;
   int SocketNumber() const { return socket_.Get(); }
 

@@ -14,7 +14,7 @@ class TlsStream;
 
 class Tls {
  public:
-  // Whether the directives enable TLS, for clients or between servers.
+  // Returns whether the directives enable TLS, for clients or between servers.
   static bool IsWanted(const Settings& settings) {
     return settings.tls_port != 0 || settings.tls_cluster || settings.tls_replication;
   }

@@ -47,7 +47,7 @@ std::optional<uint64_t> ProtocolsTurnedOff(const std::string& list) {
   return off;
 }
 
-// Without this callback OpenSSL would ask for the password at the terminal.
+// Gives OpenSSL the password of the key. Without this callback OpenSSL would ask for the password at the terminal.
 int GivePassword(char* target, int room, int /*writing*/, void* password) {
   const Bytes text = *static_cast<const std::string*>(password);
   if (text.empty() || text.size() > static_cast<size_t>(room)) return -1;
@@ -133,8 +133,9 @@ Result<SslContextHandle, std::string> MakeContext(const Settings& settings, cons
   SslContextHandle context(SSL_CTX_new(TLS_method()));
   if (context == nullptr) return Failure(TakeOpenSslError());
   SSL_CTX_set_options(context.get(), *protocols_off | SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-  // A reply that was not sent completely may have grown and moved before the next attempt. Idle connections release
-  // their buffers (35 KB).
+  // PARTIAL_WRITE: SSL_write may send less than the whole reply.
+  // ACCEPT_MOVING_WRITE_BUFFER: the rest of the reply may have grown and moved before the next attempt.
+  // RELEASE_BUFFERS: idle connections free their buffers (35 KB).
   SSL_CTX_set_mode(context.get(),
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(context.get(), 1);  // reads header and content of a record with one system call

@@ -88,7 +88,7 @@ const BIO_METHOD* MakeWireMethod() {
   return method;
 }
 
-// Made once and never freed, because a connection may outlive all static objects.
+// Returns the BIO method. It is made once and never freed, because a connection may outlive all static objects.
 const BIO_METHOD* WireMethod() {
   static const BIO_METHOD* const method = MakeWireMethod();
   return method;
