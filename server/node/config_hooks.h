@@ -5,7 +5,7 @@ namespace respite {
 
 struct Services;
 
-// Must be called once. `services` must outlive the Config.
+// Registers what must happen when directives change. Must be called once. `services` must outlive the Config.
 void RegisterConfigHooks(const Services& services);
 
 }  // namespace respite

@@ -43,13 +43,13 @@ class Connection final : public Transport,
   // Returns the connection of this client. Returns null if it cannot move to another server, for example because it is
   // a replica, or because TEST FAULT delays some of its output.
   static Connection* Movable(const Session& session);
-  // The server that the client is connected to
+  // Returns the server that the client is connected to.
   const NodeHost& host() const { return *host_; }
   const Session& session() const { return *session_; }
   // Returns a pointer that expires when the connection closes, or soon after.
   std::weak_ptr<Connection> Self() const { return self_; }
   bool IsClosing() const { return session_->closing; }
-  // The server that accepted the connection. It may have been destroyed, so the pointer may only be compared.
+  // Returns the server that accepted the connection. It may have been destroyed, so the pointer may only be compared.
   const NodeHost* FirstHost() const { return origin_ == nullptr ? host_ : origin_->host; }
 
   void OnReadable() override { OnReady({.read = true}); }

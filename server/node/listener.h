@@ -33,7 +33,7 @@ class Listener final : public ListeningSockets {
   bool HasTcp() const { return !tcp_.empty(); }
   bool HasTls() const { return !tls_.empty(); }
   bool HasUnix() const { return unix_ != nullptr; }
-  // Also removes the file of the unix socket, unless it now belongs to another server.
+  // Closes the sockets. Also removes the file of the unix socket, unless it now belongs to another server.
   void Close();
 
   // ListeningSockets.

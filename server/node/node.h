@@ -42,9 +42,9 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  // What the server consists of: for commands, the process and tests.
+  // Returns the parts of the server: for commands, the process and tests.
   const Services& services() const { return services_; }
-  // The driver (NodeHost, or a test) attaches itself here.
+  // Returns the object to which the driver (NodeHost, or a test) attaches itself.
   Runtime& runtime() { return runtime_; }
   Housekeeping& housekeeping() { return housekeeping_; }
 
