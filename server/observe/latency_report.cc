@@ -20,7 +20,7 @@ constexpr int kRows = 4;
 constexpr std::array<char, 3> kHeights = {'_', 'o', '#'};  // a row is three steps high
 constexpr int kStepsPerRow = static_cast<int>(kHeights.size());
 
-// "4s", "12m", "3h", "9d".
+// Returns for example "4s", "12m", "3h" or "9d".
 std::string AgeText(int64_t age_s) {
   if (age_s < 60) return std::to_string(age_s) + "s";
   if (age_s < 3600) return std::to_string(age_s / 60) + "m";

@@ -29,7 +29,7 @@ std::string CallsText(const CommandStats& stats) {
          ",failed_calls=" + std::to_string(stats.failed_calls);
 }
 
-// "50", "99.9": at most six decimals, no trailing zeros.
+// Returns for example "50" or "99.9", with at most six decimals, no trailing zeros.
 std::string PercentileName(double percentile) {
   std::string text = FixedText(percentile, 6);
   text.erase(text.find_last_not_of('0') + 1);
