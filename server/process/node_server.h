@@ -44,17 +44,17 @@ class NodeServer {
     virtual ~Owner() = default;
     // Called in a new child.
     virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;
-    // The server stops, in the middle of a turn; its listeners are still open. Called once.
+    // Called when the server stops, in the middle of a turn; its listeners are still open. Called once.
     virtual void OnStop(NodeServer& node) = 0;
     virtual void OnShutdownCancelled() = 0;
     virtual void OnShutdownStatus(const std::string& status) = 0;
-    // The server has become a primary or a replica.
+    // Called when the server has become a primary or a replica.
     virtual void OnRole(NodeServer& node) = 0;
-    // The ports, or other parts of the server in the process title, have changed.
+    // Called when the ports, or other parts of the server in the process title, have changed.
     virtual void OnTitle(const NodeServer& node) = 0;
-    // A directive of the process has changed. Returns an error text if it cannot take effect.
+    // Called when oom-score-adj or oom-score-adj-values has changed. Returns an error text if it cannot take effect.
     virtual std::optional<std::string> OnOomScore(NodeServer& node) = 0;
-    // A server has had no client for as long as `exit-on-idle` says. Called at each tick.
+    // Called at each tick while a server has had no client for as long as `exit-on-idle` says.
     virtual void OnIdle() = 0;
   };
 
@@ -158,7 +158,7 @@ class NodeServer {
   EventLoop& loop() const { return loop_->loop; }
   // Returns whether the Node exists: after Build and before Discard.
   bool IsBuilt() const { return node_ != nullptr; }
-  // Both require IsBuilt().
+  // The following two functions require IsBuilt().
   const Services& services() const { return node_->services(); }
   NodeHost& host() { return *host_; }
 

@@ -94,7 +94,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // Makes all servers load, and servers with their own thread serve.
   void StartServing();
   void OnLoaded(const NodeServer& node, Step outcome);
-  // Called after all have loaded. Waits until the servers of this mode are connected.
+  // Waits until the servers of this mode are connected to each other. Called after all servers have loaded their data.
   void Settle(ServerMode mode);
   void OnSettled(ServerMode mode);
   void AwaitSettled(NodeServer& node, int64_t deadline_ms);

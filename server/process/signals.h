@@ -9,7 +9,7 @@ namespace respite {
 // Makes `handler` (or SIG_IGN, SIG_DFL) the action of a signal. No other signal is blocked while the handler runs.
 void SetSignalHandler(int signal, void (*handler)(int));
 
-// Must be called before the first write.
+// Ignores SIGHUP, SIGPIPE and SIGALRM. Must be called before the first write.
 void IgnoreUnusedSignals();
 
 // Catches SIGTERM and SIGINT during its lifetime. The handler itself logs and exits on a second SIGINT, so this works
@@ -21,7 +21,7 @@ class ShutdownSignals {
   ShutdownSignals(const ShutdownSignals&) = delete;
   ShutdownSignals& operator=(const ShutdownSignals&) = delete;
 
-  // Becomes readable when a signal arrives.
+  // Returns a descriptor that becomes readable when a signal arrives.
   int DescriptorToWatch() const { return event_.Get(); }
   // Returns the last signal and makes the descriptor unreadable.
   int Take();

@@ -14,7 +14,7 @@ class Supervisor {
   // Detects the supervisor. With upstart, returns when upstart continues the process.
   Supervisor(Supervision wanted, Logger& log);
 
-  // With a supervisor, `daemonize` is ignored.
+  // Returns whether there is a supervisor. Then `daemonize` is ignored.
   bool Active() const { return active_ != Supervision::kNone; }
 
   void Ready() const;

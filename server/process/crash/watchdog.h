@@ -20,7 +20,8 @@ class Watchdog {
 
   // Sets the period; zero turns the watchdog off. Must be called, like Feed, on the thread to watch.
   void SetPeriod(std::chrono::milliseconds period);
-  // Must be called in each turn of the loop. Cost: a system call if the watchdog is on, otherwise a comparison.
+  // Restarts the deadline of the watchdog. Must be called in each turn of the loop. Cost: a system call if the watchdog
+  // is on, otherwise a comparison.
   void Feed() {
     if (IsOn()) Start();
   }

@@ -34,7 +34,8 @@ void RouteWithin(const std::string& announce, const std::vector<HostedServer>& h
   }
 }
 
-// With `seed`, the nodes derive their seeds from their numbers. This uses the next number after them.
+// Seeds the choice of IDs and histories. With `seed`, the nodes derive their seeds from their numbers. This uses the
+// next number after them.
 GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers)
     : config_(config),
       plan_(plan),

@@ -27,9 +27,11 @@ class GroupStart {
   // FormCluster and FormService return nullopt on success, or an error text. The text is empty if the reason is already
   // logged.
 
-  // Requires: the nodes listen, and have ports for the bus.
+  // Gives each node its first nodes.conf. Returns why the cluster cannot start, or nullopt. Requires: the nodes listen,
+  // and have ports for the bus.
   std::optional<std::string> FormCluster();
-  // Requires: the nodes listen.
+  // Makes the replicas follow their primaries, and writes the directives of the Sentinels. Returns the error, or
+  // nullopt. Requires: the nodes listen.
   std::optional<std::string> FormService();
 
  private:

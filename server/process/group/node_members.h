@@ -27,7 +27,7 @@ class NodeMembers final : public NodeGroup {
   void Lag(size_t member, int64_t delay_ms) override;
   const ClockControl* ClockOf(size_t member) const override;
 
-  // Called when a node has restarted.
+  // Connects a restarted node with this group again, ends its lag, and applies the partition to all nodes again.
   void OnBack(HostedServer& hosted);
 
  private:

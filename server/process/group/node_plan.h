@@ -19,7 +19,7 @@ class NodePlan {
   // Requires: config.settings().nodes is not empty.
   explicit NodePlan(const Config& config);
 
-  // Layout of the nodes with data
+  // Returns the layout of the nodes with data.
   const NodeLayout& layout() const { return layout_; }
   int Count() const { return layout_.Count() + sentinels_; }
   bool HasSentinels() const { return sentinels_ > 0; }
@@ -36,7 +36,7 @@ class NodePlan {
   void RemoveFolders();
   // Removes the temporary directory and its content, if there is one.
   void RemoveTemporary();
-  // Requires: MakeFolders has succeeded. `folder` is the directory of the node.
+  // Returns the configuration of a node. Requires: MakeFolders has succeeded. `folder` is the directory of the node.
   std::unique_ptr<Config> ConfigOf(int node, Folder& folder) const;
   std::string FolderOf(int node) const;
 

@@ -24,7 +24,7 @@ class NodeRestarts final : public Restarts {
     virtual void OnKilled(HostedServer& hosted) = 0;
     // Called before the server restarts. From now on a stop of this server counts as a normal stop.
     virtual void OnReviving(HostedServer& hosted) = 0;
-    // Called when the server is serving again.
+    // Called when the server has restarted and serves again.
     virtual void OnBack(HostedServer& hosted) = 0;
     // Called when the server cannot restart; the reason is logged.
     virtual void OnLost(HostedServer& hosted) = 0;
