@@ -22,7 +22,8 @@ class Backlog {
     begin_ = end_ = offset;
   }
   void Append(const BlobPart& part);
-  // Drops the oldest bytes until `bytes` remain, but keeps everything after `needed_from`. Cost: O(parts dropped).
+  // Drops the oldest bytes until `bytes` remain, but keeps everything after `needed_from`, the smallest offset that a
+  // replica still needs. Cost: O(parts dropped).
   void Trim(int64_t bytes, int64_t needed_from);
 
   // The backlog has the bytes after Begin() up to End(), both counted from the beginning of the stream.
@@ -30,7 +31,7 @@ class Backlog {
   int64_t End() const { return end_; }
   int64_t RawBytes() const { return end_ - begin_; }
   bool Has(int64_t offset) const { return offset >= begin_ && offset <= end_; }
-  // Memory of the Blobs, each counted once, and of the list. Output of replicas may share the Blobs.
+  // Returns the memory of the Blobs, each counted once, and of the list. Output of replicas may share the Blobs.
   size_t HeldBytes() const { return blob_bytes_ + parts_.size() * sizeof(Item); }
 
   // Calls `visit(const BlobPart&)` for the bytes after `offset`, at most up to `until`. Requires: Has(offset).

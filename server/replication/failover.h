@@ -57,13 +57,14 @@ class Failover {
   // Pauses writes until a replica has the whole stream. Throws Refusal.
   void Start(const FailoverRequest& request);
   void Abort(const std::string& reason);
-  // Called at the end of a turn and by the timer. Cost: one comparison when no failover runs.
+  // Hands over to a replica as soon as one has the whole stream. Called at the end of a turn and by the timer. Cost:
+  // one comparison when no failover runs.
   void Continue() {
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  // The new primary has accepted the role.
+  // Ends the failover. Called when the new primary has accepted the role.
   void Finished();
-  // The new primary has refused the role.
+  // Called when the new primary has refused the role.
   void Refused();
 
   State state() const { return state_; }

@@ -96,8 +96,8 @@ bool FullSync::GoesThroughPipe(const std::vector<Session*>& waiting) const {
   return std::ranges::all_of(waiting, takes) && (parts_.env.settings.repl_diskless_sync || must);
 }
 
-// A child that writes into a pipe serves only the replicas that wait when it begins. So this waits a while for more
-// replicas.
+// Returns whether the snapshot must begin now. A child that writes into a pipe serves only the replicas that wait when
+// it begins. So FullSync waits repl-diskless-sync-delay seconds for more replicas.
 bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
   if (!GoesThroughPipe(waiting)) return true;
   const Settings& settings = parts_.env.settings;
@@ -115,7 +115,8 @@ void FullSync::Cron() {
   if (!waiting.empty() && IsDue(waiting)) Start();
 }
 
-// If the waiting replicas want different contents (all data, or functions only), the first replica decides.
+// Starts a snapshot for the waiting replicas. If they want different contents (all data, or functions only), the first
+// replica decides.
 void FullSync::Start() {
   std::vector<Session*> waiting = In(Replica::State::kAwaitsSnapshot);
   const bool functions_only = waiting.front()->replica->wants_functions_only;
@@ -261,7 +262,7 @@ void FullSync::OpenFile(Session& session) {
   session.out.Append("$" + std::to_string(replica.file_bytes) + "\r\n");
 }
 
-// Closes the connection of a client that wanted only the snapshot.
+// Closes a replica that requested only the snapshot (rdb-only), after the output so far.
 void FullSync::Served(Session& session) {
   session.replica->state = Replica::State::kServed;
   session.close_after_reply = true;

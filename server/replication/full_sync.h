@@ -54,13 +54,14 @@ class FullSync {
 
   // Gives an attached replica a snapshot: from the child that runs, or from the next child.
   void Enter(Session& session);
-  // Called after a replica has left. Kills a child that no other replica needs.
+  // Kills a child that no other replica needs. Called after a replica has left.
   void Left(Replica::State state);
   // Begins a snapshot that is due. Called once a second.
   void Cron();
   // Sends snapshot data to replicas that have room for it. Called at the end of a turn, before replies are sent.
   void EndTurn();
-  // Called when a background save has ended.
+  // Called after any background save. Sends the file to the replicas in kAwaitsEnd, or closes them if the save has
+  // failed.
   void SnapshotEnded(Snapshots::Outcome outcome);
   // Returns whether a snapshot is being sent to replicas through a pipe.
   bool IsStreaming() const { return pipe_.has_value(); }

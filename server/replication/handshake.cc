@@ -115,7 +115,7 @@ Handshake::Verdict Handshake::Answer(Bytes line) {
   return Verdict::kFail;
 }
 
-// A primary that requires a password may answer with an error here. AUTH comes next.
+// Accepts PONG, and the errors with which a primary that requires a password may answer. AUTH comes next.
 Handshake::Verdict Handshake::AnswerToPing(Bytes line) {
   const bool is_understood = line.front() == '+' || line.starts_with("-NOAUTH") || line.starts_with("-NOPERM") ||
                              line.starts_with("-ERR operation not permitted");

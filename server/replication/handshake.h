@@ -42,10 +42,10 @@ class Handshake {
 
   // Returns whether PSYNC was sent.
   bool HasAsked() const { return step_ >= Step::kPsync; }
-  // The history that the primary named. After kContinue an empty ID means that the ID has not changed.
+  // Returns the history that the primary named. After kContinue an empty ID means that the ID has not changed.
   const std::string& id() const { return id_; }
   int64_t offset() const { return offset_; }
-  // The reason for kFail, for INFO
+  // Returns the reason for kFail, for INFO.
   const std::string& failure() const { return failure_; }
 
  private:

@@ -392,8 +392,8 @@ void PrimaryLink::CommandFailed(Bytes command, Bytes error) {
   session_->close_after_reply = true;
 }
 
-// The commands before the failed one were applied. If it ran in a transaction, other commands of that transaction may
-// have changed data, so only a full resynchronisation helps.
+// Ends the replication after a command of the primary has failed here. The commands before it were applied. If it ran
+// in a transaction, other commands of that transaction may have changed data, so only a full resynchronisation helps.
 void PrimaryLink::EndAtFailedCommand() {
   const Services& services = parts_.services;
   const std::string reason = "The command '" + failed_command_ + "' of the master failed here: " + last_error_;
@@ -410,7 +410,8 @@ void PrimaryLink::EndAtFailedCommand() {
                            "full resynchronization");
 }
 
-// A link that continued from here would get the same bytes, so only a full resynchronisation helps.
+// Reconnects for a full resynchronisation. A link that continued from here would get the same bytes, so only a full
+// resynchronisation helps.
 void PrimaryLink::EndAtProtocolError() {
   CloseSession();
   down_since_ms_ = parts_.services.env.pace.NowMs();
@@ -490,7 +491,7 @@ int64_t PrimaryLink::OffsetOnDisk() {
 // Discards replies: acknowledgements are the only data that a replica sends to its primary.
 void PrimaryLink::Flush(size_t /*most_bytes*/) { session_->out.Consume(session_->out.Size()); }
 
-// Called when the session is closed, for example by CLIENT KILL.
+// Removes the session. Called when the session is closed, for example by CLIENT KILL.
 void PrimaryLink::Close() {
   Session* const session = std::exchange(session_, nullptr);
   parts_.services.clients.role.is_linked = false;

@@ -65,7 +65,7 @@ class PrimaryLink final : public Link::User, public Transport {
   void Cron();
   // Does work that had to wait for the end of a turn.
   void EndTurn();
-  // The primary has requested an acknowledgement.
+  // Notes that the primary has requested an acknowledgement.
   void AcknowledgeSoon() { owes_ack_ = true; }
 
   State state() const { return state_; }
@@ -80,9 +80,9 @@ class PrimaryLink final : public Link::User, public Transport {
     int64_t retry_in_s;   // -1: no attempt is delayed
   };
   Figures Survey() const;
-  // Why the link is down, on one line. Empty if the link is up or no error has occurred yet.
+  // Returns why the link is down, on one line. Empty if the link is up or no error has occurred yet.
   const std::string& last_error() const { return last_error_; }
-  // With kFailed: the command that failed
+  // Returns the command that failed. Meaningful with kFailed.
   const std::string& failed_command() const { return failed_command_; }
 
   // Link::User

@@ -142,7 +142,8 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   PutOnline(session);
 }
 
-// A replica that was put online after a file has been sent may still be loading it.
+// Returns whether the replica is online and has its data. A replica that was put online after a file was sent may still
+// be loading it.
 bool Replicas::IsUsable(const Replica& replica) { return replica.state == Replica::State::kOnline && replica.has_data; }
 
 int64_t Replicas::CountAcked(int64_t offset) const {

@@ -75,7 +75,7 @@ class Replicas final : public Followers {
   // Counts the replicas that are online and have acknowledged within min-replicas-max-lag.
   void RefreshGood();
 
-  // Memory of the stream for all replicas together: the backlog, which reaches back to the slowest replica.
+  // Returns the memory of the stream for all replicas together: the backlog, which reaches back to the slowest replica.
   size_t BufferBytes() const;
 
   // Followers, for a shutdown
@@ -96,7 +96,7 @@ class Replicas final : public Followers {
   void PingWaiting(Session& session);
   void NoteSignsOfLife(Session& session);
   void CloseSilent();
-  // Memory of the replicas' output, without the Blobs of the backlog.
+  // Returns the memory of the replicas' output, without the Blobs of the backlog.
   size_t OwnBytes() const;
 
   const Parts parts_;

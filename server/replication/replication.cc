@@ -114,8 +114,8 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
 }
 
-// Without keys, this server has no data of the new primary. With keys, it may have the data of an unrelated server, or
-// a state from which the new primary has diverged.
+// Judges how the data here relates to the new primary. Without keys, this server has no data of the new primary. With
+// keys, it may have the data of an unrelated server, or a state from which the new primary has diverged.
 void Replication::JudgeOwnData(History::Owner owner) {
   History& history = services_.data.dataset.history;
   if (!history.IsWhole()) return;

@@ -66,7 +66,8 @@ class Replication final : public RoleChanger {
   void TakeOver(const std::string& history_id);
   void HandOver(const PrimaryAddress& target) override;
 
-  // Called by the timer and at the end of turns.
+  // Tick does the periodic work of replication, and is called by the timer. EndTurn sends the stream to replicas, and
+  // is called at the end of turns.
   void Tick();
   void EndTurn();
   // Removes a session that closes.

@@ -50,7 +50,7 @@ class ReplicationStream final : public Journal {
 
   // Journal. Ignores effects while the source is the primary's stream, since that stream contains them.
   void Append(const UnitEffects& effects) override;
-  // Bytes beyond the backlog's size that are kept for slow replicas.
+  // Returns the number of bytes beyond the backlog's size that are kept for slow replicas.
   size_t BufferedBytes() const override {
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;

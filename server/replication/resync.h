@@ -27,13 +27,13 @@ class Resync final : private SnapshotTarget {
     Replicas& replicas;
     ReplicationStream& stream;
   };
-  // The snapshot contains the history `id` up to `offset`.
+  // Creates a resynchronisation whose snapshot contains the history `id` up to `offset`.
   Resync(const Parts& parts, std::string id, int64_t offset);
 
   enum class Status : uint8_t { kMore, kWhole, kFailed };
   // Removes the bytes that it uses from the front of `bytes`.
   Status Take(Bytes& bytes);
-  // Maximum bytes to pass to Take in one turn
+  // Returns the maximum number of bytes to pass to Take in one turn.
   size_t ShareBytes() const;
   // Makes the snapshot the data of the server. May serve clients meanwhile. Returns false if it failed; the keyspace is
   // then empty. Requires: Take returned kWhole.
@@ -43,7 +43,7 @@ class Resync final : private SnapshotTarget {
 
   // Returns whether the old data and its history have been dropped.
   bool HasLetGo() const { return has_let_go_; }
-  // Why the synchronisation failed, for INFO. Empty if the link broke.
+  // Returns why the synchronisation failed, for INFO. Empty if the link broke.
   const std::string& failure() const override;
   const SnapshotReceiver& receiver() const { return receiver_; }
 

@@ -17,9 +17,9 @@ class SnapshotTarget {
  public:
   virtual ~SnapshotTarget() = default;
   virtual bool Write(Bytes bytes) = 0;
-  // Called after the whole snapshot was written.
+  // Completes the snapshot. Called after all of it was written.
   virtual bool Finish() = 0;
-  // Why a call returned false. Empty before.
+  // Returns why a call returned false. Empty before.
   virtual const std::string& failure() const = 0;
 };
 
@@ -41,10 +41,11 @@ class SnapshotReceiver {
   // Sets the destination, once. Returns kMore or kWhole.
   Status Into(SnapshotTarget& target);
 
-  // Size of the snapshot in bytes, if the primary sent it.
+  // Returns the size of the snapshot in bytes, if the primary sent it.
   std::optional<uint64_t> TotalBytes() const { return total_; }
   uint64_t ReadBytes() const { return read_; }
-  // Why the framing is wrong, or the error that the primary sent instead of a snapshot. Empty if neither happened.
+  // Returns why the framing is wrong, or the error that the primary sent instead of a snapshot. Empty if neither
+  // happened.
   const std::string& failure() const { return failure_; }
 
  private:
