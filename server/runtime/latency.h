@@ -21,6 +21,7 @@ class LatencyMonitor {
     int64_t unix_time_s;
     int64_t latency_ms;
   };
+  // A class of events, for example "aof-write", with its latest spikes.
   struct Event {
     std::vector<Sample> samples;  // oldest first, at most kSamples
     int64_t max_ms = 0;
@@ -38,8 +39,10 @@ class LatencyMonitor {
   }
   // Records an event regardless of the threshold. If two spikes occur within one second, only the larger one is kept.
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);
-  // Reset removes the events with this name (ignoring case), Clear all events. Returns the number of removed events.
+  // Removes the event of this name (ignoring case) with all its samples. Returns the number of removed events, which is
+  // greater than 1 if names differ only in case.
   size_t Reset(Bytes event);
+  // Removes all events with their samples. Returns the number of removed events.
   size_t Clear();
   // Returns null if the event is unknown. Case-sensitive.
   const Event* Find(Bytes event) const {

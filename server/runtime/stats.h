@@ -99,7 +99,7 @@ struct ServerStats {
   void CountFork(int64_t duration_us);
   // Samples the counters for the rates, at this time of the Pace.
   void SampleRates(int64_t now_us);
-  // CONFIG RESETSTAT. Keeps the memory figures, as Redis does.
+  // CONFIG RESETSTAT: clears the statistics. Keeps the memory figures, as Redis does.
   void Reset();
 };
 

@@ -20,8 +20,8 @@ class Timers {
     virtual int64_t NextDueMs() const = 0;
     // Does the work that is due now, but no more than fits into one Turn.
     virtual void RunDue(int64_t now_ms) = 0;
-    // During a jump clients cannot observe intermediate states, so only work that affects the order of events must be
-    // due.
+    // Called before and after TEST CLOCK advances the clock. Clients cannot observe intermediate states in between. So
+    // NextDueMs need only report work that affects the order of events.
     virtual void BeginJump() {}
     virtual void EndJump(int64_t /*now_ms*/) {}
     // Describes the event at NextDueMs for users: "CLIENT PAUSE ends". Requires: NextDueMs() != kNever.
@@ -41,7 +41,8 @@ class Timers {
     const auto next = std::ranges::min_element(sources_, {}, &Source::NextDueMs);
     return next != sources_.end() && (*next)->NextDueMs() != kNever ? *next : nullptr;
   }
-  // Called before and after the clock jumps over due work in one step.
+  // Called before and after TEST CLOCK advances the clock. Work that becomes due in between still runs, in order: the
+  // clock stops at each due time (Housekeeping::PassTime).
   void BeginJump() {
     for (Source* source : sources_) source->BeginJump();
   }
