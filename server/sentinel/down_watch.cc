@@ -54,7 +54,9 @@ bool DownWatch::IsSilent(const Instance& instance) const {
   return silent_ms > instance.primary.down_after_ms;
 }
 
-// It reports the role of a replica for longer than a failover takes; or it has restarted, perhaps without its data.
+// A primary counts as down if it has reported role:slave for longer than down-after-milliseconds plus kRoleInfoPeriods
+// INFO periods. It also counts as down if it rebooted longer ago than master-reboot-down-after-period, because it may
+// have lost its data.
 bool DownWatch::IsUnfit(const Primary& primary) const {
   const int64_t patience_ms = primary.down_after_ms + core_.periods().info * kRoleInfoPeriods;
   if (primary.reported_role == ReportedRole::kReplica && core_.NowMs() - primary.role_since_ms > patience_ms)

@@ -13,7 +13,8 @@ class DownWatch {
  public:
   DownWatch(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
-  // Called by the timer. CheckAlone decides for this Sentinel (sdown), CheckTogether for all Sentinels (odown).
+  // Called by the timer. CheckAlone decides whether this Sentinel considers the server down (sdown). CheckTogether
+  // decides whether enough Sentinels agree (odown).
   void CheckAlone(Instance& instance);
   void CheckTogether(Primary& primary);
 
@@ -27,7 +28,7 @@ class DownWatch {
  private:
   void CloseHangingLinks(Instance& instance);
   bool IsSilent(const Instance& instance) const;
-  // Whether a primary counts as down although it answers.
+  // Returns whether a primary counts as down although it answers.
   bool IsUnfit(const Primary& primary) const;
   void Ask(Primary& primary, PeerSentinel& sentinel);
   void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);

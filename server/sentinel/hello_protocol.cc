@@ -13,7 +13,8 @@ constexpr size_t kFields = 8;
 int PortOf(Bytes text) { return static_cast<int>(std::strtol(std::string(text).c_str(), nullptr, 10)); }
 uint64_t EpochOf(Bytes text) { return std::strtoull(std::string(text).c_str(), nullptr, 10); }
 
-// The id is written to the configuration file unchanged.
+// Returns whether the text is a run ID (40 lower-case hexadecimal digits). Other texts are refused, because the ID is
+// written to sentinel.conf unchanged.
 bool IsId(Bytes text) {
   constexpr size_t kLength = 40;
   return text.size() == kLength &&
@@ -29,7 +30,7 @@ void HelloProtocol::ReceiveMessage(Instance& instance, const ReplyTree& reply) {
   Receive(reply.children[2].text);
 }
 
-// May remove the sender of the message from the list.
+// Handles a hello message. May remove its sender from the list of Sentinels.
 void HelloProtocol::Receive(Bytes message) {
   const std::vector<Bytes> fields = SplitOn(message, ',');
   if (fields.size() != kFields) return;

@@ -41,7 +41,7 @@ class HelloProtocol {
     uint64_t config_epoch;
   };
 
-  // Whether the message can be believed. The names in it are written to the configuration file.
+  // Returns whether the message can be believed. The names in it are written to the configuration file.
   bool IsSound(const Hello& hello) const;
   // Finds or adds the sender. Returns null if it cannot be added.
   PeerSentinel* SenderOf(Primary& primary, const Hello& hello);

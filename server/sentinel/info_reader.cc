@@ -20,7 +20,7 @@ constexpr int64_t kRolePublishPeriods = 4;
 
 int64_t NumberOf(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
 
-// Whether the field is "slave0", "slave1" and so on.
+// Returns whether the field is "slave0", "slave1" and so on.
 bool NamesReplica(Bytes field) { return field.size() > 5 && field.starts_with("slave") && IsDigit(field[5]); }
 
 // Returns the value after `name`, for example after "ip=" in "ip=127.0.0.1,port=6380,state=online".

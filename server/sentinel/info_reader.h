@@ -41,8 +41,9 @@ class InfoReader {
   void NoteRole(ServerInstance& server, ReportedRole role);
 
   void Judge(WatchedReplica& replica);
-  // Each handles a replica that reports a wrong role or a wrong primary.
+  // Handles a replica that reports to be a primary: either its promotion has succeeded, or it gets REPLICAOF again.
   void JudgePrimaryRole(WatchedReplica& replica);
+  // Sends REPLICAOF to a replica that has followed another primary for longer than failover-timeout.
   void JudgeItsPrimary(WatchedReplica& replica);
   void FollowReconfiguration(WatchedReplica& replica);
   bool LooksSane(const Primary& primary) const;

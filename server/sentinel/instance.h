@@ -27,7 +27,7 @@ struct SentinelAddress {
   bool IsAt(Bytes other_host, int other_port) const {
     return port == other_port && (EqualsIgnoreCase(host, other_host) || ip == other_host);
   }
-  // Whether both have the same port, and the same host or IP address.
+  // Returns whether both have the same port, and the same host or IP address.
   bool Is(const SentinelAddress& other) const {
     return IsAt(other.host, other.port) || (port == other.port && !ip.empty() && ip == other.ip);
   }

@@ -74,7 +74,7 @@ struct InstanceLink {
 
   bool HasCommands() const { return commands != nullptr && !commands->HasEnded(); }
   bool HasHello() const { return hello != nullptr && !hello->HasEnded(); }
-  // Whether a connection is missing. One that is being made is not missing.
+  // Returns whether a connection is missing. One that is being made is not missing.
   bool IsDisconnected() const { return !HasCommands() || (connections == Wires::kCommandsAndHello && !HasHello()); }
   size_t Pending() const { return (HasCommands() ? commands->Pending() : 0) + (HasHello() ? hello->Pending() : 0); }
   void Close();

@@ -144,8 +144,8 @@ void InstanceList::Reset(Primary& primary, Sentinels sentinels) {
   primary.info_is_awaited = false;
 }
 
-// The former primary is kept as a replica, because it may return. The new primary is in the configuration file before
-// anything else happens.
+// Gives a primary another address. The former primary is kept as a replica, because it may return. The new primary is
+// in the configuration file before anything else happens.
 bool InstanceList::ChangeAddress(Primary& primary, const std::string& host, int port) {
   auto address = core_.AddressOf(host, port, SentinelCore::Accept::kResolved);
   if (!address.ok()) return false;

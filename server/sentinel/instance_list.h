@@ -43,7 +43,7 @@ class InstanceList {
   bool ChangeAddress(Primary& primary, const std::string& host, int port);
   void Remove(Primary& primary) { core_.state.primaries.erase(std::string(primary.name)); }
 
-  // Each closes links; the new ones log in again.
+  // DropServerLinks and DropSentinelLinks close links, so that the new links log in again.
   void DropServerLinks(Primary& primary);
   void DropSentinelLinks();
 

@@ -70,7 +70,8 @@ void InstanceProtocol::DialHello(Instance& instance) {
   link.hello->OnMessage([this, &instance](const ReplyTree& reply) { hellos_.ReceiveMessage(instance, reply); });
 }
 
-// Without a subscription the connection is useless; the next one may use another password.
+// Closes the connection if SUBSCRIBE has failed. Without a subscription the connection is useless, and the next one may
+// use another password.
 void InstanceProtocol::ReceiveSubscribed(Instance& instance, const ReplyTree& reply) {
   instance.link->hello_heard_ms = core_.NowMs();
   if (reply.IsError()) instance.link->CloseHello();
@@ -138,8 +139,8 @@ void InstanceProtocol::SendPing(Instance& instance) {
                       [this, &instance](const ReplyTree& reply) { ReceivePong(instance, reply); });
 }
 
-// A server that loads its data, or has lost its primary, is alive. A server that runs a script for too long is not,
-// and the script is killed.
+// Judges the reply to PING. A server that loads its data, or has lost its primary, is alive. A server that runs a
+// script for too long is not, and the script is killed.
 void InstanceProtocol::ReceivePong(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;
   const bool is_pong = reply.text.starts_with("PONG");

@@ -12,7 +12,7 @@ class InstanceProtocol {
   InstanceProtocol(const SentinelCore& core, HelloProtocol& hellos, InfoReader& reader)
       : core_(core), hellos_(hellos), reader_(reader) {}
 
-  // Called by the timer.
+  // Makes the missing connections, and sends the INFO, PING and hello message that are due. Called by the timer.
   void Continue(Instance& instance);
 
  private:

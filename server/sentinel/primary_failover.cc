@@ -13,7 +13,7 @@ constexpr int64_t kFreshInfos = 3;
 constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not report how much data they have
 constexpr int64_t kMostUnlinked = 10;      // maximum time of a replica without its primary, in down-after periods
 
-// Whether `one` is the better candidate.
+// Returns whether `one` is the better candidate.
 bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
   if (one.priority != other.priority) return one.priority < other.priority;
   if (one.offset != other.offset) return one.offset > other.offset;
@@ -173,7 +173,8 @@ void PrimaryFailover::Abort(Primary& primary) const {
   primary.promoted = nullptr;
 }
 
-// The new address has the epoch of the failover, so it wins. It is on disk before others are told.
+// Announces the new primary. Its address has the epoch of the failover, so it wins. The address is on disk before
+// others are told.
 void PrimaryFailover::OnPromoted(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   primary.config_epoch = primary.failover_epoch;
@@ -203,7 +204,8 @@ void PrimaryFailover::ReconfigureReplicas(Primary& primary) {
   EndIfDone(primary);
 }
 
-// A replica that does not report back is skipped; InfoReader corrects it after the failover.
+// Makes a replica follow the new primary. A replica that does not report back is skipped; InfoReader corrects it after
+// the failover.
 void PrimaryFailover::Reconfigure(WatchedReplica& replica) {
   if (replica.is_promoted) return;
   if (replica.reconfiguration == Reconfiguration::kSent &&

@@ -34,7 +34,7 @@ class PrimaryFailover {
   void Continue(Primary& primary);
   // Starts a failover for an operator, without votes. Requires: none is under way, and there is a replica to promote.
   void Force(Primary& primary);
-  // Called when the promoted replica reports to be a primary.
+  // Continues the failover with the other replicas. Called when the promoted replica reports to be a primary.
   void OnPromoted(WatchedReplica& replica);
   // Returns the replica to promote; null if none is suitable.
   WatchedReplica* Select(const Primary& primary) const;
@@ -46,7 +46,7 @@ class PrimaryFailover {
   void LogDelay(Primary& primary) const;
   void Enter(Primary& primary, FailoverState state) const;
   void WaitForElection(Primary& primary);
-  // Whether all reachable replicas have reported how much data they have since the failover began.
+  // Returns whether all reachable replicas have reported how much data they have since the failover began.
   bool KnowsReplicas(const Primary& primary) const;
   void Promote(Primary& primary);
   void SendReplicaofNoOne(Primary& primary);

@@ -15,7 +15,7 @@ constexpr int kCannotForkCode = 99;
 
 }  // namespace
 
-// A full queue drops the oldest program that has not started.
+// Queues a program. A full queue drops the oldest program that has not started.
 void ScriptQueue::Add(std::vector<std::string> words) {
   jobs_.push_back({.words = std::move(words)});
   if (jobs_.size() <= kMostJobs) return;

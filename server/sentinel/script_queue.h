@@ -23,7 +23,8 @@ class ScriptQueue {
   explicit ScriptQueue(const SentinelCore& core) : core_(core) {}
 
   void Add(std::vector<std::string> words);
-  // Called by the timer.
+  // Starts programs that are due, notes those that have ended, and kills those that run for too long. Called by the
+  // timer.
   void Continue();
 
   const std::list<Job>& jobs() const { return jobs_; }

@@ -45,14 +45,14 @@ class Sentinel {
 
   // Reads the `sentinel` lines of the configuration file. Returns the first that is wrong.
   std::optional<LineObjection> Read(const std::vector<ConfigLine>& lines);
-  // Chooses an id if the file has none.
+  // Starts the Sentinel. Chooses an id if sentinel.conf has none.
   void Start();
   // Called ten to twenty times a second.
   void Tick();
   // Returns a random time until the next tick, so that the Sentinels do not all act at the same moment.
   int64_t RandomTickMs();
 
-  // Whether all known servers have sent INFO, and all known instances have answered.
+  // Returns whether all known servers have sent INFO, and all known instances have answered.
   bool HasHeardAll() const;
 
   const SentinelCore& core() const { return core_; }

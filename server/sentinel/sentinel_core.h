@@ -34,14 +34,14 @@ struct SentinelCore {
 
   int64_t NowMs() const { return pace.NowMs(); }
   const SentinelPeriods& periods() const { return state.periods; }
-  // A random delay of up to a second, so that Sentinels do not act at the same moment.
+  // Returns a random delay of up to a second, so that Sentinels do not act at the same moment.
   int64_t RandomDelayMs() const;
 
   // kUnresolved: also accepts a name that does not resolve now, if names are resolved at all. kReported: also accepts
   // a name without a look-up, if others have reported too many names in this tick.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
   Result<SentinelAddress, InstanceTrouble> AddressOf(const std::string& name, int port, Accept accept) const;
-  // Whether the name or address belongs to `address`.
+  // Returns whether the name or address belongs to `address`.
   bool IsHostOf(const SentinelAddress& address, const std::string& name) const;
 
   // Reports an event in the log and on a channel with its name. Runs no script; SentinelEvents does.

@@ -30,7 +30,7 @@ struct SentinelGroupPlan {
   std::string password;   // for the servers; empty: none
   std::string announced;  // host of all members as clients see it; empty: their own hosts
 
-  // Returns the `sentinel` lines of this member. The quorum is a majority of the members.
+  // Returns the sentinel.conf directives of this member. The quorum is a majority of the members.
   std::string LinesOf(size_t member) const;
 };
 

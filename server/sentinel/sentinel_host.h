@@ -36,9 +36,9 @@ class SentinelHost {
 
   virtual int Port() const = 0;
   virtual bool EncryptsLinks() const = 0;
-  // Local address to connect from; empty: the system chooses.
+  // Returns the local address to connect from, or an empty text if the system chooses.
   virtual std::string SourceAddress() const = 0;
-  // Password of this server, which other Sentinels should also have; empty: none.
+  // Returns the password of this server, which other Sentinels should also have, or an empty text if there is none.
   virtual std::string Password() const = 0;
 
   // --- Programs.
@@ -58,7 +58,7 @@ class SentinelHost {
 class ProgramStarter {
  public:
   virtual ~ProgramStarter() = default;
-  // `words` begins with the path. Returns the process id; fails with errno.
+  // Starts a program. `words` begins with its path. Returns the process id; fails with errno.
   virtual Result<int64_t, int> Start(const std::vector<std::string>& words) = 0;
   // Returns a program that has ended since the last call.
   virtual std::optional<ProgramEnd> TakeEnded() = 0;

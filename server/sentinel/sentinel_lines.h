@@ -1,5 +1,5 @@
-// Converts a Sentinel's state to `sentinel` lines of its configuration file, in Redis' format. SentinelLinesReader
-// reads them.
+// Converts a Sentinel's state to `sentinel …` directives of sentinel.conf, in Redis' format. SentinelLinesReader reads
+// them.
 #pragma once
 
 #include <vector>

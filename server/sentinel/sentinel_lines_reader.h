@@ -1,4 +1,4 @@
-// SentinelLinesReader: reads the `sentinel` lines of the configuration file into a Sentinel's state. LinesOf
+// SentinelLinesReader: reads the `sentinel …` directives of sentinel.conf into a Sentinel's state. LinesOf
 // (sentinel_lines.h) writes them.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace respite {
 
-// An error in a line.
+// An invalid line, and why it is invalid.
 struct LineObjection {
   const ConfigLine* line;
   std::string reason;
@@ -22,7 +22,7 @@ class SentinelLinesReader {
  public:
   SentinelLinesReader(const SentinelCore& core, InstanceList& list) : core_(core), list_(list) {}
 
-  // Reads all lines, in any order. Returns the first that is wrong.
+  // Reads all lines, in any order. Returns the first invalid line with the reason, or nullopt if all are valid.
   std::optional<LineObjection> Read(const std::vector<ConfigLine>& lines);
 
  private:

@@ -28,10 +28,10 @@ class SentinelMode final : public Timers::Source {
   void Start(ProgramStarter& programs);
   // Runs a tick immediately. Does nothing before Start.
   void ReachAll();
-  // Called when the server ends: closes the links before the event loop is destroyed.
+  // Closes the links. Called when the server ends, before the event loop is destroyed.
   void Close();
 
-  // Null if this server is not a Sentinel.
+  // Returns null if this server is not a Sentinel.
   Sentinel* sentinel() const { return sentinel_.get(); }
 
   // Timers::Source
@@ -47,7 +47,8 @@ class SentinelMode final : public Timers::Source {
   int64_t next_tick_ms_ = Timers::kNever;
 };
 
-// Each returns why a Sentinel cannot start with this configuration: a wrong line, or a file that is not writable.
+// CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start with this configuration: a wrong line, or
+// a file that is not writable.
 class Config;
 std::optional<StartupError> CheckSentinelLines(const Config& config);
 std::optional<StartupError> CheckSentinelFile(const Config& config);

@@ -72,7 +72,7 @@ struct SentinelState {
     return found == primaries.end() ? nullptr : found->second.get();
   }
 
-  // The host that clients and other Sentinels are told.
+  // Returns the host that clients and other Sentinels are told.
   const std::string& Announced(const SentinelAddress& address) const {
     return options.announces_hostnames || address.ip.empty() ? address.host : address.ip;
   }
