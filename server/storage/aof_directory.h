@@ -40,7 +40,7 @@ class AofDirectory {
   void Unlock() { lock_.reset(); }
 
   const AofManifest& manifest() const { return manifest_; }
-  // The names of existing files, which a new part must not take.
+  // Returns the names of existing files, which a new part must not take.
   AofManifest::Taken Taken() const;
   // Syncs the directory, so that creations and renames are on the disk.
   Step SyncNames();
@@ -56,7 +56,7 @@ class AofDirectory {
   void RemoveLater(const std::string& name);
   // Removes temporary files left by a crash. Requires: the lock.
   void RemoveTemporaries();
-  // The temporary name of a new base
+  // Returns the temporary name of a new base.
   std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }
   // Frees the records of finished removals.
   void Tidy();

@@ -35,8 +35,8 @@ class AofLoader {
   explicit AofLoader(const Services& services);
   ~AofLoader();
 
-  // After kFailed or kStopped the data must not be used. Requires: an empty keyspace, and AppendOnlyFile::Prepare.
-  // `holder` is passed to Loading::Begin.
+  // Loads all files of the manifest. After kFailed or kStopped the data must not be used. Requires: an empty keyspace,
+  // and AppendOnlyFile::Prepare. `holder` is passed to Loading::Begin.
   LoadOutcome Load(const Session* holder = nullptr);
   uint64_t BaseBytes() const { return base_bytes_; }
 

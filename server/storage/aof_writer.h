@@ -62,15 +62,16 @@ class AofWriter {
   IoError Crash(AppendFsync policy);
 
   void Append(const UnitEffects& effects);
-  // Must be called at the end of each turn. Cost: a comparison when there is nothing to do.
+  // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each turn. Cost: a
+  // comparison when there is nothing to do.
   void Flush(Urgency urgency, Child child);
   // Syncs on this thread.
   IoError SyncNow();
 
-  // The disk failed under `always`: no reply that waits for the disk may be sent.
+  // Returns whether the disk has failed under `appendfsync always`. Then no reply that waits for the disk may be sent.
   bool MustStop() const { return must_stop_; }
-  // Why data cannot be written or synced at present; nullopt without an error. Every write command calls this. Cost:
-  // two comparisons.
+  // Returns why data cannot be written or synced at present, or nullopt if there is no error. Every write command calls
+  // this. Cost: two comparisons.
   std::optional<IoError> Trouble() const {
     if (write_error_ != kNoError) return write_error_;
     const IoError sync_error = sync_.error.load(std::memory_order_relaxed);
@@ -86,7 +87,7 @@ class AofWriter {
   uint64_t DelayedWrites() const { return delayed_writes_; }
   void ResetDelayedWrites() { delayed_writes_ = 0; }
 
-  // Total bytes appended, and how many of them are on the disk (WAITAOF).
+  // Appended returns the total bytes appended. Synced returns how many of them are on the disk (WAITAOF).
   uint64_t Appended() const { return appended_; }
   uint64_t Synced();
 

@@ -47,7 +47,7 @@ Step AppendOnlyFile::Prepare() {
   return Step::kDone;
 }
 
-// The lock of the last incremental protects all of them. Loading reports a missing one.
+// Locks the last incremental, which protects all of them. Loading reports a missing file.
 Step AppendOnlyFile::LockFiles() {
   const auto& incrementals = directory_.manifest().incrementals();
   if (incrementals.empty()) return Step::kDone;

@@ -65,7 +65,8 @@ class AppendOnlyFile final : public Journal {
 
   void Append(const UnitEffects& effects) override { writer_.Append(effects); }
   size_t BufferedBytes() const override { return writer_.BufferBytes(); }
-  // Must be called at the end of each turn, before replies are sent. Then MustStop says whether they may be sent.
+  // Writes this turn's propagated commands to the file. Must be called at the end of each turn, before replies are
+  // sent. Then MustStop says whether they may be sent.
   void Flush();
   bool MustStop() const { return writer_.MustStop(); }
   // Writes and syncs everything (before DEBUG LOADAOF, and when the server stops).
@@ -104,7 +105,7 @@ class AppendOnlyFile final : public Journal {
   uint64_t RewriteCount() const { return rewrites_; }
   uint64_t ConsecutiveFailures() const { return consecutive_failures_; }
   uint64_t LastCowBytes() const { return last_cow_bytes_; }
-  // Commands that failed when the file was last loaded.
+  // Returns the number of commands that failed when the file was last loaded.
   uint64_t FailedReplays() const { return failed_replays_; }
   void SetFailedReplays(uint64_t count) { failed_replays_ = count; }
   // CONFIG RESETSTAT.
@@ -129,7 +130,7 @@ class AppendOnlyFile final : public Journal {
   // Directs propagated commands to the incremental after the new base.
   Step StartIncremental();
   RewriteStart StartRewrite();
-  // `reporter` may be null.
+  // Writes a base file. `reporter` may be null.
   bool WriteBase(const std::string& path, ChildReporter* reporter);
   void RewriteEnded(const ChildEnd& end);
   void TakeOver(const ChildEnd& end);

@@ -39,7 +39,7 @@ class ChildReporter {
  public:
   virtual ~ChildReporter() = default;
   virtual void Tell(uint64_t keys_done) = 0;
-  // The descriptor that was kept open for the child's output; -1 without one.
+  // Returns the descriptor that was kept open for the child's output, or -1 if there is none.
   virtual int Output() const { return -1; }
 };
 
@@ -81,7 +81,7 @@ class Forker {
   // The child keeps the descriptor `output` open (-1: no output); see ChildReporter::Output. Returns an errno on
   // failure. Requires: no child runs. Cost: the fork itself, about 10 ms for each GB of data.
   virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;
-  // The latest progress that the child has reported.
+  // Returns the latest progress that the child has reported.
   virtual ChildProgress Progress() = 0;
   // Returns the end of the child once; nullopt while it runs.
   virtual std::optional<ChildEnd> Poll() = 0;

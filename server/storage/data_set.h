@@ -1,4 +1,4 @@
-// Loads the data at startup: from the append-only file if that is on, otherwise from the dump.
+// Loads the data at startup: from the append-only file if appendonly is on, otherwise from the RDB file.
 #pragma once
 
 #include "server/storage/rdb_loader.h"
@@ -7,8 +7,8 @@ namespace respite {
 
 struct Services;
 
-// After kLoaded the server has its data, and its append-only file is open if that is on. After kAbsent there are no
-// keys. The reason for kFailed is logged. Requires: an empty keyspace.
+// After kLoaded the server has its data, and its append-only file is open if appendonly is on. After kAbsent there are
+// no keys. The reason for kFailed is logged. Requires: an empty keyspace.
 LoadOutcome OpenDataSet(const Services& services);
 
 }  // namespace respite

@@ -43,7 +43,7 @@ class KeyspaceSink final : public RdbSink {
   bool Stopped() const { return stopped_; }
   // Logs the results of the loading.
   void LogLoaded() const;
-  // `place` is a text such as "the file dump.rdb".
+  // Logs why the loading has failed. `place` is a text such as "the file dump.rdb".
   void LogFailure(const RdbFailure& failure, const std::string& place) const;
 
   void OnAux(Bytes name, Bytes value, uint64_t offset) override;

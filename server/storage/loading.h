@@ -34,8 +34,8 @@ class Loading {
   };
   explicit Loading(const Parts& parts) : parts_(parts) {}
 
-  // `holder` (may be null) is the client that runs the loading command. The server reads no input of this client until
-  // End.
+  // Begins a loading. `holder` (may be null) is the client that runs the loading command. The server reads no input of
+  // this client until End.
   void Begin(uint64_t total_bytes, ServerPhase::Load how = ServerPhase::Load::kInTurn, const Session* holder = nullptr);
   void End();
   bool Active() const;
@@ -52,7 +52,7 @@ class Loading {
   // Delays as key-load-delay says. Must be called after each key or command.
   void SlowDown();
 
-  // The memory usage stored in the file (INFO loading_rdb_used_mem).
+  // Sets the memory usage stored in the file (INFO loading_rdb_used_mem).
   void SetMemoryThen(uint64_t bytes) { memory_then_bytes_ = bytes; }
   // The history that the file names (repl-id, repl-offset, repl-stream-db), if any.
   struct FileHistory {
@@ -81,7 +81,7 @@ class Loading {
     double loaded_percent;
     int64_t eta_s;
   };
-  // Requires: Active().
+  // Returns the progress of the loading, for INFO. Requires: Active().
   Figures Survey() const;
   // Counts of the current loading, or otherwise of the last one.
   uint64_t KeysLoaded() const { return keys_loaded_; }

@@ -33,7 +33,7 @@ class RdbContents {
   };
   explicit RdbContents(const Parts& parts) : parts_(parts) {}
 
-  // The keys, functions and metadata to save.
+  // Returns the keys, functions and metadata to save.
   RdbSource Source(RdbPurpose purpose) const;
   RdbSaveOptions Options() const;
   // Returns false while a replica lacks its primary's data. The existing file is then better than the current data,

@@ -59,7 +59,7 @@ class Shutdown {
   };
   explicit Shutdown(const Parts& parts) : parts_(parts) {}
 
-  // `flags` are kShutdown… bits. Errors are logged.
+  // Begins a shutdown. `flags` are kShutdown… bits. Errors are logged.
   Outcome Begin(uint32_t flags);
   // Shuts down after SIGTERM or SIGINT as the directives shutdown-on-… say. Waits while the timer is paused. If data
   // must be saved, also waits until a running script ends, so that no partial effects are saved. Also waits for the
@@ -79,7 +79,7 @@ class Shutdown {
   void WaitFor(Followers* followers) { followers_ = followers; }
   // Records a client that waits for a delayed shutdown (SHUTDOWN). The client gets an error if the server does not end.
   void AddWaiting(const Session& session) { waiting_.push_back(session.id); }
-  // How long replicas still have. nullopt unless the shutdown waits for them.
+  // Returns how long replicas still have, or nullopt if the shutdown does not wait for them.
   std::optional<int64_t> MillisecondsLeft() const;
 
   // Makes every later shutdown skip saving.

@@ -98,7 +98,7 @@ Snapshots::Outcome Snapshots::StartBackground() {
   return Outcome::kDone;
 }
 
-// Also runs in a child.
+// Writes a temporary file and renames it to `path`. Also runs in a child.
 bool Snapshots::Write(const std::string& path, ChildReporter* reporter) {
   FileSystem& files = parts_.files;
   const std::string temporary = TemporaryName(getpid());
@@ -139,8 +139,8 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
   return false;
 }
 
-// Locks again each time, since the file may have been replaced or the directive changed. Without a dump there is
-// nothing to lock.
+// Locks the RDB file. Locks it again each time, because the file may have been replaced, or dbfilename or dir changed.
+// If there is no file, there is nothing to lock.
 bool Snapshots::Lock(const std::string& path) {
   lock_.reset();
   auto lock = parts_.files.Lock(path);

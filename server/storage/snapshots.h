@@ -42,13 +42,13 @@ class Snapshots {
   };
   explicit Snapshots(const Parts& parts);
 
-  // See RdbContents.
+  // Returns false while a replica lacks its primary's data; see RdbContents.
   bool IsWorthSaving() const;
   // Writes a snapshot while all clients wait. Errors are logged. Requires: no snapshot is running. Cost: O(data set).
   Outcome Save();
   // Starts a child that writes a snapshot. Requires: no child runs. Cost: a fork.
   Outcome StartBackground();
-  // The path of the snapshot of the last background save, even if `dbfilename` or `dir` has changed since.
+  // Returns the path of the snapshot of the last background save, even if `dbfilename` or `dir` has changed since.
   std::string BackgroundPath() const;
   // Makes a finished snapshot of the primary the dump file. Returns false on failure, which is logged.
   bool Install(const std::string& path);
@@ -80,9 +80,9 @@ class Snapshots {
   // Returns whether writes must be refused because the last snapshot failed.
   bool StopsWrites() const;
 
-  // Locks the dump if there are save points, and removes temporary files of dead servers. Called at startup, before
-  // loading. Returns an error text if the server must not start. A failed lock with default save points is not an
-  // error.
+  // Locks the RDB file if there are save points, and removes temporary files of processes that no longer exist. Called
+  // at startup, before loading. Returns an error text if the server must not start. With the default save points a
+  // failed lock is no error: the server starts, but does not save (see GivesWay).
   std::optional<std::string> Claim();
   // Returns whether this server leaves the dump to another server. It does so if it has Redis' default save points, has
   // never loaded or written this dump, and has found it locked. It then saves only on request, for example by SAVE; a
