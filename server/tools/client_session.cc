@@ -203,7 +203,7 @@ void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>
   std::fflush(stdout);
 }
 
-// Called when the connection ended before the reply, which is normal for SHUTDOWN.
+// Reports a lost connection. Called when the connection ended before the reply, which is normal for SHUTDOWN.
 int ClientSession::Lost(const std::vector<std::string>& words) {
   const std::string error = connection_->Error();
   Forget();

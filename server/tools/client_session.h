@@ -26,7 +26,7 @@ class ClientConnection {
   // Returns whether the server has closed the connection while no reply was awaited.
   bool HasEnded() const { return stream_.HasEnded(); }
   int SocketNumber() const { return stream_.SocketNumber(); }
-  // Why Receive returned nullopt
+  // Returns why Receive returned nullopt.
   std::string Error() const;
 
  private:

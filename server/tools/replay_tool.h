@@ -6,8 +6,8 @@
 
 namespace respite {
 
-// `arguments` is argv including the program's name. Exit codes: 0: all replies are as recorded; 1: some differ; 2: the
-// arguments are invalid, or the recording could not be replayed.
+// Replays a recording. `arguments` is argv including the program's name. Exit codes: 0: all replies are as recorded; 1:
+// some differ; 2: the arguments are invalid, or the recording could not be replayed.
 int RunReplay(std::span<const std::string> arguments);
 
 }  // namespace respite
