@@ -15,6 +15,12 @@ bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
          node.WorkingReplicas() == 0;
 }
 
+// Redis counts every working replica, also those that must not replace the primary. Then the last one that may could
+// leave.
+bool ReplicaMigration::MayLeave(const ClusterNode& replica, const ClusterNode& primary) const {
+  return primary.ElectableReplicasBeside(replica) >= parts_.core.settings.cluster_migration_barrier;
+}
+
 // Returns whether this replica must move. All replicas come to the same conclusion: the spare replica with the smallest
 // id moves.
 bool ReplicaMigration::IsMyTurn(int most) const {
@@ -23,7 +29,8 @@ bool ReplicaMigration::IsMyTurn(int most) const {
   for (const ClusterNode* node : view.All()) {
     if (!node->IsPrimary() || node->WorkingReplicas() != most) continue;
     for (const ClusterNode* replica : node->replicas) {
-      if (!replica->Is(kNodeFailed) && (candidate == nullptr || replica->id < candidate->id)) candidate = replica;
+      const bool is_spare = !replica->Is(kNodeFailed) && MayLeave(*replica, *node);
+      if (is_spare && (candidate == nullptr || replica->id < candidate->id)) candidate = replica;
     }
   }
   return candidate == &view.me();
@@ -49,9 +56,6 @@ void ReplicaMigration::Continue() {
   if (target == nullptr || !view.is_ok || !me.IsReplica() || me.primary == nullptr || most < 2) return;
   const int siblings = me.primary->WorkingReplicas();
   if (!settings.cluster_allow_replica_migration || siblings != most) return;
-  // Redis counts every working replica, also those that must not replace the primary. Then the last one that may could
-  // leave.
-  if (me.primary->ElectableReplicasBeside(me) < settings.cluster_migration_barrier) return;
   if (!IsMyTurn(most)) return;
   parts_.core.log.Notice("Migrating to orphaned master " + target->id.String());
   parts_.role.Follow(*target);

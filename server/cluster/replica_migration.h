@@ -23,6 +23,8 @@ class ReplicaMigration {
 
  private:
   static bool IsOrphaned(const ClusterNode& node);
+  // Returns whether the primary keeps enough replicas that may replace it.
+  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;
   // Returns whether this replica is the one that must move. `most`: the largest number of working replicas of any
   // primary.
   bool IsMyTurn(int most) const;
