@@ -285,6 +285,34 @@ TEST(ClusterTest, AnOrphanedPrimaryGetsASpareReplica) {
   EXPECT_TRUE(world.StepUntil(has_one, 30'000));
 }
 
+// Redis counts siblings that must not be elected, so the last replica that could replace its primary may leave.
+TEST(ClusterTest, TheLastReplicaThatMayBeElectedDoesNotMigrate) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    ClusterWorld world({.seed = seed});
+    world.AddCluster(3, 2);
+    world[3].settings().cluster_replica_no_failover = true;
+    ASSERT_TRUE(world.StepUntil([&] { return world[4].Find(world[3])->Is(kNodeNoFailover); }, 10'000)) << seed;
+    for (const int replica : {5, 6, 7}) world[replica].Stop();  // node 1 has no replica, and node 2 cannot spare one
+    world.Step(30'000);
+    ASSERT_TRUE(world[0].Find(world[5])->Is(kNodeFailed)) << seed;
+    EXPECT_EQ(world[4]->view().me().primary->id, world[0].id()) << seed;
+  }
+}
+
+// If the replica with the smallest ID must stay, another one moves.
+TEST(ClusterTest, AReplicaThatMustStayDoesNotKeepOthersFromMigrating) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    ClusterWorld world({.seed = seed});
+    world.AddCluster(3, 2);
+    world[3].settings().cluster_replica_no_failover = true;
+    ASSERT_TRUE(world.StepUntil([&] { return world[7].Find(world[3])->Is(kNodeNoFailover); }, 10'000)) << seed;
+    world[5].Stop();
+    world[6].Stop();
+    EXPECT_TRUE(world.StepUntil([&] { return world[0].Find(world[1])->WorkingReplicas() == 1; }, 40'000)) << seed;
+    EXPECT_EQ(world[4]->view().me().primary->id, world[0].id()) << seed;
+  }
+}
+
 TEST(ClusterTest, AForgottenNodeStaysAwayForAMinute) {
   ClusterWorld world({.seed = 11});
   world.AddCluster(3, 1);
