@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <functional>
 #include <utility>
 
 #include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/shutdown.h"
 #include "tests/support/cluster_pair.h"
 #include "tests/support/replication_world.h"
 
@@ -252,6 +254,35 @@ TEST_F(DataStateTest, AnEmptiedReplicaDoesNotOverwriteItsFiles) {
   }
 }
 
+// The directive is for any data, so a signal is no order to save this data. SHUTDOWN SAVE is one.
+TEST_F(DataStateTest, ASignalThatSavesKeepsTheFileOfAnEmptiedReplica) {
+  Pair pair({"repl-diskless-load flush-before-load", "shutdown-on-sigterm save"});
+  pair.Follow();
+  pair.Link(Rdb({"SET kept 1"}));
+  EXPECT_THAT(pair.replica.Run("SAVE"), Ok());
+  pair.LoseData();
+  ExpectUnfit(pair.replica, "none");
+  pair.replica->services().storage.shutdown.Signalled(SIGTERM);
+  EXPECT_EQ(pair.replica.server().StoppedWith(), 0);
+  EXPECT_THAT(pair.replica.Log(), HasSubstr("Nothing is saved: this replica has not loaded its master's data"));
+  EXPECT_THAT(pair.replica.files().Content("dump.rdb"), HasSubstr("kept"));
+}
+
+TEST_F(DataStateTest, DebugReloadKeepsTheFileOfAnEmptiedReplica) {
+  Pair pair({"repl-diskless-load flush-before-load"});
+  pair.Follow();
+  pair.Link(Rdb({"SET kept 1"}));
+  EXPECT_THAT(pair.replica.Run("SAVE"), Ok());
+  pair.LoseData();
+  ExpectUnfit(pair.replica, "none");
+  for (const char* line : {"DEBUG RELOAD", "DEBUG RELOAD NOFLUSH MERGE"}) {
+    EXPECT_THAT(pair.replica.Run(line), ErrorStartsWith("ERR This replica has not loaded its master's data")) << line;
+  }
+  EXPECT_THAT(pair.replica.files().Content("dump.rdb"), HasSubstr("kept"));
+  EXPECT_THAT(pair.replica.Run("DEBUG RELOAD NOSAVE"), Ok());
+  EXPECT_THAT(pair.replica.Run("GET kept"), Bulk("1"));
+}
+
 // Clients of a writable replica may write after it lost the primary's data, and a BGSAVE from before may still be
 // scheduled.
 TEST_F(DataStateTest, WhatIsWrittenAfterTheLossDoesNotReplaceTheFile) {
@@ -447,6 +478,35 @@ TEST_F(DataStateTest, ThePauseAfterSnapshotsOfNoUseGrowsAndAnOperatorEndsIt) {
   pair.Link(Rdb({"SET a 1"}));
 }
 
+// Each snapshot can be loaded, but the stream after it contains the same error again. Only a link that stays up for a
+// minute shows that the error is gone.
+TEST_F(DataStateTest, ThePauseAfterProtocolErrorsGrowsAlthoughEachSnapshotLoads) {
+  Pair pair({});
+  pair.Follow();
+  const auto fail = [&] {
+    pair.Say("*1\r\n$-5\r\n");
+    EXPECT_FALSE(pair.replica.IsLinked());
+    return pair.replica.Info("master_sync_retry_in_seconds");
+  };
+  const auto stay_linked_for = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      pair.Say(EncodeRequest({"PING"}));
+      pair.world.network().Step(1000);
+    }
+    ASSERT_TRUE(pair.replica.IsLinked());
+  };
+  for (const char* pause : {"2", "4", "8", "16"}) {
+    pair.Link(Rdb({"SET kept 1"}));
+    EXPECT_EQ(fail(), pause);
+  }
+  pair.Link(Rdb({"SET kept 1"}));
+  stay_linked_for(50);
+  EXPECT_EQ(fail(), "32");
+  pair.Link(Rdb({"SET kept 1"}));
+  stay_linked_for(62);
+  EXPECT_EQ(fail(), "2");
+}
+
 // --- A command of the primary that fails.
 
 TEST_F(DataStateTest, ACommandThatFailsEndsTheLinkBeforeIt) {
@@ -559,6 +619,23 @@ TEST_F(DataStateTest, ReplicasOfAReplicaSeeThatItsLinkHasEnded) {
   EXPECT_THAT(last.Run("GET text"), Bulk("1"));
 }
 
+// The replica has applied the commands before the failed one and counts them in its offset, so its replicas need them.
+TEST_F(DataStateTest, ReplicasOfAReplicaGetTheCommandsBeforeTheOneThatFails) {
+  Pair pair({});
+  pair.Follow();
+  pair.Link(Rdb({"SET text 1"}));
+  ReplicationMember& last = pair.world.Add();
+  last.Follow(pair.replica);
+  pair.world.network().Step(3000);
+  ASSERT_TRUE(last.IsLinked());
+  pair.Say(EncodeRequest({"SET", "before", "1"}) + EncodeRequest({"NOSUCH"}) + EncodeRequest({"SET", "after", "1"}));
+  EXPECT_EQ(pair.replica.Info("master_failed_command"), "NOSUCH");
+  EXPECT_EQ(pair.replica.Info("connected_slaves"), "0");
+  EXPECT_FALSE(last.IsLinked());
+  EXPECT_EQ(last.history().offset, pair.replica.history().offset);
+  EXPECT_THAT(last.Run("MGET before after"), ArrayOf(Bulk("1"), Nil()));
+}
+
 TEST_F(DataStateTest, AFailedReplicaThatIsPromotedHasAHistoryOfItsOwn) {
   Pair pair({});
   pair.Follow();
@@ -621,6 +698,61 @@ TEST_F(DataStateTest, AWritableReplicaKeepsTheLinkUnlessTheErrorIsOfTheRequest) 
     pair.Say(EncodeRequest(request));
     EXPECT_FALSE(pair.replica.IsLinked()) << request.front();
     EXPECT_FALSE(pair.replica.history().IsWhole()) << request.front();
+  }
+}
+
+// XSETID, XADD and SORT meet what clients of the replica have written.
+TEST_F(DataStateTest, AWritableReplicaKeepsTheLinkAfterErrorsOfItsStreamsAndLists) {
+  struct Case {
+    std::vector<std::string> own;
+    std::vector<std::string> request;
+    std::string error;
+  };
+  for (const Case& one : {Case{{"XADD", "s", "1-1", "f", "v"},
+                               {"XSETID", "s", "5-0", "ENTRIESADDED", "0", "MAXDELETEDID", "0-0"},
+                               "ERR The entries_added specified in XSETID is smaller than the target stream length"},
+                          Case{{"XADD", "s", "18446744073709551615-18446744073709551615", "f", "v"},
+                               {"XADD", "s", "5-0", "f", "v"},
+                               "ERR The stream has exhausted the last possible ID, unable to add more items"},
+                          Case{{"RPUSH", "s", "text"},
+                               {"SORT", "s", "STORE", "sorted"},
+                               "ERR One or more scores can't be converted into double"}}) {
+    for (const bool is_writable : {true, false}) {
+      SCOPED_TRACE(one.error);
+      Pair pair({"replica-read-only no"});
+      pair.Follow();
+      pair.Link(Rdb({"SET text 1"}));
+      pair.replica.client().Run(one.own);
+      if (!is_writable) pair.replica.Run("CONFIG SET replica-read-only yes");
+      pair.Say(EncodeRequest(one.request) + EncodeRequest({"SET", "after", "1"}));
+      EXPECT_THAT(pair.replica.Log(), HasSubstr("error to its master: '" + one.error + "'"));
+      EXPECT_EQ(pair.replica.IsLinked(), is_writable);
+      EXPECT_EQ(pair.replica.history().IsWhole(), is_writable);
+      EXPECT_THAT(pair.replica.Run("EXISTS after"), Int(is_writable ? 1 : 0));
+    }
+  }
+}
+
+// Such a replica evicts keys that its primary still has.
+TEST_F(DataStateTest, AReplicaThatEvictsKeepsTheLinkUnlessTheErrorIsOfTheRequest) {
+  for (const bool evicts : {true, false}) {
+    Pair pair({"maxmemory-policy allkeys-random"});
+    pair.Follow();
+    pair.Link(Rdb({"SET text 1", "SET other 1"}));
+    pair.replica.Run("CONFIG SET replica-ignore-maxmemory no");
+    pair.replica.Run("CONFIG SET maxmemory 1");
+    pair.world.network().Step(1000);
+    ASSERT_THAT(pair.replica.Run("DBSIZE"), Int(0));
+    pair.replica.Run("CONFIG SET maxmemory 0");
+    if (!evicts) pair.replica.Run("CONFIG SET replica-ignore-maxmemory yes");
+    pair.Say(EncodeRequest({"RENAME", "text", "renamed"}) + EncodeRequest({"SET", "after", "1"}));
+    EXPECT_THAT(pair.replica.Log(), HasSubstr("error to its master: 'ERR no such key'"));
+    EXPECT_EQ(pair.replica.IsLinked(), evicts);
+    EXPECT_EQ(pair.replica.history().IsWhole(), evicts);
+    EXPECT_THAT(pair.replica.Run("EXISTS after"), Int(evicts ? 1 : 0));
+    if (!evicts) continue;
+    pair.Say(EncodeRequest({"NOSUCH"}));
+    EXPECT_FALSE(pair.replica.IsLinked());
   }
 }
 
