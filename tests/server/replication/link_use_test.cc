@@ -230,6 +230,77 @@ TEST_F(LinkUseTest, WaitCountsReplicas) {
   (void)one;
 }
 
+// A replica to which the test sends a snapshot file. It has received the whole file, so it is online, but it may still
+// be loading the file and may fail.
+class FileReceiverTest : public ReplicationTest {
+ protected:
+  FileReceiverTest() {
+    replica_.Run("REPLCONF listening-port 1234 ip-address 127.0.0.1 capa psync2");
+    replica_.Send("PSYNC ? -1");
+    network().Step(1500);
+    EXPECT_THAT(replica_.Raw(""), HasSubstr("REDIS0"));
+    EXPECT_EQ(replica_.session().replica->state, Replica::State::kOnline);
+    EXPECT_EQ(primary_.history().offset, 0);
+  }
+  void Acknowledge() { replica_.Raw(EncodeRequest({"REPLCONF", "ACK", "0"})); }
+
+  ReplicationMember& primary_ =
+      world_.Add({"repl-diskless-sync no", "min-replicas-to-write 1", "repl-ping-replica-period 3600"});
+  TestClient replica_{primary_.server()};
+};
+
+TEST_F(FileReceiverTest, CountsForWaitAfterItsFirstAcknowledgement) {
+  for (const auto& [line, missing] : {std::pair{"WAIT 1 500", Int(0)}, {"WAITAOF 0 1 500", ArrayOf(Int(0), Int(0))}}) {
+    TestClient client(primary_.server());
+    EXPECT_THAT(client.Run(line), NoReply());
+    network().Step(1000);
+    EXPECT_THAT(client.Read(), missing);
+  }
+  TestClient waits(primary_.server());
+  EXPECT_THAT(waits.Run("WAIT 1 0"), NoReply());
+  Acknowledge();
+  EXPECT_THAT(waits.Read(), Int(1));
+}
+
+TEST_F(FileReceiverTest, IsAGoodReplicaAfterItsFirstAcknowledgement) {
+  EXPECT_EQ(primary_.Info("connected_slaves"), "1");
+  EXPECT_EQ(primary_.Info("min_slaves_good_slaves"), "0");
+  EXPECT_THAT(primary_.Run("SET a 1"), ErrorStartsWith("NOREPLICAS"));
+  Acknowledge();
+  EXPECT_EQ(primary_.Info("min_slaves_good_slaves"), "1");
+  EXPECT_THAT(primary_.Run("SET a 1"), Ok());
+}
+
+TEST_F(FileReceiverTest, MayTakeOverAfterItsFirstAcknowledgement) {
+  EXPECT_THAT(primary_.Run("FAILOVER"), Ok());
+  network().Step(1000);
+  EXPECT_EQ(primary_.Info("master_failover_state"), "waiting-for-sync");
+  EXPECT_EQ(primary_.Info("role"), "master");
+  Acknowledge();
+  network().Step(200);
+  EXPECT_THAT(primary_.Log(), HasSubstr("Failover target 127.0.0.1:1234 is synced, failing over."));
+}
+
+TEST_F(FileReceiverTest, DelaysAShutdownUntilItsFirstAcknowledgement) {
+  TestClient client(primary_.server());
+  EXPECT_THAT(client.Run("SHUTDOWN NOSAVE"), NoReply());
+  network().Step(1000);
+  EXPECT_EQ(primary_.server().StoppedWith(), std::nullopt);
+  Acknowledge();
+  primary_.server().Cron();
+  EXPECT_EQ(primary_.server().StoppedWith(), 0);
+}
+
+// It has no snapshot to load.
+TEST_F(FileReceiverTest, CountsImmediatelyIfItContinues) {
+  TestClient other(primary_.server());
+  other.Send("PSYNC " + primary_.history().id + " 1");
+  EXPECT_THAT(other.Raw(""), HasSubstr("+CONTINUE"));
+  EXPECT_EQ(primary_.Info("min_slaves_good_slaves"), "1");
+  TestClient client(primary_.server());
+  EXPECT_THAT(client.Run("WAIT 1 0"), Int(1));
+}
+
 TEST_F(LinkUseTest, WaitAofCountsDisks) {
   ReplicationMember& primary = world_.Add({"appendonly yes", "appendfsync always"});
   ReplicationMember& with = AddLinked(primary, {"appendonly yes", "appendfsync always"});
