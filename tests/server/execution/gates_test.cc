@@ -205,14 +205,15 @@ TEST(GatesOfAPrimary, ProtectedCommandsAreRefusedWhateverClientsMay) {
 class GatesOfFiles : public testing::Test {
  protected:
   // Starts a server with these records in the append-only file.
-  std::unique_ptr<ServerLife> StartWith(const std::vector<std::string>& lines) {
+  std::unique_ptr<ServerLife> StartWith(const std::vector<std::string>& lines, std::vector<std::string> more = {}) {
     std::string text;
     for (const std::string& line : lines) text += EncodeRequest(GateWords(line));
     files_.MakeDirectory("appendonlydir");
     files_.SyncDirectory(".");
     files_.Put("appendonlydir/appendonly.aof.manifest", "file appendonly.aof.1.incr.aof seq 1 type i\n");
     files_.Put("appendonlydir/appendonly.aof.1.incr.aof", text);
-    return std::make_unique<ServerLife>(files_, std::vector<std::string>{"appendonly yes"});
+    more.emplace_back("appendonly yes");
+    return std::make_unique<ServerLife>(files_, more);
   }
 
   FaultyFiles files_;
@@ -249,6 +250,38 @@ TEST_F(GatesOfFiles, WhatMayBeRefusedToClientsIsBelievedOfAFile) {
     EXPECT_EQ(strict.outcome(), LoadOutcome::kLoaded) << directive << "\n" << strict.Log();
     EXPECT_EQ(strict.server()->services().data.dataset.keyspace[0].Size(), 2u) << directive;
   }
+}
+
+// The arguments after the ID exist since 7.0. Files and primaries have them even if this server emulates 6.2.
+constexpr char kXSetIdOf70[] = "XSETID s 1-3 ENTRIESADDED 3 MAXDELETEDID 1-3";
+constexpr char kXSetIdArity[] = "ERR wrong number of arguments for 'xsetid' command";
+
+TEST_F(GatesOfFiles, RecordsMayHaveTheArityOfALaterVersion) {
+  for (const auto& lines :
+       {std::vector<std::string>{"XADD s 1-3 f v", kXSetIdOf70}, {"MULTI", "XADD s 1-3 f v", kXSetIdOf70, "EXEC"}}) {
+    const auto life = StartWith(lines, {"emulate redis:6.2"});
+    EXPECT_EQ(life->outcome(), LoadOutcome::kLoaded) << life->Log();
+    EXPECT_THAT(life->Run("XLEN s"), Int(1));
+    EXPECT_THAT(life->Run(kXSetIdOf70), Error(kXSetIdArity)) << "a client's";
+  }
+  EXPECT_EQ(StartWith({"XSETID s"}, {"emulate redis:6.2"})->outcome(), LoadOutcome::kFailed);
+}
+
+TEST(GatesOfAPrimary, CommandsMayHaveTheArityOfALaterVersion) {
+  ReplicationWorld world(3);
+  FakeNetwork& network = world.network();
+  network.Listen(kGatesPort);
+  auto& replica = world.Add({"emulate redis:6.2"});
+  LinkToEmptyPrimary(network, replica);
+  ASSERT_TRUE(replica.IsLinked());
+  const std::string add = EncodeRequest(GateWords("XADD s 1-3 f v"));
+  const std::string set_id = EncodeRequest(GateWords(kXSetIdOf70));
+  network.SendAs(kGatesPort, add + set_id + EncodeRequest({"MULTI"}) + set_id + EncodeRequest({"EXEC"}));
+  network.Run();
+  EXPECT_TRUE(replica.IsLinked()) << replica.Log();
+  EXPECT_TRUE(replica.history().IsWhole());
+  EXPECT_THAT(replica.Run("XLEN s"), Int(1));
+  EXPECT_THAT(replica.Run(kXSetIdOf70), Error(kXSetIdArity)) << "a client's";
 }
 
 class GatesOfFixtures : public testing::Test {
