@@ -45,6 +45,13 @@ TEST(StreamId, ParsesWhatClientsWrite) {
        {"", "-", "+", "*", "$", ">", "a", "1-", "-1", "1-a", "1--5", "1-2-3", "18446744073709551616", "1-**"}) {
     EXPECT_FALSE(parse(bad)) << bad;
   }
+  // As in Redis, the text ends at the first NUL.
+  EXPECT_EQ(parse(Bytes("5-7\0junk", 8))->id, (StreamId{5, 7}));
+  EXPECT_FALSE(parse(Bytes("5-\0007", 4)));
+  EXPECT_EQ(parse(Bytes("5\0-7", 4))->sequence, Sequence::kMissing);
+  EXPECT_EQ(parse(Bytes("5-*\0", 4))->sequence, Sequence::kAutomatic);
+  EXPECT_FALSE(parse(Bytes("\0005", 2)));
+  EXPECT_FALSE(parse("5-7" + std::string(125, '\0')));
   EXPECT_FALSE(parse(std::string(128, '0')));
   EXPECT_TRUE(parse(std::string(127, '0')));
 }

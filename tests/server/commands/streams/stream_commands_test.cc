@@ -64,6 +64,14 @@ TEST_P(StreamCommands, TakeIdsThatAreAboveTheLast) {
   EXPECT_THAT(Run("XADD text * f v"), Error(kWrongType));
 }
 
+TEST_P(StreamCommands, ReadIdsUpToTheFirstNul) {
+  const Bytes id("1-1\0junk", 8);
+  EXPECT_THAT(Run({"XADD", "s", id, "f", "v"}), Bulk("1-1"));
+  EXPECT_THAT(Run({"XADD", "s", Bytes("2-*\0", 4), "f", "v"}), Bulk("2-0"));
+  EXPECT_THAT(Run({"XRANGE", "s", id, id}), ArrayOf(ArrayOf(Bulk("1-1"), Bulks({"f", "v"}))));
+  EXPECT_THAT(Run({"XDEL", "s", id, Bytes("2\0", 2)}), Int(2));
+}
+
 TEST_P(StreamCommands, ReturnRanges) {
   Fill(25);
   EXPECT_THAT(Run("XRANGE s 3 5"), Filled({3, 4, 5}));
