@@ -1,6 +1,7 @@
 // FUNCTION and FCALL: loading and removing libraries, running functions. tests/scripting/function_library_test.cc tests
 // what code may do while it is loaded.
 #include "base/crc64.h"
+#include "persistence/function_payload.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -270,6 +271,26 @@ TEST_P(FunctionCommands, RestoreRefusesBadPayloads) {
   EXPECT_THAT(Run({"FUNCTION", "RESTORE", dump, "FLUSH", "x"}),
               Error("ERR unknown subcommand or wrong number of arguments for 'RESTORE'. Try FUNCTION HELP."));
   EXPECT_EQ(Dump(), dump);
+}
+
+// A small payload can unpack to gigabytes. It is refused before any code is loaded, whose time is limited.
+TEST_P(FunctionCommands, RestoreRefusesPayloadsThatUnpackToTooMuch) {
+  Load(Library("kept", "f", "return 1"));
+  const std::string dump = Dump();
+  constexpr size_t kMegabyte = size_t{1024} * 1024;
+  const std::string code = Library("lib", "g", "return 1") + "\n--" + std::string(8 * kMegabyte, 'x');
+  const std::string payload = FunctionPayload(std::vector<Bytes>{code}, RdbCompression::kOn);
+  const std::string packed = payload.substr(0, payload.size() - 10);
+  ASSERT_LT(packed.size(), kMegabyte / 4);
+  std::string libraries;
+  for (int i = 0; i < 8; ++i) libraries += packed;
+  EXPECT_THAT(Restore(LibraryPayload(libraries), "FLUSH"),
+              Error("ERR The libraries in the payload are too long together"));
+  // A library that would be refused stands before the ones that are too long.
+  EXPECT_THAT(Restore(LibraryPayload("\xf5\x03"s + "abc" + libraries), "FLUSH"),
+              Error("ERR The libraries in the payload are too long together"));
+  EXPECT_EQ(Dump(), dump);
+  EXPECT_THAT(LibraryNames(), ElementsAre("kept"));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
