@@ -13,6 +13,7 @@
 #include "persistence/file_system.h"
 #include "persistence/rdb_format.h"
 #include "persistence/rdb_sink.h"
+#include "server/clients/client_subsystem.h"
 #include "server/config/settings.h"
 #include "server/dataset/capture.h"
 #include "server/dataset/data_subsystem.h"
