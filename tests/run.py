@@ -3,9 +3,10 @@
 
     tests/run.py --build-dir build/test            all C++ tests, and the system tests that show that a server works
     tests/run.py --build-dir build/test --all      every C++ and system test
+    tests/run.py --build-dir build/test --rest     those of --all that run only with --all
     tests/run.py --build-dir build/test --quick    tests that start no server
     tests/run.py --build-dir build/test NAME       the tests with NAME in their name: Suite.Test, script.Class.test
-    tests/run.py --targets [--all|--quick|NAME]    the targets to build for these tests; fails if no test has that name
+    tests/run.py --targets [--all|--rest|--quick|NAME]    the targets to build for these tests; fails if no test has that name
 
 A test is a GoogleTest binary (in shards, when it takes long) or a Python script. Each runs with its own temporary
 folder, and fails if it leaves something there. The times of each run are kept next to the logs, and improve the
@@ -127,7 +128,7 @@ def chosen_tests(options):
         return [test for test in tests if not test.starts_server]
     if options.all:
         return tests
-    return [test for test in tests if test.path.parent.name != "system" or test.name in BASIC]
+    return [test for test in tests if (test.path.parent.name != "system" or test.name in BASIC) != options.rest]
 
 
 def in_shards(test, is_narrowed):
@@ -397,6 +398,7 @@ def main():
     parser.add_argument("--build-dir", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--rest", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--targets", action="store_true")
     parser.add_argument("name", nargs="?", default="")

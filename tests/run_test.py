@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tests/run.py: which tests a name selects, that crashes and failures never count as a success in the last line, and
 its output during the run."""
+import argparse
 import contextlib
 import io
 import os
@@ -80,6 +81,20 @@ class SummaryTest(unittest.TestCase):
     def test_no_test_is_a_failure(self):
         self.assertEqual(("0 passed, 0 failed", 1), self.summarise())
         self.assertEqual("No test ran.", self.lines[0])
+
+
+class TiersTest(unittest.TestCase):
+    @staticmethod
+    def chosen(**options):
+        none = {"name": "", "quick": False, "all": False, "rest": False}
+        return {test.label for test in run.chosen_tests(argparse.Namespace(**(none | options)))}
+
+    def test_the_first_tier_and_the_rest_are_all_tests(self):
+        first, rest = self.chosen(), self.chosen(rest=True)
+        self.assertEqual(self.chosen(all=True), first | rest)
+        self.assertFalse(first & rest)
+        self.assertIn("server", first)
+        self.assertIn("sentinel_test", rest)
 
 
 class NamesTest(unittest.TestCase):

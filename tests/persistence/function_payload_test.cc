@@ -28,7 +28,7 @@ TEST(FunctionPayload, IsReadUpToALimitOfAllCodesTogether) {
     const auto codes = ReadFunctionPayload(libraries, 1500);
     ASSERT_TRUE(codes);
     EXPECT_EQ(codes.value(), (std::vector<std::string>{one, other}));
-    for (const uint64_t most_bytes : {1499, 1000, 999, 1, 0}) {
+    for (const uint64_t most_bytes : std::initializer_list<uint64_t>{1499, 1000, 999, 1, 0}) {
       const auto refused = ReadFunctionPayload(libraries, most_bytes);
       ASSERT_FALSE(refused) << most_bytes;
       EXPECT_EQ(refused.error(), FunctionPayloadError::kTooLarge) << most_bytes;
