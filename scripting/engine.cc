@@ -12,6 +12,7 @@
 #include "scripting/lua51.h"
 #include "scripting/lua_reply.h"
 #include "scripting/sandbox.h"
+#include "scripting/script_api.h"
 
 namespace respite {
 
@@ -134,9 +135,9 @@ size_t RoomFor(const ScriptEngine::Invocation& invocation) {
 }  // namespace
 
 ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
-    : EngineLink(host), watch_(OnCount, kInstructionsPerLook), lua_(lua_newstate(Allocate, this)) {
+    : host_(host), watch_(OnCount, kInstructionsPerLook), lua_(lua_newstate(Allocate, this)) {
   if (lua_ == nullptr) EndOutOfMemory(sizeof(lua_State*));
-  *static_cast<EngineLink**>(lua_getextraspace(lua_)) = this;
+  *static_cast<ScriptEngine**>(lua_getextraspace(lua_)) = this;
   lua_gc(lua_, LUA_GCSTOP);
   OpenLua51(lua_);
   OpenLibrary(lua_, "cjson", OpenCjson);
@@ -200,8 +201,8 @@ bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
 }
 
 const char* ScriptEngine::StopReason() {
-  if (phase_ == Phase::kRun) return host().ShallStop() ? kKilled : nullptr;
-  return host().MonotonicMs() > load_until_ms_ ? kLoadTimeout : nullptr;
+  if (phase_ == Phase::kRun) return host_.ShallStop() ? kKilled : nullptr;
+  return host_.MonotonicMs() > load_until_ms_ ? kLoadTimeout : nullptr;
 }
 
 template <typename Work>
@@ -341,7 +342,7 @@ std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply&
   std::optional<ScriptFailure> failure;
   auto finish = [&] {
     failure = FailureIn(lua_);
-    if (!failure) WriteReply(lua_, reply, host());
+    if (!failure) WriteReply(lua_, reply, host_);
     lua_settop(lua_, 0);
   };
   if (status != LUA_OK) {
@@ -376,7 +377,7 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
   if (!source || name.empty()) return failure;
   lua_getfield(lua_, -1, "line");
   const std::string place = *source + ":" + std::string(TextAt(lua_, -1));
-  if (host().Dialect().nests_errors) {
+  if (host_.Dialect().nests_errors) {
     const size_t code = failure.text.starts_with("ERR user_script:") ? 4 : 0;
     failure.text.replace(0, code, "ERR Error running script (call to f_" + std::string(name) + "): " + place + ": ");
   } else {

@@ -15,10 +15,10 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "protocol/reply.h"
+#include "scripting/command_words.h"
 #include "scripting/lib_support.h"
 #include "scripting/lua51.h"
 #include "scripting/lua_api.h"
-#include "scripting/script_api.h"
 #include "scripting/script_host.h"
 #include "scripting/script_watch.h"
 
@@ -30,7 +30,7 @@ struct ScriptFailure {
   bool is_counted = false;  // the error of a command, which was already added to the statistics
 };
 
-class ScriptEngine final : public EngineLink, private ThreadObserver {
+class ScriptEngine final : private ThreadObserver {
  public:
   static constexpr size_t kMemoryLimit = kScriptMemoryLimit;
 
@@ -66,24 +66,28 @@ class ScriptEngine final : public EngineLink, private ThreadObserver {
   // FCALL: calls the function with keys and arguments. Writes the reply unless the function fails.
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);
   // Sets the deadline for compiling and running libraries to `timeout_ms` from now.
-  void SetLoadDeadline(int64_t timeout_ms) { load_until_ms_ = host().MonotonicMs() + timeout_ms; }
+  void SetLoadDeadline(int64_t timeout_ms) { load_until_ms_ = host_.MonotonicMs() + timeout_ms; }
   // Sets how much memory scripts may hold; kMemoryLimit by default.
   void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }
   // FUNCTION LOAD: runs the text of a library, without a reply, until the load deadline.
   std::optional<ScriptFailure> RunLibrary(Function function);
-  bool Running() const override { return phase_ == Phase::kRun; }
+  // Returns true while a script or function runs, but not while a library is loaded.
+  bool Running() const { return phase_ == Phase::kRun; }
 
   // Runs a step of the collector if there is enough garbage. Cost: some microseconds at most.
   void CollectGarbage() {
     if (used_bytes_ > collect_from_) CollectSome();
   }
-  void RelieveMemory() override {
+  // Lets the collector run during the current script, once the script has used a lot of memory.
+  void RelieveMemory() {
     if (used_bytes_ > kRelieveFrom) StartCollector();
   }
   size_t UsedBytes() const { return used_bytes_; }
 
   // Returns the engine of a state, for functions that Lua calls.
-  static ScriptEngine& Of(lua_State* lua) { return static_cast<ScriptEngine&>(EngineLink::Of(lua)); }
+  static ScriptEngine& Of(lua_State* lua) { return **static_cast<ScriptEngine**>(lua_getextraspace(lua)); }
+  ScriptHost& host() { return host_; }
+  CommandWords& words() { return words_; }
   lua_State* lua() { return lua_; }
 
  private:
@@ -119,6 +123,8 @@ class ScriptEngine final : public EngineLink, private ThreadObserver {
   void CollectSome();
   void StartCollector();
 
+  ScriptHost& host_;
+  CommandWords words_;
   size_t used_bytes_ = 0;
   size_t collect_from_ = kCollectLeast;
   bool limited_ = false;  // memory is limited; set only while Lua catches the error

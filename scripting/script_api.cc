@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "base/digest.h"
-#include "base/number_text.h"
 #include "protocol/redis_version.h"
+#include "scripting/engine.h"
 #include "scripting/lib_support.h"
 #include "scripting/lua51.h"
 #include "scripting/lua_reply.h"
@@ -17,7 +16,7 @@ namespace respite {
 
 namespace {
 
-EngineLink& EngineOf(lua_State* lua) { return EngineLink::Of(lua); }
+ScriptEngine& EngineOf(lua_State* lua) { return ScriptEngine::Of(lua); }
 
 ScriptDialect DialectOf(lua_State* lua) { return EngineOf(lua).host().Dialect(); }
 
@@ -29,7 +28,7 @@ int PushError(lua_State* lua, Bytes text) {
 
 // Returns the host. Redis: functions that need a server work only while a script runs.
 ScriptHost& HostFor(lua_State* lua, const char* function) {
-  EngineLink& engine = EngineOf(lua);
+  ScriptEngine& engine = EngineOf(lua);
   if (!engine.Running()) {
     RaiseError(lua, InApi(lua, function) + " can only be called inside a script invocation");
   }
@@ -240,26 +239,6 @@ void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
 }
 
 }  // namespace
-
-void CommandWords::Start(size_t count) {
-  count_ = used_numbers_ = 0;
-  if (words_.size() >= count) return;
-  words_.resize(count);
-  numbers_.resize(count);
-}
-
-void CommandWords::Add(double number) {
-  constexpr double kLargestPlain = 4611686018427387904.0;  // Redis: half the range of an int64_t
-  std::string& text = numbers_[used_numbers_++];
-  if (std::abs(number) <= kLargestPlain && number == std::trunc(number)) {
-    text = IntegerText(static_cast<int64_t>(number)).View();
-  } else if (std::isnan(number)) {
-    text = std::signbit(number) ? "-nan" : "nan";
-  } else {
-    text = ShortDoubleText(number);
-  }
-  Add(Bytes(text));
-}
 
 std::string InApi(lua_State* lua, Bytes words) { return std::string(DialectOf(lua).table) + "." + std::string(words); }
 

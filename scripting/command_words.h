@@ -1,0 +1,30 @@
+// CommandWords: the arguments of one command that a script runs. They are reused, so that a call allocates nothing.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+class CommandWords {
+ public:
+  // Removes the previous arguments. At most `count` new ones may follow.
+  void Start(size_t count);
+  // Adds an argument. Its text must stay valid while the arguments are used.
+  void Add(Bytes text) { words_[count_++] = text; }
+  // Adds a number: an integer with all digits, any other in the shortest form that reads back to the same value.
+  void Add(double number);
+  std::span<const Bytes> All() const { return {words_.data(), count_}; }
+
+ private:
+  std::vector<Bytes> words_;  // never shrinks below the largest `count`
+  size_t count_ = 0;
+  std::vector<std::string> numbers_;  // texts of numbers; not resized between Start and All
+  size_t used_numbers_ = 0;
+};
+
+}  // namespace respite
