@@ -178,18 +178,20 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t
 
 void ScriptEngine::OnCount(lua_State* lua, lua_Debug*) {
   ScriptEngine& self = Of(lua);
-  if (self.phase_ != Phase::kIdle) self.Look(lua);
+  if (self.phase_ != Phase::kIdle) self.Check(lua);
+}
+
+void ScriptEngine::CheckIfDue(lua_State* lua) {
+  if (phase_ != Phase::kIdle && watch_.IsCheckDue()) Check(lua);
 }
 
 // Checks the time here, because short coroutines may prevent the instruction count from ever reaching the hook.
-void ScriptEngine::BeforeResume(lua_State* lua) {
-  if (phase_ != Phase::kIdle && watch_.IsLookDue()) Look(lua);
-}
+void ScriptEngine::BeforeResume(lua_State* lua) { CheckIfDue(lua); }
 
-void ScriptEngine::Look(lua_State* lua) {
+void ScriptEngine::Check(lua_State* lua) {
   RelieveMemory();
   if (stop_reason_ == nullptr) stop_reason_ = StopReason();
-  if (!MustEnd(lua)) return watch_.Looked(lua);
+  if (!MustEnd(lua)) return watch_.Checked(lua);
   RaiseError(lua, stop_reason_);
 }
 
@@ -267,7 +269,7 @@ void ScriptEngine::PushTexts(std::span<const Bytes> texts) {
   constexpr lua_Integer kTextsPerCheck = 64;
   lua_Integer index = 0;
   for (Bytes text : texts) {
-    if (limited_ && index % kTextsPerCheck == 0) BeforeResume(lua_);
+    if (limited_ && index % kTextsPerCheck == 0) CheckIfDue(lua_);
     lua_pushlstring(lua_, text.data(), text.size());
     lua_rawseti(lua_, -2, ++index);
   }

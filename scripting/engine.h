@@ -100,8 +100,10 @@ class ScriptEngine final : private ThreadObserver {
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);
   static void OnCount(lua_State* lua, lua_Debug*);
-  // Checks a running script periodically: raises an error if the script must end.
-  void Look(lua_State* lua);
+  // Raises an error if the running script must end.
+  void Check(lua_State* lua);
+  // Calls Check, if its time has come since the last call.
+  void CheckIfDue(lua_State* lua);
   void BeforeResume(lua_State* lua) override;
   void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }
   bool MustEnd(lua_State* lua) noexcept override;

@@ -112,7 +112,7 @@ void ScriptWatch::Begin(lua_State* lua) {
   thread_.in_force.store(this, std::memory_order_relaxed);
   thread_.has_begun.store(true, std::memory_order_relaxed);
   running_.store(lua, std::memory_order_relaxed);
-  is_look_due_.store(false, std::memory_order_relaxed);
+  is_check_due_.store(false, std::memory_order_relaxed);
   if (IsTicking()) return;
   Timer::OfThisThread().Start();
   if (!IsTicking()) Hook(lua);  // without a timer, every script has the hook from the start
@@ -125,9 +125,9 @@ void ScriptWatch::End() {
   if (lua_gethook(lua) != nullptr) lua_sethook(lua, nullptr, 0, 0);
 }
 
-void ScriptWatch::Looked(lua_State* lua) {
-  is_look_due_.store(false, std::memory_order_relaxed);
-  has_looked_.store(true, std::memory_order_relaxed);
+void ScriptWatch::Checked(lua_State* lua) {
+  is_check_due_.store(false, std::memory_order_relaxed);
+  has_checked_.store(true, std::memory_order_relaxed);
   if (lua_gethookcount(lua) != instructions_) Hook(lua);
 }
 
@@ -136,10 +136,10 @@ void ScriptWatch::OnTick() {
   const uint64_t runs = runs_.load(std::memory_order_relaxed);
   const bool is_long = lua != nullptr && runs == seen_runs_;
   seen_runs_ = runs;
-  const bool has_looked = has_looked_.exchange(false, std::memory_order_relaxed);
+  const bool has_looked = has_checked_.exchange(false, std::memory_order_relaxed);
   quiet_ticks_ = has_looked || !is_long ? 0 : quiet_ticks_ + 1;
   if (!is_long) patience_ = 1;
-  is_look_due_.store(is_long && !has_looked, std::memory_order_relaxed);
+  is_check_due_.store(is_long && !has_looked, std::memory_order_relaxed);
   if (quiet_ticks_ < patience_) return;
   patience_ = std::min(2 * patience_, kMostPatience);
   quiet_ticks_ = 0;

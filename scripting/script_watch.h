@@ -11,7 +11,7 @@
 // The hook runs after a number of instructions. It runs immediately if it did not run since the last tick, because a
 // single instruction can be a long call. Each time, the wait for this doubles, up to half a second, because setting a
 // hook visits all open calls: with 200 000 of them, that takes longer than a tick. A script that switches coroutines so
-// often that the instruction count never reaches the hook is checked at each switch (IsLookDue); every tick without a
+// often that the instruction count never reaches the hook is checked at each switch (IsCheckDue); every tick without a
 // check makes one due.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace respite {
 
 class ScriptWatch {
  public:
-  // `hook` is called periodically in a long script. It must call Looked.
+  // `hook` is called periodically in a long script. It must call Checked.
   ScriptWatch(lua_Hook hook, int instructions) : hook_(hook), instructions_(instructions) {}
   ScriptWatch(const ScriptWatch&) = delete;
   ScriptWatch& operator=(const ScriptWatch&) = delete;
@@ -39,9 +39,9 @@ class ScriptWatch {
     if (!IsTicking()) Hook(thread);
   }
   // Returns true if a tick came since the last check of a long script, or if no timer ticks. Cost: two loads.
-  bool IsLookDue() const { return is_look_due_.load(std::memory_order_relaxed) || !IsTicking(); }
+  bool IsCheckDue() const { return is_check_due_.load(std::memory_order_relaxed) || !IsTicking(); }
   // Sets the next call of the hook, which is `instructions` later. Must be called in the hook.
-  void Looked(lua_State* lua);
+  void Checked(lua_State* lua);
 
  private:
   class Timer;
@@ -65,8 +65,8 @@ class ScriptWatch {
   ScriptWatch* outer_ = nullptr;  // the watch in force when this one began
   std::atomic<lua_State*> running_{nullptr};
   std::atomic<uint64_t> runs_{0};
-  std::atomic<bool> has_looked_{false};  // since the last tick
-  std::atomic<bool> is_look_due_{false};
+  std::atomic<bool> has_checked_{false};  // since the last tick
+  std::atomic<bool> is_check_due_{false};
   uint64_t seen_runs_ = 0;  // at the last tick
   int quiet_ticks_ = 0;     // consecutive ticks without a check
   int patience_ = 1;        // number of quiet ticks until the hook runs immediately

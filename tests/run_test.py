@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """tests/run.py: which tests a name selects, that crashes and failures never count as a success in the last line, and
 its output during the run."""
-import argparse
 import contextlib
 import io
 import os
@@ -83,20 +82,6 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual("No test ran.", self.lines[0])
 
 
-class TiersTest(unittest.TestCase):
-    @staticmethod
-    def chosen(**options):
-        none = {"name": "", "quick": False, "all": False, "rest": False}
-        return {test.label for test in run.chosen_tests(argparse.Namespace(**(none | options)))}
-
-    def test_the_first_tier_and_the_rest_are_all_tests(self):
-        first, rest = self.chosen(), self.chosen(rest=True)
-        self.assertEqual(self.chosen(all=True), first | rest)
-        self.assertFalse(first & rest)
-        self.assertIn("server", first)
-        self.assertIn("sentinel_test", rest)
-
-
 class NamesTest(unittest.TestCase):
     def targets(self, *arguments):
         done = subprocess.run([sys.executable, HERE / "run.py", "--targets", *arguments], capture_output=True, text=True,
@@ -130,9 +115,10 @@ class NamesTest(unittest.TestCase):
 
     def test_tiers(self):
         def names(**which):
-            options = {"name": "", "all": False, "quick": False, **which}
+            options = {"name": "", "all": False, "rest": False, "quick": False, **which}
             return {test.name for test in run.chosen_tests(types.SimpleNamespace(**options))}
-        self.assertEqual(names(), names(all=True) & names())
+        self.assertEqual(names(all=True), names() | names(rest=True))
+        self.assertFalse(names() & names(rest=True))
         self.assertLess(names(quick=True), names())
         self.assertEqual(set(), run.BASIC - names(all=True), "a script of the first tier does not exist")
         self.assertNotIn("server", names(quick=True))

@@ -135,8 +135,10 @@ CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, W
   commands_.reserve(cards.size());  // commands must not move from here on
   CommandNames::Rows rows, hidden;
   for (const CommandCard* card : cards) {
-    const auto its_subcommands = std::ranges::equal_range(subcommands, FullNameOf(*card), {}, &CommandCard::container);
-    const Command& command = Add(*card, its_subcommands);
+    // clang 14 cannot compile std::ranges::equal_range.
+    const auto first = std::ranges::lower_bound(subcommands, FullNameOf(*card), {}, &CommandCard::container);
+    const auto last = std::ranges::upper_bound(subcommands, FullNameOf(*card), {}, &CommandCard::container);
+    const Command& command = Add(*card, std::span(first, last));
     (dialect_.Has(card->spec->since) ? rows : hidden).emplace_back(command.full_name, &command);
   }
   assert(size_ == cards.size() + subcommands.size() && "the container of a subcommand is missing");

@@ -23,7 +23,6 @@
 namespace respite {
 
 class Clients;
-class ServerPhase;
 class Keyspace;
 struct CurrentExecution;
 

@@ -10,12 +10,7 @@
 namespace respite {
 
 class Clients;
-class Clock;
-struct DebugSwitches;
-class Logger;
-struct ServerStats;
 struct Session;
-struct Settings;
 class Users;
 
 class ClientLimits {

@@ -18,12 +18,7 @@
 namespace respite {
 
 class Clients;
-class Clock;
-class Logger;
-class ServerPhase;
-struct ServerStats;
 struct Session;
-struct Settings;
 
 class ClientMemory {
  public:

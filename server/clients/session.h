@@ -21,7 +21,6 @@
 
 namespace respite {
 
-struct Command;
 class User;
 
 // Carries a session's bytes.

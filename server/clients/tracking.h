@@ -27,7 +27,6 @@ struct Command;
 class Clients;
 class PushMessages;
 struct CurrentExecution;
-struct Settings;
 
 class Tracking {
  public:

@@ -12,14 +12,10 @@
 
 namespace respite {
 
-class CallObservers;
 class Cluster;
 class ClusterRouter;
-class Network;
-struct CurrentExecution;
 class ServerClusterHost;
 struct Services;
-class SlotRouter;
 class SlotStats;
 
 class ClusterMode {

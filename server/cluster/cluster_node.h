@@ -78,7 +78,7 @@ struct ClusterNode {
   }
   std::string LogName() const { return id.String() + " (" + human_name + ")"; }
   // Returns the number of replicas other than `one` that may replace this primary.
-  int ElectableReplicasBeside(const ClusterNode& one) const {
+  int OtherElectableReplicas(const ClusterNode& one) const {
     int count = 0;
     for (const ClusterNode* replica : replicas) {
       count += replica == &one || replica->Is(kNodeFailed) || replica->Is(kNodeNoFailover) ? 0 : 1;

@@ -11,7 +11,6 @@
 
 namespace respite {
 
-class Clock;
 class Keyspace;
 
 class ClusterRouter final : public SlotRouter {

@@ -18,7 +18,7 @@ bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
 // Redis counts every working replica, also those that must not replace the primary. Then the last one that may could
 // leave.
 bool ReplicaMigration::MayLeave(const ClusterNode& replica, const ClusterNode& primary) const {
-  return primary.ElectableReplicasBeside(replica) >= parts_.core.settings.cluster_migration_barrier;
+  return primary.OtherElectableReplicas(replica) >= parts_.core.settings.cluster_migration_barrier;
 }
 
 // Returns whether this replica must move. All replicas come to the same conclusion: the spare replica with the smallest

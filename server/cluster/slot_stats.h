@@ -15,7 +15,6 @@
 namespace respite {
 
 class ClusterView;
-struct CurrentExecution;
 struct Services;
 class SlotRouter;
 

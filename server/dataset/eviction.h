@@ -22,16 +22,10 @@
 namespace respite {
 
 class BlockPool;
-class Clock;
 class LazyFree;
-class Host;
 class KeyRemoval;
-class LatencyMonitor;
 class MemoryGauge;
-class Pace;
 class LazyFreeThread;
-struct ServerStats;
-struct Settings;
 
 class Eviction {
  public:

@@ -36,8 +36,6 @@ namespace respite {
 
 class ClientMemory;
 class Clients;
-class Clock;
-class CommandTable;
 struct Dataset;
 class Durability;
 class Eviction;
@@ -45,12 +43,10 @@ class Gates;
 class ClientFaults;
 class HttpGuard;
 class MigratingKeys;
-class Pace;
 class Pause;
 struct CurrentExecution;
 struct Role;
 struct Services;
-struct Settings;
 class Tracking;
 class BlockedClients;
 class WatchedKeys;

@@ -37,7 +37,6 @@ class Eviction;
 class Permissions;
 class ServerPhase;
 struct Services;
-struct Settings;
 class Users;
 
 // Returns the CommandFlag bits of the request: those of its command, unless its card computes them (flags_of).

@@ -10,7 +10,6 @@
 namespace respite {
 
 class Clients;
-class Logger;
 class Pace;
 struct Session;
 

@@ -14,7 +14,6 @@ namespace respite {
 class ClientLimits;
 class Clients;
 struct CurrentExecution;
-struct Settings;
 
 class Monitors final : public CallObserver {
  public:

@@ -18,12 +18,8 @@ class ClientMemory;
 class Clients;
 class Executor;
 class Keyspace;
-class Logger;
-struct ServerStats;
 struct Services;
 struct Session;
-struct Settings;
-class ServerPhase;
 class Users;
 
 class Pump {

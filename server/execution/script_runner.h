@@ -24,17 +24,10 @@ namespace respite {
 
 class ClientLimits;
 class Clients;
-class Pace;
-struct DebugSwitches;
 class Eviction;
 class Executor;
-class ServerPhase;
 struct CurrentExecution;
 class Permissions;
-class Host;
-class Logger;
-struct ServerStats;
-struct Settings;
 class SlotRouter;
 class Tracking;
 

@@ -10,9 +10,6 @@
 
 namespace respite {
 
-struct ServerStats;
-struct Settings;
-
 class StatsRecorder final : public CallObserver {
  public:
   struct Parts {

@@ -18,7 +18,6 @@ namespace respite {
 
 class Clients;
 struct Command;
-class Host;
 class Pace;
 struct Session;
 class BlockedClients;

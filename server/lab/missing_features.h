@@ -14,9 +14,6 @@
 
 namespace respite {
 
-class Clock;
-class CommandTable;
-class Config;
 struct CurrentExecution;
 
 struct MissingFeature {

@@ -28,10 +28,7 @@
 namespace respite {
 
 class Clients;
-class Clock;
-class CommandTable;
 struct CurrentExecution;
-struct ServerStats;
 
 struct RequestEntry {
   enum class Outcome : uint8_t { kOk, kError, kBlocked, kFault };

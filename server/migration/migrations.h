@@ -31,7 +31,6 @@
 namespace respite {
 
 struct Command;
-struct Role;
 struct Session;
 
 // The result of a transfer.

@@ -13,10 +13,6 @@
 namespace respite {
 
 class Durability;
-class Logger;
-class Pace;
-struct Settings;
-struct ServerStats;
 
 class DivergenceWatch final : public CallObserver {
  public:

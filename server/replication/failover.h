@@ -19,7 +19,6 @@
 
 namespace respite {
 
-class Logger;
 class Pace;
 class Pause;
 class Replicas;

@@ -28,15 +28,10 @@ namespace respite {
 
 class Clients;
 struct Dataset;
-class FileSystem;
-class Host;
-class Logger;
 class ChildProcesses;
-class Pace;
 class RdbContents;
 class Replicas;
 class ReplicationStream;
-struct Settings;
 
 class FullSync {
  public:

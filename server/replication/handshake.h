@@ -13,7 +13,6 @@ namespace respite {
 
 class Failover;
 struct History;
-struct Settings;
 
 class Handshake {
  public:

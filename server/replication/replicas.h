@@ -13,16 +13,11 @@
 
 namespace respite {
 
-class Backlog;
 class ClientLimits;
-class Clock;
 class Clients;
 struct Dataset;
-class Logger;
-class Pace;
 class ReplicationStream;
 struct Role;
-struct Settings;
 
 class Replicas final : public Followers {
  public:

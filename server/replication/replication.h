@@ -26,7 +26,6 @@
 
 namespace respite {
 
-class Config;
 struct Services;
 
 class Replication final : public RoleChanger {

@@ -11,7 +11,6 @@
 
 namespace respite {
 
-class Network;
 class ProgramStarter;
 class Sentinel;
 class ServerSentinelHost;

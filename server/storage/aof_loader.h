@@ -24,11 +24,6 @@
 
 namespace respite {
 
-class Clients;
-class CommandTable;
-class Executor;
-class Users;
-
 class AofLoader {
  public:
   // `services` must outlive the loader.

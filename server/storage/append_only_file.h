@@ -20,17 +20,11 @@
 
 namespace respite {
 
-class Clock;
-class Pace;
 struct Dataset;
-struct DebugSwitches;
 struct CurrentExecution;
 class FileSystem;
-class LatencyMonitor;
-class Logger;
 class ChildProcesses;
 class RdbContents;
-struct Settings;
 
 class AppendOnlyFile final : public Journal {
  public:

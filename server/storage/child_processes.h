@@ -10,11 +10,7 @@
 
 namespace respite {
 
-class Pace;
 class Keyspace;
-class LatencyMonitor;
-class Logger;
-struct ServerStats;
 
 class ChildProcesses {
  public:

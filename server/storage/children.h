@@ -20,9 +20,6 @@
 
 namespace respite {
 
-class Logger;
-class Clock;
-
 // kTransfer: a snapshot into a pipe, for replicas. kSlots: the keys of some hash slots into a pipe, for another node.
 enum class ChildWork : uint8_t { kSnapshot, kRewrite, kTransfer, kSlots };
 

@@ -16,13 +16,9 @@
 
 namespace respite {
 
-class Clock;
 class Pace;
 class Executor;
-class Host;
-class Logger;
 class MemoryGauge;
-struct Settings;
 struct Session;
 
 class Loading {

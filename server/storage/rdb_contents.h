@@ -11,12 +11,10 @@
 namespace respite {
 
 class KeyUsage;
-class Clock;
 class FunctionLibraries;
 struct History;
 class Keyspace;
 class MemoryGauge;
-struct Settings;
 
 // kFunctions: functions without keys.
 enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };

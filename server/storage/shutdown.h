@@ -20,14 +20,10 @@ namespace respite {
 
 class AppendOnlyFile;
 class Clients;
-struct DebugSwitches;
-class Host;
 class Loading;
-class Logger;
 class ChildProcesses;
 class Pace;
 class Pause;
-struct Settings;
 class Snapshots;
 class BlockedClients;
 

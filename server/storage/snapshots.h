@@ -16,17 +16,11 @@
 
 namespace respite {
 
-class Clock;
-class Pace;
 class FileSystem;
-class Keyspace;
 struct KeyspaceStats;
-class LatencyMonitor;
 class Loading;
-class Logger;
 class ChildProcesses;
 class RdbContents;
-struct Settings;
 
 class Snapshots {
  public:

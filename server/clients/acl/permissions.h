@@ -14,12 +14,7 @@
 namespace respite {
 
 class Clients;
-class Clock;
-class Config;
-class FileSystem;
 struct DialectTraits;
-struct ServerStats;
-struct Settings;
 class Users;
 
 // Returns "User joe has no permissions to run the 'get' command". kNamed, for ACL DRYRUN, also names keys and channels.

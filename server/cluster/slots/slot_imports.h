@@ -32,7 +32,6 @@ namespace respite {
 
 class Cluster;
 struct Services;
-class Unit;
 
 class SlotImports final : public CallObserver, public Journal {
  public:

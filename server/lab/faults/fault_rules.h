@@ -25,8 +25,6 @@
 
 namespace respite {
 
-class Clock;
-class CommandTable;
 class ClientFaults;
 class RequestJournal;
 

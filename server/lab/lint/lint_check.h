@@ -28,11 +28,8 @@
 namespace respite {
 
 class Clients;
-class Clock;
 class PubSub;
 struct Dataset;
-struct ServerStats;
-struct Settings;
 
 // A client as remarks name it.
 using LintClient = std::shared_ptr<const RequestOwner>;

@@ -230,6 +230,25 @@ TEST_F(ShutdownTest, EndsTheChildFirst) {
   EXPECT_FALSE(files_.Has("temp-4242.rdb"));
 }
 
+TEST_F(ShutdownTest, NoSaveEndsAllScriptsOfATransaction) {
+  TestServer server = Start({"busy-reply-threshold 100"});
+  server.clock().PassWithEachLook(1000);
+  TestClient client(server);
+  TestClient other(server);
+  int rounds = 0;
+  server.Besides([&] {
+    if (++rounds == 1) other.Run("SHUTDOWN NOSAVE");
+  });
+  client.Run("MULTI");
+  for (const char* key : {"a", "b", "c"}) {
+    client.Run({"EVAL", "redis.call('SET', KEYS[1], 1) while true do end", "1", key});
+  }
+  client.Run("EXEC");
+  EXPECT_EQ(rounds, 1);
+  EXPECT_EQ(server.StoppedWith(), 0);
+  EXPECT_EQ(SnapshotOf(*server).size(), 0u);
+}
+
 // The effects of these commands would not be in the dump.
 TEST_F(ShutdownTest, NoCommandRunsAfterIt) {
   TestServer server = Start({"save 3600 1"});

@@ -506,6 +506,15 @@ TEST_P(SlowScripts, AreKilledWhileTheyAreCompiled) {
   EXPECT_THAT(Other("SCRIPT KILL"), Error(kNoScriptRuns));
 }
 
+TEST_P(SlowScripts, AreKilledWhileTheirArgumentsArePrepared) {
+  ASSERT_THAT(Run("CONFIG SET busy-reply-threshold 1"), Ok());
+  std::vector<std::string> request = {"EVAL", "return 1", "0"};
+  for (int i = 0; i < 1'000'000; ++i) request.push_back(std::to_string(i));
+  server().Besides([this] { Other("SCRIPT KILL"); });
+  const TestReply reply = Run(request);
+  EXPECT_THAT(reply, ErrorStartsWith("ERR Script killed by user with SCRIPT KILL..."));
+}
+
 TEST_P(SlowScripts, AreKilledWhileTheyCompile) {
   EXPECT_THAT(EvalWhile("local s = string.rep('\\\\. ', 20000000) while true do loadstring(s) end", {"SCRIPT KILL"}),
               ErrorStartsWith(kKilled));
