@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -36,7 +37,7 @@ std::optional<int64_t> ParseDurationMs(Bytes text) {
 std::string DurationText(int64_t duration_ms) {
   for (const TimeUnit& unit : kTimeUnits) {
     if (duration_ms >= unit.ms && duration_ms % unit.ms == 0) {
-      return std::to_string(duration_ms / unit.ms) + std::string(unit.name);
+      return StrCat(duration_ms / unit.ms, unit.name);
     }
   }
   return "0";

@@ -15,6 +15,8 @@
 // Under a sanitizer, mallinfo does not count the memory of the sanitizer's own allocator.
 #ifdef RESPITE_SANITIZED
 #include <sanitizer/allocator_interface.h>
+
+#include "base/str_cat.h"
 #endif
 
 namespace respite {
@@ -58,14 +60,13 @@ int64_t ThreadMemory::HeldBytes() const {
 }
 
 std::string AllocatorName() {
-  return "jemalloc-" + std::to_string(JEMALLOC_VERSION_MAJOR) + "." + std::to_string(JEMALLOC_VERSION_MINOR) + "." +
-         std::to_string(JEMALLOC_VERSION_BUGFIX);
+  return StrCat("jemalloc-", JEMALLOC_VERSION_MAJOR, ".", JEMALLOC_VERSION_MINOR, ".", JEMALLOC_VERSION_BUGFIX);
 }
 
 AllocatorStats ReadAllocator() {
   Refresh();
   // The program does not use the memory in thread caches.
-  const std::string cached = "stats.arenas." + std::to_string(MALLCTL_ARENAS_ALL) + ".tcache_bytes";
+  const std::string cached = StrCat("stats.arenas.", MALLCTL_ARENAS_ALL, ".tcache_bytes");
   return {.allocated = ReadSize("stats.allocated") - ReadSize(cached.c_str()),
           .active = ReadSize("stats.active"),
           .resident = ReadSize("stats.resident"),
@@ -74,7 +75,7 @@ AllocatorStats ReadAllocator() {
 }
 
 void PurgeAllocator() {
-  std::string all = "arena." + std::to_string(MALLCTL_ARENAS_ALL) + ".purge";
+  std::string all = StrCat("arena.", MALLCTL_ARENAS_ALL, ".purge");
   mallctl(all.c_str(), nullptr, nullptr, nullptr, 0);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/str_cat.h"
 #include "server/config/config.h"
 #include "server/execution/pump.h"
 #include "server/lab/faults/fault_rules.h"
@@ -54,8 +55,8 @@ class Rig {
 };
 
 std::string Encode(const std::vector<std::string>& words) {
-  std::string out = "*" + std::to_string(words.size()) + "\r\n";
-  for (const std::string& word : words) out += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  std::string out = StrCat("*", words.size(), "\r\n");
+  for (const std::string& word : words) StrAppend(out, "$", word.size(), "\r\n", word, "\r\n");
   return out;
 }
 

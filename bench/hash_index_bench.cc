@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/hash_index.h"
 
 namespace respite {
@@ -24,7 +25,7 @@ class Table {
  public:
   explicit Table(size_t keys) : items_(keys), index_(HashKey{12345}) {
     for (size_t i = 0; i < keys; ++i) {
-      std::string key = "key:" + std::to_string(i * 7919);
+      std::string key = StrCat("key:", i * 7919);
       std::copy(key.begin(), key.end(), items_[i].text);
       items_[i].size = static_cast<uint32_t>(key.size());
     }
@@ -96,7 +97,7 @@ void FindAbsent(benchmark::State& state) {
   table.Fill();
   uint64_t number = 0;
   for (auto _ : state) {
-    std::string key = "none:" + std::to_string(++number);
+    std::string key = StrCat("none:", ++number);
     benchmark::DoNotOptimize(table.index().Find(key, table.index().Hash(key)));
   }
   state.SetItemsProcessed(state.iterations());

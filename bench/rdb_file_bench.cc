@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/str_cat.h"
 #include "datatypes/hash.h"
 #include "datatypes/keyspace.h"
 #include "datatypes/list.h"
@@ -70,8 +71,8 @@ void AddCollection(Database& database, Bytes key, Fill&& fill) {
 }
 
 void AddMixed(Database& database, int i) {
-  const std::string key = "mixed:" + std::to_string(i);
-  const auto text = [i](const char* what, int j) { return what + std::to_string(i + j); };
+  const std::string key = StrCat("mixed:", i);
+  const auto text = [i](const char* what, int j) { return StrCat(what, i + j); };
   switch (i % 5) {
     case 0:
       return AddCollection<Hash>(database, key, [&](Hash& hash) {
@@ -108,8 +109,8 @@ Keyspace MadeKeyspace(int64_t kind) {
     if (kind == kMixed) {
       AddMixed(keyspace[0], i);
     } else {
-      const std::string value = std::to_string(static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15ull) + "abcdefghij";
-      keyspace[0].Add("key:" + std::to_string(i), StringContent::Value(value), kNoDeadline, 0);
+      const std::string value = StrCat(static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15ull, "abcdefghij");
+      keyspace[0].Add(StrCat("key:", i), StringContent::Value(value), kNoDeadline, 0);
     }
   }
   return keyspace;

@@ -5,14 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "protocol/request_parser.h"
 
 namespace respite {
 namespace {
 
 std::string Encode(const std::vector<std::string>& words) {
-  std::string out = "*" + std::to_string(words.size()) + "\r\n";
-  for (const std::string& word : words) out += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  std::string out = StrCat("*", words.size(), "\r\n");
+  for (const std::string& word : words) StrAppend(out, "$", word.size(), "\r\n", word, "\r\n");
   return out;
 }
 
@@ -58,7 +59,7 @@ BENCHMARK(InlineGet);
 // An argument so big that it is read directly into its Blob; the bytes count as received.
 void BigArgument(benchmark::State& state) {
   size_t size = static_cast<size_t>(state.range(0));
-  std::string head = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$" + std::to_string(size) + "\r\n";
+  std::string head = StrCat("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$", size, "\r\n");
   std::vector<char> scratch(64 * 1024);
   RequestParser parser;
   RequestBatch batch;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/byte_order.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -391,7 +392,7 @@ std::string Hll::DescribeRuns() const {
     if (!text.empty()) text += ' ';
     const std::string length = std::to_string(run.length);
     if (run.kind == Run::Kind::kValue) {
-      text += "v:" + std::to_string(run.rank) + "," + length;
+      StrAppend(text, "v:", run.rank, ",", length);
     } else {
       text += (run.kind == Run::Kind::kZero ? "z:" : "Z:") + length;
     }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/str_cat.h"
 #include "persistence/aof_damage.h"
 #include "persistence/aof_manifest.h"
 #include "persistence/aof_reader.h"
@@ -171,11 +172,11 @@ class RecordCheck {
         if (in_multi_ && fault.begin == bytes_) return UnfinishedGroup(bytes_);
         return AtHexOffset(fault.begin, "Expected \\r\\n, got: " + HexAt(file_, fault.at));
       case Kind::kSize:
-        return AtHexOffset(fault.begin, "Expected to read string of " + std::to_string(fault.size) +
-                                            " bytes, which is not in the suitable range");
+        return AtHexOffset(fault.begin, StrCat("Expected to read string of ", fault.size,
+                                               " bytes, which is not in the suitable range"));
       case Kind::kMissing:
-        return AtHexOffset(fault.begin, "Expected to read " + std::to_string(fault.size + 2) + " bytes, got " +
-                                            std::to_string(bytes_ - fault.begin) + " bytes");
+        return AtHexOffset(fault.begin,
+                           StrCat("Expected to read ", fault.size + 2, " bytes, got ", bytes_ - fault.begin, " bytes"));
     }
     return "";
   }
@@ -261,7 +262,7 @@ class AofCheck {
   bool RefuseManifest(const AofManifestError& error) {
     console_.Say("\n*** FATAL AOF MANIFEST FILE ERROR ***\n");
     if (error.line) {
-      console_.Say("Reading the manifest file, at line " + std::to_string(error.line->number) + "\n");
+      console_.Say(StrCat("Reading the manifest file, at line ", error.line->number, "\n"));
       console_.Say(">>> '" + error.line->text + "'\n");
     }
     return Refuse(error.why + "\n");
@@ -273,7 +274,7 @@ class AofCheck {
     if (verdict == Verdict::kEmpty) console_.Say(kind + " " + part.name + " is empty");
     if (verdict == Verdict::kTruncated) console_.Say("Successfully truncated AOF " + part.name);
     if (verdict == Verdict::kTruncatedToTimestamp)
-      console_.Say("Successfully truncated AOF " + part.name + " to timestamp " + std::to_string(options_.timestamp_s));
+      console_.Say(StrCat("Successfully truncated AOF ", part.name, " to timestamp ", options_.timestamp_s));
     return verdict != Verdict::kFailed;
   }
 
@@ -305,13 +306,12 @@ class AofCheck {
   Verdict JudgeRecords(const Part& part, uint64_t bytes, const RecordCheck& records) {
     if (records.Complaint()) console_.Say(*records.Complaint());
     if (!records.Complaint() && options_.action == Action::kTruncateToTimestamp) {
-      console_.Say("Truncate nothing in AOF " + part.name + " to timestamp " + std::to_string(options_.timestamp_s));
+      console_.Say(StrCat("Truncate nothing in AOF ", part.name, " to timestamp ", options_.timestamp_s));
       return Verdict::kValid;
     }
     const uint64_t good = records.Complaint() ? records.GoodEnd() : bytes;
-    console_.Say("AOF analyzed: filename=" + part.name + ", size=" + std::to_string(bytes) +
-                 ", ok_up_to=" + std::to_string(good) + ", ok_up_to_line=" + std::to_string(records.Line()) +
-                 ", diff=" + std::to_string(bytes - good));
+    console_.Say(StrCat("AOF analyzed: filename=", part.name, ", size=", bytes, ", ok_up_to=", good,
+                        ", ok_up_to_line=", records.Line(), ", diff=", bytes - good));
     if (!records.Complaint()) return Verdict::kValid;
     if (options_.action == Action::kFix) return Fix(part, bytes, records);
     if (const auto why = part.is_last ? WhyNotToCut(part, records) : std::nullopt) return Fail(*why);
@@ -323,8 +323,8 @@ class AofCheck {
     if (const auto why = WhyNotToCut(part, records)) return Fail(*why);
     const uint64_t rest = bytes - records.GoodEnd();
     const std::string good = std::to_string(bytes - rest);
-    console_.Say("This will shrink the AOF " + part.name + " from " + std::to_string(bytes) + " bytes, with " +
-                 std::to_string(rest) + " bytes, to " + good + " bytes");
+    console_.Say(StrCat("This will shrink the AOF ", part.name, " from ", bytes, " bytes, with ", rest, " bytes, to ",
+                        good, " bytes"));
     if (!console_.Confirms("Continue? [y/N]: ")) return Fail("Aborting...");
     return Truncate(part, bytes - rest) ? Verdict::kTruncated : Fail("Failed to truncate AOF " + part.name);
   }
@@ -341,10 +341,11 @@ class AofCheck {
     const std::string seconds = std::to_string(options_.timestamp_s);
     if (offset == 0) return Fail("AOF " + part.path + " has nothing before timestamp " + seconds + ", aborting...");
     if (!part.is_last) {
-      return Fail("Failed to truncate AOF " + part.path + " to timestamp " + seconds + " to offset " +
-                  std::to_string(offset) + " because it is not the last file.\n" +
-                  "If you insist, please delete all files after this file according to the manifest file and delete "
-                  "the corresponding records in manifest file manually. Then re-run redis-check-aof.");
+      return Fail(
+          StrCat("Failed to truncate AOF ", part.path, " to timestamp ", seconds, " to offset ", offset,
+                 " because it is not the last file.\n",
+                 "If you insist, please delete all files after this file according to the manifest file and delete "
+                 "the corresponding records in manifest file manually. Then re-run redis-check-aof."));
     }
     if (Truncate(part, offset)) return Verdict::kTruncatedToTimestamp;
     return Fail("Failed to truncate AOF " + part.path + " to timestamp " + seconds);

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/descriptor.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -181,7 +182,7 @@ IoError ReplaceFile(FileSystem& files, const std::string& path, const std::strin
 }
 
 IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content) {
-  return ReplaceFile(files, path, path + "." + std::to_string(getpid()) + ".tmp", content);
+  return ReplaceFile(files, path, StrCat(path, ".", getpid(), ".tmp"), content);
 }
 
 Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t bytes_max) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <climits>
 
+#include "base/str_cat.h"
 #include "persistence/file_head.h"
 #include "persistence/rdb_file_reader.h"
 #include "persistence/rdb_format.h"
@@ -11,9 +12,7 @@ namespace respite {
 
 namespace {
 
-std::string AtOffset(uint64_t offset, Bytes text) {
-  return "[offset " + std::to_string(offset) + "] " + std::string(text);
-}
+std::string AtOffset(uint64_t offset, Bytes text) { return StrCat("[offset ", offset, "] ", text); }
 
 // Returns the text with control characters escaped for the terminal. Redis prints names verbatim.
 std::string Printable(Bytes text) {
@@ -28,9 +27,7 @@ class CheckSink final : public RdbSink {
   void OnAux(Bytes name, Bytes value, uint64_t offset) override {
     console_.Say(AtOffset(offset, "AUX FIELD " + Printable(name) + " = '" + Printable(value) + "'"));
   }
-  void OnDatabase(int db, uint64_t offset) override {
-    console_.Say(AtOffset(offset, "Selecting DB ID " + std::to_string(db)));
-  }
+  void OnDatabase(int db, uint64_t offset) override { console_.Say(AtOffset(offset, StrCat("Selecting DB ID ", db))); }
   void OnResize(int, uint64_t, uint64_t) override {}
   Result<Done> OnEntries(int, std::span<RdbEntry> entries) override {
     for (const RdbEntry& one : entries) Count(one.entry->Deadline());
@@ -57,9 +54,9 @@ class CheckSink final : public RdbSink {
   void CountKey() { ++keys_; }
 
   void SayFigures() const {
-    console_.Say("[info] " + std::to_string(keys_) + " keys read");
-    console_.Say("[info] " + std::to_string(timed_) + " expires");
-    console_.Say("[info] " + std::to_string(expired_) + " already expired");
+    console_.Say(StrCat("[info] ", keys_, " keys read"));
+    console_.Say(StrCat("[info] ", timed_, " expires"));
+    console_.Say(StrCat("[info] ", expired_, " already expired"));
   }
 
  private:
@@ -141,8 +138,7 @@ void SayFailure(const RdbFailure& failure, const CheckSink& sink, CheckConsole& 
   console.Say(std::string("[additional info] While doing: ") + StepName(failure.step));
   if (failure.key) console.Say("[additional info] Reading key '" + Printable(*failure.key) + "'");
   if (failure.type) {
-    console.Say("[additional info] Reading type " + std::to_string(*failure.type) + " (" + TypeName(*failure.type) +
-                ")");
+    console.Say(StrCat("[additional info] Reading type ", *failure.type, " (", TypeName(*failure.type), ")"));
   }
   sink.SayFigures();
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "persistence/rdb_format.h"
 #include "persistence/rdb_value_reader.h"
 
@@ -155,8 +156,9 @@ bool RdbItemReader::ReadDatabase() {
     sink_.OnDatabase(db_, Offset());
     return true;
   }
-  return Fail(Kind::kDatabases, "FATAL: Data file was created with a Redis server configured to handle more than " +
-                                    std::to_string(options_.databases) + " databases. Exiting");
+  return Fail(Kind::kDatabases,
+              StrCat("FATAL: Data file was created with a Redis server configured to handle more than ",
+                     options_.databases, " databases. Exiting"));
 }
 
 bool RdbItemReader::ReadSizes() {

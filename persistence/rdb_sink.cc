@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/str_cat.h"
 #include "persistence/rdb_format.h"
 
 namespace respite {
@@ -24,7 +25,7 @@ RdbHead ReadRdbHead(Bytes bytes, RdbReadOptions::Versions versions) {
   version = std::max(version, 0);
   const bool is_any = versions == RdbReadOptions::Versions::kAll;
   if (version >= 1 && (is_any || version <= rdb::kNewestVersion)) return {version, std::nullopt, {}};
-  return {version, RdbFailure::Kind::kVersion, "Can't handle RDB format version " + std::to_string(version)};
+  return {version, RdbFailure::Kind::kVersion, StrCat("Can't handle RDB format version ", version)};
 }
 
 Result<Done> RdbSink::OnModuleAux(Bytes module) {

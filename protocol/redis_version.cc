@@ -3,12 +3,11 @@
 #include <array>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
-std::string Version::Text() const {
-  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
-}
+std::string Version::Text() const { return StrCat(major, ".", minor, ".", patch); }
 
 std::optional<Version> ParseVersion(Bytes text) {
   constexpr int64_t kMost = 999;

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
@@ -83,8 +84,7 @@ void BlockedClients::RunDue(int64_t) {
 
 std::string BlockedClients::WhatIsDue() const {
   const Session& session = *parts_.clients.Find(deadlines_.begin()->client);
-  return ToUpper(session.blocked_client->command->full_name) + " of client " + std::to_string(session.id) +
-         " times out";
+  return StrCat(ToUpper(session.blocked_client->command->full_name), " of client ", session.id, " times out");
 }
 
 void BlockedClients::MarkReady(int db, Bytes key, Line& line) {

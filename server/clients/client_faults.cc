@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/str_cat.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/clients.h"
 #include "server/clients/session.h"
@@ -148,8 +149,7 @@ std::string ClientFaults::WhatIsDue() const {
   const Session& session = *parts_.clients.Find(dues_.begin()->client);
   const bool is_request =
       session.fault_state->has_delayed && session.fault_state->delayed_until_ms == dues_.begin()->at_ms;
-  return std::string(is_request ? "a delayed request" : "a reply") + " of client " + std::to_string(session.id) +
-         " goes on";
+  return StrCat(is_request ? "a delayed request" : "a reply", " of client ", session.id, " goes on");
 }
 
 }  // namespace respite

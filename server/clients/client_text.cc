@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/dialect.h"
 #include "server/clients/acl/user.h"
@@ -104,7 +105,7 @@ std::string InputSample(const Session& session) {
     sample.append(input.substr(0, input.find('\0'))).append("'");
   } else {
     sample.append(input.substr(0, kShownBytes / 2));
-    sample += "' (... more " + std::to_string(input.size() - kShownBytes) + " bytes ...) '";
+    StrAppend(sample, "' (... more ", input.size() - kShownBytes, " bytes ...) '");
     sample.append(input.substr(input.size() - kShownBytes / 2)).append("'");
   }
   std::replace_if(

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -367,8 +369,8 @@ void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const Packet
   if (node.link.get() == &link) return;  // this address is known already: the link was dialed to it
   NodeAddress address = AddressOf(link, header);
   if (address == node.address || address.bus_port == 0) return;
-  core_.log.Notice("Address updated for node " + node.LogName() + ", now " + address.ip + ":" +
-                   std::to_string(address.tcp_port != 0 ? address.tcp_port : address.tls_port));
+  core_.log.Notice(StrCat("Address updated for node ", node.LogName(), ", now ", address.ip, ":",
+                          address.tcp_port != 0 ? address.tcp_port : address.tls_port));
   node.address = std::move(address);
   node.Clear(kNodeNoAddress);
   bus_.Drop(node);
@@ -455,7 +457,7 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   view_->WantCheck();
   if (is_imported) {
     // The former owner claims the slot until it learns of a larger epoch.
-    if (claims_.BumpEpoch()) core_.log.Notice("configEpoch updated after importing slot " + std::to_string(slot));
+    if (claims_.BumpEpoch()) core_.log.Notice(StrCat("configEpoch updated after importing slot ", slot));
     view_->SetImporting(slot, nullptr);
     return gossip_.BroadcastPong(Gossip::To::kAll);
   }
@@ -529,7 +531,7 @@ void Cluster::Reset(ResetMode mode) {
 void Cluster::SetEpoch(uint64_t epoch) {
   view_->me().config_epoch = epoch;
   view_->current_epoch = std::max(view_->current_epoch, epoch);
-  core_.log.Notice("configEpoch set to " + std::to_string(epoch) + " via CLUSTER SET-CONFIG-EPOCH");
+  core_.log.Notice(StrCat("configEpoch set to ", epoch, " via CLUSTER SET-CONFIG-EPOCH"));
   view_->WantSave();
   view_->WantCheck();
 }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pace.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/blocked_clients.h"
 #include "server/clients/client_subsystem.h"
@@ -95,14 +96,14 @@ void ClusterMode::ClaimKeys() {
     ClusterNode* owner = view.Owner(slot);
     if (owner == nullptr) claimed.Add(slot);
     if (owner == nullptr || owner == &view.me() || view.ImportingFrom(slot) != nullptr) continue;
-    services_.env.log.Notice("I have keys for slot " + std::to_string(slot) +
-                             ", but the slot is assigned to another node. Setting it to importing state.");
+    services_.env.log.Notice(StrCat("I have keys for slot ", slot,
+                                    ", but the slot is assigned to another node. Setting it to importing state."));
     view.SetImporting(slot, owner);
     view.WantSave();
   }
   if (claimed.Empty()) return;
-  services_.env.log.Notice("I have keys for " + std::to_string(claimed.Count()) +
-                           " unassigned slots. Taking responsibility for them.");
+  services_.env.log.Notice(
+      StrCat("I have keys for ", claimed.Count(), " unassigned slots. Taking responsibility for them."));
   cluster_->AddSlots(claimed);
 }
 
@@ -179,8 +180,8 @@ void ClusterMode::DropLostChannels() {
       pubsub.Unsubscribe(*session, kKind, name);
       const size_t left = session->subscriptions == nullptr ? 0 : session->subscriptions->Count(kKind);
       const std::string head = session->resp == RespVersion::kResp3 ? ">3" : "*3";
-      services_.clients.messages.Push(*session, head + "\r\n$12\r\nsunsubscribe\r\n$" + std::to_string(name.size()) +
-                                                    "\r\n" + name + "\r\n:" + std::to_string(left) + "\r\n");
+      services_.clients.messages.Push(
+          *session, StrCat(head, "\r\n$12\r\nsunsubscribe\r\n$", name.size(), "\r\n", name, "\r\n:", left, "\r\n"));
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/key_finder.h"
@@ -221,9 +222,9 @@ Refusal ClusterRouter::RefusalOf(const Request& request, const Way& way) const {
       return redirect(kUnserved);
     case Verdict::kAsk:
     case Verdict::kMoved:
-      return redirect((way.verdict == Verdict::kAsk ? "ASK " : "MOVED ") + std::to_string(way.slot) + " " +
-                      EndpointFor(request.session, *way.node).value_or("") + ":" +
-                      std::to_string(PortFor(request.session, *way.node)));
+      return redirect(StrCat(way.verdict == Verdict::kAsk ? "ASK " : "MOVED ", way.slot, " ",
+                             EndpointFor(request.session, *way.node).value_or(""), ":",
+                             PortFor(request.session, *way.node)));
   }
   return {};
 }

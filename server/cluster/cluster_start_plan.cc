@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "server/cluster/cluster_view.h"
 
 namespace respite {
@@ -14,7 +15,7 @@ namespace {
 using Members = std::vector<ClusterStartPlan::Member>;
 using Views = std::vector<std::unique_ptr<ClusterView>>;
 
-std::string NameOf(size_t member) { return "node-" + std::to_string(member + 1); }
+std::string NameOf(size_t member) { return StrCat("node-", member + 1); }
 
 // --- A new cluster.
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -66,8 +68,8 @@ void Election::Schedule() {
     const auto chance_ms = static_cast<int64_t>(parts_.core.random.Below(kRandomDelayMs));
     at_ms_ += kFixedDelayMs + chance_ms + rank_ * kDelayPerRankMs;
   }
-  parts_.core.log.Notice("Start of election delayed for " + std::to_string(at_ms_ - now_ms) + " milliseconds (rank #" +
-                         std::to_string(rank_) + ", offset " + std::to_string(parts_.core.host.Offset()) + ").");
+  parts_.core.log.Notice(StrCat("Start of election delayed for ", at_ms_ - now_ms, " milliseconds (rank #", rank_,
+                                ", offset ", parts_.core.host.Offset(), ")."));
   parts_.gossip.BroadcastPong(Gossip::To::kSiblings);  // so that they know this node's offset
   if (is_manual) Continue();
 }
@@ -77,8 +79,8 @@ void Election::ApplyRank() {
   const int rank = Rank();
   if (rank <= rank_) return;
   at_ms_ += (rank - rank_) * kDelayPerRankMs;
-  parts_.core.log.Notice("Replica rank updated to #" + std::to_string(rank) + ", added " +
-                         std::to_string((rank - rank_) * kDelayPerRankMs) + " milliseconds of delay.");
+  parts_.core.log.Notice(StrCat("Replica rank updated to #", rank, ", added ", (rank - rank_) * kDelayPerRankMs,
+                                " milliseconds of delay."));
   rank_ = rank;
 }
 
@@ -86,7 +88,7 @@ void Election::Ask() {
   ClusterView& view = parts_.core.view;
   epoch_ = ++view.current_epoch;
   has_asked_ = true;
-  parts_.core.log.Notice("Starting a failover election for epoch " + std::to_string(epoch_) + ".");
+  parts_.core.log.Notice(StrCat("Starting a failover election for epoch ", epoch_, "."));
   BusPacket packet;
   packet.header = parts_.bus.Header(PacketType::kVoteRequest);
   if (parts_.manual.IsUnderWay()) packet.header.message_flags |= PacketHeader::kForcesVote;
@@ -107,7 +109,7 @@ void Election::Win() {
   ClusterNode& me = parts_.core.view.me();
   if (me.config_epoch < epoch_) {
     me.config_epoch = epoch_;
-    parts_.core.log.Notice("configEpoch set to " + std::to_string(epoch_) + " after successful failover");
+    parts_.core.log.Notice(StrCat("configEpoch set to ", epoch_, " after successful failover"));
   }
   TakeOver();
 }
@@ -162,11 +164,10 @@ void Election::Explain(Obstacle obstacle) {
 std::string Election::Objection(const ClusterNode& candidate, const PacketHeader& header) const {
   const ClusterView& view = parts_.core.view;
   if (header.current_epoch < view.current_epoch) {
-    return "reqEpoch (" + std::to_string(header.current_epoch) + ") < curEpoch(" + std::to_string(view.current_epoch) +
-           ")";
+    return StrCat("reqEpoch (", header.current_epoch, ") < curEpoch(", view.current_epoch, ")");
   }
   if (view.last_vote_epoch == view.current_epoch) {
-    return "already voted for epoch " + std::to_string(view.current_epoch);
+    return StrCat("already voted for epoch ", view.current_epoch);
   }
   if (candidate.IsPrimary()) return "it is a master node";
   if (candidate.primary == nullptr) return "I don't know its master";
@@ -176,15 +177,15 @@ std::string Election::Objection(const ClusterNode& candidate, const PacketHeader
   // As in Valkey 8.1, a forced vote has no limit. The limit prevents two elections after one failure. It would also
   // make a manual failover shortly after another one fail, and its primary would stay paused until the timeout.
   if (!is_forced && since_ms < parts_.core.TimeoutMs() * 2) {
-    return "can't vote for any replica of " + candidate.primary->id.String() + " within " +
-           std::to_string(parts_.core.TimeoutMs() * 2 - since_ms) + " milliseconds";
+    return StrCat("can't vote for any replica of ", candidate.primary->id.String(), " within ",
+                  parts_.core.TimeoutMs() * 2 - since_ms, " milliseconds");
   }
   std::string objection;
   header.slots.ForEach([&](int slot) {
     const ClusterNode* owner = view.Owner(slot);
     if (!objection.empty() || owner == nullptr || owner->config_epoch <= header.config_epoch) return;
-    objection = "slot " + std::to_string(slot) + " epoch (" + std::to_string(owner->config_epoch) +
-                ") > reqConfigEpoch (" + std::to_string(header.config_epoch) + ")";
+    objection =
+        StrCat("slot ", slot, " epoch (", owner->config_epoch, ") > reqConfigEpoch (", header.config_epoch, ")");
   });
   return objection;
 }
@@ -206,7 +207,7 @@ void Election::ReceiveRequest(ClusterNode& candidate, const PacketHeader& header
   BusPacket packet;
   packet.header = parts_.bus.Header(PacketType::kVote);
   parts_.bus.Send(candidate, packet);
-  parts_.core.log.Notice("Failover auth granted to " + name + " for epoch " + std::to_string(view.current_epoch));
+  parts_.core.log.Notice(StrCat("Failover auth granted to ", name, " for epoch ", view.current_epoch));
 }
 
 }  // namespace respite

@@ -1,5 +1,7 @@
 #include "server/cluster/manual_failover.h"
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 void ManualFailover::Start(Mode mode) {
@@ -26,8 +28,7 @@ void ManualFailover::ReceiveRequest(ClusterNode& replica) {
 void ManualFailover::ReceivePrimaryOffset(const PacketHeader& header) {
   if (!IsUnderWay() || primary_offset_ != -1 || (header.message_flags & PacketHeader::kPaused) == 0) return;
   primary_offset_ = static_cast<int64_t>(header.offset);
-  parts_.core.log.Notice("Received replication offset for paused master manual failover: " +
-                         std::to_string(primary_offset_));
+  parts_.core.log.Notice(StrCat("Received replication offset for paused master manual failover: ", primary_offset_));
 }
 
 void ManualFailover::Continue() {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/config/announced_place.h"
 
 namespace respite {
@@ -49,7 +50,7 @@ std::string RangesText(const std::vector<SlotRange>& ranges) {
   for (const SlotRange& range : ranges) {
     if (!text.empty()) text += ' ';
     text += std::to_string(range.first);
-    if (range.last != range.first) text += "-" + std::to_string(range.last);
+    if (range.last != range.first) StrAppend(text, "-", range.last);
   }
   return text;
 }
@@ -58,14 +59,13 @@ std::string AddressText(const ClusterNode& node, NodesFormat format) {
   const NodeAddress& address = node.address;
   const bool is_tls = format.port == PortChoice::kTls;
   const std::string& ip = format.form == NodeForm::kClient ? node.IpFor(format.family) : address.ip;
-  std::string text =
-      ip + ":" + std::to_string(is_tls ? address.tls_port : address.tcp_port) + "@" + std::to_string(address.bus_port);
+  std::string text = StrCat(ip, ":", is_tls ? address.tls_port : address.tcp_port, "@", address.bus_port);
   if (!node.hostname.empty()) text += "," + node.hostname;
   if (format.form == NodeForm::kClient) return text;
   if (node.hostname.empty()) text += ",";
   if (!node.client_ipv6.empty()) text += ",client-ipv6=" + node.client_ipv6;
   if (!node.client_ipv4.empty()) text += ",client-ipv4=" + node.client_ipv4;
-  text += is_tls ? ",tcp-port=" + std::to_string(address.tcp_port) : ",tls-port=" + std::to_string(address.tls_port);
+  text += is_tls ? StrCat(",tcp-port=", address.tcp_port) : StrCat(",tls-port=", address.tls_port);
   if (!node.human_name.empty()) text += ",nodename=" + node.human_name;
   return text + ",shard-id=" + node.shard.String();
 }
@@ -74,16 +74,13 @@ std::string LineOf(const ClusterView& view, const ClusterNode& node, NodesFormat
                    const std::vector<SlotRange>& ranges) {
   const bool is_linked = node.IsMyself() || node.link != nullptr;
   const uint64_t epoch = node.primary == nullptr ? node.config_epoch : node.primary->config_epoch;
-  std::string line = node.id.String() + " " + AddressText(node, format) + " " + FlagsText(node) + " " +
-                     (node.primary == nullptr ? "-" : node.primary->id.String()) + " " +
-                     std::to_string(node.ping_sent_ms) + " " + std::to_string(node.pong_received_ms) + " " +
-                     std::to_string(epoch) + (is_linked ? " connected" : " disconnected");
+  std::string line = StrCat(node.id.String(), " ", AddressText(node, format), " ", FlagsText(node), " ",
+                            node.primary == nullptr ? "-" : node.primary->id.String(), " ", node.ping_sent_ms, " ",
+                            node.pong_received_ms, " ", epoch, is_linked ? " connected" : " disconnected");
   if (!ranges.empty()) line += " " + RangesText(ranges);
   if (!node.IsMyself()) return line;
-  for (const auto& [slot, target] : view.migrating())
-    line += " [" + std::to_string(slot) + "->-" + target->id.String() + "]";
-  for (const auto& [slot, source] : view.importing())
-    line += " [" + std::to_string(slot) + "-<-" + source->id.String() + "]";
+  for (const auto& [slot, target] : view.migrating()) StrAppend(line, " [", slot, "->-", target->id.String(), "]");
+  for (const auto& [slot, source] : view.importing()) StrAppend(line, " [", slot, "-<-", source->id.String(), "]");
   return line;
 }
 
@@ -288,8 +285,8 @@ std::string NodesText(const ClusterView& view, NodesFormat format, uint16_t with
 }
 
 std::string NodesFileText(const ClusterView& view, PortChoice port) {
-  return NodesText(view, {.port = port, .form = NodeForm::kFile}, kNodeHandshake) + "vars currentEpoch " +
-         std::to_string(view.current_epoch) + " lastVoteEpoch " + std::to_string(view.last_vote_epoch) + "\n";
+  return StrCat(NodesText(view, {.port = port, .form = NodeForm::kFile}, kNodeHandshake), "vars currentEpoch ",
+                view.current_epoch, " lastVoteEpoch ", view.last_vote_epoch, "\n");
 }
 
 Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, PortChoice port, Random& random) {

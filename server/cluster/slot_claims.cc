@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 void SlotClaims::ApplyHeader(ClusterNode& sender, const PacketHeader& header) {
@@ -98,8 +100,8 @@ void SlotClaims::ResolveCollision(const ClusterNode& sender) {
   ++view.current_epoch;
   view.me().config_epoch = view.current_epoch;
   view.WantSave(ClusterView::Save::kNow);
-  parts_.core.log.Verbose("WARNING: configEpoch collision with node " + sender.id.String() + ". configEpoch set to " +
-                          std::to_string(view.current_epoch));
+  parts_.core.log.Verbose(StrCat("WARNING: configEpoch collision with node ", sender.id.String(),
+                                 ". configEpoch set to ", view.current_epoch));
 }
 
 bool SlotClaims::BumpEpoch() {
@@ -110,7 +112,7 @@ bool SlotClaims::BumpEpoch() {
   view.me().config_epoch = view.current_epoch;
   view.Changed();
   view.WantSave(ClusterView::Save::kNow);
-  parts_.core.log.Notice("New configEpoch set to " + std::to_string(view.current_epoch));
+  parts_.core.log.Notice(StrCat("New configEpoch set to ", view.current_epoch));
   return true;
 }
 

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/descriptor.h"
 #include "base/glob.h"
+#include "base/str_cat.h"
 #include "server/config/directive_table.h"
 #include "server/config/newer_directives.h"
 #include "server/config/usage.h"
@@ -80,7 +81,7 @@ StartupError FatalConfigError(const ConfigLine* line, std::string_view reason) {
   std::string text = "\n*** FATAL CONFIG FILE ERROR (Redis ";
   text.append(kRedisVersion).append(") ***\n");
   if (line != nullptr) {
-    text += "Reading the configuration file, at line " + std::to_string(line->number) + "\n>>> '" + line->text + "'\n";
+    StrAppend(text, "Reading the configuration file, at line ", line->number, "\n>>> '", line->text, "'\n");
   }
   text += std::string(reason) + '\n';
   return {StartupError::Channel::kStderr, std::move(text)};

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -48,7 +49,7 @@ class Options {
     AddEqual("REDIS_PASSWORD", "--masterauth");
     const int64_t replicas = std::max<int64_t>(NumberIn(variables_("REPLICAS"), 0), 0);
     const int64_t primaries = NumberIn(variables_("NODES"), kNodes) / (replicas + 1);
-    Add("--nodes", std::to_string(std::max<int64_t>(primaries, 1)) + "x" + std::to_string(replicas));
+    Add("--nodes", StrCat(std::max<int64_t>(primaries, 1), "x", replicas));
   }
 
   std::vector<std::string> Take() { return std::move(options_); }

@@ -2,6 +2,7 @@
 
 #include "base/memory_text.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/config/value_text.h"
 
@@ -31,7 +32,7 @@ bool IsInRange(int64_t value, const NumberShape& shape) {
 Objection CheckRange(int64_t value, const NumberShape& shape) {
   if (IsInRange(value, shape)) return {};
   if (shape.format == NumberFormat::kMemoryOrPercent && value < 0) {
-    return "percentage argument must be less or equal to " + std::to_string(-shape.lowest);
+    return StrCat("percentage argument must be less or equal to ", -shape.lowest);
   }
   return "argument must be between " + BoundText(shape.lowest, shape) + " and " + BoundText(shape.highest, shape) +
          " inclusive";
@@ -167,7 +168,7 @@ struct Printer {
   std::string operator()(const YesNoShape& shape) const { return shape.get(settings) ? "yes" : "no"; }
   std::string operator()(const NumberShape& shape) const {
     const int64_t value = shape.get(settings);
-    if (shape.format == NumberFormat::kMemoryOrPercent && value < 0) return std::to_string(-value) + '%';
+    if (shape.format == NumberFormat::kMemoryOrPercent && value < 0) return StrCat(-value, '%');
     return BoundText(value, shape);
   }
   std::string operator()(const TextShape& shape) const { return shape.get(settings); }

@@ -14,6 +14,7 @@
 #include "base/duration_text.h"
 #include "base/memory_text.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/config/value_text.h"
 
@@ -131,7 +132,7 @@ std::string SaveText(const Settings& settings) {
   std::string text;
   for (const SavePoint& point : settings.save) {
     if (!text.empty()) text += ' ';
-    text += std::to_string(point.seconds) + ' ' + std::to_string(point.changes);
+    StrAppend(text, point.seconds, ' ', point.changes);
   }
   return text;
 }
@@ -141,8 +142,7 @@ FileForm SaveForm(std::string_view name, const Settings& settings) {
   if (settings.save.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
   FileForm form;
   for (const SavePoint& point : settings.save) {
-    form.push_back({std::string(name) + ' ' + std::to_string(point.seconds) + ' ' + std::to_string(point.changes),
-                    LinePresence::kAlways});
+    form.push_back({StrCat(name, ' ', point.seconds, ' ', point.changes), LinePresence::kAlways});
   }
   return form;
 }
@@ -188,8 +188,7 @@ std::string ClientOutputBufferLimitText(const Settings& settings) {
   for (size_t i = 0; i < kOutputClassNames.size(); ++i) {
     const OutputBufferLimit& limit = settings.client_output_buffer_limit[i];
     if (!text.empty()) text += ' ';
-    text += std::string(kOutputClassNames[i]) + ' ' + std::to_string(limit.hard_bytes) + ' ' +
-            std::to_string(limit.soft_bytes) + ' ' + std::to_string(limit.soft_seconds);
+    StrAppend(text, kOutputClassNames[i], ' ', limit.hard_bytes, ' ', limit.soft_bytes, ' ', limit.soft_seconds);
   }
   return text;
 }
@@ -201,8 +200,8 @@ FileForm ClientOutputBufferLimitForm(std::string_view name, const Settings& sett
   for (size_t i = 0; i < kOutputClassNames.size(); ++i) {
     const OutputBufferLimit& limit = settings.client_output_buffer_limit[i];
     std::string_view class_name = i == kOutputReplica ? "replica" : kOutputClassNames[i];
-    form.push_back({std::string(name) + ' ' + std::string(class_name) + ' ' + UnitMemoryText(limit.hard_bytes) + ' ' +
-                        UnitMemoryText(limit.soft_bytes) + ' ' + std::to_string(limit.soft_seconds),
+    form.push_back({StrCat(name, ' ', class_name, ' ', UnitMemoryText(limit.hard_bytes), ' ',
+                           UnitMemoryText(limit.soft_bytes), ' ', limit.soft_seconds),
                     AlwaysIf(limit != defaults[i])});
   }
   return form;
@@ -226,7 +225,7 @@ Objection AssignOomScoreAdjValues(Settings& settings, ConfigWords words, ConfigO
 
 std::string OomScoreAdjValuesText(const Settings& settings) {
   std::string text;
-  for (int value : settings.oom_score_adj_values) text += (text.empty() ? "" : " ") + std::to_string(value);
+  for (int value : settings.oom_score_adj_values) StrAppend(text, text.empty() ? "" : " ", value);
   return text;
 }
 
@@ -314,14 +313,14 @@ Objection AssignReplicaof(Settings& settings, ConfigWords words, ConfigOrigin /*
 
 std::string ReplicaofText(const Settings& settings) {
   if (!settings.replicaof) return "";
-  return settings.replicaof->host + ' ' + std::to_string(settings.replicaof->port);
+  return StrCat(settings.replicaof->host, ' ', settings.replicaof->port);
 }
 
 FileForm ReplicaofForm(std::string_view name, const Settings& settings) {
   if (settings.cluster_enabled || !settings.replicaof) return {};
   // Redis: writes a host with blanks without quotes, and then fails to start.
   const auto& [host, port] = *settings.replicaof;
-  return OneLine(name, WordText(host) + ' ' + std::to_string(port), LinePresence::kAlways);
+  return OneLine(name, StrCat(WordText(host), ' ', port), LinePresence::kAlways);
 }
 
 // --- latency-tracking-info-percentiles ---

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/memory.h"
+#include "base/str_cat.h"
 
 namespace respite {
 namespace {
@@ -26,9 +27,8 @@ std::string BuildId() {
 }
 
 std::string VersionLine() {
-  return "Respite server v=" + std::string(kRedisVersion) + " sha=00000000:0 malloc=" + AllocatorName() +
-         " bits=" + std::to_string(8 * sizeof(void*)) + " build=" + BuildId() +
-         " respite=" + std::string(kRespiteVersion);
+  return StrCat("Respite server v=", kRedisVersion, " sha=00000000:0 malloc=", AllocatorName(),
+                " bits=", 8 * sizeof(void*), " build=", BuildId(), " respite=", kRespiteVersion);
 }
 
 std::string UsageText(std::string_view program) {

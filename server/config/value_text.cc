@@ -5,6 +5,8 @@
 #include <climits>
 #include <cstdlib>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 std::optional<int64_t> LooseInteger(const std::string& text, int base) {
@@ -19,9 +21,9 @@ std::string UnitMemoryText(uint64_t bytes) {
   constexpr uint64_t kMegabyte = 1024 * kKilobyte;
   constexpr uint64_t kGigabyte = 1024 * kMegabyte;
   if (bytes == 0) return "0";
-  if (bytes % kGigabyte == 0) return std::to_string(bytes / kGigabyte) + "gb";
-  if (bytes % kMegabyte == 0) return std::to_string(bytes / kMegabyte) + "mb";
-  if (bytes % kKilobyte == 0) return std::to_string(bytes / kKilobyte) + "kb";
+  if (bytes % kGigabyte == 0) return StrCat(bytes / kGigabyte, "gb");
+  if (bytes % kMegabyte == 0) return StrCat(bytes / kMegabyte, "mb");
+  if (bytes % kKilobyte == 0) return StrCat(bytes / kKilobyte, "kb");
   return std::to_string(bytes);
 }
 

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <exception>
 
+#include "base/str_cat.h"
 #include "datatypes/digest.h"
 #include "datatypes/hash.h"
 #include "datatypes/list.h"
@@ -58,12 +59,12 @@ std::string ContentOf(const Entry& entry) {
 // Redis: a consumer's seen-time is not counted as a change and not recorded.
 std::string GroupsText(const StreamGroup& group) {
   std::string text = StreamIdText(group.last_id).Text();
-  text += " read " + std::to_string(group.entries_read);
+  StrAppend(text, " read ", group.entries_read);
   for (const auto& [name, consumer] : group.consumers()) text += " consumer " + name;
   for (auto at = group.pending().AtOrAfter(StreamId::Min()); !at.AtEnd(); at.Next()) {
     const PendingEntry& entry = at.Get();
-    text += " pending " + StreamIdText(at.Id()).Text() + " " + *entry.consumer->name + " " +
-            std::to_string(entry.delivered_ms) + " " + std::to_string(entry.deliveries);
+    StrAppend(text, " pending ", StreamIdText(at.Id()).Text(), " ", *entry.consumer->name, " ", entry.delivered_ms, " ",
+              entry.deliveries);
   }
   return text;
 }
@@ -71,7 +72,7 @@ std::string GroupsText(const StreamGroup& group) {
 std::string GroupsText(const StreamLog& log) {
   std::string text = StreamIdText(log.LastId()).Text();
   text += " deleted " + StreamIdText(log.MaxDeletedId()).Text();
-  text += " added " + std::to_string(log.EntriesAdded());
+  StrAppend(text, " added ", log.EntriesAdded());
   for (const auto& [name, group] : log.groups()) text += " group " + name + " " + GroupsText(group);
   return text;
 }

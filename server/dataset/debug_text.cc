@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/dataset/key_usage.h"
 #include "server/dataset/value_names.h"
 
@@ -41,24 +42,20 @@ std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t 
   std::string address;
   for (uintptr_t left = reinterpret_cast<uintptr_t>(&entry); left != 0; left /= 16)
     address.insert(0, 1, kDigits[left % 16]);
-  return "Value at:0x" + address + " refcount:" + std::to_string(ReferenceCount(entry, settings)) +
-         " encoding:" + std::string(EncodingName(entry)) +
-         " serializedlength:" + std::to_string(SerializedStringBytes(entry)) +
-         " lru:" + std::to_string(entry.Access()) +
-         " lru_seconds_idle:" + std::to_string(KeyUsage::IdleSeconds(entry.Access(), now_ms));
+  return StrCat("Value at:0x", address, " refcount:", ReferenceCount(entry, settings),
+                " encoding:", EncodingName(entry), " serializedlength:", SerializedStringBytes(entry),
+                " lru:", entry.Access(), " lru_seconds_idle:", KeyUsage::IdleSeconds(entry.Access(), now_ms));
 }
 
 std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail) {
   std::string text = "Hash table 0 stats (main hash table):\n";
   if (table.Size() == 0) return text + "No stats available for empty dictionaries\n";
-  text += " table size: " + std::to_string(table.Capacity()) +
-          "\n number of elements: " + std::to_string(table.Size()) + "\n";
+  StrAppend(text, " table size: ", table.Capacity(), "\n number of elements: ", table.Size(), "\n");
   if (detail == TableDetail::kBrief) return text;
   double load = static_cast<double>(table.Size()) / static_cast<double>(table.Capacity());
   double per_key = static_cast<double>(table.UsedBytes()) / static_cast<double>(table.Size());
-  return text + " pages: " + std::to_string(table.Pages()) + "\n load factor: " + FixedText(load, 2) +
-         "\n used bytes: " + std::to_string(table.UsedBytes()) + "\n bytes per element: " + FixedText(per_key, 2) +
-         "\n";
+  return StrCat(text, " pages: ", table.Pages(), "\n load factor: ", FixedText(load, 2),
+                "\n used bytes: ", table.UsedBytes(), "\n bytes per element: ", FixedText(per_key, 2), "\n");
 }
 
 }  // namespace respite

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/str_cat.h"
 #include "protocol/request_text.h"
 #include "server/catalogue/dialect.h"
 #include "server/clients/current_execution.h"
@@ -69,10 +70,10 @@ std::vector<std::string> CommandLog::Shorten(std::span<const Bytes> words) {
   kept.reserve(std::min(words.size(), kWordsMax));
   for (Bytes word : words.first(whole)) {
     std::string text(word.substr(0, kWordBytesMax));
-    if (word.size() > kWordBytesMax) text += "... (" + std::to_string(word.size() - kWordBytesMax) + " more bytes)";
+    if (word.size() > kWordBytesMax) StrAppend(text, "... (", word.size() - kWordBytesMax, " more bytes)");
     kept.push_back(std::move(text));
   }
-  if (whole < words.size()) kept.push_back("... (" + std::to_string(words.size() - whole) + " more arguments)");
+  if (whole < words.size()) kept.push_back(StrCat("... (", words.size() - whole, " more arguments)"));
   return kept;
 }
 

@@ -1,5 +1,6 @@
 #include "server/execution/gates.h"
 
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
@@ -241,7 +242,7 @@ std::optional<Refusal> Gates::DiskTrouble(DiskUser user) const {
 std::optional<Refusal> Gates::ToPrimary(const Session& session) const {
   const auto& primary = parts_.env.settings.replicaof;
   if (!session.identity.follows_redirects || !primary || parts_.router) return std::nullopt;
-  return Refusal{.text = "REDIRECT " + primary->host + ":" + std::to_string(primary->port), .is_redirect = true};
+  return Refusal{.text = StrCat("REDIRECT ", primary->host, ":", primary->port), .is_redirect = true};
 }
 
 bool Gates::LacksReplicas() const {

@@ -1,5 +1,6 @@
 #include "server/execution/monitors.h"
 
+#include "base/str_cat.h"
 #include "protocol/reply.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/clients.h"
@@ -54,8 +55,8 @@ void Monitors::Show(const Session& session, std::span<const Bytes> words) {
 std::string Monitors::Line(const Session& session, std::span<const Bytes> words) const {
   const int64_t wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us;
   const std::string micros = std::to_string(wall_us % 1000000);
-  std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
-                     std::to_string(session.db) + " " + PeerOf(session) + "]";
+  std::string line = StrCat(wall_us / 1000000, ".", std::string(6 - micros.size(), '0'), micros, " [", session.db, " ",
+                            PeerOf(session), "]");
   for (Bytes word : ShownWords(session, words)) {
     line += ' ';
     AppendQuoted(line, word);

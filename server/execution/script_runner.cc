@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/pace.h"
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
@@ -290,10 +291,10 @@ bool ScriptRunner::ShallStop() noexcept {
     const int64_t elapsed_ms = RunningMs();
     if (elapsed_ms < threshold_ms) return false;
     parts_.env.phase.BeginLateScript(PhaseOf(RunningKind()), &current_->call->session);
-    parts_.env.log.Warning("Slow script detected: still in execution after " + std::to_string(elapsed_ms) +
-                           " milliseconds. You can try killing the script using the " +
-                           (RunningKind() == Kind::kScript ? "SCRIPT KILL" : "FUNCTION KILL") +
-                           " command. Script name is: " + RunningName() + ".");
+    parts_.env.log.Warning(StrCat("Slow script detected: still in execution after ", elapsed_ms,
+                                  " milliseconds. You can try killing the script using the ",
+                                  RunningKind() == Kind::kScript ? "SCRIPT KILL" : "FUNCTION KILL",
+                                  " command. Script name is: ", RunningName(), "."));
   }
   ServeOthers();
   return current_->is_killed;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "server/clients/client_state.h"
 #include "server/clients/clients.h"
 #include "server/execution/executor.h"
@@ -14,7 +15,7 @@ std::optional<ClockControl::Due> ClockControl::Next() const {
   const int64_t wall_ms = clock.WallMs();
   std::optional<Due> next;
   if (const auto deadline = parts_.deadlines.FindEarliest()) {
-    const std::string name = Quoted(deadline->key) + " of database " + std::to_string(deadline->db);
+    const std::string name = StrCat(Quoted(deadline->key), " of database ", deadline->db);
     // A key that has expired but still exists is due now.
     const int64_t due_ms = std::max(deadline->wall_ms, wall_ms);
     next = Due{due_ms, due_ms - wall_ms, (deadline->is_field ? "a field of key " : "key ") + name + " expires"};

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "persistence/aof_reader.h"
 #include "server/lab/fixture_json.h"
 
@@ -42,7 +43,7 @@ class TextFile final : public File {
   const Bytes text_;
 };
 
-std::string OffsetText(uint64_t offset) { return "offset " + std::to_string(offset); }
+std::string OffsetText(uint64_t offset) { return StrCat("offset ", offset); }
 
 std::string ExplainStatus(const AofReader& reader, AofReader::Status status) {
   if (status == AofReader::Status::kReadError) return IoErrorText(reader.Error());
@@ -82,7 +83,7 @@ Result<Fixture> ReadRedisFixture(Bytes text) {
   Fixture fixture;
   size_t number = 0;
   for (Bytes line : SplitOn(text, '\n')) {
-    const std::string place = "line " + std::to_string(++number);
+    const std::string place = StrCat("line ", ++number);
     auto words = SplitQuoted(line);
     const bool is_comment = line.substr(std::min(line.find_first_not_of(" \t\r"), line.size())).starts_with('#');
     if (is_comment) continue;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/str_cat.h"
 #include "persistence/aof_manifest.h"
 #include "persistence/file_head.h"
 #include "persistence/file_system.h"
@@ -111,7 +112,7 @@ Reason FixtureLoader::LoadFolder(const std::string& path) {
   if (!names) return IoErrorText(names.error());
   std::erase_if(names.value(), [](const std::string& name) { return !name.ends_with(".manifest"); });
   if (names.value().size() != 1) {
-    return "there are " + std::to_string(names.value().size()) + " files *.manifest in this folder instead of one";
+    return StrCat("there are ", names.value().size(), " files *.manifest in this folder instead of one");
   }
   const std::string& name = names.value()[0];
   const auto text = ReadFile(services_.env.files, path + "/" + name, UINT64_MAX);

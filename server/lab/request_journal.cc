@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/str_cat.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
@@ -65,8 +66,8 @@ std::string RequestEntry::OutcomeText() const {
 
 std::string RequestEntry::Line() const {
   const Bytes name[] = {client->name};
-  std::string line = "#" + std::to_string(seq) + " ";
-  line += client->name.empty() ? "id=" + std::to_string(client->id) : RequestText(name);
+  std::string line = StrCat("#", seq, " ");
+  line += client->name.empty() ? StrCat("id=", client->id) : RequestText(name);
   line += ": " + RequestText(Words());
   if (place == Place::kInScript) line += " (in a script)";
   if (place == Place::kInTransaction) line += " (in a transaction)";
@@ -201,7 +202,7 @@ void RequestJournal::Keep(RequestEntry& entry, const Request& request) {
   const size_t shown = request.shown;
   const auto add = [&entry](Bytes word) {
     entry.words += word.substr(0, kWordMost);
-    if (word.size() > kWordMost) entry.words += "... (" + std::to_string(word.size() - kWordMost) + " more bytes)";
+    if (word.size() > kWordMost) StrAppend(entry.words, "... (", word.size() - kWordMost, " more bytes)");
     entry.ends.push_back(static_cast<uint32_t>(entry.words.size()));
   };
   const auto kept = words.first(std::min(words.size(), kWordsMost));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/str_cat.h"
 #include "server/catalogue/command_table.h"
 
 namespace respite {
@@ -50,7 +51,7 @@ std::string RequestText(std::span<const Bytes> words, size_t hidden_from) {
     line += WordText(words[i].substr(0, kBytes));
     if (words[i].size() > kBytes) line += "...";
   }
-  if (words.size() > kWords) line += " ... (" + std::to_string(words.size() - kWords) + " more words)";
+  if (words.size() > kWords) StrAppend(line, " ... (", words.size() - kWords, " more words)");
   return line;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "server/config/settings.h"
 #include "server/net/byte_stream.h"
 #include "server/net/link_connection.h"
@@ -126,7 +127,7 @@ std::optional<std::string> LoopListening::Open(const Network::ListenAt& place) {
     }
     const int code = socket.error().code;
     if (code == EAFNOSUPPORT || code == EPROTONOSUPPORT || (is_optional && code == EADDRNOTAVAIL)) continue;
-    return host + ":" + std::to_string(place.port) + ": " + socket.error().text;
+    return StrCat(host, ":", place.port, ": ", socket.error().text);
   }
   if (doors_.empty()) return "no address to listen at";
   return std::nullopt;

@@ -14,6 +14,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -68,11 +70,11 @@ std::string TextOf(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET) {
     const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
     inet_ntop(AF_INET, &v4.sin_addr, host, sizeof host);
-    return std::string(host) + ":" + std::to_string(ntohs(v4.sin_port));
+    return StrCat(host, ":", ntohs(v4.sin_port));
   }
   const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
   inet_ntop(AF_INET6, &v6.sin6_addr, host, sizeof host);
-  return "[" + std::string(host) + "]:" + std::to_string(ntohs(v6.sin6_port));
+  return StrCat("[", host, "]:", ntohs(v6.sin6_port));
 }
 
 bool IsLoopback(const sockaddr_storage& address) {

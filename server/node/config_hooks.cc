@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/str_cat.h"
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_memory.h"
@@ -37,9 +38,9 @@ std::optional<std::string> AdoptMaxMemory(const Services& services) {
   size_t used = services.data.memory.UsedBytes();
   used -= std::min(used, services.data.eviction.UncountedBytes());
   if (limit != 0 && limit < used) {
-    services.env.log.Warning("WARNING: the new maxmemory value set via CONFIG SET (" + std::to_string(limit) +
-                             ") is smaller than the current memory usage (" + std::to_string(used) +
-                             "): keys are evicted or writes refused, as maxmemory-policy says.");
+    services.env.log.Warning(StrCat("WARNING: the new maxmemory value set via CONFIG SET (", limit,
+                                    ") is smaller than the current memory usage (", used,
+                                    "): keys are evicted or writes refused, as maxmemory-policy says."));
   }
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -22,10 +23,10 @@ constexpr int kStepsPerRow = static_cast<int>(kHeights.size());
 
 // Returns for example "4s", "12m", "3h" or "9d".
 std::string AgeText(int64_t age_s) {
-  if (age_s < 60) return std::to_string(age_s) + "s";
-  if (age_s < 3600) return std::to_string(age_s / 60) + "m";
-  if (age_s < 24 * 3600) return std::to_string(age_s / 3600) + "h";
-  return std::to_string(age_s / (24 * 3600)) + "d";
+  if (age_s < 60) return StrCat(age_s, "s");
+  if (age_s < 3600) return StrCat(age_s / 60, "m");
+  if (age_s < 24 * 3600) return StrCat(age_s / 3600, "h");
+  return StrCat(age_s / (24 * 3600), "d");
 }
 
 struct Column {
@@ -130,9 +131,9 @@ bool HasHugePages() {
 std::string EventLine(size_t number, const std::string& name, const LatencyMonitor::Event& event, int64_t unix_time_s) {
   LatencySummary summary = Summarize(event, unix_time_s);
   double period = static_cast<double>(summary.period_s) / static_cast<double>(summary.samples);
-  return std::to_string(number) + ". " + name + ": " + std::to_string(summary.samples) + " latency spikes (average " +
-         std::to_string(summary.average_ms) + "ms, mean deviation " + std::to_string(summary.deviation_ms) +
-         "ms, period " + FixedText(period, 2) + " sec). Worst all time event " + std::to_string(event.max_ms) + "ms.\n";
+  return StrCat(number, ". ", name, ": ", summary.samples, " latency spikes (average ", summary.average_ms,
+                "ms, mean deviation ", summary.deviation_ms, "ms, period ", FixedText(period, 2),
+                " sec). Worst all time event ", event.max_ms, "ms.\n");
 }
 
 std::string DiskAdviceText(uint32_t advice) {
@@ -167,8 +168,7 @@ std::string DiskAdviceText(uint32_t advice) {
 }
 
 std::string AdviceText(uint32_t advice, const Settings& settings) {
-  std::string slowlog =
-      "'CONFIG SET slowlog-log-slower-than " + std::to_string(settings.latency_monitor_threshold * 1000) + "'";
+  std::string slowlog = StrCat("'CONFIG SET slowlog-log-slower-than ", settings.latency_monitor_threshold * 1000, "'");
   std::string text;
   if (advice & kEnableSlowlog) text += "- The slow log is off. To record slow commands: " + slowlog + ".\n";
   if (advice & kTuneSlowlog)
@@ -219,9 +219,8 @@ LatencySummary Summarize(const LatencyMonitor::Event& event, int64_t unix_time_s
 
 std::string LatencyGraph(Bytes name, const LatencyMonitor::Event& event, int64_t unix_time_s) {
   LatencySummary summary = Summarize(event, unix_time_s);
-  std::string graph = std::string(name) + " - high " + std::to_string(summary.high_ms) + " ms, low " +
-                      std::to_string(summary.low_ms) + " ms (all time high " + std::to_string(event.max_ms) + " ms)\n" +
-                      std::string(kColumns, '-') + "\n";
+  std::string graph = StrCat(name, " - high ", summary.high_ms, " ms, low ", summary.low_ms, " ms (all time high ",
+                             event.max_ms, " ms)\n", std::string(kColumns, '-'), "\n");
   std::vector<Column> columns = ColumnsOf(event, summary, unix_time_s);
   for (size_t first = 0; first < columns.size(); first += kColumns) {
     if (first != 0) graph += '\n';

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/config/directive_table.h"
 #include "server/config/usage.h"
@@ -27,7 +28,7 @@ std::string ModeOf(const Config& config) {
 std::string SavePointsText(const Settings& settings) {
   std::string text;
   for (const SavePoint& point : settings.save) {
-    text += (text.empty() ? "" : ", ") + std::to_string(point.seconds) + " s with " + std::to_string(point.changes);
+    StrAppend(text, text.empty() ? "" : ", ", point.seconds, " s with ", point.changes);
     text += point.changes == 1 ? " change" : " changes";
   }
   return text;
@@ -35,22 +36,22 @@ std::string SavePointsText(const Settings& settings) {
 
 std::string Logo(const Config& config) {
   const DialectTraits& traits = DialectOf(config.settings().emulate).traits;
-  return "\n"
-         "      .------------.\n"
-         "     /  .--------.  \\       " +
-         std::string(traits.title) + " " + std::string(traits.version) + " (00000000/0) 64 bit, Respite " +
-         std::string(kRespiteVersion) +
-         "\n"
-         "    |   | R E S  |   |      Running in " +
-         ModeOf(config) +
-         " mode\n"
-         "    |   |  PITE  |   |      Port: " +
-         std::to_string(ShownPort(config.settings())) +
-         "\n"
-         "     \\  '--------'  /       PID: " +
-         std::to_string(getpid()) +
-         "\n"
-         "      '------------'\n\n";
+  return StrCat(
+      "\n"
+      "      .------------.\n"
+      "     /  .--------.  \\       ",
+      traits.title, " ", traits.version, " (00000000/0) 64 bit, Respite ", kRespiteVersion,
+      "\n"
+      "    |   | R E S  |   |      Running in ",
+      ModeOf(config),
+      " mode\n"
+      "    |   |  PITE  |   |      Port: ",
+      ShownPort(config.settings()),
+      "\n"
+      "     \\  '--------'  /       PID: ",
+      getpid(),
+      "\n"
+      "      '------------'\n\n");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/descriptor.h"
+#include "base/str_cat.h"
 #include "server/process/small_files.h"
 
 namespace respite {
@@ -20,11 +21,12 @@ constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
 constexpr int kHighestScore = 1000;
 
 OpenFilesGrant NotEnough(uint64_t granted, uint64_t wanted) {
-  return {0,
-          {{LogLevel::kWarning, "Your current 'ulimit -n' of " + std::to_string(granted) +
-                                    " is not enough for the server to start. Please increase your open file limit to "
-                                    "at least " +
-                                    std::to_string(wanted) + ". Exiting."}}};
+  return {
+      0,
+      {{LogLevel::kWarning, StrCat("Your current 'ulimit -n' of ", granted,
+                                   " is not enough for the server to start. Please increase your open file limit to "
+                                   "at least ",
+                                   wanted, ". Exiting.")}}};
 }
 
 // Returns the descriptors that a server needs in addition to its clients. Two nodes of a cluster have two connections
@@ -34,14 +36,14 @@ uint64_t ReservedFiles(uint32_t nodes) { return kReservedFiles + 2 * (nodes - 1)
 OpenFilesGrant Reduced(uint32_t maxclients, uint32_t nodes, uint64_t wanted, uint64_t granted, int error) {
   auto reduced = static_cast<uint32_t>(granted / nodes - ReservedFiles(nodes));
   return {reduced,
-          {{LogLevel::kWarning, "You requested maxclients of " + std::to_string(maxclients) + " requiring at least " +
-                                    std::to_string(wanted) + " max file descriptors."},
-           {LogLevel::kWarning, "Server can't set maximum open files to " + std::to_string(wanted) +
-                                    " because of OS error: " + std::strerror(error) + "."},
-           {LogLevel::kWarning, "Current maximum open files is " + std::to_string(granted) +
-                                    ". maxclients has been reduced to " + std::to_string(reduced) +
-                                    " to compensate for low ulimit. If you need higher maxclients increase "
-                                    "'ulimit -n'."}}};
+          {{LogLevel::kWarning, StrCat("You requested maxclients of ", maxclients, " requiring at least ", wanted,
+                                       " max file descriptors.")},
+           {LogLevel::kWarning, StrCat("Server can't set maximum open files to ", wanted,
+                                       " because of OS error: ", std::strerror(error), ".")},
+           {LogLevel::kWarning,
+            StrCat("Current maximum open files is ", granted, ". maxclients has been reduced to ", reduced,
+                   " to compensate for low ulimit. If you need higher maxclients increase "
+                   "'ulimit -n'.")}}};
 }
 
 }  // namespace
@@ -59,8 +61,8 @@ OpenFilesGrant RaiseOpenFiles(uint32_t maxclients, uint32_t nodes) {
   rlimit raised{wanted, std::max<rlim_t>(limit.rlim_max, wanted)};
   if (setrlimit(RLIMIT_NOFILE, &raised) == 0) {
     return {maxclients,
-            {{LogLevel::kNotice, "Increased maximum number of open files to " + std::to_string(wanted) +
-                                     " (it was originally set to " + std::to_string(before) + ")."}}};
+            {{LogLevel::kNotice, StrCat("Increased maximum number of open files to ", wanted,
+                                        " (it was originally set to ", before, ").")}}};
   }
   int error = errno;
   limit.rlim_cur = limit.rlim_max;  // the highest limit without privileges
@@ -75,8 +77,8 @@ void WatchMaxClients(Config& config, Logger& log, uint32_t nodes) {
     const OpenFilesGrant grant = RaiseOpenFiles(wanted, nodes);
     for (const ConfigNote& note : grant.notes) log.Log(note.level, note.text);
     if (grant.maxclients >= wanted) return std::nullopt;
-    return "The operating system is not able to handle the specified number of clients, try with " +
-           std::to_string(grant.maxclients);
+    return StrCat("The operating system is not able to handle the specified number of clients, try with ",
+                  grant.maxclients);
   });
 }
 
@@ -97,7 +99,7 @@ OomScore::Outcome OomScore::Apply(const Settings& settings, Process process) {
   } else {
     return Outcome::kDone;
   }
-  if (WriteFile(kScoreFile, std::to_string(score) + "\n")) return Fail("Unable to write oom_score_adj: ");
+  if (WriteFile(kScoreFile, StrCat(score, "\n"))) return Fail("Unable to write oom_score_adj: ");
   return Outcome::kDone;
 }
 

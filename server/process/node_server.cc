@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/acl/permissions.h"
 #include "server/cluster/cluster.h"
@@ -85,12 +86,11 @@ void NodeServer::LogState() {
   for (int index = 0; index < keyspace.Count(); ++index) {
     const Database& database = keyspace[index];
     if (database.Size() == 0 && database.TimedSize() == 0) continue;
-    log().Verbose("DB " + std::to_string(index) + ": " + std::to_string(database.Size()) + " keys (" +
-                  std::to_string(database.TimedSize()) + " volatile) in " +
-                  std::to_string(database.Entries().Capacity()) + " slots HT.");
+    log().Verbose(StrCat("DB ", index, ": ", database.Size(), " keys (", database.TimedSize(), " volatile) in ",
+                         database.Entries().Capacity(), " slots HT."));
   }
-  log().Debug(std::to_string(services().clients.registry.Count()) + " clients connected (0 replicas), " +
-              std::to_string(services().data.memory.UsedBytes()) + " bytes in use");
+  log().Debug(StrCat(services().clients.registry.Count(), " clients connected (0 replicas), ",
+                     services().data.memory.UsedBytes(), " bytes in use"));
 }
 
 // Redis: extends a period shorter than two ticks of the timer.
@@ -155,8 +155,7 @@ NodeServer::Step NodeServer::ReserveBusPort() {
     auto reserved = ReserveTcp(is_optional ? bound.substr(1) : bound, port);
     if (!reserved.ok() && is_optional) continue;
     if (!reserved.ok()) {
-      return Fail("Failed listening on the cluster bus: " + bound + ":" + std::to_string(port) + ": " +
-                  reserved.error().text);
+      return Fail(StrCat("Failed listening on the cluster bus: ", bound, ":", port, ": ", reserved.error().text));
     }
     port = PortOf(reserved.value().Get());
     reserved_.push_back(std::move(reserved).value());
@@ -278,7 +277,7 @@ void NodeServer::LogReady() {
   if (listener_->HasUnix()) log().Notice("Ready to accept connections unix");
   if (listener_->HasTls()) log().Notice("Ready to accept connections tls");
   if (listener_->HasTcp() || listener_->HasTls()) {  // the text of Redis before 5.0, for which some launchers wait
-    log().Notice("The server is now ready to accept connections on port " + std::to_string(settings().MainPort()));
+    log().Notice(StrCat("The server is now ready to accept connections on port ", settings().MainPort()));
   }
   // Otherwise the log already says that nothing is saved.
   if (!services().storage.snapshots.GivesWay()) log().Notice(DataPlaceText(settings()));

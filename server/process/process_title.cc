@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -13,7 +15,7 @@ namespace {
 std::string ListenAddress(const Settings& settings) {
   int port = settings.MainPort();
   if (port == 0) return "unixsocket:" + settings.unixsocket;
-  return (settings.bind.empty() ? "*" : settings.bind[0]) + ":" + std::to_string(port);
+  return StrCat(settings.bind.empty() ? "*" : settings.bind[0], ":", port);
 }
 
 std::string Variable(std::string_view name, const Config& config, const std::string& program) {

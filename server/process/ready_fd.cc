@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -30,7 +32,7 @@ bool MayBeWritten(int fd) {
 }  // namespace
 
 std::optional<std::string> ReadyFd::Take(int number) {
-  const std::string name = "ready-fd " + std::to_string(number);
+  const std::string name = StrCat("ready-fd ", number);
   const int flags = fcntl(number, F_GETFL);
   if (flags < 0) return name + ": the launcher has not passed an open file descriptor of this number";
   if ((flags & O_ACCMODE) == O_RDONLY) return name + ": this file descriptor is not open for writing";

@@ -9,6 +9,7 @@
 #include "base/duration_text.h"
 #include "base/number_text.h"
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/commands/data/collation.h"
 #include "server/config/value_text.h"
@@ -290,11 +291,11 @@ ServerProcess::Step ServerProcess::FormGroup() {
 ServerProcess::Step ServerProcess::Announce() {
   const Settings& settings = config_.settings();
   for (const HostedServer& hosted : hosted_) {
-    ports_ += std::to_string(hosted.node->settings().MainPort()) + "\n";
+    StrAppend(ports_, hosted.node->settings().MainPort(), "\n");
   }
   if (in_background_ && settings.pidfile.empty()) config_.Adjust().pidfile = kDefaultPidfile;
   if (!settings.pidfile.empty()) {
-    WriteObjection objection = pidfile_.WriteInPlace(settings.pidfile, std::to_string(getpid()) + "\n");
+    WriteObjection objection = pidfile_.WriteInPlace(settings.pidfile, StrCat(getpid(), "\n"));
     if (objection) notes_after_ready_.push_back({LogLevel::kWarning, "Failed to write PID file: " + *objection});
   }
   if (!plan_ && WritePortFile() == Step::kFailed) return Step::kFailed;
@@ -381,8 +382,8 @@ void ServerProcess::BeReady() {
   TellReady();
   for (const ConfigNote& note : std::exchange(notes_after_ready_, {})) log_.Log(note.level, note.text);
   if (settings.maxmemory > 0 && settings.maxmemory < kSuspiciousMaxMemory) {
-    log_.Warning("WARNING: You specified a maxmemory value that is less than 1MB (current value is " +
-                 std::to_string(settings.maxmemory) + " bytes). Are you sure this is what you really want?");
+    log_.Warning(StrCat("WARNING: You specified a maxmemory value that is less than 1MB (current value is ",
+                        settings.maxmemory, " bytes). Are you sure this is what you really want?"));
   }
   ApplyOomScore(settings);
   daemon_.Release();
@@ -391,7 +392,7 @@ void ServerProcess::BeReady() {
 void ServerProcess::TellReady() {
   const ReadyFd::Outcome outcome = ready_fd_.Tell(ports_);
   if (outcome == ReadyFd::Outcome::kDone) return;
-  log_.Warning("Failed to write the ports to ready-fd " + std::to_string(config_.settings().ready_fd));
+  log_.Warning(StrCat("Failed to write the ports to ready-fd ", config_.settings().ready_fd));
   // The reader existed when the server started, so the launcher ended before the server began to watch it.
   if (outcome == ReadyFd::Outcome::kNobodyReads && config_.settings().exit_with_parent) EndAfterParent();
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/descriptor.h"
+#include "base/str_cat.h"
 #include "server/config/value_text.h"
 
 namespace respite {
@@ -27,7 +28,7 @@ WriteObjection WriteFile(const std::string& path, std::string_view content) {
 }
 
 WriteObjection ReplaceFileAtOnce(const std::string& path, std::string_view content) {
-  std::string draft = path + ".tmp." + std::to_string(getpid());
+  std::string draft = StrCat(path, ".tmp.", getpid());
   WriteObjection objection = WriteFile(draft, content);
   if (!objection && rename(draft.c_str(), path.c_str()) != 0) objection = std::strerror(errno);
   if (objection) unlink(draft.c_str());

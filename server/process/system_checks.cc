@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/descriptor.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -119,9 +120,9 @@ void WarnAboutSystem(const Settings& settings, Logger& log) {
 void WarnAboutBacklog(const Settings& settings, Logger& log) {
   int granted = std::atoi(FirstLineOf("/proc/sys/net/core/somaxconn").value_or("0").c_str());
   if (granted <= 0 || granted >= settings.tcp_backlog) return;
-  log.Warning("WARNING: The TCP backlog setting of " + std::to_string(settings.tcp_backlog) +
-              " cannot be enforced because /proc/sys/net/core/somaxconn is set to the lower value of " +
-              std::to_string(granted) + ".");
+  log.Warning(StrCat("WARNING: The TCP backlog setting of ", settings.tcp_backlog,
+                     " cannot be enforced because /proc/sys/net/core/somaxconn is set to the lower value of ", granted,
+                     "."));
 }
 
 }  // namespace respite

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/pace.h"
 #include "base/refusal.h"
+#include "base/str_cat.h"
 #include "server/clients/pause.h"
 #include "server/dataset/history.h"
 #include "server/replication/replicas.h"
@@ -27,7 +28,7 @@ constexpr char kFailoverWithoutReplicas[] = "ERR FAILOVER requires connected rep
 
 namespace {
 
-std::string TextOf(const PrimaryAddress& address) { return address.host + ":" + std::to_string(address.port); }
+std::string TextOf(const PrimaryAddress& address) { return StrCat(address.host, ":", address.port); }
 
 bool IsAt(const Session& session, const PrimaryAddress& address) {
   return EqualsIgnoreCase(Replicas::HostOf(session), address.host) && session.replica->listening_port == address.port;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/pace.h"
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "persistence/file_system.h"
 #include "persistence/rdb_file_writer.h"
 #include "protocol/shared_log.h"
@@ -138,7 +139,7 @@ void FullSync::Begin(Session& session, Replica::State state) {
   replica.taken_at_ms = parts_.env.pace.NowMs();
   if (!replica.speaks_psync) return;
   const History& history = parts_.data.history;
-  session.out.Append("+FULLRESYNC " + history.id + " " + std::to_string(replica.sent_to) + "\r\n");
+  session.out.Append(StrCat("+FULLRESYNC ", history.id, " ", replica.sent_to, "\r\n"));
   parts_.clients.QueueFlush(session);
 }
 
@@ -186,7 +187,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
     parts_.env.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
     return FailAll(waiting);
   }
-  parts_.env.log.Notice("Background RDB transfer started by pid " + std::to_string(pid.value()));
+  parts_.env.log.Notice(StrCat("Background RDB transfer started by pid ", pid.value()));
   parts_.stream.SelectAnew();
   for (Session* session : waiting) {
     session->replica->sent_to = parts_.data.history.offset;
@@ -218,8 +219,8 @@ void FullSync::HandOn(Bytes bytes) {
 }
 
 void FullSync::PipeEnded(bool is_whole) {
-  parts_.env.log.Notice("Diskless rdb transfer, done reading from pipe, " +
-                        std::to_string(ReceivingFrom(Source::kPipe).size()) + " replicas still up.");
+  parts_.env.log.Notice(StrCat("Diskless rdb transfer, done reading from pipe, ", ReceivingFrom(Source::kPipe).size(),
+                               " replicas still up."));
   pipe_.reset();
   for (Session* session : ReceivingFrom(Source::kPipe)) {
     if (!is_whole) {
@@ -259,7 +260,7 @@ void FullSync::OpenFile(Session& session) {
   replica.file_sent = 0;
   replica.state = Replica::State::kReceives;
   replica.taken_at_ms = parts_.env.pace.NowMs();
-  session.out.Append("$" + std::to_string(replica.file_bytes) + "\r\n");
+  session.out.Append(StrCat("$", replica.file_bytes, "\r\n"));
 }
 
 // Closes a replica that requested only the snapshot (rdb-only), after the output so far.

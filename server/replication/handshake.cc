@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "protocol/redis_version.h"
 #include "protocol/request_text.h"
 #include "server/config/settings.h"
@@ -163,7 +164,7 @@ Handshake::Verdict Handshake::ReadHistory(Bytes line) {
   }
   id_ = id;
   offset_ = offset;
-  parts_.env.log.Notice("Full resync from master: " + id_ + ":" + std::to_string(offset_));
+  parts_.env.log.Notice(StrCat("Full resync from master: ", id_, ":", offset_));
   return Verdict::kSnapshot;
 }
 

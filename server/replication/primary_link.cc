@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/pace.h"
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "protocol/request_text.h"
 #include "server/clients/client_subsystem.h"
@@ -103,7 +104,7 @@ void PrimaryLink::Dial() {
   if (!parts_.services.env.network || !services.env.settings.replicaof) return;
   const Settings& settings = services.env.settings;
   const PrimaryAddress& primary = *settings.replicaof;
-  services.env.log.Notice("Connecting to MASTER " + primary.host + ":" + std::to_string(primary.port));
+  services.env.log.Notice(StrCat("Connecting to MASTER ", primary.host, ":", primary.port));
   state_ = State::kConnecting;
   began_ms_ = services.env.pace.NowMs();
   line_.clear();
@@ -126,8 +127,8 @@ void PrimaryLink::Reconnect(const std::string& reason) {
   if (!was_linked) return;  // the timer retries
   down_since_ms_ = services.env.pace.NowMs();
   if (down_since_ms_ - linked_since_ms_ < kShortLinkMs) return;  // the timer retries: the next link may be as short
-  services.env.log.Notice("Reconnecting to MASTER " + services.env.settings.replicaof->host + ":" +
-                          std::to_string(services.env.settings.replicaof->port));
+  services.env.log.Notice(StrCat("Reconnecting to MASTER ", services.env.settings.replicaof->host, ":",
+                                 services.env.settings.replicaof->port));
   Dial();
 }
 
@@ -305,8 +306,8 @@ void PrimaryLink::DelayRetry() {
   const Services& services = parts_.services;
   const int64_t delay_ms = std::min(kFirstRetryDelayMs << std::min(failed_snapshots_++, 10), kLongestRetryDelayMs);
   retry_at_ms_ = services.env.pace.NowMs() + delay_ms;
-  services.env.log.Notice("MASTER <-> REPLICA sync: the next attempt is in " + std::to_string(delay_ms / 1000) +
-                          " seconds. REPLICAOF with the same host and port starts it now");
+  services.env.log.Notice(StrCat("MASTER <-> REPLICA sync: the next attempt is in ", delay_ms / 1000,
+                                 " seconds. REPLICAOF with the same host and port starts it now"));
 }
 
 void PrimaryLink::SayStillHere() {
@@ -404,10 +405,10 @@ void PrimaryLink::EndAtFailedCommand() {
   last_error_ = OneLineError(reason);
   down_since_ms_ = services.env.pace.NowMs();
   parts_.replicas.EndAll();  // when they ask again, they learn that the link is down
-  services.env.log.Warning(reason + ". The link has ended at offset " +
-                           std::to_string(services.data.dataset.history.offset) +
-                           ", and this replica must not become a master. REPLICAOF with the same host and port makes a "
-                           "full resynchronization");
+  services.env.log.Warning(
+      StrCat(reason, ". The link has ended at offset ", services.data.dataset.history.offset,
+             ", and this replica must not become a master. REPLICAOF with the same host and port makes a "
+             "full resynchronization"));
 }
 
 // Reconnects for a full resynchronisation. A link that continued from here would get the same bytes, so only a full

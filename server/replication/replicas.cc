@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pace.h"
+#include "base/str_cat.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
@@ -61,10 +62,10 @@ std::string Replicas::HostOf(const Session& session) {
 // Returns the connection's ID for a replica that has not announced its port.
 std::string Replicas::NameOf(const Session& session) {
   const int port = session.replica == nullptr ? 0 : session.replica->listening_port;
-  if (port == 0) return "client id #" + std::to_string(session.id);
+  if (port == 0) return StrCat("client id #", session.id);
   const std::string host = HostOf(session);
   const bool is_ipv6 = host.find(':') != std::string::npos;
-  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  return StrCat(is_ipv6 ? "[" + host + "]" : host, ":", port);
 }
 
 Bytes Replicas::StateNameOf(const Replica& replica) {
@@ -199,12 +200,11 @@ void Replicas::LogLag() const {
     }
     const bool is_online = replica.state == Replica::State::kOnline;
     const int64_t lag_s = is_online ? (parts_.env.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
-    parts_.env.log.Notice("Lagging replica " + NameOf(*session) + " reported offset " +
-                          std::to_string(parts_.data.history.offset - replica.acked) + " behind master, lag=" +
-                          std::to_string(lag_s) + ", state=" + std::string(StateNameOf(replica)) + ".");
+    parts_.env.log.Notice(StrCat("Lagging replica ", NameOf(*session), " reported offset ",
+                                 parts_.data.history.offset - replica.acked, " behind master, lag=", lag_s,
+                                 ", state=", StateNameOf(replica), "."));
   }
-  parts_.env.log.Notice(std::to_string(in_sync) + " of " + std::to_string(all_.size()) +
-                        " replicas are in sync when shutting down.");
+  parts_.env.log.Notice(StrCat(in_sync, " of ", all_.size(), " replicas are in sync when shutting down."));
 }
 
 void Replicas::Cron(Pings pings) {

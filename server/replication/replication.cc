@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/pace.h"
 #include "base/refusal.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/blocked_clients.h"
 #include "server/clients/client_subsystem.h"
@@ -152,8 +153,8 @@ void Replication::Promote() {
                              ". There is no secondary ID, because the data has diverged");
   } else {
     history.Fork(services_.data.dataset.ids.Hex(History::kIdLength));
-    services_.env.log.Notice("Setting secondary replication ID to " + history.former_id + ", valid up to offset: " +
-                             std::to_string(history.former_end) + ". New replication ID is " + history.id);
+    services_.env.log.Notice(StrCat("Setting secondary replication ID to ", history.former_id, ", valid up to offset: ",
+                                    history.former_end, ". New replication ID is ", history.id));
   }
   history.data = History::Data::kWhole;
   if (services_.env.settings.appendonly && !services_.storage.aof.IsOn()) services_.storage.aof.TurnBackOn();
@@ -284,8 +285,8 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
   }
   const int64_t seen = request.from - 1;  // the last byte that the replica has
   if (!stream_.IsKept() || !stream_.backlog().Has(seen)) {
-    log.Notice("Unable to partial resync with replica " + name +
-               " for lack of backlog (Replica request was: " + std::to_string(request.from) + ").");
+    log.Notice(StrCat("Unable to partial resync with replica ", name,
+                      " for lack of backlog (Replica request was: ", request.from, ")."));
     return false;
   }
   Replica& replica = *session.replica;
@@ -293,9 +294,8 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
   replica.sent_to = seen;
   replica.has_data = true;
   session.out.Append(replica.knows_psync2 ? "+CONTINUE " + history.id + "\r\n" : "+CONTINUE\r\n");
-  log.Notice("Partial resynchronization request from " + name + " accepted. Sending " +
-             std::to_string(stream_.backlog().End() - seen) + " bytes of backlog starting from offset " +
-             std::to_string(request.from) + ".");
+  log.Notice(StrCat("Partial resynchronization request from ", name, " accepted. Sending ",
+                    stream_.backlog().End() - seen, " bytes of backlog starting from offset ", request.from, "."));
   replicas_.PutOnline(session);
   return true;
 }
@@ -320,9 +320,8 @@ void Replication::Cron() {
   // Changes the replication ID, since the offset no longer counts writes. A replica that reconnects later then does a
   // full resynchronisation.
   BeginNewHistory();
-  services_.env.log.Notice("Replication backlog freed after " +
-                           std::to_string(services_.env.settings.repl_backlog_ttl) +
-                           " seconds without connected replicas.");
+  services_.env.log.Notice(StrCat("Replication backlog freed after ", services_.env.settings.repl_backlog_ttl,
+                                  " seconds without connected replicas."));
 }
 
 void Replication::EndTurn() {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
 #include "persistence/rdb_format.h"
@@ -40,9 +41,7 @@ bool IsEmpty(const Keyspace& keyspace) {
   return true;
 }
 
-std::string TemporaryName(const Clock& clock) {
-  return "temp-" + std::to_string(clock.WallMs() / 1000) + "." + std::to_string(getpid()) + ".rdb";
-}
+std::string TemporaryName(const Clock& clock) { return StrCat("temp-", clock.WallMs() / 1000, ".", getpid(), ".rdb"); }
 
 }  // namespace
 
@@ -91,8 +90,8 @@ bool Resync::TakeHead(Bytes& bytes) {
                 ", which is no RDB that this server reads. Nothing is loaded; the old data stays");
   }
   if (head.fault) {
-    return Fail(head.text + ": this server reads versions 1 to " + std::to_string(rdb::kNewestVersion) +
-                ", the master is newer. Nothing is loaded; the old data stays");
+    return Fail(StrCat(head.text, ": this server reads versions 1 to ", rdb::kNewestVersion,
+                       ", the master is newer. Nothing is loaded; the old data stays"));
   }
   return Begin() && target_->Write(head_);
 }
@@ -105,10 +104,9 @@ bool Resync::Finish() {
 bool Resync::Begin() {
   const bool is_direct = LoadsDirectly();
   const auto total = receiver_.TotalBytes();
-  parts_.services.env.log.Notice(
-      "MASTER <-> REPLICA sync: receiving " +
-      (total ? std::to_string(*total) + " bytes from master" : "streamed RDB from master with EOF") +
-      (is_direct ? " to parser" : " to disk"));
+  parts_.services.env.log.Notice("MASTER <-> REPLICA sync: receiving " +
+                                 (total ? StrCat(*total, " bytes from master") : "streamed RDB from master with EOF") +
+                                 (is_direct ? " to parser" : " to disk"));
   if (!is_direct) return BeginFile();
   BeginDirectLoad();
   return true;

@@ -1,5 +1,7 @@
 #include "server/sentinel/down_watch.h"
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -75,8 +77,7 @@ void DownWatch::CheckTogether(Primary& primary) {
   if (is_down == primary.is_agreed_down) return;
   primary.is_agreed_down = is_down;
   if (!is_down) return events_.Tell(LogLevel::kWarning, "-odown", primary);
-  events_.Tell(LogLevel::kWarning, "+odown", primary,
-               " #quorum " + std::to_string(votes) + "/" + std::to_string(primary.quorum));
+  events_.Tell(LogLevel::kWarning, "+odown", primary, StrCat(" #quorum ", votes, "/", primary.quorum));
   primary.agreed_down_since_ms = core_.NowMs();
 }
 
@@ -112,7 +113,7 @@ void DownWatch::ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply) {
   sentinel.says_primary_is_down = reply.children[0].integer == 1;
   if (leader != "*") {
     if (sentinel.voted_in_epoch != epoch) {
-      core_.log.Notice(sentinel.name + " voted for " + leader + " " + std::to_string(epoch));
+      core_.log.Notice(StrCat(sentinel.name, " voted for ", leader, " ", epoch));
     }
     sentinel.voted_for = leader;
     sentinel.voted_in_epoch = epoch;

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -79,7 +81,7 @@ PeerSentinel* HelloProtocol::SenderOf(Primary& primary, const Hello& hello) {
 bool HelloProtocol::MakeRoom(Primary& primary, const Hello& hello) {
   if (primary.sentinels.erase(hello.id) != 0) {
     events_.Tell(LogLevel::kNotice, "+sentinel-address-switch", primary,
-                 " ip " + hello.ip + " port " + std::to_string(hello.port) + " for " + hello.id);
+                 StrCat(" ip ", hello.ip, " port ", hello.port, " for ", hello.id));
     return true;
   }
   const PeerSentinel* const other = InstanceList::FindSentinelAt(primary, hello.ip, hello.port);
@@ -104,8 +106,8 @@ void HelloProtocol::ApplyConfig(Primary& primary, const PeerSentinel& sender, co
   if (hello.primary_port == primary.address.port && core_.IsHostOf(primary.address, hello.primary_host)) return;
   events_.Tell(LogLevel::kWarning, "+config-update-from", sender);
   events_.SayOf(LogLevel::kWarning, "+switch-master", primary,
-                primary.name + " " + core_.state.AnnouncedWords(primary.address) + " " + hello.primary_host + " " +
-                    std::to_string(hello.primary_port));
+                StrCat(primary.name, " ", core_.state.AnnouncedWords(primary.address), " ", hello.primary_host, " ",
+                       hello.primary_port));
   const SentinelAddress former = primary.address;
   list_.ChangeAddress(primary, hello.primary_host, hello.primary_port);
   events_.TellClientsOf(primary, SentinelEvents::Part::kObserver, former, primary.address);
@@ -124,10 +126,8 @@ void HelloProtocol::Send(Instance& instance) {
   const Primary& primary = instance.primary;
   const SentinelAddress& address = CurrentAddress(primary);
   const int port = state.options.announce_port != 0 ? state.options.announce_port : core_.host.Port();
-  const std::string message = ip + "," + std::to_string(port) + "," + state.id + "," +
-                              std::to_string(state.current_epoch) + "," + primary.name + "," +
-                              core_.state.Announced(address) + "," + std::to_string(address.port) + "," +
-                              std::to_string(primary.config_epoch);
+  const std::string message = StrCat(ip, ",", port, ",", state.id, ",", state.current_epoch, ",", primary.name, ",",
+                                     core_.state.Announced(address), ",", address.port, ",", primary.config_epoch);
   instance.link->commands->Send(instance, {CommandOf(instance, "PUBLISH"), kChannel, message},
                                 [this, &instance](const ReplyTree& reply) {
                                   if (!reply.IsError()) instance.last_publish_ms = core_.NowMs();

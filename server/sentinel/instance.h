@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/str_cat.h"
 #include "server/sentinel/instance_link.h"
 
 namespace respite {
@@ -36,7 +37,7 @@ struct SentinelAddress {
 // Returns for example "10.0.0.1:6379" or "[::1]:6379".
 inline std::string HostAndPort(const std::string& host, int port) {
   const bool has_colon = host.find(':') != std::string::npos;
-  return (has_colon ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  return StrCat(has_colon ? "[" + host + "]" : host, ":", port);
 }
 
 enum class InstanceKind : uint8_t { kPrimary, kReplica, kSentinel };

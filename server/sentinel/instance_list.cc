@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -117,7 +119,7 @@ void InstanceList::MoveSentinel(const PeerSentinel& moved) {
   }
   if (others == 0) return;
   events_.Tell(LogLevel::kNotice, "+sentinel-address-update", moved,
-               " " + std::to_string(others) + " additional matching instances");
+               StrCat(" ", others, " additional matching instances"));
 }
 
 void InstanceList::ForgetSentinel(const std::string& id) {

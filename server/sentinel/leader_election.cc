@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -35,7 +37,7 @@ LeaderElection::Vote LeaderElection::VoteFor(Primary& primary, uint64_t epoch, c
   if (is_new || votes || !is_saved_) is_saved_ = core_.Save();
   if (is_new) events_.SayOf(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
   if (votes) {
-    events_.SayOf(LogLevel::kWarning, "+vote-for-leader", primary, candidate + " " + std::to_string(epoch));
+    events_.SayOf(LogLevel::kWarning, "+vote-for-leader", primary, StrCat(candidate, " ", epoch));
     // Gives the other Sentinel time to finish before this one tries.
     if (!EqualsIgnoreCase(candidate, state.id)) primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
   }

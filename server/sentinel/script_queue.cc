@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -43,7 +45,7 @@ void ScriptQueue::Start(Job& job) {
   job.at_ms = core_.NowMs();
   const auto process = core_.host.StartProgram(job.words);
   if (!process.ok()) {
-    const std::string codes = " " + std::to_string(kCannotForkCode) + " 0";
+    const std::string codes = StrCat(" ", kCannotForkCode, " 0");
     return core_.Say(LogLevel::kWarning, "-script-error", job.words[0] + codes);
   }
   job.is_running = true;
@@ -60,8 +62,8 @@ void ScriptQueue::End(const ProgramEnd& end) {
   const auto is_it = [&end](const Job& job) { return job.is_running && job.process == end.process; };
   const auto job = std::ranges::find_if(jobs_, is_it);
   if (job == jobs_.end()) return;
-  const std::string codes = std::to_string(end.exit_code) + " " + std::to_string(end.signal);
-  core_.Say(LogLevel::kDebug, "-script-child", std::to_string(end.process) + " " + codes);
+  const std::string codes = StrCat(end.exit_code, " ", end.signal);
+  core_.Say(LogLevel::kDebug, "-script-child", StrCat(end.process, " ", codes));
   --running_;
   const bool has_failed = end.signal != 0 || end.exit_code != 0;
   if ((end.signal != 0 || end.exit_code == kTryAgainCode) && job->tries < kMostTries) {
@@ -71,8 +73,7 @@ void ScriptQueue::End(const ProgramEnd& end) {
     return;
   }
   if (has_failed) {
-    core_.Say(LogLevel::kWarning, "-script-error",
-              job->words[0] + " " + std::to_string(end.signal) + " " + std::to_string(end.exit_code));
+    core_.Say(LogLevel::kWarning, "-script-error", StrCat(job->words[0], " ", end.signal, " ", end.exit_code));
   }
   jobs_.erase(job);
 }
@@ -80,7 +81,7 @@ void ScriptQueue::End(const ProgramEnd& end) {
 void ScriptQueue::KillLate() {
   for (const Job& job : jobs_) {
     if (!job.is_running || core_.NowMs() - job.at_ms <= core_.periods().script_max_runtime) continue;
-    core_.Say(LogLevel::kWarning, "-script-timeout", job.words[0] + " " + std::to_string(job.process));
+    core_.Say(LogLevel::kWarning, "-script-timeout", StrCat(job.words[0], " ", job.process));
     core_.host.KillProgram(job.process);
   }
 }

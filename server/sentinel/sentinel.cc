@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -46,7 +48,7 @@ void Sentinel::Start() {
   core_.log.Notice("Sentinel ID is " + state_.id);
   core_.log.Notice("Sentinel runid is " + state_.id);  // Redis' text before 3.2, for which some launchers wait
   for (const auto& [name, primary] : state_.primaries) {
-    events_.Tell(LogLevel::kWarning, "+monitor", *primary, " quorum " + std::to_string(primary->quorum));
+    events_.Tell(LogLevel::kWarning, "+monitor", *primary, StrCat(" quorum ", primary->quorum));
   }
 }
 

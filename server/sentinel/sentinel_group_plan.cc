@@ -1,6 +1,7 @@
 #include "server/sentinel/sentinel_group_plan.h"
 
 #include "base/bytes.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -10,7 +11,7 @@ namespace {
 constexpr char kDownAfterMs[] = "1000";
 constexpr char kFailoverTimeoutMs[] = "10000";
 
-std::string Words(const SentinelGroupPlan::Place& place) { return place.host + " " + std::to_string(place.port); }
+std::string Words(const SentinelGroupPlan::Place& place) { return StrCat(place.host, " ", place.port); }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -56,7 +57,7 @@ class LineWriter {
 };
 
 void LineWriter::AddPrimary(const Primary& primary) {
-  AddOf("monitor", primary, state_.AnnouncedWords(CurrentAddress(primary)) + " " + std::to_string(primary.quorum));
+  AddOf("monitor", primary, StrCat(state_.AnnouncedWords(CurrentAddress(primary)), " ", primary.quorum));
   AddSettings(primary);
   AddOf("config-epoch", primary, std::to_string(primary.config_epoch));
   AddOf("leader-epoch", primary, std::to_string(primary.leader_epoch));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/str_cat.h"
 #include "server/sentinel/instance.h"
 
 namespace respite {
@@ -78,7 +79,7 @@ struct SentinelState {
   }
   // Returns for example "127.0.0.1 6379".
   std::string AnnouncedWords(const SentinelAddress& address) const {
-    return Announced(address) + " " + std::to_string(address.port);
+    return StrCat(Announced(address), " ", address.port);
   }
 };
 

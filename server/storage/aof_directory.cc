@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -61,7 +63,7 @@ std::optional<AofManifest> AofDirectory::ReadManifest() const {
   if (manifest) return std::move(manifest.value());
   log_.Warning("*** FATAL AOF MANIFEST FILE ERROR ***");
   if (const auto& line = manifest.error().line) {
-    log_.Warning("Reading the manifest file, at line " + std::to_string(line->number));
+    log_.Warning(StrCat("Reading the manifest file, at line ", line->number));
     log_.Warning(">>> '" + line->text + "'");
   }
   log_.Warning(manifest.error().why);

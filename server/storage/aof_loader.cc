@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/number_text.h"
 #include "base/pace.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "persistence/aof_damage.h"
 #include "persistence/file_head.h"
@@ -157,8 +158,8 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
     const auto words = batch.Words(batch.requests[i]);
     const Command* command = CommandOf(words, resolved[i].command);
     if (command == nullptr) {
-      Fail("Unknown command '" + std::string(words[0]) + "' reading the append only file " + part.name +
-           " (at offset " + std::to_string(batch.requests[i].offset) + ")");
+      Fail(StrCat("Unknown command '", words[0], "' reading the append only file ", part.name, " (at offset ",
+                  batch.requests[i].offset, ")"));
       return false;
     }
     if (!RunOne(part, {*command, words, batch.requests[i].offset})) return false;
@@ -216,24 +217,24 @@ bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
   NoteFailure(part, record, done.error());
   if (!record.command.Spec().selects_database) return true;
   // The records that follow must not run in another database.
-  Fail("Fatal error: the append only file " + part.name +
-       " selects a database that this server does not have (databases " +
-       std::to_string(services_.data.dataset.keyspace.Count()) + ")");
+  Fail(StrCat("Fatal error: the append only file ", part.name,
+              " selects a database that this server does not have (databases ", services_.data.dataset.keyspace.Count(),
+              ")"));
   return false;
 }
 
 void AofLoader::NoteFailure(const Part& part, const Record& record, const std::string& error) {
   constexpr uint64_t kLogged = 20;
   if (failures_++ >= kLogged) return;
-  std::string line = "The command '" + record.command.full_name + "' at offset " + std::to_string(record.offset) +
-                     " of the append only file " + part.name + " failed: " + error;
+  std::string line = StrCat("The command '", record.command.full_name, "' at offset ", record.offset,
+                            " of the append only file ", part.name, " failed: ", error);
   if (record.words.size() > 1) line += " (its first argument: " + Quoted(record.words[1].substr(0, 64)) + ")";
   services_.env.log.Warning(line);
 }
 
 bool AofLoader::ToleratesFailures() {
   if (failures_ == 0) return true;
-  const std::string count = std::to_string(failures_) + " of the commands in the append only file failed";
+  const std::string count = StrCat(failures_, " of the commands in the append only file failed");
   if (services_.env.settings.aof_load_failed_commands) {
     services_.env.log.Warning(count +
                               ". The data set lacks their effects; it is used since aof-load-failed-commands is yes");
@@ -247,7 +248,7 @@ bool AofLoader::ToleratesFailures() {
 }
 
 AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, AofReader::Status status) {
-  const std::string at = " (at offset " + std::to_string(reader.Offset()) + ")";
+  const std::string at = StrCat(" (at offset ", reader.Offset(), ")");
   switch (status) {
     case AofReader::Status::kReadError:
       return Fail("Unrecoverable error reading the append only file " + part.name + ": " + IoErrorText(reader.Error()));
@@ -280,9 +281,9 @@ AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t of
 
 AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
   if (group_ && group_->inner) {
-    return Fail("Fatal error: the transaction at offset " + std::to_string(offset) + " of the append only file " +
-                part.name + " has no EXEC, but another MULTI is at offset " + std::to_string(*group_->inner) +
-                ". The file was not changed. An EXEC before that offset is missing or damaged.");
+    return Fail(StrCat("Fatal error: the transaction at offset ", offset, " of the append only file ", part.name,
+                       " has no EXEC, but another MULTI is at offset ", *group_->inner,
+                       ". The file was not changed. An EXEC before that offset is missing or damaged."));
   }
   if (failures_ != 0 && !services_.env.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
   const std::string number = std::to_string(offset);

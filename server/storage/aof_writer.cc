@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "server/dataset/journal.h"
 
 namespace respite {
@@ -89,7 +90,7 @@ void AofWriter::AppendTimestamp() {
   const int64_t now_s = parts_.clock.WallMs() / 1000;
   if (now_s <= timestamp_s_) return;
   timestamp_s_ = now_s;
-  buffer_ += "#TS:" + std::to_string(now_s) + "\r\n";
+  StrAppend(buffer_, "#TS:", now_s, "\r\n");
 }
 
 void AofWriter::Flush(Urgency urgency, Child child) {
@@ -146,8 +147,8 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
   const bool is_logged = now_ms - error_logged_ms_ >= kLogErrorEveryMs;
   if (is_logged) {
     error_logged_ms_ = now_ms;
-    parts_.log.Warning("Error writing to the AOF file: " + IoErrorText(progress.error) + " (nwritten=" +
-                       std::to_string(progress.bytes) + ", expected=" + std::to_string(buffer_.size()) + ")");
+    parts_.log.Warning(StrCat("Error writing to the AOF file: ", IoErrorText(progress.error),
+                              " (nwritten=", progress.bytes, ", expected=", buffer_.size(), ")"));
   }
   write_error_ = progress.error;
   if (progress.bytes != 0) {

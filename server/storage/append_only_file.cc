@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/str_cat.h"
 #include "persistence/aof_rewriter.h"
 #include "persistence/file_system.h"
 #include "persistence/rdb_file_writer.h"
@@ -241,7 +242,7 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::StartRewrite() {
     NoteFailure();
     return RewriteStart::kFailed;
   }
-  parts_.env.log.Notice("Background append only file rewriting started by pid " + std::to_string(pid.value()));
+  parts_.env.log.Notice(StrCat("Background append only file rewriting started by pid ", pid.value()));
   rewrite_started_ms_ = parts_.env.pace.NowMs();
   return RewriteStart::kStarted;
 }
@@ -316,7 +317,7 @@ void AppendOnlyFile::TakeOver(const ChildEnd& end) {
     NoteFailure();
   } else if (end.outcome == ChildOutcome::kFailed) {
     if (end.signal != 0) {
-      log.Warning("Background AOF rewrite terminated by signal " + std::to_string(end.signal));
+      log.Warning(StrCat("Background AOF rewrite terminated by signal ", end.signal));
     } else {
       log.Warning("Background AOF rewrite terminated with error");
     }
@@ -389,7 +390,7 @@ void AppendOnlyFile::Cron() {
   }
   if (state_ != State::kOn || !HasGrown() || IsBackingOff()) return;
   const uint64_t growth = base_bytes_ == 0 ? 0 : TotalBytes() * 100 / base_bytes_ - 100;
-  parts_.env.log.Notice("Starting automatic rewriting of AOF on " + std::to_string(growth) + "% growth");
+  parts_.env.log.Notice(StrCat("Starting automatic rewriting of AOF on ", growth, "% growth"));
   StartRewrite();
 }
 
@@ -415,8 +416,8 @@ bool AppendOnlyFile::IsBackingOff() {
   }
   backoff_.minutes = std::min(std::max<int64_t>(backoff_.minutes * 2, 1), kMostBackoffMinutes);
   backoff_.until_ms = now_ms + backoff_.minutes * 60'000;
-  parts_.env.log.Warning("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in " +
-                         std::to_string(backoff_.minutes) + " minutes");
+  parts_.env.log.Warning(StrCat("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in ",
+                                backoff_.minutes, " minutes"));
   return true;
 }
 

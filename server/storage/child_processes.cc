@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/config/settings.h"
 #include "server/runtime/latency.h"
@@ -48,7 +49,7 @@ void ChildProcesses::Poll() {
 void ChildProcesses::Kill() {
   if (!work_) return;
   if (Does(ChildWork::kRewrite)) {
-    parts_.env.log.Notice("Killing running AOF rewrite child: " + std::to_string(pid_));
+    parts_.env.log.Notice(StrCat("Killing running AOF rewrite child: ", pid_));
   }
   forker_.Kill();
   Poll();

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "protocol/request_text.h"
 
 namespace respite {
@@ -29,7 +30,7 @@ std::string SlotRangesText(const SlotSet& slots) {
   std::string text;
   for (const SlotRange& range : RangesOf(slots)) {
     if (!text.empty()) text += ' ';
-    text += std::to_string(range.first) + '-' + std::to_string(range.last);
+    StrAppend(text, range.first, '-', range.last);
   }
   return text;
 }

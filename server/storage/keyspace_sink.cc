@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "scripting/function_library.h"
 #include "server/config/debug_switches.h"
@@ -65,7 +66,7 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
   } else if (EqualsIgnoreCase(name, "redis-ver")) {
     log.Notice("Loading RDB produced by version " + std::string(value));
   } else if (EqualsIgnoreCase(name, "ctime")) {
-    log.Notice("RDB age " + std::to_string(std::max<int64_t>(now_ms_ / 1000 - Number(value), 0)) + " seconds");
+    log.Notice(StrCat("RDB age ", std::max<int64_t>(now_ms_ / 1000 - Number(value), 0), " seconds"));
   } else if (EqualsIgnoreCase(name, "used-mem")) {
     const auto bytes = static_cast<uint64_t>(std::max<int64_t>(Number(value), 0));
     log.Notice("RDB memory usage when created " + FixedText(static_cast<double>(bytes) / (1 << 20), 2) + " Mb");
@@ -103,7 +104,7 @@ Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
       SetUsage(loaded);
       const std::string_view key = loaded.entry->Key();
       if (options_.duplicates == RdbLoadOptions::Duplicates::kRefuse && data.Find(key) != nullptr) {
-        services_.env.log.Warning("RDB has duplicated key '" + std::string(key) + "' in DB " + std::to_string(db));
+        services_.env.log.Warning(StrCat("RDB has duplicated key '", key, "' in DB ", db));
         return Failure("Duplicated key found in RDB file");
       }
       Insert(data, std::move(loaded.entry));
@@ -161,17 +162,17 @@ void KeyspaceSink::LogFailure(const RdbFailure& failure, const std::string& plac
     default:
       break;
   }
-  log.Warning("Internal error in RDB reading offset " + std::to_string(failure.offset) + " of " + place + " -> " +
-              (failure.kind == RdbFailure::Kind::kChecksum ? "RDB CRC error" : failure.text));
+  log.Warning(StrCat("Internal error in RDB reading offset ", failure.offset, " of ", place, " -> ",
+                     failure.kind == RdbFailure::Kind::kChecksum ? "RDB CRC error" : failure.text));
   if (failure.kind == RdbFailure::Kind::kCorrupt && failure.key)
     log.Warning("The value of key " + Quoted(*failure.key) + " cannot be read: " + failure.text);
 }
 
 void KeyspaceSink::LogLoaded() const {
   const Loading& loading = services_.storage.loading;
-  std::string line = "Done loading RDB, keys loaded: " + std::to_string(loading.KeysLoaded()) +
-                     ", keys expired: " + std::to_string(loading.KeysExpired());
-  if (empty_keys_ != 0) line += ", empty keys skipped: " + std::to_string(empty_keys_);
+  std::string line =
+      StrCat("Done loading RDB, keys loaded: ", loading.KeysLoaded(), ", keys expired: ", loading.KeysExpired());
+  if (empty_keys_ != 0) StrAppend(line, ", empty keys skipped: ", empty_keys_);
   services_.env.log.Notice(line + ".");
 }
 

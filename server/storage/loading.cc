@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/config/settings.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/execution/executor.h"
@@ -61,14 +62,14 @@ void Loading::LogProgress() {
   std::string line = "Loading: ";
   if (total_bytes_ != 0) {
     const Figures figures = Survey();
-    line += FixedText(figures.loaded_percent, 1) + " %, " + MegabytesText(loaded_bytes_) + " of " +
-            MegabytesText(total_bytes_) + " MB, about " + std::to_string(figures.eta_s) + " s left";
+    StrAppend(line, FixedText(figures.loaded_percent, 1), " %, ", MegabytesText(loaded_bytes_), " of ",
+              MegabytesText(total_bytes_), " MB, about ", figures.eta_s, " s left");
   } else {
     line += MegabytesText(loaded_bytes_) + " MB";
   }
   if (keys_loaded_ != 0) {
-    line += ", " + std::to_string(keys_loaded_) + " keys (" +
-            std::to_string(static_cast<uint64_t>(static_cast<double>(keys_loaded_) / elapsed_s)) + " per second)";
+    StrAppend(line, ", ", keys_loaded_, " keys (", static_cast<uint64_t>(static_cast<double>(keys_loaded_) / elapsed_s),
+              " per second)");
   }
   parts_.env.log.Notice(line);
 }

@@ -14,6 +14,7 @@
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "base/pace.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
 #include "persistence/rdb_file_writer.h"
@@ -36,9 +37,7 @@ constexpr int64_t kTryAgainAfterMs = 5000;  // Redis: CONFIG_BGSAVE_RETRY_DELAY
 constexpr Bytes kTemporaryPrefix = "temp-";
 constexpr Bytes kTemporarySuffix = ".rdb";
 
-std::string TemporaryName(pid_t pid) {
-  return std::string(kTemporaryPrefix) + std::to_string(pid) + std::string(kTemporarySuffix);
-}
+std::string TemporaryName(pid_t pid) { return StrCat(kTemporaryPrefix, pid, kTemporarySuffix); }
 
 // Returns the process that owns this temporary file; 0 if the name is not one.
 pid_t OwnerOf(Bytes name) {
@@ -54,7 +53,7 @@ pid_t OwnerOf(Bytes name) {
 bool IsAlive(pid_t pid) {
   if (pid == getpid()) return false;  // an earlier process had this ID: this process has written nothing yet
   if (kill(pid, 0) != 0) return errno != ESRCH;
-  const std::string line = FirstLineOf(("/proc/" + std::to_string(pid) + "/stat").c_str()).value_or("");
+  const std::string line = FirstLineOf((StrCat("/proc/", pid, "/stat")).c_str()).value_or("");
   const size_t state = line.rfind(") ");  // after the name, which may contain anything
   return state == std::string::npos || line.substr(state + 2, 1) != "Z";
 }
@@ -94,7 +93,7 @@ Snapshots::Outcome Snapshots::StartBackground() {
     parts_.env.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
     return Outcome::kFailed;
   }
-  parts_.env.log.Notice("Background saving started by pid " + std::to_string(pid.value()));
+  parts_.env.log.Notice(StrCat("Background saving started by pid ", pid.value()));
   return Outcome::kDone;
 }
 
@@ -221,7 +220,7 @@ void Snapshots::TakeOutcome(const ChildEnd& end) {
   if (end.signal == 0) {
     log.Warning("Background saving error");
   } else {
-    log.Warning("Background saving terminated by signal " + std::to_string(end.signal));
+    log.Warning(StrCat("Background saving terminated by signal ", end.signal));
     LatencyWatch watch(parts_.env.latency, "rdb-unlink-temp-file");
     parts_.files.Remove(TemporaryName(end.pid));
   }
@@ -273,8 +272,7 @@ void Snapshots::SaveIfDue() {
     // Redis: compares whole seconds and saves a second later. Respite saves as soon as the time has passed.
     if (changes < static_cast<uint64_t>(point.changes) || elapsed_ms <= point.seconds * 1000) continue;
     if (GivesWay() || !parts_.contents.IsWorthSaving()) return;
-    parts_.env.log.Notice(std::to_string(point.changes) + " changes in " + std::to_string(point.seconds) +
-                          " seconds. Saving...");
+    parts_.env.log.Notice(StrCat(point.changes, " changes in ", point.seconds, " seconds. Saving..."));
     StartBackground();
     return;
   }

@@ -22,6 +22,7 @@
 
 #include "base/bytes.h"
 #include "base/descriptor.h"
+#include "base/str_cat.h"
 #include "server/tools/client_help.h"
 
 namespace respite {
@@ -302,7 +303,7 @@ size_t CommandPrompt::Editor::ShowHint() {
   const size_t room = columns - at - 1;
   if (hint.size() > room) hint.resize(room);
   if (hint.empty()) return 0;
-  WriteToTerminal("\x1b[0;90m" + hint + "\x1b[0m\x1b[" + std::to_string(hint.size()) + "D");
+  WriteToTerminal(StrCat("\x1b[0;90m", hint, "\x1b[0m\x1b[", hint.size(), "D"));
   return hint.size();
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/bytes.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -49,7 +50,7 @@ std::string TerminalScalarText(const ReplyTree& reply) {
     case ReplyKind::kBulkError:
       return "(error) " + reply.text;
     case ReplyKind::kInteger:
-      return "(integer) " + std::to_string(reply.integer);
+      return StrCat("(integer) ", reply.integer);
     case ReplyKind::kDouble:
       return "(double) " + reply.text;
     case ReplyKind::kBool:

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 
 namespace respite {
 namespace {
@@ -40,7 +41,7 @@ uint64_t ReferenceHash(Bytes text, const HashKey& key) {
 
 TEST(HashTest, IsSipHash13) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   for (size_t size = 0; size <= 300; ++size) {
     std::string text(size, '\0');
@@ -83,8 +84,8 @@ class HashOfNames : public testing::TestWithParam<Names> {
 
 INSTANTIATE_TEST_SUITE_P(
     Names, HashOfNames,
-    testing::Values(Names{"Users", [](uint64_t number) { return "user:" + std::to_string(number); }},
-                    Names{"Uuids", Uuid}, Names{"FourBytes", FourBytes},
+    testing::Values(Names{"Users", [](uint64_t number) { return StrCat("user:", number); }}, Names{"Uuids", Uuid},
+                    Names{"FourBytes", FourBytes},
                     Names{"Padded",
                           [](uint64_t number) {
                             std::string digits = std::to_string(number);
@@ -161,7 +162,7 @@ TEST_P(HashOfNames, EachBitOfANameChangesHalfTheHash) {
 TEST(HashTest, NoPublicConstantCancelsTheKey) {
   const HashKey key = HashKey::FromKernel();
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   std::vector<uint64_t> hashes;
   for (int i = 0; i < 1000; ++i) {

@@ -17,6 +17,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/str_cat.h"
+
 namespace respite {
 namespace {
 
@@ -64,7 +66,7 @@ class LogTest : public testing::Test {
     pipe_[0] = -1;
   }
 
-  std::string Prefix(char role) const { return std::to_string(getpid()) + ":" + role + " 21 Nov 2026 02:17:41.123 "; }
+  std::string Prefix(char role) const { return StrCat(getpid(), ":", role, " 21 Nov 2026 02:17:41.123 "); }
 
   ManualClock clock_;
   std::string directory_;
@@ -187,7 +189,7 @@ TEST_F(LogTest, AChildLogsItsOwnPidAndRole) {
     _exit(0);
   }
   waitpid(child, nullptr, 0);
-  EXPECT_EQ(Drained(), std::to_string(child) + ":C 21 Nov 2026 02:17:41.123 * saved\n");
+  EXPECT_EQ(Drained(), StrCat(child, ":C 21 Nov 2026 02:17:41.123 * saved\n"));
   log.Notice("x");
   EXPECT_EQ(Drained(), Prefix('S') + "* x\n");
 }
@@ -243,8 +245,8 @@ TEST_F(LogTest, NeverWaitsForAnUnreadPipe) {
   EXPECT_EQ(fcntl(pipe_[1], F_GETFL) & O_NONBLOCK, 0);  // the shared description is untouched
   Drained();
   log.Notice("again");
-  EXPECT_EQ(Drained(), Prefix('C') + "# " + std::to_string(dropped) +
-                           " log lines were lost: they could not be written\n" + Prefix('C') + "* again\n");
+  EXPECT_EQ(Drained(), StrCat(Prefix('C'), "# ", dropped, " log lines were lost: they could not be written\n",
+                              Prefix('C'), "* again\n"));
   EXPECT_EQ(log.DroppedLines(), 0U);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 
 namespace respite {
 namespace {
@@ -68,7 +69,7 @@ TEST(BitmapTest, CountsEveryLength) {
 
 TEST(BitmapTest, CountsAndFindsAsTheModelDoes) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   for (int round = 0; round < 20'000; ++round) {
     const std::string text = RandomText(random, 1 + random.Below(80));
@@ -141,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Operations, CombineTest,
 
 TEST_P(CombineTest, AgreesWithTheModelAlsoInPlace) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   for (int round = 0; round < 500; ++round) {
     const size_t least = GetParam() >= BitOperation::kDiff ? 2 : 1;
@@ -191,7 +192,7 @@ TEST(BitFieldTest, WritesTheHighestBitFirst) {
 
 TEST(BitFieldTest, ReadsBackWhatWasWrittenAndTouchesNothingElse) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   for (int round = 0; round < 50'000; ++round) {
     const char sign = random.Below(2) == 0 ? 'i' : 'u';

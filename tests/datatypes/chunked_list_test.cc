@@ -9,6 +9,7 @@
 
 #include "base/number_text.h"
 #include "base/random.h"
+#include "base/str_cat.h"
 
 namespace respite {
 namespace {
@@ -200,7 +201,7 @@ class ChunkedListModel : public testing::TestWithParam<std::tuple<int, int>> {};
 TEST_P(ChunkedListModel, AgreesWithDeque) {
   const auto [kind, fill] = GetParam();
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   ModelledList model(seed, static_cast<ElementKind>(kind), fill);
   for (int step = 0; step < 400; ++step) {
     model.Step();

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 
 namespace respite {
@@ -24,7 +25,7 @@ class DatabaseModel {
   explicit DatabaseModel(uint64_t seed) : random_(seed), data_(HashKey{seed}) {}
 
   void Step() {
-    std::string key = "k" + std::to_string(random_.Below(300));
+    std::string key = StrCat("k", random_.Below(300));
     Entry* entry = data_.Find(key);
     ASSERT_EQ(entry != nullptr, expected_.contains(key)) << key;
     if (entry == nullptr) return Add(key);
@@ -100,7 +101,7 @@ class DatabaseModel {
 
 TEST(DatabaseTest, RandomOperationsAgreeWithAMap) {
   uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   DatabaseModel model(seed);
   for (int step = 0; step < 20'000; ++step) {
     ASSERT_NO_FATAL_FAILURE(model.Step()) << "step " << step;
@@ -117,8 +118,7 @@ TEST(DatabaseTest, RandomOperationsAgreeWithAMap) {
 TEST(DatabaseTest, PicksAndScansTimedKeys) {
   Database data(HashKey{5});
   Random random(5);
-  for (int i = 0; i < 1000; ++i)
-    data.Add("k" + std::to_string(i), StringContent::Integer(i), i % 2 == 0 ? i : kNoDeadline, 0);
+  for (int i = 0; i < 1000; ++i) data.Add(StrCat("k", i), StringContent::Integer(i), i % 2 == 0 ? i : kNoDeadline, 0);
   for (int i = 0; i < 200; ++i) EXPECT_NE(data.PickRandomTimed(random)->Deadline(), kNoDeadline);
   std::set<std::string> seen;
   uint64_t cursor = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/database.h"
 
 namespace respite {
@@ -225,7 +226,7 @@ TEST(EntryTest, TakesAPartOfItsOwnValue) {
 
 TEST(EntryTest, RandomAssignments) {
   uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   EntryPtr entry = Make("some key", StringContent::Text(""), 123);
   std::string expected;

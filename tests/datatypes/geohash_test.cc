@@ -6,6 +6,7 @@
 
 #include "base/number_text.h"
 #include "base/random.h"
+#include "base/str_cat.h"
 
 namespace respite {
 namespace {
@@ -46,7 +47,7 @@ GeoPoint RandomPoint(Random& random, double most_latitude) {
 
 TEST(GeohashTest, ScoreAndBackStaysInTheCell) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   for (int i = 0; i < 20'000; ++i) {
     const GeoPoint point = RandomPoint(random, GeoPoint::kMaxLatitude);
@@ -66,7 +67,7 @@ bool Covered(const std::vector<ScoreSpan>& spans, uint64_t score) {
 // Excludes the poles and the date line, where Redis itself misses some places.
 TEST(GeohashTest, SpansCoverWhatIsInside) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   int inside = 0;
   for (int i = 0; i < 3000; ++i) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/hash_index.h"
 
 namespace respite {
@@ -70,7 +71,7 @@ class HashCollision : public testing::Test {
   void FillTo(uint64_t count) {
     for (uint64_t i = items_.size(); i < count; ++i) {
       const uint64_t number = i % 3 == 0 ? i : i % 3 == 1 ? 1'000'000'000 - i : random_.Next() % 1'000'000'000 * 3 + 2;
-      auto item = std::make_unique<Item>("key:" + std::to_string(number));
+      auto item = std::make_unique<Item>(StrCat("key:", number));
       if (index_.Find(item->key, index_.Hash(item->key)) != nullptr) continue;
       Insert(std::move(item));
     }
@@ -94,7 +95,7 @@ class HashCollision : public testing::Test {
   }
 
   uint64_t seed_ = SystemSeed();
-  testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
+  testing::ScopedTrace trace_{__FILE__, __LINE__, StrCat("seed ", seed_)};
   Random random_{seed_};
   HashIndex<Item*, Hasher> index_{Hasher{}};
   std::vector<std::unique_ptr<Item>> items_;

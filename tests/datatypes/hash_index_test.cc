@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/str_cat.h"
+
 namespace respite {
 namespace {
 
@@ -65,7 +67,7 @@ class IndexModelOf {
 };
 using IndexModel = IndexModelOf<KeyedHasher>;
 
-std::string KeyOf(uint64_t number) { return "key:" + std::to_string(number); }
+std::string KeyOf(uint64_t number) { return StrCat("key:", number); }
 
 TEST(HashIndexTest, EmptyTable) {
   HashIndex<IndexItem*> index(HashKey{1});
@@ -101,7 +103,7 @@ void DoRandomOperations(AnyModel& model, uint64_t range) {
 
 TEST(HashIndexTest, RandomOperationsAgreeWithAMap) {
   uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   for (uint64_t range : {3u, 100u, 2'000u, 20'000u}) {
     IndexModel model(seed + range);
     ASSERT_NO_FATAL_FAILURE(DoRandomOperations(model, range));
@@ -149,7 +151,7 @@ TEST(HashIndexTest, ReservedRoomIsFilledWithoutSplitting) {
 
 TEST(HashIndexTest, BucketsDrawnAtRandomShowEverySlotAlike) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   for (uint64_t keys : {5u, 100u, 3000u}) {
     IndexModel model(seed + keys);
     for (uint64_t i = 0; i < keys; ++i) model.Insert(KeyOf(i));
@@ -280,7 +282,7 @@ INSTANTIATE_TEST_SUITE_P(Changes, ScanGuarantee,
 class Churn {
  public:
   Churn(const ScanUnderChange& change, uint64_t seed) : change_(change), model_(seed) {
-    for (uint64_t i = 0; i < kStaying; ++i) model_.Insert("staying:" + std::to_string(i));
+    for (uint64_t i = 0; i < kStaying; ++i) model_.Insert(StrCat("staying:", i));
     for (uint64_t i = 0; i < change.others_at_start; ++i) Add();
   }
   void Change() {
@@ -314,7 +316,7 @@ class Churn {
 
  private:
   void Add() {
-    others_.push_back("x" + std::to_string(model_.random.Next()));
+    others_.push_back(StrCat("x", model_.random.Next()));
     if (!model_.Insert(others_.back())) others_.pop_back();
   }
 
@@ -325,7 +327,7 @@ class Churn {
 
 TEST_P(ScanGuarantee, WhatStaysIsSeen) {
   uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   for (uint64_t round = 0; round < 4; ++round) {
     Churn churn(GetParam(), seed + round);
     EXPECT_EQ(churn.Scan().size(), Churn::kStaying) << "round " << round;
@@ -335,7 +337,7 @@ TEST_P(ScanGuarantee, WhatStaysIsSeen) {
 
 TEST(HashIndexTest, AnyCursorIsAccepted) {
   uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   IndexModel model(seed);
   for (uint64_t i = 0; i < 3000; ++i) model.Insert(KeyOf(i));
   for (int i = 0; i < 2000; ++i) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/str_cat.h"
 #include "datatypes/digest.h"
 
 namespace respite {
@@ -178,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(Entries, HashModelTest, testing::Values(0, 5, 20, 512))
 
 TEST_P(HashModelTest, AgreesWithAMap) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   EncodingLimits limits;
   limits.hash_max_listpack_entries = GetParam();
   limits.hash_max_listpack_value = GetParam() == 512 ? SIZE_MAX : 64;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 
 namespace respite {
 namespace {
@@ -16,7 +17,7 @@ constexpr size_t kSparseMax = 3000;
 
 Hll Of(Bytes text) { return *Hll::Of(text); }
 std::string Dense() { return *Of(Hll::Empty()).Dense(); }
-std::string Element(uint64_t number) { return "element:" + std::to_string(number); }
+std::string Element(uint64_t number) { return StrCat("element:", number); }
 
 std::vector<uint8_t> RegistersOf(Bytes text) {
   HllRegisters all;
@@ -136,7 +137,7 @@ TEST(HllTest, BecomesDenseExactlyWhenItWouldOutgrowTheLimit) {
 // change from sparse to dense.
 TEST(HllTest, KeepsTheHighestRankOfEachRegister) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   for (int round = 0; round < 60; ++round) {
     const size_t limit = random.Below(4) == 0 ? 16'000 : kSparseMax;
@@ -200,7 +201,7 @@ TEST(HllTest, RunsThatDoNotAddUpAreCorrupt) {
 // found to be complete stays complete.
 TEST(HllTest, SurvivesAnyBytes) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   for (int round = 0; round < 20'000; ++round) {
     std::string text(Hll::Empty().substr(0, Hll::kHeaderSize));

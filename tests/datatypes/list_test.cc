@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 
 namespace respite {
 namespace {
@@ -169,7 +170,7 @@ class ListModel : public testing::TestWithParam<int> {
 };
 
 TEST_P(ListModel, AgreesWithDeque) {
-  SCOPED_TRACE("seed " + std::to_string(seed_));
+  SCOPED_TRACE(StrCat("seed ", seed_));
   const int least_changes = GetParam() == 1 ? 0 : 3;
   int changes = 0;
   bool was_packed = true;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/value_slot.h"
 
 namespace respite {
@@ -38,9 +39,9 @@ std::string RandomElement(Random& random) {
     case 2:
       return std::string(random.Below(random.Below(50) == 0 ? 20'000 : 150), 'x');
     case 3:
-      return std::string("\0\xff", 2) + std::to_string(random.Below(5));
+      return StrCat(std::string("\0\xff", 2), random.Below(5));
     default:
-      return "e" + std::to_string(random.Below(20));
+      return StrCat("e", random.Below(20));
   }
 }
 
@@ -105,7 +106,7 @@ void Check(const StringStore& store, const std::vector<std::string>& model) {
 
 TEST(ListpackTest, RandomEditsAgreeWithAVector) {
   uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   for (int round = 0; round < 20; ++round) {
     StringStore store(Listpack::Empty());
@@ -179,11 +180,11 @@ TEST(ListpackTest, RefusesWhatIsNotOne) {
 
 TEST(ValueSlotTest, EditsTheEntryWhereverItMoves) {
   uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   Database database(HashKey{1});
   for (int i = 0; i < 100; ++i) {
-    std::string key = "k" + std::to_string(i);
+    std::string key = StrCat("k", i);
     Entry* entry = database.Add(
         EntryPtr(Entry::CreatePacked(key, ValueType::kList, ValueForm::kListpack, Listpack::Empty(), 0, 9)));
     if (i % 2 == 0) entry = database.SetDeadline(entry, 1000 + i);

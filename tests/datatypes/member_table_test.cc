@@ -7,12 +7,14 @@
 #include <string>
 #include <utility>
 
+#include "base/str_cat.h"
+
 namespace respite {
 namespace {
 
 std::string RandomText(Random& random) {
   const size_t size = random.Below(8) == 0 ? random.Below(20'000) : random.Below(16);
-  return std::string(size, static_cast<char>('a' + random.Below(26))) + std::to_string(random.Below(300));
+  return StrCat(std::string(size, static_cast<char>('a' + random.Below(26))), random.Below(300));
 }
 
 TEST(MemberTest, HoldsTextsOfEverySize) {
@@ -62,7 +64,7 @@ TEST(MemberTableTest, RandomOperationsAgreeWithASet) {
 
 TEST(MemberTableTest, RemovesByAViewOfTheMemberItself) {
   MemberTable table(HashKey{1});
-  for (int i = 0; i < 3000; ++i) table.Add("member:" + std::to_string(i) + std::string(i % 2 == 0 ? 0 : 9, 'x'));
+  for (int i = 0; i < 3000; ++i) table.Add(StrCat("member:", i, std::string(i % 2 == 0 ? 0 : 9, 'x')));
   while (table.Size() > 0) {
     const MemberTable& reader = table;
     Bytes text;
@@ -81,7 +83,7 @@ TEST(MemberTableTest, ShortMembersTakeTheTableOnly) {
   EXPECT_LT(table.UsedBytes(0), 100'000u * 20);
   EXPECT_EQ(table.UsedBytes(0), table.UsedBytes(5));
   MemberTable longer(HashKey{7});
-  for (int i = 0; i < 10'000; ++i) longer.Add("member:" + std::to_string(1'000'000 + i));
+  for (int i = 0; i < 10'000; ++i) longer.Add(StrCat("member:", 1'000'000 + i));
   EXPECT_NEAR(static_cast<double>(longer.UsedBytes(5)), static_cast<double>(longer.UsedBytes(0)), 1.0);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 
 namespace respite {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using Side = ScoreTree::Side;
 using Pair = std::pair<double, std::string>;
 
-std::string MemberOf(uint64_t number) { return "member:" + std::to_string(number); }
+std::string MemberOf(uint64_t number) { return StrCat("member:", number); }
 
 Pair PairOf(ScoreTree::Item item) { return {item.score, std::string(item.member->Member())}; }
 
@@ -157,7 +158,7 @@ TEST(ScoreTreeTest, EmptyTree) {
 // Few and many different scores, sizes from one leaf to three levels, growing and shrinking.
 TEST(ScoreTreeTest, RandomOperationsAgreeWithASet) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   for (uint64_t scores : {1u, 7u, 100'000u}) {
     TreeModel model(seed + scores);
     Random& random = model.random;
@@ -213,7 +214,7 @@ TEST(ScoreTreeTest, ItemsInOrderFillTheLeaves) {
 
 TEST(ScoreTreeTest, EdgesThatGrewInOrderTakeRandomItems) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   TreeModel model(seed);
   for (int i = 0; i < 20'000; ++i) {
     const uint64_t dice = model.random.Below(8);
@@ -246,7 +247,7 @@ TEST(ScoreTreeTest, RandomOrderStaysCompact) {
 
 TEST(ScoreTreeTest, RemovesRanges) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   TreeModel model(seed);
   for (int round = 0; round < 40; ++round) {
     while (model.tree.Size() < 8'000) model.Insert(model.random.Unit(), MemberOf(model.random.Next()));

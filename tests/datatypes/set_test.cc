@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
+
 namespace respite {
 namespace {
 
@@ -141,7 +143,7 @@ TEST_F(SetTest, PoppingNextToAllPacksWhatStays) {
   for (size_t stays : {100u, 128u, 129u}) {
     std::vector<std::string> members;
     members.reserve(1000);
-    for (int i = 0; i < 1000; ++i) members.push_back("member:" + std::to_string(i));
+    for (int i = 0; i < 1000; ++i) members.push_back(StrCat("member:", i));
     Set set = MakeOf(members);
     std::set<std::string> popped;
     set.Pop(1000 - stays, random, [&](const PackedElement& member) { popped.insert(SetMemberText(member)); });
@@ -159,7 +161,7 @@ class SetModelTest : public SetTest, public testing::WithParamInterface<Encoding
 
   std::string RandomMember(Random& random) {
     if (random.Below(20) == 0) return std::string(random.Below(90), 'x');
-    if (random.Below(4) == 0) return "m" + std::to_string(random.Below(100));
+    if (random.Below(4) == 0) return StrCat("m", random.Below(100));
     return std::to_string(static_cast<int64_t>(random.Next()) >> (random.Below(3) == 0 ? random.Below(64) : 57));
   }
   void Check(const Set& set) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/scored_result.h"
 
 namespace respite {
@@ -113,7 +114,7 @@ double SomeScore(Random& random) {
 std::string SomeMember(Random& random, uint64_t range) {
   const uint64_t number = random.Below(range);
   if (number % 3 == 0) return std::to_string(number);
-  return std::string(1 + number % 20, 'm') + std::to_string(number);
+  return StrCat(std::string(1 + number % 20, 'm'), number);
 }
 
 ScoreRange SomeRange(Random& random) {
@@ -126,7 +127,7 @@ ScoreRange SomeRange(Random& random) {
 // Packed, across the threshold, and large from the beginning.
 TEST(SortedSetTest, RandomOperationsAgreeWithAMap) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   const struct {
     uint64_t members, max_entries, max_value;
   } kCases[] = {{60, 128, 64}, {300, 128, 64}, {300, 128, 10}, {1'500, 0, 64}, {40, 20, 64}};
@@ -258,7 +259,7 @@ TEST(SortedSetTest, LexRangesInBothEncodings) {
 
 TEST(SortedSetTest, TablesAreClonedAndMeasured) {
   SortedSetModel model(1);
-  for (int i = 0; i < 5'000; ++i) model.Add("member:" + std::to_string(1'000'000 + i), model.random.Unit());
+  for (int i = 0; i < 5'000; ++i) model.Add(StrCat("member:", 1'000'000 + i), model.random.Unit());
   const ScoreTable& table = *model.Set().Table();
   const auto copy = table.Clone();
   EXPECT_TRUE(static_cast<ScoreTable&>(*copy).CheckInvariants());

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/stream_id_map.h"
 
 namespace respite {
@@ -88,7 +89,7 @@ void ExpectSameBounds(const Map& map, const StreamIdModel& model, const StreamId
 
 // Grows and shrinks in waves: chooses from `spread` IDs; `in_order` adds after the last and removes the first.
 void RunAgainstModel(uint64_t seed, uint64_t spread, bool in_order) {
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   Map map;
   StreamIdModel model;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/listpack.h"
 
 namespace respite {
@@ -39,7 +40,7 @@ std::string AnyText(Random& random) {
     case 4:
       return std::string(random.Below(400), 'x');
     case 5:
-      return "0" + std::to_string(random.Below(100));
+      return StrCat("0", random.Below(100));
     default: {
       std::string text(random.Below(12), '\0');
       for (char& c : text) c = static_cast<char>(random.Below(256));
@@ -203,7 +204,7 @@ class StreamModel {
 };
 
 void RunAgainstModel(uint64_t seed, StreamBlock::Limits limits) {
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   StreamModel model(seed, limits);
   for (int step = 0; step < 3000; ++step) {
     ASSERT_NO_FATAL_FAILURE(model.Step());
@@ -321,7 +322,7 @@ TEST(StreamLog, CountsNodesOfARadixTree) {
 
 // Compares the pending entries and their consumers with a map.
 void RunGroupAgainstModel(uint64_t seed) {
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   StreamLog log;
   StreamGroup& group = *log.CreateGroup("group", {}, 0);

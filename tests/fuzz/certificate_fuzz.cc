@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/descriptor.h"
+#include "base/str_cat.h"
 #include "server/config/folder.h"
 #include "server/config/settings.h"
 #include "server/net/tls/made_certificates.h"
@@ -59,7 +60,7 @@ class MemoryFile {
   MemoryFile() : file_(memfd_create("certificate_fuzz", MFD_CLOEXEC)) {
     if (!file_.IsOpen()) std::abort();
   }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(file_.Get()); }
+  std::string path() const { return StrCat("/proc/self/fd/", file_.Get()); }
   void Replace(Bytes text) {
     const bool is_written = ftruncate(file_.Get(), 0) == 0 &&
                             pwrite(file_.Get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());

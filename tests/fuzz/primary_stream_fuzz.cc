@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/net/link.h"
 #include "tests/fuzz/fuzzed_server.h"
@@ -88,9 +89,9 @@ class FuzzedReplica final : public FuzzedServer {
     for (int i = 0; i < 4; ++i) Say("+OK\r\n");
     if (beginning == Beginning::kPsync) return;
     Say("+FULLRESYNC " + kHistory + " 100\r\n");
-    if (beginning == Beginning::kSizedSnapshot) return Say("$" + std::to_string(bytes) + "\r\n");
+    if (beginning == Beginning::kSizedSnapshot) return Say(StrCat("$", bytes, "\r\n"));
     if (beginning == Beginning::kMarkedSnapshot) return Say("$EOF:" + kMark + "\r\n");
-    Say("$" + std::to_string(empty_snapshot_.size()) + "\r\n" + empty_snapshot_);
+    Say(StrCat("$", empty_snapshot_.size(), "\r\n", empty_snapshot_));
     if (!server().services().replication.role().is_linked) std::abort();
   }
   void Say(Bytes piece) {

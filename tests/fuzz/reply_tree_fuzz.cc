@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "protocol/reply_tree.h"
 #include "tests/fuzz/pieces.h"
 
@@ -21,7 +22,7 @@ std::vector<std::string> Read(const std::vector<Bytes>& pieces) {
   if (parser.Failed()) {
     replies.push_back("failed: " + parser.Error());
   } else {
-    replies.push_back(std::to_string(parser.PendingBytes()) + " bytes left");
+    replies.push_back(StrCat(parser.PendingBytes(), " bytes left"));
   }
   return replies;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/str_cat.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/cluster/nodes_text.h"
@@ -32,9 +33,9 @@ class ImportTarget final : public FuzzedClient {
   void Establish() {
     Connect();
     Feed(
-        "CLUSTER SYNCSLOTS ESTABLISH SOURCE bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb NAME "
-        "cccccccccccccccccccccccccccccccccccccccc SLOTSRANGE 0 " +
-        std::to_string(kOfferedSlots - 1) + "\r\n");
+        StrCat("CLUSTER SYNCSLOTS ESTABLISH SOURCE bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb NAME "
+               "cccccccccccccccccccccccccccccccccccccccc SLOTSRANGE 0 ",
+               kOfferedSlots - 1, "\r\n"));
     if (!server().services().slot_migrations.IsImporting()) std::abort();
   }
   void HandOver() {
@@ -45,7 +46,9 @@ class ImportTarget final : public FuzzedClient {
   bool End() {
     Disconnect();
     for (int i = 0; i < 100 && !server().services().data.dataset.keyspace.hidden().Empty(); ++i) Tick(1000);
-    if (!server().services().data.dataset.keyspace.hidden().Empty() || server().services().slot_migrations.IsImporting()) std::abort();
+    if (!server().services().data.dataset.keyspace.hidden().Empty() ||
+        server().services().slot_migrations.IsImporting())
+      std::abort();
     Check();
     CheckOwners();
     server().services().clients.pause.End();
@@ -76,7 +79,8 @@ class ImportTarget final : public FuzzedClient {
     const ClusterView& view = server().services().cluster.cluster()->view();
     for (int slot = 0; slot < kSlotCount; ++slot) {
       const ClusterNode* const owner = view.Owner(slot);
-      if (server().services().data.dataset.keyspace.CountIn(slot) != 0 && owner != nullptr && !owner->IsMyself()) std::abort();
+      if (server().services().data.dataset.keyspace.CountIn(slot) != 0 && owner != nullptr && !owner->IsMyself())
+        std::abort();
     }
   }
 

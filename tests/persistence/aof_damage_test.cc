@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "persistence/aof_reader.h"
 #include "protocol/request_text.h"
 #include "tests/persistence/memory_file.h"
@@ -97,7 +98,7 @@ TEST(AofDamage, NoDamagedDigitHidesTheRecordsAfterIt) {
         damaged[at] = digit;
         MemoryFile file(damaged);
         const ReadOutcome outcome = ReadToTheEnd(file);
-        const std::string where = "record " + std::to_string(i) + ", offset " + std::to_string(at) + ": " + digit;
+        const std::string where = StrCat("record ", i, ", offset ", at, ": ", digit);
         ASSERT_NE(outcome.status, AofReader::Status::kEnd) << where;
         if (outcome.status == AofReader::Status::kFormatError) {
           ++refused;
@@ -177,7 +178,7 @@ TEST(AofDamage, RecordsWithinRecordsCostNoMoreThanTheFile) {
 
 TEST(AofDamage, RandomTextsNeitherCrashNorLast) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   const std::vector<std::string> pieces = {"\r\n",       "*1\r\n",   "*3\r\n", "$1\r\n", "$3\r\nSET\r\n", "a",
                                            "$0\r\n\r\n", "*999\r\n", "\n*",    "$",      kShort};

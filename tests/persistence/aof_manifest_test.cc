@@ -7,6 +7,8 @@
 #include <ostream>
 #include <string>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 void PrintTo(const AofManifest::Part& part, std::ostream* out) { *out << part.name << " (" << part.seq << ")"; }
@@ -32,7 +34,7 @@ std::string Refused(Bytes text) {
   if (manifest) return "accepted";
   const AofManifestError& error = manifest.error();
   if (!error.line) return error.why;
-  return "line " + std::to_string(error.line->number) + " '" + error.line->text + "': " + error.why;
+  return StrCat("line ", error.line->number, " '", error.line->text, "': ", error.why);
 }
 
 void ExpectRefused(const std::string& line, const std::string& why) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "persistence/file_system.h"
 
 namespace respite {
@@ -128,7 +129,7 @@ TEST(FileWorkerTest, ATaskMayTakeThePlaceOfOneThatIsDone) {
 
 TEST(FileWorkerTest, TasksComeAndGoInAnyOrder) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   SystemFiles files;
   std::vector<std::unique_ptr<Doubling>> tasks(16);
@@ -176,7 +177,7 @@ TEST(FileWorkerTest, QueuedTasksRunBeforeTheFilesAreDestroyed) {
 }
 
 TEST(FileWorkerTest, FilesAreWrittenWhileTheyAreSynced) {
-  const std::string path = testing::TempDir() + "/file_worker_test." + std::to_string(getpid());
+  const std::string path = StrCat(testing::TempDir(), "/file_worker_test.", getpid());
   SystemFiles files;
   auto file = files.Open(path, FileSystem::Mode::kCreate);
   ASSERT_TRUE(file.ok());
@@ -197,7 +198,7 @@ TEST(FileWorkerTest, FilesAreWrittenWhileTheyAreSynced) {
 // An ACL file may be a pipe of the shell. If it were read as empty, every client would have access.
 TEST(SystemFiles, ReadsWhatDoesNotSayItsSize) {
   SystemFiles files;
-  const std::string path = testing::TempDir() + "/pipe." + std::to_string(getpid());
+  const std::string path = StrCat(testing::TempDir(), "/pipe.", getpid());
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   const std::string text(100'000, 'x');
   std::thread writer([&] { std::ofstream(path) << text; });

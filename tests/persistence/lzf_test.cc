@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 
 namespace respite {
 namespace {
@@ -21,7 +22,7 @@ std::optional<std::string> DecompressLzf(Bytes packed, uint64_t size) {
 
 TEST(Lzf, ShortensWhatRepeatsAndGivesItBack) {
   std::string text;
-  for (int i = 0; i < 500; ++i) text += "the same again and again, number " + std::to_string(i % 7) + "; ";
+  for (int i = 0; i < 500; ++i) StrAppend(text, "the same again and again, number ", i % 7, "; ");
   const auto packed = CompressLzf(text);
   ASSERT_TRUE(packed);
   EXPECT_LT(packed->size(), text.size() / 5);

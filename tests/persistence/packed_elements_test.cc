@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "tests/persistence/legacy_builders.h"
 
 namespace respite {
@@ -105,7 +106,7 @@ TEST(HasEqualElements, ComparesTexts) {
   EXPECT_TRUE(HasEqualElements(both, 1, {3}));
   std::vector<std::string> many;
   many.reserve(201);
-  for (int i = 0; i < 200; ++i) many.push_back("m" + std::to_string(i));
+  for (int i = 0; i < 200; ++i) many.push_back(StrCat("m", i));
   EXPECT_FALSE(equal(many, 1));
   many.emplace_back("m77");
   EXPECT_TRUE(equal(many, 1));
@@ -186,7 +187,7 @@ TEST(CanonicalListpack, EqualsAListpackOfItsElements) {
 TEST(CanonicalListpack, KnowsEqualElementsAmongMany) {
   std::vector<std::string> texts;
   texts.reserve(201);
-  for (int i = 0; i < 200; ++i) texts.push_back("m" + std::to_string(i));
+  for (int i = 0; i < 200; ++i) texts.push_back(StrCat("m", i));
   const std::string different = MakeListpack(*ZiplistElements(Ziplist(texts)));
   EXPECT_FALSE(CanonicalListpack(different).HasEqualElements(1, {3}));
   texts.insert(texts.begin() + 30, "m120");

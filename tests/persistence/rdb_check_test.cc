@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "tests/persistence/check_support.h"
 #include "tests/persistence/memory_file.h"
 #include "tests/persistence/rdb_file_support.h"
@@ -41,7 +42,7 @@ TEST(RdbCheck, TellsWhatAGoodFileHas) {
   EXPECT_THAT(checked.said, HasSubstr("[offset 0] Checking RDB file dump.rdb\n"));
   EXPECT_THAT(checked.said, HasSubstr("AUX FIELD redis-ver = '7.2.6'\n"));
   EXPECT_THAT(checked.said, HasSubstr("Selecting DB ID 3\n"));
-  const std::string end = "[offset " + std::to_string(content.size()) + "] ";
+  const std::string end = StrCat("[offset ", content.size(), "] ");
   EXPECT_THAT(checked.said, HasSubstr(end + "Checksum OK\n" + end + "\\o/ RDB looks OK! \\o/\n"));
   EXPECT_THAT(checked.said, HasSubstr("[info] 13 keys read\n[info] 3 expires\n[info] 2 already expired\n"));
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "datatypes/digest.h"
 #include "datatypes/hash.h"
 #include "datatypes/keyspace.h"
@@ -55,7 +56,7 @@ inline void AddStrings(Database& database) {
 inline void AddList(Database& database, Bytes key, int count) {
   AddCollection<List>(database, key, [&](List& list) {
     for (int i = 0; i < count; ++i) {
-      const std::string text = i % 3 == 0 ? std::to_string(i) : "element " + std::to_string(i % 10);
+      const std::string text = i % 3 == 0 ? std::to_string(i) : StrCat("element ", i % 10);
       const Bytes view = text;
       list.Push(ListEnd::kTail, {&view, 1});
     }
@@ -63,20 +64,20 @@ inline void AddList(Database& database, Bytes key, int count) {
 }
 inline void AddSet(Database& database, Bytes key, const std::string& prefix, int count) {
   AddCollection<Set>(database, key, [&](Set& set) {
-    for (int i = 0; i < count; ++i) set.Add(prefix + std::to_string(i));
+    for (int i = 0; i < count; ++i) set.Add(StrCat(prefix, i));
   });
 }
 inline void AddSortedSet(Database& database, Bytes key, int count) {
   AddCollection<SortedSet>(database, key, [&](SortedSet& set) {
-    for (int i = 0; i < count; ++i) set.Add("member" + std::to_string(i), i * 0.5 - 3);
+    for (int i = 0; i < count; ++i) set.Add(StrCat("member", i), i * 0.5 - 3);
   });
 }
 enum class Deadlines : uint8_t { kNone, kSome };
 inline void AddHash(Database& database, Bytes key, int count, Deadlines deadlines) {
   AddCollection<Hash>(database, key, [&](Hash& hash) {
-    for (int i = 0; i < count; ++i) hash.Set("field" + std::to_string(i), std::to_string(int64_t{i} * i));
+    for (int i = 0; i < count; ++i) hash.Set(StrCat("field", i), std::to_string(int64_t{i} * i));
     for (int i = 0; deadlines == Deadlines::kSome && i < count; i += 2)
-      hash.SetDeadline("field" + std::to_string(i), 1'800'000'000'000 + i);
+      hash.SetDeadline(StrCat("field", i), 1'800'000'000'000 + i);
   });
 }
 inline void AddStream(Database& database, Bytes key, uint64_t entries) {
@@ -190,7 +191,7 @@ inline Result<uint64_t, RdbFailure> ReadRdb(Bytes content, RdbSink& sink, uint64
 }
 
 inline std::string Outcome(const Result<uint64_t, RdbFailure>& result) {
-  return result ? "good" : result.error().text + " at " + std::to_string(result.error().offset);
+  return result ? "good" : StrCat(result.error().text, " at ", result.error().offset);
 }
 
 }  // namespace respite

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "persistence/packed_elements.h"
 #include "tests/persistence/legacy_builders.h"
 #include "tests/persistence/rdb_file_support.h"
@@ -91,8 +92,7 @@ Keyspace LongKeyspace(uint64_t seed) {
     return text;
   };
   for (int i = 0; i < 3000; ++i)
-    AddString(keyspace[0], "key " + std::to_string(i),
-              StringContent::Text(noise(random.Below(i % 50 == 0 ? 9000 : 300))));
+    AddString(keyspace[0], StrCat("key ", i), StringContent::Text(noise(random.Below(i % 50 == 0 ? 9000 : 300))));
   AddString(keyspace[1], "long", StringContent::Text(noise(1'500'000)));
   AddString(keyspace[1], "long, compressed", StringContent::Text(std::string(900'000, 'x') + noise(30'000)));
   AddSet(keyspace[1], "large", "a member with some text ", 40'000);
@@ -225,7 +225,7 @@ TEST(RdbFile, ReportsProgressInTheMiddleOfAValue) {
 // Builds a file by hand; from version 5 on with a checksum of 0.
 std::string HandMade(int version, const std::function<void(RdbOutput&)>& items) {
   RdbOutput out(RdbCompression::kOff);
-  out.RawBytes("REDIS00" + std::string(version < 10 ? "0" : "") + std::to_string(version));
+  out.RawBytes(StrCat("REDIS00", version < 10 ? "0" : "", version));
   items(out);
   out.Byte(rdb::kEnd);
   if (version >= 5) out.Little64(0);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "tests/persistence/rdb_file_support.h"
 
 namespace respite {
@@ -43,7 +44,7 @@ std::string Receive(Bytes content, KeyspaceSink& sink, NextSize next_size,
   if (status == ReceiverStatus::kMore) status = receiver.Finish();
   if (status == ReceiverStatus::kDone) return "good";
   const RdbFailure failure = receiver.TakeFailure();
-  return failure.text + " at " + std::to_string(failure.offset);
+  return StrCat(failure.text, " at ", failure.offset);
 }
 
 TEST(RdbReceiver, ReadsPiecesOfAnySize) {
@@ -96,7 +97,7 @@ TEST(RdbReceiver, FindsTheDamageThatAFileShows) {
   AddSmallValues(keyspace[0]);
   const std::string content = WrittenRdb(keyspace);
   const uint64_t seed = 11;
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   for (size_t bit = 0; bit < content.size() * 8; ++bit) {
     std::string bad = content;

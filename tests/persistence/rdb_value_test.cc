@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/digest.h"
 #include "datatypes/hash.h"
 #include "datatypes/list.h"
@@ -234,7 +235,7 @@ TEST(RdbSet, SurvivesARoundTripInEveryForm) {
   ASSERT_EQ(integers.entry().Form(), ValueForm::kIntset);
   CheckBothWays(integers.entry());
   Made<Set> packed;
-  for (int i = 0; i < 100; ++i) packed->Add("member " + std::to_string(i));
+  for (int i = 0; i < 100; ++i) packed->Add(StrCat("member ", i));
   ASSERT_EQ(packed.entry().Form(), ValueForm::kListpack);
   CheckBothWays(packed.entry());
   Made<Set> table;
@@ -279,7 +280,7 @@ TEST(RdbSet, IsRefusedWhenEmptyOrRepeating) {
 TEST(RdbSortedSet, SurvivesARoundTripInEveryForm) {
   for (int count : {1, 100, 700}) {
     Made<SortedSet> set;
-    for (int i = 0; i < count; ++i) set->Add("m" + std::to_string(i), i % 50 / 7.0);
+    for (int i = 0; i < count; ++i) set->Add(StrCat("m", i), i % 50 / 7.0);
     set->Add("10", -1.0 / 0.0);
     set->Add("least", 5e-324);
     set->Add("1", 1e300);
@@ -344,7 +345,7 @@ TEST(RdbSortedSet, IsRefusedWhenEmptyRepeatingOrWithoutANumber) {
 TEST(RdbHash, SurvivesARoundTripInEveryForm) {
   for (int count : {1, 200, 700}) {
     Made<Hash> hash;
-    for (int i = 0; i < count; ++i) hash->Set("field " + std::to_string(i), std::to_string(i * i));
+    for (int i = 0; i < count; ++i) hash->Set(StrCat("field ", i), std::to_string(i * i));
     EXPECT_EQ(hash.entry().Form() == ValueForm::kObject, count == 700);
     EXPECT_EQ(RdbVersionFor(hash.entry()), 11);
     CheckBothWays(hash.entry());
@@ -354,8 +355,8 @@ TEST(RdbHash, SurvivesARoundTripInEveryForm) {
 TEST(RdbHash, TakesDeadlinesAlong) {
   for (int count : {3, 200, 700}) {
     Made<Hash> hash;
-    for (int i = 0; i < count; ++i) hash->Set("field " + std::to_string(i), std::to_string(i * i));
-    for (int i = 0; i < count; i += 2) hash->SetDeadline("field " + std::to_string(i), 1'800'000'000'000 - i);
+    for (int i = 0; i < count; ++i) hash->Set(StrCat("field ", i), std::to_string(i * i));
+    for (int i = 0; i < count; i += 2) hash->SetDeadline(StrCat("field ", i), 1'800'000'000'000 - i);
     EXPECT_EQ(RdbVersionFor(hash.entry()), 12);
     CheckBothWays(hash.entry());
     auto copy = Read(WrittenValue(hash.entry()));

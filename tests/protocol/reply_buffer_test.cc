@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 
 namespace respite {
 namespace {
@@ -101,7 +102,7 @@ class Model {
 
 TEST(ReplyBufferTest, BehavesAsAString) {
   uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   for (uint64_t round = 0; round < 20; ++round) {
     Model model(seed + round);
     for (int step = 0; step < 200; ++step) {

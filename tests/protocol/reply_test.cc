@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "protocol/reply_tree.h"
 
 namespace respite {
@@ -83,7 +84,7 @@ TEST(ReplyTest, BulksOfEverySize) {
                       64u, 65u, 99u, 100u, 999u, 1023u, 1024u, 1025u, 16383u, 16384u, 16385u, 100'000u}) {
     std::string text;
     while (text.size() < size) text += static_cast<char>('a' + text.size() % 26);
-    std::string expected = "$" + std::to_string(size) + "\r\n" + text + "\r\n";
+    std::string expected = StrCat("$", size, "\r\n", text, "\r\n");
     EXPECT_EQ(Written(RespVersion::kResp2, [&](Reply& r) { r.Bulk(text); }), expected) << size;
     EXPECT_EQ(Written(RespVersion::kResp2, [&](Reply& r) { r.Bulk(BlobRef::Copy(text)); }), expected) << size;
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
+
 namespace respite {
 namespace {
 
@@ -67,8 +69,8 @@ Outcome Parse(const std::vector<Bytes>& pieces, RequestLimits limits = {}) {
 }
 
 std::string Encode(const Words& words) {
-  std::string out = "*" + std::to_string(words.size()) + "\r\n";
-  for (const std::string& word : words) out += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  std::string out = StrCat("*", words.size(), "\r\n");
+  for (const std::string& word : words) StrAppend(out, "$", word.size(), "\r\n", word, "\r\n");
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "protocol/request_parser.h"
 
 namespace respite {
@@ -41,7 +42,7 @@ TEST(RequestText, WritesIntegers) {
 TEST(RequestText, WritesAWordOfAnySize) {
   for (size_t size : {9u, 10u, 99u, 100u, 127u, 128u, 129u, 511u, 512u, 513u, 9999u, 10000u, 100000u}) {
     const std::string word(size, 'w');
-    EXPECT_EQ(Text({"E", word}), "*2\r\n$1\r\nE\r\n$" + std::to_string(size) + "\r\n" + word + "\r\n");
+    EXPECT_EQ(Text({"E", word}), StrCat("*2\r\n$1\r\nE\r\n$", size, "\r\n", word, "\r\n"));
   }
 }
 

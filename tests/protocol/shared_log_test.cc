@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "protocol/reply_buffer.h"
 
 namespace respite {
@@ -157,7 +158,7 @@ class RandomReceivers {
 
 TEST(ReplyBufferParts, RandomReceiversGetAllMessages) {
   const uint64_t seed = std::random_device{}();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   RandomReceivers receivers(seed);
   for (int i = 0; i < 5000 && !testing::Test::HasFatalFailure(); ++i) receivers.Step();
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "server/catalogue/command_syntax.h"
 #include "server/clients/acl/selector.h"
 #include "tests/support/command_test.h"
@@ -45,7 +46,7 @@ class ShortRequest {
     } else if (node.type == ArgumentType::kBlock) {
       AddAll(children);
     } else if (node.type == ArgumentType::kKey) {
-      words_.push_back("k" + std::to_string(++keys_));
+      words_.push_back(StrCat("k", ++keys_));
     } else if (node.type != ArgumentType::kPureToken) {
       words_.emplace_back("1");
     }
@@ -226,7 +227,7 @@ class AclAttempts : public testing::Test {
 
   // Logs in as a user with these rules and sends every command many times, with random words.
   void TryEverythingAs(const std::string& rules, uint64_t seed, const std::function<void()>& check) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+    SCOPED_TRACE(StrCat("seed ", seed));
     owner_.Run("ACL SETUSER mallory on >secret " + rules);
     Random random(seed);
     server_->services().env.commands.ForEach([&](const Command& command) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_subsystem.h"
@@ -33,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(Resp, Acl, BothVersions(), VersionName);
 TEST_P(Acl, TheNumberOfRulesIsLimited) {
   const auto set = [this](const std::string& sign, size_t from, size_t count) {
     std::vector<std::string> words = {"ACL", "SETUSER", "ann"};
-    for (size_t i = from; i < from + count; ++i) words.push_back(sign + std::to_string(i));
+    for (size_t i = from; i < from + count; ++i) words.push_back(StrCat(sign, i));
     return Run(words);
   };
   for (const std::string sign : {"~", "&", ">", "+select|"}) {
@@ -116,7 +117,7 @@ TEST_P(Acl, AccessWithoutAPatternIsTheEmptyPattern) {
 // Reads the same users from lines of a configuration file and from an ACL file, with hostile names and patterns.
 TEST_P(Acl, HostileUsersReadBack) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   const auto hostile = [&](Bytes letters) {
     std::string text;

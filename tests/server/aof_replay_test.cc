@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "protocol/request_text.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/server_life.h"
@@ -165,9 +166,9 @@ TEST_F(AofReplayTest, ACommandThatFailsIsNeverSilent) {
   const size_t incr = before.find("*2\r\n$4\r\nINCR");
   auto life = Start();
   EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
-  EXPECT_THAT(life->Log(), HasSubstr("'lpush' at offset " + std::to_string(lpush) +
-                                     " of the append only file appendonly.aof.1.incr.aof failed: WRONGTYPE"));
-  EXPECT_THAT(life->Log(), HasSubstr("'incr' at offset " + std::to_string(incr)));
+  EXPECT_THAT(life->Log(), HasSubstr(StrCat("'lpush' at offset ", lpush,
+                                            " of the append only file appendonly.aof.1.incr.aof failed: WRONGTYPE")));
+  EXPECT_THAT(life->Log(), HasSubstr(StrCat("'incr' at offset ", incr)));
   EXPECT_THAT(life->Log(), HasSubstr("Fatal error: 2 of the commands in the append only file failed"));
   EXPECT_EQ(files_.Content(kIncrementalFile), before);
   life.reset();

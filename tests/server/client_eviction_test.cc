@@ -1,4 +1,5 @@
 // maxmemory-clients: which memory is counted, and which clients are closed.
+#include "base/str_cat.h"
 #include "server/clients/client_memory.h"
 #include "tests/support/command_test.h"
 
@@ -10,7 +11,7 @@ class ClientEviction : public testing::Test {
   // Returns a client with an incomplete request of this length.
   std::unique_ptr<TestClient> Holding(size_t bytes) {
     auto client = std::make_unique<TestClient>(server_);
-    client->Raw("*2\r\n$" + std::to_string(bytes) + "\r\n" + std::string(bytes, 'v'));
+    client->Raw(StrCat("*2\r\n$", bytes, "\r\n", std::string(bytes, 'v')));
     return client;
   }
   void Limit(const std::string& value) { control_.Run({"CONFIG", "SET", "maxmemory-clients", value}); }
@@ -61,7 +62,7 @@ TEST_F(ClientEviction, AnArgumentInASingleReadCounts) {
   Limit("3mb");
   TestClient client(server_);
   const std::string value(4'000'000, 'v');
-  client.Raw("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$" + std::to_string(value.size()) + "\r\n" + value + "\r\n");
+  client.Raw(StrCat("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$", value.size(), "\r\n", value, "\r\n"));
   EXPECT_TRUE(client.Closed());
   EXPECT_THAT(control_.Run("EXISTS k"), Int(0));
 }
@@ -118,15 +119,13 @@ TEST_F(ClientEviction, WhatIsQueuedWatchedTrackedAndSubscribedCounts) {
     while (!client.Closed() && sent < 20'000) client.Run(line(sent++));
     return sent < 20'000;
   };
-  const auto numbered = [](const char* words) {
-    return [words](int i) { return std::string(words) + std::to_string(i); };
-  };
+  const auto numbered = [](const char* words) { return [words](int i) { return StrCat(words, i); }; };
   EXPECT_TRUE(flood([](int) { return "SET k " + std::string(5000, 'v'); }, "MULTI"));
   EXPECT_TRUE(flood(numbered("WATCH k")));
   EXPECT_TRUE(flood(numbered("SUBSCRIBE c")));
   EXPECT_TRUE(flood(numbered("PSUBSCRIBE p")));
   EXPECT_TRUE(flood(numbered("SSUBSCRIBE s")));
-  EXPECT_TRUE(flood([](int i) { return "CLIENT TRACKING ON BCAST PREFIX " + std::to_string(100'000 + i); }));
+  EXPECT_TRUE(flood([](int i) { return StrCat("CLIENT TRACKING ON BCAST PREFIX ", 100'000 + i); }));
   EXPECT_FALSE(flood(numbered("CLIENT SETNAME n")));
 }
 

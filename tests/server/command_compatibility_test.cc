@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/commands/families.h"
 #include "tests/server/command_facts.h"
@@ -39,9 +40,7 @@ struct Counted {
     refuse += status.starts_with("refuses") ? 1 : 0;
     ++all;
   }
-  std::string Text() const {
-    return std::to_string(work) + " of " + std::to_string(all) + " work, " + std::to_string(refuse) + " refuse";
-  }
+  std::string Text() const { return StrCat(work, " of ", all, " work, ", refuse, " refuse"); }
 };
 
 // Maps a group to its commands, and a command to its subcommands.

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "base/str_cat.h"
 #include "server/catalogue/command_docs.h"
 
 namespace respite {
@@ -74,8 +75,7 @@ class FactWriter {
     if (row.items.size() == 7) return;  // as Redis 6.2
     for (const Decoded& tip : row.items.at(7).items) Add(name, "tip=" + tip.text);
     size_t number = 0;
-    for (const Decoded& spec : row.items.at(8).items)
-      Add(name, "key_spec#" + std::to_string(number++) + " " + KeySpecText(spec));
+    for (const Decoded& spec : row.items.at(8).items) Add(name, StrCat("key_spec#", number++, " ", KeySpecText(spec)));
     for (const Decoded& sub : row.items.at(9).items) {
       Add(name, "subcommand=" + sub.items.at(0).text);
       AddInfo(sub);
@@ -111,7 +111,7 @@ class FactWriter {
   void AddArguments(const std::string& name, const std::string& path, const Decoded& arguments) {
     size_t number = 0;
     for (const Decoded& argument : arguments.items) {
-      const std::string here = path + std::to_string(number++);
+      const std::string here = StrCat(path, number++);
       std::string fact = "argument#" + here;
       for (size_t i = 0; i < argument.items.size(); i += 2) {
         const std::string& field = argument.items[i].text;

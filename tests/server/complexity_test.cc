@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
 
@@ -95,7 +96,7 @@ class Complexity : public testing::TestWithParam<DataKind> {
       }
     }
     static void AppendRequest(std::string& out, const std::vector<Bytes>& words) {
-      out += "*" + std::to_string(words.size()) + "\r\n";
+      StrAppend(out, "*", words.size(), "\r\n");
       for (Bytes word : words)
         out.append("$").append(std::to_string(word.size())).append("\r\n").append(word).append("\r\n");
     }

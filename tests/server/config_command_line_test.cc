@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/memory.h"
+#include "base/str_cat.h"
 #include "server/config/config.h"
 #include "server/config/usage.h"
 #include "server/config/value_text.h"
@@ -65,8 +66,8 @@ class ConfigCommandLineTest : public testing::Test {
   }
 
   static std::string Block(int line, const std::string& text, const std::string& reason) {
-    return "\n*** FATAL CONFIG FILE ERROR (Redis 7.2.4) ***\nReading the configuration file, at line " +
-           std::to_string(line) + "\n>>> '" + text + "'\n" + reason + "\n";
+    return StrCat("\n*** FATAL CONFIG FILE ERROR (Redis 7.2.4) ***\nReading the configuration file, at line ", line,
+                  "\n>>> '", text, "'\n", reason, "\n");
   }
 
   std::string before_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -22,7 +23,7 @@ class LazyFree : public CommandTest {
   // Creates a collection of each type at its own key, too large to be packed.
   void FillLargeCollections() {
     for (int i = 0; i < 1000; ++i) {
-      const std::string text = "element " + std::to_string(i);
+      const std::string text = StrCat("element ", i);
       Run({"HSET", "hash", text, text});
       Run({"RPUSH", "list", text});
       Run({"SADD", "set", text});
@@ -92,7 +93,7 @@ TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
   const auto fill = [&](const std::string& key) {
     for (int i = 0; i < 600; ++i) {
       std::vector<std::string> words = {"SADD", key};
-      for (int k = 0; k < 100; ++k) words.push_back("a member of some length " + std::to_string(100 * i + k));
+      for (int k = 0; k < 100; ++k) words.push_back(StrCat("a member of some length ", 100 * i + k));
       Run(words);
     }
   };
@@ -110,7 +111,7 @@ TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
   fill("set");
   Run("FLUSHALL SYNC");  // only one key, which may be small
   Run("DEL set");
-  for (int i = 0; i < 60'000; ++i) Run("SET " + std::to_string(i) + " v");
+  for (int i = 0; i < 60'000; ++i) Run(StrCat("SET ", i, " v"));
   Run("FLUSHALL SYNC");
   wait_for_less_than(after_set - 1'000'000);
   EXPECT_EQ(HandedOver(), 0u);
@@ -125,16 +126,16 @@ TEST_P(LazyFree, PendingGiantsCountAsFree) {
   const auto fill_set = [&] {
     for (int i = 0; i < 600; ++i) {
       std::vector<std::string> words = {"SADD", "set"};
-      for (int k = 0; k < 100; ++k) words.push_back(text + std::to_string(100 * i + k));
+      for (int k = 0; k < 100; ++k) words.push_back(StrCat(text, 100 * i + k));
       Run(words);
     }
   };
   const auto expect_room_after = [&](const std::string& command) {
     const size_t counted = server().server().services().data.memory.UsedBytes() -
                            server().server().services().data.eviction.UncountedBytes();
-    Run("CONFIG SET maxmemory " + std::to_string(counted + 200'000));
+    Run(StrCat("CONFIG SET maxmemory ", counted + 200'000));
     Run(command);
-    for (int i = 0; i < 20; ++i) EXPECT_THAT(Run({"SET", "room " + std::to_string(i), large_}), Ok()) << command;
+    for (int i = 0; i < 20; ++i) EXPECT_THAT(Run({"SET", StrCat("room ", i), large_}), Ok()) << command;
     Run("CONFIG SET maxmemory 0");
   };
   fill_set();

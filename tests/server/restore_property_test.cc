@@ -6,6 +6,7 @@
 
 #include "base/crc64.h"
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "tests/fuzz/sound_value.h"
 #include "tests/support/command_test.h"
 
@@ -51,7 +52,7 @@ class RestoreProperty : public CommandTest {
     Bytes lines = kMakeValues;
     for (size_t end; (end = lines.find('\n')) != Bytes::npos; lines.remove_prefix(end + 1))
       if (end > 0) Run(lines.substr(0, end));
-    for (int i = 0; i < 20; ++i) Run({"RPUSH", "quicklist", "element " + std::to_string(i)});
+    for (int i = 0; i < 20; ++i) Run({"RPUSH", "quicklist", StrCat("element ", i)});
     for (const std::string& key : Run("KEYS *").Texts()) dumps_.push_back(Run({"DUMP", key}).Text());
   }
 
@@ -170,7 +171,7 @@ TEST_P(RestoreProperty, AcceptedValuesSurvive) {
   int accepted = 0;
   for (int i = 0; i < 20'000; ++i) {
     const std::string payload = Damaged();
-    const std::string key = "k" + std::to_string(i);
+    const std::string key = StrCat("k", i);
     const TestReply reply = Run({"RESTORE", key, "0", payload});
     if (reply.tree->IsError()) continue;
     ++accepted;

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <memory>
 
+#include "base/str_cat.h"
 #include "server/storage/snapshots.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/test_client.h"
@@ -474,7 +475,7 @@ TEST_F(SnapshotTest, ServersThatSaveNothingShareADirectory) {
 }
 
 TEST_F(SnapshotTest, AStartRemovesWhatDeadServersLeft) {
-  const std::string living = "temp-" + std::to_string(getppid()) + ".rdb";
+  const std::string living = StrCat("temp-", getppid(), ".rdb");
   files_.Put("temp-999999999.rdb", "REDIS");  // larger than any pid
   files_.Put(living, "REDIS");
   files_.Put("temp-x1.rdb", "mine");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/str_cat.h"
 #include "server/cluster/cluster_start_plan.h"
 #include "server/cluster/nodes_text.h"
 
@@ -391,7 +392,7 @@ std::string ClusterWorld::Disagreement(About about) {
   Member* first = nullptr;
   for (const auto& member : members_) {
     if (!member->Runs()) continue;
-    const std::string name = "node " + std::to_string(member->index());
+    const std::string name = StrCat("node ", member->index());
     const ClusterView& view = (**member).view();
     if (!view.is_ok) return name + " does not serve requests";
     if (first == nullptr) first = member.get();
@@ -399,7 +400,7 @@ std::string ClusterWorld::Disagreement(About about) {
       const ClusterNode* owner = view.Owner(slot);
       const ClusterNode* expected = (**first).view().Owner(slot);
       if (owner == nullptr || owner->id != expected->id) {
-        return name + " has another owner of slot " + std::to_string(slot);
+        return StrCat(name, " has another owner of slot ", slot);
       }
       if (about == About::kEpochs && owner->config_epoch != expected->config_epoch)
         return name + " has another epoch of " + owner->id.String();
@@ -407,10 +408,10 @@ std::string ClusterWorld::Disagreement(About about) {
     for (const auto& other : members_) {
       if (!other->Runs()) continue;
       const ClusterNode* node = view.Find(other->id());
-      if (node == nullptr) return name + " does not know node " + std::to_string(other->index());
+      if (node == nullptr) return StrCat(name, " does not know node ", other->index());
       if (node->IsPrimary() != other->IsPrimary())
-        return name + " is wrong about the role of node " + std::to_string(other->index());
-      if (node->IsFailing()) return name + " thinks that node " + std::to_string(other->index()) + " fails";
+        return StrCat(name, " is wrong about the role of node ", other->index());
+      if (node->IsFailing()) return StrCat(name, " thinks that node ", other->index(), " fails");
     }
   }
   return "";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/str_cat.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/clients.h"
 
@@ -15,7 +16,7 @@ constexpr int64_t kNetworkTickMs = 100;
 // Limit of movements without any passage of time. More than this means that two servers send to each other endlessly.
 constexpr int kMostMoves = 2'000'000;
 
-std::string AddressOf(int port) { return "127.0.0.1:" + std::to_string(port); }
+std::string AddressOf(int port) { return StrCat("127.0.0.1:", port); }
 
 }  // namespace
 

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 // A handle refers to the file system, which must outlive it.
@@ -404,8 +406,7 @@ Result<std::unique_ptr<File>, IoError> FaultyFiles::Lock(const std::string& path
   // The lock belongs to the file, even if it is renamed later.
   const auto found = names_.find(Normal(path));
   const NodePtr node = found == names_.end() ? nullptr : found->second;
-  const std::string place =
-      node == nullptr ? Normal(path) : "#" + std::to_string(reinterpret_cast<uintptr_t>(node.get()));
+  const std::string place = node == nullptr ? Normal(path) : StrCat("#", reinterpret_cast<uintptr_t>(node.get()));
   if (!locked_.insert(place).second) return Failure(IoError{EWOULDBLOCK});
   return std::make_unique<FaultyLock>(*this, place, node);
 }

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/fake_network.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/server_life.h"
@@ -44,7 +45,7 @@ class ReplicationWorld {
     TestReply Run(std::initializer_list<Bytes> words) { return life_->client().Run(words); }
     std::string Log() const { return life_->Log(); }
 
-    void Follow(Member& primary) { Run("REPLICAOF 127.0.0.1 " + std::to_string(primary.port())); }
+    void Follow(Member& primary) { Run(StrCat("REPLICAOF 127.0.0.1 ", primary.port())); }
     bool IsLinked() { return server()->services().replication.role().is_linked; }
     const History& history() { return server()->services().data.dataset.history; }
     // A line of INFO replication.

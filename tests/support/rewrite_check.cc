@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "datatypes/stream.h"
 #include "persistence/aof_reader.h"
 #include "persistence/aof_rewriter.h"
@@ -13,12 +14,12 @@ namespace respite {
 namespace {
 
 std::string GroupText(Bytes name, const StreamGroup& group) {
-  std::string text = " group " + Quoted(name) + " at " + StreamIdText(group.last_id).Text() + " read " +
-                     std::to_string(group.entries_read) + " pending";
+  std::string text = StrCat(" group ", Quoted(name), " at ", StreamIdText(group.last_id).Text(), " read ",
+                            group.entries_read, " pending");
   for (auto at = group.pending().First(); !at.AtEnd(); at.Next()) {
     const PendingEntry& pending = at.Get();
-    text += " " + StreamIdText(at.Id()).Text() + "=" + Quoted(*pending.consumer->name) + "@" +
-            std::to_string(pending.delivered_ms) + "*" + std::to_string(pending.deliveries);
+    StrAppend(text, " ", StreamIdText(at.Id()).Text(), "=", Quoted(*pending.consumer->name), "@", pending.delivered_ms,
+              "*", pending.deliveries);
   }
   text += " consumers";
   for (const auto& [consumer_name, consumer] : group.consumers()) text += " " + Quoted(consumer_name);
@@ -27,8 +28,8 @@ std::string GroupText(Bytes name, const StreamGroup& group) {
 
 // Describes the metadata of a stream, which a digest does not cover.
 std::string RememberedText(const StreamLog& log) {
-  std::string text = " last " + StreamIdText(log.LastId()).Text() + " deleted " +
-                     StreamIdText(log.MaxDeletedId()).Text() + " added " + std::to_string(log.EntriesAdded());
+  std::string text = StrCat(" last ", StreamIdText(log.LastId()).Text(), " deleted ",
+                            StreamIdText(log.MaxDeletedId()).Text(), " added ", log.EntriesAdded());
   for (const auto& [name, group] : log.groups()) text += GroupText(name, group);
   return text;
 }
@@ -38,7 +39,7 @@ Snapshot SnapshotWithStreams(Node& server) {
   for (int db = 0; db < server.services().data.dataset.keyspace.Count(); ++db) {
     server.services().data.dataset.keyspace[db].ForEach([&](const Entry* entry) {
       if (entry->Type() != ValueType::kStream) return;
-      snapshot[std::to_string(db) + " " + Quoted(entry->Key())] +=
+      snapshot[StrCat(db, " ", Quoted(entry->Key()))] +=
           RememberedText(static_cast<const StreamLog&>(*entry->HeldObject()));
     });
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/str_cat.h"
+
 namespace respite {
 
 namespace {
@@ -11,7 +13,7 @@ constexpr int64_t kStepMs = 5;
 constexpr int64_t kMostDelayMs = 10;
 constexpr size_t kRunIdLength = 40;
 
-std::string BulkText(const std::string& text) { return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n"; }
+std::string BulkText(const std::string& text) { return StrCat("$", text.size(), "\r\n", text, "\r\n"); }
 
 std::vector<ConfigLine> LinesIn(const std::string& text) {
   std::vector<ConfigLine> lines;
@@ -55,7 +57,7 @@ class SentinelWorld::SimLink final : public Link {
   void SetReading(Reading) override {}
   size_t UnsentBytes() const override { return 0; }
   std::string LocalAddress() const override { return "127.0.0.1:1"; }
-  std::string PeerAddress() const override { return "127.0.0.1:" + std::to_string(pipe_->places[1]); }
+  std::string PeerAddress() const override { return StrCat("127.0.0.1:", pipe_->places[1]); }
   int FileDescriptor() const override { return -1; }
   Stage stage() const override { return pipe_->is_open ? Stage::kOpen : Stage::kConnecting; }
 
@@ -157,19 +159,18 @@ void SentinelWorld::Member::TickIfDue() {
 
 SentinelWorld::SentinelWorld(const Options& options) : options_(options), random_(options.seed) {
   for (int i = 0; i < options.servers; ++i) {
-    std::string id = std::to_string(i) + "f";
+    std::string id = StrCat(i, "f");
     id.resize(kRunIdLength, '0');
     servers_.push_back({.port = kFirstServer + i, .follows = i == 0 ? 0 : kFirstServer, .run_id = id});
   }
   const std::string name = kName;
   for (int i = 0; i < options.sentinels; ++i) {
-    std::string id = "5e" + std::to_string(i);
+    std::string id = StrCat("5e", i);
     id.resize(kRunIdLength, '0');
-    const std::string file = "sentinel myid " + id + "\nsentinel monitor " + name + " 127.0.0.1 " +
-                             std::to_string(kFirstServer) + " " + std::to_string(options.quorum) +
-                             "\nsentinel down-after-milliseconds " + name + " " +
-                             std::to_string(options.down_after_ms) + "\nsentinel failover-timeout " + name + " " +
-                             std::to_string(options.failover_timeout_ms) + "\n" + options.more_lines;
+    const std::string file =
+        StrCat("sentinel myid ", id, "\nsentinel monitor ", name, " 127.0.0.1 ", kFirstServer, " ", options.quorum,
+               "\nsentinel down-after-milliseconds ", name, " ", options.down_after_ms, "\nsentinel failover-timeout ",
+               name, " ", options.failover_timeout_ms, "\n", options.more_lines);
     members_.push_back(std::make_unique<Member>(*this, i, file));
   }
 }
@@ -339,8 +340,8 @@ std::string SentinelWorld::AnswerOfSentinel(Member& member, const Words& words) 
     vote = member->election().VoteFor(*primary, std::stoull(words[4]), words[5]);
   }
   const bool is_down = primary != nullptr && primary->is_down && !member->state().is_in_tilt;
-  return std::string("*3\r\n:") + (is_down ? "1" : "0") + "\r\n" + BulkText(vote.leader.empty() ? "*" : vote.leader) +
-         ":" + std::to_string(vote.epoch) + "\r\n";
+  return StrCat("*3\r\n:", is_down ? "1" : "0", "\r\n", BulkText(vote.leader.empty() ? "*" : vote.leader), ":",
+                vote.epoch, "\r\n");
 }
 
 std::string SentinelWorld::AnswerOfServer(const std::shared_ptr<Pipe>& pipe, Server& server, const Words& words) {
@@ -402,17 +403,16 @@ std::string SentinelWorld::InfoOf(const Server& server) {
     int number = 0;
     for (const Server& other : servers_) {
       if (!other.is_up || other.follows != server.port || AreApart(other.port, server.port)) continue;
-      info += "slave" + std::to_string(number++) + ":ip=127.0.0.1,port=" + std::to_string(other.port) +
-              ",state=online,offset=1,lag=0\r\n";
+      StrAppend(info, "slave", number++, ":ip=127.0.0.1,port=", other.port, ",state=online,offset=1,lag=0\r\n");
     }
     return info;
   }
   const bool is_linked = IsLinked(server);
-  info += "role:slave\r\nmaster_host:127.0.0.1\r\nmaster_port:" + std::to_string(server.follows) +
-          "\r\nmaster_link_status:" + (is_linked ? "up" : "down") + "\r\n";
+  StrAppend(info, "role:slave\r\nmaster_host:127.0.0.1\r\nmaster_port:", server.follows,
+            "\r\nmaster_link_status:", is_linked ? "up" : "down", "\r\n");
   if (!is_linked) info += "master_link_down_since_seconds:1\r\n";
-  return info + "slave_repl_offset:" + std::to_string(server.offset) +
-         "\r\nslave_priority:" + std::to_string(server.priority) + "\r\nreplica_announced:1\r\n";
+  return StrCat(info, "slave_repl_offset:", server.offset, "\r\nslave_priority:", server.priority,
+                "\r\nreplica_announced:1\r\n");
 }
 
 void SentinelWorld::CopyData() {
@@ -435,8 +435,7 @@ void SentinelWorld::NoteBeliefs() {
     const int address = CurrentAddress(primary).port;
     const auto [known, is_new] = address_of_epoch_.emplace(primary.config_epoch, address);
     if (is_new || known->second == address || !contradiction_.empty()) continue;
-    contradiction_ = "epoch " + std::to_string(primary.config_epoch) + " names " + std::to_string(known->second) +
-                     " and " + std::to_string(address);
+    contradiction_ = StrCat("epoch ", primary.config_epoch, " names ", known->second, " and ", address);
   }
 }
 
@@ -445,19 +444,17 @@ std::string SentinelWorld::Disagreement() {
   for (const auto& member : members_) {
     if (!member->Runs()) continue;
     const Primary& primary = member->primary();
-    if (primary.is_failing_over) return std::to_string(member->port()) + " is failing over";
+    if (primary.is_failing_over) return StrCat(member->port(), " is failing over");
     if (named == 0) named = primary.address.port;
     if (primary.address.port != named) {
-      return std::to_string(member->port()) + " names " + std::to_string(primary.address.port) + ", others " +
-             std::to_string(named);
+      return StrCat(member->port(), " names ", primary.address.port, ", others ", named);
     }
   }
   for (const Server& server : servers_) {
     if (!server.is_up) continue;
     const int wanted = server.port == named ? 0 : named;
     if (server.follows != wanted) {
-      return std::to_string(server.port) + " follows " + std::to_string(server.follows) + " instead of " +
-             std::to_string(wanted);
+      return StrCat(server.port, " follows ", server.follows, " instead of ", wanted);
     }
   }
   return ServerAt(named)->is_up ? "" : "the primary is down";

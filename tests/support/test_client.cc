@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/str_cat.h"
 #include "protocol/request_text.h"
 
 namespace respite {
@@ -46,7 +47,7 @@ TestClient::TestClient(TestServer& server, RespVersion resp)
     : server_(server), session_(&server->services().clients.registry.Create(server.clock().MonotonicMs())) {
   session_->transport = this;
   session_->resp = resp;
-  session_->addresses.peer = "127.0.0.1:" + std::to_string(50000 + session_->id);
+  session_->addresses.peer = StrCat("127.0.0.1:", 50000 + session_->id);
   session_->addresses.local = "127.0.0.1:6379";
   session_->authenticated = !server->services().clients.users.LoginRequired();
   ++server->services().env.stats.connections;

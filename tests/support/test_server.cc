@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "base/str_cat.h"
 #include "datatypes/digest.h"
 #include "datatypes/hash.h"
 #include "persistence/dump_payload.h"
@@ -38,7 +39,7 @@ std::string FieldDeadlinesText(const Entry& entry) {
     if (deadline_ms != kNoDeadline) deadlines[Quoted(field)] = deadline_ms;
   });
   std::string text = " with deadlines";
-  for (const auto& [field, deadline_ms] : deadlines) text += " " + field + "=" + std::to_string(deadline_ms);
+  for (const auto& [field, deadline_ms] : deadlines) StrAppend(text, " ", field, "=", deadline_ms);
   return text;
 }
 
@@ -74,7 +75,7 @@ void RecordingJournal::Append(const UnitEffects& effects) {
 std::vector<std::string> RecordingJournal::Lines() const {
   std::vector<std::string> lines;
   for (const RecordingJournal::Record& record : records_) {
-    std::string line = std::to_string(record.db) + ":";
+    std::string line = StrCat(record.db, ":");
     for (const std::string& word : record.words) line += " " + word;
     lines.push_back(line);
   }
@@ -182,9 +183,9 @@ Snapshot SnapshotOf(Node& server) {
   Snapshot snapshot;
   for (int db = 0; db < server.services().data.dataset.keyspace.Count(); ++db) {
     server.services().data.dataset.keyspace[db].ForEach([&](const Entry* entry) {
-      std::string& text = snapshot[std::to_string(db) + " " + Quoted(entry->Key())];
+      std::string& text = snapshot[StrCat(db, " ", Quoted(entry->Key()))];
       text = ValueText(*entry);
-      if (entry->Deadline() != kNoDeadline) text += " until " + std::to_string(entry->Deadline());
+      if (entry->Deadline() != kNoDeadline) StrAppend(text, " until ", entry->Deadline());
     });
   }
   return snapshot;
@@ -207,7 +208,7 @@ std::string SnapshotDifference(const Snapshot& expected, const Snapshot& actual)
   }
   for (const auto& [key, value] : actual)
     if (!expected.contains(key)) show(key + ": made up " + value);
-  if (differences > kShown) out += "  and " + std::to_string(differences - kShown) + " more\n";
+  if (differences > kShown) StrAppend(out, "  and ", differences - kShown, " more\n");
   return out;
 }
 

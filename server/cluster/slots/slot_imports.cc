@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/pace.h"
 #include "base/refusal.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
@@ -41,9 +42,9 @@ constexpr char kNoImport[] = "ERR No slot migration was established by this clie
 constexpr char kNameTaken[] = "ERR There is a slot migration of this name already";
 constexpr char kManual[] = "ERR Slots are being manually imported or migrated";
 Refusal UnknownSource(const NodeId& id) { return {"ERR Unknown node name: " + id.String()}; }
-Refusal NotOfSource(int slot) { return {"ERR Slot " + std::to_string(slot) + " is not served by the source"}; }
-Refusal AlreadyImported(int slot) { return {"ERR I am already importing slot " + std::to_string(slot)}; }
-Refusal HasKeys(int slot) { return {"ERR There are keys of slot " + std::to_string(slot) + " already"}; }
+Refusal NotOfSource(int slot) { return {StrCat("ERR Slot ", slot, " is not served by the source")}; }
+Refusal AlreadyImported(int slot) { return {StrCat("ERR I am already importing slot ", slot)}; }
+Refusal HasKeys(int slot) { return {StrCat("ERR There are keys of slot ", slot, " already")}; }
 Refusal Broken(const std::string& trouble) { return {"ERR The slot migration failed: " + trouble}; }
 
 }  // namespace
@@ -96,8 +97,8 @@ void SlotImports::Establish(Session& session, const Offer& offer) {
   import.heard_ms = services.env.pace.NowMs();
   services.data.dataset.keyspace.hidden().Hide(offer.name, offer.slots);
   session.cluster_marks.imports = &import.job->slots;
-  services.env.log.Notice("Slot migration " + offer.name + ": importing " + std::to_string(offer.slots.Count()) +
-                          " slots from node " + offer.source.String());
+  services.env.log.Notice(StrCat("Slot migration ", offer.name, ": importing ", offer.slots.Count(),
+                                 " slots from node ", offer.source.String()));
 }
 
 SlotImports::Import& SlotImports::Of(const Session& session) {
@@ -268,8 +269,8 @@ void SlotImports::ClaimUnowned(const SlotSet& slots) {
     if (view.Owner(slot) == nullptr || view.disclaimed.Has(slot)) unowned.Add(slot);
   });
   if (unowned.Empty()) return;
-  parts_.services.env.log.Warning("Claiming " + std::to_string(unowned.Count()) +
-                                  " slots that were taken over, and that nobody owns");
+  parts_.services.env.log.Warning(
+      StrCat("Claiming ", unowned.Count(), " slots that were taken over, and that nobody owns"));
   cluster().TakeSlots(unowned);
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/catalogue/dialect.h"
 #include "server/commands/cluster/cluster_commands.h"
@@ -201,7 +202,7 @@ struct ClusterBumpEpoch {
   static void Run(Call& call) {
     Cluster& cluster = RequireCluster(call);
     const bool is_new = cluster.BumpEpoch();
-    call.reply.Simple((is_new ? "BUMPED " : "STILL ") + std::to_string(cluster.view().me().config_epoch));
+    call.reply.Simple(StrCat(is_new ? "BUMPED " : "STILL ", cluster.view().me().config_epoch));
   }
 };
 
@@ -215,7 +216,7 @@ struct ClusterSetConfigEpoch {
   static void Run(Call& call) {
     Cluster& cluster = RequireCluster(call);
     const int64_t epoch = call.args.NextInteger();
-    if (epoch < 0) throw Refusal{"ERR Invalid config epoch specified: " + std::to_string(epoch)};
+    if (epoch < 0) throw Refusal{StrCat("ERR Invalid config epoch specified: ", epoch)};
     if (cluster.view().All().size() > 1) throw Refusal{kEpochInCompany};
     if (cluster.view().me().config_epoch != 0) throw Refusal{kEpochIsSet};
     cluster.SetEpoch(static_cast<uint64_t>(epoch));

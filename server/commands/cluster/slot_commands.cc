@@ -2,6 +2,7 @@
 #include <string>
 
 #include "base/slot_set.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_commands.h"
@@ -47,8 +48,7 @@ SlotSet TakeRanges(Call& call, const Cluster& cluster, WantedSlots wanted) {
     const int first = SlotNumber(call.args.Next());
     const int last = SlotNumber(call.args.Next());
     if (first > last) {
-      throw Refusal{"ERR start slot number " + std::to_string(first) + " is greater than end slot number " +
-                    std::to_string(last)};
+      throw Refusal{StrCat("ERR start slot number ", first, " is greater than end slot number ", last)};
     }
     ranges.push_back({first, last});
   }
@@ -67,14 +67,14 @@ ClusterNode& TargetPrimary(Cluster& cluster, Bytes word, const char* refusal) {
 
 void MigrateSlot(Cluster& cluster, int slot, Bytes target) {
   if (cluster.view().Owner(slot) != &cluster.view().me()) {
-    throw Refusal{"ERR I'm not the owner of hash slot " + std::to_string(slot)};
+    throw Refusal{StrCat("ERR I'm not the owner of hash slot ", slot)};
   }
   cluster.view().SetMigrating(slot, &TargetPrimary(cluster, target, "I don't know about node"));
 }
 
 void ImportSlot(Cluster& cluster, int slot, Bytes source) {
   if (cluster.view().Owner(slot) == &cluster.view().me()) {
-    throw Refusal{"ERR I'm already the owner of hash slot " + std::to_string(slot)};
+    throw Refusal{StrCat("ERR I'm already the owner of hash slot ", slot)};
   }
   cluster.view().SetImporting(slot, &TargetPrimary(cluster, source, "I don't know about node"));
 }
@@ -83,8 +83,8 @@ void GiveSlotTo(Call& call, Cluster& cluster, int slot, Bytes word) {
   ClusterNode& owner = TargetPrimary(cluster, word, kUnknownNode);
   const bool leaves = cluster.view().Owner(slot) == &cluster.view().me() && !owner.IsMyself();
   if (leaves && call.services.data.dataset.keyspace.CountIn(slot) != 0) {
-    throw Refusal{"ERR Can't assign hashslot " + std::to_string(slot) +
-                  " to a different node while I still hold keys for this hash slot."};
+    throw Refusal{
+        StrCat("ERR Can't assign hashslot ", slot, " to a different node while I still hold keys for this hash slot.")};
   }
   cluster.GiveSlot(slot, owner);
 }

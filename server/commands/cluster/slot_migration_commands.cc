@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_commands.h"
 #include "server/commands/families.h"
@@ -30,20 +31,17 @@ constexpr char kNoneRuns[] = "ERR No migrations ongoing";
 constexpr char kBadName[] = "ERR Invalid name of a slot migration";
 constexpr char kOnlyStreams[] = "ERR This is for replicas and files only";
 constexpr char kOnlySources[] = "ERR This is for the source of a slot migration only";
-Refusal AlreadyMigrated(int slot) { return {"ERR I am already migrating slot " + std::to_string(slot)}; }
-Refusal Unserved(int slot) { return {"ERR Slot " + std::to_string(slot) + " has no node served"}; }
+Refusal AlreadyMigrated(int slot) { return {StrCat("ERR I am already migrating slot ", slot)}; }
+Refusal Unserved(int slot) { return {StrCat("ERR Slot ", slot, " has no node served")}; }
 
-std::string SlotRangeText(const SlotRange& range) {
-  return std::to_string(range.first) + "-" + std::to_string(range.last);
-}
+std::string SlotRangeText(const SlotRange& range) { return StrCat(range.first, "-", range.last); }
 
 SlotRange NextRange(Args& args) {
   const Bytes first_word = args.Next();
   if (args.AtEnd()) throw Refusal{kNoEnd};
   const SlotRange range{SlotNumber(first_word), SlotNumber(args.Next())};
   if (range.first <= range.last) return range;
-  throw Refusal{"ERR Start slot number " + std::to_string(range.first) + " is greater than end slot number " +
-                std::to_string(range.last)};
+  throw Refusal{StrCat("ERR Start slot number ", range.first, " is greater than end slot number ", range.last)};
 }
 
 // Returns the error for the first of the former ranges that overlaps with the last one.
@@ -186,7 +184,7 @@ void Continue(Call& call, Bytes step) {
   } else if (EqualsIgnoreCase(step, "PAUSED")) {
     imports.EndChanges(call.session);
   } else if (EqualsIgnoreCase(step, "TAKEOVER")) {
-    return AnswerSource(call, "OK " + std::to_string(imports.TakeOver(call.session)));
+    return AnswerSource(call, StrCat("OK ", imports.TakeOver(call.session)));
   } else {
     throw Refusal{refusals::kSyntax};
   }

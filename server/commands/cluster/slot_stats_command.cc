@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/cluster/slot_stats.h"
 #include "server/commands/cluster/cluster_commands.h"
@@ -77,8 +78,7 @@ void WriteRangeStats(Call& call, Cluster& cluster) {
   const int first = SlotNumber(call.args.Next());
   const int last = SlotNumber(call.args.Next());
   if (first > last) {
-    throw Refusal{"ERR Start slot number " + std::to_string(first) + " is greater than end slot number " +
-                  std::to_string(last)};
+    throw Refusal{StrCat("ERR Start slot number ", first, " is greater than end slot number ", last)};
   }
   WriteSlotStats(call, SlotsBetween(cluster, first, last));
 }

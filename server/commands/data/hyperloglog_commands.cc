@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "base/refusal.h"
+#include "base/str_cat.h"
 #include "datatypes/hyperloglog.h"
 #include "server/commands/families.h"
 #include "server/config/settings.h"
@@ -290,8 +291,7 @@ struct PfSelfTest {
     for (size_t index = 0; index < expected.size(); ++index) {
       const int actual = Hll::Of(dense)->Register(index);
       if (actual == expected[index]) continue;
-      throw refusals::FailedSelfTest("Register " + std::to_string(index) + " should be " +
-                                     std::to_string(expected[index]) + " but is " + std::to_string(actual));
+      throw refusals::FailedSelfTest(StrCat("Register ", index, " should be ", expected[index], " but is ", actual));
     }
   }
 
@@ -320,7 +320,7 @@ struct PfSelfTest {
     const double allowed = added == 10 ? 1 : std::ceil(standard_error * 6 * static_cast<double>(added));
     const uint64_t error = estimate > added ? estimate - added : added - estimate;
     if (static_cast<double>(error) <= allowed) return;
-    throw refusals::FailedSelfTest("Too big error. card:" + std::to_string(added) + " abserr:" + std::to_string(error));
+    throw refusals::FailedSelfTest(StrCat("Too big error. card:", added, " abserr:", error));
   }
 };
 

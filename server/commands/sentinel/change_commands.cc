@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/glob.h"
+#include "base/str_cat.h"
 #include "server/commands/families.h"
 #include "server/commands/sentinel/sentinel_commands.h"
 #include "server/config/config.h"
@@ -79,7 +80,7 @@ struct SentinelMonitor {
     const auto added =
         sentinel.list().AddPrimary(std::string(name), place, static_cast<int>(port), static_cast<int>(quorum));
     if (!added.ok()) throw Refusal{"ERR " + TextOf(added.error(), InstanceKind::kPrimary)};
-    sentinel.events().Tell(LogLevel::kWarning, "+monitor", *added.value(), " quorum " + std::to_string(quorum));
+    sentinel.events().Tell(LogLevel::kWarning, "+monitor", *added.value(), StrCat(" quorum ", quorum));
     SaveAndReply(call);
   }
 };

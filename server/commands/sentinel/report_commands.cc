@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/commands/sentinel/instance_report.h"
@@ -74,7 +75,7 @@ Reachable CountReachable(const Primary& primary) {
 }
 
 Refusal NoQuorum(const Reachable& reachable) {
-  std::string text = "NOQUORUM " + std::to_string(reachable.usable) + " usable Sentinels. ";
+  std::string text = StrCat("NOQUORUM ", reachable.usable, " usable Sentinels. ");
   if (!reachable.has_quorum) {
     text += "Not enough available Sentinels to reach the specified quorum for this master";
   }
@@ -95,8 +96,8 @@ struct SentinelCkQuorum {
   static void Run(Call& call) {
     const Reachable reachable = CountReachable(PrimaryNamed(call, call.args.Next()));
     if (!reachable.has_quorum || !reachable.has_majority) throw NoQuorum(reachable);
-    call.reply.Simple("OK " + std::to_string(reachable.usable) +
-                      " usable Sentinels. Quorum and failover authorization can be reached");
+    call.reply.Simple(
+        StrCat("OK ", reachable.usable, " usable Sentinels. Quorum and failover authorization can be reached"));
   }
 };
 

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/memory_text.h"
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/digest.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
@@ -103,13 +104,12 @@ void Assert(Call& call) {
 }
 
 void Panic(Call& call) {
-  call.services.env.log.Warning("Guru Meditation: DEBUG PANIC called at Unix time " +
-                                std::to_string(call.now_ms / 1000));
+  call.services.env.log.Warning(StrCat("Guru Meditation: DEBUG PANIC called at Unix time ", call.now_ms / 1000));
   Die(call);
 }
 
 void OutOfMemory(Call& call) {
-  call.services.env.log.Warning("Out Of Memory allocating " + std::to_string(SIZE_MAX / 2) + " bytes!");
+  call.services.env.log.Warning(StrCat("Out Of Memory allocating ", SIZE_MAX / 2, " bytes!"));
   Die(call);
 }
 
@@ -262,10 +262,10 @@ void Populate(Call& call) {
   constexpr size_t kKeyBytesMax = 127;  // Redis: truncates longer names
   PopulateOptions options = TakePopulateOptions(call.args);
   for (int64_t i = 0; i < options.count; ++i) {
-    std::string key = (options.prefix + ":" + std::to_string(i)).substr(0, kKeyBytesMax);
+    std::string key = (StrCat(options.prefix, ":", i)).substr(0, kKeyBytesMax);
     KeyEdit text = call.db.Open(key);
     if (text) continue;
-    std::string value = "value:" + std::to_string(i);
+    std::string value = StrCat("value:", i);
     if (options.value_bytes != 0) value.resize(static_cast<size_t>(options.value_bytes), '\0');
     text.Put(StringContent::Text(value));
     text.LeaveUnreported();
@@ -457,7 +457,7 @@ void StringMatchTest(Call& call) {
     std::string pattern = RandomPattern(random);
     if (GlobMatch(pattern, RandomPattern(random), CaseMode::kSensitive)) ++matches;
   }
-  call.services.env.log.Debug("DEBUG STRINGMATCH-TEST: " + std::to_string(matches) + " matches");
+  call.services.env.log.Debug(StrCat("DEBUG STRINGMATCH-TEST: ", matches, " matches"));
   call.reply.Simple("Apparently Redis did not crash: test passed");
 }
 

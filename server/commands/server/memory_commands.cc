@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
@@ -143,7 +144,7 @@ struct MemoryStats {
     writer.Count("overhead.hashtable.main", database.table_bytes);
     writer.Count("overhead.hashtable.expires", database.expires_bytes);
     writer.Count("overhead.hashtable.slot-to-keys", 0, "7.0.0", "7.4.0,valkey:8.0.0");
-    call.reply.Bulk("db." + std::to_string(database.index));
+    call.reply.Bulk(StrCat("db.", database.index));
     call.reply.Map(writer.Size());
     writer.WriteTo(call.reply);
   }

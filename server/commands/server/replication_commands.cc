@@ -2,6 +2,7 @@
 // server of a link.
 #include "base/log.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 #include "server/commands/families.h"
@@ -32,8 +33,7 @@ constexpr char kFailoverTimeout[] = "ERR FAILOVER timeout must be greater than 0
 Refusal ReplconfOption(Bytes option) { return {"ERR Unrecognized REPLCONF option: " + std::string(option)}; }
 Refusal ReplconfFilter(Bytes filter) { return {"ERR Unsupported rdb-filter-only option: " + std::string(filter)}; }
 Refusal ReplconfAddress(Bytes address) {
-  return {"ERR REPLCONF ip-address provided by replica instance is too long: " + std::to_string(address.size()) +
-          " bytes"};
+  return {StrCat("ERR REPLCONF ip-address provided by replica instance is too long: ", address.size(), " bytes")};
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ void ChangeRole(Call& call) {
   const auto& now = call.services.env.settings.replicaof;
   if (replication.role().is_replica && now && EqualsIgnoreCase(now->host, host) && now->port == port) {
     if (replication.primary_link().IsResting()) {
-      log.Notice("REPLICAOF " + host + ":" + std::to_string(port) + " tries again (user request from '" + who + "')");
+      log.Notice(StrCat("REPLICAOF ", host, ":", port, " tries again (user request from '", who, "')"));
       replication.primary_link().Retry();
       return call.reply.Ok();
     }
@@ -90,7 +90,7 @@ void ChangeRole(Call& call) {
   const Role& role = replication.role();
   const bool is_sibling = role.is_replica && !role.is_linked && IsSentinel(call.session);
   replication.Follow(host, port, is_sibling ? History::Owner::kSame : History::Owner::kOther);
-  log.Notice("REPLICAOF " + host + ":" + std::to_string(port) + " enabled (user request from '" + who + "')");
+  log.Notice(StrCat("REPLICAOF ", host, ":", port, " enabled (user request from '", who, "')"));
   call.reply.Ok();
 }
 

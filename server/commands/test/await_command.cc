@@ -8,6 +8,7 @@
 
 #include "base/duration_text.h"
 #include "base/pace.h"
+#include "base/str_cat.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
@@ -54,7 +55,7 @@ struct AwaitedNumber {
   uint64_t wanted;
 
   bool IsMet(uint64_t seen) const { return wanted == 0 ? seen == 0 : seen >= wanted; }
-  std::string Text() const { return wanted == 0 ? "no" : "at least " + std::to_string(wanted); }
+  std::string Text() const { return wanted == 0 ? "no" : StrCat("at least ", wanted); }
 };
 
 AwaitedNumber TakeAwaitedNumber(Args& args, Bytes word) {

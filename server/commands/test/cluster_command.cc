@@ -7,6 +7,7 @@
 
 #include "base/key_slot.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/commands/families.h"
 #include "server/commands/test/clock_words.h"
 #include "server/commands/test/fault_words.h"
@@ -71,8 +72,8 @@ void MoveSlot(Call& call) {
   const Bytes word = call.args.Next();
   const auto slot = ParseInteger(word);
   if (!slot || *slot < 0 || *slot >= kSlotCount) {
-    throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no slot. Write a number from 0 to " +
-                  std::to_string(kSlotCount - 1)};
+    throw Refusal{
+        StrCat("ERR '", refusals::ShownPart(word), "' is no slot. Write a number from 0 to ", kSlotCount - 1)};
   }
   const size_t member = MemberNamed(RequireGroup(call), call.args.Next());
   call.args.ExpectEnd();

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/str_cat.h"
 #include "server/catalogue/command_table.h"
 #include "server/commands/test/test_words.h"
 
@@ -149,9 +150,8 @@ ClientFilter TakeClientFilter(Args& args) {
 
 void RequireWhole(const RequestJournal& journal, const JournalFilter& filter) {
   if (journal.Lost() == 0 || filter.since.value_or(0) >= journal.FirstSeq()) return;
-  throw Refusal{"ERR the journal has lost its first " + std::to_string(journal.Lost()) +
-                " entries. Keep more with TEST JOURNAL START LAST n, or ask SINCE " +
-                std::to_string(journal.FirstSeq())};
+  throw Refusal{StrCat("ERR the journal has lost its first ", journal.Lost(),
+                       " entries. Keep more with TEST JOURNAL START LAST n, or ask SINCE ", journal.FirstSeq())};
 }
 
 }  // namespace respite

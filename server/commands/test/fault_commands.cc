@@ -1,6 +1,7 @@
 // TEST FAULT and TEST DROP.
 #include <array>
 
+#include "base/str_cat.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/commands/families.h"
@@ -35,7 +36,7 @@ void AddFault(Call& call) {
                   "' already. TEST FAULT DEL removes it"};
   }
   if (FaultRulesOf(call).Count() >= FaultRules::kMost) {
-    throw Refusal{"ERR there are " + std::to_string(FaultRules::kMost) + " faults already. Delete one first"};
+    throw Refusal{StrCat("ERR there are ", FaultRules::kMost, " faults already. Delete one first")};
   }
   FaultRulesOf(call).Add(std::move(order));
   call.reply.Ok();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/dialect.h"
 #include "server/commands/test/condition_words.h"
@@ -64,7 +65,7 @@ std::string TakeRedirect(Args& args, Bytes word) {
   const auto port = colon == Bytes::npos ? std::nullopt : ParseInteger(node.substr(colon + 1));
   const bool is_line = node.find_first_of("\r\n ") == Bytes::npos;
   if (!port || *port < 1 || *port > 65'535 || !is_line) RefuseWord(node, "address of a node", "host:port");
-  return ToUpper(word) + " " + std::to_string(slot) + " " + std::string(node);
+  return StrCat(ToUpper(word), " ", slot, " ", node);
 }
 
 FaultOrder::Action TakeError(Args& args, Bytes action) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "server/commands/families.h"
 #include "server/commands/test/condition_words.h"
 #include "server/commands/test/test_words.h"
@@ -147,7 +148,7 @@ constexpr std::array kJournalActions = {TestAction{"start", StartJournal}, TestA
 std::string Listed(const std::vector<const RequestEntry*>& entries) {
   std::string text;
   const size_t skipped = entries.size() - std::min(entries.size(), kShownMost);
-  if (skipped != 0) text += " | ... " + std::to_string(skipped) + " before them";
+  if (skipped != 0) StrAppend(text, " | ... ", skipped, " before them");
   for (const RequestEntry* entry : std::span(entries).subspan(skipped)) text += " | " + entry->Line();
   return text;
 }
@@ -180,15 +181,15 @@ std::optional<Bounds> TakeBounds(Args& args) {
   if (args.TakeToken("NONE")) return Bounds{0, 0, "none"};
   if (args.TakeToken("TIMES")) {
     const uint64_t times = number("TIMES");
-    return Bounds{times, times, "exactly " + std::to_string(times)};
+    return Bounds{times, times, StrCat("exactly ", times)};
   }
   if (args.TakeToken("AT-LEAST")) {
     const uint64_t least = number("AT-LEAST");
-    return Bounds{least, UINT64_MAX, "at least " + std::to_string(least)};
+    return Bounds{least, UINT64_MAX, StrCat("at least ", least)};
   }
   if (!args.TakeToken("AT-MOST")) return std::nullopt;
   const uint64_t most = number("AT-MOST");
-  return Bounds{0, most, "at most " + std::to_string(most)};
+  return Bounds{0, most, StrCat("at most ", most)};
 }
 
 void ExpectCount(Call& call) {
@@ -206,7 +207,7 @@ void ExpectCount(Call& call) {
   const bool is_surely_enough = bounds->most == UINT64_MAX && found.size() >= bounds->least;
   if (!is_surely_too_much && !is_surely_enough) RequireWhole(journal, filter);
   if (found.size() >= bounds->least && found.size() <= bounds->most) return call.reply.Ok();
-  const std::string wanted = "wanted " + bounds->text + " of [" + what + "], saw " + std::to_string(found.size());
+  const std::string wanted = StrCat("wanted ", bounds->text, " of [", what, "], saw ", found.size());
   if (!found.empty()) return FailExpectation(call, wanted + ":" + Listed(found));
   FailExpectation(call, wanted + ". The journal has:" + LastOnes(journal, filter.since.value_or(0)));
 }
@@ -238,9 +239,9 @@ void ExpectSequence(Call& call) {
     const std::string number = std::to_string(found.size() + 1);
     const uint64_t behind = found.empty() ? 0 : found.back()->seq + 1;
     return FailExpectation(
-        call, "wanted step " + number + " of " + std::to_string(steps.size()) + " [" + step.text + "]" +
-                  (found.empty() ? ". The journal has:" : " behind" + Listed(found) + " . Behind it came:") +
-                  LastOnes(journal, behind));
+        call, StrCat("wanted step ", number, " of ", steps.size(), " [", step.text, "]",
+                     found.empty() ? ". The journal has:" : " behind" + Listed(found) + " . Behind it came:",
+                     LastOnes(journal, behind)));
   }
   call.reply.Ok();
 }
@@ -262,8 +263,8 @@ void ExpectRoundTrips(Call& call) {
   if (trips <= most) RequireWhole(journal, filter);
   if (trips <= most) return call.reply.Ok();
   const std::string clients = conditions.empty() ? "" : " of [" + ConditionText(conditions) + "]";
-  FailExpectation(call, "wanted at most " + std::to_string(most) + " round trips" + clients + ", saw " +
-                            std::to_string(trips) + ", which began with:" + Listed(found));
+  FailExpectation(call, StrCat("wanted at most ", most, " round trips", clients, ", saw ", trips,
+                               ", which began with:", Listed(found)));
 }
 
 struct TestJournal {

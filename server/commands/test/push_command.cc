@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/current_execution.h"
@@ -32,12 +33,12 @@ constexpr std::array kAnnouncements = {
     Announcement{"MOVING", true, true}, Announcement{"MIGRATING", true, false}, Announcement{"MIGRATED", false, false},
     Announcement{"FAILING_OVER", true, false}, Announcement{"FAILED_OVER", false, false}};
 
-std::string BulkOf(Bytes text) { return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n"; }
+std::string BulkOf(Bytes text) { return StrCat("$", text.size(), "\r\n", text, "\r\n"); }
 
 std::string NumberOf(Bytes word) {
   const auto number = ParseInteger(word);
   if (!number) throw Refusal{refusals::kNotInteger};
-  return ":" + std::to_string(*number) + "\r\n";
+  return StrCat(":", *number, "\r\n");
 }
 
 std::string TakeAnnouncement(Args& args, const Announcement& kind) {

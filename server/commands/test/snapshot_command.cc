@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/role.h"
@@ -50,7 +51,7 @@ void SaveSnapshot(Call& call) {
   if (services.env.settings.maxmemory != 0 && services.data.eviction.LacksMemory())
     throw Refusal{refusals::kOutOfMemory};
   if (services.lab.snapshots.IsFull() && !services.lab.snapshots.Has(name)) {
-    throw Refusal{"ERR there are " + std::to_string(NamedSnapshots::kMost) + " snapshots already. Delete one first"};
+    throw Refusal{StrCat("ERR there are ", NamedSnapshots::kMost, " snapshots already. Delete one first")};
   }
   services.lab.snapshots.Save(name);
   call.reply.Ok();

@@ -2,6 +2,7 @@
 
 #include "base/duration_text.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/catalogue/refusals.h"
 #include "server/execution/services.h"
 #include "server/lab/clock_control.h"
@@ -17,8 +18,8 @@ int64_t DurationMs(Bytes word) {
 int64_t TimeMs(Bytes word) {
   const auto time_ms = ParseInteger(word);
   if (time_ms && *time_ms >= 0 && *time_ms <= ClockControl::kLatestWallMs) return *time_ms;
-  throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no time. Write Unix milliseconds, at most " +
-                std::to_string(ClockControl::kLatestWallMs)};
+  throw Refusal{StrCat("ERR '", refusals::ShownPart(word), "' is no time. Write Unix milliseconds, at most ",
+                       ClockControl::kLatestWallMs)};
 }
 
 bool OnOrOff(Bytes word) {
@@ -47,7 +48,7 @@ Bytes ValueOf(Args& args, Bytes word) {
 int64_t NumberIn(Bytes word, const std::string& what, Range range) {
   const auto number = ParseInteger(word);
   if (number && *number >= range.least && *number <= range.most) return *number;
-  RefuseWord(word, what, "a number from " + std::to_string(range.least) + " to " + std::to_string(range.most));
+  RefuseWord(word, what, StrCat("a number from ", range.least, " to ", range.most));
 }
 
 void RunTestAction(Call& call, std::span<const TestAction> actions) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
@@ -37,7 +38,7 @@ Worlds& RequireWorlds(const Call& call) {
 
 void CheckName(Bytes name) {
   if (!name.empty() && name.size() <= Worlds::kLongestName) return;
-  throw Refusal{"ERR the name of a world has 1 to " + std::to_string(Worlds::kLongestName) + " bytes"};
+  throw Refusal{StrCat("ERR the name of a world has 1 to ", Worlds::kLongestName, " bytes")};
 }
 
 Bytes NameOfExistingWorld(Call& call) {
@@ -53,7 +54,7 @@ void MakeWorld(Call& call, Bytes name, const Worlds::Order& order) {
   if (services.env.settings.maxmemory != 0 && services.data.eviction.LacksMemory())
     throw Refusal{refusals::kOutOfMemory};
   if (worlds.Count() >= Worlds::kMost) {
-    throw Refusal{"ERR there are " + std::to_string(Worlds::kMost) + " worlds already. Drop one first"};
+    throw Refusal{StrCat("ERR there are ", Worlds::kMost, " worlds already. Drop one first")};
   }
   if (const auto trouble = worlds.Create(name, order)) throw Refusal{"ERR " + *trouble};
 }

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/refusal.h"
+#include "base/str_cat.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/client_faults.h"
 #include "server/lab/request_journal.h"
@@ -58,8 +59,7 @@ void FaultRules::Add(FaultOrder order) {
   if (shuts && sockets_ == nullptr) throw Refusal{kNoSockets};
   const auto* const disk = std::get_if<DiskFault>(&order.action);
   if (disk != nullptr && !parts_.disk.Add(serial, *disk, order.turns)) {
-    throw Refusal{"ERR there are " + std::to_string(DiskFaults::kMost) +
-                  " faults of the disk already. Delete one first"};
+    throw Refusal{StrCat("ERR there are ", DiskFaults::kMost, " faults of the disk already. Delete one first")};
   }
   last_serial_ = serial;
   Rule& rule = rules_.emplace_back(std::move(order), serial);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/glob.h"
+#include "base/str_cat.h"
 #include "server/catalogue/command_syntax.h"
 #include "server/clients/clients.h"
 #include "server/clients/session.h"
@@ -105,8 +106,8 @@ void HabitCheck::JudgeWatch(const LintRequest& request, LintRemarks& remarks) {
   if (found == watching_.end()) return;
   if (request.number - found->second.number != kLongWatch) return;
   remarks.push_back({.rule = LintRule::kWatchWithoutExec,
-                     .why = ShownWord(found->second.key) + " is watched since " + std::to_string(kLongWatch) +
-                            " requests, without EXEC, DISCARD or UNWATCH",
+                     .why = StrCat(ShownWord(found->second.key), " is watched since ", kLongWatch,
+                                   " requests, without EXEC, DISCARD or UNWATCH"),
                      .key = found->second.key});
 }
 

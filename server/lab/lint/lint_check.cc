@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/str_cat.h"
 #include "server/clients/session.h"
 #include "server/dataset/dataset.h"
 
@@ -19,7 +20,7 @@ bool LintRequest::HasOption(size_t from, Bytes option) const {
 }
 
 std::string Shown(const LintClient& client) {
-  return "client " + (client->name.empty() ? "id=" + std::to_string(client->id) : ShownWord(client->name));
+  return "client " + (client->name.empty() ? StrCat("id=", client->id) : ShownWord(client->name));
 }
 
 std::string ShownWord(Bytes word) {

@@ -4,6 +4,7 @@
 
 #include "base/memory_text.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -98,8 +99,8 @@ bool SetVersion(Bytes value, Version& place) {
 std::string VersionLimitText(const Version& version) {
   std::string text = std::to_string(version.major);
   if (version.minor == kAnyPart && version.patch == kAnyPart) return text;
-  text += '.' + std::to_string(version.minor);
-  return version.patch == kAnyPart ? text : text + '.' + std::to_string(version.patch);
+  StrAppend(text, '.', version.minor);
+  return version.patch == kAnyPart ? text : StrCat(text, '.', version.patch);
 }
 
 const LintRuleInfo& InfoOf(LintRule rule) { return kRules[static_cast<size_t>(rule)]; }

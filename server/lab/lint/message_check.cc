@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/glob.h"
+#include "base/str_cat.h"
 #include "datatypes/stream.h"
 #include "datatypes/stream_group.h"
 #include "server/clients/clients.h"
@@ -100,12 +101,13 @@ void MessageCheck::Conclude(LintRemarks& remarks) {
     if (parts_.clients.Find(client->id) != nullptr) return false;
     const uint64_t pending = PendingOf(consumer);
     if (pending != 0) {
-      remarks.push_back({.rule = LintRule::kLostMessage,
-                         .why = Shown(client) + " has left " + std::to_string(pending) + " entries of " +
-                                ShownWord(consumer.stream.key) + " behind that consumer " + ShownWord(consumer.name) +
-                                " of group " + ShownWord(consumer.group) + " has not acknowledged",
-                         .key = consumer.stream.key,
-                         .client = client});
+      remarks.push_back(
+          {.rule = LintRule::kLostMessage,
+           .why = StrCat(Shown(client), " has left ", pending, " entries of ", ShownWord(consumer.stream.key),
+                         " behind that consumer ", ShownWord(consumer.name), " of group ", ShownWord(consumer.group),
+                         " has not acknowledged"),
+           .key = consumer.stream.key,
+           .client = client});
     }
     return true;
   });

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory_text.h"
+#include "base/str_cat.h"
 #include "datatypes/hash.h"
 #include "datatypes/list.h"
 #include "datatypes/set.h"
@@ -69,9 +70,9 @@ void ShapeCheck::JudgeCost(const LintRequest& request, LintRemarks& remarks) con
     const size_t elements = ElementsAt(request, key);
     if (elements <= kManyElements) continue;
     remarks.push_back({.rule = LintRule::kSlowShape,
-                       .why = ShownWord(request.words[key.index]) + " has " + std::to_string(elements) +
-                              " elements, and nobody else is served while " + ToUpper(request.command.full_name) +
-                              " goes through them",
+                       .why = StrCat(ShownWord(request.words[key.index]), " has ", elements,
+                                     " elements, and nobody else is served while ", ToUpper(request.command.full_name),
+                                     " goes through them"),
                        .key = std::string(request.words[key.index])});
     return;
   }
@@ -101,10 +102,9 @@ void ShapeCheck::JudgeSequence(const LintRequest& request, LintRemarks& remarks)
   }
   sequence.turn = turn;
   if (++sequence.length != parts_.limits.calls_in_sequence + 1) return;
-  remarks.push_back(
-      {.rule = LintRule::kChatty,
-       .why = std::to_string(sequence.length) + " requests of this shape one after the other, each a round trip",
-       .key = std::string(request.words[request.keys[0].index])});
+  remarks.push_back({.rule = LintRule::kChatty,
+                     .why = StrCat(sequence.length, " requests of this shape one after the other, each a round trip"),
+                     .key = std::string(request.words[request.keys[0].index])});
 }
 
 void ShapeCheck::JudgeHeat(const LintRequest& request, LintRemarks& remarks) {
@@ -115,8 +115,8 @@ void ShapeCheck::JudgeHeat(const LintRequest& request, LintRemarks& remarks) {
     const auto hottest = std::ranges::max_element(accesses_, {}, [](const auto& row) { return row.second; });
     if (hottest->second * 100 > parts_.limits.percent_of_accesses * window_) {
       remarks.push_back({.rule = LintRule::kHotKey,
-                         .why = std::to_string(hottest->second) + " of the last " + std::to_string(window_) +
-                                " accesses were to " + ShownWord(hottest->first.key),
+                         .why = StrCat(hottest->second, " of the last ", window_, " accesses were to ",
+                                       ShownWord(hottest->first.key)),
                          .key = hottest->first.key});
     }
     accesses_.clear();

@@ -1,6 +1,7 @@
 #include "server/lab/lint/slot_check.h"
 
 #include "base/key_slot.h"
+#include "base/str_cat.h"
 #include "server/clients/session.h"
 
 namespace respite {
@@ -40,11 +41,11 @@ void SlotCheck::Judge(Bytes key, LintRemarks& remarks) {
   if (!slots_.first) slots_.first = std::string(key);
   if (slots_.is_told || KeySlot(key) == KeySlot(*slots_.first)) return;
   slots_.is_told = true;
-  remarks.push_back({.rule = LintRule::kCrossSlot,
-                     .why = ShownWord(*slots_.first) + " is in slot " + std::to_string(KeySlot(*slots_.first)) + ", " +
-                            ShownWord(key) + " in slot " + std::to_string(KeySlot(key)) +
-                            ": a cluster refuses to use both at once",
-                     .key = std::string(key)});
+  remarks.push_back(
+      {.rule = LintRule::kCrossSlot,
+       .why = StrCat(ShownWord(*slots_.first), " is in slot ", KeySlot(*slots_.first), ", ", ShownWord(key),
+                     " in slot ", KeySlot(key), ": a cluster refuses to use both at once"),
+       .key = std::string(key)});
 }
 
 void SlotCheck::JudgeDeclared(const LintRequest& request, LintRemarks& remarks) {

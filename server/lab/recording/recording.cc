@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/number_text.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -35,7 +36,7 @@ class RecordingReader {
     if (auto reason = ReadHead(recording)) return Failure(std::move(*reason));
     for (;;) {
       auto event = ReadEvent();
-      if (!event.ok()) return Failure("line " + std::to_string(line_) + ": " + std::move(event).error());
+      if (!event.ok()) return Failure(StrCat("line ", line_, ": ", std::move(event).error()));
       if (!event.value()) return recording;
       recording.events.push_back(std::move(*event.value()));
     }

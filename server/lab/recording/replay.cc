@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/str_cat.h"
 #include "protocol/request_text.h"
 
 namespace respite {
@@ -103,7 +104,7 @@ bool Replay::FindUnreachable() {
 void Replay::GiveUpWaiting() {
   for (auto& [number, peer] : peers_) {
     if (!peer->IsOwed()) continue;
-    parts_.say("connection " + std::to_string(number) + ": the server owes replies, and is not waited for any longer");
+    parts_.say(StrCat("connection ", number, ": the server owes replies, and is not waited for any longer"));
     ++outcome_.different;
     peer->HangUp();
   }
@@ -191,7 +192,7 @@ void Replay::Perform(const RecordedEvent& event) {
 void Replay::TellEnd(const ReplayPeer& peer) {
   if (peer.end_reason().empty()) return;
   ++outcome_.different;
-  parts_.say("connection " + std::to_string(peer.number()) + ": the server ended it (" + peer.end_reason() + ")");
+  parts_.say(StrCat("connection ", peer.number(), ": the server ended it (", peer.end_reason(), ")"));
 }
 
 void Replay::Finish() {
@@ -246,8 +247,8 @@ void Replay::Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair) {
 
 void Replay::TellDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair) {
   const std::string what = pair.request ? Shown(pair.request->words) : "a message";
-  parts_.say("connection " + std::to_string(peer.number()) + ": " + what + "\n  recorded: " + Shown(pair.recorded) +
-             "\n  replayed: " + Shown(pair.replayed));
+  parts_.say(StrCat("connection ", peer.number(), ": ", what, "\n  recorded: ", Shown(pair.recorded),
+                    "\n  replayed: ", Shown(pair.replayed)));
 }
 
 }  // namespace respite

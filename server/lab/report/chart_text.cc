@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "base/str_cat.h"
 #include "server/lab/report/shown_text.h"
 
 namespace respite {
@@ -13,7 +14,7 @@ namespace {
 constexpr size_t kNameMost = 60;
 
 std::string Counted(uint64_t count, const std::string& what, const std::string& plural) {
-  return std::to_string(count) + " " + (count == 1 ? what : plural);
+  return StrCat(count, " ", count == 1 ? what : plural);
 }
 
 std::string EndedBy(const HeldLock& lock, const std::string& what) {
@@ -24,7 +25,7 @@ std::string EndedBy(const HeldLock& lock, const std::string& what) {
 }  // namespace
 
 std::string ClientText(const RequestOwner& client) {
-  if (client.name.empty()) return "id=" + std::to_string(client.id);
+  if (client.name.empty()) return StrCat("id=", client.id);
   return Shortened(PlainText(client.name), kNameMost);
 }
 
@@ -70,7 +71,7 @@ std::string EndText(const HeldLock& lock) {
 
 std::string KeyText(int db, Bytes key) {
   const std::string text = Shortened(PlainWord(key), 80);
-  return db == 0 ? text : text + " (db " + std::to_string(db) + ")";
+  return db == 0 ? text : StrCat(text, " (db ", db, ")");
 }
 
 std::string MillisecondsText(int64_t us) {
@@ -100,8 +101,8 @@ std::string SummaryText(const Chart& chart) {
                      " on";
   if (!chart.locks.empty()) text += ", " + Counted(chart.locks.size(), "lock", "locks");
   if (expired != 0) text += ", " + Counted(static_cast<uint64_t>(expired), "key expired", "keys expired");
-  if (chart.left_out != 0) text += "; the first " + std::to_string(chart.left_out) + " are left out";
-  if (chart.lost != 0) text += "; the journal has lost " + std::to_string(chart.lost) + " before them";
+  if (chart.left_out != 0) StrAppend(text, "; the first ", chart.left_out, " are left out");
+  if (chart.lost != 0) StrAppend(text, "; the journal has lost ", chart.lost, " before them");
   return text;
 }
 

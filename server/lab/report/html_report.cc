@@ -1,5 +1,6 @@
 #include "server/lab/report/html_report.h"
 
+#include "base/str_cat.h"
 #include "server/lab/report/chart_text.h"
 #include "server/lab/report/shown_text.h"
 #include "server/lab/report/text_report.h"
@@ -88,7 +89,7 @@ void WriteLocks(const Chart& chart, std::string& out) {
   JsonList list(out);
   for (const Chart::Lock& lock : chart.locks) {
     const HeldLock& held = *lock.lock;
-    const std::string prolonged = held.prolonged == 0 ? "" : ", prolonged " + std::to_string(held.prolonged) + " times";
+    const std::string prolonged = held.prolonged == 0 ? "" : StrCat(", prolonged ", held.prolonged, " times");
     const bool is_over_by_itself = held.end == HeldLock::End::kExpired || held.end == HeldLock::End::kEvicted;
     JsonList(list.Next())
         .Number(lock.column)

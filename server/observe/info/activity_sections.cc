@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/blocked_clients.h"
@@ -36,7 +37,7 @@ namespace {
 
 std::string Seconds(const timeval& time) {
   std::string micros = std::to_string(time.tv_usec);
-  return std::to_string(time.tv_sec) + "." + std::string(6 - micros.size(), '0') + micros;
+  return StrCat(time.tv_sec, ".", std::string(6 - micros.size(), '0'), micros);
 }
 
 rusage UsageOf(__rusage_who_t who) {
@@ -194,9 +195,8 @@ std::string ClientsSection(const Services& services) {
 
 std::string ThreadsSection(const Services& services) {
   InfoText text("Threads");
-  text.Add("io_thread_0", "clients=" + std::to_string(services.clients.registry.Count()) +
-                              ",reads=" + std::to_string(services.env.stats.total_reads) +
-                              ",writes=" + std::to_string(services.env.stats.total_writes));
+  text.Add("io_thread_0", StrCat("clients=", services.clients.registry.Count(), ",reads=",
+                                 services.env.stats.total_reads, ",writes=", services.env.stats.total_writes));
   return text.Take();
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/pace.h"
+#include "base/str_cat.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
@@ -75,10 +76,8 @@ void AddReplicas(InfoText& text, const Services& services) {
     const Replica& replica = *all[i]->replica;
     const bool is_online = replica.state == Replica::State::kOnline;
     const int64_t lag_s = is_online ? (services.env.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
-    text.Add("slave" + std::to_string(i),
-             "ip=" + Replicas::HostOf(*all[i]) + ",port=" + std::to_string(replica.listening_port) +
-                 ",state=" + std::string(Replicas::StateNameOf(replica)) + ",offset=" + std::to_string(replica.acked) +
-                 ",lag=" + std::to_string(lag_s));
+    text.Add(StrCat("slave", i), StrCat("ip=", Replicas::HostOf(*all[i]), ",port=", replica.listening_port, ",state=",
+                                        Replicas::StateNameOf(replica), ",offset=", replica.acked, ",lag=", lag_s));
   }
 }
 

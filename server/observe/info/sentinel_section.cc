@@ -1,3 +1,4 @@
+#include "base/str_cat.h"
 #include "server/execution/services.h"
 #include "server/observe/info/sections.h"
 #include "server/sentinel/sentinel.h"
@@ -20,9 +21,9 @@ Bytes StatusOf(const Primary& primary) {
 std::string LineOf(const SentinelCore& core, const Primary& primary) {
   std::string line = "name=" + primary.name;
   line.append(",status=").append(StatusOf(primary));
-  line += ",address=" + core.state.Announced(primary.address) + ":" + std::to_string(primary.address.port);
-  line += ",slaves=" + std::to_string(primary.replicas.size());
-  return line + ",sentinels=" + std::to_string(primary.sentinels.size() + 1);
+  StrAppend(line, ",address=", core.state.Announced(primary.address), ":", primary.address.port);
+  StrAppend(line, ",slaves=", primary.replicas.size());
+  return StrCat(line, ",sentinels=", primary.sentinels.size() + 1);
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ std::string SentinelSection(const Services& services) {
                                                   (state.simulated.after_promotion ? kAfterPromotion : 0));
   int number = 0;
   for (const auto& [name, primary] : state.primaries) {
-    text.Add("master" + std::to_string(number++), LineOf(sentinel.core(), *primary));
+    text.Add(StrCat("master", number++), LineOf(sentinel.core(), *primary));
   }
   return text.Take();
 }

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "base/clock.h"
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
@@ -54,15 +55,13 @@ std::string ExecutablePath() {
   return path;
 }
 
-std::string CompilerVersion() {
-  return std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__) + "." + std::to_string(__GNUC_PATCHLEVEL__);
-}
+std::string CompilerVersion() { return StrCat(__GNUC__, ".", __GNUC_MINOR__, ".", __GNUC_PATCHLEVEL__); }
 
 void AddTcpListener(InfoText& text, const Settings& settings, Bytes field, Bytes protocol, int port) {
   if (port == 0) return;
   std::string value = "name=" + std::string(protocol);
   for (const std::string& address : settings.bind) value += ",bind=" + address;
-  text.Add(field, value + ",port=" + std::to_string(port));
+  text.Add(field, StrCat(value, ",port=", port));
 }
 
 void AddValkey(InfoText& text, const Services& services) {

@@ -1,6 +1,7 @@
 // Sections with one line per command, error type or database.
 #include <algorithm>
 
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/catalogue/command_table.h"
 #include "server/config/settings.h"
@@ -24,9 +25,8 @@ std::string SafeName(Bytes prefix, Bytes name) {
 
 std::string CallsText(const CommandStats& stats) {
   const double mean = stats.calls == 0 ? 0 : static_cast<double>(stats.usec) / static_cast<double>(stats.calls);
-  return "calls=" + std::to_string(stats.calls) + ",usec=" + std::to_string(stats.usec) +
-         ",usec_per_call=" + FixedText(mean, 2) + ",rejected_calls=" + std::to_string(stats.rejected_calls) +
-         ",failed_calls=" + std::to_string(stats.failed_calls);
+  return StrCat("calls=", stats.calls, ",usec=", stats.usec, ",usec_per_call=", FixedText(mean, 2),
+                ",rejected_calls=", stats.rejected_calls, ",failed_calls=", stats.failed_calls);
 }
 
 // Returns for example "50" or "99.9", with at most six decimals, no trailing zeros.
@@ -64,7 +64,7 @@ std::string CommandStatsSection(const Services& services) {
 std::string ErrorStatsSection(const Services& services) {
   InfoText text("Errorstats");
   for (const auto& [kind, count] : services.env.stats.errors) {
-    text.Add(SafeName("errorstat_", kind), "count=" + std::to_string(count));
+    text.Add(SafeName("errorstat_", kind), StrCat("count=", count));
   }
   return text.Take();
 }
@@ -90,10 +90,9 @@ std::string KeyspaceSection(const Services& services) {
     if (keys == 0) continue;
     // Uses the format of Redis 7.4 if hashes have fields with deadlines, else the format of 7.2.
     const size_t with_timed_fields = database.TimedFields().Size();
-    text.Add("db" + std::to_string(index),
-             "keys=" + std::to_string(keys) + ",expires=" + std::to_string(database.TimedSize()) +
-                 ",avg_ttl=" + std::to_string(services.data.expiry.AverageTtlMs(index)) +
-                 (with_timed_fields == 0 ? "" : ",subexpiry=" + std::to_string(with_timed_fields)));
+    text.Add(StrCat("db", index), StrCat("keys=", keys, ",expires=", database.TimedSize(),
+                                         ",avg_ttl=", services.data.expiry.AverageTtlMs(index),
+                                         with_timed_fields == 0 ? "" : StrCat(",subexpiry=", with_timed_fields)));
   }
   return text.Take();
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "persistence/file_system.h"
 #include "server/cluster/bus.h"
 #include "server/config/announced_place.h"
@@ -106,7 +107,7 @@ SentinelGroupPlan::Place GroupStart::PlaceOf(int node) const {
 }
 
 std::string GroupStart::NameOfService(int primary) {
-  return primary == 0 ? kService : kService + ("-" + std::to_string(primary + 1));
+  return primary == 0 ? kService : kService + (StrCat("-", primary + 1));
 }
 
 SentinelGroupPlan GroupStart::PlanSentinels() {

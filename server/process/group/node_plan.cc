@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/str_cat.h"
 #include "server/config/announced_place.h"
 
 namespace respite {
@@ -34,7 +35,7 @@ constexpr std::array kPorts = {&Settings::port,
 
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
-std::string NameOfNode(int node) { return "node-" + std::to_string(node + 1); }
+std::string NameOfNode(int node) { return StrCat("node-", node + 1); }
 
 // Sets the announced address. A cluster announces a name as a hostname, so that the nodes need not resolve it.
 void AnnounceAt(const AnnouncedPlace& place, Settings& settings) {
@@ -63,7 +64,7 @@ NodePlan::NodePlan(const Config& config)
       home_(config.settings().dir) {}
 
 std::string NodePlan::NameOf(int node) const {
-  return IsSentinel(node) ? "sentinel-" + std::to_string(node - layout_.Count() + 1) : NameOfNode(node);
+  return IsSentinel(node) ? StrCat("sentinel-", node - layout_.Count() + 1) : NameOfNode(node);
 }
 
 std::string NodePlan::FolderOf(int node) const { return home_ + "/" + NameOf(node); }
@@ -72,8 +73,7 @@ std::optional<std::string> NodePlan::Check() const {
   const Settings& settings = config_.settings();
   for (const auto port : kPorts) {
     if (settings.*port <= 0 || settings.*port + Count() - 1 <= kHighestPort) continue;
-    return "There are not " + std::to_string(Count()) + " ports from " + std::to_string(settings.*port) +
-           " on, one for each of the nodes";
+    return StrCat("There are not ", Count(), " ports from ", settings.*port, " on, one for each of the nodes");
   }
   if (settings.unixsocket.starts_with('/')) {
     return "With nodes, unixsocket must be a relative path: each node has its own in its directory";
@@ -81,7 +81,7 @@ std::optional<std::string> NodePlan::Check() const {
   if (is_temporary_) return std::nullopt;
   const std::string next = home_ + "/" + NameOfNode(layout_.Count());
   if (!Exists(next + "/" + settings.cluster_config_file)) return std::nullopt;
-  return next + " belongs to a cluster of more than " + std::to_string(layout_.Count()) + " nodes";
+  return StrCat(next, " belongs to a cluster of more than ", layout_.Count(), " nodes");
 }
 
 std::optional<std::string> NodePlan::MakeFolders() {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
+
 namespace respite {
 namespace {
 
@@ -12,7 +14,7 @@ std::string TreeText(std::span<const SyntaxArgument> nodes) {
     if (!text.empty()) text += ' ';
     text += std::string(node.name) + ':' + std::string(ArgumentTypeName(node.type));
     if (node.HasToken()) text += '=' + std::string(node.token);
-    if (node.key_spec >= 0) text += '#' + std::to_string(node.key_spec);
+    if (node.key_spec >= 0) StrAppend(text, '#', node.key_spec);
     if (!node.since.Empty()) text += '@' + node.since.Text();
     if (!node.deprecated_since.Empty()) text += '-' + node.deprecated_since.Text();
     if (!node.display.empty()) text += '<' + std::string(node.display) + '>';
@@ -25,7 +27,7 @@ std::string TreeText(std::span<const SyntaxArgument> nodes) {
 
 std::string Tree(std::string_view line) {
   const CommandSyntax syntax = ParseSyntax(line);
-  return syntax.valid ? TreeText(syntax.Arguments()) : "malformed at " + std::to_string(syntax.error_offset);
+  return syntax.valid ? TreeText(syntax.Arguments()) : StrCat("malformed at ", syntax.error_offset);
 }
 
 TEST(CommandSyntax, ReadsTheName) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 
 namespace respite {
 namespace {
@@ -77,7 +78,7 @@ TEST(OutputGateTest, AReplyThatHasBegunWaitsForItsEnd) {
 // All bytes pass in time and none too early, whatever barriers there are.
 TEST(OutputGateTest, RandomBarriersLetEveryBytePassInTime) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   for (int round = 0; round < 200; ++round) {
     OutputGate gate;

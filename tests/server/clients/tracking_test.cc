@@ -1,4 +1,5 @@
 // Client-side caching: which clients get which invalidations, and when.
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -22,8 +23,8 @@ constexpr char kInvalidateHead[] = ">2\r\n$10\r\ninvalidate\r\n";
 
 std::string Invalidate(const std::vector<std::string>& keys) {
   std::string text = kInvalidateHead;
-  text += "*" + std::to_string(keys.size()) + "\r\n";
-  for (const std::string& key : keys) text += "$" + std::to_string(key.size()) + "\r\n" + key + "\r\n";
+  StrAppend(text, "*", keys.size(), "\r\n");
+  for (const std::string& key : keys) StrAppend(text, "$", key.size(), "\r\n", key, "\r\n");
   return text;
 }
 
@@ -135,7 +136,7 @@ TEST_F(TrackingTest, RedirectedMessagesArePublicationsUnderResp2) {
   TestClient listener(server_);
   TestClient cacher(server_);
   listener.Run("SUBSCRIBE __redis__:invalidate");
-  cacher.Run("CLIENT TRACKING ON REDIRECT " + std::to_string(listener.session().id));
+  cacher.Run(StrCat("CLIENT TRACKING ON REDIRECT ", listener.session().id));
   cacher.Run("GET k");
   writer_.Run("SET k 1");
   EXPECT_EQ(listener.Raw(""), "*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n*1\r\n$1\r\nk\r\n");
@@ -146,7 +147,7 @@ TEST_F(TrackingTest, RedirectedMessagesArePublicationsUnderResp2) {
 TEST_F(TrackingTest, AClientMayRedirectToItselfUnderResp2) {
   for (const char* mode : {"", " BCAST"}) {
     TestClient self(server_);
-    self.Run("CLIENT TRACKING ON REDIRECT " + std::to_string(self.session().id) + mode);
+    self.Run(StrCat("CLIENT TRACKING ON REDIRECT ", self.session().id, mode));
     self.Run("GET k");
     self.Run("SUBSCRIBE __redis__:invalidate");
     writer_.Run("SET k 1");
@@ -170,7 +171,7 @@ TEST_F(TrackingTest, ALostRedirectIsReportedUnderResp3) {
 TEST_F(TrackingTest, TheTableIsLimited) {
   writer_.Run("CONFIG SET tracking-table-max-keys 10");
   reader_.Run("CLIENT TRACKING ON");
-  for (int i = 0; i < 500; ++i) reader_.Raw(EncodeRequest({"GET", "k" + std::to_string(i)}));
+  for (int i = 0; i < 500; ++i) reader_.Raw(EncodeRequest({"GET", StrCat("k", i)}));
   server_.RunCronFor(1000);
   EXPECT_LE(server_->services().clients.tracking.Keys(), 10u);
   EXPECT_EQ(server_->services().clients.tracking.Items(), server_->services().clients.tracking.Keys());

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "tests/support/cluster_pair.h"
 
 namespace respite {
@@ -18,10 +19,10 @@ class ClusterDatabasesTest : public ClusterPairTest {
   ClusterDatabasesTest() : ClusterPairTest(Extra()) {}
 
   TestReply RunIn(int db, Member& member, const std::string& line) {
-    EXPECT_THAT(member.Run("SELECT " + std::to_string(db)), Ok());
+    EXPECT_THAT(member.Run(StrCat("SELECT ", db)), Ok());
     return member.Run(line);
   }
-  std::string Ask() const { return "ASK 5061 127.0.0.1:" + std::to_string(target_.port()); }
+  std::string Ask() const { return StrCat("ASK 5061 127.0.0.1:", target_.port()); }
 };
 
 TEST_F(ClusterDatabasesTest, AreSelectedByNumber) {
@@ -68,7 +69,7 @@ TEST_F(ClusterDatabasesTest, ASlotThatMovesAsksForEachDatabase) {
   EXPECT_THAT(RunIn(1, source_, "COPY bar {bar}z"), Error(kTryAgain));
   EXPECT_THAT(source_.Run("MOVE bar 2"), Error(kTryAgain));
   EXPECT_THAT(source_.Run("COPY bar bar DB 2"), Error(kTryAgain));
-  EXPECT_THAT(target_.Run("MOVE bar 2"), Error("MOVED 5061 127.0.0.1:" + std::to_string(source_.port())));
+  EXPECT_THAT(target_.Run("MOVE bar 2"), Error(StrCat("MOVED 5061 127.0.0.1:", source_.port())));
   target_.Run("ASKING");
   EXPECT_THAT(target_.Run("MOVE bar 2"), Error(kTryAgain));
   EXPECT_THAT(source_.Run("CLUSTER SETSLOT 5061 STABLE"), Ok());
@@ -88,7 +89,7 @@ TEST_F(ClusterDatabasesTest, EachDatabaseOfASlotIsMigratedByItself) {
   RunIn(0, source_, "SET bar 0");
   RunIn(2, source_, "MSET bar 2 {bar}x 2");
   BeginMove();
-  const std::string address = "MIGRATE 127.0.0.1 " + std::to_string(target_.port());
+  const std::string address = StrCat("MIGRATE 127.0.0.1 ", target_.port());
   TestClient client(source_.server());
   client.Run("SELECT 2");
   client.Send(address + " '' 3 1000 KEYS bar {bar}x");
@@ -144,7 +145,7 @@ TEST_F(ClusterDatabasesTest, SurviveASnapshotThatIsLoadedAside) {
   network().SetApart(source_.port(), target_.port());
   source_.Run("CONFIG SET repl-backlog-size 16384");
   source_.Run("CONFIG SET repl-diskless-sync yes");
-  for (int i = 0; i < 100; ++i) RunIn(3, source_, "SET {bar}" + std::to_string(i) + " " + std::string(1000, 'x'));
+  for (int i = 0; i < 100; ++i) RunIn(3, source_, StrCat("SET {bar}", i, " ", std::string(1000, 'x')));
   network().Step(100'000);
   network().SetAllTogether();
   network().Step(20'000);

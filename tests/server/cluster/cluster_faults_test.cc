@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "base/str_cat.h"
 #include "server/cluster/nodes_text.h"
 #include "tests/support/cluster_world.h"
 #include "tests/support/test_server.h"
@@ -48,7 +49,7 @@ class FaultyLife {
   std::string Files() {
     std::string text;
     for (int i = 0; i < world_.Count(); ++i)
-      text += "\n-- node " + std::to_string(i) + "\n" + NodesFileText(world_[i]->view(), PortChoice::kTcp);
+      StrAppend(text, "\n-- node ", i, "\n", NodesFileText(world_[i]->view(), PortChoice::kTcp));
     return text;
   }
   int Below(int limit) { return limit <= 0 ? 0 : static_cast<int>(random_.Below(static_cast<uint64_t>(limit))); }
@@ -143,7 +144,7 @@ class FaultyLife {
 void RunLives(uint64_t lives, int most_primaries) {
   const uint64_t first = NumberFromEnvironment("RESPITE_CLUSTER_SEED", 100);
   for (uint64_t seed = first; seed < first + lives; ++seed) {
-    SCOPED_TRACE("RESPITE_CLUSTER_SEED=" + std::to_string(seed));
+    SCOPED_TRACE(StrCat("RESPITE_CLUSTER_SEED=", seed));
     FaultyLife(seed, most_primaries).Run();
     if (testing::Test::HasFailure()) return;
   }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/str_cat.h"
 #include "tests/support/cluster_world.h"
 #include "tests/support/test_server.h"
 
@@ -54,7 +55,7 @@ TEST(ClusterGossipTest, AllAgreeSoonAfterAPartition) {
   const uint64_t seeds = NumberFromEnvironment("RESPITE_GOSSIP_SEEDS", 5);
   int worst = 0;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+    SCOPED_TRACE(StrCat("seed ", seed));
     const Healing healing = Heal(seed, nodes, timeout_ms);
     std::printf("seed %d: %d rounds, %.1f packets for each node\n", static_cast<int>(seed), healing.rounds,
                 healing.packets_per_node);

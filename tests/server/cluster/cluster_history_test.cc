@@ -23,6 +23,7 @@
 
 #include "base/key_slot.h"
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/cluster/nodes_text.h"
@@ -130,7 +131,7 @@ class ClusterStory {
 
  private:
   static std::vector<std::string> Directives() {
-    return {"cluster-enabled yes",    "cluster-node-timeout " + std::to_string(kNodeTimeoutMs),
+    return {"cluster-enabled yes",    StrCat("cluster-node-timeout ", kNodeTimeoutMs),
             "appendonly yes",         "appendfsync always",
             "repl-timeout 5",         "repl-ping-replica-period 1",
             "repl-diskless-sync yes", "cluster-migration-barrier 5"};
@@ -150,12 +151,12 @@ class ClusterStory {
     for (size_t i = 0; i < primaries_; ++i) {
       const size_t first = kSlotCount * i / primaries_;
       const size_t last = kSlotCount * (i + 1) / primaries_ - 1;
-      At(i).Run("CLUSTER ADDSLOTSRANGE " + std::to_string(first) + " " + std::to_string(last));
-      At(i).Run("CLUSTER SET-CONFIG-EPOCH " + std::to_string(i + 1));
+      At(i).Run(StrCat("CLUSTER ADDSLOTSRANGE ", first, " ", last));
+      At(i).Run(StrCat("CLUSTER SET-CONFIG-EPOCH ", i + 1));
     }
     for (size_t i = 1; i < Count(); ++i) {
       const int port = At(i).port();
-      At(0).Run("CLUSTER MEET 127.0.0.1 " + std::to_string(port) + " " + std::to_string(port + kClusterBusDistance));
+      At(0).Run(StrCat("CLUSTER MEET 127.0.0.1 ", port, " ", port + kClusterBusDistance));
     }
     Await("to meet", [this] {
       return std::ranges::all_of(world_.members(), [this](ReplicationMember& one) {
@@ -187,8 +188,8 @@ class ClusterStory {
     std::string text;
     for (ReplicationMember& member : world_.members()) {
       const std::string log = member.Log();
-      text += "\n---- " + std::to_string(member.port()) + "\n" + NodesFileText(View(member), PortChoice::kTcp) +
-              log.substr(log.size() - std::min(log.size(), kTail));
+      StrAppend(text, "\n---- ", member.port(), "\n", NodesFileText(View(member), PortChoice::kTcp),
+                log.substr(log.size() - std::min(log.size(), kTail)));
     }
     return text;
   }
@@ -223,7 +224,7 @@ class ClusterStory {
   // --- Clients.
 
   void Visit() {
-    const std::string key = "key" + std::to_string(random_.Below(40));
+    const std::string key = StrCat("key", random_.Below(40));
     if (random_.Below(3) == 0) {
       const TestReply reply = Ask(key, "GET " + key).second;
       if (!reply.HasValue() || IsError(reply)) return;
@@ -231,7 +232,7 @@ class ClusterStory {
       return;
     }
     const int value = history_.Attempt(key);
-    const auto [node, reply] = Ask(key, "SET " + key + " " + std::to_string(value));
+    const auto [node, reply] = Ask(key, StrCat("SET ", key, " ", value));
     if (!reply.HasValue() || IsError(reply)) return;
     Observe();  // the node's term may have begun since the last call
     history_.Acknowledge(key, {.value = value, .node = node, .term = TermOf(*node), .offset = node->history().offset});
@@ -315,7 +316,7 @@ class ClusterStory {
 
   // Moves a slot as redis-cli does.
   void MoveSlot() {
-    const int slot = KeySlot("key" + std::to_string(random_.Below(40)));
+    const int slot = KeySlot(StrCat("key", random_.Below(40)));
     ReplicationMember& asked = At(Some());
     ReplicationMember* const source = asked.Runs() ? MemberOf(View(asked).Owner(slot)) : nullptr;
     ReplicationMember& target = At(Some());
@@ -327,7 +328,7 @@ class ClusterStory {
     for (int tries = 0; tries < 10 && source->Runs(); ++tries) {
       const TestReply keys = source->Run("CLUSTER GETKEYSINSLOT " + text + " 10");
       if (keys.Size() == 0) break;
-      std::string request = "MIGRATE 127.0.0.1 " + std::to_string(target.port()) + " '' 0 500 KEYS";
+      std::string request = StrCat("MIGRATE 127.0.0.1 ", target.port(), " '' 0 500 KEYS");
       for (size_t i = 0; i < keys.Size(); ++i) request += " " + keys[i].Text();
       TestClient client(source->server());
       client.Send(request);
@@ -347,7 +348,7 @@ class ClusterStory {
 
   // Moves several whole slots together while clients continue.
   void MigrateSlots() {
-    const int slot = KeySlot("key" + std::to_string(random_.Below(40)));
+    const int slot = KeySlot(StrCat("key", random_.Below(40)));
     ReplicationMember& asked = At(Some());
     ReplicationMember* const source = asked.Runs() ? MemberOf(View(asked).Owner(slot)) : nullptr;
     ReplicationMember& target = At(Some());
@@ -396,12 +397,12 @@ class ClusterStory {
   std::string Disagreement() {
     const ClusterView& first = View(At(0));
     for (ReplicationMember& member : world_.members()) {
-      const std::string name = "the node at " + std::to_string(member.port());
+      const std::string name = StrCat("the node at ", member.port());
       const ClusterView& view = View(member);
       if (!view.is_ok) return name + " serves nobody";
       for (int slot = 0; slot < kSlotCount; ++slot) {
         if (view.Owner(slot) == nullptr || first.Owner(slot) == nullptr) return name + " lacks an owner";
-        if (view.Owner(slot)->id != first.Owner(slot)->id) return name + " disagrees on slot " + std::to_string(slot);
+        if (view.Owner(slot)->id != first.Owner(slot)->id) return StrCat(name, " disagrees on slot ", slot);
         if (!MemberOf(view.Owner(slot))->Runs()) return name + " knows an owner that does not run";
       }
       if (!view.me().IsPrimary() && !member.IsLinked()) return name + " has no link to its primary";
@@ -413,7 +414,7 @@ class ClusterStory {
 
   void Judge() {
     for (int i = 0; i < 40; ++i) {
-      const std::string key = "key" + std::to_string(i);
+      const std::string key = StrCat("key", i);
       const auto [node, reply] = Ask(key, "GET " + key);
       ASSERT_TRUE(reply.HasValue() && !IsError(reply)) << key;
       int value = IsNull(reply) ? 0 : std::stoi(reply.Text());
@@ -441,7 +442,7 @@ TEST(ClusterHistoryTest, KeepsWhatItPromises) {
   const uint64_t first = NumberFromEnvironment("RESPITE_CLUSTER_SEED", 1);
   size_t writes = 0;
   for (uint64_t seed = first; seed < first + stories; ++seed) {
-    SCOPED_TRACE("RESPITE_CLUSTER_SEED=" + std::to_string(seed));
+    SCOPED_TRACE(StrCat("RESPITE_CLUSTER_SEED=", seed));
     ClusterStory story(seed);
     if (!HasFailure()) story.Run();
     writes += story.Writes();

@@ -6,6 +6,7 @@
 
 #include "base/key_slot.h"
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/commands/cluster/slot_tags.h"
@@ -64,7 +65,7 @@ TEST_F(ClusterScanTest, BeginsWithTheFirstSlot) {
 
 TEST_F(ClusterScanTest, FindsEachKeyOnceWhileNothingChanges) {
   std::multiset<std::string> keys;
-  for (int i = 0; i < 2000; ++i) keys.insert((i % 4 == 0 ? "{06S}" : "key") + std::to_string(i));
+  for (int i = 0; i < 2000; ++i) keys.insert(StrCat(i % 4 == 0 ? "{06S}" : "key", i));
   for (const std::string& key : keys) Run("SET " + key + " 1");
   EXPECT_EQ(ScanAll(), keys);
   EXPECT_EQ(ScanAll("COUNT 1"), keys);
@@ -79,18 +80,18 @@ TEST_F(ClusterScanTest, FindsEachKeyOnceWhileNothingChanges) {
 // Keys that exist during the whole scan are returned, whatever happens to other keys.
 TEST_F(ClusterScanTest, FindsWhatStaysWhileOthersComeAndGo) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+    SCOPED_TRACE(StrCat("seed ", seed));
     Random random(seed);
     const auto some = [&] { return "{" + std::string(TagOfSlot(static_cast<int>(random.Below(8)))) + "}"; };
     std::set<std::string> staying;
-    for (uint64_t i = random.Below(1000); i > 0; --i) staying.insert(some() + "stay" + std::to_string(i));
+    for (uint64_t i = random.Below(1000); i > 0; --i) staying.insert(StrCat(some(), "stay", i));
     for (const std::string& key : staying) Run("SET " + key + " 1");
     std::multiset<std::string> found;
     std::string cursor = "0";
     do {
-      cursor = Step(cursor, "COUNT " + std::to_string(1 + random.Below(50)), found);
-      for (uint64_t i = random.Below(30); i > 0; --i) Run("SET " + some() + std::to_string(random.Below(400)) + " 1");
-      for (uint64_t i = random.Below(30); i > 0; --i) Run("DEL " + some() + std::to_string(random.Below(400)));
+      cursor = Step(cursor, StrCat("COUNT ", 1 + random.Below(50)), found);
+      for (uint64_t i = random.Below(30); i > 0; --i) Run(StrCat("SET ", some(), random.Below(400), " 1"));
+      for (uint64_t i = random.Below(30); i > 0; --i) Run(StrCat("DEL ", some(), random.Below(400)));
     } while (cursor != "0" && !HasFailure());
     for (const std::string& key : staying) EXPECT_TRUE(found.contains(key)) << key;
     Run("FLUSHALL");
@@ -113,7 +114,7 @@ TEST_F(ClusterScanTest, GoesToTheSlotOfThePattern) {
 }
 
 TEST_F(ClusterScanTest, APlaceOfAnotherServerBeginsTheSlotAgain) {
-  for (int i = 0; i < 100; ++i) Run("SET {06S}" + std::to_string(i) + " 1");
+  for (int i = 0; i < 100; ++i) Run(StrCat("SET {06S}", i, " 1"));
   std::multiset<std::string> found;
   const std::string cursor = Step("0-{06S}-0", "COUNT 10", found);
   const std::string place = cursor.substr(cursor.find('}'));

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/str_cat.h"
 #include "tests/support/cluster_world.h"
 
 namespace respite {
@@ -332,7 +333,7 @@ TEST(ClusterTest, NodesThatOthersNameAreLimited) {
   while (full.KnownNodes() < kMost - 5) full.Add(NodeId::Draw(random), kNodePrimary | kNodeNoAddress);
   for (int i = 1; i <= 20; ++i) {  // a PING names all nodes in PFAIL
     ClusterNode& node = world[1]->view().Add(NodeId::Draw(random), kNodePrimary | kNodeSuspect);
-    node.address = {.ip = "10.1.0." + std::to_string(i), .tcp_port = 7000, .tls_port = 0, .bus_port = 17000};
+    node.address = {.ip = StrCat("10.1.0.", i), .tcp_port = 7000, .tls_port = 0, .bus_port = 17000};
   }
   EXPECT_TRUE(world.StepUntil([&] { return full.KnownNodes() == kMost; }, 10'000));
   world.Step(3000);

@@ -8,11 +8,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/str_cat.h"
+
 namespace respite {
 namespace {
 
 std::string FileOf(int node) {
-  std::ifstream file(RESPITE_SOURCE_DIR "/tests/golden/cluster/nodes_" + std::to_string(node) + ".conf");
+  std::ifstream file(StrCat(RESPITE_SOURCE_DIR "/tests/golden/cluster/nodes_", node, ".conf"));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -7,6 +7,7 @@
 #include "base/key_slot.h"
 #include "base/random.h"
 #include "base/slot_set.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 
 namespace respite {
@@ -65,7 +66,7 @@ TEST(SlotIndexTest, FollowsTheKeys) {
   Keyspace keyspace(1, HashKey{1, 2}, Keyspace::Index::kBySlot);
   std::set<std::string> model;
   for (int round = 0; round < 20'000; ++round) {
-    const std::string key = "{" + std::to_string(random.Below(20)) + "}" + std::to_string(random.Below(50));
+    const std::string key = StrCat("{", random.Below(20), "}", random.Below(50));
     Entry* entry = keyspace[0].Find(key);
     switch (random.Below(4)) {
       case 0:

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/random.h"
 #include "base/refusal.h"
+#include "base/str_cat.h"
 #include "persistence/file_system.h"
 #include "server/config/config.h"
 #include "server/config/directive_table.h"
@@ -228,7 +229,7 @@ class ConfigRewriteFileTest : public testing::Test {
 // The next start has every value that a directive accepted.
 TEST_F(ConfigRewriteFileTest, HostileValuesReadBack) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   constexpr Bytes kLetters = "\"'\\# \t\n\r\v=;a0\x01\x7f\x80\xff";
   const auto hostile = [&] {

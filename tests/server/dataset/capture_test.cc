@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "server/dataset/data_subsystem.h"
 #include "tests/support/rewrite_check.h"
 #include "tests/support/test_client.h"
@@ -19,7 +20,7 @@ void Fill(TestClient& client) {
   client.Run("HSET small f 1 g 2");
   client.Run("HEXPIRE small 50 FIELDS 1 f");
   for (int i = 0; i < 1000; ++i) {
-    const std::string name = "m" + std::to_string(i);
+    const std::string name = StrCat("m", i);
     client.Run({"HSET", "hash", name, name});
     client.Run({"SADD", "set", name});
     client.Run({"ZADD", "sorted", std::to_string(i), name});
@@ -92,8 +93,7 @@ TEST_F(CaptureTest, WhatIsTakenLeavesNothingBehind) {
 
 // The code of a library whose function `name` returns `value`.
 std::string Library(const std::string& name, int value) {
-  return "#!lua name=" + name + "\nredis.register_function('" + name + "', function() return " + std::to_string(value) +
-         " end)";
+  return StrCat("#!lua name=", name, "\nredis.register_function('", name, "', function() return ", value, " end)");
 }
 
 TEST_F(CaptureTest, ACopyHasTheFunctionsToo) {

@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "base/str_cat.h"
 #include "datatypes/hash.h"
 #include "datatypes/set.h"
 #include "datatypes/stream.h"
@@ -94,7 +95,7 @@ TEST_F(ChangeCheckDeathTest, TheDeadlineOfAField) {
 }
 
 TEST_F(ChangeCheckDeathTest, AnElementOfALargeCollection) {
-  for (int i = 0; i < 1000; ++i) client_.Run("SADD large member" + std::to_string(i));
+  for (int i = 0; i < 1000; ++i) client_.Run(StrCat("SADD large member", i));
   EXPECT_DEBUG_DEATH(Handle([](DbView& db) { db.Open<Set>("large")->Remove("member1"); }), kUntouched);
 }
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
+
 namespace respite {
 namespace {
 
@@ -17,10 +19,9 @@ constexpr int64_t kNowMs = 1'700'000'000'000;
 
 class EvictionPoolTest : public testing::Test {
  protected:
-  EvictionPoolTest()
-      : seed_(SystemSeed()), random_(seed_), trace_(__FILE__, __LINE__, "seed " + std::to_string(seed_)) {}
+  EvictionPoolTest() : seed_(SystemSeed()), random_(seed_), trace_(__FILE__, __LINE__, StrCat("seed ", seed_)) {}
 
-  static std::string Name(size_t i) { return "key:" + std::to_string(i); }
+  static std::string Name(size_t i) { return StrCat("key:", i); }
   void Add(int db, size_t i, uint32_t access, int64_t deadline_ms = kNoDeadline) {
     keyspace_[db].Add(Name(i), StringContent::Value("v"), deadline_ms, access);
   }

@@ -1,6 +1,7 @@
 // maxmemory: which keys are evicted, their events and propagated commands, and refusals when no key can be evicted.
 #include "server/dataset/eviction.h"
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -20,7 +21,7 @@ class KeyEviction : public CommandTest {
   void Fill(int count, Bytes prefix = "key:", std::vector<std::string> options = {}) {
     const std::string value(1000, 'v');
     for (int i = 0; i < count; ++i) {
-      std::vector<std::string> words = {"SET", std::string(prefix) + std::to_string(i), value};
+      std::vector<std::string> words = {"SET", StrCat(prefix, i), value};
       words.insert(words.end(), options.begin(), options.end());
       Run(words);
     }
@@ -121,7 +122,7 @@ TEST_P(KeyEviction, LazilyTheyAreUnlinked) {
 
 TEST_P(KeyEviction, WhatWaitsForTheBackgroundThreadCountsAsFree) {
   Run("CONFIG SET lazyfree-lazy-eviction yes");
-  for (int i = 0; i < 10; ++i) Run({"SET", "large:" + std::to_string(i), std::string(1 << 20, 'v')});
+  for (int i = 0; i < 10; ++i) Run({"SET", StrCat("large:", i), std::string(1 << 20, 'v')});
   Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-random", "maxmemory",
        std::to_string(server()->services().data.memory.UsedBytes() - (1 << 19))});
   EXPECT_THAT(Run("DBSIZE"), Int(9));
@@ -198,7 +199,7 @@ TEST_P(KeyEviction, AScriptIsNotInterrupted) {
 TEST_P(KeyEviction, ATransactionIsNotInterrupted) {
   LimitMemory(100'000, "allkeys-lru");
   Run("MULTI");
-  for (int i = 0; i < 30; ++i) Run({"SETRANGE", "k" + std::to_string(i), "10000", "v"});
+  for (int i = 0; i < 30; ++i) Run({"SETRANGE", StrCat("k", i), "10000", "v"});
   Run("DBSIZE");
   const TestReply reply = Run("EXEC");
   EXPECT_THAT(reply[30], Int(30));
@@ -319,7 +320,7 @@ TEST_P(KeyEviction, MessagesAboutEvictedKeysDoNotEvictMore) {
     readers.back()->SetReading(TestClient::Reading::kNo);
   }
   const std::string long_name(1000, 'k');
-  for (int i = 0; i < 300; ++i) Run({"SET", std::to_string(i) + long_name, "v"});
+  for (int i = 0; i < 300; ++i) Run({"SET", StrCat(i, long_name), "v"});
   Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru", "maxmemory",
        std::to_string(server()->services().data.memory.UsedBytes() - 30'000)});
   EXPECT_GE(Evicted(), 10u);

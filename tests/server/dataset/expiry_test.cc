@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/hash.h"
 #include "server/dataset/key_usage.h"
 
@@ -35,8 +36,8 @@ class ExpiryTest : public testing::Test {
     Hash hash({ValueSlot(keyspace_[0], entry), settings_, 0});
     hash.Set("stays", "v");
     for (int i = 0; i < fields; ++i) {
-      hash.Set("f" + std::to_string(i), "v");
-      hash.SetDeadline("f" + std::to_string(i), deadline_ms);
+      hash.Set(StrCat("f", i), "v");
+      hash.SetDeadline(StrCat("f", i), deadline_ms);
     }
   }
   static void RunRound(Expiry& expiry, const Settings& settings) {
@@ -62,7 +63,7 @@ TEST_F(ExpiryTest, KeepsTheShareOfDeadKeysLow) {
   constexpr int kKeys = 100'000;
   constexpr uint64_t kLifeMs = 20'000;
   for (int i = 0; i < kKeys; ++i) {
-    AddKey(0, "k" + std::to_string(i), clock.WallMs() + 1 + static_cast<int64_t>(data_.random.Below(kLifeMs)));
+    AddKey(0, StrCat("k", i), clock.WallMs() + 1 + static_cast<int64_t>(data_.random.Below(kLifeMs)));
   }
   for (uint64_t elapsed_ms = 0; elapsed_ms < kLifeMs / 2; elapsed_ms += kTickMs) {
     clock.AdvanceMs(kTickMs);
@@ -77,7 +78,7 @@ TEST_F(ExpiryTest, KeepsTheShareOfDeadKeysLow) {
 TEST_F(ExpiryTest, RemovesEverythingThatDiesAtOnce) {
   ManualClock clock;
   Expiry expiry(data_, clock, clock);
-  for (int i = 0; i < 100'000; ++i) AddKey(3, "k" + std::to_string(i), clock.WallMs() + 10);
+  for (int i = 0; i < 100'000; ++i) AddKey(3, StrCat("k", i), clock.WallMs() + 10);
   clock.AdvanceMs(20);
   for (int round = 0; round < 3; ++round) RunRound(expiry, settings_);
   EXPECT_EQ(keyspace_[3].Size(), 0u);
@@ -87,7 +88,7 @@ TEST_F(ExpiryTest, RemovesEverythingThatDiesAtOnce) {
 TEST_F(ExpiryTest, LeavesTheLivingAlone) {
   ManualClock clock;
   Expiry expiry(data_, clock, clock);
-  for (int i = 0; i < 1000; ++i) AddKey(0, "k" + std::to_string(i), clock.WallMs() + 5000);
+  for (int i = 0; i < 1000; ++i) AddKey(0, StrCat("k", i), clock.WallMs() + 5000);
   RunRound(expiry, settings_);
   EXPECT_EQ(keyspace_[0].Size(), 1000u);
   EXPECT_EQ(stats_.expired_keys, 0u);
@@ -97,7 +98,7 @@ TEST_F(ExpiryTest, LeavesTheLivingAlone) {
 TEST_F(ExpiryTest, DeadlinesAtTheEndOfTimeDoNotOverflowTheAverage) {
   ManualClock clock;
   Expiry expiry(data_, clock, clock);
-  for (int i = 0; i < 1000; ++i) AddKey(0, "k" + std::to_string(i), INT64_MAX);
+  for (int i = 0; i < 1000; ++i) AddKey(0, StrCat("k", i), INT64_MAX);
   RunRound(expiry, settings_);
   EXPECT_EQ(expiry.AverageTtlMs(0), INT64_MAX / 4096);
 }
@@ -106,7 +107,7 @@ TEST_F(ExpiryTest, WorksInSlicesAndStopsWhenTheBudgetIsSpent) {
   const ManualClock clock;
   const SlowPace pace(100);
   Expiry expiry(data_, clock, pace);
-  for (int i = 0; i < 100'000; ++i) AddKey(0, "k" + std::to_string(i), clock.WallMs() - 1);
+  for (int i = 0; i < 100'000; ++i) AddKey(0, StrCat("k", i), clock.WallMs() - 1);
   expiry.StartRound(settings_, kHz);
   int64_t total_us = 0;
   int slices = 0;
@@ -129,7 +130,7 @@ TEST_F(ExpiryTest, CleansALargeHashInSlices) {
   Expiry expiry(data_, clock, pace);
   constexpr int kFields = 50'000;
   AddHash("h", kFields, clock.WallMs() - 1);
-  for (int i = 0; i < 100; ++i) AddHash("living" + std::to_string(i), 1, clock.WallMs() + 5000);
+  for (int i = 0; i < 100; ++i) AddHash(StrCat("living", i), 1, clock.WallMs() + 5000);
   expiry.StartRound(settings_, kHz);
   Expiry::Slice slice{};
   do {
@@ -161,7 +162,7 @@ TEST_F(ExpiryTest, ARoundEndsWhenItIsSwitchedOff) {
   const ManualClock clock;
   const SlowPace pace(100);
   Expiry expiry(data_, clock, pace);
-  for (int i = 0; i < 100'000; ++i) AddKey(0, "k" + std::to_string(i), clock.WallMs() - 1);
+  for (int i = 0; i < 100'000; ++i) AddKey(0, StrCat("k", i), clock.WallMs() - 1);
   expiry.StartRound(settings_, kHz);
   ASSERT_EQ(expiry.RunSlice().outcome, Expiry::Outcome::kMore);
   const size_t left = keyspace_[0].Size();

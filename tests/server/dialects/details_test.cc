@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/str_cat.h"
 #include "server/runtime/stats.h"
 #include "tests/server/dialects/emulation.h"
 #include "tests/support/reply_matchers.h"
@@ -264,7 +265,7 @@ TEST(DialectDetails, TheInputThatClientListCounts) {
   Emulation reader("valkey:8.0");
   TestClient late(reader.server);
   late.Raw("*2\r\n$3\r\nGET\r\n$5\r\nk");
-  EXPECT_THAT(reader.Run("CLIENT LIST ID " + std::to_string(late.session().id)).Text(), HasSubstr(" qbuf=1 "));
+  EXPECT_THAT(reader.Run(StrCat("CLIENT LIST ID ", late.session().id)).Text(), HasSubstr(" qbuf=1 "));
   for (const auto& [version, free] :
        {std::pair("redis:7.4", "qbuf=0 qbuf-free=16384 "), {"redis:8.0", "qbuf=0 qbuf-free=0 "}}) {
     Emulation server(version);

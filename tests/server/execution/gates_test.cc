@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "protocol/request_text.h"
 #include "server/catalogue/command_table.h"
 #include "tests/support/replication_world.h"
@@ -153,10 +154,10 @@ void LinkToEmptyPrimary(FakeNetwork& network, ReplicationWorld::Member& replica)
   TestServer other({.directives = {"save \"\""}});
   TestClient(other).Run("SAVE");
   const std::string rdb = other.files().Content("dump.rdb");
-  replica.Run("REPLICAOF 127.0.0.1 " + std::to_string(kGatesPort));
+  replica.Run(StrCat("REPLICAOF 127.0.0.1 ", kGatesPort));
   network.Step(1000);
-  network.SendAs(kGatesPort, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC " + std::string(40, 'a') + " 0\r\n$" +
-                                 std::to_string(rdb.size()) + "\r\n" + rdb);
+  network.SendAs(kGatesPort, StrCat("+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC ", std::string(40, 'a'), " 0\r\n$",
+                                    rdb.size(), "\r\n", rdb));
   network.Run();
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -35,7 +36,7 @@ TEST(PumpTest, LongPipelinesTakeSeveralTurns) {
   std::string expected;
   for (int i = 1; i <= kRequests; ++i) {
     input += "INCR n\r\n";
-    expected += ":" + std::to_string(i) + "\r\n";
+    StrAppend(expected, ":", i, "\r\n");
   }
   EXPECT_EQ(client.Raw(input), expected);
 }

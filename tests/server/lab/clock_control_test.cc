@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "base/str_cat.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
@@ -243,7 +244,7 @@ TEST_F(TestClockTest, ManyDeadlinesAtOnceEndInAReproducibleOrder) {
     client.Run("CONFIG SET notify-keyspace-events Ex");
     listener.Run("PSUBSCRIBE *");
     for (int i = 0; i < 200; ++i) {
-      client.Run("SET k:" + std::to_string(i) + " v PX " + std::to_string(1 + i % 7));
+      client.Run(StrCat("SET k:", i, " v PX ", 1 + i % 7));
     }
     client.Run("TEST CLOCK ADVANCE 10");
     std::ostringstream seen;

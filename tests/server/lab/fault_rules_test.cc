@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "base/str_cat.h"
 #include "server/lab/faults/disk_faults.h"
 #include "tests/server/lab/faults_fixture.h"
 #include "tests/support/server_life.h"
@@ -182,7 +183,7 @@ TEST_F(FaultsTest, RefusalsSayWhatWouldBeRight) {
 
 TEST_F(FaultsTest, ThereIsALimitOfRules) {
   for (size_t i = 0; i < FaultRules::kMost; ++i) {
-    admin_.Run("TEST FAULT ADD " + std::to_string(i) + " WHEN COMMAND GET KEY k" + std::to_string(i) + " DO CLOSE");
+    admin_.Run(StrCat("TEST FAULT ADD ", i, " WHEN COMMAND GET KEY k", i, " DO CLOSE"));
   }
   EXPECT_THAT(Refused("more DO CLOSE"), HasSubstr("10000 faults already"));
   EXPECT_EQ(Talk({"GET nothing", "PING"}), "$-1\r\n+PONG\r\n");

@@ -1,4 +1,5 @@
 // TEST FAULT and TEST DROP over the protocol: which bytes reach the socket.
+#include "base/str_cat.h"
 #include "tests/server/lab/faults_fixture.h"
 
 namespace respite {
@@ -482,7 +483,7 @@ TEST_F(FaultsTest, ManyHeldRepliesLeaveInTheirOrder) {
   for (int i = 0; i < 5000; ++i) {
     const std::string word = std::to_string(i);
     requests += EncodeRequest({"ECHO", word});
-    expected += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+    StrAppend(expected, "$", word.size(), "\r\n", word, "\r\n");
   }
   EXPECT_EQ(client_.Raw(requests), "");
   EXPECT_EQ(ComeAfter(10), expected);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
@@ -89,8 +90,8 @@ TEST_F(TestFixtureTest, DumpsTheSameTextForTheSameData) {
 
 TEST_F(TestFixtureTest, LargeSetsAndHashesAreSorted) {
   for (int i = 999; i >= 0; --i) {
-    client_.Run("SADD s m" + std::to_string(i));
-    client_.Run("HSET h f" + std::to_string(i) + " v");
+    client_.Run(StrCat("SADD s m", i));
+    client_.Run(StrCat("HSET h f", i, " v"));
   }
   client_.Run("HPEXPIREAT h 1800000000000 FIELDS 2 f7 f3");
   const std::string text = client_.Run("TEST DUMP").Text();
@@ -100,7 +101,7 @@ TEST_F(TestFixtureTest, LargeSetsAndHashesAreSorted) {
 }
 
 TEST_F(TestFixtureTest, ASeedRepeatsChoices) {
-  for (int i = 0; i < 100; ++i) client_.Run("SADD s " + std::to_string(i));
+  for (int i = 0; i < 100; ++i) client_.Run(StrCat("SADD s ", i));
   const auto choices = [&] {
     client_.Run("TEST SEED 42");
     std::string chosen;

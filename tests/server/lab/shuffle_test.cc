@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
@@ -22,7 +23,7 @@ ReplyTree TreeOf(const TestReply& reply) { return reply.tree.value_or(ReplyTree{
 class ShuffleTest : public testing::TestWithParam<int> {
  protected:
   ShuffleTest() {
-    client_.Run("HELLO " + std::to_string(GetParam()));
+    client_.Run(StrCat("HELLO ", GetParam()));
     for (int i = 0; i < kMembers; ++i) {
       const std::string text = std::to_string(i);
       client_.Run("SADD set m" + text);

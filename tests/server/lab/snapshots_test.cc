@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
@@ -28,7 +29,7 @@ class TestSnapshotTest : public testing::Test {
     const TestReply reply = client_.Run("TEST SNAPSHOT DIFF " + names);
     std::vector<std::string> lines;
     for (size_t i = 0; i < reply.Size(); ++i) {
-      lines.push_back(std::to_string(reply[i][1].Integer()) + " " + reply[i][5].Text() + " " + reply[i][3].Text());
+      lines.push_back(StrCat(reply[i][1].Integer(), " ", reply[i][5].Text(), " ", reply[i][3].Text()));
     }
     return lines;
   }
@@ -176,7 +177,7 @@ TEST_F(TestSnapshotTest, RefusesWhatItCannotDo) {
     EXPECT_THAT(client_.Run("TEST SNAPSHOT " + std::string(action)), ErrorStartsWith("ERR ")) << action;
   }
   EXPECT_THAT(client_.Run("TEST RESET DATA TIME"), ErrorStartsWith("ERR unknown subcommand"));
-  for (int i = 0; i < 1000; ++i) client_.Run("TEST SNAPSHOT SAVE s:" + std::to_string(i));
+  for (int i = 0; i < 1000; ++i) client_.Run(StrCat("TEST SNAPSHOT SAVE s:", i));
   EXPECT_THAT(client_.Run("TEST SNAPSHOT SAVE more"), Error("ERR there are 1000 snapshots already. Delete one first"));
   EXPECT_THAT(client_.Run("TEST SNAPSHOT SAVE s:0"), Ok());
   client_.Run("TEST RESET SNAPSHOTS");
@@ -201,7 +202,7 @@ TEST_F(TestSnapshotTest, IsLostWhenAnotherDataSetTakesThePlace) {
 // the data.
 TEST(TestSnapshotPropertyTest, EachSnapshotHasTheDataOfItsMoment) {
   const auto seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   std::mt19937 random(seed);
   const auto pick = [&](size_t below) { return random() % below; };
   TestServer server({.directives = {"test-commands yes", "list-max-listpack-size 4", "hash-max-listpack-entries 4"}});
@@ -255,7 +256,7 @@ TEST(TestSnapshotPropertyTest, EachSnapshotHasTheDataOfItsMoment) {
       std::string line;
       for (const char c : std::string(kCommands[pick(kCommands.size() - (pick(4) == 0 ? 0 : 3))])) {
         if (c == '$')
-          line += "k" + std::to_string(pick(12));
+          StrAppend(line, "k", pick(12));
         else if (c == '#')
           line += std::to_string(pick(9));
         else

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "server/migration/migrations.h"
 #include "tests/support/replication_world.h"
 
@@ -15,7 +16,7 @@ class MigrateTest : public ReplicationTest {
  protected:
   // "MIGRATE 127.0.0.1 7002 <words>"
   static std::string To(ReplicationMember& target, const std::string& words) {
-    return "MIGRATE 127.0.0.1 " + std::to_string(target.port()) + " " + words;
+    return StrCat("MIGRATE 127.0.0.1 ", target.port(), " ", words);
   }
   // Sends a MIGRATE that the target does not answer until SetTogether.
   void BeginToNowhere(TestClient& client, const std::string& words) {
@@ -274,7 +275,7 @@ TEST_F(MigrateTest, ManyAtOnceHaveLinksOfTheirOwn) {
   std::vector<std::unique_ptr<TestClient>> clients;
   network().SetDelay(50);
   for (int i = 0; i < 100; ++i) {
-    const std::string key = "k" + std::to_string(i);
+    const std::string key = StrCat("k", i);
     source_.Run("SET " + key + " " + key);
     clients.push_back(std::make_unique<TestClient>(source_.server()));
     clients.back()->Send(To(target_, key + " 0 1000"));
@@ -329,7 +330,7 @@ TEST_F(MigrateTest, RandomRounds) {
     for (uint64_t moves = random.Below(60); moves > 0; --moves) network().RunOnce();
     if (random.Below(4) == 0) network().Break(source_.port(), target_.port());
     if (!writer_waits) {
-      wanted = std::to_string(round) + "b";
+      wanted = StrCat(round, "b");
       writer_waits = !writer.Run("SET k " + wanted).HasValue();
       if (!writer_waits) value = wanted;
     }

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "server/node/connection.h"
 #include "tests/support/test_server.h"
 
@@ -280,7 +281,7 @@ TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
   constexpr int kPatterns = 10'000;
   auto subscriber = std::make_unique<Peer>(host);
   for (int i = 0; i < kPatterns; ++i) {
-    server->services().clients.pubsub.Subscribe(subscriber->session, PubSubKind::kPattern, "a*" + std::to_string(i));
+    server->services().clients.pubsub.Subscribe(subscriber->session, PubSubKind::kPattern, StrCat("a*", i));
     server->services().clients.watched_keys.Watch(subscriber->session, std::to_string(i), 0);
   }
   subscriber.reset();

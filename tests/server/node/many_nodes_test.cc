@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/memory.h"
+#include "base/str_cat.h"
 #include "server/net/socket_address.h"
 #include "tests/support/test_node.h"
 
@@ -58,7 +59,7 @@ std::string Pipeline(const std::string& name) {
   return "SET who " + name + "\r\nINCR n\r\nGET who\r\nPUBLISH c x\r\nEVAL \"return redis.call('dbsize')\" 0\r\n";
 }
 std::string PipelineReply(const std::string& name, int nth) {
-  return "+OK\r\n:" + std::to_string(nth) + "\r\n$" + std::to_string(name.size()) + "\r\n" + name + "\r\n:0\r\n:2\r\n";
+  return StrCat("+OK\r\n:", nth, "\r\n$", name.size(), "\r\n", name, "\r\n:0\r\n:2\r\n");
 }
 
 // Sends to every port in turn, `rounds` times. Returns the number of wrong replies.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/shutdown.h"
 #include "tests/server/replication/played_primary.h"
@@ -109,7 +110,7 @@ TEST_F(DataStateTest, AReplicaWithoutItsDataIsUnfitInEachModeAtEachInterruption)
       pair.Greet();
       std::string damaged = whole;
       interruption.damage(damaged);
-      pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n$" + std::to_string(whole.size()) + "\r\n" + damaged);
+      pair.Say(StrCat("+FULLRESYNC ", kStrangeId, " 500\r\n$", whole.size(), "\r\n", damaged));
       pair.world.network().Step(300);
       const bool drops = DropsEarly(mode) || (!interruption.is_broken && mode != "swapdb");
       if (drops && interruption.is_broken) {

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/str_cat.h"
 #include "server/replication/replication.h"
 #include "server/runtime/server_phase.h"
 #include "server/storage/append_only_file.h"
@@ -30,7 +31,7 @@ class DirectLoadTest : public ReplicationTest {
   }
   // Writes enough that the snapshot takes many movements of the network.
   static void Fill(ReplicationMember& member, const std::string& prefix) {
-    for (int i = 0; i < 300; ++i) member.Run("SET " + prefix + std::to_string(i) + " value");
+    for (int i = 0; i < 300; ++i) member.Run(StrCat("SET ", prefix, i, " value"));
     member.Run("HSET " + prefix + "hash a 1 b 2");
   }
   // Moves until the replica has begun to load. Returns false if it never does.

@@ -2,6 +2,7 @@
 // diverged.
 #include <utility>
 
+#include "base/str_cat.h"
 #include "tests/server/replication/played_primary.h"
 
 namespace respite {
@@ -43,7 +44,7 @@ TEST_F(FailedCommandTest, ACommandThatFailsEndsTheLinkBeforeIt) {
     EXPECT_THAT(pair.replica.Run("ROLE"), ArrayOf(Bulk("slave"), AnyReply(), AnyReply(), Bulk("none"), Int(-1)));
     // The replica acknowledges nothing more, and does not reconnect.
     pair.world.network().Step(5000);
-    EXPECT_THAT(pair.stranger.received, Not(HasSubstr("ACK\r\n$" + std::to_string(request.size()))));
+    EXPECT_THAT(pair.stranger.received, Not(HasSubstr(StrCat("ACK\r\n$", request.size()))));
     EXPECT_EQ(pair.stranger.connections, 1);
     // When an operator requests it, the replica reconnects and gets a whole snapshot.
     EXPECT_THAT(pair.replica.Run("REPLICAOF 127.0.0.1 9000"), Ok());

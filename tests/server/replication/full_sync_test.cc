@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "server/replication/replication.h"
 #include "tests/support/replication_world.h"
 
@@ -129,7 +130,7 @@ TEST_P(FullSyncTest, ABigSnapshotIsPacedByItsReader) {
   ReplicationMember& primary = AddPrimary();
   ReplicationMember& replica = AddReplica();
   primary.Run("CONFIG SET rdbcompression no");
-  for (int i = 0; i < 60; ++i) primary.Run("SETRANGE key" + std::to_string(i) + " 10000 x");
+  for (int i = 0; i < 60; ++i) primary.Run(StrCat("SETRANGE key", i, " 10000 x"));
   network().SetWindow(10'000);
   replica.Follow(primary);
   size_t most = 0;
@@ -237,7 +238,7 @@ TEST(FullSyncOfSeveralTest, AFileAndAPipeAtTheSameTimeDoNotMix) {
   ReplicationMember& primary = world.Add({"repl-diskless-sync yes"});
   ReplicationMember& replica = world.Add();
   primary.Run("CONFIG SET rdbcompression no");
-  for (int i = 0; i < 100; ++i) primary.Run("SETRANGE key" + std::to_string(i) + " 7000 x");
+  for (int i = 0; i < 100; ++i) primary.Run(StrCat("SETRANGE key", i, " 7000 x"));
   // An old replica, which does not accept diskless transfers, receives a file and is slow.
   TestClient old(primary.server());
   old.SetReading(TestClient::Reading::kNo);
@@ -303,7 +304,7 @@ TEST(FullSyncOfSeveralTest, OnlyTheReplicaThatIsStuckIsGivenUp) {
   ReplicationMember& primary = world.Add({"repl-diskless-sync yes", "repl-timeout 5", "repl-diskless-sync-delay 1"});
   ReplicationMember& quick = world.Add();
   primary.Run("CONFIG SET rdbcompression no");
-  for (int i = 0; i < 100; ++i) primary.Run("SETRANGE key" + std::to_string(i) + " 10000 x");
+  for (int i = 0; i < 100; ++i) primary.Run(StrCat("SETRANGE key", i, " 10000 x"));
   TestClient stuck(primary.server());
   stuck.Run("REPLCONF capa eof capa psync2");
   stuck.SetReading(TestClient::Reading::kNo);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "server/replication/replication.h"
 #include "tests/support/replication_world.h"
 
@@ -29,7 +30,7 @@ class HostilePrimaryTest : public testing::Test {
   void Greet() {
     if (replica_.Info("role") == "master") {
       stranger_.received.clear();
-      replica_.Run("REPLICAOF 127.0.0.1 " + std::to_string(kPort));
+      replica_.Run(StrCat("REPLICAOF 127.0.0.1 ", kPort));
     }
     const int before = stranger_.connections;
     for (int i = 0; i < 30 && stranger_.received.find("PING") == std::string::npos; ++i) network().Step(100);
@@ -48,7 +49,7 @@ class HostilePrimaryTest : public testing::Test {
   void Link() {
     Greet();
     const std::string rdb = Rdb();
-    Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb);
+    Say(StrCat("+FULLRESYNC ", kId, " 100\r\n$", rdb.size(), "\r\n", rdb));
     ASSERT_TRUE(replica_.IsLinked());
   }
   // Checks that the link ended, the server runs, and no temporary files are left.
@@ -81,7 +82,7 @@ TEST_F(HostilePrimaryTest, AnHonestOneForComparison) {
 TEST_F(HostilePrimaryTest, JunkInTheHandshake) {
   for (const std::string& junk : {std::string("junk\r\n"), std::string("-ERR go away\r\n"), std::string(5000, 'x'),
                                   std::string(100, '\0') + "\n", std::string("$5\r\nhello\r\n")}) {
-    if (replica_.Info("role") == "master") replica_.Run("REPLICAOF 127.0.0.1 " + std::to_string(kPort));
+    if (replica_.Info("role") == "master") replica_.Run(StrCat("REPLICAOF 127.0.0.1 ", kPort));
     network().Step(1100);
     Say(junk);
     EXPECT_FALSE(replica_.IsLinked());
@@ -115,7 +116,7 @@ TEST_F(HostilePrimaryTest, ADamagedSnapshotAtEveryByteOrTooShort) {
     std::string damaged = rdb;
     damaged[at] ^= 0x55;
     Greet();
-    Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(damaged.size()) + "\r\n" + damaged);
+    Say(StrCat("+FULLRESYNC ", kId, " 100\r\n$", damaged.size(), "\r\n", damaged));
     if (replica_.IsLinked()) {
       replica_.Run("REPLICAOF NO ONE");
       continue;
@@ -158,8 +159,8 @@ TEST_F(HostilePrimaryTest, TheAppendOnlyFileKeepsTheOldDataWhenTheNewCouldNotBeL
   world.network().Step(1000);
   std::string rdb = Rdb({"SET a 1", "SET b 2", "SET c 3"});
   rdb.back() = static_cast<char>(rdb.back() ^ 1);  // damages the checksum, after all keys were loaded
-  world.network().SendAs(kPort, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC " + kId + " 100\r\n$" +
-                                    std::to_string(rdb.size()) + "\r\n" + rdb);
+  world.network().SendAs(
+      kPort, StrCat("+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC ", kId, " 100\r\n$", rdb.size(), "\r\n", rdb));
   world.network().Step(3000);
   EXPECT_THAT(replica.Log(), HasSubstr("Failed trying to load"));
   replica.Stop();
@@ -175,7 +176,7 @@ TEST_F(HostilePrimaryTest, AnEndlessLibraryInTheSnapshot) {
   const std::string code = "#!lua name=x\nwhile true do end";
   const std::string rdb =
       "REDIS0011\xf5" + std::string(1, static_cast<char>(code.size())) + code + "\xff" + std::string(8, '\0');
-  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb);
+  Say(StrCat("+FULLRESYNC ", kId, " 100\r\n$", rdb.size(), "\r\n", rdb));
   replica_.server().clock().PassWithEachLook(0);
   ExpectEnded("Failed loading library, Error registering functions: ERR FUNCTION LOAD timeout");
 }
@@ -191,7 +192,7 @@ TEST_F(HostilePrimaryTest, SlowLibrariesWithoutEndInTheSnapshot) {
     rdb += "\xf5\x40" + std::string(1, static_cast<char>(code.size())) + code;  // a length of two bytes
   }
   rdb += "\xff" + std::string(8, '\0');
-  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb);
+  Say(StrCat("+FULLRESYNC ", kId, " 100\r\n$", rdb.size(), "\r\n", rdb));
   replica_.server().clock().PassWithEachLook(0);
   ExpectEnded("Failed loading library: the libraries before it took too long together");
 }
@@ -211,8 +212,7 @@ TEST_F(HostilePrimaryTest, TheDatabaseOfTheSnapshotMayNotExist) {
     rdb = other.files().Content("dump.rdb");
   }
   Greet();
-  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb +
-      EncodeRequest({"SET", "a", "1"}));
+  Say(StrCat("+FULLRESYNC ", kId, " 100\r\n$", rdb.size(), "\r\n", rdb, EncodeRequest({"SET", "a", "1"})));
   EXPECT_TRUE(replica_.IsLinked());
   EXPECT_THAT(replica_.Run("PING"), Simple("PONG"));
 }
@@ -349,8 +349,8 @@ TEST_F(HostilePrimaryTest, CommandsThatNoPrimarySends) {
     replica.Run("REPLICAOF 127.0.0.1 9000");
     network.Step(1000);
     const std::string rdb = Rdb();
-    network.SendAs(kPort, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC " + kId + " 100\r\n$" +
-                              std::to_string(rdb.size()) + "\r\n" + rdb);
+    network.SendAs(kPort,
+                   StrCat("+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC ", kId, " 100\r\n$", rdb.size(), "\r\n", rdb));
     network.Run();
     ASSERT_TRUE(replica.IsLinked());
     network.SendAs(kPort, EncodeRequest(SplitQuoted(line).value()) + EncodeRequest({"SET", "b", "2"}));
@@ -373,7 +373,7 @@ TEST_F(HostilePrimaryTest, AFailingCommandOfTheStreamIsLogged) {
 TEST_F(HostilePrimaryTest, AnOffsetAtTheEndOfTheNumbers) {
   Greet();
   const std::string rdb = Rdb();
-  Say("+FULLRESYNC " + kId + " 9223372036854775807\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb);
+  Say(StrCat("+FULLRESYNC ", kId, " 9223372036854775807\r\n$", rdb.size(), "\r\n", rdb));
   for (int i = 0; i < 10; ++i) Say(EncodeRequest({"SET", "a", "1"}));
   EXPECT_THAT(replica_.Run("INFO replication"), AnyReply());
   EXPECT_THAT(replica_.Run("PING"), Simple("PONG"));
@@ -391,7 +391,7 @@ TEST_F(HostilePrimaryTest, AnOldPrimaryThatKnowsSyncOnly) {
   Say("-ERR unknown command 'PSYNC'\r\n");
   EXPECT_THAT(stranger_.received, HasSubstr("SYNC\r\n"));
   const std::string rdb = Rdb();
-  Say("\n\n$" + std::to_string(rdb.size()) + "\r\n" + rdb + EncodeRequest({"SET", "b", "1"}));
+  Say(StrCat("\n\n$", rdb.size(), "\r\n", rdb, EncodeRequest({"SET", "b", "1"})));
   EXPECT_TRUE(replica_.IsLinked());
   EXPECT_THAT(replica_.Run("GET b"), Bulk("1"));
 }
@@ -399,8 +399,7 @@ TEST_F(HostilePrimaryTest, AnOldPrimaryThatKnowsSyncOnly) {
 TEST_F(HostilePrimaryTest, TheStreamMayFollowTheSnapshotAtOnce) {
   Greet();
   const std::string rdb = Rdb();
-  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb +
-      EncodeRequest({"SET", "b", "1"}));
+  Say(StrCat("+FULLRESYNC ", kId, " 100\r\n$", rdb.size(), "\r\n", rdb, EncodeRequest({"SET", "b", "1"})));
   EXPECT_THAT(replica_.Run("GET b"), Bulk("1"));
 }
 

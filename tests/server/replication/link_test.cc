@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "server/replication/replication.h"
 #include "tests/support/replication_world.h"
 
@@ -215,7 +216,7 @@ TEST_F(LinkTest, TheBacklogMayBeTooShort) {
   ReplicationMember& replica = AddLinked(primary);
   network().SetApart(primary.port(), replica.port());
   network().Break(primary.port(), replica.port());
-  for (int i = 0; i < 40; ++i) primary.Run("SET key" + std::to_string(i) + " " + std::string(1000, 'x'));
+  for (int i = 0; i < 40; ++i) primary.Run(StrCat("SET key", i, " ", std::string(1000, 'x')));
   network().SetAllTogether();
   network().Step(5000);
   EXPECT_EQ(Stat(primary, "sync_partial_ok"), 0);

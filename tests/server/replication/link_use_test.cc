@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "server/dataset/eviction.h"
 #include "server/replication/replication.h"
 #include "tests/support/replication_world.h"
@@ -382,7 +383,7 @@ TEST_F(LinkUseTest, OutputOfReplicasEvictsNoKeys) {
   ReplicationMember& primary =
       world_.Add({"maxmemory-policy allkeys-random", "repl-backlog-size 16kb", "slowlog-log-slower-than -1"});
   ReplicationMember& replica = AddLinked(primary);
-  for (int i = 0; i < 100; ++i) primary.Run({"SET", "key:" + std::to_string(i), std::string(1000, 'x')});
+  for (int i = 0; i < 100; ++i) primary.Run({"SET", StrCat("key:", i), std::string(1000, 'x')});
   network().Run();
   network().SetWindow(16 * 1024);
   network().SetApart(primary.port(), replica.port());

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "server/replication/replication.h"
 #include "tests/support/replication_world.h"
 
@@ -30,7 +31,7 @@ class PlayedPrimaryTest : public testing::Test {
       world.network().SendAs(kStrangePort, bytes);
       world.network().Run();
     }
-    void Follow() { replica.Run("REPLICAOF 127.0.0.1 " + std::to_string(kStrangePort)); }
+    void Follow() { replica.Run(StrCat("REPLICAOF 127.0.0.1 ", kStrangePort)); }
     // Answers the handshake up to PSYNC after the replica has connected.
     void Greet() {
       for (int i = 0; i < 900 && stranger.received.find("PING") == std::string::npos; ++i) world.network().Step(100);
@@ -39,8 +40,7 @@ class PlayedPrimaryTest : public testing::Test {
       stranger.received.clear();
     }
     void SendSnapshot(const std::string& rdb, int64_t offset = 100) {
-      Say("+FULLRESYNC " + kStrangeId + " " + std::to_string(offset) + "\r\n$" + std::to_string(rdb.size()) + "\r\n" +
-          rdb);
+      Say(StrCat("+FULLRESYNC ", kStrangeId, " ", offset, "\r\n$", rdb.size(), "\r\n", rdb));
     }
     void Link(const std::string& rdb) {
       Greet();
@@ -82,14 +82,13 @@ class PlayedPrimaryTest : public testing::Test {
   }
   static std::string LongRdb() {
     std::vector<std::string> lines;
-    for (int i = 0; i < 200; ++i) lines.push_back("SET key" + std::to_string(i) + " value");
+    for (int i = 0; i < 200; ++i) lines.push_back(StrCat("SET key", i, " value"));
     return Rdb(lines);
   }
   // Sends PSYNC … FAILOVER, as a primary does that hands over its role.
   static TestReply AskForRole(ReplicationMember& replica) {
     TestClient client(replica.server());
-    return client.Run("PSYNC " + replica.history().id + " " + std::to_string(replica.history().offset + 1) +
-                      " FAILOVER");
+    return client.Run(StrCat("PSYNC ", replica.history().id, " ", replica.history().offset + 1, " FAILOVER"));
   }
   static void ExpectUnfit(ReplicationMember& replica, const std::string& state) {
     EXPECT_FALSE(replica.history().IsWhole());

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "tests/support/replication_world.h"
 #include "tests/support/test_server.h"
 
@@ -57,25 +58,25 @@ class ReplicationStory {
     At(index).Follow(is_chain ? At(leader_) : Primary());
     if (!is_chain) leader_ = index;
   }
-  std::string Key() { return "key" + std::to_string(random_.Below(12)); }
+  std::string Key() { return StrCat("key", random_.Below(12)); }
 
   void Write() {
     if (!Primary().Runs()) return;
     const std::string key = Key();
     switch (random_.Below(14)) {
       case 0:
-        Primary().Run("SELECT " + std::to_string(random_.Below(4)));
+        Primary().Run(StrCat("SELECT ", random_.Below(4)));
         return;
       case 1:
         Primary().Run("DEL " + key);
         return;
       case 2:
-        Primary().Run("SET " + key + " 5 PX " + std::to_string(random_.Below(3000) + 1));
+        Primary().Run(StrCat("SET ", key, " 5 PX ", random_.Below(3000) + 1));
         return;
       case 3:
         Primary().Run("MULTI");
-        for (int i = 0; i < 3; ++i) Primary().Run("INCR counter" + std::to_string(random_.Below(4)));
-        Primary().Run("SELECT " + std::to_string(random_.Below(4)));
+        for (int i = 0; i < 3; ++i) Primary().Run(StrCat("INCR counter", random_.Below(4)));
+        Primary().Run(StrCat("SELECT ", random_.Below(4)));
         Primary().Run("INCR counter");
         Primary().Run("EXEC");
         return;
@@ -124,7 +125,7 @@ class ReplicationStory {
   }
   void Start(size_t index) {
     if (index == primary_) return At(index).Start();
-    At(index).Start({"replicaof 127.0.0.1 " + std::to_string(Primary().port())});
+    At(index).Start({StrCat("replicaof 127.0.0.1 ", Primary().port())});
   }
 
   void Act() {
@@ -206,7 +207,7 @@ TEST(RandomReplicationTest, AllAgreeWhenAllIsWellAgain) {
   const uint64_t rounds = NumberFromEnvironment("RESPITE_REPLICATION_ROUNDS", 150);
   const uint64_t first = NumberFromEnvironment("RESPITE_REPLICATION_SEED", 1);
   for (uint64_t seed = first; seed < first + rounds; ++seed) {
-    SCOPED_TRACE("RESPITE_REPLICATION_SEED=" + std::to_string(seed));
+    SCOPED_TRACE(StrCat("RESPITE_REPLICATION_SEED=", seed));
     ReplicationStory(seed).Run();
     if (HasFailure()) return;
   }

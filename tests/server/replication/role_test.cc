@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "server/replication/replication.h"
 #include "tests/support/replication_world.h"
 
@@ -14,9 +15,7 @@ using testing::Not;
 
 class RoleTest : public ReplicationTest {
  protected:
-  static std::string FollowLine(ReplicationMember& primary) {
-    return "replicaof 127.0.0.1 " + std::to_string(primary.port());
-  }
+  static std::string FollowLine(ReplicationMember& primary) { return StrCat("replicaof 127.0.0.1 ", primary.port()); }
 };
 
 TEST_F(RoleTest, TheRoleAsClientsSeeIt) {
@@ -299,7 +298,7 @@ TEST_F(RoleTest, WhoHandsOverMayBeMadeThePrimaryByAnother) {
   EXPECT_THAT(primary.Run("FAILOVER"), Ok());
   network().Step(1000);
   TestClient client(primary.server());
-  client.Send("PSYNC " + primary.history().id + " " + std::to_string(primary.history().offset + 1) + " FAILOVER");
+  client.Send(StrCat("PSYNC ", primary.history().id, " ", primary.history().offset + 1, " FAILOVER"));
   EXPECT_EQ(primary.Info("role"), "master");
   EXPECT_EQ(primary.Info("master_failover_state"), "no-failover");
   EXPECT_THAT(primary.Run("SET a 1"), Ok());

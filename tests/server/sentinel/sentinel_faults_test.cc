@@ -2,6 +2,7 @@
 // the faults end.
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "tests/support/sentinel_world.h"
 
 namespace respite {
@@ -75,7 +76,7 @@ class Faults {
 
 void RunSeeds(const SentinelWorld::Options& options, uint64_t first, uint64_t last) {
   for (uint64_t seed = first; seed <= last; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+    SCOPED_TRACE(StrCat("seed ", seed));
     SentinelWorld::Options with_seed = options;
     with_seed.seed = seed;
     Faults(with_seed).Run(25);

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/pace.h"
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "server/config/config_rewrite.h"
 #include "server/config/config_text.h"
 #include "server/sentinel/sentinel.h"
@@ -77,7 +78,7 @@ std::optional<std::vector<SentinelLine>> Written(const std::vector<ConfigLine>& 
 
 TEST(SentinelLines, HostileTextsReadBack) {
   const uint64_t seed = SystemSeed();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
   constexpr Bytes kLetters = "\"'\\# \t\n\r=;a\x01\x7f\x80\xff";
   const auto hostile = [&] {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/sentinel_world.h"
 
 namespace respite {
@@ -94,7 +95,7 @@ TEST_F(SentinelTest, TheNewPrimaryIsReachedAtOnce) {
   AwaitSwitch();
   world_.Step(5000);
   for (int i = 0; i < world_.Count(); ++i) {
-    EXPECT_FALSE(world_[i].HasTold("+sdown master mymaster 127.0.0.1 " + std::to_string(Promoted().port)));
+    EXPECT_FALSE(world_[i].HasTold(StrCat("+sdown master mymaster 127.0.0.1 ", Promoted().port)));
   }
 }
 
@@ -321,7 +322,7 @@ TEST_F(SentinelTest, AnotherIdAtTheSameAddressReplacesTheFormer) {
 std::string ForgedHello(int number) {
   std::string id = std::to_string(number);
   id.insert(0, kSentinelIdLength - id.size(), '0');
-  return "127.0.0.1," + std::to_string(20'000 + number) + "," + id + ",0,mymaster,127.0.0.1,7000,0";
+  return StrCat("127.0.0.1,", 20'000 + number, ",", id, ",0,mymaster,127.0.0.1,7000,0");
 }
 
 TEST_F(SentinelTest, AFloodOfHelloMessagesIsBoundedAndReplacesNoneThatAnswers) {
@@ -352,7 +353,7 @@ TEST_F(SentinelTest, NamesThatOthersSayAreNotAllLookedUp) {
   const int before = world_[0].look_ups;
   for (int i = 0; i < 100; ++i) {
     std::string hello = ForgedHello(i);
-    hello.replace(0, 9, "host" + std::to_string(i));
+    hello.replace(0, 9, StrCat("host", i));
     world_[0]->hellos().Receive(hello);
   }
   EXPECT_LE(world_[0].look_ups - before, SentinelState::kLookUpsPerTick);
@@ -362,7 +363,7 @@ TEST_F(SentinelTest, APrimaryThatNamesTooManyReplicasIsNotBelieved) {
   Settle();
   std::string& lines = world_.server(0).more_info;
   for (int i = 0; i < 5000; ++i) {
-    lines += "slave" + std::to_string(i + 2) + ":ip=127.0.0.1,port=" + std::to_string(10'000 + i) + "\r\n";
+    StrAppend(lines, "slave", i + 2, ":ip=127.0.0.1,port=", 10'000 + i, "\r\n");
   }
   lines += "slave9999:ip=" + std::string(300, 'a') + ",port=1\r\n" + std::string(2'000'000, 'x');
   world_.Step(11'000);

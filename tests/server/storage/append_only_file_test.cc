@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "server/storage/data_set.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/reply_matchers.h"
@@ -157,7 +158,7 @@ TEST_F(AppendOnlyFileTest, NothingAcknowledgedIsLostWhateverFails) {
         files.FailAt(kind, nth, EIO);
         Life life(files, {"appendonly yes", "appendfsync always"});
         for (int i = 0; i < 6 && life.outcome() != LoadOutcome::kFailed; ++i) {
-          const std::string key = "key" + std::to_string(i);
+          const std::string key = StrCat("key", i);
           const TestReply reply = life.Run("SET " + key + " v");
           sent[key] = reply.HasValue() && !reply.tree->IsError();
           if (life.server().StoppedWith()) break;
@@ -262,7 +263,7 @@ TEST_F(AppendOnlyFileTest, ADamagedLengthDoesNotCutTheRecordsAfterIt) {
   {
     auto life = Start();
     life->Run("SET big " + std::string(5000, 'v'));
-    for (int i = 0; i < 10; ++i) life->Run("SET k" + std::to_string(i) + " v");
+    for (int i = 0; i < 10; ++i) life->Run(StrCat("SET k", i, " v"));
   }
   std::string damaged = files_.Content(kIncremental);
   damaged[damaged.find("$5000") + 1] = '9';
@@ -288,9 +289,9 @@ TEST_F(AppendOnlyFileTest, ATransactionWithoutEndIsFatalIfAnotherFollows) {
     files_.Put(kIncremental, text);
     auto life = Start();
     EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
-    const std::string offsets = "the transaction at offset " + std::to_string(good.size());
+    const std::string offsets = StrCat("the transaction at offset ", good.size());
     EXPECT_THAT(life->Log(), testing::HasSubstr(offsets));
-    EXPECT_THAT(life->Log(), testing::HasSubstr("another MULTI is at offset " + std::to_string(good.size() + 29)));
+    EXPECT_THAT(life->Log(), testing::HasSubstr(StrCat("another MULTI is at offset ", good.size() + 29)));
     EXPECT_EQ(files_.Content(kIncremental), text);
   }
 }
@@ -610,7 +611,7 @@ TEST_F(AppendOnlyFileTest, AClientThatWaitsForTheSyncMayBeEvicted) {
   std::vector<std::unique_ptr<TestClient>> clients;
   for (int i = 0; i < 7; ++i) clients.push_back(std::make_unique<TestClient>(life->server()));
   TestClient& large = *clients[3];
-  for (int i = 0; i < 10; ++i) large.Run({"WATCH", std::to_string(i) + std::string(150'000, 'w')});
+  for (int i = 0; i < 10; ++i) large.Run({"WATCH", StrCat(i, std::string(150'000, 'w'))});
   for (auto& client : clients) {
     client->Run("SET x 1");
     EXPECT_THAT(client->Run("WAITAOF 1 0 0"), NoReply());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "server/storage/append_only_file.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/server_life.h"
@@ -59,7 +60,7 @@ class CrashedFileTest : public testing::Test {
     EXPECT_EQ(next.outcome(), LoadOutcome::kLoaded);
     const std::string keys = std::to_string(next.Run("EXISTS old late last lost").Integer());
     next.Run("SELECT 3");
-    return keys + " and " + std::to_string(next.Run("EXISTS late").Integer());
+    return StrCat(keys, " and ", next.Run("EXISTS late").Integer());
   }
   static void Pass(ServerLife& life, int64_t elapsed_ms) {
     life.server().AdvanceMs(elapsed_ms);

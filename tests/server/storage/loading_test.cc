@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 
+#include "base/str_cat.h"
 #include "server/storage/data_set.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/server_life.h"
@@ -32,7 +33,7 @@ class LoadingTest : public testing::Test {
   Snapshot SaveSome() {
     TestServer server = Start({"rdbcompression no"});
     TestClient client(server);
-    for (int i = 0; i < 20; ++i) client.Run({"SET", "key" + std::to_string(i), std::string(1000, 'x')});
+    for (int i = 0; i < 20; ++i) client.Run({"SET", StrCat("key", i), std::string(1000, 'x')});
     EXPECT_THAT(client.Run("SAVE"), Ok());
     return SnapshotOf(*server);
   }
@@ -67,8 +68,7 @@ TEST_F(LoadingTest, ClientsAreToldToWait) {
     EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Error(kLoading));
     const std::string info = client.Run("INFO persistence").Text();
     EXPECT_THAT(info, HasSubstr("\r\nloading:1\r\n"));
-    EXPECT_THAT(info,
-                HasSubstr("\r\nloading_total_bytes:" + std::to_string(files_.Content("dump.rdb").size()) + "\r\n"));
+    EXPECT_THAT(info, HasSubstr(StrCat("\r\nloading_total_bytes:", files_.Content("dump.rdb").size(), "\r\n")));
     EXPECT_THAT(info, HasSubstr("\r\nloading_start_time:1700000000\r\n"));
     EXPECT_THAT(info, Not(HasSubstr("\r\nloading_rdb_used_mem:0\r\n")));
     EXPECT_THAT(info, Not(HasSubstr("\r\nloading_loaded_perc:0.00\r\n")));
@@ -112,7 +112,7 @@ TEST_F(LoadingTest, TheLogShowsProgress) {
   {
     TestServer server = Start({"rdbcompression no"});
     TestClient client(server);
-    for (int i = 0; i < 4000; ++i) client.Run({"SET", "key" + std::to_string(i), std::string(1 << 10, 'x')});
+    for (int i = 0; i < 4000; ++i) client.Run({"SET", StrCat("key", i), std::string(1 << 10, 'x')});
     EXPECT_THAT(client.Run("SAVE"), Ok());
   }
   const TestServer::Options often = {.directives = {"loading-process-events-interval-bytes 524288"}, .files = &files_};
@@ -130,7 +130,7 @@ TEST_F(LoadingTest, TheLogShowsProgressOfAnAppendOnlyFile) {
     TestServer server = Start({"appendonly yes"});
     ASSERT_EQ(OpenDataSet(server->services()), LoadOutcome::kAbsent);
     TestClient client(server);
-    for (int i = 0; i < 100; ++i) client.Run({"SET", "key" + std::to_string(i), std::string(1 << 14, 'x')});
+    for (int i = 0; i < 100; ++i) client.Run({"SET", StrCat("key", i), std::string(1 << 14, 'x')});
   }
   const auto lines =
       ProgressOf({.directives = {"appendonly yes", "loading-process-events-interval-bytes 262144"}, .files = &files_},
@@ -313,7 +313,7 @@ TEST_F(LoadingTest, ReloadServesOthers) {
   TestClient client(server);
   TestClient other(server);
   TestClient waiter(server);
-  for (int i = 0; i < 20; ++i) client.Run({"SET", "key" + std::to_string(i), std::string(1000, 'x')});
+  for (int i = 0; i < 20; ++i) client.Run({"SET", StrCat("key", i), std::string(1000, 'x')});
   EXPECT_THAT(waiter.Run("BLPOP list 0"), NoReply());
   int rounds = 0;
   server.Besides([&] {

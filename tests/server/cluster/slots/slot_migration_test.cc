@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/key_slot.h"
+#include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
@@ -27,19 +28,17 @@ class SlotMigrationTest : public testing::Test {
 
   // Creates primaries with an even share of the slots; the first one gets `replicas` replicas.
   void Form(int primaries, int replicas = 0, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> directives = {"cluster-enabled yes",
-                                           "cluster-node-timeout " + std::to_string(kNodeTimeoutMs),
+    std::vector<std::string> directives = {"cluster-enabled yes", StrCat("cluster-node-timeout ", kNodeTimeoutMs),
                                            "repl-ping-replica-period 1", "cluster-allow-replica-migration no"};
     directives.insert(directives.end(), more.begin(), more.end());
     for (int i = 0; i < primaries + replicas; ++i) world_.Add(directives);
     for (int i = 0; i < primaries; ++i) {
-      At(i).Run("CLUSTER ADDSLOTSRANGE " + std::to_string(kSlotCount * i / primaries) + " " +
-                std::to_string(kSlotCount * (i + 1) / primaries - 1));
-      At(i).Run("CLUSTER SET-CONFIG-EPOCH " + std::to_string(i + 1));
+      At(i).Run(
+          StrCat("CLUSTER ADDSLOTSRANGE ", kSlotCount * i / primaries, " ", kSlotCount * (i + 1) / primaries - 1));
+      At(i).Run(StrCat("CLUSTER SET-CONFIG-EPOCH ", i + 1));
     }
     for (int i = 1; i < primaries + replicas; ++i) {
-      At(0).Run("CLUSTER MEET 127.0.0.1 " + std::to_string(At(i).port()) + " " +
-                std::to_string(At(i).port() + kSlotBusDistance));
+      At(0).Run(StrCat("CLUSTER MEET 127.0.0.1 ", At(i).port(), " ", At(i).port() + kSlotBusDistance));
     }
     Step(5000);
     for (int i = primaries; i < primaries + replicas; ++i)
@@ -102,9 +101,9 @@ TEST_F(SlotMigrationTest, MovesValuesOfAllTypes) {
   const auto [source, target] = FormPair();
   source.Run("SET {t}string text");
   source.Run("SET {t}number 42 EX 1000");
-  for (int i = 0; i < 300; ++i) source.Run("RPUSH {t}list element" + std::to_string(i));
-  for (int i = 0; i < 300; ++i) source.Run("HSET {t}hash field" + std::to_string(i) + " value");
-  for (int i = 0; i < 300; ++i) source.Run("ZADD {t}zset " + std::to_string(i) + " member" + std::to_string(i));
+  for (int i = 0; i < 300; ++i) source.Run(StrCat("RPUSH {t}list element", i));
+  for (int i = 0; i < 300; ++i) source.Run(StrCat("HSET {t}hash field", i, " value"));
+  for (int i = 0; i < 300; ++i) source.Run(StrCat("ZADD {t}zset ", i, " member", i));
   source.Run("SADD {t}set a b c");
   source.Run("XADD {t}stream 1-1 a b");
   source.Run("XGROUP CREATE {t}stream group 0");
@@ -115,19 +114,18 @@ TEST_F(SlotMigrationTest, MovesValuesOfAllTypes) {
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   StepUntil(source, "success");
   EXPECT_EQ(State(target), "success");
-  EXPECT_EQ(source.Run("GET {t}string").Text(),
-            "MOVED " + std::to_string(KeySlot("t")) + " 127.0.0.1:" + std::to_string(target.port()));
+  EXPECT_EQ(source.Run("GET {t}string").Text(), StrCat("MOVED ", KeySlot("t"), " 127.0.0.1:", target.port()));
   EXPECT_EQ(target.Run("DEBUG DIGEST-VALUE {t}string {t}number {t}list {t}hash {t}zset {t}set").Text(), digest);
   EXPECT_EQ(target.Run("XPENDING {t}stream group").Size(), 4u);
   EXPECT_EQ(target.Run("TTL {t}number").Integer(), 1000);
   EXPECT_EQ(KeysAt(target), 7u);
-  EXPECT_EQ(source.Run("CLUSTER COUNTKEYSINSLOT " + std::to_string(KeySlot("t"))).Integer(), 0);
+  EXPECT_EQ(source.Run(StrCat("CLUSTER COUNTKEYSINSLOT ", KeySlot("t"))).Integer(), 0);
   EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().Empty());
 }
 
 TEST_F(SlotMigrationTest, HidesKeysUntilTheirSlotIsHere) {
   const auto [source, target] = FormPair();
-  for (int i = 0; i < 50; ++i) source.Run("SET {t}" + std::to_string(i) + " value EX 100");
+  for (int i = 0; i < 50; ++i) source.Run(StrCat("SET {t}", i, " value EX 100"));
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   world_.network().SetPiece(200);
   for (int i = 0; i < 5000 && KeysAt(target) < 20; ++i) world_.network().RunOnce();
@@ -214,7 +212,7 @@ TEST_F(SlotMigrationTest, HoldsWritesBackOnlyForTheLastChanges) {
 
 TEST_F(SlotMigrationTest, FailureLeavesTheSlotsAndNoKeys) {
   const auto [source, target] = FormPair();
-  for (int i = 0; i < 3000; ++i) source.Run("SET {t}" + std::to_string(i) + " value");
+  for (int i = 0; i < 3000; ++i) source.Run(StrCat("SET {t}", i, " value"));
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   for (int i = 0; i < 5000 && KeysAt(target) < 2500; ++i) world_.network().RunOnce();
   ASSERT_GE(KeysAt(target), 2500u);
@@ -270,7 +268,7 @@ TEST_F(SlotMigrationTest, ReplicasHideTheKeysTooAndCleanUpWhenPromoted) {
   ReplicationMember& replica = At(3);
   std::string key = "{t}";
   while (!Owns(source, key)) key = "{t" + key.substr(1);
-  for (int i = 0; i < 50; ++i) source.Run("SET " + key + std::to_string(i) + " value");
+  for (int i = 0; i < 50; ++i) source.Run(StrCat("SET ", key, i, " value"));
   target.Run("SET {own}" + std::string(Owns(target, "own") ? "" : "x") + " 1");
   EXPECT_THAT(Migrate(source, target, key), Ok());
   for (int i = 0; i < 1000 && KeysAt(replica) < 20; ++i) world_.network().RunOnce();
@@ -294,7 +292,7 @@ TEST_F(SlotMigrationTest, ReplicasHaveTheKeysAfterwards) {
   ReplicationMember& replica = At(2);
   std::string key = "{t}";
   while (!Owns(source, key)) key = "{t" + key.substr(1);
-  for (int i = 0; i < 50; ++i) source.Run("SET " + key + std::to_string(i) + " value");
+  for (int i = 0; i < 50; ++i) source.Run(StrCat("SET ", key, i, " value"));
   EXPECT_THAT(Migrate(source, target, key), Ok());
   StepUntil(source, "success");
   Step(500);
@@ -306,7 +304,7 @@ TEST_F(SlotMigrationTest, ReplicasHaveTheKeysAfterwards) {
 // Hidden keys stay hidden after a restart, and are then deleted because no migration continues.
 void SlotMigrationTest::RestartTarget(const std::string& preamble) {
   const auto [source, target] = FormPair({"appendonly yes", "appendfsync always", "aof-use-rdb-preamble " + preamble});
-  for (int i = 0; i < 50; ++i) source.Run("SET {t}" + std::to_string(i) + " value");
+  for (int i = 0; i < 50; ++i) source.Run(StrCat("SET {t}", i, " value"));
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   for (int i = 0; i < 1000 && KeysAt(target) < 20; ++i) world_.network().RunOnce();
   ASSERT_FALSE(target->services().data.dataset.keyspace.hidden().Empty());
@@ -468,7 +466,7 @@ TEST_F(SlotMigrationTest, NamesAndHiddenSlotsAreTakenOnce) {
                        " SLOTSRANGE " + slot + " " + slot)
                   .Text(),
               HasSubstr("of this name already"));
-  EXPECT_THAT(target.Run("CLUSTER SETSLOT " + std::to_string(KeySlot("t")) + " IMPORTING " + Id(source)).Text(),
+  EXPECT_THAT(target.Run(StrCat("CLUSTER SETSLOT ", KeySlot("t"), " IMPORTING ", Id(source))).Text(),
               HasSubstr("Slot import in progress"));
 }
 
@@ -512,7 +510,7 @@ TEST_F(SlotMigrationTest, PromotedReplicaClaimsWhatNobodyOwns) {
   ReplicationMember& replica = At(3);
   std::string key = "{t}";
   while (!Owns(source, key)) key = "{t" + key.substr(1);
-  for (int i = 0; i < 50; ++i) source.Run("SET " + key + std::to_string(i) + " value");
+  for (int i = 0; i < 50; ++i) source.Run(StrCat("SET ", key, i, " value"));
   EXPECT_THAT(Migrate(source, target, key), Ok());
   for (int i = 0; i < 5000 && KeysAt(replica) < 50; ++i) world_.network().RunOnce();
   ASSERT_GE(KeysAt(replica), 50u);
@@ -590,7 +588,7 @@ TEST_F(SlotMigrationTest, TellsTheFieldsOfValkey) {
 // Ends the connection at every possible byte.
 TEST_F(SlotMigrationTest, ConnectionsMayEndAnywhere) {
   const auto [source, target] = FormPair();
-  for (int i = 0; i < 5; ++i) source.Run("SET {t}" + std::to_string(i) + " " + std::to_string(i));
+  for (int i = 0; i < 5; ++i) source.Run(StrCat("SET {t}", i, " ", i));
   int failures = 0;
   for (uint64_t bytes = 0; bytes < 60; ++bytes) {
     ReplicationMember& from = Owns(source, "t") ? source : target;
@@ -602,8 +600,7 @@ TEST_F(SlotMigrationTest, ConnectionsMayEndAnywhere) {
     ASSERT_NE(Owns(source, "t"), Owns(target, "t")) << bytes;
     ReplicationMember& owner = Owns(source, "t") ? source : target;
     for (int i = 0; i < 5; ++i) {
-      ASSERT_EQ(owner.Run("GET {t}" + std::to_string(i)).Text(), std::to_string(i))
-          << bytes << source.Log() << target.Log();
+      ASSERT_EQ(owner.Run(StrCat("GET {t}", i)).Text(), std::to_string(i)) << bytes << source.Log() << target.Log();
     }
     ASSERT_EQ(KeysAt(source) + KeysAt(target), 5u) << bytes;
     ASSERT_THAT(owner.Run("SET {t}0 0"), Ok());

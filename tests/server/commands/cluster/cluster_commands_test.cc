@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "base/str_cat.h"
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "tests/support/reply_matchers.h"
@@ -78,7 +79,7 @@ TEST_F(ClusterCommands, TransactionsAreOfOneSlot) {
   ClusterNode* const former = view().Owner(slot);
   view().Assign(slot, former == other_ ? &view().me() : other_);
   if (view().Owner(slot) == other_) {
-    EXPECT_THAT(Run("EXEC"), Error("MOVED " + std::to_string(slot) + " 10.0.0.2:7002"));
+    EXPECT_THAT(Run("EXEC"), Error(StrCat("MOVED ", slot, " 10.0.0.2:7002")));
     EXPECT_THAT(Run("EXEC"), Error("ERR EXEC without MULTI"));
   }
 }

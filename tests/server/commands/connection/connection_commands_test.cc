@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/clients.h"
 #include "tests/support/command_test.h"
@@ -195,7 +196,7 @@ std::string HalfRequest(size_t bytes) {
   std::string request = "*10\r\n";
   while (request.size() < bytes) {
     const size_t size = std::min<size_t>(16000, bytes - request.size());
-    request += "$" + std::to_string(size) + "\r\n" + std::string(size, 'x') + "\r\n";
+    StrAppend(request, "$", size, "\r\n", std::string(size, 'x'), "\r\n");
   }
   return request;
 }

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -56,12 +57,12 @@ TEST_P(PubSubCommands, ManyMessagesInOneTurnKeepTheirOrder) {
   second.Run("SUBSCRIBE b");
   std::string requests;
   for (size_t i = 0; i < 3000; ++i) {
-    requests += EncodeRequest({"PUBLISH", i % 3 == 0 ? "a" : "b", std::to_string(i) + std::string(i % 50, 'x')});
+    requests += EncodeRequest({"PUBLISH", i % 3 == 0 ? "a" : "b", StrCat(i, std::string(i % 50, 'x'))});
   }
   client().Raw(requests);
   EXPECT_THAT(first.Read(), Confirmation("subscribe", "b", 2));  // the reply confirmed `a`
   for (size_t i = 0; i < 3000; ++i) {
-    const std::string text = std::to_string(i) + std::string(i % 50, 'x');
+    const std::string text = StrCat(i, std::string(i % 50, 'x'));
     ASSERT_THAT(first.Read(), Message(i % 3 == 0 ? "a" : "b", text));
     if (i % 3 != 0) {
       ASSERT_THAT(second.Read(), Message("b", text));
@@ -101,14 +102,14 @@ TEST_P(PubSubCommands, OneClientMayHaveManyChannels) {
   constexpr int kChannels = 10'000;
   TestClient other(server(), GetParam());
   std::vector<std::string> words = {"SUBSCRIBE"};
-  for (int i = 0; i < kChannels; ++i) words.push_back("channel:" + std::to_string(i));
+  for (int i = 0; i < kChannels; ++i) words.push_back(StrCat("channel:", i));
   EXPECT_THAT(other.Run(words), Confirmation("subscribe", "channel:0", 1));
   EXPECT_EQ(Topics(PubSubKind::kChannel), static_cast<size_t>(kChannels));
   const size_t held_bytes = other.session().HeldBytes();
   EXPECT_GT(held_bytes, kChannels * sizeof(void*));
   EXPECT_THAT(Run("PUBLISH channel:9999 x"), Int(1));
   for (int i = 1; i < kChannels; ++i) {
-    ASSERT_THAT(other.Read(), Confirmation("subscribe", "channel:" + std::to_string(i), i + 1));
+    ASSERT_THAT(other.Read(), Confirmation("subscribe", StrCat("channel:", i), i + 1));
   }
   EXPECT_THAT(other.Read(), Message("channel:9999", "x"));
   // Takes many turns, in an arbitrary order.
@@ -125,14 +126,14 @@ TEST_P(PubSubCommands, OneClientMayHaveManyChannels) {
 
 TEST_P(PubSubCommands, UnsubscribingFromManyIsOneCommandInATransactionAndForMonitors) {
   TestClient other(server(), RespVersion::kResp3);
-  for (int i = 0; i < 3000; ++i) other.Run("SUBSCRIBE c" + std::to_string(i));
+  for (int i = 0; i < 3000; ++i) other.Run(StrCat("SUBSCRIBE c", i));
   TestClient monitor(server());
   monitor.Run("MONITOR");
   other.Run("UNSUBSCRIBE");
   EXPECT_EQ(Topics(PubSubKind::kChannel), 0u);
   EXPECT_TRUE(monitor.Read().HasValue());
   EXPECT_FALSE(monitor.Read().HasValue());
-  for (int i = 0; i < 3000; ++i) other.Run("PSUBSCRIBE c" + std::to_string(i));
+  for (int i = 0; i < 3000; ++i) other.Run(StrCat("PSUBSCRIBE c", i));
   other.Run("MULTI");
   other.Run("PUNSUBSCRIBE");
   other.Run("EXEC");
@@ -146,7 +147,7 @@ class ManySubscriptions : public PubSubCommands {
 
   ManySubscriptions() {
     std::vector<std::string> words = {"SUBSCRIBE"};
-    for (int i = 0; i < kChannels; ++i) words.push_back("channel:" + std::to_string(i));
+    for (int i = 0; i < kChannels; ++i) words.push_back(StrCat("channel:", i));
     other_.Run(words);
     for (int i = 1; i < kChannels; ++i) other_.Read();
   }
@@ -196,7 +197,7 @@ TEST_P(ManySubscriptions, ReplyBeforeLaterRequests) {
 
 TEST_P(ManySubscriptions, GoWithAClientThatIsKilled) {
   Between([this] {
-    EXPECT_THAT(Run("CLIENT KILL SKIPME yes ID " + std::to_string(other().session().id)), Int(1));
+    EXPECT_THAT(Run(StrCat("CLIENT KILL SKIPME yes ID ", other().session().id)), Int(1));
     EXPECT_EQ(Topics(PubSubKind::kChannel), 0u);
   });
   other().Send("UNSUBSCRIBE");
@@ -232,7 +233,7 @@ TEST_P(PubSubCommands, SubscribersKeepTheirOrderWhenOthersLeave) {
     clients.back()->Run("SUBSCRIBE c");
   }
   for (int left = kClients; left > 0; --left) {  // alternates between front and back
-    EXPECT_THAT(Run("PUBLISH c " + std::to_string(left)), Int(left));
+    EXPECT_THAT(Run(StrCat("PUBLISH c ", left)), Int(left));
     for (auto& each : clients) ASSERT_THAT(each->Read(), Message("c", std::to_string(left)));
     if (left % 3 == 0) {
       clients.pop_back();

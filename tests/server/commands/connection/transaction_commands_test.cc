@@ -1,4 +1,5 @@
 // MULTI, EXEC, DISCARD, WATCH, UNWATCH: queueing, refusals, and stale transactions.
+#include "base/str_cat.h"
 #include "server/execution/gates.h"
 #include "tests/support/command_test.h"
 
@@ -115,7 +116,7 @@ TEST_P(TransactionCommands, ClientListShowsStatesInRedisOrder) {
     busy.Run(line);
   Run("SET k 1");
   busy.Run("MULTI");
-  EXPECT_THAT(Run("CLIENT LIST ID " + std::to_string(busy.session().id)).Text(), testing::HasSubstr(" flags=PxtBdeT "));
+  EXPECT_THAT(Run(StrCat("CLIENT LIST ID ", busy.session().id)).Text(), testing::HasSubstr(" flags=PxtBdeT "));
 }
 
 TEST_P(TransactionCommands, NestingIsRefusedAndBreaksNothing) {
@@ -156,7 +157,7 @@ TEST_P(TransactionCommands, ResetAndTheEndOfTheClientLeaveTheTransaction) {
 TEST_P(TransactionCommands, AClientThatKillsItselfStillRunsTheTransaction) {
   Run("MULTI");
   Run("SET a 1");
-  Run("CLIENT KILL ID " + std::to_string(client().session().id) + " SKIPME NO");
+  Run(StrCat("CLIENT KILL ID ", client().session().id, " SKIPME NO"));
   Run("SET b 2");
   Run("EXEC");
   EXPECT_TRUE(client().Closed());
@@ -288,7 +289,7 @@ TEST_P(TransactionCommands, ManyWatchesAreForgottenAtOnce) {
   constexpr int kKeys = 5'000;
   WatchedKeys& watched = server().server().services().clients.watched_keys;
   const auto watch_all = [&](TestClient& client) {
-    for (int i = 0; i < kKeys; ++i) client.Run("WATCH k" + std::to_string(i));
+    for (int i = 0; i < kKeys; ++i) client.Run(StrCat("WATCH k", i));
   };
   watch_all(client());
   Run("UNWATCH");
@@ -319,7 +320,7 @@ TEST_P(TransactionCommands, ManyWatchersOfOneKeyAndManyKeysOfOneWatcher) {
   std::vector<std::unique_ptr<TestClient>> watchers;
   for (int i = 0; i < 100; ++i) {
     watchers.push_back(std::make_unique<TestClient>(server()));
-    for (int key = 0; key < 50; ++key) watchers.back()->Run("WATCH k" + std::to_string(key));
+    for (int key = 0; key < 50; ++key) watchers.back()->Run(StrCat("WATCH k", key));
   }
   Run("SET k7 1");
   for (auto& watcher : watchers) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -354,7 +355,7 @@ TEST_P(BlockingCommands, WaitForEverWithATimeoutOfNought) {
 TEST_P(BlockingCommands, EndByClientUnblock) {
   const auto timed_out = BlockedClient("BLPOP k 0"), refused = BlockedClient("BZPOPMIN k 0");
   const auto unblock = [&](TestClient& client, const char* how) {
-    return Run("CLIENT UNBLOCK " + std::to_string(client.session().id) + " " + how);
+    return Run(StrCat("CLIENT UNBLOCK ", client.session().id, " ", how));
   };
   EXPECT_THAT(unblock(*timed_out, "TIMEOUT"), Int(1));
   EXPECT_THAT(timed_out->Read(), NilArray());
@@ -368,7 +369,7 @@ TEST_P(BlockingCommands, EndByClientUnblock) {
 TEST_P(BlockingCommands, LeaveTheLineWithTheirClient) {
   auto gone = BlockedClient("BLPOP l 5");
   const auto waiter = BlockedClient("BLPOP l 0");
-  EXPECT_THAT(Run("CLIENT KILL ID " + std::to_string(gone->session().id)), Int(1));
+  EXPECT_THAT(Run(StrCat("CLIENT KILL ID ", gone->session().id)), Int(1));
   gone.reset();
   EXPECT_EQ(BlockedClients(), "1");
   Run("RPUSH l a");
@@ -442,7 +443,7 @@ TEST_P(BlockingCommands, WaitOnManyKeysByMany) {
   waiters.reserve(kClients);
   for (int i = 0; i < kClients; ++i) waiters.push_back(Client());
   for (int i = 0; i < kClients; ++i) {
-    waiters[static_cast<size_t>(i)]->Send("BLPOP " + std::to_string(i) + " common 1000");
+    waiters[static_cast<size_t>(i)]->Send(StrCat("BLPOP ", i, " common 1000"));
   }
   EXPECT_EQ(BlockedClients(), std::to_string(kClients));
   for (int i = 0; i < kClients; i += 2) EXPECT_THAT(Run({"RPUSH", std::to_string(i), "x"}), Int(1));

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "base/crc64.h"
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -70,11 +71,11 @@ TEST_P(DumpCommands, RestoreSetsADeadline) {
   EXPECT_THAT(Run("PEXPIRETIME absolute"), Int(kStartMs + 7000));
   EXPECT_THAT(Run({"RESTORE", "none", "0", payload, "ABSTTL"}), Ok());
   EXPECT_THAT(Run("TTL none"), Int(-1));
-  EXPECT_EQ(Journaled()[1], "0: RESTORE relative " + std::to_string(kStartMs + 5000) + " " + payload + " ABSTTL");
-  EXPECT_EQ(Journaled()[2], "0: RESTORE absolute " + std::to_string(kStartMs + 7000) + " " + payload + " ABSTTL");
+  EXPECT_EQ(Journaled()[1], StrCat("0: RESTORE relative ", kStartMs + 5000, " ", payload, " ABSTTL"));
+  EXPECT_EQ(Journaled()[2], StrCat("0: RESTORE absolute ", kStartMs + 7000, " ", payload, " ABSTTL"));
   Run({"RESTORE", "none", "9000", payload, "REPLACE", "IDLETIME", "7"});
   EXPECT_EQ(Journaled().back(),
-            "0: RESTORE none " + std::to_string(kStartMs + 9000) + " " + payload + " REPLACE IDLETIME 7 ABSTTL");
+            StrCat("0: RESTORE none ", kStartMs + 9000, " ", payload, " REPLACE IDLETIME 7 ABSTTL"));
 }
 
 TEST_P(DumpCommands, RestoreOfAnExpiredValueStoresNothing) {

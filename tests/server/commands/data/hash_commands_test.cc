@@ -2,6 +2,7 @@
 #include <set>
 #include <string>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -17,7 +18,7 @@ class HashCommands : public CommandTest {
 
   // Creates a hash `key` with fields f0, f1 … and values v0, v1 …
   void Fill(const std::string& key, int fields) {
-    for (int i = 0; i < fields; ++i) Run({"HSET", key, "f" + std::to_string(i), "v" + std::to_string(i)});
+    for (int i = 0; i < fields; ++i) Run({"HSET", key, StrCat("f", i), StrCat("v", i)});
   }
   std::map<std::string, std::string> Scanned(const std::string& options) {
     std::map<std::string, std::string> seen;
@@ -152,7 +153,7 @@ TEST_P(HashCommands, RandFieldWithCountNamesDifferentOnes) {
   for (int fields : {3, 50}) {
     Fill("h", fields);
     for (int count : {1, 2, 3, 10, 30, 49, 50, 1000}) {
-      const std::vector<std::string> texts = Run("HRANDFIELD h " + std::to_string(count)).Texts();
+      const std::vector<std::string> texts = Run(StrCat("HRANDFIELD h ", count)).Texts();
       EXPECT_EQ(texts.size(), static_cast<size_t>(std::min(count, fields)));
       EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), texts.size());
     }
@@ -171,7 +172,7 @@ TEST_P(HashCommands, RandFieldWithNegativeCountMayRepeat) {
     Run("DEL h");
     Fill("h", fields);
     for (int count : {1, 5, 20, 400}) {
-      EXPECT_EQ(Run("HRANDFIELD h -" + std::to_string(count)).Texts().size(), static_cast<size_t>(count));
+      EXPECT_EQ(Run(StrCat("HRANDFIELD h -", count)).Texts().size(), static_cast<size_t>(count));
     }
   }
 }
@@ -198,7 +199,7 @@ TEST_P(HashCommands, ScanMeetsEveryField) {
   for (int fields : {3, 500}) {
     Fill("h", fields);
     std::map<std::string, std::string> expected;
-    for (int i = 0; i < fields; ++i) expected["f" + std::to_string(i)] = "v" + std::to_string(i);
+    for (int i = 0; i < fields; ++i) expected[StrCat("f", i)] = StrCat("v", i);
     EXPECT_EQ(Scanned(""), expected);
     EXPECT_EQ(Scanned("COUNT 100"), expected);
     EXPECT_EQ(Scanned("MATCH f2 COUNT 1000"), (std::map<std::string, std::string>{{"f2", "v2"}}));

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -73,8 +74,8 @@ TEST_P(HashExpiryCommands, TimesOfEveryKind) {
     Run("HSET h a 1 b 2 c 3 d 4");
     const int64_t now_s = now_ms() / 1000;
     EXPECT_THAT(Run("HEXPIRE h 10 FIELDS 1 a"), Ints({1}));
-    EXPECT_THAT(Run("HEXPIREAT h " + std::to_string(now_s + 20) + " FIELDS 1 b"), Ints({1}));
-    EXPECT_THAT(Run("HPEXPIREAT h " + std::to_string(now_ms() + 1) + " FIELDS 1 c"), Ints({1}));
+    EXPECT_THAT(Run(StrCat("HEXPIREAT h ", now_s + 20, " FIELDS 1 b")), Ints({1}));
+    EXPECT_THAT(Run(StrCat("HPEXPIREAT h ", now_ms() + 1, " FIELDS 1 c")), Ints({1}));
     EXPECT_THAT(Run("HTTL h FIELDS 4 a b c d"), Ints({10, 20, 1, -1}));
     EXPECT_THAT(Run("HEXPIRETIME h FIELDS 2 b d"), Ints({now_s + 20, -1}));
     EXPECT_THAT(Run("HPEXPIRETIME h FIELDS 2 c none"), Ints({now_ms() + 1, -2}));
@@ -234,7 +235,7 @@ TEST_P(HashExpiryCommands, WalksAndChancePassOverTheExpired) {
 TEST_P(HashExpiryCommands, TheCycleRemovesThem) {
   ForBothForms([&] {
     for (int i = 0; i < 200; ++i) {
-      const std::string key = "h" + std::to_string(i);
+      const std::string key = StrCat("h", i);
       Run({"HSET", key, "a", "1", "b", "2"});
       Run({"HPEXPIRE", key, "100", "FIELDS", "1", "a"});
       if (i % 2 == 0) Run({"HPEXPIRE", key, "100", "FIELDS", "1", "b"});
@@ -249,7 +250,7 @@ TEST_P(HashExpiryCommands, TheCycleRemovesThem) {
 TEST_P(HashExpiryCommands, TheCycleWorksOffALargeHash) {
   SkipReplayCheck("saves the time to repeat so many writes");
   for (int i = 0; i < 5000; ++i) {
-    const std::string field = "f" + std::to_string(i);
+    const std::string field = StrCat("f", i);
     Run({"HSETEX", "h", "PX", "100", "FIELDS", "1", field, "v"});
   }
   Run("HSET h stays v");

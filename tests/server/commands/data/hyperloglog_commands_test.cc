@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -16,7 +17,7 @@ class HyperLogLogCommands : public CommandTest {
   // Runs PFADD with `count` elements, starting at number `first`.
   TestReply Add(const std::string& key, int first, int count) {
     std::vector<std::string> words = {"PFADD", key};
-    for (int i = 0; i < count; ++i) words.push_back("element:" + std::to_string(first + i));
+    for (int i = 0; i < count; ++i) words.push_back(StrCat("element:", first + i));
     return Run(words);
   }
   static std::string Header() { return std::string("HYLL\1\0\0\0\0\0\0\0\0\0\0\0", 16); }

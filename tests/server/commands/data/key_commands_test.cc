@@ -2,6 +2,7 @@
 #include <set>
 #include <string>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -81,8 +82,8 @@ TEST_P(KeyCommands, KeysMatchesPatterns) {
 TEST_P(KeyCommands, ScanReturnsEveryKeyThatStays) {
   std::set<std::string> expected;
   for (int i = 0; i < 2000; ++i) {
-    expected.insert("key:" + std::to_string(i));
-    Run("SET key:" + std::to_string(i) + " v");
+    expected.insert(StrCat("key:", i));
+    Run(StrCat("SET key:", i, " v"));
   }
   std::set<std::string> found;
   std::string cursor = "0";
@@ -91,7 +92,7 @@ TEST_P(KeyCommands, ScanReturnsEveryKeyThatStays) {
     const TestReply reply = Run("SCAN " + cursor + " COUNT 20");
     cursor = reply[0].Text();
     for (const std::string& key : reply[1].Texts()) found.insert(key);
-    for (int i = 0; i < 20; ++i) Run("SET extra:" + std::to_string(extra++) + " v");
+    for (int i = 0; i < 20; ++i) Run(StrCat("SET extra:", extra++, " v"));
   } while (cursor != "0");
   for (const std::string& key : expected) EXPECT_EQ(found.count(key), 1u) << key;
 }
@@ -153,14 +154,14 @@ TEST_P(KeyCommands, ExpiredKeysThatOneRequestNamesGoTogether) {
 }
 
 TEST_P(KeyCommands, RandomKeyFindsTheLastOneAlive) {
-  for (int i = 0; i < 1000; ++i) Run("SET dead:" + std::to_string(i) + " v PX 10");
+  for (int i = 0; i < 1000; ++i) Run(StrCat("SET dead:", i, " v PX 10"));
   Run("SET alive v");
   clock().AdvanceMs(20);
   EXPECT_THAT(Run("RANDOMKEY"), Bulk("alive"));
 }
 
 TEST_P(KeyCommands, RandomKeyIsFair) {
-  for (int i = 0; i < 4; ++i) Run("SET " + std::to_string(i) + " v");
+  for (int i = 0; i < 4; ++i) Run(StrCat("SET ", i, " v"));
   std::map<std::string, int> picks;
   for (int i = 0; i < 4000; ++i) ++picks[Run("RANDOMKEY").Text()];
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(picks[std::to_string(i)], 1000, 200);
@@ -212,7 +213,7 @@ TEST_P(KeyCommands, TtlRoundsToTheNearestSecond) {
   EXPECT_THAT(Run("TTL k"), Int(2));
   EXPECT_THAT(Run("PTTL k"), Int(1500));
   EXPECT_THAT(Run("EXPIRETIME k"), Int((kStartMs + 2000) / 1000));
-  EXPECT_EQ(Journaled().back(), "0: PEXPIREAT k " + std::to_string(kStartMs + 1500));
+  EXPECT_EQ(Journaled().back(), StrCat("0: PEXPIREAT k ", kStartMs + 1500));
   for (const char* command : {"TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME"}) {
     EXPECT_THAT(Run(std::string(command) + " nokey"), Int(-2)) << command;
   }

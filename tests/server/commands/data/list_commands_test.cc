@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -240,7 +241,7 @@ TEST_P(ListCommands, SurvivesCopyAndRename) {
 TEST_P(ListCommands, KeepsLongListsInOrder) {
   std::vector<std::string> all;
   for (int i = 0; i < 5000; ++i) {
-    all.push_back((i % 3 == 0 ? "element:" : "e") + std::to_string(i));
+    all.push_back(StrCat(i % 3 == 0 ? "element:" : "e", i));
     Run({"RPUSH", "l", all.back()});
   }
   EXPECT_THAT(Run("LRANGE l 2000 2099"), Bulks({all.begin() + 2000, all.begin() + 2100}));

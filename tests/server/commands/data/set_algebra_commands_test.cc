@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -56,7 +57,7 @@ TEST_P(SetAlgebraCommands, AgreesWithAModel) {
        {std::tuple("i", 40, 100, ""), std::tuple("I", 1500, 3000, ""), std::tuple("l", 60, 150, ""),
         std::tuple("t", 900, 1500, ""), std::tuple("T", 2000, 4000, "a-long-member:")}) {
     std::vector<std::string> words = {"SADD", key};
-    for (int i = 0; i < size; ++i) words.push_back(prefix + std::to_string(random.Below(static_cast<uint64_t>(range))));
+    for (int i = 0; i < size; ++i) words.push_back(StrCat(prefix, random.Below(static_cast<uint64_t>(range))));
     if (Bytes(key) == "l" || Bytes(key) == "t") words.push_back("text");
     Run(words);
     model[key] = MemberSet(words.begin() + 2, words.end());

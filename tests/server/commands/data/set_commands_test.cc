@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -14,7 +15,7 @@ class SetCommands : public CommandTest {
  protected:
   static std::vector<std::string> Words(std::string command, std::string key, int from, int to, Bytes prefix = "") {
     std::vector<std::string> words = {std::move(command), std::move(key)};
-    for (int i = from; i < to; ++i) words.push_back(std::string(prefix) + std::to_string(i));
+    for (int i = from; i < to; ++i) words.push_back(StrCat(prefix, i));
     return words;
   }
   std::set<std::string> MembersOf(const std::string& key) {

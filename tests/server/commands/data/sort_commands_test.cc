@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "server/commands/data/sort_order.h"
 #include "tests/support/command_test.h"
 
@@ -112,7 +113,7 @@ TEST_P(SortCommands, Store) {
 
 TEST_P(SortCommands, StoresASetInOneOrderEverywhere) {
   std::vector<std::string> words = {"SADD", "s"};
-  for (int i = 0; i < 300; ++i) words.push_back("m" + std::to_string(i));
+  for (int i = 0; i < 300; ++i) words.push_back(StrCat("m", i));
   Run(words);
   EXPECT_THAT(Run("SORT s BY nosort STORE d"), Int(300));
   EXPECT_THAT(Run("LRANGE d 0 1"), Bulks({"m0", "m1"}));

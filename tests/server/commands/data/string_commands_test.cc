@@ -1,5 +1,6 @@
 #include <string>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -115,9 +116,9 @@ TEST_P(StringCommands, DeadlinesAreJournaledAsTimes) {
   Run("GETDEL k");
   Run("GETDEL k");
   EXPECT_THAT(Journaled(),
-              testing::ElementsAre(StoredByStrings("SET k v PXAT " + std::to_string(kStartMs + 10'000)),
-                                   StoredByStrings("SET k v PXAT " + std::to_string(kStartMs + 20'000)),
-                                   StoredByStrings("PEXPIREAT k " + std::to_string(kStartMs + 500)),
+              testing::ElementsAre(StoredByStrings(StrCat("SET k v PXAT ", kStartMs + 10'000)),
+                                   StoredByStrings(StrCat("SET k v PXAT ", kStartMs + 20'000)),
+                                   StoredByStrings(StrCat("PEXPIREAT k ", kStartMs + 500)),
                                    StoredByStrings("PERSIST k"), StoredByStrings("SET k w"), StoredByStrings("DEL k")));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -70,7 +71,7 @@ TEST_P(ValueCommands, SixtyFourItemsForEachCommand) {
     for (int items : {64, 65, 128, 1000}) {
       Run("FLUSHALL");
       WordList words{name, "key"};
-      for (int i = 0; i < items; ++i) words.push_back("item" + std::to_string(i));
+      for (int i = 0; i < items; ++i) words.push_back(StrCat("item", i));
       Run(words);
       std::vector<size_t> expected{2};
       for (int left = items; left > 0; left -= 64) expected.push_back(2 + static_cast<size_t>(std::min(left, 64)));
@@ -81,11 +82,11 @@ TEST_P(ValueCommands, SixtyFourItemsForEachCommand) {
 
 TEST_P(ValueCommands, SixtyFourPairsForEachCommand) {
   WordList hash{"HSET", "key"};
-  for (int i = 0; i < 130; ++i) hash.insert(hash.end(), {"field" + std::to_string(i), "value"});
+  for (int i = 0; i < 130; ++i) hash.insert(hash.end(), {StrCat("field", i), "value"});
   Run(hash);
   EXPECT_THAT(Sizes(), ElementsAre(2, 130, 130, 6));
   WordList zset{"ZADD", "key"};
-  for (int i = 0; i < 130; ++i) zset.insert(zset.end(), {std::to_string(i) + ".25", "member" + std::to_string(i)});
+  for (int i = 0; i < 130; ++i) zset.insert(zset.end(), {StrCat(i, ".25"), StrCat("member", i)});
   Run("DEL key");
   Run(zset);
   EXPECT_THAT(Sizes(), ElementsAre(2, 130, 130, 6));
@@ -98,7 +99,7 @@ TEST_P(ValueCommands, LargeCollections) {
   for (int i = 0; i < 2000; ++i) {
     hash.insert(hash.end(), {std::to_string(i), std::string(static_cast<size_t>(i % 100), 'v')});
     set.push_back(std::to_string(i * 7));
-    list.push_back("element " + std::to_string(i) + std::string(static_cast<size_t>(i % 50), ' '));
+    list.push_back(StrCat("element ", i, std::string(static_cast<size_t>(i % 50), ' ')));
   }
   Run(hash);
   Run(set);

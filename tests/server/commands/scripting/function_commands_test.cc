@@ -1,6 +1,7 @@
 // FUNCTION and FCALL: loading and removing libraries, running functions. tests/scripting/function_library_test.cc tests
 // what code may do while it is loaded.
 #include "base/crc64.h"
+#include "base/str_cat.h"
 #include "persistence/function_payload.h"
 #include "tests/support/command_test.h"
 
@@ -523,7 +524,7 @@ TEST_P(SlowFunctions, TheLibrariesOfAFileHaveNoLimitTogether) {
   clock().PassWithEachLook(40'000);
   std::string snapshot = "REDIS0011";
   for (int i = 0; i < 1000; ++i) {
-    snapshot += Serialized(Library("l" + std::to_string(i), "f" + std::to_string(i), "return 1"));
+    snapshot += Serialized(Library(StrCat("l", i), StrCat("f", i), "return 1"));
   }
   server().files().Put("dump.rdb", snapshot + "\xff" + std::string(8, '\0'));
   EXPECT_THAT(Run("DEBUG RELOAD NOSAVE"), Ok());

@@ -2,6 +2,7 @@
 // environment of scripts.
 #include <chrono>
 
+#include "base/str_cat.h"
 #include "server/commands/scripting/script_arguments.h"
 #include "tests/support/command_test.h"
 
@@ -145,7 +146,7 @@ TEST_P(ScriptingCommands, AScriptThatFailsKeepsWhatItDid) {
 
 TEST_P(ScriptingCommands, TimeStandsStillWithinAScript) {
   Eval("redis.call('SET', 'a', 1, 'PX', 100)");
-  EXPECT_THAT(Journaled(), ElementsAre("0: SET a 1 PXAT " + std::to_string(now_ms() + 100)));
+  EXPECT_THAT(Journaled(), ElementsAre(StrCat("0: SET a 1 PXAT ", now_ms() + 100)));
   EXPECT_THAT(Eval("return redis.call('PTTL', 'a')"), Int(100));
 }
 

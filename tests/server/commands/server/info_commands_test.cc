@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/memory.h"
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -105,7 +106,7 @@ TEST_P(InfoCommands, CountsCallsRefusalsAndFailures) {
 
 TEST_P(InfoCommands, KindsOfErrorsAreBounded) {
   ServerStats stats;
-  for (int i = 0; i < 1000; ++i) stats.CountError("CODE" + std::to_string(i) + " text");
+  for (int i = 0; i < 1000; ++i) stats.CountError(StrCat("CODE", i, " text"));
   stats.CountError("CODE0 again");
   EXPECT_EQ(stats.errors.size(), ServerStats::kErrorKindsMax);
   EXPECT_EQ(stats.errors["CODE0"], 2u);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -140,7 +141,7 @@ class CommandLogCommands : public CommandTest {
   std::vector<std::string> Logged(const char* log) {
     std::vector<std::string> lines;
     for (const CommandLog::Record& record : server()->services().execution.command_logs.Find(log)->Records())
-      lines.push_back(record.words.front() + " " + std::to_string(record.figure));
+      lines.push_back(StrCat(record.words.front(), " ", record.figure));
     return lines;
   }
   const std::string long_text_ = std::string(300, 'x');

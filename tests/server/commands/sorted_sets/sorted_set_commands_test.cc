@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -228,9 +229,9 @@ TEST_P(SortedSetCommands, ZMPopTakesTheFirstSetThatExists) {
 TEST_P(SortedSetCommands, RandomMembers) {
   for (int members : {5, 500}) {
     Run("DEL z");
-    for (int i = 0; i < members; ++i) Run("ZADD z " + std::to_string(i) + " m" + std::to_string(i));
+    for (int i = 0; i < members; ++i) Run(StrCat("ZADD z ", i, " m", i));
     for (int count : {1, 3, 100, 400, 600}) {
-      auto drawn = Run("ZRANDMEMBER z " + std::to_string(count)).Texts();
+      auto drawn = Run(StrCat("ZRANDMEMBER z ", count)).Texts();
       EXPECT_EQ(drawn.size(), static_cast<size_t>(std::min(count, members)));
       std::sort(drawn.begin(), drawn.end());
       EXPECT_EQ(std::unique(drawn.begin(), drawn.end()), drawn.end());
@@ -253,7 +254,7 @@ TEST_P(SortedSetCommands, RandomMembers) {
 TEST_P(SortedSetCommands, ZScanReturnsEveryMember) {
   for (int members : {5, 1'000}) {
     Run("DEL z");
-    for (int i = 0; i < members; ++i) Run("ZADD z 1.1 m" + std::to_string(i));
+    for (int i = 0; i < members; ++i) Run(StrCat("ZADD z 1.1 m", i));
     std::set<std::string> met;
     std::string cursor = "0";
     do {
@@ -337,8 +338,8 @@ TEST_P(SortedSetCommands, AlgebraRefusals) {
 TEST_P(SortedSetCommands, LargeAlgebra) {
   std::vector<std::string> even = {"ZADD", "even"}, third = {"ZADD", "third"};
   for (int i = 0; i < 3'000; ++i) {
-    if (i % 2 == 0) even.insert(even.end(), {std::to_string(i), "m" + std::to_string(i)});
-    if (i % 3 == 0) third.insert(third.end(), {"1", "m" + std::to_string(i)});
+    if (i % 2 == 0) even.insert(even.end(), {std::to_string(i), StrCat("m", i)});
+    if (i % 3 == 0) third.insert(third.end(), {"1", StrCat("m", i)});
   }
   Run(even);
   Run(third);

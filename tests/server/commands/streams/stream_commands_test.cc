@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -24,7 +25,7 @@ class StreamCommands : public CommandTest {
   // Matches entries that Fill added.
   static ReplyMatcher Filled(std::vector<int> numbers) {
     ReplyMatchers entries;
-    for (int n : numbers) entries.push_back(Entry(std::to_string(n) + "-0", {"n", std::to_string(n)}));
+    for (int n : numbers) entries.push_back(Entry(StrCat(n, "-0"), {"n", std::to_string(n)}));
     return ArrayOf(std::move(entries));
   }
 };
@@ -37,7 +38,7 @@ TEST_P(StreamCommands, IdsIncreaseWhateverTheClock) {
   clock().SetWallMs(now_ms() - 5000);
   EXPECT_THAT(Run("XADD s * f v"), Bulk(first + "-2"));
   clock().SetWallMs(now_ms() + 6000);
-  EXPECT_THAT(Run("XADD s * f v"), Bulk(std::to_string(now_ms()) + "-0"));
+  EXPECT_THAT(Run("XADD s * f v"), Bulk(StrCat(now_ms(), "-0")));
   EXPECT_THAT(Run("XLEN s"), Int(4));
   EXPECT_THAT(Run("TYPE s"), Simple("stream"));
   EXPECT_THAT(Run("OBJECT ENCODING s"), Bulk("stream"));

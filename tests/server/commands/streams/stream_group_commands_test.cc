@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -17,15 +18,15 @@ class StreamGroupCommands : public CommandTest {
     for (int i = 1; i <= count; ++i) Run({"XADD", "s", std::to_string(i), "n", std::to_string(i)});
     Run("XGROUP CREATE s g 0 MKSTREAM");
   }
-  static ReplyMatcher Entry(int n) { return ArrayOf(Bulk(std::to_string(n) + "-0"), Bulks({"n", std::to_string(n)})); }
-  static ReplyMatcher Gone(int n) { return ArrayOf(Bulk(std::to_string(n) + "-0"), NilArray()); }
+  static ReplyMatcher Entry(int n) { return ArrayOf(Bulk(StrCat(n, "-0")), Bulks({"n", std::to_string(n)})); }
+  static ReplyMatcher Gone(int n) { return ArrayOf(Bulk(StrCat(n, "-0")), NilArray()); }
   // Matches the reply of XREADGROUP for "s".
   ReplyMatcher Read(ReplyMatchers entries) {
     const ReplyMatcher found = ArrayOf(std::move(entries));
     return IsResp3() ? MapOf({{Bulk("s"), found}}) : ArrayOf(ArrayOf(Bulk("s"), found));
   }
   static ReplyMatcher Pending(int n, const std::string& consumer, int64_t idle_ms, int64_t deliveries) {
-    return ArrayOf(Bulk(std::to_string(n) + "-0"), Bulk(consumer), Int(idle_ms), Int(deliveries));
+    return ArrayOf(Bulk(StrCat(n, "-0")), Bulk(consumer), Int(idle_ms), Int(deliveries));
   }
   // Returns the value of a field in one of the maps of XINFO.
   TestReply Info(Bytes line, size_t row, const std::string& name) {
