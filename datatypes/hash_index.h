@@ -11,10 +11,11 @@
 //
 // The low half of the hash determines the home bucket of an item. If the home is full, the item goes to one of the next
 // kMaxProbe buckets, and each bucket it passed counts it in `spill`. So a search stops at the first bucket that no item
-// passed. If none of them has room, the page splits in two by one more bit of the hash. This is the largest step the
-// table ever takes (a few hundred items), however many millions it holds; there is no rehash of the whole table. Two
-// sibling pages that are nearly empty merge. A table of one page begins with one bucket (128 bytes with the header) and
-// grows to 3, 7, 21 and finally 63 buckets.
+// passed. If none of these buckets has room, a page with fewer than kSplitFrom items uses any other bucket. A page with
+// more items splits in two by one more bit of the hash. A split is the largest step the table ever takes (a few hundred
+// items), however many millions it holds; there is no rehash of the whole table. Two sibling pages that are nearly
+// empty merge. A table of one page begins with one bucket (128 bytes with the header) and grows to 3, 7, 21 and finally
+// 63 buckets.
 //
 // Next to a pointer, a slot stores 16 bits of the item's hash (slot.h): the home bucket, and the ten bits that decide
 // about the next splits. So merges, scans and nine splits in ten read only the table and not the items, each of which
@@ -241,7 +242,7 @@ class HashIndex {
   static constexpr int kSlots = 7;
   static constexpr int kBuckets = 63;     // of a page, unless it is the only one
   static constexpr int kMaxProbe = 8;     // buckets that an insertion tries after the home, before it splits the page
-  static constexpr int kMergeBelow = 96;  // a page with fewer items tries to merge with its sibling
+  static constexpr int kMergeBelow = 96;  // a page with at most this many items tries to merge with its sibling
   static constexpr int kMergedAtMost = 192;  // merges if both pages together hold at most this many
   static constexpr int kMaxDepth = 28;
   static constexpr size_t kReservedPerPage = 400;
@@ -397,7 +398,8 @@ class HashIndex {
     }
     const Trace trace = TraceOf(hash, page->depth);
     if (PutInPage(*page, slot, trace, kMaxProbe)) return true;
-    // Otherwise, hashes that agree in the bits of the bucket number would need a page for every few items.
+    // No bucket near the home has room. A page with few items does not split for that: any of its buckets takes the
+    // item. If such pages did split, hashes with the same home bucket would spread over many almost empty pages.
     return buckets_ == kBuckets && page->used < kSplitFrom && PutInPage(*page, slot, trace, kBuckets - 1);
   }
 
@@ -431,7 +433,8 @@ class HashIndex {
     --page.used;
   }
 
-  // Grows or splits a page. Returns false if a split would cost memory and separate no items.
+  // Grows or splits a page. Returns false if the page already has depth kMaxDepth, or if the directory would become too
+  // large for the number of pages. Then the hashes of its items probably agree in too many bits for a split.
   bool MakeRoom(uint64_t hash) {
     if (buckets_ < kBuckets) {
       Resize(LargerBuckets(buckets_));

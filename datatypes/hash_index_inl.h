@@ -92,8 +92,8 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   int depth = page->depth;
   uint64_t width = 1ull << (kPrefixBits - depth);
   uint64_t begin = place.prefix & ~(width - 1);
-  // The page has merged since the cursor was issued. The other half of the merged page has not been visited if it comes
-  // after the old page.
+  // If the page has merged since the cursor was issued, the scan has not visited what came after the old page. So,
+  // unless the old page was the end of the merged page, the scan starts again at the first bucket.
   uint64_t old_end = place.prefix + (1ull << (kPrefixBits - place.depth));
   if (depth < place.depth && old_end != begin + width) place.bucket = 0;
   int bucket = place.bucket * buckets_ / kBuckets;

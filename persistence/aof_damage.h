@@ -1,9 +1,11 @@
-// FindLaterRecord examines the rest of an append-only file after the position where reading stopped. A damaged length
-// looks as if the file ended too early. So a file is truncated only if the removed part contains no complete record.
+// FindLaterRecord examines the rest of an append-only file after the position where reading stopped. Either the server
+// stopped while it wrote the last record, or the length in a record is damaged. Both look as if the file ended too
+// early, but truncating is right only in the first case. So a file is truncated only if the removed part contains no
+// complete record.
 //
-// A value may contain the text of records. If the record of such a value was cut off, both explanations are possible.
-// Then the file is not truncated either, and the user decides. A wrong length that ends exactly at the end of a later
-// record is not detected.
+// A value may itself contain the text of records. If the last record is cut off within such a value, the search finds
+// records that are only part of the value. It cannot tell them from real ones. So the file is not truncated, and the
+// user decides. A wrong length is not detected if it ends exactly at the end of a later record.
 #pragma once
 
 #include <cstdint>

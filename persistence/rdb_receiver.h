@@ -1,11 +1,11 @@
 // RdbReceiver: reads an RDB that arrives in pieces. It never waits for more bytes.
 //
-//   RdbReceiver receiver(options, sink, 0);
+//   RdbReceiver receiver(options, sink, std::nullopt);
 //   while (...) if (receiver.Take(piece) == RdbReceiver::Status::kFailed) Log(receiver.TakeFailure().text);
 //   if (receiver.Finish() == ...)
 //
-// Items are passed to the sink as soon as they are complete. An incomplete item is kept, and read again when its kept
-// part has doubled. So a long item costs at most twice as much as if it had arrived whole.
+// Items are passed to the sink as soon as they are complete. An incomplete item is kept. A long one is read again when
+// its kept part has doubled, so it costs at most twice as much as if it had arrived whole.
 #pragma once
 
 #include <cstdint>

@@ -66,8 +66,8 @@ class BlockedClients final : public Timers::Source {
   void Forget(Session& session) { Take(session); }
   // Ends the wait of a session with a reply: null after a timeout, an error for CLIENT UNBLOCK … ERROR.
   void End(Session& session, UnblockReason end);
-  // Continues the request of a session that waited for something other than keys. The request does not pass the gates
-  // again. Requires: the session is blocked.
+  // Continues the request of a session that waited for something other than keys. The checks before a command (Gates)
+  // are not made again. Requires: the session is blocked.
   void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }
   // Ends the waits of all sessions with a reply. Cost: O(sessions).
   void EndAll(UnblockReason end);

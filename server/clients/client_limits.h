@@ -22,7 +22,8 @@ class ClientLimits {
   };
   explicit ClientLimits(const Parts& parts) : parts_(parts) {}
 
-  // Checks all limits of one session. Called by the timer. Cost: O(1).
+  // Closes the session if its TLS handshake or its idle time takes too long, or if its output is over the limit.
+  // Otherwise notes the sizes of its buffers for INFO, and fits them to their use. Called by the timer. Cost: O(1).
   void Check(Session& session, int64_t now_ms);
 
   // Whether output is checked when a reply is written or by the timer; the log texts differ.

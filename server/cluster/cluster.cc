@@ -160,8 +160,8 @@ void Cluster::PingSomebody() {
   if (oldest != nullptr) gossip_.Ping(*oldest);
 }
 
-// Redis: others learn of a new primary from the next PING or PONG between them and this node, up to half a node
-// timeout later. Until then they take the former primary of a healed partition for a primary.
+// Redis: others learn that this node follows another primary from the next PING or PONG between them and this node, up
+// to half a node timeout later. Until then they believe that the former primary of a healed partition is a primary.
 void Cluster::TellNewPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   const NodeId now = primary == nullptr ? NodeId() : primary->id;
@@ -402,9 +402,10 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->WantCheck();
 }
 
-// Handles a primary that says it follows this node. The primary was promoted, and then restarted with an older
-// nodes.conf. Its slots are not served now, and this node has its data. A late packet can say the same, so it must be
-// repeated for a node timeout.
+// The primary of this node says that it follows this node. This happens if it was promoted, and then restarted with a
+// nodes.conf from before the promotion. Now nobody serves its slots. This node has the data, so it takes the slots
+// over. A packet from before the promotion may arrive late and say the same, so the primary must repeat it for a node
+// timeout.
 void Cluster::OnCircle() {
   const int64_t now_ms = clock_.NowMs();
   if (circle_since_ms_ == 0) circle_since_ms_ = now_ms;

@@ -12,10 +12,11 @@ constexpr std::string_view kInBothLater = "Redis 8.6 and Valkey 9.1";
 constexpr std::nullopt_t kAnyValue = std::nullopt;
 
 // Sorted by name. A value is harmless if it is the default, tunes a component that does not exist here, or affects only
-// commands that are refused. Directives for client addresses, client authentication and certificate reloading are not
-// harmless.
+// commands that are refused. Directives for client addresses, client authentication and certificate reloading are
+// harmless only with their default.
 constexpr std::array kNewerDirectives = {
-    // If more is damaged than aof-load-truncated removes, the server refuses to start with an error.
+    // The size of a damaged end that Redis removes at the start. This server removes only an incomplete last record or
+    // transaction (aof-load-truncated). If more is damaged, it reports an error and does not start.
     NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},
     NewerDirective{"cluster-announce-client-port", kInValkey, "0"},
     NewerDirective{"cluster-announce-client-tls-port", kInValkey, "0"},
@@ -37,7 +38,7 @@ constexpr std::array kNewerDirectives = {
     NewerDirective{"min-io-threads-avoid-copy-reply", kInValkey, kAnyValue},
     NewerDirective{"min-string-size-avoid-copy-reply", kInValkey, kAnyValue},
     NewerDirective{"min-string-size-avoid-copy-reply-threaded", kInValkey, kAnyValue},
-    NewerDirective{"mptcp", kInValkey, kAnyValue},  // also falls back to TCP there
+    NewerDirective{"mptcp", kInValkey, kAnyValue},  // Valkey also falls back to TCP
     NewerDirective{"rdma-bind", kInValkey, ""},
     NewerDirective{"rdma-completion-vector", kInValkey, kAnyValue},
     NewerDirective{"rdma-port", kInValkey, "0"},

@@ -139,7 +139,8 @@ void ScriptRunner::RenewSession() {
   session_->reply_form = ReplyForm::kBinary;
 }
 
-// Refuses a script with declared flags before it has any effect.
+// Checks the flags that a script or function declares. Throws a Refusal before it runs if this server may not run it
+// with these flags now. For example, it may write, but this is a read-only replica.
 void ScriptRunner::CheckDeclared(const Request& request) const {
   if ((request.flags & kScriptNoCluster) != 0 && parts_.router) throw Refusal{refusals::kScriptNotInCluster};
   const bool writes = (request.flags & kScriptNoWrites) == 0;
@@ -274,7 +275,8 @@ int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.env.pace.NowM
 
 int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
-// Redis: checks the output limit while the reply is written. Replies to other callers are not sent or not limited.
+// Redis: checks the output limit while the reply is written. Only replies to clients are limited. A script that is
+// replayed, or run with CLIENT REPLY OFF, sends no reply.
 bool ScriptRunner::IsReplyUnwanted() noexcept {
   Session& client = current_->call->session;
   if (client.closing) return true;
@@ -317,7 +319,8 @@ Refusal ScriptRunner::BusyRefusal() const {
 
 void ScriptRunner::Kill(Kind kind) {
   if (!IsRunning()) throw Refusal{refusals::kNoScriptRuns};
-  // A script of a file may be killed; otherwise an endless script would prevent this server from starting.
+  // A script that is replayed from an append-only file may be killed. Otherwise an endless script would prevent this
+  // server from starting.
   const Session& caller = current_->call->session;
   const bool is_streamed = caller.kind == SessionKind::kPrimary || caller.cluster_marks.imports != nullptr;
   if (is_streamed) throw Refusal{refusals::kScriptOfRecord};

@@ -21,7 +21,8 @@ class LocalKeys final : public CallObserver {
   };
   explicit LocalKeys(const Parts& parts) : parts_(parts) {}
 
-  // Records the keys of a client's write. Cost: O(keys of the command · log n).
+  // Records the keys of a client's write that now have a deadline, or fields with deadlines. Ignores writes of the
+  // primary. Cost: O(keys of the command · log n).
   void OnCall(const FinishedCall& call) override;
   // Checks some of the keys and removes the expired ones. Called by the timer.
   void RemoveExpired();

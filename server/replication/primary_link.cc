@@ -245,7 +245,8 @@ void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
   state_ = State::kTransfer;
 }
 
-// Takes one share of the snapshot per turn if it is loaded while it arrives, so that other clients are served.
+// Passes the bytes that have arrived to the Resync, which loads the snapshot at once or stores it first. If it loads at
+// once, each turn passes only one share (Resync::ShareBytes), so that other clients are served between the shares.
 void PrimaryLink::TakeSnapshot(Bytes& bytes) {
   const Bytes share = bytes.substr(0, resync_->ShareBytes());
   Bytes rest = share;

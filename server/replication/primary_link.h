@@ -59,7 +59,8 @@ class PrimaryLink final : public Link::User, public Transport {
   void CommandFailed(Bytes command, Bytes error);
   // Returns whether the link waits: after a failed command, or because the next attempt has been delayed.
   bool IsResting() const;
-  // Connects immediately. After a failed command, this makes a full synchronisation. Requires: IsResting().
+  // Connects immediately. If the link had ended because a command of the primary failed here, a full synchronisation
+  // follows. Requires: IsResting().
   void Retry();
   // Connects, sends acknowledgements, and drops a connection that takes too long. Called once a second.
   void Cron();
@@ -100,7 +101,7 @@ class PrimaryLink final : public Link::User, public Transport {
   void Dial();
   // Drops the connection. It is made again later.
   void Reconnect(const std::string& reason);
-  // Delays the next attempt after the snapshot of the primary could not be loaded.
+  // Drops the connection after a snapshot that could not be received or loaded, and delays the next attempt.
   void SnapshotFailed();
   void EndAtFailedCommand();
   void EndAtProtocolError();

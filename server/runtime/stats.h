@@ -18,7 +18,7 @@ class InstantRate {
   void Sample(uint64_t counter, int64_t base);
   // Returns the growth of the counter per unit of the base: the mean of the latest samples.
   double Ratio() const;
-  // Returns the growth per second for a base in µs.
+  // Returns the growth of the counter per second. Requires: the base is a clock in µs.
   double PerSecond() const { return Ratio() * 1e6; }
   void Reset() { *this = {}; }
 
@@ -30,7 +30,7 @@ class InstantRate {
   int64_t last_base_ = 0;
 };
 
-// The largest value noted in the last seconds.
+// The largest value noted in the last kSeconds seconds.
 class RecentPeak {
  public:
   void Note(size_t bytes, int64_t now_s);
@@ -65,7 +65,7 @@ struct ServerStats {
   uint64_t output_limit_disconnections = 0;
   uint64_t query_limit_disconnections = 0;
   uint64_t evicted_clients = 0;
-  uint64_t eviction_exceeded_us = 0;       // time above maxmemory, until memory was last within it
+  uint64_t eviction_exceeded_us = 0;       // total time above maxmemory, without a period that still lasts
   int64_t eviction_exceeded_since_us = 0;  // monotonic; 0: memory is within maxmemory
   std::array<uint64_t, 4> acl_denials{};   // by AclLogEntry::Reason
   uint64_t payload_sanitizations = 0;      // packed values that RESTORE checked

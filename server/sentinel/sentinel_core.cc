@@ -60,7 +60,7 @@ Result<SentinelAddress, InstanceTrouble> SentinelCore::AddressOf(const std::stri
   return SentinelAddress{name, {}, port};
 }
 
-// Resolves the name only if the texts do not decide.
+// Looks up the IP of `name` only if `name` is neither the name nor the IP of `address`, and is not an IP itself.
 bool SentinelCore::IsHostOf(const SentinelAddress& address, const std::string& name) const {
   if (address.IsAt(name, address.port)) return true;
   if (IsAddress(name)) return false;

@@ -57,7 +57,8 @@ Step AppendOnlyFile::LockFiles() {
   return directory_.Lock(name);
 }
 
-// Creates the incremental first, so that a manifest always names files with content.
+// Creates the incremental before the base, so that there is a manifest before any file has content. After a crash, a
+// base with content but without a manifest would stop the next start (CheckManifestIsThere).
 Step AppendOnlyFile::Begin(uint64_t base_bytes) {
   const bool is_first = directory_.manifest().Empty();
   if (directory_.manifest().incrementals().empty()) {
@@ -147,7 +148,8 @@ IoError AppendOnlyFile::FlushAndSync() {
   return writer_.SyncNow();
 }
 
-// Truncates the file only if its first base exists. Before that the incremental file is not part of the manifest.
+// Truncates the incremental file only in state kOn. In state kAwaitsBase the manifest does not name that file yet, so
+// it is not loaded after a crash anyway.
 IoError AppendOnlyFile::Crash(AppendFsync policy) {
   const State before = std::exchange(state_, State::kOff);
   parts_.data.journals.Detach(*this);

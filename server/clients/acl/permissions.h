@@ -17,8 +17,10 @@ class Clients;
 struct DialectTraits;
 class Users;
 
-// Returns "User joe has no permissions to run the 'get' command". kNamed, for ACL DRYRUN, also names keys and channels.
+// How a refusal is worded. kBrief: "User joe has no permissions to run the 'get' command" or "No permissions to access
+// a key". kNamed, for ACL DRYRUN, also names the key or channel. kInScript begins with "ACL failure in script: ".
 enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };
+// Returns the text of a refusal without an error code. Redis before 7.2 has other texts, which do not name the user.
 std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail,
                        const DialectTraits& traits);
 // Returns the error of EXEC for a queued command that the user may no longer run.
@@ -55,7 +57,9 @@ class Permissions {
   // Reloads the ACL file. On failure it returns an error and changes nothing.
   std::optional<std::string> LoadAclFile(const Session* running);
   // Replaces all users by the users in `text`, the lines of an ACL file; `path` is for the error. Ends the sessions of
-  // all users except the default user. On failure it returns an error and changes nothing.
+  // all users except the default user. With acl_load_keeps_clients (Redis 7.4, Valkey 8.0), users that `text` also
+  // has keep their sessions, except sessions with subscriptions that their new permissions forbid. On failure it
+  // returns an error and changes nothing.
   std::optional<std::string> LoadLines(Bytes text, const std::string& path, const Session* running);
 
  private:
