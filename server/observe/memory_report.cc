@@ -40,11 +40,13 @@ MemoryReport ReportMemory(const Services& services) {
   report.resident_bytes = ResidentBytes();
   report.peak_bytes = std::max(services.env.stats.peak_memory_bytes, report.used_bytes);
   report.startup_bytes = services.env.stats.startup_memory_bytes;
-  report.clients = services.clients.registry.Count();
   services.clients.registry.ForEach([&](const Session& session) {
-    const bool is_replica = session.kind == SessionKind::kReplica;
-    if (is_replica) report.replicas_bytes += session.HeldBytes() - session.out.HeldBytes() + session.out.BlockBytes();
-    if (!is_replica) report.clients_bytes += session.HeldBytes();
+    if (session.kind == SessionKind::kReplica) {
+      report.replicas_bytes += session.HeldBytes() - session.out.HeldBytes() + session.out.BlockBytes();
+      return;
+    }
+    ++report.clients;
+    report.clients_bytes += session.HeldBytes();
   });
   // The output of replicas refers to the Blobs of the backlog.
   const size_t buffer_bytes = services.replication.replicas().BufferBytes();

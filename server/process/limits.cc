@@ -42,8 +42,7 @@ OpenFilesGrant Reduced(uint32_t maxclients, uint32_t nodes, uint64_t wanted, uin
                                        " because of OS error: ", std::strerror(error), ".")},
            {LogLevel::kWarning,
             StrCat("Current maximum open files is ", granted, ". maxclients has been reduced to ", reduced,
-                   " to compensate for low ulimit. If you need higher maxclients increase "
-                   "'ulimit -n'.")}}};
+                   " to compensate for low ulimit. If you need higher maxclients increase 'ulimit -n'.")}}};
 }
 
 }  // namespace

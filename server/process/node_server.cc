@@ -89,7 +89,8 @@ void NodeServer::LogState() {
     log().Verbose(StrCat("DB ", index, ": ", database.Size(), " keys (", database.TimedSize(), " volatile) in ",
                          database.Entries().Capacity(), " slots HT."));
   }
-  log().Debug(StrCat(services().clients.registry.Count(), " clients connected (0 replicas), ",
+  const size_t replicas = services().replication.replicas().All().size();
+  log().Debug(StrCat(services().clients.registry.Count() - replicas, " clients connected (", replicas, " replicas), ",
                      services().data.memory.UsedBytes(), " bytes in use"));
 }
 

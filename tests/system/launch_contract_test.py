@@ -356,6 +356,8 @@ class Signals(LaunchTest):  # H
 
     def test_other_signals_kill(self):
         for number in (signal.SIGUSR1, signal.SIGQUIT):
+            # A shell's background jobs ignore SIGQUIT, and the server would inherit that.
+            self.addCleanup(signal.signal, number, signal.signal(number, signal.SIG_DFL))
             self.assertEqual(-number, self.start("--port", "auto").stop(number))
 
     def test_clients_are_cut_off(self):

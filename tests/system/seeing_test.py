@@ -123,6 +123,9 @@ class StateInTheLog(LaunchTest):
         server.wait_for(r" \. \d+ clients connected \(0 replicas\), \d+ bytes in use\n")
         self.assertEqual("+OK", call(server.port, "SET", "k", "v", "EX", "1000"))
         server.wait_for(r" - DB 0: 1 keys \(1 volatile\) in \d+ slots HT\.\n")
+        with connect(server.port) as replica:
+            replica.sendall(b"PSYNC ? -1\r\n")
+            server.wait_for(r" \. 0 clients connected \(1 replicas\), ")
 
     def test_not_unless_asked_for(self):
         server = self.start("--port", "auto")

@@ -231,9 +231,10 @@ TEST_F(ShutdownTest, EndsTheChildFirst) {
 }
 
 TEST_F(ShutdownTest, NoSaveEndsAllScriptsOfATransaction) {
-  TestServer server = Start({"busy-reply-threshold 100"});
+  ServerLife life(files_, {"busy-reply-threshold 100", "appendonly yes"});
+  TestServer& server = life.server();
   server.clock().PassWithEachLook(1000);
-  TestClient client(server);
+  TestClient& client = life.client();
   TestClient other(server);
   int rounds = 0;
   server.Besides([&] {
@@ -246,7 +247,8 @@ TEST_F(ShutdownTest, NoSaveEndsAllScriptsOfATransaction) {
   client.Run("EXEC");
   EXPECT_EQ(rounds, 1);
   EXPECT_EQ(server.StoppedWith(), 0);
-  EXPECT_EQ(SnapshotOf(*server).size(), 0u);
+  ServerLife next(files_, {"appendonly yes"});
+  EXPECT_EQ(next.Data().size(), 0u);
 }
 
 // The effects of these commands would not be in the dump.

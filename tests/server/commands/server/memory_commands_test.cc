@@ -155,6 +155,14 @@ TEST(MemoryDoctorText, NamesEachProblem) {
   finds("Big client buffers", [](MemoryReport& report) { report.clients_bytes = 300 * 1024; });
 }
 
+TEST(MemoryReportFigures, CountClientsWithoutReplicas) {
+  TestServer server;
+  TestClient client(server);
+  TestClient replica(server);
+  replica.Raw("PSYNC ? -1\r\n");
+  EXPECT_EQ(ReportMemory(server->services()).clients, 1u);
+}
+
 TEST(MemoryReportFigures, DoNotDivideByZeroNorGoBelowIt) {
   MemoryReport report;
   EXPECT_EQ(report.FragmentationRatio(), 0);
