@@ -15,13 +15,12 @@ namespace respite {
 
 enum class Bit : uint8_t { kClear, kSet };
 
-// Both ends are included. Requires: first <= last.
-struct BitRange {
-  uint64_t first = 0;
+struct BitRange {      // both ends are included; requires: first <= last
+  uint64_t first = 0;  // the first bit of the range
   uint64_t last = 0;
 };
 
-Bit BitAt(Bytes bitmap, uint64_t at);
+Bit BitAt(Bytes bitmap, uint64_t at);  // GETBIT; a bit after the end of the string is clear
 // Requires: the bit is within the text.
 void PutBit(char* bitmap, uint64_t at, Bit bit);
 
@@ -48,9 +47,9 @@ void CombineBits(BitOperation operation, std::span<const Bytes> sources, std::sp
 
 enum class FieldSign : uint8_t { kUnsigned, kSigned };
 
-struct BitField {
-  uint64_t offset = 0;
-  int bits = 0;  // signed: 1 to 64, unsigned: 1 to 63, so that every value is an int64_t
+struct BitField {       // the integer that BITFIELD reads and writes
+  uint64_t offset = 0;  // the field begins at this bit
+  int bits = 0;         // signed: 1 to 64, unsigned: 1 to 63, so that every value is an int64_t
   FieldSign sign = FieldSign::kUnsigned;
 
   uint64_t LastBit() const { return offset + static_cast<uint64_t>(bits) - 1; }

@@ -26,7 +26,7 @@ namespace respite {
 enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };
 
 // The header of a chunk's block; the data after it depends on the form.
-struct ChunkBlock {
+struct ChunkBlock {  // the start of a list chunk's memory; the packed elements follow
   uint32_t size;     // of the block, including this header
   uint32_t lengths;  // where the first length byte is (open, texts)
   uint32_t body;     // where the text area begins, or the packed symbols or differences
@@ -42,7 +42,7 @@ struct ChunkBlock {
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }
-  bool HasLengths() const { return form == ChunkForm::kOpen || has_lengths; }
+  bool HasLengths() const { return form == ChunkForm::kOpen || has_lengths; }  // each element has a length byte
   uint8_t Length(uint32_t index) const { return static_cast<uint8_t>(*At(lengths + index)); }
 };
 
@@ -51,12 +51,12 @@ ChunkBlock* AllocateChunkBlock(size_t size);
 
 // Returns the smallest block for these elements, or null if packing saves nothing compared with an open block of
 // `open_size` bytes. Requires: at least one element.
-ChunkBlock* SealedBlock(std::span<const Bytes> elements, size_t open_size);
+ChunkBlock* SealedBlock(std::span<const Bytes> elements, size_t open_size);  // null: packing saves nothing
 
 // UnpackText and UnpackInteger decode one sealed element into `scratch`, which has room for 255 + 7 bytes. Call
 // UnpackPrefix once on the same `scratch` before UnpackText.
 //   place: the first symbol of the element, or the number of an integer
-void UnpackPrefix(const ChunkBlock& block, char* scratch);
+void UnpackPrefix(const ChunkBlock& block, char* scratch);  // writes the common prefix of the texts to `scratch`
 Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* scratch);
 Bytes UnpackInteger(const ChunkBlock& block, uint32_t place, char* scratch);
 

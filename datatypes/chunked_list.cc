@@ -248,11 +248,11 @@ void ChunkedList::EraseRange(size_t index, size_t count) {
   if (behind > chunk) row_.Erase(chunk, behind - chunk);
 }
 
-size_t ChunkedList::EraseEqualIn(ListChunk& chunk, Bytes element, size_t most, ListEnd from) {
+size_t ChunkedList::EraseEqualIn(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from) {
   const bool was_sealed = chunk.IsSealed();
   size_t erased = 0;
   ChunkCursor cursor(chunk, from == ListEnd::kHead ? 0 : chunk.Count() - 1);
-  while (cursor.IsValid() && erased < most) {
+  while (cursor.IsValid() && erased < max_count) {
     const uint32_t index = cursor.Index();
     if (cursor.Element() == element) {
       chunk.Erase(index, 1);
@@ -271,12 +271,12 @@ size_t ChunkedList::EraseEqualIn(ListChunk& chunk, Bytes element, size_t most, L
   return erased;
 }
 
-size_t ChunkedList::EraseEqual(Bytes element, size_t most, ListEnd from) {
+size_t ChunkedList::EraseEqual(Bytes element, size_t max_count, ListEnd from) {
   size_t erased = 0;
   size_t left = row_.Size();
   size_t chunk = Edge(from);
-  for (; left > 0 && erased < most; --left) {
-    erased += EraseEqualIn(row_[chunk], element, most - erased, from);
+  for (; left > 0 && erased < max_count; --left) {
+    erased += EraseEqualIn(row_[chunk], element, max_count - erased, from);
     const bool is_gone = row_[chunk].IsEmpty();
     if (is_gone) row_.Erase(chunk, 1);
     if (from == ListEnd::kTail) {

@@ -29,21 +29,21 @@ enum class ListEnd : uint8_t { kHead, kTail };
 
 // The meaning of list-max-listpack-size: -1 to -5 mean 4, 8, 16, 32 or 64 KB of listpack (lower values count as -5), a
 // positive number limits the elements, and zero means one element.
-class ChunkLimit {
+class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
  public:
   explicit constexpr ChunkLimit(int64_t fill) : fill_(fill) {}
 
-  size_t MaxBytes() const;
-  size_t MaxCount() const;
+  size_t MaxBytes() const;  // of a chunk's listpack
+  size_t MaxCount() const;  // elements of a chunk
   // Redis: a limit on elements also implies a limit of 8 KB.
-  bool Admits(size_t listpack_bytes, size_t count) const;
+  bool Admits(size_t listpack_bytes, size_t count) const;  // true if a chunk may be so large
 
  private:
   int64_t fill_;
 };
 
 // A row of chunks with room at both ends, so that adding and removing chunks there takes amortised constant time.
-class ChunkRow {
+class ChunkRow {  // the chunks of one list, with spare places at both ends
  public:
   size_t Size() const { return slots_.size() - front_; }
   ListChunk& operator[](size_t i) { return slots_[front_ + i]; }
@@ -56,16 +56,15 @@ class ChunkRow {
  private:
   void MakeRoomInFront();
 
-  std::vector<ListChunk> slots_;
-  size_t front_ = 0;
+  std::vector<ListChunk> slots_;  // `front_` unused places, then the chunks
+  size_t front_ = 0;              // unused places before the first chunk
 };
 
-class ChunkedList final : public Object {
+class ChunkedList final : public Object {  // a list too large for one listpack: Redis' quicklist
  public:
-  // The position of an element: the index-th of a chunk.
-  struct Place {
-    size_t chunk = 0;
-    uint32_t index = 0;
+  struct Place {         // the position of an element: the index-th of a chunk
+    size_t chunk = 0;    // index of the chunk in the list
+    uint32_t index = 0;  // of the element in its chunk
   };
 
   // Iterates over the elements. Any change of the list invalidates the cursor.
@@ -90,7 +89,7 @@ class ChunkedList final : public Object {
     void EnterPrevious();
 
     const ChunkedList* list_;
-    size_t chunk_;
+    size_t chunk_;  // index of the current chunk
     ChunkCursor cursor_;
   };
 
@@ -121,7 +120,7 @@ class ChunkedList final : public Object {
   }
 
   // Requires: index < Size(). Cost: O(number of chunks), 16 bytes read for each.
-  Place PlaceOf(size_t index) const;
+  Place PlaceOf(size_t index) const;  // of the index-th element of the list
   Cursor At(size_t index) const { return {*this, PlaceOf(index)}; }
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
   // index + count <= Size(). Cost: PlaceOf, then O(count).
@@ -137,21 +136,21 @@ class ChunkedList final : public Object {
   void Replace(Place place, Bytes element);
   // Requires: index + count <= Size(). Cost: InsertBefore, plus O(count).
   void EraseRange(size_t index, size_t count);
-  // Removes at most `most` elements equal to `element`, starting at the end `from`; returns the number removed. Cost:
-  // O(n).
-  size_t EraseEqual(Bytes element, size_t most, ListEnd from);
+  // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
+  // Cost: O(n).
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);
 
   bool CheckInvariants() const;
 
  private:
-  bool HasRoomFor(size_t chunk, Bytes element) const;
+  bool HasRoomFor(size_t chunk, Bytes element) const;  // the chunk may take one more element
   size_t Edge(ListEnd end) const { return end == ListEnd::kHead ? 0 : row_.Size() - 1; }
-  ListChunk& AddChunkAt(ListEnd end);
-  void SealInside(ListEnd end, size_t distance);
-  ListChunk& SplitBefore(Place place);
-  void MergeAround(size_t centre);
-  bool MergeIfSmall(size_t left);
-  size_t EraseEqualIn(ListChunk& chunk, Bytes element, size_t most, ListEnd from);
+  ListChunk& AddChunkAt(ListEnd end);             // an empty chunk
+  void SealInside(ListEnd end, size_t distance);  // seals the chunk that is `distance` chunks from this end
+  ListChunk& SplitBefore(Place place);            // returns the new chunk, which begins with `place`
+  void MergeAround(size_t centre);                // merges small neighbours after a split, as Redis does
+  bool MergeIfSmall(size_t left);                 // merges chunks `left` and `left` + 1 if the limit allows it
+  size_t EraseEqualIn(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from);
 
   ChunkRow row_;
   size_t size_ = 0;

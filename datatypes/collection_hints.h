@@ -14,7 +14,7 @@
 namespace respite {
 
 // For lookups of members: call FetchMember.
-class MemberHint {
+class MemberHint {  // prefetches what the lookup of a member will read
  public:
   // Hints that `member` (a field of a hash, a member of a set or sorted set) will be looked up in `entry` next. Does
   // nothing for a value without a table.
@@ -24,7 +24,7 @@ class MemberHint {
     if (entry.Type() == ValueType::kSet) Fetch(members_, entry, member);
     if (entry.Type() == ValueType::kSortedSet) Fetch(scored_, entry, member);
   }
-  void FetchMember() const {
+  void FetchMember() const {  // prefetches the items in the bucket that may match
     if (fields_ != nullptr) fields_->PrefetchField(hash_);
     if (members_ != nullptr) members_->PrefetchItem(hash_);
     if (scored_ != nullptr) scored_->PrefetchItem(hash_);
@@ -32,20 +32,20 @@ class MemberHint {
 
  private:
   template <class Table>
-  void Fetch(const Table*& table, const Entry& entry, Bytes member) {
+  void Fetch(const Table*& table, const Entry& entry, Bytes member) {  // prefetches the bucket of the member
     table = static_cast<const Table*>(entry.HeldObject());
     hash_ = table->Hash(member);
     table->PrefetchBucket(hash_);
   }
 
-  const HashTable* fields_ = nullptr;
-  const MemberTable* members_ = nullptr;
-  const ScoreTable* scored_ = nullptr;
+  const HashTable* fields_ = nullptr;     // of a large hash, else null
+  const MemberTable* members_ = nullptr;  // of a large set, else null
+  const ScoreTable* scored_ = nullptr;    // of a large sorted set, else null
   uint64_t hash_ = 0;
 };
 
 // For the ends of lists: call FetchChunk, then FetchBlock, then FetchElement.
-class ListHint {
+class ListHint {  // prefetches what a push or pop at one end will touch
  public:
   // Hints that an element at this end of the list in `entry` will be read, added or removed next. Does nothing for
   // other values.
@@ -54,13 +54,13 @@ class ListHint {
     list_ = static_cast<const ChunkedList*>(entry.HeldObject());
     Prefetch(list_);
   }
-  void FetchChunk() const {
+  void FetchChunk() const {  // first step: the outermost ListChunk
     if (list_ != nullptr) list_->PrefetchChunk(end_);
   }
-  void FetchBlock() const {
+  void FetchBlock() const {  // second step: the memory block of this chunk
     if (list_ != nullptr) list_->PrefetchBlock(end_);
   }
-  void FetchElement() const {
+  void FetchElement() const {  // third step: the outermost element
     if (list_ != nullptr) list_->PrefetchElement(end_);
   }
 

@@ -23,7 +23,7 @@
 namespace respite {
 
 template <class Slot>
-class CollisionList {
+class CollisionList {  // the slots that do not fit into the pages of a HashIndex
  public:
   struct Item {
     uint64_t hash;
@@ -39,7 +39,7 @@ class CollisionList {
   }
   // Returns the address of the slot `wanted`, or null. `key` is the key of `wanted`. The item that `wanted` points to
   // may be freed already.
-  Slot* FindSame(const Slot& wanted, Bytes key, uint64_t hash) {
+  Slot* FindSame(const Slot& wanted, Bytes key, uint64_t hash) {  // finds `wanted` itself
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
   }
   // Returns true if the list contains the slot. Does not read the item that the slot points to. Cost: O(slots of this
@@ -99,14 +99,14 @@ class CollisionList {
   }
 
  private:
-  static constexpr size_t kChunk = 511;  // 8 KB with the count
-  struct Chunk {
-    size_t count = 0;
+  static constexpr size_t kChunk = 511;  // items per chunk: 8 KB with the count
+  struct Chunk {                         // a sorted run of items
+    size_t count = 0;                    // items in use
     Item items[kChunk];
   };
-  struct Place {
-    size_t chunk;
-    size_t index;
+  struct Place {   // a position: item `index` of chunk `chunk`
+    size_t chunk;  // index in chunks_
+    size_t index;  // of the item in its chunk
   };
 
   // Returns the first place that is not before (hash, key). `compare(slot)` is negative if the slot's key is less than
@@ -123,7 +123,7 @@ class CollisionList {
   }
 
   template <class Compare>
-  Slot* FindBy(uint64_t hash, Compare&& compare) {
+  Slot* FindBy(uint64_t hash, Compare&& compare) {  // null unless compare() is 0
     const Place at = LowerBound(hash, compare);
     if (at.chunk == chunks_.size()) return nullptr;
     Item& item = chunks_[at.chunk]->items[at.index];
@@ -138,8 +138,7 @@ class CollisionList {
     ++chunk.count;
   }
 
-  // Splits a full chunk in half; returns the new position of `at`.
-  Place SplitAt(Place at) {
+  Place SplitAt(Place at) {  // splits the full chunk in half; returns the new position of `at`
     constexpr size_t kHalf = kChunk / 2;
     auto upper = std::make_unique<Chunk>();
     Chunk& lower = *chunks_[at.chunk];
@@ -150,8 +149,7 @@ class CollisionList {
     return at.index <= kHalf ? at : Place{at.chunk + 1, at.index - kHalf};
   }
 
-  // Merges a nearly empty chunk with its neighbour, and removes an empty one.
-  void JoinWithNeighbour(size_t at) {
+  void JoinWithNeighbour(size_t at) {  // if chunk `at` is nearly empty; removes an empty one
     if (at + 1 == chunks_.size() && at != 0) --at;
     Chunk& lower = *chunks_[at];
     size_t gone = at;
@@ -167,7 +165,7 @@ class CollisionList {
   }
 
   size_t size_ = 0;
-  std::vector<std::unique_ptr<Chunk>> chunks_;  // no chunk is empty
+  std::vector<std::unique_ptr<Chunk>> chunks_;  // in the order of hashes; no chunk is empty
 };
 
 }  // namespace respite

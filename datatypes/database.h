@@ -21,7 +21,7 @@ struct EntryDeleter {
 };
 using EntryPtr = std::unique_ptr<Entry, EntryDeleter>;
 
-class Database {
+class Database {  // one numbered database: SELECT n
  public:
   explicit Database(const HashKey& hash_key) : entries_(hash_key), timed_(hash_key), timed_fields_(hash_key) {}
   Database(Database&&) noexcept = default;
@@ -30,8 +30,7 @@ class Database {
 
   // Maintains an index of keys by hash slot. Requires: the database is empty.
   void IndexSlots() { by_slot_ = std::make_unique<SlotIndex>(hash_key()); }
-  // Returns null if there is no index.
-  const SlotIndex* by_slot() const { return by_slot_.get(); }
+  const SlotIndex* by_slot() const { return by_slot_.get(); }  // null: there is no such index
 
   size_t Size() const { return entries_.Size(); }
   size_t TimedSize() const { return timed_.Size(); }
@@ -56,21 +55,20 @@ class Database {
     entries_.Reserve(keys);
     timed_.Reserve(timed);
   }
-  // Turns an entry into a string; deadline and access data stay.
-  Entry* Assign(Entry* entry, StringContent content);
+  Entry* Assign(Entry* entry, StringContent content);  // turns it into a string; deadline and access data stay
   // Extends the text of a string to `size` bytes with zero bytes. Afterwards the text can be modified in place
   // (Entry::MutableText) and is no longer an integer or embedded. A text that grows repeatedly gets spare room.
   // Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
   Entry* Grow(Entry* entry, size_t size);
   // Resize edits a packed collection, Hold changes its encoding; see the functions of these names in Entry.
-  Entry* Resize(Entry* entry, size_t inline_size);
+  Entry* Resize(Entry* entry, size_t inline_size);  // changes the bytes of a packed collection
   Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
   // Sets or replaces the deadline; kNoDeadline removes it.
-  Entry* SetDeadline(Entry* entry, int64_t deadline_ms);
+  Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // kNoDeadline removes it
   // Adds a hash to the index of hashes whose fields have deadlines, or removes it from the index.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
-  void NoteFieldDeadlines(Entry* entry, FieldDeadlines deadlines);
+  void NoteFieldDeadlines(Entry* entry, FieldDeadlines deadlines);  // adds or removes it in timed_fields_
 
   // Removes the entry from the database. It is freed when the caller drops the pointer (or hands it to the
   // LazyFreeThread).
@@ -107,10 +105,10 @@ class Database {
   // Updates the address of an entry in the indexes after it has moved. `from` may be freed already. Returns `to`.
   Entry* Moved(Entry* from, Entry* to);
 
-  HashIndex<Entry*> entries_;
-  HashIndex<Entry*> timed_;  // entries that have a deadline
-  std::unique_ptr<SlotIndex> by_slot_;
-  HashIndex<Entry*> timed_fields_;  // hashes with deadlines on fields; these entries are also marked
+  HashIndex<Entry*> entries_;           // all keys
+  HashIndex<Entry*> timed_;             // entries that have a deadline
+  std::unique_ptr<SlotIndex> by_slot_;  // keys by cluster hash slot; null: no such index
+  HashIndex<Entry*> timed_fields_;      // hashes with deadlines on fields; these entries are also marked
 };
 
 }  // namespace respite

@@ -28,11 +28,11 @@
 
 namespace respite {
 
-class Digest {
+class Digest {  // a SHA-1 value as DEBUG DIGEST computes it
  public:
   void Add(Bytes part);
   void Mix(Bytes part);
-  void MixNumber(uint32_t number);
+  void MixNumber(uint32_t number);  // its four bytes, big endian, in order with other parts
   // Returns the digest's bytes so far, for use in another digest.
   Bytes RawBytes() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
   std::string Hex() const;
@@ -41,9 +41,8 @@ class Digest {
   std::array<uint8_t, 20> bytes_{};
 };
 
-// Continues the digest with type, content and deadline of an entry.
-void MixValue(Digest& digest, const Entry& entry);
+void MixValue(Digest& digest, const Entry& entry);  // continues the digest with type, content and deadline
 
-Digest DigestOf(const Keyspace& keyspace);
+Digest DigestOf(const Keyspace& keyspace);  // as DEBUG DIGEST
 
 }  // namespace respite

@@ -6,17 +6,17 @@
 
 namespace respite {
 
-struct EncodingLimits {
-  uint64_t hash_max_listpack_entries = 512;
-  uint64_t hash_max_listpack_value = 64;
-  uint64_t set_max_intset_entries = 512;
-  uint64_t set_max_listpack_entries = 128;
-  uint64_t set_max_listpack_value = 64;
-  uint64_t zset_max_listpack_entries = 128;
-  uint64_t zset_max_listpack_value = 64;
-  int list_max_listpack_size = -2;
-  uint64_t stream_node_max_bytes = 4096;  // 0: no limit
-  int64_t stream_node_max_entries = 100;  // 0: no limit
+struct EncodingLimits {                      // directives: how large a packed collection may become
+  uint64_t hash_max_listpack_entries = 512;  // fields
+  uint64_t hash_max_listpack_value = 64;     // bytes of a name or value
+  uint64_t set_max_intset_entries = 512;     // members
+  uint64_t set_max_listpack_entries = 128;   // members
+  uint64_t set_max_listpack_value = 64;      // bytes of a member
+  uint64_t zset_max_listpack_entries = 128;  // members
+  uint64_t zset_max_listpack_value = 64;     // bytes of a member
+  int list_max_listpack_size = -2;           // -1 to -5: 4 to 64 KB per chunk; positive: elements per chunk
+  uint64_t stream_node_max_bytes = 4096;     // of a block; 0: no limit
+  int64_t stream_node_max_entries = 100;     // of a block; 0: no limit
 };
 
 }  // namespace respite

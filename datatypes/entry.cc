@@ -17,11 +17,11 @@ Entry* Resized(Entry* entry, size_t bytes) {
 
 }  // namespace
 
-Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t room) {
+Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t spare) {
   const bool timed = deadline_ms != kNoDeadline;
   const bool wide = NeedsWide(key.size(), inline_size);
   const size_t header = sizeof(Entry) + (wide ? sizeof(WideSizes) : 0);
-  const size_t bytes = header + (timed ? sizeof(int64_t) : 0) + key.size() + inline_size + room;
+  const size_t bytes = header + (timed ? sizeof(int64_t) : 0) + key.size() + inline_size + spare;
   auto* entry = new (AllocateOrEnd(bytes)) Entry;
   if (wide) entry->sizes_ = kWideKey;
   entry->bits_ = (access & kAccessMask) | (timed ? kDeadlineBit : 0u);
@@ -65,8 +65,8 @@ Entry* Entry::Create(Bytes key, StringContent content, int64_t deadline_ms, uint
   return entry;
 }
 
-Entry* Entry::CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t room, uint32_t access) {
-  Entry* entry = Allocate(key, packed.size(), kNoDeadline, access, room);
+Entry* Entry::CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t spare, uint32_t access) {
+  Entry* entry = Allocate(key, packed.size(), kNoDeadline, access, spare);
   entry->SetKind(type, form);
   std::memcpy(entry->MutableValue(), packed.data(), packed.size());
   return entry;

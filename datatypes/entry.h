@@ -37,18 +37,18 @@ inline constexpr int64_t kNoDeadline = -1;
 
 // Returns true if a key or field with this deadline has expired. It still exists during the millisecond of its
 // deadline: it was created somewhere within a millisecond, so it would otherwise live too short.
-constexpr bool IsOver(int64_t deadline_ms, int64_t now_ms) {
+constexpr bool IsOver(int64_t deadline_ms, int64_t now_ms) {  // true after the deadline
   return deadline_ms != kNoDeadline && deadline_ms < now_ms;
 }
 
 // The content of a string to be stored. The bytes are borrowed unless they are in `blob`.
-struct StringContent {
-  static constexpr size_t kEmbeddedMax = 44;  // Redis: OBJ_ENCODING_EMBSTR_SIZE_LIMIT, visible in OBJECT ENCODING
-  static constexpr size_t kInlineMax = 4096;  // longer values get their own Blob, which replies can share
+struct StringContent {                        // a string to be stored, in the form it will have
+  static constexpr size_t kEmbeddedMax = 44;  // bytes; Redis: OBJ_ENCODING_EMBSTR_SIZE_LIMIT, seen in OBJECT ENCODING
+  static constexpr size_t kInlineMax = 4096;  // bytes; longer values get their own Blob, which replies can share
 
   ValueForm form = ValueForm::kRaw;
-  int64_t integer = 0;
-  Bytes bytes = {};
+  int64_t integer = 0;  // if kInt
+  Bytes bytes = {};     // unless kInt or kBlob
   BlobRef blob = {};
 
   static StringContent Integer(int64_t value) { return {.form = ValueForm::kInt, .integer = value}; }
@@ -77,9 +77,9 @@ struct StringContent {
   }
 };
 
-class Entry {
+class Entry {  // a key with its value, deadline and access data, in one allocation
  public:
-  static constexpr uint32_t kAccessMask = 0xffffff;
+  static constexpr uint32_t kAccessMask = 0xffffff;  // of bits_: data for eviction
 
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
@@ -87,8 +87,8 @@ class Entry {
   // Allocates an entry, with a deadline slot unless `deadline_ms` is kNoDeadline. The caller owns the entry and must
   // free it with Destroy.
   static Entry* Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access);
-  // Creates a packed collection with `room` spare bytes.
-  static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t room, uint32_t access);
+  // Creates a packed collection with `spare` bytes to grow.
+  static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t spare, uint32_t access);
   static Entry* CreateObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access);
   // Returns a deep copy under another key; a Blob is shared. Cost: O(n) for collections.
   static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
@@ -100,8 +100,8 @@ class Entry {
   //   Resize: truncates the inline value, or extends it with uninitialised bytes.
   //   Hold: stores another collection of the same type. The old one must be inline or released already.
   static Entry* Rename(Entry* entry, Bytes key);
-  static Entry* AddDeadlineSlot(Entry* entry);
-  static Entry* Resize(Entry* entry, size_t inline_size);
+  static Entry* AddDeadlineSlot(Entry* entry);             // reserves the bytes of a deadline; none is set yet
+  static Entry* Resize(Entry* entry, size_t inline_size);  // of the inline value; may move it
   static Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   static Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
 
@@ -109,15 +109,14 @@ class Entry {
   ValueType Type() const { return static_cast<ValueType>((bits_ >> kTypeShift) & 7); }
   ValueForm Form() const { return static_cast<ValueForm>((bits_ >> kFormShift) & 7); }
 
-  int64_t Deadline() const { return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline; }
-  bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }
+  int64_t Deadline() const { return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline; }  // Unix ms
+  bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }  // has bytes for a deadline, set or not
   bool IsExpired(int64_t now_ms) const { return HasDeadlineSlot() && IsOver(Load<int64_t>(Payload()), now_ms); }
   // Requires: HasDeadlineSlot().
   void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }
 
-  // Returns 24 bits for the eviction policy: seconds of the last access, or LFU minutes and counter.
-  uint32_t Access() const { return bits_ & kAccessMask; }
-  void SetAccess(uint32_t access) {
+  uint32_t Access() const { return bits_ & kAccessMask; }  // for eviction: LRU seconds, or LFU minutes and counter
+  void SetAccess(uint32_t access) {                        // 24 bits, as Access() returns
     if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // avoids a needless write
   }
 
@@ -129,8 +128,8 @@ class Entry {
   // Strings. Requires: the matching form.
   int64_t IntegerValue() const { return Load<int64_t>(Value()); }
   void SetInteger(int64_t value) { Store(MutableValue(), value); }
-  Bytes InlineText() const { return {Value(), InlineSize()}; }
-  Bytes BlobText() const { return BlobRef::ViewOf(Load<void*>(Value())); }
+  Bytes InlineText() const { return {Value(), InlineSize()}; }              // of a kEmbedded or kRaw string
+  Bytes BlobText() const { return BlobRef::ViewOf(Load<void*>(Value())); }  // of a kBlob string
   BlobRef Blob() const {
     BlobRef owned = BlobRef::Adopt(Load<void*>(Value()));
     BlobRef copy = owned;
@@ -139,9 +138,9 @@ class Entry {
   }
 
   // Collections. Requires: the matching form.
-  Bytes Packed() const { return InlineText(); }
+  Bytes Packed() const { return InlineText(); }  // the listpack or intset
   char* MutablePacked() { return MutableValue(); }
-  Object* HeldObject() const { return Load<Object*>(Value()); }
+  Object* HeldObject() const { return Load<Object*>(Value()); }  // of a kObject value
   // Releases the object; the caller must immediately give the entry another value.
   std::unique_ptr<Object> ReleaseObject();
 
@@ -150,13 +149,13 @@ class Entry {
 
   // Stores this string in place, if the entry has room and would waste at most half of it. Otherwise returns false, and
   // the caller must create a new entry. Never changes key, deadline or access data.
-  bool TryAssign(const StringContent& content);
+  bool TryAssign(const StringContent& content);  // false: there is no room in this entry
 
   // Extends the text in place to `size` bytes with zero bytes; the form is no longer embedded. Returns false if there
   // is no room or if the Blob is shared. Requires: `size` is not below the current size. Cost: O(new bytes).
-  bool TryGrow(size_t size);
+  bool TryGrow(size_t size);  // appends zero bytes up to `size`; false: no room
   // Returns the text, for modification in place. Requires: TryGrow was called just before.
-  char* MutableText();
+  char* MutableText();  // only directly after TryGrow
 
   // Returns the number of bytes that the allocator uses for this entry and everything it owns. For a collection, the
   // number is estimated from `samples` elements, or from all if `samples` is 0.
@@ -165,18 +164,18 @@ class Entry {
   size_t FreeEffort() const { return Form() == ValueForm::kObject ? HeldObject()->Size() : 1; }
 
  private:
-  static constexpr int kTypeShift = 24;
-  static constexpr int kFormShift = 27;
-  static constexpr uint32_t kDeadlineBit = 1u << 30;
+  static constexpr int kTypeShift = 24;               // position of the ValueType in bits_
+  static constexpr int kFormShift = 27;               // position of the ValueForm in bits_
+  static constexpr uint32_t kDeadlineBit = 1u << 30;  // in bits_: a deadline slot is present
   static constexpr uint32_t kTimedFieldsBit = 1u << 31;
   static constexpr uint32_t kTypeMask = 7u << kTypeShift;
   static constexpr uint32_t kFormMask = 7u << kFormShift;
-  static constexpr int kInlineShift = 12;
-  static constexpr uint32_t kWideKey = (1u << kInlineShift) - 1;
-  static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;
-  struct WideSizes {
+  static constexpr int kInlineShift = 12;                         // position of the inline size in sizes_
+  static constexpr uint32_t kWideKey = (1u << kInlineShift) - 1;  // in place of the key size, it marks a wide entry
+  static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // bytes; a larger value needs a wide entry
+  struct WideSizes {  // follow the header if one does not fit into sizes_
     uint32_t key;
-    uint32_t inlined;
+    uint32_t inlined;  // bytes of the value in the entry
   };
 
   Entry() = default;
@@ -192,47 +191,45 @@ class Entry {
     std::memcpy(to, &value, sizeof value);
   }
 
-  static bool NeedsWide(size_t key_size, size_t inline_size) {
+  static bool NeedsWide(size_t key_size, size_t inline_size) {  // does not fit into sizes_
     return key_size >= kWideKey || inline_size > kNarrowInlineMax;
   }
-  bool IsWide() const { return (sizes_ & kWideKey) == kWideKey; }
+  bool IsWide() const { return (sizes_ & kWideKey) == kWideKey; }  // the sizes are in WideSizes
   size_t HeaderBytes() const { return sizeof(Entry) + (IsWide() ? sizeof(WideSizes) : 0); }
   const char* Memory() const { return reinterpret_cast<const char*>(this); }
-  char* Memory() { return reinterpret_cast<char*>(this); }
+  char* Memory() { return reinterpret_cast<char*>(this); }  // the first byte of this entry
   WideSizes Wide() const { return Load<WideSizes>(Memory() + sizeof(Entry)); }
   size_t KeySize() const { return IsWide() ? Wide().key : sizes_ & kWideKey; }
-  size_t InlineSize() const { return IsWide() ? Wide().inlined : sizes_ >> kInlineShift; }
-  // Requires: the sizes fit into an entry of this width (NeedsWide).
-  void SetSizes(size_t key_size, size_t inline_size);
+  size_t InlineSize() const { return IsWide() ? Wide().inlined : sizes_ >> kInlineShift; }  // bytes
+  void SetSizes(size_t key_size, size_t inline_size);  // requires: they fit into an entry of this width
   void SetInlineSize(size_t inline_size) { SetSizes(KeySize(), inline_size); }
 
   const char* Payload() const { return Memory() + HeaderBytes(); }
-  char* Payload() { return Memory() + HeaderBytes(); }
-  size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }
-  const char* Value() const { return Memory() + FixedBytes(); }
+  char* Payload() { return Memory() + HeaderBytes(); }  // after the header: the deadline if there is one, key, value
+  size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }  // 8 or 0
+  const char* Value() const { return Memory() + FixedBytes(); }                     // its first byte
   char* MutableValue() { return Memory() + FixedBytes(); }
-  // Allocates an entry whose value is not written yet, with `room` spare bytes.
-  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t room = 0);
+  // Allocates an entry whose value is not written yet, with `spare` bytes to grow.
+  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t spare = 0);
   // Allocates an entry with the type, form and marks of `entry`; the value is not written yet.
   static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
-  static Entry* Widen(Entry* entry);
-  // Returns the offset at which the value begins.
-  size_t FixedBytes() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }
+  static Entry* Widen(Entry* entry);                                                 // makes it a wide entry
+  size_t FixedBytes() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }  // from the start of the entry
   void SetKind(ValueType type, ValueForm form) {
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
             (static_cast<uint32_t>(form) << kFormShift);
   }
-  void WriteValue(const StringContent& content);
-  void DropHeld();
+  void WriteValue(const StringContent& content);  // into the entry; the bytes must fit
+  void DropHeld();                                // if the value is not inline
 
-  uint32_t sizes_ = 0;
+  uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20), or the mark of a wide entry
   uint32_t bits_ = 0;
 };
 static_assert(sizeof(Entry) == 8);
 
 // The text of a string entry. An integer is printed into a small internal buffer; any other text is a view of the
 // entry, which must not move while the view is used.
-class StringText {
+class StringText {  // the text of a string entry, whatever its form
  public:
   explicit StringText(const Entry& entry) {
     switch (entry.Form()) {
@@ -250,9 +247,9 @@ class StringText {
   Bytes View() const { return is_integer_ ? Bytes(digits_) : view_; }
 
  private:
-  IntegerText digits_{0};
+  IntegerText digits_{0};  // the text of an integer
   Bytes view_;
-  bool is_integer_ = false;
+  bool is_integer_ = false;  // the text is in digits_
 };
 
 }  // namespace respite

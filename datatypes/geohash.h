@@ -18,13 +18,13 @@
 namespace respite {
 
 struct GeoPoint {
-  static constexpr double kMaxLongitude = 180;
-  static constexpr double kMaxLatitude = 85.05112878;  // the limit of the square map of EPSG:3857
+  static constexpr double kMaxLongitude = 180;         // degrees
+  static constexpr double kMaxLatitude = 85.05112878;  // degrees; the limit of the square map of EPSG:3857
 
   double longitude = 0;
   double latitude = 0;
 
-  bool IsOnMap() const {
+  bool IsOnMap() const {  // GEOADD accepts it
     return longitude >= -kMaxLongitude && longitude <= kMaxLongitude && latitude >= -kMaxLatitude &&
            latitude <= kMaxLatitude;
   }
@@ -34,7 +34,7 @@ struct GeoPoint {
 double DistanceMeters(const GeoPoint& a, const GeoPoint& b);
 
 // Returns the score of a place: the number of its cell at step 26. Requires: point.IsOnMap().
-uint64_t GeoScore(const GeoPoint& point);
+uint64_t GeoScore(const GeoPoint& point);  // the score in a sorted set: a geohash of 52 bits
 // Returns the centre of the cell with this score.
 GeoPoint PointOfScore(double score);
 // Returns the 11 characters of the common text form. Redis: the last is always 0, because 52 bits fill only ten
@@ -47,23 +47,21 @@ struct GeoShape {
 
   Kind kind = Kind::kCircle;
   GeoPoint center;
-  double radius = 0;  // of a circle; lengths are in units
-  double width = 0;   // of a box
-  double height = 0;
-  double meters_per_unit = 1;
+  double radius = 0;           // of a circle; in units, as width and height
+  double width = 0;            // of a box, from west to east
+  double height = 0;           // of a box, from south to north
+  double meters_per_unit = 1;  // of radius, width and height
 
-  // Returns the distance from the centre in metres, or nullopt if the point is outside.
-  std::optional<double> DistanceInside(const GeoPoint& point) const;
+  std::optional<double> DistanceInside(const GeoPoint& point) const;  // meters from the center; nullopt: outside
 };
 
-// Scores from `first` to just below `end`.
-struct ScoreSpan {
-  uint64_t first;
+struct ScoreSpan {  // geohash scores: first <= score < end
+  uint64_t first;   // the lowest score
   uint64_t end;
 };
 
 // Returns spans of scores that together cover the shape. They have the order in which Redis searches them: first the
 // cell of the centre, then up to eight neighbours.
-std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);
+std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // all scores that points in the shape can have
 
 }  // namespace respite

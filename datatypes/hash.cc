@@ -126,13 +126,13 @@ Hash::Place Hash::PickRandom(Random& random) const {
 // ---------------------------------------------------------------------------------------------------------------------
 // Edits
 
-void Hash::PrepareFor(std::span<const Bytes> words) {
+void Hash::PrepareFor(std::span<const Bytes> fields_and_values) {
   if (IsTable()) return;
-  if (words.size() / 2 > limits_->hash_max_listpack_entries) return BecomeTable();
+  if (fields_and_values.size() / 2 > limits_->hash_max_listpack_entries) return BecomeTable();
   size_t total = slot_.Size();
-  for (Bytes word : words) {
-    if (word.size() > limits_->hash_max_listpack_value) return BecomeTable();
-    total += word.size();
+  for (Bytes text : fields_and_values) {
+    if (text.size() > limits_->hash_max_listpack_value) return BecomeTable();
+    total += text.size();
   }
   if (total > Listpack::kMaxBytes) BecomeTable();
 }

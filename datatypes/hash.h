@@ -27,11 +27,10 @@ class Hash : public Collection {
  public:
   static constexpr ValueType kType = ValueType::kHash;
   static constexpr ValueForm kFirstForm = ValueForm::kListpack;
-  static Bytes FirstPacked() { return Listpack::Empty(); }
+  static Bytes FirstPacked() { return Listpack::Empty(); }  // the bytes of an empty hash
 
   explicit Hash(const CollectionPlace& place) : Collection(place) {}
-  // Opens the hash including its expired fields.
-  static Hash Complete(const Entry& entry);
+  static Hash Complete(const Entry& entry);  // for reading: no field counts as expired
 
   // Returns true if there are no fields, not even expired ones. Cost: O(1).
   bool IsEmpty() const;
@@ -42,15 +41,15 @@ class Hash : public Collection {
   std::optional<PackedText> Get(Bytes field) const;
   bool Has(Bytes field) const { return Get(field).has_value(); }
   // Returns kNoDeadline if the field has none, or nullopt if there is no such field.
-  std::optional<int64_t> DeadlineOf(Bytes field) const;
+  std::optional<int64_t> DeadlineOf(Bytes field) const;  // Unix ms or kNoDeadline
 
   // Calls visit(Bytes field, Bytes value) for each field; the texts are valid during the call. Cost: O(n).
   template <class Visit>
   void ForEach(Visit&& visit) const;
 
   // Identifies one field of this hash until the next edit.
-  struct Place {
-    size_t offset = 0;
+  struct Place {                       // names one field until the next edit
+    size_t offset = 0;                 // of a packed field
     const HashField* field = nullptr;  // for a table only
   };
   struct Pair {
@@ -59,18 +58,18 @@ class Hash : public Collection {
   };
   Pair At(const Place& place) const;
   // Returns the places of all fields. Cost: O(n).
-  std::vector<Place> Places() const;
+  std::vector<Place> Places() const;  // of all fields that are not expired
   // Returns a random field, uniformly chosen. Requires: Size() > 0. Cost: O(1) for tables without expired fields.
   Place PickRandom(Random& random) const;
 
   // Returns the table, for scans with a cursor, or null for a packed hash. Fields of the table may be expired: see
   // IsAlive.
-  const HashTable* Table() const;
-  bool IsAlive(const HashField& field) const { return !IsOver(Table()->DeadlineOf(field)); }
+  const HashTable* Table() const;  // null: packed or no such key
+  bool IsAlive(const HashField& field) const { return !IsOver(Table()->DeadlineOf(field)); }  // not expired
 
   // Converts the hash to a table if it could not stay packed with these fields and values, so that a large command does
   // not convert it halfway. Redis: the check also counts arguments that only replace existing fields.
-  void PrepareFor(std::span<const Bytes> words);
+  void PrepareFor(std::span<const Bytes> fields_and_values);  // converts to a table if it could not stay packed
   enum class Outcome : uint8_t { kAdded, kReplaced };
   enum class OldDeadline : uint8_t { kDrop, kKeep };
   // Sets a field. Requires: the texts are not views of this hash. Cost: O(1), O(n) when packed.
@@ -82,14 +81,13 @@ class Hash : public Collection {
   bool SetDeadline(Bytes field, int64_t deadline_ms);
 
   // Returns kNoDeadline if no field has a deadline. Cost: O(1).
-  int64_t NextDeadline() const;
+  int64_t NextDeadline() const;  // Unix ms of any field, or kNoDeadline
   bool HasExpired() const { return IsOver(NextDeadline()); }
   // Returns the number of expired fields. Requires: the hash exists. Cost: O(expired fields), O(n) when packed.
   size_t CountExpired() const;
   // Returns true if there are fields and all of them are expired.
-  bool AllExpired() const;
-  // Removes at most `limit` expired fields, the earliest deadlines first, and returns their names.
-  std::vector<std::string> RemoveExpired(size_t limit);
+  bool AllExpired() const;                               // false if there are no fields
+  std::vector<std::string> RemoveExpired(size_t limit);  // at most `limit`, the earliest first; returns their names
 
   // For tests.
   bool CheckInvariants() const;
@@ -100,28 +98,27 @@ class Hash : public Collection {
   bool IsTimed() const { return slot_.Form() == ValueForm::kTimedListpack; }
   HashTable& AsTable() const { return slot_.As<HashTable>(); }
   Listpack AsListpack() const { return Listpack(slot_.View()); }
-  // Returns the number of listpack elements per field.
-  size_t Stride() const { return IsTimed() ? 3 : 2; }
+  size_t Stride() const { return IsTimed() ? 3 : 2; }  // listpack elements per field
 
   // The packed field that begins at `at`.
   struct Row {
     size_t field;
     size_t value;
     size_t next;
-    int64_t deadline_ms;
+    int64_t deadline_ms;  // Unix ms or kNoDeadline
   };
-  Row RowAt(size_t at) const;
+  Row RowAt(size_t at) const;  // `at`: offset where the field begins
   // Returns the offset at which a packed field begins, even if it is expired, or Listpack::kNowhere.
   size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
   size_t CountExpiredRows() const;
   // Inserts a row at the position of its deadline.
   void InsertRow(const EncodedElement& field, const EncodedElement& value, int64_t deadline_ms);
-  void RetimeRow(size_t at, int64_t deadline_ms);
+  void RetimeRow(size_t at, int64_t deadline_ms);  // moves the field to the place of its new deadline
   Outcome SetPacked(Bytes field, Bytes value, OldDeadline old_deadline);
   Outcome SetInTable(Bytes field, Bytes value, OldDeadline old_deadline);
   void BecomeTable();
   void BecomeTimed();
-  void NoteDeadlines();
+  void NoteDeadlines();  // tells the database whether any field has a deadline
 };
 
 template <class Visit>

@@ -52,13 +52,13 @@
 
 namespace respite {
 
-struct KeyedHasher {
+struct KeyedHasher {  // the hash depends on a secret key, against chosen collisions
   HashKey key;
   uint64_t operator()(Bytes text) const { return HashBytes(text, key); }
 };
 
 template <class Slot, class Hasher = KeyedHasher>
-class HashIndex {
+class HashIndex {  // a hash table that grows page by page and never rehashes
  public:
   explicit HashIndex(const Hasher& hasher) : hasher_(hasher), directory_(1, nullptr) {}
   explicit HashIndex(const HashKey& key) requires std::is_same_v<Hasher, KeyedHasher> : HashIndex(KeyedHasher{key}) {}
@@ -94,8 +94,7 @@ class HashIndex {
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
     return pages_ * PageBytes(buckets_) + directory_.capacity() * sizeof(Page*) + collisions;
   }
-  // Returns the number of slots, used or free.
-  size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_) * kSlots; }
+  size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_) * kSlots; }  // slots, used or free
   size_t Pages() const { return pages_; }
 
   // Returns the slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
@@ -233,32 +232,31 @@ class HashIndex {
     buckets_ = 1;
   }
   // Returns the number of slots in the CollisionList; 0 with any good hash.
-  size_t Collisions() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }
+  size_t Collisions() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // 0 with any good hash
 
   // For tests: checks that a search finds every item and that the counters agree. Returns false at the first violation.
   bool CheckInvariants() const;
 
  private:
-  static constexpr int kSlots = 7;
+  static constexpr int kSlots = 7;        // per bucket
   static constexpr int kBuckets = 63;     // of a page, unless it is the only one
   static constexpr int kMaxProbe = 8;     // buckets that an insertion tries after the home, before it splits the page
   static constexpr int kMergeBelow = 96;  // a page with at most this many items tries to merge with its sibling
-  static constexpr int kMergedAtMost = 192;  // merges if both pages together hold at most this many
-  static constexpr int kMaxDepth = 28;
-  static constexpr size_t kReservedPerPage = 400;
+  static constexpr int kMergedAtMost = 192;        // merges if both pages together hold at most this many
+  static constexpr int kMaxDepth = 28;             // of page and directory, in bits of the hash
+  static constexpr size_t kReservedPerPage = 400;  // slots that Reserve plans for each page
   static constexpr uint32_t kSplitFrom = 220;      // a page with fewer items may place them at any distance from home
   static constexpr size_t kDirectoryPerPage = 16;  // entries; one or two are enough for pages that fill evenly
   static constexpr uint8_t kManySpilled = UINT8_MAX;  // saturated, or a collision; remains until the page is rebuilt
 
   using Cell = SlotCell<Slot>;
 
-  struct alignas(64) Bucket {
-    uint8_t tags[kSlots];  // 0: free
-    uint8_t spill;         // slots whose home is this bucket or an earlier one and that are stored after it
-    Cell cells[kSlots];
+  struct alignas(64) Bucket {  // one cache line
+    uint8_t tags[kSlots];      // 0: free
+    uint8_t spill;             // slots whose home is this bucket or an earlier one and that are stored after it
+    Cell cells[kSlots];        // a slot and its hint; free if the tag is 0
 
-    // Returns a bit set: bit i is set if tags[i] == tag.
-    uint32_t Match(uint8_t tag) const {
+    uint32_t Match(uint8_t tag) const {  // bit i is set if tags[i] == tag
       constexpr uint64_t kLow = 0x0101010101010101ull;
       constexpr uint64_t kHigh = 0x8080808080808080ull;
       const auto word = LoadLittle<uint64_t>(reinterpret_cast<const char*>(tags));
@@ -279,10 +277,10 @@ class HashIndex {
   static_assert(sizeof(Cell) == 8 && sizeof(Bucket) == 64 && sizeof(Page) == 4096);
 
   // The bucket counts of a single page. Each divides kBuckets, which cursors rely on.
-  static constexpr int SmallerBuckets(int buckets) {
+  static constexpr int SmallerBuckets(int buckets) {  // for the only page
     return buckets == 63 ? 21 : buckets == 21 ? 7 : buckets == 7 ? 3 : 1;
   }
-  static constexpr int LargerBuckets(int buckets) {
+  static constexpr int LargerBuckets(int buckets) {  // for the only page
     return buckets == 1 ? 3 : buckets == 3 ? 7 : buckets == 7 ? 21 : 63;
   }
   static constexpr size_t PageBytes(int buckets) {
@@ -298,23 +296,22 @@ class HashIndex {
   }
   static void DeletePage(Page* page) { ::operator delete (page, std::align_val_t{alignof(Page)}); }
 
-  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>((hash >> 32) | 0x80); }
-  int HomeOf(uint64_t hash) const {
+  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>((hash >> 32) | 0x80); }  // 7 bits of the hash
+  int HomeOf(uint64_t hash) const {  // the bucket where the search begins
     return static_cast<int>(((hash & 0xffffffffull) * static_cast<uint64_t>(buckets_)) >> 32);
   }
   int Next(int bucket) const { return bucket + 1 == buckets_ ? 0 : bucket + 1; }
   size_t Prefix(uint64_t hash) const { return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_)); }
 
-  // The bits of a slot's hash that the page stores.
-  struct Trace {
+  struct Trace {  // the bits of a slot's hash that the page stores
     uint8_t tag;
     int home;
     uint32_t hint;  // stored in the cell: the home, and the bits of the hash for splits
   };
   // The hint has the bits of the hash that decide about splits of pages of depth 0 to 9, or 10 to 19, and so on.
-  static constexpr int kHomeBits = 6;
-  static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;
-  static constexpr int HintEra(int depth) { return depth / kSplitBits; }
+  static constexpr int kHomeBits = 6;                             // of a hint: the home bucket
+  static constexpr int kSplitBits = Cell::kHintBits - kHomeBits;  // of a hint: the hash bits that decide about splits
+  static constexpr int HintEra(int depth) { return depth / kSplitBits; }  // which ten hash bits are in the hint
 
   Trace TraceOf(uint64_t hash, int depth) const {
     const int home = HomeOf(hash);
@@ -329,7 +326,7 @@ class HashIndex {
   }
   // Returns the half of a page of this depth to which a hash or a hint belongs: low (0) or high (1).
   static size_t HalfOf(uint64_t hash, int depth) { return (hash >> (63 - depth)) & 1; }
-  static size_t HalfIn(uint32_t hint, int depth) {
+  static size_t HalfIn(uint32_t hint, int depth) {  // 0: low, 1: high
     return (hint >> (kHomeBits + kSplitBits - 1 - depth % kSplitBits)) & 1;
   }
 
@@ -355,11 +352,11 @@ class HashIndex {
 
   // Returns true if an item of this hash may be among the collisions. Reads only the home bucket, which the preceding
   // search has already read.
-  bool MayCollide(uint64_t hash) const {
+  bool MayCollide(uint64_t hash) const {  // an item of this hash may be in collisions_
     const Page* page = directory_[Prefix(hash)];
     return page != nullptr && page->buckets[HomeOf(hash)].spill == kManySpilled && collisions_ != nullptr;
   }
-  void AddCollision(const Slot& slot, uint64_t hash) {
+  void AddCollision(const Slot& slot, uint64_t hash) {  // if no page can take the slot
     if (collisions_ == nullptr) collisions_ = std::make_unique<CollisionList<Slot>>();
     collisions_->Insert(slot, hash);
     directory_[Prefix(hash)]->buckets[HomeOf(hash)].spill = kManySpilled;
@@ -374,8 +371,7 @@ class HashIndex {
     --size_;
     return slot;
   }
-  // Marks again the buckets of a rebuilt page that have items among the collisions.
-  void MarkCollisions(Page& page, size_t prefix) const {
+  void MarkCollisions(Page& page, size_t prefix) const {  // sets `spill` of their home buckets
     if (collisions_ == nullptr) return;
     const auto [first, last] = HashesOf(page, prefix);
     collisions_->ForEachBetween(first, last,
@@ -451,10 +447,10 @@ class HashIndex {
   }
 
   // Changes the number of buckets of the only page. Requires: its items fit.
-  void Resize(int buckets);
+  void Resize(int buckets);  // gives the only page so many buckets
   // Requires: the page's depth is less than the directory's.
   void Split(size_t prefix);
-  void MaybeMerge(size_t prefix);
+  void MaybeMerge(size_t prefix);  // with its sibling, if both are nearly empty
 
   static void PrefetchItems(const Bucket& bucket) {
     for (int i = 0; i < kSlots; ++i) {
@@ -532,7 +528,7 @@ class HashIndex {
 
   // Calls visit for the slots of `page` whose home is bucket `home`.
   template <class Visit>
-  void VisitHome(const Page& page, int home, Visit&& visit) const {
+  void VisitHome(const Page& page, int home, Visit&& visit) const {  // the slots whose home is this bucket
     int at = home;
     for (int probe = 0; probe < buckets_; ++probe, at = Next(at)) {
       const Bucket& bucket = page.buckets[at];
@@ -551,17 +547,17 @@ class HashIndex {
     });
   }
   // Returns true with the probability that an item drawn from the collisions and `others` more items is a collision.
-  bool DrawsCollision(Random& random, size_t others) const {
+  bool DrawsCollision(Random& random, size_t others) const {  // draws whether a random slot is one
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }
 
   // A cursor is prefix (kPrefixBits) | page depth (5 bits) | bucket (6 bits). It is below 2^53, which JavaScript can
   // represent. A bucket of a small page gets the number of the full page's bucket that begins at the same hash.
-  static constexpr int kPrefixBits = 40;
-  struct Place {
-    uint64_t prefix;  // top kPrefixBits of the hashes where the page begins
-    int depth;        // depth of the page when the cursor was issued
-    int bucket;
+  static constexpr int kPrefixBits = 40;  // of a cursor: the top bits of the hash
+  struct Place {                          // what a scan cursor means: a place in the order of hashes
+    uint64_t prefix;                      // top kPrefixBits of the hashes where the page begins
+    int depth;                            // depth of the page when the cursor was issued
+    int bucket;                           // as a bucket of a full page
   };
   static Place Decode(uint64_t cursor) {
     Place place{(cursor >> 11) & ((1ull << kPrefixBits) - 1), static_cast<int>((cursor >> 6) & 31),
@@ -576,12 +572,12 @@ class HashIndex {
 
   [[no_unique_address]] Hasher hasher_;
   size_t size_ = 0;
-  size_t pages_ = 0;
-  size_t deepest_pages_ = 0;  // pages with the same depth as the directory
-  int depth_ = 0;
-  int buckets_ = 1;  // of each page; kBuckets as soon as there are two
-  std::vector<Page*> directory_;
-  std::unique_ptr<CollisionList<Slot>> collisions_;  // never empty
+  size_t pages_ = 0;                                 // number of pages
+  size_t deepest_pages_ = 0;                         // pages with the same depth as the directory
+  int depth_ = 0;                                    // the directory has 2^depth_ entries
+  int buckets_ = 1;                                  // of each page; kBuckets as soon as there are two
+  std::vector<Page*> directory_;                     // by the top bits of the hash; neighbours may share a page
+  std::unique_ptr<CollisionList<Slot>> collisions_;  // null or not empty
 };
 
 }  // namespace respite

@@ -26,7 +26,7 @@
 namespace respite {
 
 // One field, in its own block. Only HashTable creates and frees it.
-class HashField {
+class HashField {  // name, value and perhaps a deadline's heap index, in one block
  public:
   HashField(const HashField&) = delete;
   HashField& operator=(const HashField&) = delete;
@@ -39,7 +39,7 @@ class HashField {
     const Layout layout(this);
     return {Memory() + layout.name_at + layout.name_size, layout.value_size};
   }
-  bool IsTimed() const { return (*RawBytes(this) & 1) != 0; }
+  bool IsTimed() const { return (*RawBytes(this) & 1) != 0; }  // it has a deadline
 
  private:
   friend class HashTable;
@@ -49,8 +49,7 @@ class HashField {
   static const uint8_t* RawBytes(const HashField* field) { return reinterpret_cast<const uint8_t*>(field); }
   const char* Memory() const { return reinterpret_cast<const char*>(this); }
   char* Memory() { return reinterpret_cast<char*>(this); }
-  // Offsets of the parts of a field.
-  struct Layout {
+  struct Layout {  // where name and value are in the block
     explicit Layout(const HashField* field) {
       const uint8_t* at = RawBytes(field);
       const size_t first = TakeSize(at);
@@ -59,28 +58,27 @@ class HashField {
       const size_t place_size = (first & 1) != 0 ? sizeof(uint32_t) : 0;
       name_at = static_cast<size_t>(at - RawBytes(field)) + place_size;
     }
-    static size_t TakeSize(const uint8_t*& at) {
+    static size_t TakeSize(const uint8_t*& at) {  // reads a size, and moves `at` after it
       size_t size = *at & 127u;
       for (int shift = 7; *at++ >= 128; shift += 7) size |= size_t{*at & 127u} << shift;
       return size;
     }
-    size_t name_at;
-    size_t name_size;
-    size_t value_size;
+    size_t name_at;     // offset of the name in the block; the value follows it
+    size_t name_size;   // bytes
+    size_t value_size;  // bytes
   };
   enum class Kind : uint8_t { kPlain, kTimed };
 
   static HashField* Create(Bytes name, Bytes value, Kind kind);
   static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);
-  // Returns false if the value needs another block.
-  bool TryReplace(Bytes value);
-  size_t BlockSize() const;
+  bool TryReplace(Bytes value);  // in place; false: it needs another block
+  size_t BlockSize() const;      // bytes to allocate
   // Requires: IsTimed().
-  uint32_t Place() const;
-  void SetPlace(uint32_t place);
+  uint32_t Place() const;         // its index in the heap of deadlines
+  void SetPlace(uint32_t place);  // its index in the heap of deadlines
 };
 
-class HashTable final : public Object {
+class HashTable final : public Object {  // a large hash: the value of one key
  public:
   explicit HashTable(const HashKey& hash_key) : index_(hash_key) {}
   ~HashTable() override;
@@ -98,20 +96,20 @@ class HashTable final : public Object {
   // Returns false if there is no such field. Cost: O(1), O(log n) with a deadline.
   bool Remove(Bytes name);
 
-  int64_t DeadlineOf(const HashField& field) const;
+  int64_t DeadlineOf(const HashField& field) const;  // Unix ms or kNoDeadline
   // Sets or replaces the deadline; kNoDeadline removes it. Returns false if there is no such field. Cost: O(log n).
   bool SetDeadline(Bytes name, int64_t deadline_ms);
 
-  size_t TimedCount() const { return heap_ ? heap_->size() : 0; }
+  size_t TimedCount() const { return heap_ ? heap_->size() : 0; }  // fields that have a deadline
   // Returns kNoDeadline if no field has a deadline.
-  int64_t NextDeadline() const { return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms; }
+  int64_t NextDeadline() const { return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms; }  // Unix ms
   // Returns the number of expired fields. Cost: O(expired fields).
   size_t CountExpired(int64_t now_ms) const;
   // Returns whether there are fields and all of them are expired. Cost: usually O(1), O(n) if almost all fields are
   // expired.
-  bool AllExpired(int64_t now_ms) const;
+  bool AllExpired(int64_t now_ms) const;  // false if there are no fields
   // Returns any expired field, or null.
-  const HashField* FirstExpired(int64_t now_ms) const {
+  const HashField* FirstExpired(int64_t now_ms) const {  // with the earliest deadline
     return TimedCount() != 0 && IsOver(heap_->front().deadline_ms, now_ms) ? heap_->front().field : nullptr;
   }
 
@@ -134,15 +132,15 @@ class HashTable final : public Object {
   bool CheckInvariants() const;
 
  private:
-  struct Timed {
-    int64_t deadline_ms;
+  struct Timed {          // an item of the heap: a field and its deadline
+    int64_t deadline_ms;  // Unix ms
     HashField* field;
   };
 
   // Stores `field` instead of `old` and frees `old`.
-  void Exchange(HashField* old, HashField* field, uint64_t hash);
+  void Exchange(HashField* old, HashField* field, uint64_t hash);  // frees `old`
   // Replaces a field by a copy that has room for a deadline (kTimed) or has none (kPlain); returns the copy.
-  HashField* Remade(HashField* field, HashField::Kind kind, uint64_t hash);
+  HashField* Remade(HashField* field, HashField::Kind kind, uint64_t hash);  // frees the old one
   void SetAt(size_t place, Timed timed) {
     timed.field->SetPlace(static_cast<uint32_t>(place));
     (*heap_)[place] = timed;
@@ -150,9 +148,9 @@ class HashTable final : public Object {
   void SiftUp(size_t place);
   void SiftDown(size_t place);
   void Restore(size_t place);
-  void RemoveAt(size_t place);
+  void RemoveAt(size_t place);  // from the heap
   template <class Visit>
-  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;
+  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // heap items from `place` down
 
   HashIndex<HashField*> index_;
   std::unique_ptr<std::deque<Timed>> heap_;  // a deque grows without a copy; null until a field has a deadline

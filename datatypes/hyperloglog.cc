@@ -260,13 +260,13 @@ class RunText {
 };
 
 // Returns `run` with one register raised, as up to three runs.
-RunText Split(const Run& run, uint32_t first, HllMark mark) {
-  const uint32_t before = mark.index - first;
+RunText Split(const Run& run, uint32_t first, HllMark observation) {
+  const uint32_t before = observation.index - first;
   const uint32_t behind = run.length - before - 1;
   const bool value = run.kind == Run::Kind::kValue;
   RunText text;
   value ? text.Value(run.rank, before) : text.Zeros(before);
-  text.Value(mark.rank, 1);
+  text.Value(observation.rank, 1);
   value ? text.Value(run.rank, behind) : text.Zeros(behind);
   return text;
 }
@@ -341,22 +341,22 @@ bool Hll::IsComplete() const {
   return registers == HllRegisters::kCount && bytes == runs.size();
 }
 
-HllChange Hll::Add(HllMark mark, size_t sparse_max_bytes) const {
-  if (Encoding() == HllEncoding::kSparse) return AddToSparse(mark, sparse_max_bytes);
-  return {.kind = mark.rank > Register(mark.index) ? HllChange::Kind::kRegister : HllChange::Kind::kNone};
+HllChange Hll::Add(HllMark observation, size_t sparse_max_bytes) const {
+  if (Encoding() == HllEncoding::kSparse) return AddToSparse(observation, sparse_max_bytes);
+  return {.kind = observation.rank > Register(observation.index) ? HllChange::Kind::kRegister : HllChange::Kind::kNone};
 }
 
-HllChange Hll::AddToSparse(HllMark mark, size_t sparse_max_bytes) const {
-  if (mark.rank > kSparseRankMax) return {.kind = HllChange::Kind::kPromote};
+HllChange Hll::AddToSparse(HllMark observation, size_t sparse_max_bytes) const {
+  if (observation.rank > kSparseRankMax) return {.kind = HllChange::Kind::kPromote};
   const Bytes runs = Registers();
-  const auto place = Locate(runs, mark.index);
+  const auto place = Locate(runs, observation.index);
   if (!place) return {.kind = HllChange::Kind::kCorrupt};
   const Run run = RunAt(runs, place->at);
   const size_t end = place->at + run.SizeInBytes();
   if (end > runs.size()) return {.kind = HllChange::Kind::kCorrupt};
-  if (run.kind == Run::Kind::kValue && run.rank >= mark.rank) return {.kind = HllChange::Kind::kNone};
+  if (run.kind == Run::Kind::kValue && run.rank >= observation.rank) return {.kind = HllChange::Kind::kNone};
 
-  const RunText split = Split(run, place->first, mark);
+  const RunText split = Split(run, place->first, observation);
   const size_t grown = text_.size() - run.SizeInBytes() + split.View().size();
   if (grown > text_.size() && grown > sparse_max_bytes) return {.kind = HllChange::Kind::kPromote};
 
@@ -405,10 +405,11 @@ uint8_t Hll::Register(size_t index) const {
   return static_cast<uint8_t>(LoadLittle(group.data(), 3) >> (index % 4 * 6) & 63);
 }
 
-void HllSetRegister(std::span<char> text, HllMark mark) {
-  char* group = text.data() + Hll::kHeaderSize + mark.index / 4 * 3;
-  const uint32_t shift = mark.index % 4 * 6;
-  const uint64_t bits = (LoadLittle(group, 3) & ~(uint64_t{63} << shift)) | static_cast<uint64_t>(mark.rank) << shift;
+void HllSetRegister(std::span<char> text, HllMark observation) {
+  char* group = text.data() + Hll::kHeaderSize + observation.index / 4 * 3;
+  const uint32_t shift = observation.index % 4 * 6;
+  const uint64_t bits = (LoadLittle(group, 3) & ~(uint64_t{63} << shift)) | static_cast<uint64_t>(observation.rank)
+                                                                                << shift;
   StoreLittle(group, bits, 3);
 }
 
@@ -427,9 +428,9 @@ void HllMarkCountStale(std::span<char> text) {
   text[kCountOffset + 7] = static_cast<char>(static_cast<uint8_t>(text[kCountOffset + 7]) | 0x80u);
 }
 
-void HllAdd(std::string& text, HllMark mark, size_t sparse_max_bytes) {
+void HllAdd(std::string& text, HllMark observation, size_t sparse_max_bytes) {
   const Hll hll = *Hll::Of(text);
-  const HllChange change = hll.Add(mark, sparse_max_bytes);
+  const HllChange change = hll.Add(observation, sparse_max_bytes);
   switch (change.kind) {
     case HllChange::Kind::kNone:
     case HllChange::Kind::kCorrupt:
@@ -441,7 +442,7 @@ void HllAdd(std::string& text, HllMark mark, size_t sparse_max_bytes) {
       text = *hll.Dense();
       [[fallthrough]];
     case HllChange::Kind::kRegister:
-      HllSetRegister(text, mark);
+      HllSetRegister(text, observation);
   }
   HllMarkCountStale(text);
 }

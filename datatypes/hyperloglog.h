@@ -36,30 +36,29 @@ uint64_t MurmurHash(Bytes text, uint64_t seed);
 enum class HllEncoding : uint8_t { kDense, kSparse };
 
 // The contribution of one element, or of another value's register: register `index` is at least `rank`.
-struct HllMark {
-  uint32_t index = 0;
+struct HllMark {       // what one element tells: register `index` is at least `rank`
+  uint32_t index = 0;  // which of the 16384 registers
   uint8_t rank = 0;
 };
-HllMark HllMarkOf(Bytes element);
+HllMark HllMarkOf(Bytes element);  // register and rank, by its hash
 
 class Hll;
 
-// All registers, one byte each: the union of several values.
-class HllRegisters {
+class HllRegisters {  // one byte each; merges several values
  public:
   static constexpr size_t kCount = 16384;
 
   uint8_t operator[](size_t index) const { return ranks_[index]; }
   // Merges a value. Returns false if it is corrupt; some of its registers may have been merged already.
-  [[nodiscard]] bool Merge(const Hll& hll);
+  [[nodiscard]] bool Merge(const Hll& hll);  // false: it is corrupt, and may be merged in part
   uint64_t Count() const;
 
  private:
-  std::array<uint8_t, kCount> ranks_{};
+  std::array<uint8_t, kCount> ranks_{};  // one per register
 };
 
-// How a value must change to include a mark.
-struct HllChange {
+// How a value must change to include an observation.
+struct HllChange {  // the edit of a value's text that adds an observation
   enum class Kind : uint8_t {
     kNone,      // already included
     kRegister,  // dense: HllSetRegister
@@ -69,10 +68,10 @@ struct HllChange {
   };
 
   Kind kind = Kind::kNone;
-  uint8_t inserted_size = 0;
-  uint16_t removed = 0;
-  size_t offset = 0;
-  std::array<char, 24> inserted{};
+  uint8_t inserted_size = 0;        // bytes used in `inserted`
+  uint16_t removed = 0;             // bytes that kSplice removes at `offset`
+  size_t offset = 0;                // in the text; for kSplice
+  std::array<char, 24> inserted{};  // the bytes that kSplice writes
 
   Bytes Inserted() const { return {inserted.data(), inserted_size}; }
 };
@@ -80,50 +79,47 @@ struct HllChange {
 // A view of the text of a value.
 class Hll {
  public:
-  static constexpr size_t kHeaderSize = 16;
-  static constexpr size_t kDenseSize = kHeaderSize + HllRegisters::kCount * 6 / 8;
+  static constexpr size_t kHeaderSize = 16;                                         // bytes
+  static constexpr size_t kDenseSize = kHeaderSize + HllRegisters::kCount * 6 / 8;  // bytes, with the header
 
   // Returns nullopt if the text is not a HyperLogLog. Checks the header and, for a dense value, the size.
   static std::optional<Hll> Of(Bytes text);
-  // Returns the text of an empty value.
-  static Bytes Empty();
+  static Bytes Empty();  // the text of a new value, which is sparse
 
   HllEncoding Encoding() const { return static_cast<HllEncoding>(text_[4]); }
-  // Returns nullopt if the count is stale.
-  std::optional<uint64_t> CachedCount() const;
+  std::optional<uint64_t> CachedCount() const;  // nullopt: the count is stale
   // Returns nullopt if the value is corrupt. Cost: O(registers), or O(runs).
-  std::optional<uint64_t> Count() const;
+  std::optional<uint64_t> Count() const;  // the estimate; nullopt: the value is corrupt
   // Returns false if the runs of a sparse value do not cover exactly 16384 registers. Then Add may return kCorrupt.
-  bool IsComplete() const;
+  bool IsComplete() const;  // false: the runs of a sparse value do not add up
 
   // Computes the edit of the text that adds an element, but does not apply it. Cost: O(1) for a dense value; O(runs)
   // for a sparse one, eight at a time.
-  HllChange Add(HllMark mark, size_t sparse_max_bytes) const;
+  HllChange Add(HllMark observation, size_t sparse_max_bytes) const;
   // Returns the text in dense encoding, including header and count, or nullopt if it is corrupt.
-  std::optional<std::string> Dense() const;
+  std::optional<std::string> Dense() const;  // the text of the same value in dense encoding
   // Returns a readable form of the runs: `Z:16384`, `z:3 v:2,1`. Requires: sparse.
   std::string DescribeRuns() const;
 
-  // Requires: dense.
-  uint8_t Register(size_t index) const;
+  uint8_t Register(size_t index) const;  // its rank; requires: dense
 
  private:
   friend class HllRegisters;
 
   explicit Hll(Bytes text) : text_(text) {}
 
-  Bytes Registers() const { return text_.substr(kHeaderSize); }
-  HllChange AddToSparse(HllMark mark, size_t sparse_max_bytes) const;
+  Bytes Registers() const { return text_.substr(kHeaderSize); }  // the text after the header
+  HllChange AddToSparse(HllMark observation, size_t sparse_max_bytes) const;
 
   Bytes text_;
 };
 
 // Change a text that Hll::Of accepts.
-void HllSetRegister(std::span<char> text, HllMark mark);                      // requires: dense
+void HllSetRegister(std::span<char> text, HllMark observation);               // requires: dense
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // requires: dense
-void HllStoreCount(std::span<char> text, uint64_t count);
+void HllStoreCount(std::span<char> text, uint64_t count);                     // the cached count
 void HllMarkCountStale(std::span<char> text);
-// Adds a mark, and changes the encoding if necessary. Requires: the value is complete.
-void HllAdd(std::string& text, HllMark mark, size_t sparse_max_bytes);
+// Adds an observation, and changes the encoding if necessary. Requires: the value is complete.
+void HllAdd(std::string& text, HllMark observation, size_t sparse_max_bytes);
 
 }  // namespace respite

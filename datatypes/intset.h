@@ -17,16 +17,15 @@
 namespace respite {
 
 // Reads an intset. The bytes are borrowed, must be well formed, and must not change while the Intset is used.
-class Intset {
+class Intset {  // reads a Redis intset; the bytes are borrowed
  public:
-  static constexpr size_t kHeader = 8;
-  // Returns an empty intset.
-  static Bytes Empty() { return {"\x02\0\0\0\0\0\0\0", kHeader}; }
+  static constexpr size_t kHeader = 8;                              // bytes: width and count
+  static Bytes Empty() { return {"\x02\0\0\0\0\0\0\0", kHeader}; }  // the bytes of an empty intset
 
   explicit Intset(Bytes bytes) : bytes_(bytes) {}
 
   size_t Count() const;
-  size_t Width() const;
+  size_t Width() const;  // bytes per value: 2, 4 or 8
   // Requires: index < Count().
   int64_t At(size_t index) const;
   // Returns the index of the first value that is not below `value`; Count() if there is none. Cost: O(log n).
@@ -34,9 +33,9 @@ class Intset {
   bool Contains(int64_t value) const;
 
   // Returns the smallest width that can store the value: 2, 4 or 8 bytes.
-  static size_t WidthOf(int64_t value);
+  static size_t WidthOf(int64_t value);  // bytes: 2, 4 or 8
   // Returns true if `bytes` is an intset whose size matches its header, with values in order. Cost: O(n).
-  static bool IsWellFormed(Bytes bytes);
+  static bool IsWellFormed(Bytes bytes);  // sorted, and as long as its header says
 
  private:
   Bytes bytes_;

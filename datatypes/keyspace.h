@@ -15,7 +15,7 @@ namespace respite {
 // Hash slots that this node is importing from another node of the cluster. Their keys are in the databases, but are
 // invisible until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip them, and they are not expired or
 // evicted.
-class HiddenSlots {
+class HiddenSlots {  // slots being imported: no client sees their keys yet
  public:
   // Each set has the name of the migration that imports it. No slot is in two sets.
   using Sets = std::map<std::string, SlotSet, std::less<>>;
@@ -27,7 +27,7 @@ class HiddenSlots {
     sets_.emplace(std::move(name), slots);
   }
   // Does nothing if no set has this name.
-  void Reveal(Bytes name) {
+  void Reveal(Bytes name) {  // makes the slots of this set visible
     if (const auto found = sets_.find(name); found != sets_.end()) sets_.erase(found);
   }
   void Clear() { sets_.clear(); }
@@ -38,13 +38,13 @@ class HiddenSlots {
   bool Has(int slot) const {
     return std::any_of(sets_.begin(), sets_.end(), [slot](const auto& one) { return one.second.Has(slot); });
   }
-  bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }
+  bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }  // in a hidden slot
 
  private:
   Sets sets_;
 };
 
-class Keyspace {
+class Keyspace {  // the numbered databases of a server
  public:
   // kBySlot: each database indexes its keys by hash slot, as cluster nodes need it.
   enum class Index : uint8_t { kNone, kBySlot };
@@ -53,8 +53,8 @@ class Keyspace {
     for (int i = 0; i < databases; ++i) databases_.push_back(MakeDatabase());
   }
 
-  int Count() const { return static_cast<int>(databases_.size()); }
-  Index index() const { return index_; }
+  int Count() const { return static_cast<int>(databases_.size()); }  // of databases
+  Index index() const { return index_; }                             // whether its databases index keys by slot
   Database& operator[](int index) { return databases_[static_cast<size_t>(index)]; }
   const Database& operator[](int index) const { return databases_[static_cast<size_t>(index)]; }
 
@@ -76,7 +76,7 @@ class Keyspace {
 
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
   // Empties one database and returns its content to the caller, which must free it. Cost: O(1).
-  Database Detach(int index) {
+  Database Detach(int index) {  // empties a database; returns its content
     Database content = MakeDatabase();
     std::swap(content, (*this)[index]);
     return content;
@@ -91,7 +91,7 @@ class Keyspace {
 
   HashKey hash_key_;
   Index index_;
-  HiddenSlots hidden_;
+  HiddenSlots hidden_;  // slots being imported
   std::vector<Database> databases_;
 };
 

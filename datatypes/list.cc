@@ -123,17 +123,17 @@ void List::EraseRange(size_t index, size_t count) {
   }
 }
 
-size_t List::ErasePackedEqual(const EncodedElement& element, size_t most, ListEnd from) {
+size_t List::ErasePackedEqual(const EncodedElement& element, size_t max_count, ListEnd from) {
   size_t erased = 0;
   if (from == ListEnd::kHead) {
-    for (size_t at = Packed().Begin(); erased < most; ++erased) {
+    for (size_t at = Packed().Begin(); erased < max_count; ++erased) {
       at = Packed().Find(element, at);
       if (at == Listpack::kNowhere) break;
       RemoveElements(slot_, at, 1);
     }
     return erased;
   }
-  for (size_t at = Packed().End(); at != Packed().Begin() && erased < most;) {
+  for (size_t at = Packed().End(); at != Packed().Begin() && erased < max_count;) {
     at = Packed().Previous(at);
     if (!element.Matches(slot_.Data() + at)) continue;
     RemoveElements(slot_, at, 1);
@@ -142,9 +142,9 @@ size_t List::ErasePackedEqual(const EncodedElement& element, size_t most, ListEn
   return erased;
 }
 
-size_t List::EraseEqual(Bytes element, size_t most, ListEnd from) {
-  if (IsPacked()) return ErasePackedEqual(EncodedElement(element), most, from);
-  const size_t erased = Chunks().EraseEqual(element, most, from);
+size_t List::EraseEqual(Bytes element, size_t max_count, ListEnd from) {
+  if (IsPacked()) return ErasePackedEqual(EncodedElement(element), max_count, from);
+  const size_t erased = Chunks().EraseEqual(element, max_count, from);
   if (erased > 0) PackIfSmall();
   return erased;
 }

@@ -28,7 +28,7 @@ class List : public Collection {
  public:
   static constexpr ValueType kType = ValueType::kList;
   static constexpr ValueForm kFirstForm = ValueForm::kListpack;
-  static Bytes FirstPacked() { return Listpack::Empty(); }
+  static Bytes FirstPacked() { return Listpack::Empty(); }  // the bytes of an empty list
 
   explicit List(const CollectionPlace& place) : Collection(place) {}
 
@@ -44,7 +44,7 @@ class List : public Collection {
   // Requires: not empty.
   void Pop(ListEnd end);
   // Removes the element at one end and pushes it at the other or the same end. Requires: not empty.
-  void Rotate(ListEnd from, ListEnd to);
+  void Rotate(ListEnd from, ListEnd to);  // LMOVE from a list to itself
 
   // Inserts `element` before or after the first element equal to `pivot`. Returns false if there is none. Cost: O(n).
   bool Insert(Bytes pivot, ListSide side, Bytes element);
@@ -52,9 +52,9 @@ class List : public Collection {
   bool Replace(size_t index, Bytes element);
   // Requires: index + count <= Size().
   void EraseRange(size_t index, size_t count);
-  // Removes at most `most` elements equal to `element`, starting at the end `from`; returns the number removed. Cost:
-  // O(n).
-  size_t EraseEqual(Bytes element, size_t most, ListEnd from);
+  // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
+  // Cost: O(n).
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);
 
   // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: index +
   // count <= Size(); the list need not exist if `count` is 0. Cost: ListCursor to reach `index`, then O(count).
@@ -63,17 +63,17 @@ class List : public Collection {
 
  private:
   friend class ListCursor;
-  bool IsPacked() const { return slot_.Form() == ValueForm::kListpack; }
+  bool IsPacked() const { return slot_.Form() == ValueForm::kListpack; }  // a listpack inside the entry
   Listpack Packed() const { return Listpack(slot_.View()); }
   ChunkedList& Chunks() const { return slot_.As<ChunkedList>(); }
   ChunkLimit Limit() const { return ChunkLimit(limits_->list_max_listpack_size); }
 
-  void PrepareFor(std::span<const Bytes> elements);
+  void PrepareFor(std::span<const Bytes> elements);  // converts to chunks if the listpack would be too large
   void Unpack();
-  void PackIfSmall();
+  void PackIfSmall();  // from a single chunk at most half full
   void PushPacked(ListEnd end, std::span<const Bytes> elements);
-  void PopOnly(ListEnd end);
-  size_t ErasePackedEqual(const EncodedElement& element, size_t most, ListEnd from);
+  void PopOnly(ListEnd end);  // without a change of the encoding
+  size_t ErasePackedEqual(const EncodedElement& element, size_t max_count, ListEnd from);
 };
 
 // Iterates over a list. Any change of the list invalidates the cursor.
@@ -95,10 +95,10 @@ class ListCursor {
   void PreviousPacked();
   Bytes PackedElementText();
 
-  Listpack packed_{Listpack::Empty()};
+  Listpack packed_{Listpack::Empty()};  // if the list is a listpack
   size_t at_ = Listpack::kNowhere;
-  IntegerText digits_{0};
-  std::optional<ChunkedList::Cursor> chunked_;
+  IntegerText digits_{0};                       // the text of an integer element
+  std::optional<ChunkedList::Cursor> chunked_;  // if the list has chunks
 };
 
 template <class Visit>

@@ -41,7 +41,7 @@ namespace respite {
 // Size of a listpack without any element.
 inline constexpr size_t kListpackFrame = 7;
 
-class ListChunk {
+class ListChunk {  // neighbouring elements of a large list in one memory block
  public:
   ListChunk() = default;
   ListChunk(ListChunk&& other) noexcept
@@ -59,9 +59,9 @@ class ListChunk {
   // Returns a copy with the same form. Cost: one memcpy.
   ListChunk Clone() const;
 
-  uint32_t Count() const { return count_; }
+  uint32_t Count() const { return count_; }  // elements
   bool IsEmpty() const { return count_ == 0; }
-  bool IsSealed() const { return block_ != nullptr && block_->form != ChunkForm::kOpen; }
+  bool IsSealed() const { return block_ != nullptr && block_->form != ChunkForm::kOpen; }  // packed, not open
   // Returns the size of a Redis listpack of the elements.
   size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }
   // Returns the size of the block.
@@ -84,8 +84,7 @@ class ListChunk {
   // index + count <= Count(). Cost: ChunkCursor, then O(count).
   template <class Visit>
   void VisitRange(uint32_t index, uint32_t count, Visit visit) const;
-  // Moves the elements from `index` on into a new chunk.
-  ListChunk SplitOff(uint32_t index);
+  ListChunk SplitOff(uint32_t index);  // moves the elements from `index` on into a new chunk
   void Append(const ListChunk& other);
 
   // Shrinks the block to its exact size and its shortest form. Cost: O(size of the chunk), about 10 ns per element.
@@ -103,30 +102,30 @@ class ListChunk {
   enum class Side : uint8_t { kFront, kBack };
   // Spare bytes around lengths and texts.
   struct Gaps {
-    uint32_t lengths_front = 0;
-    uint32_t lengths_back = 0;
-    uint32_t texts_front = 0;
-    uint32_t texts_back = 0;
+    uint32_t lengths_front = 0;  // spare bytes before the length bytes
+    uint32_t lengths_back = 0;   // spare bytes after the length bytes
+    uint32_t texts_front = 0;    // spare bytes before the texts
+    uint32_t texts_back = 0;     // spare bytes after the texts
   };
 
   void Open();
-  bool HasRoom(Side side, uint32_t text_bytes) const;
-  void MakeRoom(Side side, uint32_t text_bytes);
-  Gaps GapsFor(Side side, uint32_t text_bytes) const;
-  void Rebuild(const Gaps& gaps);
-  void DropRoom();
-  uint32_t TextBytes() const { return block_->end - block_->begin; }
-  uint32_t FreeBytes() const;
+  bool HasRoom(Side side, uint32_t text_bytes) const;  // for one more element of this size
+  void MakeRoom(Side side, uint32_t text_bytes);       // for one more element of this size
+  Gaps GapsFor(Side side, uint32_t text_bytes) const;  // that a rebuilt block needs for it
+  void Rebuild(const Gaps& gaps);                      // moves the elements to a new block with these gaps
+  void DropRoom();                                     // rebuilds a block that is mostly spare bytes
+  uint32_t TextBytes() const { return block_->end - block_->begin; }  // of all elements; requires: open
+  uint32_t FreeBytes() const;                                         // spare bytes; requires: open
   uint32_t EntryBytesOf(uint32_t index, uint32_t count) const;
-  void Release();
+  void Release();  // frees the block
 
-  ChunkBlock* block_ = nullptr;
+  ChunkBlock* block_ = nullptr;  // null: no element was added yet
   uint32_t count_ = 0;
-  uint32_t entry_bytes_ = 0;
+  uint32_t entry_bytes_ = 0;  // of the elements in a Redis listpack
 };
 
 // A position in a chunk. Any change of the chunk invalidates the cursor and the elements it returned.
-class ChunkCursor {
+class ChunkCursor {  // a position in a chunk
  public:
   ChunkCursor() = default;
   // Requires: index < chunk.Count(). Cost: O(1) at both ends, else a sum over up to half of the length bytes.
@@ -138,7 +137,7 @@ class ChunkCursor {
 
   // Returns false after the cursor has moved past either end of the chunk.
   bool IsValid() const { return index_ < count_; }
-  uint32_t Index() const { return index_; }
+  uint32_t Index() const { return index_; }  // of the current element in the chunk
   // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
   Bytes Element() {
     if (block_->form == ChunkForm::kOpen) {
@@ -150,7 +149,7 @@ class ChunkCursor {
   // Returns the current element, decoded into `scratch`, which must contain the prefix already (CopyPrefix). Requires:
   // a sealed chunk of texts.
   Bytes DecodeInto(Scratch& scratch) const { return SlowElement(scratch); }
-  void CopyPrefix(Scratch& scratch) const;
+  void CopyPrefix(Scratch& scratch) const;  // the prefix that all sealed texts share
   void Next() {
     place_ += Step();
     ++index_;
@@ -159,7 +158,7 @@ class ChunkCursor {
 
  private:
   friend class ListChunk;
-  static constexpr uint8_t kMark16 = 254;
+  static constexpr uint8_t kMark16 = 254;  // as length byte: 16-bit lengths stand around the text
 
   // Returns the distance from this element to the next, in the unit of `place_`.
   uint32_t Step() const {
@@ -169,21 +168,21 @@ class ChunkCursor {
     }
     return SealedStep(index_);
   }
-  uint32_t SealedStep(uint32_t index) const {
+  uint32_t SealedStep(uint32_t index) const {  // the distance to the next element
     if (block_->form == ChunkForm::kIntegers) return 1;
     return block_->has_lengths ? block_->Length(index) : block_->width;
   }
-  uint32_t MarkedStep(uint32_t place, uint8_t length) const;
-  uint32_t StepBack(uint32_t index, uint32_t place) const;
-  uint32_t PlaceOf(uint32_t index) const;
-  uint32_t PlaceFromEnd(uint32_t index) const;
-  Bytes SlowElement(Scratch& scratch) const;
+  uint32_t MarkedStep(uint32_t place, uint8_t length) const;  // of a long element, with its two lengths
+  uint32_t StepBack(uint32_t index, uint32_t place) const;    // the distance from the element before
+  uint32_t PlaceOf(uint32_t index) const;                     // where element `index` begins, counted from the first
+  uint32_t PlaceFromEnd(uint32_t index) const;                // the same, counted from the last
+  Bytes SlowElement(Scratch& scratch) const;                  // if it is sealed or has 254 bytes or more
 
   const ChunkBlock* block_ = nullptr;
-  uint32_t index_ = 0;
+  uint32_t index_ = 0;  // of the current element
   uint32_t count_ = 0;
   uint32_t place_ = 0;  // where the element begins: byte (open), symbol (texts) or number (integers)
-  Scratch scratch_;
+  Scratch scratch_;     // for a decoded element
 };
 
 template <class Visit>

@@ -34,14 +34,14 @@
 namespace respite {
 
 // One element as it is stored. `text` is a view of the listpack.
-struct PackedElement {
+struct PackedElement {  // one element as it is stored, a text or an integer
   Bytes text;
   int64_t integer = 0;
-  bool is_integer = false;
+  bool is_integer = false;  // `integer` is the value, not `text`
 };
 
 // The text of an element; an integer is printed into the object itself.
-class PackedText {
+class PackedText {  // the text of a PackedElement, also of an integer
  public:
   explicit PackedText(const PackedElement& element) : view_(element.text) {
     if (element.is_integer) digits_.emplace(element.integer);
@@ -55,7 +55,7 @@ class PackedText {
 
 // An element to be stored. The head is written before the text, and contains all of an integer; the tail, which is the
 // size, is written after the text. Borrows the text.
-class EncodedElement {
+class EncodedElement {  // the bytes of an element that will be stored
  public:
   explicit EncodedElement(Bytes text);
   explicit EncodedElement(int64_t integer);
@@ -65,38 +65,37 @@ class EncodedElement {
   // Requires: Size() bytes of room. Returns the end.
   char* Write(char* to) const;
   // Returns true if the element at `at` has this content. Requires: an element begins at `at`.
-  bool Matches(const char* at) const {
+  bool Matches(const char* at) const {  // the element at `at` has this content
     return at[0] == head_[0] && std::memcmp(at, head_.data(), head_size_) == 0 &&
            std::memcmp(at + head_size_, text_.data(), text_.size()) == 0;
   }
 
  private:
   void EncodeInteger(int64_t integer);
-  void EncodeTail();
+  void EncodeTail();  // the size, for backward iteration
 
   std::array<char, 9> head_{};
   std::array<char, 5> tail_{};
-  uint8_t head_size_ = 0;
-  uint8_t tail_size_ = 0;
-  Bytes text_ = "";  // never null, because memcmp requires it
+  uint8_t head_size_ = 0;  // bytes before the text
+  uint8_t tail_size_ = 0;  // bytes after the text
+  Bytes text_ = "";        // never null, because memcmp requires it
 };
 
 // Reads a listpack. The bytes are borrowed, must be well formed, and must not change while the Listpack is used.
-class Listpack {
+class Listpack {  // reads a Redis listpack; the bytes are borrowed
  public:
-  static constexpr size_t kHeader = 6;
-  static constexpr size_t kNowhere = SIZE_MAX;
+  static constexpr size_t kHeader = 6;          // bytes: total size and count
+  static constexpr size_t kNowhere = SIZE_MAX;  // an offset that means: not found
   // Redis: no hash, set or sorted set has a larger listpack, whatever the directives allow.
   static constexpr size_t kMaxBytes = size_t{1} << 30;
-  // Returns an empty listpack.
-  static Bytes Empty() { return {"\x07\0\0\0\0\0\xff", 7}; }
+  static Bytes Empty() { return {"\x07\0\0\0\0\0\xff", 7}; }  // the bytes of an empty listpack
 
   explicit Listpack(Bytes bytes) : bytes_(bytes) {}
 
   // Returns the number of elements. Cost: O(1); O(n) from 65535 elements on, which the header cannot count.
   size_t Count() const;
   bool IsEmpty() const { return bytes_.size() == kHeader + 1; }
-  size_t Begin() const { return kHeader; }
+  size_t Begin() const { return kHeader; }  // offset of the first element
   // Returns the offset at which an appended element would begin.
   size_t End() const { return bytes_.size() - 1; }
   size_t Next(size_t at) const { return at + ElementSize(bytes_.data() + at); }
@@ -135,15 +134,15 @@ class Listpack {
     return content + TailSize(content);
   }
   // Returns the size of an element with this text.
-  static size_t SizeFor(Bytes text) { return EncodedElement(text).Size(); }
+  static size_t SizeFor(Bytes text) { return EncodedElement(text).Size(); }  // bytes of an element with this text
   // Returns true if `bytes` is a listpack that can be read from both ends, with exactly the size that its header says.
   // Cost: O(n).
-  static bool IsWellFormed(Bytes bytes);
+  static bool IsWellFormed(Bytes bytes);  // it can be read from both ends
 
  private:
   friend class EncodedElement;
-  static size_t ContentSize(const char* at);
-  static size_t TailSize(size_t content) {
+  static size_t ContentSize(const char* at);  // bytes of an element without its tail
+  static size_t TailSize(size_t content) {    // bytes of the tail after so many bytes
     return content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   }
 

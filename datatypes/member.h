@@ -20,9 +20,9 @@
 
 namespace respite {
 
-class Member {
+class Member {  // a set member in 8 bytes: the text itself or a pointer to it
  public:
-  static constexpr size_t kShortMax = 7;
+  static constexpr size_t kShortMax = 7;  // bytes; a longer text is in a block of its own
 
   // Creates no member.
   Member() = default;
@@ -44,7 +44,7 @@ class Member {
 
   explicit operator bool() const { return word_ != 0; }
   bool operator==(const Member& other) const { return word_ == other.word_; }
-  bool IsShort() const { return (word_ & 1) != 0; }
+  bool IsShort() const { return (word_ & 1) != 0; }  // the text is in the handle itself
   // Returns a view of the handle itself or of the block. Requires: not Member{}.
   Bytes Text() const {
     if (IsShort()) return {reinterpret_cast<const char*>(&word_) + 1, static_cast<size_t>((word_ & 255) >> 1)};
@@ -60,8 +60,7 @@ class Member {
   const void* Memory() const { return IsShort() ? nullptr : Block(); }
   // Returns the number of bytes that the allocator uses outside the handle.
   size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }
-  // Returns a number that is equal for equal handles.
-  uint64_t Identity() const { return word_; }
+  uint64_t Identity() const { return word_; }  // equal for equal handles
 
  private:
   static char* NewBlock(Bytes text) {
@@ -74,13 +73,13 @@ class Member {
     std::memcpy(block + size_bytes, text.data(), text.size());
     return block;
   }
-  char* Block() const { return reinterpret_cast<char*>(word_); }
+  char* Block() const { return reinterpret_cast<char*>(word_); }  // of a long text: its size and bytes
 
   uint64_t word_ = 0;
 };
 static_assert(sizeof(Member) == 8 && std::endian::native == std::endian::little);
 
-inline Bytes SlotKey(const Member& member) { return member.Text(); }
-inline const void* SlotMemory(const Member& member) { return member.Memory(); }
+inline Bytes SlotKey(const Member& member) { return member.Text(); }             // for HashIndex: the key of a slot
+inline const void* SlotMemory(const Member& member) { return member.Memory(); }  // for HashIndex: what to prefetch
 
 }  // namespace respite

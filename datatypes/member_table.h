@@ -18,7 +18,7 @@
 
 namespace respite {
 
-class MemberTable final : public Object {
+class MemberTable final : public Object {  // a large set: the value of one key
  public:
   explicit MemberTable(const HashKey& hash_key) : index_(hash_key) {}
   ~MemberTable() override;
@@ -37,7 +37,7 @@ class MemberTable final : public Object {
   // Returns false if the text is already there.
   bool Add(Bytes text);
   // Adds a member that was taken out of another table. Requires: its text is not in this table.
-  void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }
+  void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }  // takes ownership
   // Returns false if the text is not there. `text` may be a view of the member itself.
   bool Remove(Bytes text);
   // Removes the member and gives it to the caller. Returns Member{} if it is not there.

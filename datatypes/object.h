@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class Object {
+class Object {  // a collection too large to be stored inside its entry
  public:
   Object() = default;
   Object(const Object&) = delete;

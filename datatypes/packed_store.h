@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class PackedStore {
+class PackedStore {  // the bytes of a listpack or intset that is edited in place
  public:
   PackedStore() = default;
   PackedStore(const PackedStore&) = default;
@@ -29,7 +29,7 @@ class PackedStore {
   size_t size_ = 0;
 };
 
-class StringStore final : public PackedStore {
+class StringStore final : public PackedStore {  // stands alone: for building values and for tests
  public:
   StringStore() = default;
   explicit StringStore(Bytes bytes) : text_(bytes) { Point(); }
@@ -43,7 +43,7 @@ class StringStore final : public PackedStore {
   }
 
  private:
-  void Point() {
+  void Point() {  // after text_ has changed
     data_ = text_.data();
     size_ = text_.size();
   }

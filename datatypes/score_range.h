@@ -10,35 +10,35 @@
 namespace respite {
 
 // Bounds may be exclusive. A range whose minimum is above its maximum is empty.
-struct ScoreRange {
+struct ScoreRange {  // as in ZRANGEBYSCORE
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  bool excludes_min = false;
-  bool excludes_max = false;
+  bool excludes_min = false;  // the range begins after `min`
+  bool excludes_max = false;  // the range ends before `max`
 
   bool StartsAtOrBelow(double score) const { return excludes_min ? score > min : score >= min; }
   bool EndsAtOrAbove(double score) const { return excludes_max ? score < max : score <= max; }
 };
 
 // One end of a LexRange: a member, or a place before (kLowest) or after (kHighest) all members.
-struct LexEnd {
+struct LexEnd {  // one end of a LexRange
   enum class Kind : uint8_t { kLowest, kIncluded, kExcluded, kHighest };
   Kind kind = Kind::kLowest;
-  Bytes member = {};
+  Bytes member = {};  // unless the kind is kLowest or kHighest
 };
 
 // A range that compares the bytes of the member; useful if all scores are equal.
-struct LexRange {
+struct LexRange {  // as in ZRANGEBYLEX
   LexEnd min = {LexEnd::Kind::kLowest};
   LexEnd max = {LexEnd::Kind::kHighest};
 
-  bool StartsAtOrBelow(Bytes member) const {
+  bool StartsAtOrBelow(Bytes member) const {  // `member` is not before the range
     if (min.kind == LexEnd::Kind::kLowest) return true;
     if (min.kind == LexEnd::Kind::kHighest) return false;
     const int order = member.compare(min.member);
     return order > 0 || (order == 0 && min.kind == LexEnd::Kind::kIncluded);
   }
-  bool EndsAtOrAbove(Bytes member) const {
+  bool EndsAtOrAbove(Bytes member) const {  // `member` is not after the range
     if (max.kind == LexEnd::Kind::kHighest) return true;
     if (max.kind == LexEnd::Kind::kLowest) return false;
     const int order = member.compare(max.member);
@@ -46,10 +46,9 @@ struct LexRange {
   }
 };
 
-// `count` members from rank `first` on. Rank 0 has the lowest score.
-struct RankSpan {
-  size_t first = 0;
-  size_t count = 0;
+struct RankSpan {    // `count` members from rank `first` on; rank 0 has the lowest score
+  size_t first = 0;  // the lowest rank
+  size_t count = 0;  // members
 
   bool IsEmpty() const { return count == 0; }
 };

@@ -18,7 +18,7 @@ namespace respite {
 
 using MemberIndex = HashIndex<ScoredMember*>;
 
-class ScoreTable final : public Object {
+class ScoreTable final : public Object {  // a large sorted set: members by name and by score
  public:
   explicit ScoreTable(const HashKey& hash_key) : members_(hash_key) {}
   // Takes ownership of members sorted by score, and of an index that contains exactly these members. Cost: O(n).
@@ -32,7 +32,7 @@ class ScoreTable final : public Object {
   size_t Size() const override { return tree_.Size(); }
   size_t UsedBytes(size_t samples) const override;
 
-  const MemberIndex& members() const { return members_; }
+  const MemberIndex& members() const { return members_; }  // by name
   const ScoreTree& tree() const { return tree_; }
 
   uint64_t Hash(Bytes member) const { return members_.Hash(member); }
@@ -48,13 +48,13 @@ class ScoreTable final : public Object {
   // Returns false if there is no such member. Cost: O(log n).
   bool Remove(Bytes member);
   // Requires: first + count <= Size(). Cost: O(count + log n).
-  void RemoveRange(size_t first, size_t count);
+  void RemoveRange(size_t first, size_t count);  // `first` is a rank
 
   // For tests.
   bool CheckInvariants() const;
 
  private:
-  MemberIndex members_;
+  MemberIndex members_;  // by name; owned
   ScoreTree tree_;
 };
 

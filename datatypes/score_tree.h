@@ -27,7 +27,7 @@
 
 namespace respite {
 
-class ScoreTree {
+class ScoreTree {  // a B+-tree of members by score, which knows their ranks
  private:
   struct Leaf;
   struct Inner;
@@ -40,14 +40,13 @@ class ScoreTree {
 
   // Names the place before or after all items that equal a bound.
   enum class Side : uint8_t { kBefore, kAfter };
-  // The place before or after all items of one score.
-  struct ScoreBound {
+  struct ScoreBound {  // the place before or after all items of one score
     double score;
     Side side;
   };
   // The place before or after one member. Only members are compared, so all items must have the same score; otherwise
   // the result is unspecified.
-  struct LexBound {
+  struct LexBound {  // the place before or after a member; all scores are equal
     Bytes member;
     Side side;
   };
@@ -56,21 +55,20 @@ class ScoreTree {
   class Cursor {
    public:
     Cursor() = default;
-    bool AtEnd() const { return leaf_ == nullptr; }
+    bool AtEnd() const { return leaf_ == nullptr; }  // past either end
     // Requires: !AtEnd().
     Item operator*() const;
     void Next();
     void Previous();
-    // Prefetches the record a few items ahead.
-    void PrefetchAhead() const;
-    void PrefetchBehind() const;
+    void PrefetchAhead() const;   // the record a few items ahead
+    void PrefetchBehind() const;  // the record a few items back
 
    private:
     friend class ScoreTree;
     Cursor(const Leaf* leaf, uint32_t index) : leaf_(leaf), index_(index) {}
 
     const Leaf* leaf_ = nullptr;
-    uint32_t index_ = 0;
+    uint32_t index_ = 0;  // of the item on its leaf
   };
 
   ScoreTree() = default;
@@ -108,7 +106,7 @@ class ScoreTree {
   // Returns the number of items before the record. Requires: it is in the tree. Cost: O(log n).
   size_t RankOf(const ScoredMember* member) const;
   size_t RankOf(const ScoreBound& bound) const;
-  size_t RankOf(const LexBound& bound) const;
+  size_t RankOf(const LexBound& bound) const;  // items before the bound
 
   // Cost: O(1).
   Cursor First() const { return {first_, 0}; }
@@ -125,21 +123,21 @@ class ScoreTree {
   bool CheckInvariants() const;
 
  private:
-  static constexpr uint32_t kLeafItems = 62;
-  static constexpr uint32_t kChildren = 72;
-  static constexpr uint32_t kBulkItems = 56;  // per leaf that is built from sorted items
-  static constexpr uint32_t kBulkChildren = 64;
-  static constexpr uint32_t kPrefetched = 6;  // items ahead of a walking cursor
-  static constexpr uint32_t kMaxHeight = 12;
+  static constexpr uint32_t kLeafItems = 62;     // capacity of a leaf
+  static constexpr uint32_t kChildren = 72;      // capacity of an inner node
+  static constexpr uint32_t kBulkItems = 56;     // per leaf that is built from sorted items
+  static constexpr uint32_t kBulkChildren = 64;  // per inner node that is built from sorted items
+  static constexpr uint32_t kPrefetched = 6;     // items ahead of a walking cursor
+  static constexpr uint32_t kMaxHeight = 12;     // levels of inner nodes
 
   // Both kinds of node consist of parallel arrays; a search reads the first of them. ForEachArray lists all arrays.
   struct alignas(64) Leaf {
     static constexpr uint32_t kCapacity = kLeafItems;
-    Leaf* previous = nullptr;
+    Leaf* previous = nullptr;  // the neighbour with lower scores
     Leaf* next = nullptr;
     uint32_t count = 0;
     double scores[kCapacity];
-    ScoredMember* members[kCapacity];
+    ScoredMember* members[kCapacity];  // members[i] has scores[i]
 
     uint64_t Items() const { return count; }
     Item At(uint32_t index) const { return {scores[index], members[index]}; }
@@ -153,23 +151,23 @@ class ScoreTree {
       visit(to.members, from.members);
     }
   };
-  struct alignas(64) Inner {
-    static constexpr uint32_t kCapacity = kChildren;
+  struct alignas(64) Inner {                          // an inner node
+    static constexpr uint32_t kCapacity = kChildren;  // items
     uint32_t count = 0;
-    uint32_t counts[kCapacity];  // a child with 2^32 items would need 300 GB
+    uint32_t counts[kCapacity];  // items below each child; a child with 2^32 items would need 300 GB
     double scores[kCapacity];
     ScoredMember* members[kCapacity];
     void* children[kCapacity];
 
     uint64_t Items() const { return ItemsBefore(count); }
-    uint64_t ItemsBefore(uint32_t index) const;
+    uint64_t ItemsBefore(uint32_t index) const;  // items below the children before this one
     Item At(uint32_t index) const { return {scores[index], members[index]}; }
     void Set(uint32_t index, Item item) {
       scores[index] = item.score;
       members[index] = item.member;
     }
     template <class Visit>
-    static void ForEachArray(Inner& to, Inner& from, Visit&& visit) {
+    static void ForEachArray(Inner& to, Inner& from, Visit&& visit) {  // visits each pair of arrays
       visit(to.counts, from.counts);
       visit(to.scores, from.scores);
       visit(to.members, from.members);
@@ -178,16 +176,15 @@ class ScoreTree {
   };
   static_assert(sizeof(Leaf) == 1024 && sizeof(Inner) == 2048);
 
-  struct ItemBound {
+  struct ItemBound {  // the place before or after a pair of score and member
     double score;
     Bytes member;
     Side side;
   };
-  // A node that must be added to a parent.
-  struct Built {
+  struct Built {  // a node that its parent must still list
     void* node;
-    Item first;
-    uint64_t items;
+    Item first;      // the first item below the node
+    uint64_t items;  // number of items below the node
   };
   // The child taken in each inner node, from the root (level 0) down.
   struct Step {
@@ -195,11 +192,11 @@ class ScoreTree {
     uint32_t index;
   };
   struct Path {
-    Step steps[kMaxHeight];
+    Step steps[kMaxHeight];  // from the root down
     Leaf* leaf;
     uint32_t index;  // number of items on the leaf that are before the bound
   };
-  struct Place {
+  struct Place {  // a gap between items: before item `index` of the leaf
     const Leaf* leaf;
     uint32_t index;
   };
@@ -211,11 +208,11 @@ class ScoreTree {
   static uint32_t CountBefore(const double* scores, ScoredMember* const* members, uint32_t count, const ItemBound&);
 
   template <class Node>
-  static void OpenGap(Node& node, uint32_t at, uint32_t count);
+  static void OpenGap(Node& node, uint32_t at, uint32_t count);  // moves the entries from `at` on
   template <class Node>
-  static void CloseGap(Node& node, uint32_t at, uint32_t count);
+  static void CloseGap(Node& node, uint32_t at, uint32_t count);  // removes `count` entries
   template <class Node>
-  static void Splice(Node& to, uint32_t at, Node& from, uint32_t first, uint32_t count);
+  static void Splice(Node& to, uint32_t at, Node& from, uint32_t first, uint32_t count);  // moves `count` entries
   template <class Bound>
   Place Find(const Bound& bound) const;
   template <class Bound>
@@ -228,34 +225,34 @@ class ScoreTree {
   Cursor InFrontOfPlace(Place place) const;
 
   // A level is the number of inner nodes above a node: its parent is steps[level - 1], and the root's level is 0.
-  void SplitLeaf(Path& path, Item item);
+  void SplitLeaf(Path& path, Item item);  // inserts `item` into a full leaf
   void InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where);
-  void GrowRoot(void* right, Item first, uint64_t items);
-  void AddToCounts(Path& path, int64_t difference);
-  static void FirstChanged(Path& path, uint32_t level, Item first);
+  void GrowRoot(void* right, Item first, uint64_t items);            // a new root over the old one and `right`
+  void AddToCounts(Path& path, int64_t difference);                  // in the inner nodes of the path
+  static void FirstChanged(Path& path, uint32_t level, Item first);  // `first` is the new first item
 
-  void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);
-  void RemoveChild(Path& path, uint32_t level);
-  void ShrinkRoot();
+  void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // then repairs the tree
+  void RemoveChild(Path& path, uint32_t level);                    // the parent's entry of a freed node
+  void ShrinkRoot();                                               // while the root has one child
   template <class Node>
   void Mend(Path& path, uint32_t level);
   template <class Node>
-  static void Balance(Inner& parent, uint32_t left_index);
+  static void Balance(Inner& parent, uint32_t left_index);  // evens out two neighbouring children
   void Drop(Leaf* leaf);
   void Drop(Inner* inner);
-  void FreeBelow(void* node, uint32_t height);
+  void FreeBelow(void* node, uint32_t height);  // frees the node and all below it
 
   static void SetChild(Inner& inner, uint32_t index, const Built& child);
-  std::vector<Built> BuildLevel(const std::vector<Built>& below);
+  std::vector<Built> BuildLevel(const std::vector<Built>& below);  // the nodes above `below`
   class Checker;
 
-  void* root_ = nullptr;  // a Leaf when height_ is 0, else an Inner
-  Leaf* first_ = nullptr;
+  void* root_ = nullptr;   // a Leaf when height_ is 0, else an Inner
+  Leaf* first_ = nullptr;  // leaf with the lowest scores
   Leaf* last_ = nullptr;
   size_t size_ = 0;
-  uint32_t height_ = 0;
-  size_t leaves_ = 0;
-  size_t inners_ = 0;
+  uint32_t height_ = 0;  // levels of inner nodes
+  size_t leaves_ = 0;    // number of leaves
+  size_t inners_ = 0;    // number of inner nodes
 };
 
 inline ScoreTree::Item ScoreTree::Cursor::operator*() const { return leaf_->At(index_); }

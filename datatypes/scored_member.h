@@ -18,7 +18,7 @@
 
 namespace respite {
 
-class ScoredMember {
+class ScoredMember {  // one member of a large sorted set with its score
  public:
   ScoredMember(const ScoredMember&) = delete;
   ScoredMember& operator=(const ScoredMember&) = delete;
@@ -55,12 +55,12 @@ class ScoredMember {
  private:
   explicit ScoredMember(double score) : score_(score) {}
 
-  static size_t SizeBytes(size_t size) {
+  static size_t SizeBytes(size_t size) {  // bytes in which a size is stored
     size_t bytes = 1;
     for (; size > 0x7f; size >>= 7) ++bytes;
     return bytes;
   }
-  static Bytes LongMember(const char* from, size_t first) {
+  static Bytes LongMember(const char* from, size_t first) {  // if its size takes several bytes
     size_t size = first & 0x7f;
     uint8_t byte = 0x80;
     for (int shift = 7; byte > 0x7f; shift += 7) {
@@ -70,7 +70,7 @@ class ScoredMember {
     return {from, size};
   }
   const char* Payload() const { return reinterpret_cast<const char*>(this + 1); }
-  char* Payload() { return reinterpret_cast<char*>(this + 1); }
+  char* Payload() { return reinterpret_cast<char*>(this + 1); }  // after the score: the size and bytes of the member
 
   double score_;
 };

@@ -13,7 +13,7 @@
 
 namespace respite {
 
-class ScoredResult {
+class ScoredResult {  // collects members with scores, to reply or store them
  public:
   enum class Aggregate : uint8_t { kSum, kMin, kMax };
 
@@ -32,17 +32,17 @@ class ScoredResult {
   bool Remove(Bytes member);
 
   // Redis: the sum of infinities of both signs is 0.
-  static double Aggregated(double one, double other, Aggregate aggregate);
+  static double Aggregated(double one, double other, Aggregate aggregate);  // as ZUNIONSTORE
 
   // Returns the members in the order of a sorted set. Cost: O(n log n).
   std::span<const ScoreTree::Item> Sorted();
   // Builds a sorted set in the encoding that the limits require; the result is empty afterwards. Cost: O(n log n).
-  EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access);
+  EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access);  // a sorted set
 
  private:
   bool FitsListpack(const EncodingLimits& limits) const;
 
-  MemberIndex members_;  // empty after Append
+  MemberIndex members_;  // by name; empty after Append
   std::vector<ScoreTree::Item> items_;
 };
 

@@ -74,12 +74,12 @@ std::vector<PackedElement> Set::All() const {
   return all;
 }
 
-std::vector<size_t> Set::ChooseIndexes(size_t count, size_t of, Random& random) {
-  if (count == 1) return {random.Below(of)};
+std::vector<size_t> Set::ChooseIndexes(size_t count, size_t size, Random& random) {
+  if (count == 1) return {random.Below(size)};
   std::vector<size_t> chosen;
   chosen.reserve(count);
   for (size_t i = 0; chosen.size() < count; ++i)
-    if (random.Below(of - i) < count - chosen.size()) chosen.push_back(i);
+    if (random.Below(size - i) < count - chosen.size()) chosen.push_back(i);
   return chosen;
 }
 

@@ -26,7 +26,7 @@ class Set : public Collection {
  public:
   static constexpr ValueType kType = ValueType::kSet;
   static constexpr ValueForm kFirstForm = ValueForm::kIntset;
-  static Bytes FirstPacked() { return Intset::Empty(); }
+  static Bytes FirstPacked() { return Intset::Empty(); }  // the bytes of an empty set
 
   explicit Set(const CollectionPlace& place) : Collection(place) {}
 
@@ -39,7 +39,7 @@ class Set : public Collection {
   // Hints that these members will be looked up next, so that their cache misses overlap. For up to about 16 members.
   void FetchAhead(std::span<const Bytes> members) const;
   // Returns the table of a large set, or null for a packed or absent one.
-  const MemberTable* Table() const;
+  const MemberTable* Table() const;  // null: packed or no such key
 
   // Calls visit(const PackedElement&) for each member. ForEachWhile stops when it returns false, and returns true if
   // all members were visited.
@@ -61,7 +61,7 @@ class Set : public Collection {
   template <class Visit>
   void PickRandom(Random& random, Visit&& visit) const;
   template <class Visit>
-  void Sample(size_t count, Random& random, Visit&& visit) const;
+  void Sample(size_t count, Random& random, Visit&& visit) const;  // `count` different members
   template <class Visit>
   void SampleWithRepeats(size_t count, Random& random, Visit&& visit) const;
 
@@ -69,9 +69,9 @@ class Set : public Collection {
 
   // Prepares for adding `count` members, of which `first` is one. An empty set takes the form that Redis would create.
   // A packed set becomes a table if `count` exceeds set-max-intset-entries or set-max-listpack-entries.
-  void Expect(Bytes first, size_t count);
+  void Expect(Bytes first, size_t count);  // chooses the form for so many members
   // Changes an empty set to this packed form. Requires: the set is empty.
-  void BeginAs(ValueForm form);
+  void BeginAs(ValueForm form);  // requires: the set is empty
   // Returns false if the member exists already. Requires: `member` is not a view of this set.
   bool Add(Bytes member);
   bool Add(const PackedElement& member);
@@ -92,9 +92,9 @@ class Set : public Collection {
   Listpack Packed() const { return Listpack(slot_.View()); }
   Intset Integers() const { return Intset(slot_.View()); }
   MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }
-  size_t MaxIntegers() const;
+  size_t MaxIntegers() const;  // of an intset
 
-  bool AddInteger(int64_t value);
+  bool AddInteger(int64_t value);  // to an intset; false: it is there
   bool AddToListpack(const EncodedElement& element, Bytes text);
   bool RemoveFromListpack(const EncodedElement& element);
   void BecomeTable();
@@ -102,18 +102,18 @@ class Set : public Collection {
   bool TryBecomeListpack(Bytes text);
 
   // Requires: a packed form.
-  PackedElement PackedAt(size_t index) const;
+  PackedElement PackedAt(size_t index) const;  // the index-th member; requires: packed
   std::vector<PackedElement> All() const;
-  // Chooses random indexes below `of`, in ascending order.
-  static std::vector<size_t> ChooseIndexes(size_t count, size_t of, Random& random);
+  // Chooses random indexes below `size`, in ascending order.
+  static std::vector<size_t> ChooseIndexes(size_t count, size_t size, Random& random);
   template <class Visit>
-  void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;
+  void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // members at these positions
   void KeepAllBut(const std::vector<size_t>& indexes);
 
   // Takes `count` random members out of the table, to keep them when all others are removed; Redis creates a new set of
   // them. Requires: a table.
-  std::vector<Member> TakeKept(size_t count, Random& random);
-  void ReplaceBy(const std::vector<Member>& members);
+  std::vector<Member> TakeKept(size_t count, Random& random);  // and removes them from the table
+  void ReplaceBy(const std::vector<Member>& members);          // a new table of these members
 };
 
 template <class Visit>

@@ -15,7 +15,7 @@
 namespace respite {
 
 // A set with its own key, not yet in any database.
-class SetResult {
+class SetResult {  // a set that is being built for SUNIONSTORE and the like
  public:
   // `hash_key` must be the key of the database where the set will be stored; `limits` must outlive the result.
   SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access);
@@ -24,7 +24,7 @@ class SetResult {
 
   Set& set() { return set_; }
   // Returns the entry with the whole set; the result must not be used afterwards.
-  EntryPtr Release() { return room_.Take(set_.slot().entry()); }
+  EntryPtr Release() { return room_.Take(set_.slot().entry()); }  // the entry with the whole set
 
  private:
   Database room_;
@@ -33,9 +33,9 @@ class SetResult {
 
 // Selects the candidates that all given sets contain, or that none contains. Works on groups of candidates, so that the
 // cache misses of a group overlap.
-class MemberFilter {
+class MemberFilter {  // finds the members that all other sets have, or none
  public:
-  static constexpr size_t kGroup = 16;
+  static constexpr size_t kGroup = 16;  // candidates at a time
   enum class Keep : uint8_t { kIfInAll, kIfInNone };
 
   // `sets` must outlive the filter.
@@ -44,7 +44,7 @@ class MemberFilter {
   // Calls visit(const PackedElement&) for the `candidates` that pass, until `visit` returns false. Cost: O(n) lookups
   // in each set.
   template <class Visit>
-  void Apply(const Set& candidates, Visit&& visit) {
+  void Apply(const Set& candidates, Visit&& visit) {  // visits those that pass
     const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
       group_.emplace_back(member);
       return group_.size() < kGroup || Pass(visit);
@@ -74,14 +74,14 @@ class MemberFilter {
 
   std::span<const Set* const> sets_;
   Keep keep_;
-  std::vector<Candidate> group_;
+  std::vector<Candidate> group_;  // candidates that are looked up together
 };
 
 // Adds the members of all sets to `result`.
-void Unite(std::span<const Set> sets, Set& result);
+void Unite(std::span<const Set> sets, Set& result);  // SUNION
 // Adds the members of the first set that are in no other set to `result`. Looks up each member in the other sets, or
 // removes the members of all others from a copy, whichever is less work.
-void Subtract(std::span<const Set> sets, Set& result);
+void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: the first set without the others
 // Calls visit(const PackedElement&) for the members that all sets have, in the order of the smallest set, until `visit`
 // returns false. Requires: at least one set.
 template <class Visit>
@@ -93,7 +93,7 @@ const Set* SmallestOf(std::span<const Set> sets);
 std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);
 
 template <class Visit>
-void Intersect(std::span<const Set> sets, Visit&& visit) {
+void Intersect(std::span<const Set> sets, Visit&& visit) {  // SINTER
   const Set* smallest = SmallestOf(sets);
   if (smallest == nullptr) return;
   const std::vector<const Set*> others = OthersBySize(sets, *smallest);

@@ -12,20 +12,20 @@
 namespace respite {
 
 template <class Item>
-Bytes SlotKey(Item* const& item) {
+Bytes SlotKey(Item* const& item) {  // the key under which a HashIndex finds the item
   return item->Key();
 }
 template <class Item>
-const void* SlotMemory(Item* const& item) {
+const void* SlotMemory(Item* const& item) {  // what a lookup in a HashIndex will read
   return item;
 }
 
 // A slot as the table stores it, also in 8 bytes. A pointer leaves 16 bits for a hint, since processors use 48 bits of
 // an address, and Linux returns longer addresses only on request. Handles leave no room for a hint.
 template <class Slot>
-class SlotCell {
+class SlotCell {  // a slot of a HashIndex and a hint, in 8 bytes
  public:
-  static constexpr bool kHasHint = false;
+  static constexpr bool kHasHint = false;  // a handle has no bits left for a hint
   static constexpr int kHintBits = 16;
 
   const Slot& Get() const { return slot_; }
@@ -50,11 +50,11 @@ class SlotCell<Item*> {
     assert((reinterpret_cast<uintptr_t>(item) & ~kAddress) == 0 && hint >> kHintBits == 0);
     word_ = reinterpret_cast<uintptr_t>(item) | uint64_t{hint} << kAddressBits;
   }
-  void Replace(Item* item) { Set(item, Hint()); }
+  void Replace(Item* item) { Set(item, Hint()); }  // keeps the hint
 
  private:
-  static constexpr int kAddressBits = 64 - kHintBits;
-  static constexpr uint64_t kAddress = UINT64_MAX >> kHintBits;
+  static constexpr int kAddressBits = 64 - kHintBits;            // of a pointer
+  static constexpr uint64_t kAddress = UINT64_MAX >> kHintBits;  // mask of the pointer's bits
   static_assert(sizeof(Item*) == sizeof(uint64_t));
 
   uint64_t word_;

@@ -15,7 +15,7 @@
 
 namespace respite {
 
-class SlotIndex {
+class SlotIndex {  // the keys of each cluster hash slot in one database
  public:
   explicit SlotIndex(const HashKey& hash_key) : hash_key_(hash_key) {}
 
@@ -37,7 +37,7 @@ class SlotIndex {
     for (auto& slot : slots_) slot.reset();
   }
 
-  size_t Count(int slot) const {
+  size_t Count(int slot) const {  // keys in this slot
     const Keys* const keys = KeysOf(slot);
     return keys == nullptr ? 0 : keys->Size();
   }
@@ -66,10 +66,10 @@ class SlotIndex {
   const Keys* KeysOf(int slot) const { return slots_.empty() ? nullptr : slots_[static_cast<size_t>(slot)].get(); }
 
  private:
-  static size_t Place(Bytes key) { return static_cast<size_t>(KeySlot(key)); }
+  static size_t Place(Bytes key) { return static_cast<size_t>(KeySlot(key)); }  // the key's slot
 
   HashKey hash_key_;
-  std::vector<std::unique_ptr<Keys>> slots_;  // empty until there is a key
+  std::vector<std::unique_ptr<Keys>> slots_;  // by slot number; empty until there is a key
 };
 
 }  // namespace respite

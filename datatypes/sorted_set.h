@@ -20,17 +20,17 @@
 namespace respite {
 
 // The conditions of ZADD for existing and missing members.
-struct AddRule {
+struct AddRule {  // options of ZADD: NX, XX, GT, LT, INCR
   enum class Condition : uint8_t { kAlways, kIfAbsent, kIfPresent };
   enum class Comparison : uint8_t { kAny, kGreater, kLess };  // required of the new score, compared with the old one
   enum class Arithmetic : uint8_t { kReplace, kAdd };
 
-  Condition condition = Condition::kAlways;
-  Comparison comparison = Comparison::kAny;
-  Arithmetic arithmetic = Arithmetic::kReplace;
+  Condition condition = Condition::kAlways;      // NX: kIfAbsent, XX: kIfPresent
+  Comparison comparison = Comparison::kAny;      // GT: kGreater, LT: kLess
+  Arithmetic arithmetic = Arithmetic::kReplace;  // INCR: kAdd
 };
 
-struct AddResult {
+struct AddResult {  // what SortedSet::Add did
   enum class Outcome : uint8_t { kRuledOut, kNotANumber, kAdded, kChanged, kSame };
   Outcome outcome;
   double score = 0;  // the current score, unless the rule prevented the change or the new score is not a number
@@ -40,7 +40,7 @@ class SortedSet : public Collection {
  public:
   static constexpr ValueType kType = ValueType::kSortedSet;
   static constexpr ValueForm kFirstForm = ValueForm::kListpack;
-  static Bytes FirstPacked() { return Listpack::Empty(); }
+  static Bytes FirstPacked() { return Listpack::Empty(); }  // the bytes of an empty sorted set
 
   struct Ranked {
     size_t rank;
@@ -72,14 +72,14 @@ class SortedSet : public Collection {
   // packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
   // Announces that `members` members will be added: converts the set first if they would make it too large.
-  void Expect(size_t members);
+  void Expect(size_t members);  // converts to a table if it would become too large
   // Returns false if there is no such member.
   bool Remove(Bytes member);
   // Removes the members of the span. Cost: O(count + log n).
   void Remove(RankSpan span);
 
   // Returns the table, for ZSCAN and random members, or null while the set is packed.
-  const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }
+  const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }  // null: packed or no such key
 
   bool CheckInvariants() const;
 
@@ -88,13 +88,13 @@ class SortedSet : public Collection {
   ScoreTable& table() const { return slot_.As<ScoreTable>(); }
   Listpack packed() const { return Listpack(slot_.Exists() ? slot_.View() : Listpack::Empty()); }
 
-  static double ScoreAt(const Listpack& packed, size_t at);
+  static double ScoreAt(const Listpack& packed, size_t at);  // `at`: offset of the score
   template <class StartsHere, class EndsBehind>
   RankSpan WithinPacked(StartsHere&& starts_here, EndsBehind&& ends_behind) const;
   AddResult AddToTable(Bytes member, double score, const AddRule& rule);
   void AddPacked(Bytes member, double score);
-  void ChangePacked(size_t at, Bytes member, double score);
-  bool StaysInPlace(size_t at, Bytes member, double score) const;
+  void ChangePacked(size_t at, Bytes member, double score);        // `at`: offset of the member
+  bool StaysInPlace(size_t at, Bytes member, double score) const;  // the new score does not change its rank
   void MakeTable();
 
   template <class Visit>
@@ -139,7 +139,7 @@ void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit
 }
 
 // The text of a packed score, which the element borrows.
-class PackedScore {
+class PackedScore {  // a score as a listpack element
  public:
   explicit PackedScore(double score);
   PackedScore(const PackedScore&) = delete;
@@ -148,7 +148,7 @@ class PackedScore {
 
  private:
   std::string text_;
-  EncodedElement element_;
+  EncodedElement element_;  // a view of text_, or an integer
 };
 
 }  // namespace respite

@@ -102,13 +102,13 @@ bool StreamLog::IsTailBelow(const StreamId& id) {
   return false;
 }
 
-void StreamLog::Add(const StreamId& id, std::span<const Bytes> words, const StreamBlock::Limits& limits) {
-  if (!IsTailBelow(id) || !blocks_.Last().Get()->HasRoomFor(words, limits)) {
-    BeginBlock(id, StreamBlock::Create(id, words));
+void StreamLog::Add(const StreamId& id, std::span<const Bytes> fields_and_values, const StreamBlock::Limits& limits) {
+  if (!IsTailBelow(id) || !blocks_.Last().Get()->HasRoomFor(fields_and_values, limits)) {
+    BeginBlock(id, StreamBlock::Create(id, fields_and_values));
   }
   const auto last = blocks_.Last();
   StreamBlock*& block = blocks_.At(last);
-  block = StreamBlock::Append(block, last.Id(), id, words, StreamBlock::EntryState::kLive);
+  block = StreamBlock::Append(block, last.Id(), id, fields_and_values, StreamBlock::EntryState::kLive);
   ++length_;
   if (entries_added_ < INT64_MAX) ++entries_added_;  // XSETID can set any count
   last_id_ = last_live_id_ = id;
@@ -129,23 +129,23 @@ StreamLog::Place StreamLog::Find(const StreamId& id) const {
 
 bool StreamLog::Contains(const StreamId& id) const { return !Find(id).block.AtEnd(); }
 
-uint64_t StreamLog::CountRange(const StreamId& from, const StreamId& to, uint64_t most) const {
+uint64_t StreamLog::CountRange(const StreamId& from, const StreamId& to, uint64_t max_count) const {
   if (from > to || length_ == 0) return 0;
-  if (from <= first_id_ && to >= last_live_id_) return std::min(length_, most);
+  if (from <= first_id_ && to >= last_live_id_) return std::min(length_, max_count);
   auto at = blocks_.AtOrBefore(from);
   if (at.AtEnd()) at = blocks_.First();
   uint64_t count = 0;
-  for (; !at.AtEnd() && at.Id() <= to && count < most; at.Next()) {
+  for (; !at.AtEnd() && at.Id() <= to && count < max_count; at.Next()) {
     if (at.Id() >= from && at.Get()->LastId() <= to) {
       count += at.Get()->LiveCount();
       continue;
     }
-    for (StreamBlock::Cursor entry(*at.Get(), at.Id()); entry.IsValid() && count < most; entry.Next()) {
+    for (StreamBlock::Cursor entry(*at.Get(), at.Id()); entry.IsValid() && count < max_count; entry.Next()) {
       const StreamId& id = entry.Get().id;
       if (entry.Get().state == StreamBlock::EntryState::kLive && id >= from && id <= to) ++count;
     }
   }
-  return std::min(count, most);
+  return std::min(count, max_count);
 }
 
 void StreamLog::DropBlock(const StreamId& id, StreamBlock* block) {
@@ -317,7 +317,7 @@ bool StreamLog::LoadBlock(const StreamId& id, std::span<const Bytes> names) {
   return true;
 }
 
-bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> words, StreamBlock::EntryState state) {
+bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> fields_and_values, StreamBlock::EntryState state) {
   const bool is_live = state == StreamBlock::EntryState::kLive;
   const auto last = blocks_.Last();
   StreamBlock*& block = blocks_.At(last);
@@ -326,10 +326,10 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> words, Stre
     if (!is_live) return true;  // a deleted entry can be dropped
     if (is_first || id <= last.Id() || (length_ > 0 && id <= last_live_id_)) return false;
     IsTailBelow(id);
-    BeginBlock(id, StreamBlock::Create(id, words));
-    return LoadEntry(id, words, state);
+    BeginBlock(id, StreamBlock::Create(id, fields_and_values));
+    return LoadEntry(id, fields_and_values, state);
   }
-  block = StreamBlock::Append(block, last.Id(), id, words, state);
+  block = StreamBlock::Append(block, last.Id(), id, fields_and_values, state);
   if (is_live) {
     ++length_;
     last_live_id_ = id;

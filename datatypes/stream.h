@@ -7,7 +7,7 @@
 //
 //   Edit<Stream> stream = call.db.OpenOrCreate<Stream>(key);
 //   StreamLog& log = stream->Log();
-//   if (auto id = log.AutoId(now_ms)) log.Add(*id, words, stream->Limits());
+//   if (auto id = log.AutoId(now_ms)) log.Add(*id, fields_and_values, stream->Limits());
 //   stream.Touched("xadd");
 //
 // A stream is an Object at any size (OBJECT ENCODING says "stream"). Unlike other collections, an empty stream is not
@@ -42,15 +42,15 @@
 namespace respite {
 
 // Describes which of the oldest entries XTRIM and XADD remove.
-struct StreamTrim {
+struct StreamTrim {  // options of XTRIM: MAXLEN, MINID, LIMIT
   enum class Strategy : uint8_t { kNone, kMaxLength, kMinId };
   enum class Precision : uint8_t { kExact, kWholeBlocks };
 
   Strategy strategy = Strategy::kNone;
-  Precision precision = Precision::kExact;
-  uint64_t max_length = 0;  // kMaxLength: number of entries that remain
-  StreamId min_id;          // kMinId: entries below are removed
-  uint64_t limit = 0;       // most entries removed; stops before a block that would exceed it; 0: no limit
+  Precision precision = Precision::kExact;  // kWholeBlocks: as with `~`
+  uint64_t max_length = 0;                  // kMaxLength: number of entries that remain
+  StreamId min_id;                          // kMinId: entries below are removed
+  uint64_t limit = 0;  // most entries removed; stops before a block that would exceed it; 0: no limit
 };
 
 // How versions differ in counting the entries that a group has read, after deletions.
@@ -61,7 +61,7 @@ enum class ReadCounting : uint8_t {
   kValkey81,  // also considers deletions before the first entry
 };
 
-class StreamLog final : public Object {
+class StreamLog final : public Object {  // the entries and consumer groups of one stream
  public:
   using Blocks = StreamIdMap<StreamBlock*>;
   using Groups = std::map<std::string, StreamGroup, std::less<>>;  // sorted by bytes, as Redis lists them
@@ -76,7 +76,7 @@ class StreamLog final : public Object {
     bool IsValid() const { return valid_; }
     // The functions from here on require IsValid().
     const StreamId& Id() const { return entry_.id; }
-    uint64_t FieldCount() const { return entry_.field_count; }
+    uint64_t FieldCount() const { return entry_.field_count; }  // pairs of the current entry
     // Calls visit(Bytes field, Bytes value) for each pair; the texts are valid during the call.
     template <class Visit>
     void ForEachPair(Visit&& visit) const {
@@ -88,7 +88,7 @@ class StreamLog final : public Object {
     friend class StreamLog;
     void StepForward();
     void StepBackward();
-    void NoteBlock();
+    void NoteBlock();  // fills noted_
     bool IsWanted(const StreamBlock::EntryView& entry) const {
       return entry.state == StreamBlock::EntryState::kLive && entry.id >= from_ && entry.id <= to_;
     }
@@ -100,7 +100,7 @@ class StreamLog final : public Object {
     StreamId from_;
     StreamId to_;
     Order order_;
-    bool valid_ = false;
+    bool valid_ = false;  // false after the last entry
   };
 
   StreamLog() = default;
@@ -112,45 +112,44 @@ class StreamLog final : public Object {
   size_t UsedBytes(size_t samples) const override;
 
   // Returns the number of live entries. Cost: O(1).
-  uint64_t Length() const { return length_; }
-  // Returns the last ID issued, even if its entry is deleted.
-  const StreamId& LastId() const { return last_id_; }
+  uint64_t Length() const { return length_; }          // live entries
+  const StreamId& LastId() const { return last_id_; }  // the last ID issued, even if its entry is deleted
   // Returns the ID of the first live entry, or 0-0 if there is none. Cost: O(1).
-  const StreamId& FirstId() const { return first_id_; }
+  const StreamId& FirstId() const { return first_id_; }  // of the first live entry; 0-0: none
   // Returns the ID of the last live entry, or 0-0 if there is none. Cost: O(1).
-  const StreamId& LastLiveId() const { return last_live_id_; }
+  const StreamId& LastLiveId() const { return last_live_id_; }  // of the last live entry; 0-0: none
   // Returns the ID of the first stored entry, deleted or not, or Max() if there is none. Redis: MINID is rewritten to
   // this.
-  StreamId FirstStoredId() const;
+  StreamId FirstStoredId() const;  // of the first entry, deleted or not
   // Returns the greatest ID that XDEL removed; trimming does not count.
-  const StreamId& MaxDeletedId() const { return max_deleted_id_; }
+  const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // by XDEL, not by trimming
   // Returns the number of entries that were ever added. No group has read more.
-  uint64_t EntriesAdded() const { return entries_added_; }
+  uint64_t EntriesAdded() const { return entries_added_; }  // ever, as entries-added in XINFO
   const Blocks& blocks() const { return blocks_; }
   // Returns the number of nodes of Redis' radix tree, which XINFO STREAM shows. Cost: O(blocks).
   uint64_t RadixTreeNodes() const;
 
   // Returns the ID for `*`, or nullopt if no ID is left. Redis: the ID grows even if the clock was set back.
-  std::optional<StreamId> AutoId(uint64_t now_ms) const;
+  std::optional<StreamId> AutoId(uint64_t now_ms) const;  // for XADD *; nullopt: no ID is left
   // Returns the ID for `ms-*`, or nullopt if all IDs of this ms are used. The ID may be below LastId().
-  std::optional<StreamId> AutoSequence(uint64_t ms) const;
-  // Adds an entry of fields and values. Requires: id > LastId(); `words` are not views of this stream. Cost: amortised
-  // O(bytes of the entry).
-  void Add(const StreamId& id, std::span<const Bytes> words, const StreamBlock::Limits& limits);
+  std::optional<StreamId> AutoSequence(uint64_t ms) const;  // for XADD ms-*; nullopt: no ID is left
+  // Adds an entry of fields and values. Requires: id > LastId(); `fields_and_values` are not views of this stream.
+  // Cost: amortised O(bytes of the entry).
+  void Add(const StreamId& id, std::span<const Bytes> fields_and_values, const StreamBlock::Limits& limits);
   // Removes an entry. Returns false if there is none. Cost: O(log n + block).
   bool Delete(const StreamId& id);
   bool Contains(const StreamId& id) const;
-  // Returns the number of live entries with from <= ID <= to, at most `most`. Cost: O(blocks + two blocks).
-  uint64_t CountRange(const StreamId& from, const StreamId& to, uint64_t most) const;
+  // Returns the number of live entries with from <= ID <= to, at most `max_count`. Cost: O(blocks + two blocks).
+  uint64_t CountRange(const StreamId& from, const StreamId& to, uint64_t max_count) const;
   // Returns the number of entries removed. Cost: O(removed).
   uint64_t Trim(const StreamTrim& trim);
 
   // For XSETID, and for loading files.
-  void SetLastId(const StreamId& id) { last_id_ = id; }
+  void SetLastId(const StreamId& id) { last_id_ = id; }  // XSETID
   // Sets entries-added. Also lowers the count of groups that have read more, because Redis refuses a file with such a
   // group. Cost: O(groups).
-  void SetEntriesAdded(uint64_t count);
-  void SetMaxDeletedId(const StreamId& id) { max_deleted_id_ = id; }
+  void SetEntriesAdded(uint64_t count);                               // XSETID
+  void SetMaxDeletedId(const StreamId& id) { max_deleted_id_ = id; }  // XSETID
 
   const Groups& groups() const { return groups_; }
   // Both functions return null if there is no such group.
@@ -174,23 +173,22 @@ class StreamLog final : public Object {
   // Load files: restore blocks with their deleted entries; FinishLoading then finds the first and the last live entry.
   // They return false if a live ID is not above the previous one; then the stream is unusable.
   bool LoadBlock(const StreamId& id, std::span<const Bytes> names);
-  bool LoadEntry(const StreamId& id, std::span<const Bytes> words, StreamBlock::EntryState state);
+  bool LoadEntry(const StreamId& id, std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);
   void FinishLoading();
 
   // For tests. Cost: O(n).
   bool CheckInvariants() const;
 
  private:
-  // The position of a live entry, or block.AtEnd().
-  struct Place {
+  struct Place {  // the position of a live entry, or block.AtEnd()
     Blocks::Cursor block;
     StreamBlock::EntryView entry;
   };
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }
-  bool IsTailBelow(const StreamId& id);
+  bool IsTailBelow(const StreamId& id);  // true: every entry is below `id` now
   void DropEmptyTail();
-  void BeginBlock(const StreamId& id, StreamBlock* block);
+  void BeginBlock(const StreamId& id, StreamBlock* block);  // adds it as the last block
   void DropBlock(const StreamId& id, StreamBlock* block);
   bool MayDropWhole(const StreamTrim& trim, const StreamBlock& block) const;
   uint64_t TrimInside(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);
@@ -199,13 +197,13 @@ class StreamLog final : public Object {
   bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;
   bool IsReadCountSure(const StreamGroup& group, const StreamId& next, ReadCounting counting) const;
 
-  Blocks blocks_;
-  uint64_t length_ = 0;
-  uint64_t entries_added_ = 0;
-  StreamId first_id_;
-  StreamId last_id_;
-  StreamId last_live_id_;
-  StreamId max_deleted_id_;
+  Blocks blocks_;               // by the ID of their first entry
+  uint64_t length_ = 0;         // live entries
+  uint64_t entries_added_ = 0;  // ever
+  StreamId first_id_;           // of the first live entry; 0-0: none
+  StreamId last_id_;            // last ID issued
+  StreamId last_live_id_;       // of the last live entry; 0-0: none
+  StreamId max_deleted_id_;     // the greatest that XDEL removed
   Groups groups_;
 };
 

@@ -133,24 +133,24 @@ StreamBlock* StreamBlock::Reserve(StreamBlock* block, size_t more) {
   return block;
 }
 
-StreamBlock* StreamBlock::Create(const StreamId& id, std::span<const Bytes> words) {
-  return CreateWithMaster(id, words, 2);
+StreamBlock* StreamBlock::Create(const StreamId& id, std::span<const Bytes> fields_and_values) {
+  return CreateWithMaster(id, fields_and_values, 2);
 }
 
 StreamBlock* StreamBlock::CreateWithNames(const StreamId& id, std::span<const Bytes> names) {
   return CreateWithMaster(id, names, 1);
 }
 
-StreamBlock* StreamBlock::CreateWithMaster(const StreamId& id, std::span<const Bytes> words, size_t stride) {
+StreamBlock* StreamBlock::CreateWithMaster(const StreamId& id, std::span<const Bytes> texts, size_t stride) {
   size_t needed = kVarintMax;
-  for (size_t i = 0; i < words.size(); i += stride) needed += words[i].size() + kElementOverhead;
+  for (size_t i = 0; i < texts.size(); i += stride) needed += texts[i].size() + kElementOverhead;
   StreamBlock* block = new (AllocateOrEnd(kFirstAllocation)) StreamBlock;
   block->room_ = kFirstAllocation - sizeof(StreamBlock);
   block = Reserve(block, needed);
   Writer writer(block->Data());
-  writer.Number(words.size() / stride);
-  writer.CountInListpack(static_cast<int64_t>(words.size() / stride));
-  for (size_t i = 0; i < words.size(); i += stride) writer.Text(words[i]);
+  writer.Number(texts.size() / stride);
+  writer.CountInListpack(static_cast<int64_t>(texts.size() / stride));
+  for (size_t i = 0; i < texts.size(); i += stride) writer.Text(texts[i]);
   writer.CountInListpack(0);  // ends the master entry
   block->size_ = block->master_size_ = static_cast<uint32_t>(writer.at() - block->Data());
   block->listpack_rest_ = static_cast<uint32_t>(Listpack::kHeader + 1 + writer.listpack_bytes());
@@ -176,12 +176,12 @@ StreamBlock* StreamBlock::Seal(StreamBlock* block) {
 
 uint64_t StreamBlock::NameCount() const { return ReadVarint(Data()).value; }
 
-bool StreamBlock::HasMasterNames(std::span<const Bytes> words) const {
+bool StreamBlock::HasMasterNames(std::span<const Bytes> fields_and_values) const {
   auto [count, at] = ReadVarint(Data());
-  if (count != words.size() / 2) return false;
-  for (size_t i = 0; i < words.size(); i += 2) {
+  if (count != fields_and_values.size() / 2) return false;
+  for (size_t i = 0; i < fields_and_values.size(); i += 2) {
     const Element name = ReadElement(at);
-    if (name.text.View() != words[i]) return false;
+    if (name.text.View() != fields_and_values[i]) return false;
     at = name.next;
   }
   return true;
@@ -194,7 +194,8 @@ struct StreamBlock::EntryHead {
   bool has_own_names;
 };
 
-StreamBlock::EntryHead StreamBlock::HeadFor(const StreamId& id, std::span<const Bytes> words, EntryState state) const {
+StreamBlock::EntryHead StreamBlock::HeadFor(const StreamId& id, std::span<const Bytes> fields_and_values,
+                                            EntryState state) const {
   const bool is_first = live_ + deleted_ == 0;
   EntryHead head{};
   if (id.ms != last_id_.ms) {
@@ -202,7 +203,7 @@ StreamBlock::EntryHead StreamBlock::HeadFor(const StreamId& id, std::span<const 
   } else {
     head.form = id.seq == last_id_.seq + 1 && !is_first ? kNextSequence : kLaterSequence;
   }
-  head.has_own_names = !HasMasterNames(words);
+  head.has_own_names = !HasMasterNames(fields_and_values);
   head.flags = static_cast<uint8_t>((state == EntryState::kDeleted ? kDeletedFlag : 0) |
                                     (head.has_own_names ? kOwnNamesFlag : 0) | (head.form << kIdFormShift));
   return head;
@@ -210,33 +211,33 @@ StreamBlock::EntryHead StreamBlock::HeadFor(const StreamId& id, std::span<const 
 
 // Writes everything after the size field.
 void StreamBlock::WriteBody(Writer& writer, const EntryHead& head, const StreamId& id,
-                            std::span<const Bytes> words) const {
+                            std::span<const Bytes> fields_and_values) const {
   writer.Flags(head.flags);
   if (head.form == kLaterFirst || head.form == kLater) writer.Number(id.ms - last_id_.ms);
   if (head.form == kLater) writer.Number(id.seq);
   if (head.form == kLaterSequence) writer.Number(id.seq - last_id_.seq);
-  if (head.has_own_names) writer.Number(words.size() / 2);
+  if (head.has_own_names) writer.Number(fields_and_values.size() / 2);
   const size_t stride = head.has_own_names ? 1 : 2;
-  for (size_t i = stride - 1; i < words.size(); i += stride) writer.Text(words[i]);
+  for (size_t i = stride - 1; i < fields_and_values.size(); i += stride) writer.Text(fields_and_values[i]);
 }
 
 StreamBlock* StreamBlock::Append(StreamBlock* block, const StreamId& block_id, const StreamId& id,
-                                 std::span<const Bytes> words, EntryState state) {
+                                 std::span<const Bytes> fields_and_values, EntryState state) {
   size_t body_max = 1 + 3 * kVarintMax;
-  for (const Bytes word : words) body_max += word.size() + kElementOverhead;
+  for (const Bytes text : fields_and_values) body_max += text.size() + kElementOverhead;
   const size_t size_bytes = VarintSize(body_max);
   block = Reserve(block, size_bytes + body_max);
 
-  const EntryHead head = block->HeadFor(id, words, state);
+  const EntryHead head = block->HeadFor(id, fields_and_values, state);
   char* const begin = block->Data() + block->size_;
   Writer writer(begin + size_bytes);
-  block->WriteBody(writer, head, id, words);
+  block->WriteBody(writer, head, id, fields_and_values);
   const size_t body = static_cast<size_t>(writer.at() - begin) - size_bytes;
   const size_t written_bytes = VarintSize(body);
   if (written_bytes < size_bytes) std::memmove(begin + written_bytes, begin + size_bytes, body);
   WriteVarint(begin, body);
 
-  const uint64_t fields = words.size() / 2;
+  const uint64_t fields = fields_and_values.size() / 2;
   writer.CountInListpack(1);  // flags
   writer.CountInListpack(static_cast<int64_t>(id.ms - block_id.ms));
   writer.CountInListpack(static_cast<int64_t>(id.seq - block_id.seq));
@@ -260,9 +261,9 @@ uint64_t StreamBlock::ListpackBytes() const {
   return listpack_rest_ + ListpackIntegerSize(live_) + ListpackIntegerSize(deleted_);
 }
 
-bool StreamBlock::HasRoomFor(std::span<const Bytes> words, const Limits& limits) const {
+bool StreamBlock::HasRoomFor(std::span<const Bytes> fields_and_values, const Limits& limits) const {
   uint64_t bytes = ListpackBytes();
-  for (const Bytes word : words) bytes += word.size();
+  for (const Bytes text : fields_and_values) bytes += text.size();
   const bool bounded = limits.max_bytes != 0 && limits.max_bytes <= kListpackMaxBytes;
   if (bytes >= (bounded ? limits.max_bytes : kListpackMaxBytes)) return false;
   return limits.max_entries == 0 || uint64_t{live_} + deleted_ < limits.max_entries;

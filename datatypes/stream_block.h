@@ -32,7 +32,7 @@
 namespace respite {
 
 // A stored field name or value; an integer is printed into the object itself.
-class StreamText {
+class StreamText {  // a stored name or value; also prints an integer
  public:
   explicit StreamText(Bytes text) : view_(text) {}
   explicit StreamText(int64_t integer) : digits_(integer), is_integer_(true) {}
@@ -44,23 +44,22 @@ class StreamText {
   bool is_integer_ = false;
 };
 
-class StreamBlock {
+class StreamBlock {  // about a hundred neighbouring entries, as in one node of Redis
  public:
   // The capacity of a block, from stream-node-max-bytes and stream-node-max-entries; 0: no limit.
-  struct Limits {
-    uint64_t max_bytes;
-    uint64_t max_entries;
+  struct Limits {          // when a block is full; 0: no limit
+    uint64_t max_bytes;    // as a Redis listpack
+    uint64_t max_entries;  // live or deleted
   };
   enum class EntryState : uint8_t { kLive, kDeleted };
 
-  // An entry as it is stored in a block.
-  struct EntryView {
+  struct EntryView {  // an entry as it is stored in a block
     StreamId id;
     EntryState state;
-    bool has_own_names;
-    uint64_t field_count;
-    const char* flags;
-    const char* elements;
+    bool has_own_names;    // false: its names are the master's
+    uint64_t field_count;  // pairs
+    const char* flags;     // where its first byte is in the block
+    const char* elements;  // where its values begin, or names and values
   };
 
   // Iterates over all entries, including deleted ones. Any change of the block invalidates the cursor.
@@ -81,13 +80,13 @@ class StreamBlock {
     const char* at_;
     const char* end_;
     const char* next_;
-    uint64_t master_count_;
+    uint64_t master_count_;  // field names of the master
     EntryView entry_;
   };
 
-  // Creates an empty block that begins at `id`. `words` are fields and values of the first entry, which is appended
+  // Creates an empty block that begins at `id`. `fields_and_values` are those of the first entry, which is appended
   // later; its field names become the master's. The caller owns the block and must free it with Destroy.
-  static StreamBlock* Create(const StreamId& id, std::span<const Bytes> words);
+  static StreamBlock* Create(const StreamId& id, std::span<const Bytes> fields_and_values);
   // Creates an empty block that begins at `id` and whose master has these field names.
   static StreamBlock* CreateWithNames(const StreamId& id, std::span<const Bytes> names);
   static StreamBlock* Clone(const StreamBlock& block);
@@ -96,20 +95,19 @@ class StreamBlock {
   // Appends an entry with these fields and values; returns the block, possibly at another address. Requires: `id` is
   // above LastId(), or not below `block_id` for the first entry. Cost: O(bytes of the entry), amortised.
   static StreamBlock* Append(StreamBlock* block, const StreamId& block_id, const StreamId& id,
-                             std::span<const Bytes> words, EntryState state);
+                             std::span<const Bytes> fields_and_values, EntryState state);
   // Shrinks the block to its used size.
   static StreamBlock* Seal(StreamBlock* block);
   // Requires: the entry is in this block, and live.
   void MarkDeleted(const EntryView& entry);
 
-  uint32_t LiveCount() const { return live_; }
-  uint32_t DeletedCount() const { return deleted_; }
-  // Returns the ID of the last entry, deleted or not.
-  const StreamId& LastId() const { return last_id_; }
+  uint32_t LiveCount() const { return live_; }         // entries
+  uint32_t DeletedCount() const { return deleted_; }   // entries
+  const StreamId& LastId() const { return last_id_; }  // of the last entry, deleted or not
   // Returns the size of the listpack with the same content. Cost: O(1).
-  uint64_t ListpackBytes() const;
+  uint64_t ListpackBytes() const;  // of Redis' node with the same entries
   // Returns false if an entry with these fields and values must begin another block.
-  bool HasRoomFor(std::span<const Bytes> words, const Limits& limits) const;
+  bool HasRoomFor(std::span<const Bytes> fields_and_values, const Limits& limits) const;
   size_t UsedBytes() const;
 
   // ForEachName calls visit(Bytes name) for each field name of the master, ForEachPair calls visit(Bytes field, Bytes
@@ -118,24 +116,25 @@ class StreamBlock {
   void ForEachName(Visit&& visit) const;
   template <class Visit>
   void ForEachPair(const EntryView& entry, Visit&& visit) const;
-  uint64_t NameCount() const;
+  uint64_t NameCount() const;  // field names of the master
 
  private:
   StreamBlock() = default;
   enum IdForm : uint8_t { kNextSequence, kLaterFirst, kLaterSequence, kLater };
   class Writer;
   struct EntryHead;
-  EntryHead HeadFor(const StreamId& id, std::span<const Bytes> words, EntryState state) const;
-  void WriteBody(Writer& writer, const EntryHead& head, const StreamId& id, std::span<const Bytes> words) const;
+  EntryHead HeadFor(const StreamId& id, std::span<const Bytes> fields_and_values, EntryState state) const;
+  void WriteBody(Writer& writer, const EntryHead& head, const StreamId& id,
+                 std::span<const Bytes> fields_and_values) const;
 
   const char* Data() const { return reinterpret_cast<const char*>(this + 1); }
   char* Data() { return reinterpret_cast<char*>(this + 1); }
   const char* End() const { return Data() + size_; }
-  static StreamBlock* Reserve(StreamBlock* block, size_t more);
-  static StreamBlock* CreateWithMaster(const StreamId& id, std::span<const Bytes> words, size_t stride);
-  bool HasMasterNames(std::span<const Bytes> words) const;
+  static StreamBlock* Reserve(StreamBlock* block, size_t more);  // for `more` bytes; may move it
+  static StreamBlock* CreateWithMaster(const StreamId& id, std::span<const Bytes> texts, size_t stride);
+  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // the same field names as the master
 
-  struct Varint {
+  struct Varint {  // a decoded number; `next` is after it
     uint64_t value;
     const char* next;
   };
@@ -149,18 +148,18 @@ class StreamBlock {
       if (byte < 128) return {value, at};
     }
   }
-  struct Element {
+  struct Element {  // a decoded text; `next` is after it
     StreamText text;
     const char* next;
   };
   static Element ReadElement(const char* at);
-  static Element ReadLongElement(const char* at);
+  static Element ReadLongElement(const char* at);  // if its first byte is not the whole head
 
-  uint32_t room_ = 0;  // bytes after the header
-  uint32_t size_ = 0;  // bytes in use after the header
-  uint32_t master_size_ = 0;
+  uint32_t room_ = 0;         // bytes after the header
+  uint32_t size_ = 0;         // bytes in use after the header
+  uint32_t master_size_ = 0;  // bytes of the master: the names of the first entry
   uint32_t live_ = 0;
-  uint32_t deleted_ = 0;
+  uint32_t deleted_ = 0;        // entries marked as deleted
   uint32_t listpack_rest_ = 0;  // size of the listpack without the two elements that count entries
   StreamId last_id_;
 };

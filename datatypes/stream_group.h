@@ -20,17 +20,17 @@
 namespace respite {
 
 struct StreamConsumer {
-  static constexpr int64_t kNeverActive = -1;
+  static constexpr int64_t kNeverActive = -1;  // as active_ms
 
   explicit StreamConsumer(int64_t now_ms) : seen_ms(now_ms) {}
 
   int64_t seen_ms;                    // when it last tried to read or claim
   int64_t active_ms = kNeverActive;   // when it last received an entry
-  StreamIdMap<NoValue> pending;       // changed by StreamGroup only
+  StreamIdMap<NoValue> pending;       // delivered, not acknowledged; changed by StreamGroup only
   const std::string* name = nullptr;  // its key in the map of the group
 };
 
-struct PendingEntry {
+struct PendingEntry {  // delivered to a consumer, not acknowledged yet (PEL)
   // Returns 0 if the clock was set back since the delivery. Requires: now_ms >= 0.
   int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }
 
@@ -39,14 +39,14 @@ struct PendingEntry {
     return {consumer, delivered_ms, std::min<uint64_t>(deliveries + 1, std::numeric_limits<int64_t>::max())};
   }
 
-  StreamConsumer* consumer;
-  int64_t delivered_ms;  // not negative
-  uint64_t deliveries;   // at most INT64_MAX
+  StreamConsumer* consumer;  // that received it last
+  int64_t delivered_ms;      // Unix ms of the last delivery, not negative
+  uint64_t deliveries;       // their number, at most INT64_MAX
 };
 
-class StreamGroup {
+class StreamGroup {  // a consumer group: what it has read, and its pending entries
  public:
-  static constexpr int64_t kUnknownCount = -1;
+  static constexpr int64_t kUnknownCount = -1;  // as entries_read
   using Pending = StreamIdMap<PendingEntry>;
   using Consumers = std::map<std::string, StreamConsumer, std::less<>>;  // sorted by bytes, as Redis lists them
 
@@ -57,7 +57,7 @@ class StreamGroup {
   StreamId last_id;      // of the last entry delivered
   int64_t entries_read;  // number of entries ever added with IDs up to last_id, or kUnknownCount
 
-  const Consumers& consumers() const { return consumers_; }
+  const Consumers& consumers() const { return consumers_; }  // by name
   // Both functions return null if there is no such consumer.
   StreamConsumer* FindConsumer(Bytes name);
   const StreamConsumer* FindConsumer(Bytes name) const;
@@ -70,11 +70,11 @@ class StreamGroup {
   const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }
   // Makes the entry pending for this consumer, even if it is pending for another one. Cost: O(log n); O(1) after the
   // last.
-  void Assign(const StreamId& id, const PendingEntry& entry);
+  void Assign(const StreamId& id, const PendingEntry& entry);  // makes the entry pending for this consumer
   // Counts another delivery of a pending entry to its consumer. Requires: it is pending.
-  void DeliverAgain(const StreamId& id, int64_t now_ms);
+  void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts one more delivery to its consumer
   // Acknowledges an entry, so that it is no longer pending. Returns false if it was not pending. Cost: O(log n).
-  bool Release(const StreamId& id);
+  bool Release(const StreamId& id);  // XACK; false: it was not
 
   size_t UsedBytes() const;
   bool CheckInvariants() const;
@@ -84,8 +84,8 @@ class StreamGroup {
   // Replaces the content by a copy of the content of `other`.
   void CopyFrom(const StreamGroup& other);
 
-  Pending pending_;
-  Consumers consumers_;
+  Pending pending_;      // by ID, of all consumers
+  Consumers consumers_;  // by name
 };
 
 }  // namespace respite

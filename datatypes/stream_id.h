@@ -12,7 +12,7 @@
 
 namespace respite {
 
-struct StreamId {
+struct StreamId {  // ms-seq
   uint64_t ms = 0;
   uint64_t seq = 0;
 
@@ -21,7 +21,7 @@ struct StreamId {
 
   // NOLINTNEXTLINE(modernize-use-nullptr): the check misreads the code that the compiler generates for this line
   friend constexpr auto operator<=>(const StreamId&, const StreamId&) = default;
-  constexpr bool IsZero() const { return ms == 0 && seq == 0; }
+  constexpr bool IsZero() const { return ms == 0 && seq == 0; }  // 0-0
 
   // Next returns nullopt for Max(), and Previous returns nullopt for Min().
   std::optional<StreamId> Next() const;
@@ -34,7 +34,7 @@ struct StreamId {
 };
 
 // The text of an ID, "ms-seq", stored in the object itself. The Bytes are valid as long as the object.
-class StreamIdText {
+class StreamIdText {  // the text of an ID: "ms-seq"
  public:
   // `separator` is a dot in DEBUG DIGEST.
   explicit StreamIdText(const StreamId& id, char separator = '-');
@@ -51,7 +51,7 @@ class StreamIdText {
 //   ms-seq   kGiven
 //   ms       kMissing: the context determines the sequence number
 //   ms-*     kAutomatic
-struct ParsedStreamId {
+struct ParsedStreamId {  // an ID as a client wrote it, perhaps without the sequence number
   enum class Sequence : uint8_t { kGiven, kMissing, kAutomatic };
   StreamId id;  // seq is 0 unless given
   Sequence sequence = Sequence::kGiven;
@@ -61,6 +61,6 @@ struct ParsedStreamId {
 
 // The commands handle "-", "+", "$" and ">" themselves, and decide if they accept kAutomatic. Redis: numbers may have
 // leading zeros, blanks before them and a plus sign, and the text ends at the first NUL.
-std::optional<ParsedStreamId> ParseStreamId(Bytes text);
+std::optional<ParsedStreamId> ParseStreamId(Bytes text);  // nullopt: not an ID
 
 }  // namespace respite

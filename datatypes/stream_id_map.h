@@ -31,10 +31,10 @@
 namespace respite {
 
 // The value type of a map that serves as a set.
-struct NoValue {};
+struct NoValue {};  // for a StreamIdMap that is only a set of IDs
 
 template <class Value>
-class StreamIdMap {
+class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   static_assert(std::is_trivially_copyable_v<Value> && std::is_trivially_destructible_v<Value>);
 
  private:
@@ -51,7 +51,7 @@ class StreamIdMap {
   class Cursor {
    public:
     Cursor() = default;
-    bool AtEnd() const { return leaf_ == nullptr; }
+    bool AtEnd() const { return leaf_ == nullptr; }  // past either end
     // Requires: !AtEnd().
     const StreamId& Id() const { return leaf_->items()[index_].id; }
     const Value& Get() const { return leaf_->items()[index_].value; }
@@ -67,7 +67,7 @@ class StreamIdMap {
     Cursor(Leaf* leaf, uint32_t index) : leaf_(leaf), index_(index) {}
 
     Leaf* leaf_ = nullptr;  // only At changes it
-    uint32_t index_ = 0;
+    uint32_t index_ = 0;    // of the item on its leaf
   };
 
   StreamIdMap() = default;
@@ -112,30 +112,30 @@ class StreamIdMap {
   bool CheckInvariants() const;
 
  private:
-  static constexpr uint32_t kFirstRoom = 4;
-  static constexpr uint32_t kLeafMax = 62;  // items of 16, 24 and 40 bytes just fit a size class
-  static constexpr uint32_t kInnerMax = 63;
-  static constexpr uint32_t kSparse = kLeafMax / 4;
-  static constexpr int kMaxHeight = 16;
+  static constexpr uint32_t kFirstRoom = 4;          // items that the first leaf can hold
+  static constexpr uint32_t kLeafMax = 62;           // items of 16, 24 and 40 bytes just fit a size class
+  static constexpr uint32_t kInnerMax = 63;          // children
+  static constexpr uint32_t kSparse = kLeafMax / 4;  // a leaf with fewer items may merge
+  static constexpr int kMaxHeight = 16;              // levels of inner nodes
 
   struct Leaf {
-    Leaf* previous;
+    Leaf* previous;  // the leaf with lower IDs
     Leaf* next;
-    uint32_t count;
+    uint32_t count;  // items in use
     uint32_t room;
 
     Item* items() { return reinterpret_cast<Item*>(this + 1); }
     const Item* items() const { return reinterpret_cast<const Item*>(this + 1); }
-    uint32_t LowerBound(const StreamId& id) const {
+    uint32_t LowerBound(const StreamId& id) const {  // index of the first item not below `id`
       const Item* at = std::lower_bound(items(), items() + count, id,
                                         [](const Item& item, const StreamId& wanted) { return item.id < wanted; });
       return static_cast<uint32_t>(at - items());
     }
   };
-  struct Inner {
+  struct Inner {  // an inner node
     uint32_t count;
-    StreamId bounds[kInnerMax];
-    void* children[kInnerMax];  // Leaf or Inner
+    StreamId bounds[kInnerMax];  // bounds[i] is a lower bound of the IDs below child i
+    void* children[kInnerMax];   // Leaf or Inner
 
     uint32_t ChildFor(const StreamId& id) const {
       return static_cast<uint32_t>(std::upper_bound(bounds + 1, bounds + count, id) - bounds) - 1;
@@ -155,25 +155,25 @@ class StreamIdMap {
   };
   // The path from the root to a leaf: the child taken at each inner node.
   struct Path {
-    Inner* nodes[kMaxHeight];
-    uint32_t taken[kMaxHeight];
+    Inner* nodes[kMaxHeight];    // inner nodes, from the root down
+    uint32_t taken[kMaxHeight];  // index of the child taken in each node
     Leaf* leaf;
   };
 
-  static Leaf* NewLeaf(uint32_t room) {
-    Leaf* leaf = static_cast<Leaf*>(AllocateOrEnd(sizeof(Leaf) + room * sizeof(Item)));
-    *leaf = Leaf{nullptr, nullptr, 0, room};
+  static Leaf* NewLeaf(uint32_t capacity) {
+    Leaf* leaf = static_cast<Leaf*>(AllocateOrEnd(sizeof(Leaf) + capacity * sizeof(Item)));
+    *leaf = Leaf{nullptr, nullptr, 0, capacity};
     return leaf;
   }
-  static void FreeNode(void* node, int height);
+  static void FreeNode(void* node, int height);  // and all below it
   static bool CheckNode(const void* node, int height);
   Path PathTo(const StreamId& id) const;
-  void SetNeighbours(Leaf* leaf);
+  void SetNeighbours(Leaf* leaf);  // its neighbours point to it
   void Replace(Path& path, Leaf* leaf);
   void GrowLeaf(Path& path);
   void SplitLeaf(Path& path, const StreamId& id);
-  void PutChild(Path& path, int level, const StreamId& bound, void* child);
-  void DropChild(Path& path, int level);
+  void PutChild(Path& path, int level, const StreamId& bound, void* child);  // after the one that the path took
+  void DropChild(Path& path, int level);                                     // that the path took at this level
   void DropLeaf(Path& path);
   void JoinWithNext(Path& path);
   void Swap(StreamIdMap& other) {
@@ -184,8 +184,8 @@ class StreamIdMap {
     std::swap(height_, other.height_);
   }
 
-  void* root_ = nullptr;  // a Leaf when height_ is 0
-  Leaf* first_ = nullptr;
+  void* root_ = nullptr;   // a Leaf when height_ is 0
+  Leaf* first_ = nullptr;  // leaf with the lowest IDs
   Leaf* last_ = nullptr;
   size_t size_ = 0;
   int height_ = 0;  // levels of inner nodes

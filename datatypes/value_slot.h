@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ValueSlot final : public PackedStore {
+class ValueSlot final : public PackedStore {  // access to one collection, whose entry may move when it is edited
  public:
   ValueSlot() = default;
   // Makes a slot that is only for reading.
@@ -22,7 +22,7 @@ class ValueSlot final : public PackedStore {
   ValueSlot(Database& database, Entry* entry) : database_(&database), entry_(entry) { Point(); }
 
   bool Exists() const { return entry_ != nullptr; }
-  Entry* entry() const { return entry_; }
+  Entry* entry() const { return entry_; }  // null: no such key
   Database& database() const { return *database_; }
   // Requires: Exists(). This also holds for all functions below.
   ValueForm Form() const { return entry_->Form(); }
@@ -38,24 +38,21 @@ class ValueSlot final : public PackedStore {
   void Become(std::unique_ptr<Object> object);
 
  private:
-  void Point();
+  void Point();  // after the entry has moved
 
-  Database* database_ = nullptr;
-  Entry* entry_ = nullptr;
+  Database* database_ = nullptr;  // null: only for reading
+  Entry* entry_ = nullptr;        // null: no such key
 };
 
-// The constructor arguments of every collection.
-struct CollectionPlace {
+struct CollectionPlace {  // what the constructor of a collection takes
   ValueSlot slot;
   const EncodingLimits& limits;
   int64_t now_ms;  // for fields with a deadline
 };
 
-// The common base of the collection types.
-class Collection {
+class Collection {  // the base of Hash, List, Set, SortedSet and Stream
  public:
-  // True if the key remains when the collection becomes empty.
-  static constexpr bool kStaysWhenEmpty = false;
+  static constexpr bool kStaysWhenEmpty = false;  // true: an empty collection keeps its key
 
   // Returns false if there is no such key. A missing key reads as an empty collection.
   bool Exists() const { return slot_.Exists(); }
@@ -67,7 +64,7 @@ class Collection {
 
   ValueSlot slot_;
   const EncodingLimits* limits_;
-  int64_t now_ms_;
+  int64_t now_ms_;  // the time that decides which fields are expired
 };
 
 }  // namespace respite
